@@ -1,0 +1,87 @@
+// Which host a request may speak for. Origin and page address are checked against the domains this business has
+// verified; a host is taken only in its one canonical spelling, so that no trick of spelling reaches the comparison.
+import { ok, refuse, type Result } from "../result.ts";
+
+export type VerificationMethod = "dns" | "meta" | "well_known";
+
+export interface VerifiedDomain {
+  readonly id: string;
+  readonly domain: string;
+  readonly method: VerificationMethod;
+}
+
+export interface OriginRules {
+  /** Development only: plain http for localhost and 127.0.0.1, on any port. */
+  readonly allowsLocalHttp: boolean;
+  /** Sandbox clients: http://localhost needs no verification. */
+  readonly allowsSandboxLocalhost: boolean;
+}
+
+const localHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1"]);
+const longestPageUrl = 2_048;
+const printableAscii = /^[\x21-\x7e]+$/;
+
+/** A domain proved by DNS covers its sub-domains, on a label boundary; proved by a file or tag, the exact host and `www.`. */
+const covers = (verified: VerifiedDomain, host: string): boolean =>
+  host === verified.domain || (verified.method === "dns" ? host.endsWith(`.${verified.domain}`) : host === `www.${verified.domain}`);
+
+const domainCovering = (domains: readonly VerifiedDomain[], host: string): VerifiedDomain | undefined =>
+  domains.find((domain) => covers(domain, host));
+
+const isLocalHttp = (url: URL, rules: OriginRules): boolean =>
+  url.protocol === "http:" &&
+  ((rules.allowsLocalHttp && localHosts.has(url.hostname)) || (rules.allowsSandboxLocalhost && url.hostname === "localhost"));
+
+/** https on its own port; a port or plain http only where the rules say local. A trailing dot is another spelling of the host. */
+const isAllowedAddress = (url: URL, rules: OriginRules): boolean => {
+  if (url.hostname.endsWith(".")) return false;
+  if (url.protocol === "https:") return url.port === "" || (rules.allowsLocalHttp && localHosts.has(url.hostname));
+  return isLocalHttp(url, rules);
+};
+
+/** Where a verified host was found; the id is null for a sandbox client on http://localhost. */
+export interface VerifiedHost {
+  readonly host: string;
+  readonly domainId: string | null;
+}
+
+const verifiedHost = (url: URL, domains: readonly VerifiedDomain[], rules: OriginRules): VerifiedHost | null => {
+  if (!isAllowedAddress(url, rules)) return null;
+  const domain = domainCovering(domains, url.hostname);
+  if (domain !== undefined) return { host: url.hostname, domainId: domain.id };
+  return rules.allowsSandboxLocalhost && url.protocol === "http:" && url.hostname === "localhost"
+    ? { host: "localhost", domainId: null }
+    : null;
+};
+
+/** The Origin header, exactly as a browser writes it. `null` (a sandboxed frame) and absence are refused. */
+export const verifyOrigin = (
+  origin: string | null,
+  domains: readonly VerifiedDomain[],
+  rules: OriginRules,
+): Result<VerifiedHost, "origin_not_verified"> => {
+  if (origin === null || !printableAscii.test(origin) || !URL.canParse(origin)) return refuse("origin_not_verified");
+  const url = new URL(origin);
+  const found = url.origin === origin ? verifiedHost(url, domains, rules) : null;
+  return found === null ? refuse("origin_not_verified") : ok(found);
+};
+
+/** An address that can be sealed as evidence; null, or the rule that is broken. Whether its host is verified is asked later. */
+export const pageUrlFault = (pageUrl: string): string | null => {
+  if (pageUrl.length > longestPageUrl) return "must be at most 2,048 characters";
+  if (!printableAscii.test(pageUrl) || !/^https?:\/\/[^/\\@?#]+(?:[/?#]|$)/i.test(pageUrl) || !URL.canParse(pageUrl))
+    return "must be an absolute https address";
+  const { protocol, hostname } = new URL(pageUrl);
+  if (protocol === "http:" && !localHosts.has(hostname)) return "must be an absolute https address";
+  return null;
+};
+
+/** The host of the page that held the form. The page and the Origin may differ in host as long as each is verified. */
+export const verifyPageUrl = (
+  pageUrl: string,
+  domains: readonly VerifiedDomain[],
+  rules: OriginRules,
+): Result<VerifiedHost, "page_url_not_verified"> => {
+  const found = verifiedHost(new URL(pageUrl), domains, rules);
+  return found === null ? refuse("page_url_not_verified") : ok(found);
+};

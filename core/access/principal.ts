@@ -1,0 +1,19 @@
+// Who is calling with an API key, and whose records that opens.
+import type { AuditChain } from "../facts.ts";
+import type { BusinessId } from "../ids.ts";
+import type { BusinessStatus, Environment } from "./entitlement.ts";
+
+export interface Principal {
+  readonly kind: "api_key";
+  readonly keyId: string;
+  readonly keyHash: string;
+  /** A test key sees sandbox records and nothing else; a live key sees live ones. */
+  readonly environment: Environment;
+  readonly business: {
+    readonly id: BusinessId;
+    readonly name: string;
+    readonly status: BusinessStatus;
+    readonly country: string;
+    readonly chain: AuditChain;
+  };
+}

@@ -1,0 +1,13 @@
+// A limit on how often something may be asked, and what a sliding window says about the call just made.
+
+export interface Limit {
+  readonly count: number;
+  readonly seconds: number;
+}
+
+export interface WindowState {
+  readonly allowed: boolean;
+  readonly remaining: number;
+  /** Milliseconds until the oldest call leaves the window. */
+  readonly resetMs: number;
+}

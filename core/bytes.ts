@@ -1,0 +1,57 @@
+// Bytes to text and back. UTF-8, hex and base64 in exactly one spelling each: a proof that could be written in two
+// ways could also be changed without anyone noticing. btoa and atob, because Node 24 has no Uint8Array.toBase64 yet and
+// these rules run there, in workerd and in browsers.
+
+const encoder = new TextEncoder();
+export const utf8 = (text: string): Uint8Array<ArrayBuffer> => encoder.encode(text) as Uint8Array<ArrayBuffer>;
+
+const hexPairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
+export const hexOf = (bytes: Uint8Array): string => {
+  let hex = "";
+  for (const byte of bytes) hex += hexPairs[byte];
+  return hex;
+};
+
+const chunkBytes = 8_192; // arguments of one call; engines cap them at some ten thousand
+
+export const base64Of = (bytes: Uint8Array): string => {
+  let binary = "";
+  for (let at = 0; at < bytes.length; at += chunkBytes) binary += String.fromCharCode(...bytes.subarray(at, at + chunkBytes));
+  return btoa(binary);
+};
+
+export const base64UrlOf = (bytes: Uint8Array): string => base64Of(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+
+/** Null unless `text` is exactly what `base64Of` prints for the same bytes: no white space, full padding, zero spare bits. */
+export const bytesOfBase64 = (text: string): Uint8Array<ArrayBuffer> | null => {
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null;
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at);
+  return base64Of(bytes) === text ? bytes : null;
+};
+
+/** Null unless `text` is exactly what `base64UrlOf` prints for the same bytes. */
+export const bytesOfBase64Url = (text: string): Uint8Array<ArrayBuffer> | null => {
+  if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) return null;
+  return bytesOfBase64(text.replaceAll("-", "+").replaceAll("_", "/") + "=".repeat((4 - (text.length % 4)) % 4));
+};
+
+/** Null unless `text` is lower-case hex of whole bytes. */
+export const bytesOfHex = (text: string): Uint8Array<ArrayBuffer> | null => {
+  if (!/^(?:[0-9a-f]{2})*$/.test(text)) return null;
+  const bytes = new Uint8Array(text.length / 2);
+  for (let at = 0; at < bytes.length; at += 1) bytes[at] = Number.parseInt(text.slice(2 * at, 2 * at + 2), 16);
+  return bytes;
+};
+
+export const concatBytes = (...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
+  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+};

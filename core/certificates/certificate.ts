@@ -1,0 +1,55 @@
+// The noun: a certificate as it was sealed, and the evidence kept with it.
+import type { Json } from "../canonical-json.ts";
+import type { Environment } from "../access/entitlement.ts";
+import type { BusinessId, CertId, ClientId } from "../ids.ts";
+import type { Instant } from "../time.ts";
+import type { Recipients } from "./recipients.ts";
+import type { SubjectFields } from "./subject.ts";
+
+export type CertificateStatus = "active" | "revoked";
+
+/** How the request reached us; the Origin is as reported, never proved (docs/SECURITY.md, accepted risks). */
+export interface CaptureCircumstances {
+  readonly ip: string;
+  readonly userAgent: string;
+  readonly gpc: boolean;
+  readonly capturedVia: "browser" | "server";
+  readonly geo: { readonly country: string | null; readonly region: string | null; readonly city: string | null };
+}
+
+/** A form submission as parsed at the edge: shapes are right, meaning is not yet judged. */
+export interface Submission {
+  readonly clientId: ClientId;
+  readonly fields: object;
+  readonly disclosureText: string;
+  readonly entities: readonly string[];
+  readonly entitiesAccepted: readonly string[] | undefined;
+  readonly entitiesRejected: readonly string[] | undefined;
+  readonly purpose: string;
+  readonly pageUrl: string;
+  /** Optional evidence, already in wire form: locale, presentation, esign, widget, referrer, client_time. */
+  readonly extras: { readonly [key: string]: Json };
+}
+
+export interface Certificate {
+  readonly id: CertId;
+  readonly business: { readonly id: BusinessId; readonly name: string };
+  readonly clientId: ClientId;
+  readonly environment: Environment;
+  readonly purpose: string;
+  readonly disclosureText: string;
+  readonly disclosureHash: string;
+  readonly recipients: Recipients;
+  readonly originDomain: string;
+  readonly issuedAt: Instant;
+  readonly fields: SubjectFields;
+  readonly rootSalt: Uint8Array;
+  readonly subjectHash: string;
+  readonly fingerprint: string;
+  /** The exact text whose SHA-256 is the fingerprint. */
+  readonly canonical: string;
+  readonly evidence: { readonly [key: string]: Json };
+  readonly evidenceHash: string;
+  readonly circumstances: CaptureCircumstances;
+  readonly retentionUntil: Instant;
+}

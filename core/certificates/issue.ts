@@ -1,0 +1,133 @@
+// The decision behind POST /v1/consent: a business, a submission and the time become a certificate and its fact, or a
+// refusal. Pure: ids, salts and the clock come in as arguments.
+import { mayCapture, type BusinessStatus, type Environment, type Plan } from "../access/entitlement.ts";
+import { verifyOrigin, verifyPageUrl, type OriginRules, type VerifiedDomain, type VerifiedHost } from "../access/origins.ts";
+import { canonicalJson, type Json } from "../canonical-json.ts";
+import type { AuditChain, Fact } from "../facts.ts";
+import { sha256Hex } from "../hash.ts";
+import type { BusinessId, CertId } from "../ids.ts";
+import { ok, type Result } from "../result.ts";
+import { isoOf, type Instant } from "../time.ts";
+import type { CaptureCircumstances, Certificate, Submission } from "./certificate.ts";
+import { canonicalPreimage, fingerprintOf, preimageOf } from "./fingerprint.ts";
+import type { ReadSubmission } from "./submission.ts";
+import { subjectCommitments, subjectHash } from "./subject.ts";
+import { browserFamily, osFamily } from "./user-agent.ts";
+
+export interface CapturingBusiness {
+  readonly id: BusinessId;
+  readonly name: string;
+  readonly status: BusinessStatus;
+  readonly plan: Plan;
+  readonly environment: Environment;
+  readonly domains: readonly VerifiedDomain[];
+  readonly chain: AuditChain;
+  readonly retentionYears: number;
+}
+
+export interface Issued {
+  readonly certificate: Certificate;
+  readonly origin: VerifiedHost;
+  readonly page: VerifiedHost;
+  readonly fact: Fact;
+}
+
+export type IssueRefusal =
+  | "business_inactive"
+  | "business_suspended"
+  | "subscription_past_due"
+  | "plan_required"
+  | "origin_not_verified"
+  | "page_url_not_verified";
+
+const afterYears = (from: Instant, years: number): Instant => {
+  const date = new Date(from);
+  return date.setUTCFullYear(date.getUTCFullYear() + years);
+};
+
+const evidenceOf = (submission: Submission, origin: string, seen: CaptureCircumstances): { readonly [key: string]: Json } => ({
+  page_url: submission.pageUrl,
+  ip: seen.ip,
+  user_agent: seen.userAgent,
+  os: osFamily(seen.userAgent),
+  browser: browserFamily(seen.userAgent),
+  geo: { ...seen.geo },
+  gpc: seen.gpc,
+  captured_via: seen.capturedVia,
+  origin_reported: origin,
+  referrer: submission.extras.referrer ?? null,
+  client_time: submission.extras.client_time ?? null,
+  locale: submission.extras.locale ?? null,
+  widget: submission.extras.widget ?? null,
+  presentation: submission.extras.presentation ?? null,
+  esign: submission.extras.esign ?? null,
+});
+
+/** Refuses, in this order: the account's state and plan, the Origin, the page address (SPEC, POST /v1/consent, rules 1 and 2). */
+export const issueCertificate = (input: {
+  readonly business: CapturingBusiness;
+  readonly submission: Submission;
+  readonly read: ReadSubmission;
+  readonly originHeader: string | null;
+  readonly circumstances: CaptureCircumstances;
+  readonly rules: OriginRules;
+  readonly now: Instant;
+  readonly certId: CertId;
+  readonly rootSalt: Uint8Array;
+}): Result<Issued, IssueRefusal> => {
+  const { business, submission, now, certId } = input;
+  const entitled = mayCapture(business, business.environment);
+  if (!entitled.ok) return entitled;
+  const origin = verifyOrigin(input.originHeader, business.domains, input.rules);
+  if (!origin.ok) return origin;
+  const page = verifyPageUrl(submission.pageUrl, business.domains, input.rules);
+  if (!page.ok) return page;
+
+  const { fields, recipients, purpose } = input.read;
+  const disclosureHash = sha256Hex(submission.disclosureText);
+  const hashOfSubject = subjectHash(subjectCommitments(fields, input.rootSalt));
+  const preimage = preimageOf({
+    business,
+    certId,
+    disclosureHash,
+    recipients,
+    originDomain: origin.value.host,
+    purpose,
+    subjectHash: hashOfSubject,
+    timestamp: isoOf(now),
+  });
+  const fingerprint = fingerprintOf(preimage);
+  const evidence = evidenceOf(submission, input.originHeader as string, input.circumstances);
+  const evidenceHash = sha256Hex(canonicalJson(evidence));
+  const certificate: Certificate = {
+    id: certId,
+    business: { id: business.id, name: business.name },
+    clientId: submission.clientId,
+    environment: business.environment,
+    purpose,
+    disclosureText: submission.disclosureText,
+    disclosureHash,
+    recipients,
+    originDomain: origin.value.host,
+    issuedAt: now,
+    fields,
+    rootSalt: input.rootSalt,
+    subjectHash: hashOfSubject,
+    fingerprint,
+    canonical: canonicalPreimage(preimage),
+    evidence,
+    evidenceHash,
+    circumstances: input.circumstances,
+    retentionUntil: afterYears(now, business.retentionYears),
+  };
+  const fact: Fact = {
+    type: "certificate.issued",
+    entityType: "certificate",
+    entityId: certId,
+    at: now,
+    chain: business.chain,
+    payload: { actor: `client:${submission.clientId}`, fingerprint, evidence_hash: evidenceHash, environment: business.environment },
+    anchor: { fingerprint, originDomain: origin.value.host },
+  };
+  return ok({ certificate, origin: origin.value, page: page.value, fact });
+};

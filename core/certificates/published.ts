@@ -1,0 +1,104 @@
+// A certificate as it is published: everything a stranger may see, and nothing else. What only the owner may see travels
+// beside it (`OpenedCertificate`), never inside it, so that a public view cannot print it by mistake.
+import type { Environment } from "../access/entitlement.ts";
+import type { Json } from "../canonical-json.ts";
+import type { AuditChain } from "../facts.ts";
+import type { BusinessId, CertId } from "../ids.ts";
+import type { Instant } from "../time.ts";
+import type { CertificateStatus } from "./certificate.ts";
+import { canonicalPreimage, preimageOf, type Preimage } from "./fingerprint.ts";
+import type { SubjectFields } from "./subject.ts";
+import { isoOf } from "../time.ts";
+
+export interface PublishedPolicy {
+  readonly id: string;
+  readonly kind: "privacy" | "terms";
+  readonly sourceUrl: string;
+  readonly contentHash: string;
+  readonly capturedAt: Instant;
+}
+
+export interface PublishedAnchor {
+  readonly event: string;
+  readonly ledgerId: string;
+  readonly entryHash: string;
+  readonly statement: string;
+  readonly status: "pending" | "prepared" | "anchored" | "parked";
+  readonly receipt: string | null;
+  readonly anchoredAt: Instant | null;
+}
+
+export interface IssuerSignature {
+  readonly kid: string;
+  readonly alg: "Ed25519";
+  /** Standard base64 of 64 bytes, over the UTF-8 bytes of the canonical preimage. */
+  readonly value: string;
+}
+
+export interface PublishedCertificate {
+  readonly id: CertId;
+  readonly businessId: BusinessId;
+  readonly businessName: string;
+  readonly environment: Environment;
+  readonly status: CertificateStatus;
+  readonly purpose: string;
+  readonly disclosureText: string;
+  readonly disclosureHash: string;
+  readonly entities: readonly string[];
+  readonly answered: { readonly accepted: readonly string[]; readonly rejected: readonly string[] } | null;
+  readonly originDomain: string;
+  readonly issuedAt: Instant;
+  readonly fingerprint: string;
+  readonly subjectHash: string;
+  readonly subjectMasked: Readonly<Record<string, string>>;
+  readonly subjectErasedAt: Instant | null;
+  readonly gpc: boolean;
+  readonly capturedVia: "browser" | "server";
+  readonly signature: IssuerSignature;
+  readonly viewCount: number;
+  /** True once a look at the origin's policies is linked, whatever it found. */
+  readonly policiesLooked: boolean;
+  readonly policies: readonly PublishedPolicy[];
+  readonly anchor: PublishedAnchor | null;
+}
+
+/** The owner's view: subject and evidence opened. */
+export interface OpenedCertificate {
+  readonly certificate: PublishedCertificate;
+  /** Null once the subject was erased. */
+  readonly subject: { readonly fields: SubjectFields; readonly rootSalt: Uint8Array } | null;
+  readonly evidence: { readonly [key: string]: Json };
+  readonly evidenceHash: string;
+  readonly retentionUntil: Instant;
+  readonly chain: AuditChain;
+}
+
+export interface View {
+  readonly at: Instant;
+  readonly ip: string;
+  readonly userAgent: string;
+  readonly os: string | null;
+  readonly bot: boolean;
+}
+
+export type PoliciesStatus = "pending" | "captured" | "unavailable";
+
+export const policiesStatus = (certificate: PublishedCertificate): PoliciesStatus => {
+  if (!certificate.policiesLooked) return "pending";
+  return certificate.policies.length > 0 ? "captured" : "unavailable";
+};
+
+/** The bound members of a stored certificate, from its published parts alone: nobody needs a secret to recompute them. */
+export const publishedPreimage = (certificate: PublishedCertificate): Preimage =>
+  preimageOf({
+    business: { id: certificate.businessId, name: certificate.businessName },
+    certId: certificate.id,
+    disclosureHash: certificate.disclosureHash,
+    recipients: { entities: certificate.entities, ...(certificate.answered && { answered: certificate.answered }) },
+    originDomain: certificate.originDomain,
+    purpose: certificate.purpose,
+    subjectHash: certificate.subjectHash,
+    timestamp: isoOf(certificate.issuedAt),
+  });
+
+export const publishedCanonical = (certificate: PublishedCertificate): string => canonicalPreimage(publishedPreimage(certificate));

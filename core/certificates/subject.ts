@@ -1,0 +1,58 @@
+// The person on a certificate: which fields may be sealed, and the salted commitment that stands for them in public.
+// A plain hash of an address would be a dictionary oracle (there are only ~10^10 phone numbers), and a keyed hash could
+// be checked by us alone. With a 128-bit salt per field the holder can prove one field at a time, nobody can guess, and
+// deleting the root salt turns the commitment into noise while the fingerprint stays valid.
+import { base64UrlOf } from "../bytes.ts";
+import { canonicalJson } from "../canonical-json.ts";
+import { hmacSha256, sha256Hex } from "../hash.ts";
+import { isMailbox } from "../mailbox.ts";
+import { masked } from "../masking.ts";
+import { ok, refuse, type Result } from "../result.ts";
+import { lineFault, trimmed } from "../text.ts";
+
+/** Field key to value, as stored. A Map, because keys come from outside and must never meet a prototype. */
+export type SubjectFields = ReadonlyMap<string, string>;
+
+const mostFields = 20;
+const longestValue = 500;
+const saltBytes = 16; // 128 bits: no table of guesses can be computed
+const keyPattern = /^[a-z][a-z0-9_]{0,39}$/;
+const prototypeNames: ReadonlySet<string> = new Set([...Object.getOwnPropertyNames(Object.prototype), "prototype"]);
+
+/** CONTRACT 2: 1 to 20 fields, at least one with a value, each one visible line of at most 500 characters. */
+export const subjectFields = (input: object): Result<SubjectFields, "invalid_request"> => {
+  const entries = Object.entries(input);
+  if (entries.length < 1 || entries.length > mostFields) return refuse("invalid_request", "fields: must hold 1 to 20 entries.");
+  const fields = new Map<string, string>();
+  for (const [key, raw] of entries) {
+    if (!keyPattern.test(key) || prototypeNames.has(key)) return refuse("invalid_request", "fields: a key is not allowed.");
+    if (typeof raw !== "string") return refuse("invalid_request", "fields: every value must be text.");
+    const value = trimmed(raw);
+    if (value.length > longestValue) return refuse("invalid_request", "fields: a value is longer than 500 characters.");
+    const fault = lineFault(value);
+    if (fault !== null) return refuse("invalid_request", `fields: a value ${fault}.`);
+    if (key === "email" && value !== "" && !isMailbox(value)) return refuse("invalid_request", "fields: email must be one e-mail address.");
+    fields.set(key, value);
+  }
+  if ([...fields.values()].every((value) => value === ""))
+    return refuse("invalid_request", "fields: at least one value must not be empty.");
+  return ok(fields);
+};
+
+/** base64url, 128 bits, derived from the certificate's root salt so that only the root needs keeping. */
+export const fieldSalt = (rootSalt: Uint8Array, key: string): string =>
+  base64UrlOf(hmacSha256(rootSalt, `svc-subject-v1\n${key}`).subarray(0, saltBytes));
+
+export const fieldCommitment = (salt: string, key: string, value: string): string => sha256Hex(canonicalJson([salt, key, value]));
+
+export const subjectSalts = (fields: SubjectFields, rootSalt: Uint8Array): Record<string, string> =>
+  Object.fromEntries([...fields.keys()].map((key) => [key, fieldSalt(rootSalt, key)]));
+
+export const subjectCommitments = (fields: SubjectFields, rootSalt: Uint8Array): Record<string, string> =>
+  Object.fromEntries([...fields].map(([key, value]) => [key, fieldCommitment(fieldSalt(rootSalt, key), key, value)]));
+
+/** Hex SHA-256 over the canonical JSON of the per-field commitments. */
+export const subjectHash = (commitments: Record<string, string>): string => sha256Hex(canonicalJson(commitments));
+
+export const maskedSubject = (fields: SubjectFields): Record<string, string> =>
+  Object.fromEntries([...fields].map(([key, value]) => [key, masked(key, value)]));

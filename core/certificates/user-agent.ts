@@ -1,0 +1,33 @@
+// The family of operating system and browser named by a User-Agent. Only families: browsers freeze the rest of the text,
+// and the trail needs to say "an iPhone", not more.
+
+const systems: readonly (readonly [RegExp, string])[] = [
+  [/Windows NT|Win64|Windows Phone/, "Windows"],
+  [/iPhone|iPad|iPod/, "iOS"],
+  [/Android/, "Android"],
+  [/CrOS/, "ChromeOS"],
+  [/Mac OS X|Macintosh/, "macOS"],
+  [/Linux|X11/, "Linux"],
+];
+
+const browsers: readonly (readonly [RegExp, string])[] = [
+  [/Edg(?:e|A|iOS)?\//, "Edge"],
+  [/OPR\/|Opera/, "Opera"],
+  [/SamsungBrowser\//, "Samsung Internet"],
+  [/Firefox\/|FxiOS\//, "Firefox"],
+  [/Chrome\/|CriOS\/|Chromium\//, "Chrome"],
+  [/Safari\//, "Safari"],
+];
+
+const familyIn = (table: readonly (readonly [RegExp, string])[], userAgent: string): string | null =>
+  table.find(([pattern]) => pattern.test(userAgent))?.[1] ?? null;
+
+export const osFamily = (userAgent: string): string | null => familyIn(systems, userAgent);
+export const browserFamily = (userAgent: string): string | null => familyIn(browsers, userAgent);
+
+/** Link previews, crawlers and monitors: their opens are kept in the trail, marked, and not counted. */
+export const isKnownBot = (userAgent: string): boolean =>
+  userAgent === "" ||
+  /bot\b|bot\/|crawl|spider|slurp|preview|facebookexternalhit|WhatsApp|Slackbot|Discordbot|TelegramBot|Twitterbot|LinkedInBot|SkypeUriPreview|Embedly|HeadlessChrome-Lighthouse|Google-InspectionTool|monitor|uptime|curl\/|Wget\/|python-requests/i.test(
+    userAgent,
+  );

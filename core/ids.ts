@@ -1,0 +1,85 @@
+// Identifiers and secrets: how they are spelt, made from given random bytes, and which database ("home") they name.
+// CONTRACT 0: prefix + 2 characters of home + 24 characters of 120 random bits in lower-case Crockford base32.
+// Ids are random, never counted: the verify page is public, and a guessable next id would let anyone list certificates.
+import { base64UrlOf } from "./bytes.ts";
+
+declare const brand: unique symbol;
+type Branded<B extends string> = string & { readonly [brand]: B };
+
+export type CertId = Branded<"cert">;
+export type BusinessId = Branded<"business">;
+export type ClientId = Branded<"client">;
+export type RequestId = Branded<"request">;
+/** Two Crockford characters naming the D1 database that holds the record; `00` while there is only one. */
+export type Home = Branded<"home">;
+
+export type RandomBytes = (count: number) => Uint8Array;
+
+export const firstHome = "00" as Home;
+
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+const idPrefixes = [
+  "cc_",
+  "shr_",
+  "biz_",
+  "con_",
+  "mem_",
+  "dom_",
+  "key_",
+  "whk_",
+  "dlv_",
+  "pol_",
+  "cap_",
+  "tok_",
+  "rmv_",
+  "req_",
+  "pc_live_",
+  "pc_test_",
+] as const;
+export type IdPrefix = (typeof idPrefixes)[number];
+const idPattern = new RegExp(`^(?:${idPrefixes.join("|")})[${alphabet}]{26}$`);
+const randomBytesPerId = 15; // 120 bits = exactly 24 characters of 5 bits
+
+/** Whole groups of five bits only: 15 bytes give 24 characters, with nothing left over. */
+const crockford = (bytes: Uint8Array): string => {
+  let text = "";
+  let buffer = 0;
+  let bits = 0;
+  for (const byte of bytes) {
+    buffer = ((buffer << 8) | byte) & 0xfff;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += alphabet[(buffer >> bits) & 31];
+    }
+  }
+  return text;
+};
+
+/** `cc_` + home + 24 random characters. */
+export const newId = (prefix: IdPrefix, home: Home, random: RandomBytes): string =>
+  `${prefix}${home}${crockford(random(randomBytesPerId))}`;
+
+const hasIdShape = (text: string, prefix: IdPrefix): boolean => text.startsWith(prefix) && idPattern.test(text);
+
+/** Null for anything that is not spelt as such an id: nothing can be stored under it, so nobody needs to look. */
+export const certIdOf = (text: string): CertId | null => (hasIdShape(text, "cc_") ? (text as CertId) : null);
+export const clientIdOf = (text: string): ClientId | null =>
+  hasIdShape(text, "pc_live_") || hasIdShape(text, "pc_test_") ? (text as ClientId) : null;
+
+/** The home is the two characters after the prefix, in ids and secrets alike. */
+export const homeOfId = (id: CertId | BusinessId | ClientId | string): Home => {
+  const secret = secretPrefixes.find((prefix) => id.startsWith(prefix));
+  const start = secret?.length ?? idPrefixes.find((prefix) => id.startsWith(prefix))?.length ?? 0;
+  return id.slice(start, start + 2) as Home;
+};
+
+const secretPrefixes = ["sk_live_", "sk_test_", "pat_", "ac_"] as const;
+export type SecretPrefix = (typeof secretPrefixes)[number];
+const secretPattern = new RegExp(`^(?:${secretPrefixes.join("|")})[${alphabet}]{2}[A-Za-z0-9_-]{43}$`);
+
+/** Prefix + home + 256 random bits in base64url. */
+export const newSecret = (prefix: SecretPrefix, home: Home, random: RandomBytes): string => `${prefix}${home}${base64UrlOf(random(32))}`;
+
+export const hasSecretShape = (text: string, ...prefixes: readonly SecretPrefix[]): boolean =>
+  secretPattern.test(text) && prefixes.some((prefix) => text.startsWith(prefix));

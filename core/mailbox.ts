@@ -1,0 +1,35 @@
+// One e-mail address: what counts as one, and the form used to compare two. Values are stored as typed; the comparable
+// form serves only matching and the blind index (CONTRACT 2).
+
+const longestAddress = 254; // RFC 5321 4.5.3.1.3: a path is at most 256 characters with its angle brackets
+const longestLocalPart = 64;
+// dot-atom of RFC 5322 with the letters of RFC 6531. No quotes, spaces, commas, colons or angle brackets: such an
+// address could carry a second recipient or a header into a mail.
+const localPart = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u;
+const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** The ASCII (punycode), lower-case form of a mail domain; null when it is not a dotted host name. */
+const asciiDomain = (domain: string): string | null => {
+  if (!/^[\p{L}\p{N}\p{M}.-]+$/u.test(domain) || !URL.canParse(`https://${domain}/`)) return null;
+  const host = new URL(`https://${domain}/`).hostname;
+  const labels = host.split(".");
+  const isName = labels.length >= 2 && labels.every((part) => label.test(part)) && !/^\d+$/.test(labels.at(-1) as string);
+  return isName && host.length <= 253 ? host : null;
+};
+
+const parts = (address: string): { local: string; domain: string } | null => {
+  if (address.length > longestAddress) return null;
+  const at = address.lastIndexOf("@");
+  const local = address.slice(0, at);
+  if (at < 1 || local.length > longestLocalPart || !localPart.test(local)) return null;
+  const domain = asciiDomain(address.slice(at + 1));
+  return domain === null ? null : { local, domain };
+};
+
+export const isMailbox = (address: string): boolean => parts(address) !== null;
+
+/** Trimmed, NFC and lower-case local part, punycode lower-case domain; null when it is not one mailbox. */
+export const comparableMailbox = (address: string): string | null => {
+  const found = parts(address.trim());
+  return found === null ? null : `${found.local.normalize("NFC").toLowerCase()}@${found.domain}`;
+};

@@ -1,0 +1,25 @@
+// The pure globals of the web platform that rules may use. Everything else of the platform is out of reach in core.
+declare class TextEncoder {
+  encode(text: string): Uint8Array<ArrayBuffer>;
+}
+declare class TextDecoder {
+  constructor(label: "utf-8", options: { fatal: true; ignoreBOM: true });
+  decode(bytes: Uint8Array): string;
+}
+declare class URL {
+  constructor(url: string, base?: string);
+  static canParse(url: string, base?: string): boolean;
+  readonly href: string;
+  readonly origin: string;
+  readonly protocol: string;
+  readonly username: string;
+  readonly password: string;
+  readonly host: string;
+  readonly hostname: string;
+  readonly port: string;
+  readonly pathname: string;
+  readonly search: string;
+  readonly hash: string;
+}
+declare function btoa(binary: string): string;
+declare function atob(base64: string): string;

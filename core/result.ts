@@ -1,0 +1,16 @@
+// A decision's answer: either a value or a refusal. Refusals are values, never exceptions, so that every caller
+// must look at them and nothing a visitor types can take the path meant for faults.
+import type { RefusalCode } from "./refusals.ts";
+
+export interface Refusal<C extends RefusalCode = RefusalCode> {
+  readonly ok: false;
+  readonly code: C;
+  /** For `invalid_request`: which input and which rule, in constant words; never the value that was sent. */
+  readonly detail?: string;
+}
+export type Result<T, C extends RefusalCode = RefusalCode> = { readonly ok: true; readonly value: T } | Refusal<C>;
+
+export const ok = <T>(value: T): { readonly ok: true; readonly value: T } => ({ ok: true, value });
+
+export const refuse = <C extends RefusalCode>(code: C, detail?: string): Refusal<C> =>
+  detail === undefined ? { ok: false, code } : { ok: false, code, detail };

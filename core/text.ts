@@ -1,0 +1,37 @@
+// Which text may be sealed (CONTRACT 18). A certificate is read by people, so a name must look like what it is: nothing
+// invisible, nothing that reorders the line it stands in. Refused, never repaired: repairing would seal something else.
+
+/** Ends trimmed of Unicode White_Space only. U+FEFF is not white space: it stays, and is then refused as invisible. */
+export const trimmed = (text: string): string => text.replace(/^\p{White_Space}+|\p{White_Space}+$/gu, "");
+
+const controls = /[\u0000-\u001f\u007f-\u009f]/;
+const controlsButLineBreaks = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
+const bidiControls = /[\u202a-\u202e\u2066-\u2069]/;
+const bidiOverrides = /[\u202d\u202e]/;
+const nonCharacters = /\p{Noncharacter_Code_Point}/u;
+// Everything that draws nothing, except variation selectors (they choose how the character before them looks) and the
+// two joiners, which real names need: Persian and Indic words, and emoji made of several.
+const invisible = /[\p{Default_Ignorable_Code_Point}--[\u200c\u200d\ufe00-\ufe0f\u{e0100}-\u{e01ef}]]/v;
+const looseJoiner = /(?:^|[\p{White_Space}\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?:$|\p{White_Space})/u;
+const somethingVisible = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Mark}\p{Cc}\u2800]/u;
+
+/** True when at least one character draws something. */
+export const isVisible = (text: string): boolean => somethingVisible.test(text);
+
+/** Names, purposes and field values: one line of visible text. Null, or the rule that is broken, in constant words. */
+export const lineFault = (text: string): string | null => {
+  if (controls.test(text)) return "must not hold control characters";
+  if (bidiControls.test(text)) return "must not hold characters that change the direction of text";
+  if (nonCharacters.test(text)) return "must not hold noncharacters";
+  if (invisible.test(text) || looseJoiner.test(text)) return "must not hold invisible characters";
+  if (text !== "" && !isVisible(text)) return "must hold something visible";
+  return null;
+};
+
+/** A disclosure is kept byte for byte, with its line breaks and tabs; only what would falsify the display is refused. */
+export const passageFault = (text: string): string | null => {
+  if (controlsButLineBreaks.test(text)) return "must not hold control characters other than tab and line breaks";
+  if (bidiOverrides.test(text)) return "must not hold direction overrides";
+  if (!isVisible(text)) return "must hold something visible";
+  return null;
+};

@@ -1,0 +1,15 @@
+// Instants and durations. An Instant is a count of milliseconds since 1970-01-01T00:00:00Z; text forms exist only at
+// the edges (CONTRACT: ISO 8601, UTC, always three decimals).
+
+export type Instant = number;
+export type Clock = () => Instant;
+
+export const secondMs = 1_000;
+export const minuteMs = 60 * secondMs;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
+
+/** `2026-11-20T10:05:00.000Z` */
+export const isoOf = (instant: Instant): string => new Date(instant).toISOString();
+
+export const isoOrNull = (instant: Instant | null): string | null => (instant === null ? null : isoOf(instant));

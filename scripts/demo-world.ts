@@ -1,0 +1,129 @@
+// The demo's businesses, clients and keys. Everything is derived from this machine's development secrets, because the
+// state folder holds only hashes of keys: `npm run demo` recomputes what `npm start` stored.
+import type { BusinessStatus, Environment, Plan } from "../core/access/entitlement.ts";
+import type { VerificationMethod } from "../core/access/origins.ts";
+import { bytesOfBase64 } from "../core/bytes.ts";
+import { hmacSha256, sha256Hex } from "../core/hash.ts";
+import { firstHome, newId, newSecret, type Home, type RandomBytes } from "../core/ids.ts";
+import type { D1Like, D1Statement } from "./local-runtime.ts";
+
+interface DemoDomain {
+  readonly domain: string;
+  readonly status: "pending" | "verified" | "lapsed";
+  readonly method: VerificationMethod | null;
+}
+
+export interface DemoBusiness {
+  readonly id: string;
+  readonly name: string;
+  readonly status: BusinessStatus;
+  readonly plan: Plan;
+  readonly chain: string;
+  readonly domains: readonly DemoDomain[];
+  readonly clients: Readonly<Record<Environment, string>>;
+  readonly keys: Readonly<Record<Environment, string>>;
+}
+
+export interface DemoWorld {
+  readonly acme: DemoBusiness;
+  readonly other: DemoBusiness;
+  readonly examples: Readonly<Record<"free" | "past_due" | "suspended" | "closed", DemoBusiness>>;
+  readonly ownerEmail: string;
+  readonly memberEmail: string;
+  readonly consumerEmail: string;
+  readonly otherOwnerEmail: string;
+}
+
+const verified = (domain: string, method: VerificationMethod): DemoDomain => ({ domain, status: "verified", method });
+
+/** `secret` is any development secret in base64; equal secrets give equal worlds. */
+export const demoWorld = (secret: string, home: Home = firstHome): DemoWorld => {
+  const key = bytesOfBase64(secret);
+  if (key === null) throw new Error("demo: the development secret is not base64");
+  const drawn =
+    (label: string): RandomBytes =>
+    (count) =>
+      hmacSha256(key, `svc demo ${home} ${label}`).subarray(0, count);
+  const business = (label: string, name: string, status: BusinessStatus, plan: Plan, domains: readonly DemoDomain[]): DemoBusiness => ({
+    id: newId("biz_", home, drawn(`${label} business`)),
+    name,
+    status,
+    plan,
+    chain: sha256Hex(drawn(`${label} chain`)(32)).slice(0, 32),
+    domains,
+    clients: {
+      live: newId("pc_live_", home, drawn(`${label} live client`)),
+      sandbox: newId("pc_test_", home, drawn(`${label} sandbox client`)),
+    },
+    keys: {
+      live: newSecret("sk_live_", home, drawn(`${label} live key`)),
+      sandbox: newSecret("sk_test_", home, drawn(`${label} test key`)),
+    },
+  });
+  const exampleDomain = [verified("example.com", "dns")];
+  return {
+    acme: business("acme", "Acme Solar LLC", "active", "enterprise", [
+      verified("localhost", "meta"),
+      verified("127.0.0.1", "meta"),
+      verified("example.com", "dns"),
+      verified("demo.example", "meta"),
+      { domain: "pending.example", status: "pending", method: null },
+      { domain: "lapsed.example", status: "lapsed", method: "dns" },
+    ]),
+    other: business("other", "Bright Homes Inc", "active", "enterprise", [verified("other.example", "dns")]),
+    examples: {
+      free: business("free", "Free Example Co", "active", "free", exampleDomain),
+      past_due: business("past_due", "Past Due Example Co", "past_due", "enterprise", exampleDomain),
+      suspended: business("suspended", "Suspended Example Co", "suspended", "enterprise", exampleDomain),
+      closed: business("closed", "Closed Example Co", "closed", "enterprise", exampleDomain),
+    },
+    ownerEmail: "owner@acme-solar.example",
+    memberEmail: "member@acme-solar.example",
+    consumerEmail: "pat@example.com",
+    otherOwnerEmail: "owner@bright-homes.example",
+  };
+};
+
+const seedRows = (db: D1Like, business: DemoBusiness, now: number): D1Statement[] => [
+  db
+    .prepare(
+      `INSERT OR IGNORE INTO businesses (id, name, legal_name, status, plan, mailing_address, contact_email, audit_chain, created_at)
+       VALUES (?, ?, ?, ?, ?, '1 Demo Street, Testville, CA 94000, US', 'privacy@example.com', ?, ?)`,
+    )
+    .bind(business.id, business.name, business.name, business.status, business.plan, business.chain, now),
+  ...business.domains.map(({ domain, status, method }) =>
+    db
+      .prepare(
+        "INSERT OR IGNORE INTO domains (id, business_id, domain, status, method, verified_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      )
+      .bind(
+        `dom_${sha256Hex(`${business.id} ${domain}`).slice(0, 26)}`,
+        business.id,
+        domain,
+        status,
+        method,
+        status === "verified" ? now : null,
+        now,
+      ),
+  ),
+  ...(["live", "sandbox"] as const).flatMap((environment) => {
+    const key = business.keys[environment];
+    return [
+      db
+        .prepare("INSERT OR IGNORE INTO clients (id, business_id, environment, name, created_at) VALUES (?, ?, ?, 'Demo', ?)")
+        .bind(business.clients[environment], business.id, environment, now),
+      db
+        .prepare(
+          "INSERT OR IGNORE INTO api_keys (id, business_id, environment, key_hash, name, last4, created_at) VALUES (?, ?, ?, ?, 'Demo', ?, ?)",
+        )
+        .bind(`key_${sha256Hex(key).slice(0, 26)}`, business.id, environment, sha256Hex(key), key.slice(-4), now),
+    ];
+  }),
+];
+
+export const businessesOf = (world: DemoWorld): readonly DemoBusiness[] => [world.acme, world.other, ...Object.values(world.examples)];
+
+/** Stores the world once; a second call changes nothing. */
+export const seedDemo = async (db: D1Like, world: DemoWorld, now: number): Promise<void> => {
+  await db.batch(businessesOf(world).flatMap((business) => seedRows(db, business, now)));
+};

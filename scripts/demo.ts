@@ -1,0 +1,71 @@
+// `npm run demo`: issues a certificate through the public API of the running server, as the demo business.
+import { demoWorld, type DemoBusiness } from "./demo-world.ts";
+import { ensureDevVars, localSettings } from "./settings.ts";
+
+interface Receipt {
+  readonly ok: boolean;
+  readonly data?: { readonly cert_id: string; readonly verify_url: string; readonly manage_url: string };
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+const credentials = (business: DemoBusiness): { client_id: string; api_key: string } => ({
+  client_id: business.clients.live,
+  api_key: business.keys.live,
+});
+
+ensureDevVars();
+const settings = localSettings();
+const world = demoWorld(settings.vars.ISSUER_KEY as string);
+
+const response = await fetch(`${settings.origin}/v1/consent`, {
+  method: "POST",
+  headers: { "content-type": "application/json", origin: settings.demoOrigin },
+  body: JSON.stringify({
+    client_id: world.acme.clients.live,
+    fields: { email: world.consumerEmail, first_name: "Pat", phone: "+1 202 555 0123" },
+    disclosure_text:
+      "By clicking Send I agree that Acme Solar LLC and Bright Homes Inc may call or e-mail me about solar quotes. Consent is not a condition of purchase.",
+    entities: ["Acme Solar LLC", "Bright Homes Inc"],
+    purpose: "solar quote follow-up",
+    page_url: `${settings.demoOrigin}/`,
+  }),
+}).catch(() => null);
+if (response === null) {
+  console.error(`Nothing answers at ${settings.origin}. Start the service first: npm start`);
+  process.exit(1);
+}
+const { data, error } = (await response.json()) as Receipt;
+if (data === undefined) {
+  console.error(`The service refused: ${error?.code} ${error?.message}`);
+  process.exit(1);
+}
+
+if (process.argv.includes("--json")) {
+  console.log(
+    JSON.stringify({
+      api_base: `${settings.origin}/v1`,
+      verify_base: settings.origin,
+      cdn_base: settings.origin,
+      mcp_url: `${settings.origin}/mcp`,
+      app_base: settings.origin,
+      site_base: settings.demoOrigin,
+      client_id: world.acme.clients.live,
+      sandbox_client_id: world.acme.clients.sandbox,
+      api_key: world.acme.keys.live,
+      business_id: world.acme.id,
+      business_name: world.acme.name,
+      owner_email: world.ownerEmail,
+      member_email: world.memberEmail,
+      consumer_email: world.consumerEmail,
+      other_business: { ...credentials(world.other), business_id: world.other.id, owner_email: world.otherOwnerEmail },
+      cert_id: data.cert_id,
+      verify_url: data.verify_url,
+      examples: Object.fromEntries(Object.entries(world.examples).map(([name, business]) => [name, credentials(business)])),
+    }),
+  );
+} else {
+  console.log(`Issued ${data.cert_id}
+  anyone can check it   ${data.verify_url}
+  its JSON              ${settings.origin}/v1/certs/${data.cert_id}/verify
+  for the person only   ${data.manage_url}`);
+}

@@ -1,0 +1,125 @@
+// The whole service on this machine: the Worker as wrangler bundles it, on Miniflare, with its databases on disk.
+// Not `wrangler dev`: that one never fires crons, asks questions on a terminal and is several times slower.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+process.env.CLOUDFLARE_CF_FETCH_ENABLED ??= "false"; // no request for a location that is not needed here
+process.env.WRANGLER_SEND_METRICS ??= "false";
+process.env.WRANGLER_HIDE_BANNER ??= "true";
+
+const { unstable_getMiniflareWorkerOptions, unstable_splitSqlQuery } = await import("wrangler");
+const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import("miniflare");
+
+export const bundleDir = "dist/worker";
+
+/** Bundles the Worker exactly as a deployment would. */
+export const bundleWorker = (): void => {
+  const { status, stderr, stdout } = spawnSync("node_modules/.bin/wrangler", ["deploy", "--dry-run", "--outdir", bundleDir], {
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`The Worker does not bundle:\n${stdout}${stderr}`);
+};
+
+export interface RuntimeOptions {
+  readonly port: number;
+  readonly stateDir: string;
+  readonly vars: Readonly<Record<string, string>>;
+  /** Codes of further homes besides `00`; each becomes a database of its own. */
+  readonly extraHomes?: readonly string[];
+  readonly script?: string;
+}
+
+export interface Runtime {
+  readonly url: string;
+  readonly database: (home?: string) => Promise<D1Like>;
+  readonly scheduled: (cron: string) => Promise<void>;
+  readonly dispose: () => Promise<void>;
+}
+
+/** As much of a D1 database as scripts and tests use. */
+export interface D1Like {
+  prepare: (sql: string) => D1Statement;
+  batch: (statements: readonly D1Statement[]) => Promise<unknown>;
+}
+export interface D1Statement {
+  bind: (...values: readonly unknown[]) => D1Statement;
+  run: () => Promise<unknown>;
+  all: <T = Record<string, unknown>>() => Promise<{ results: T[] }>;
+  first: <T = Record<string, unknown>>() => Promise<T | null>;
+}
+
+const bindingOf = (home: string): string => (home === "00" ? "DB" : `DB_${home}`);
+
+/** Applies the migrations not yet applied, in wrangler's own table, so that both tools agree on what was done. */
+export const migrate = async (db: D1Like): Promise<void> => {
+  await db
+    .prepare(
+      "CREATE TABLE IF NOT EXISTS d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)",
+    )
+    .run();
+  const { results } = await db.prepare("SELECT name FROM d1_migrations").all<{ name: string }>();
+  const applied = new Set(results.map(({ name }) => name));
+  for (const name of readdirSync("d1-migrations").sort()) {
+    if (applied.has(name)) continue;
+    const statements = unstable_splitSqlQuery(readFileSync(join("d1-migrations", name), "utf8"));
+    await db.batch([...statements.map((sql) => db.prepare(sql)), db.prepare("INSERT INTO d1_migrations (name) VALUES (?)").bind(name)]);
+  }
+};
+
+/** Starts the runtime; databases are migrated before it listens to anybody. */
+export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> => {
+  mkdirSync(options.stateDir, { recursive: true });
+  const { workerOptions } = unstable_getMiniflareWorkerOptions("wrangler.toml");
+  const { modulesRules: _unused, ...worker } = workerOptions as Record<string, unknown>;
+  const homes = ["00", ...(options.extraHomes ?? [])];
+  const databases = Object.fromEntries(
+    homes.map((home) => [bindingOf(home), home === "00" ? (worker.d1Databases as Record<string, unknown>).DB : `svc-home-${home}`]),
+  );
+  const shared = {
+    host: "127.0.0.1",
+    cf: false as const,
+    log: new Log(LogLevel.WARN),
+    logRequests: false,
+    resourcePersistencePath: join(options.stateDir, "v3"),
+    resourceTmpPath: join(options.stateDir, "tmp"),
+  };
+  const migrating = new Miniflare(
+    convertV4MiniflareOptions({
+      ...shared,
+      port: 0,
+      workers: [{ name: "migrate", modules: true, script: "export default {}", compatibilityDate: "2026-08-01", d1Databases: databases }],
+    } as never),
+  );
+  for (const home of homes) await migrate((await migrating.getD1Database(bindingOf(home))) as unknown as D1Like);
+  await migrating.dispose();
+
+  const running = new Miniflare(
+    convertV4MiniflareOptions({
+      ...shared,
+      port: options.port,
+      unsafeTriggerHandlers: true,
+      workers: [
+        {
+          ...worker,
+          name: "svc",
+          d1Databases: databases,
+          bindings: { ...(worker.bindings as object), ...options.vars },
+          modules: [{ type: "ESModule", path: "index.js", contents: options.script ?? readFileSync(join(bundleDir, "index.js"), "utf8") }],
+        },
+      ],
+    } as never),
+  );
+  const url = await running.ready;
+  return {
+    url: url.origin,
+    database: async (home = "00") => (await running.getD1Database(bindingOf(home))) as unknown as D1Like,
+    scheduled: async (cron) => {
+      const handler = (await running.getWorker("svc")) as unknown as {
+        scheduled: (event: { cron: string; scheduledTime: Date }) => Promise<unknown>;
+      };
+      await handler.scheduled({ cron, scheduledTime: new Date() });
+    },
+    dispose: () => running.dispose(),
+  };
+};

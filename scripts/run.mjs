@@ -1,0 +1,29 @@
+// The door of every npm script: installs what a fresh clone lacks, then hands over to the Node that package.json pins.
+// Plain JavaScript for the machine's own Node (20 or later); everything behind it is TypeScript on Node 24.
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const node = join(root, "node_modules", "node", "bin", "node");
+const installed = join(root, "node_modules", ".package-lock.json");
+const lock = join(root, "package-lock.json");
+
+const isInstalled = () => existsSync(node) && existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs;
+
+if (!isInstalled()) {
+  process.stderr.write("Installing dependencies (once) ...\n");
+  // stdout stays free for the command's own output
+  const { status } = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: root, stdio: ["ignore", 2, 2] });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+const [command, ...args] = process.argv.slice(2);
+const child = spawn(node, [join(root, "scripts", `${command}.ts`), ...args], {
+  cwd: root,
+  stdio: "inherit",
+  env: { ...process.env, PATH: `${dirname(node)}:${join(root, "node_modules", ".bin")}:${process.env.PATH}` },
+});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+child.on("exit", (code, signal) => process.exit(signal ? 1 : (code ?? 1)));

@@ -1,0 +1,56 @@
+// `npm start`: the whole service and a demo business site, on this machine, in the foreground.
+import { buildAssets } from "./build.ts";
+import { startDemoSite } from "./demo-site.ts";
+import { demoWorld, seedDemo } from "./demo-world.ts";
+import { bundleWorker, startRuntime, type Runtime } from "./local-runtime.ts";
+import { ensureDevVars, localSettings } from "./settings.ts";
+
+const everyMinute = "* * * * *";
+
+const step = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
+  const start = performance.now();
+  process.stdout.write(`  ${name} ...`);
+  const value = await work();
+  process.stdout.write(` ${Math.round(performance.now() - start)} ms\n`);
+  return value;
+};
+
+/** Cron: the local runtime has none of its own. A tick that fails is reported and the next one comes anyway. */
+const tickEveryMinute = (runtime: Runtime): NodeJS.Timeout =>
+  setInterval(() => {
+    runtime.scheduled(everyMinute).catch((error: unknown) => console.error("cron:", error instanceof Error ? error.message : error));
+  }, 60_000);
+
+const main = async (): Promise<void> => {
+  console.log("svc is starting");
+  ensureDevVars();
+  const settings = localSettings();
+  await step("page script, styles", buildAssets);
+  await step("bundle", bundleWorker);
+  const runtime = await step("runtime and migrations", () => startRuntime(settings));
+  const world = demoWorld(settings.vars.ISSUER_KEY as string);
+  await step("demo accounts", async () => seedDemo(await runtime.database(), world, Date.now()));
+  const site = await startDemoSite({ port: settings.demoPort, cdnOrigin: settings.origin, clientId: world.acme.clients.live });
+  const ticker = tickEveryMinute(runtime);
+
+  console.log(`
+  Demo business site   ${settings.demoOrigin}/        a form that issues a certificate
+  API                  ${settings.origin}/v1       described at ${settings.origin}/docs
+  Health               ${settings.origin}/v1/health
+  Demo client id       ${world.acme.clients.live}
+  Demo API key         ${world.acme.keys.live}
+  One certificate from the command line:  npm run demo
+  Stop with Ctrl-C; the data stay in ${settings.stateDir}
+`);
+
+  const stop = async (): Promise<void> => {
+    clearInterval(ticker);
+    site.close();
+    await runtime.dispose();
+    process.exit(0);
+  };
+  process.once("SIGINT", () => void stop());
+  process.once("SIGTERM", () => void stop());
+};
+
+await main();

@@ -1,0 +1,253 @@
+// Certificates: the rows an issuance writes, and the reads behind verify, list and detail. Each read is one query.
+import type { Environment } from "../core/access/entitlement.ts";
+import type { CertificateStatus } from "../core/certificates/certificate.ts";
+import type { Issued } from "../core/certificates/issue.ts";
+import type {
+  IssuerSignature,
+  OpenedCertificate,
+  PublishedAnchor,
+  PublishedCertificate,
+  PublishedPolicy,
+} from "../core/certificates/published.ts";
+import { maskedSubject } from "../core/certificates/subject.ts";
+import { base64UrlOf, bytesOfBase64Url } from "../core/bytes.ts";
+import { canonicalJson, type Json } from "../core/canonical-json.ts";
+import type { BusinessId, CertId } from "../core/ids.ts";
+import type { Instant } from "../core/time.ts";
+import type { SealedPlace, Vault } from "./vault.ts";
+
+const place = (certId: string, businessId: string, field: "subject" | "evidence"): SealedPlace => ({
+  table: "certificates",
+  record: certId,
+  field,
+  owner: businessId,
+});
+
+/** What the guard inside the insert says when the account changed between reading and writing. */
+export const isNoLongerEntitled = (error: unknown): boolean =>
+  error instanceof Error && error.message.includes("NOT NULL constraint failed: certificates.business_id");
+
+/** Case-insensitive search compares this form; SQLite's own lower() knows ASCII only. */
+export const foldedPurpose = (purpose: string): string => purpose.normalize("NFC").toLowerCase();
+
+const domainStillVerified = "EXISTS (SELECT 1 FROM domains d WHERE d.id = ? AND d.business_id = b.id AND d.status = 'verified')";
+
+/**
+ * The rows of an issuance. The certificate's business_id is looked up inside the insert, under the same conditions the
+ * decision checked (state, plan, both domains): if any of them changed since, it is NULL, the NOT NULL fails, and the
+ * whole batch is undone. So no certificate is ever committed after the change that forbids it.
+ */
+export const insertCertificate = async (
+  db: D1Database,
+  vault: Vault,
+  issued: Issued,
+  stored: {
+    readonly signature: IssuerSignature;
+    readonly manageTokenHash: string;
+    readonly emailIndex: string | null;
+    readonly phoneIndex: string | null;
+    readonly policyCaptureId: string | null;
+  },
+): Promise<D1PreparedStatement[]> => {
+  const { certificate, origin, page } = issued;
+  const { answered } = certificate.recipients;
+  const domainIds = [...new Set([origin.domainId, page.domainId])].filter((id) => id !== null);
+  const entitled = certificate.environment === "live" ? "b.status = 'active' AND b.plan = 'enterprise'" : "b.status = 'active'";
+  const subject = canonicalJson({
+    root_salt: base64UrlOf(certificate.rootSalt),
+    fields: [...certificate.fields].map(([key, value]) => [key, value]),
+  });
+  const [subjectSealed, evidenceSealed] = await Promise.all([
+    vault.seal(place(certificate.id, certificate.business.id, "subject"), subject),
+    vault.seal(place(certificate.id, certificate.business.id, "evidence"), canonicalJson(certificate.evidence)),
+  ]);
+  return [
+    db
+      .prepare(
+        `INSERT INTO purposes (business_id, environment, purpose, purpose_folded, active) VALUES (?1, ?2, ?3, ?4, 1)
+         ON CONFLICT (business_id, environment, purpose) DO UPDATE SET active = active + 1`,
+      )
+      .bind(certificate.business.id, certificate.environment, certificate.purpose, foldedPurpose(certificate.purpose)),
+    db
+      .prepare("INSERT INTO disclosures (hash, text) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING")
+      .bind(certificate.disclosureHash, certificate.disclosureText),
+    db
+      .prepare(
+        `INSERT INTO certificates (business_id, id, business_name, client_id, environment, purpose_id, disclosure_hash, entities,
+           entities_accepted, entities_rejected, origin_domain, issued_at, fingerprint, subject_hash, subject_masked, subject_sealed,
+           email_index, phone_index, evidence_sealed, evidence_hash, gpc, captured_via, signature, signature_kid, manage_token_hash,
+           policy_capture_id, retention_until)
+         VALUES (
+           (SELECT b.id FROM businesses b WHERE b.id = ? AND ${[entitled, ...domainIds.map(() => domainStillVerified)].join(" AND ")}),
+           ?, ?, ?, ?, (SELECT p.id FROM purposes p WHERE p.business_id = ? AND p.environment = ? AND p.purpose = ?),
+           ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      )
+      .bind(
+        certificate.business.id,
+        ...domainIds,
+        certificate.id,
+        certificate.business.name,
+        certificate.clientId,
+        certificate.environment,
+        certificate.business.id,
+        certificate.environment,
+        certificate.purpose,
+        certificate.disclosureHash,
+        JSON.stringify(certificate.recipients.entities),
+        answered === undefined ? null : JSON.stringify(answered.accepted),
+        answered === undefined ? null : JSON.stringify(answered.rejected),
+        certificate.originDomain,
+        certificate.issuedAt,
+        certificate.fingerprint,
+        certificate.subjectHash,
+        JSON.stringify(maskedSubject(certificate.fields)),
+        subjectSealed,
+        stored.emailIndex,
+        stored.phoneIndex,
+        evidenceSealed,
+        certificate.evidenceHash,
+        certificate.circumstances.gpc ? 1 : 0,
+        certificate.circumstances.capturedVia,
+        stored.signature.value,
+        stored.signature.kid,
+        stored.manageTokenHash,
+        stored.policyCaptureId,
+        certificate.retentionUntil,
+      ),
+  ];
+};
+
+interface CertificateRow {
+  id: string;
+  business_id: string;
+  business_name: string;
+  environment: Environment;
+  status: CertificateStatus;
+  purpose: string;
+  disclosure_text: string;
+  disclosure_hash: string;
+  entities: string;
+  entities_accepted: string | null;
+  entities_rejected: string | null;
+  origin_domain: string;
+  issued_at: Instant;
+  fingerprint: string;
+  subject_hash: string;
+  subject_masked: string;
+  subject_erased_at: Instant | null;
+  evidence_hash: string;
+  gpc: number;
+  captured_via: "browser" | "server";
+  signature: string;
+  signature_kid: string;
+  view_count: number;
+  retention_until: Instant;
+  policy_capture_id: string | null;
+  policies: string;
+  anchor: string | null;
+}
+
+const publishedColumns = `c.id, c.business_id, c.business_name, c.environment, c.status, p.purpose, d.text AS disclosure_text,
+  c.disclosure_hash, c.entities, c.entities_accepted, c.entities_rejected, c.origin_domain, c.issued_at, c.fingerprint,
+  c.subject_hash, c.subject_masked, c.subject_erased_at, c.evidence_hash, c.gpc, c.captured_via, c.signature, c.signature_kid,
+  c.view_count, c.retention_until, c.policy_capture_id,
+  (SELECT json_group_array(json_array(s.id, s.kind, s.source_url, s.content_hash, s.captured_at))
+     FROM policy_captures q JOIN policy_snapshots s ON s.id IN (q.privacy_id, q.terms_id)
+    WHERE q.id = c.policy_capture_id) AS policies,
+  (SELECT json_array(a.event, a.ledger_id, a.entry_hash, a.statement, a.status, a.receipt, a.anchored_at)
+     FROM anchors a WHERE a.entity_id = c.id AND a.event = 'certificate.issued' ORDER BY a.ord LIMIT 1) AS anchor`;
+
+const publishedFrom = `certificates c JOIN purposes p ON p.id = c.purpose_id JOIN disclosures d ON d.hash = c.disclosure_hash`;
+
+const policiesOf = (json: string): PublishedPolicy[] =>
+  (JSON.parse(json) as [string, "privacy" | "terms", string, string, Instant][])
+    .map(([id, kind, sourceUrl, contentHash, capturedAt]) => ({ id, kind, sourceUrl, contentHash, capturedAt }))
+    .sort((a, b) => (a.kind < b.kind ? -1 : 1));
+
+const anchorOf = (json: string | null): PublishedAnchor | null => {
+  if (json === null) return null;
+  const [event, ledgerId, entryHash, statement, status, receipt, anchoredAt] = JSON.parse(json) as [
+    string,
+    string,
+    string,
+    string,
+    PublishedAnchor["status"],
+    string | null,
+    Instant | null,
+  ];
+  return { event, ledgerId, entryHash, statement, status, receipt, anchoredAt };
+};
+
+const fromRow = (row: CertificateRow): PublishedCertificate => ({
+  id: row.id as CertId,
+  businessId: row.business_id as BusinessId,
+  businessName: row.business_name,
+  environment: row.environment,
+  status: row.status,
+  purpose: row.purpose,
+  disclosureText: row.disclosure_text,
+  disclosureHash: row.disclosure_hash,
+  entities: JSON.parse(row.entities) as string[],
+  answered:
+    row.entities_accepted === null
+      ? null
+      : { accepted: JSON.parse(row.entities_accepted) as string[], rejected: JSON.parse(row.entities_rejected as string) as string[] },
+  originDomain: row.origin_domain,
+  issuedAt: row.issued_at,
+  fingerprint: row.fingerprint,
+  subjectHash: row.subject_hash,
+  subjectMasked: JSON.parse(row.subject_masked) as Record<string, string>,
+  subjectErasedAt: row.subject_erased_at,
+  gpc: row.gpc === 1,
+  capturedVia: row.captured_via,
+  signature: { kid: row.signature_kid, alg: "Ed25519", value: row.signature },
+  viewCount: row.view_count,
+  policiesLooked: row.policy_capture_id !== null,
+  policies: policiesOf(row.policies),
+  anchor: anchorOf(row.anchor),
+});
+
+const publishedStatement = (db: D1Database, certId: CertId): D1PreparedStatement =>
+  db.prepare(`SELECT ${publishedColumns} FROM ${publishedFrom} WHERE c.id = ?`).bind(certId);
+
+/** The published certificate, whoever asks. */
+export const certificateById = async (db: D1Database, certId: CertId): Promise<PublishedCertificate | null> => {
+  const row = await publishedStatement(db, certId).first<CertificateRow>();
+  return row === null ? null : fromRow(row);
+};
+
+/** The owner's view: subject and evidence opened. Null for an unknown certificate and for somebody else's, alike. */
+export const openedCertificate = async (
+  db: D1Database,
+  vault: Vault,
+  asked: { readonly certId: CertId; readonly businessId: BusinessId; readonly environment: Environment },
+): Promise<OpenedCertificate | null> => {
+  const row = await db
+    .prepare(
+      `SELECT ${publishedColumns}, c.subject_sealed, c.evidence_sealed, b.audit_chain, b.audit_shard
+       FROM ${publishedFrom} JOIN businesses b ON b.id = c.business_id
+       WHERE c.id = ? AND c.business_id = ? AND c.environment = ?`,
+    )
+    .bind(asked.certId, asked.businessId, asked.environment)
+    .first<CertificateRow & { subject_sealed: string | null; evidence_sealed: string; audit_chain: string; audit_shard: number }>();
+  if (row === null) return null;
+  const [subject, evidence] = await Promise.all([
+    row.subject_sealed === null ? null : vault.open(place(row.id, row.business_id, "subject"), row.subject_sealed),
+    vault.open(place(row.id, row.business_id, "evidence"), row.evidence_sealed),
+  ]);
+  return {
+    certificate: fromRow(row),
+    subject: subject === null ? null : openedSubject(subject),
+    evidence: JSON.parse(evidence) as { readonly [key: string]: Json },
+    evidenceHash: row.evidence_hash,
+    retentionUntil: row.retention_until,
+    chain: { tag: row.audit_chain, shard: row.audit_shard },
+  };
+};
+
+const openedSubject = (text: string): NonNullable<OpenedCertificate["subject"]> => {
+  const parsed = JSON.parse(text) as { root_salt: string; fields: [string, string][] };
+  const rootSalt = bytesOfBase64Url(parsed.root_salt);
+  if (rootSalt === null) throw new Error("certificates: a sealed subject holds no root salt");
+  return { fields: new Map(parsed.fields), rootSalt };
+};

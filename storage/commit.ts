@@ -1,0 +1,67 @@
+// One change, one batch: the rows of the change, the audit entries and ledger statements its facts call for, and the
+// work that follows, all or nothing. A 2xx is answered only after this returned.
+import { auditPayloadHash } from "../core/audit/payload.ts";
+import { base64UrlOf } from "../core/bytes.ts";
+import { factRoutes, type Fact } from "../core/facts.ts";
+import { anchorStatement, entryHash, type AnchoredEvent } from "../core/ledger/statement.ts";
+import { canonicalJson } from "../core/canonical-json.ts";
+import type { Vault } from "./vault.ts";
+
+const auditRow = async (db: D1Database, vault: Vault, fact: Fact): Promise<D1PreparedStatement> => {
+  const id = crypto.randomUUID();
+  const salt = base64UrlOf(crypto.getRandomValues(new Uint8Array(16)));
+  const place = { table: "audit_outbox", record: id, field: "payload", owner: fact.chain.tag };
+  return db
+    .prepare(
+      `INSERT INTO audit_outbox (id, shard, chain, type, entity_type, entity_id, at, payload_hash, payload_sealed)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    .bind(
+      id,
+      fact.chain.shard,
+      fact.chain.tag,
+      fact.type,
+      fact.entityType,
+      fact.entityId,
+      fact.at,
+      auditPayloadHash(salt, fact.payload),
+      await vault.seal(place, canonicalJson([salt, fact.payload])),
+    );
+};
+
+const anchorRow = (db: D1Database, ledgerId: string, fact: Fact, anchor: NonNullable<Fact["anchor"]>): D1PreparedStatement => {
+  const statement = anchorStatement({
+    event: fact.type as AnchoredEvent,
+    entityId: fact.entityId,
+    fingerprint: anchor.fingerprint,
+    originDomain: anchor.originDomain,
+    at: fact.at,
+  });
+  return db
+    .prepare(
+      `INSERT INTO anchors (id, ledger_id, kind, entity_id, event, statement, entry_hash, next_at, created_at)
+       VALUES (?, ?, 'event', ?, ?, ?, ?, ?, ?)`,
+    )
+    .bind(crypto.randomUUID(), ledgerId, fact.entityId, fact.type, statement, entryHash(statement), fact.at, fact.at);
+};
+
+/** The rows that `facts` add to a change. */
+export const factRows = async (db: D1Database, vault: Vault, ledgerId: string, facts: readonly Fact[]): Promise<D1PreparedStatement[]> => {
+  const rows: D1PreparedStatement[] = [];
+  for (const fact of facts) {
+    rows.push(await auditRow(db, vault, fact));
+    if (!factRoutes[fact.type].anchored) continue;
+    if (fact.anchor === undefined) throw new Error(`commit: ${fact.type} is anchored and carries nothing to anchor`);
+    rows.push(anchorRow(db, ledgerId, fact, fact.anchor));
+  }
+  return rows;
+};
+
+/** Runs the rows of a change and of its facts as one transaction; throws, with nothing written, when any of them fails. */
+export const commit = async (
+  store: { readonly db: D1Database; readonly vault: Vault; readonly ledgerId: string },
+  rows: readonly D1PreparedStatement[],
+  facts: readonly Fact[],
+): Promise<void> => {
+  await store.db.batch([...rows, ...(await factRows(store.db, store.vault, store.ledgerId, facts))]);
+};

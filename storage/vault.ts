@@ -1,0 +1,80 @@
+// Sealing: AES-256-GCM under a fresh data key per value, the data key wrapped (AES-KW) by the current master key.
+// A sealed value is one text, `<key version>.<base64url(wrapped key 40 B | nonce 12 B | ciphertext and tag)>`; setting it
+// to NULL destroys its only key, which is what erasure means. The associated data names table, record, field and owner,
+// so a sealed value moved to another row or tenant does not open.
+import { base64UrlOf, bytesOfBase64Url, concatBytes, hexOf, utf8 } from "../core/bytes.ts";
+import { sha256Hex } from "../core/hash.ts";
+
+/** Where a sealed value belongs; bound into it. */
+export interface SealedPlace {
+  readonly table: string;
+  readonly record: string;
+  readonly field: string;
+  readonly owner: string;
+}
+
+export interface Vault {
+  readonly seal: (place: SealedPlace, text: string) => Promise<string>;
+  /** Throws when the value was moved, changed, or sealed under a key this deployment does not hold. */
+  readonly open: (place: SealedPlace, sealed: string) => Promise<string>;
+  /** 32 hex characters (128 bits): equal inputs meet, nobody without the key can test a guess. */
+  readonly blindIndex: (kind: "email" | "phone", comparable: string) => Promise<string>;
+  readonly viewerIndex: (certId: string, ip: string, userAgent: string) => Promise<string>;
+}
+
+export interface VaultKeys {
+  /** Version to 32 bytes; the last one seals, all of them open. */
+  readonly masterKeys: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
+  /** 32 bytes. */
+  readonly indexKey: Uint8Array<ArrayBuffer>;
+}
+
+const wrappedBytes = 40; // AES-KW adds 8 bytes to a 32-byte key (RFC 3394)
+const nonceBytes = 12; // 96 bits, random: each data key seals one value, so a nonce can never repeat under a key
+
+const associatedData = (place: SealedPlace, version: string): Uint8Array<ArrayBuffer> =>
+  utf8(["svc1", place.table, place.record, place.field, place.owner, version].join("|"));
+
+export const openVault = async (keys: VaultKeys): Promise<Vault> => {
+  const wrapping = new Map<string, CryptoKey>();
+  for (const [version, bytes] of keys.masterKeys) {
+    wrapping.set(version, await crypto.subtle.importKey("raw", bytes, "AES-KW", false, ["wrapKey", "unwrapKey"]));
+  }
+  const current = [...wrapping].at(-1);
+  if (current === undefined) throw new Error("vault: no master key");
+  const [currentVersion, currentKey] = current;
+  const indexKey = await crypto.subtle.importKey("raw", keys.indexKey, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+
+  const keyed128 = async (text: string): Promise<string> =>
+    hexOf(new Uint8Array(await crypto.subtle.sign("HMAC", indexKey, utf8(text))).subarray(0, 16));
+
+  return {
+    seal: async (place, text) => {
+      const dataKey = await crypto.subtle.importKey("raw", crypto.getRandomValues(new Uint8Array(32)), "AES-GCM", true, ["encrypt"]);
+      const iv = crypto.getRandomValues(new Uint8Array(nonceBytes));
+      const [wrapped, ciphertext] = await Promise.all([
+        crypto.subtle.wrapKey("raw", dataKey, currentKey, "AES-KW"),
+        crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData: associatedData(place, currentVersion) }, dataKey, utf8(text)),
+      ]);
+      return `${currentVersion}.${base64UrlOf(concatBytes(new Uint8Array(wrapped), iv, new Uint8Array(ciphertext)))}`;
+    },
+    open: async (place, sealed) => {
+      const dot = sealed.indexOf(".");
+      const version = sealed.slice(0, dot);
+      const key = wrapping.get(version);
+      const bytes = bytesOfBase64Url(sealed.slice(dot + 1));
+      if (key === undefined || bytes === null) throw new Error("vault: sealed value cannot be opened with the keys at hand");
+      const dataKey = await crypto.subtle.unwrapKey("raw", bytes.subarray(0, wrappedBytes), key, "AES-KW", "AES-GCM", false, ["decrypt"]);
+      const iv = bytes.subarray(wrappedBytes, wrappedBytes + nonceBytes);
+      const plain = await crypto.subtle.decrypt(
+        { name: "AES-GCM", iv, additionalData: associatedData(place, version) },
+        dataKey,
+        bytes.subarray(wrappedBytes + nonceBytes),
+      );
+      return new TextDecoder().decode(plain);
+    },
+    // The inner hash lets a caller ask with the SHA-256 of an address instead of the address (CONTRACT 2).
+    blindIndex: (kind, comparable) => keyed128(`${kind}:${sha256Hex(comparable)}`),
+    viewerIndex: (certId, ip, userAgent) => keyed128(`viewer:${certId}\n${ip}\n${userAgent}`),
+  };
+};

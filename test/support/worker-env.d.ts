@@ -1,0 +1,13 @@
+// The bindings that tests see besides those of the Worker.
+declare namespace Cloudflare {
+  interface Env {
+    readonly DB: D1Database;
+    readonly DB_01: D1Database;
+    readonly KV: KVNamespace;
+    readonly TEST_MIGRATIONS: import("cloudflare:test").D1Migration[];
+    readonly [name: string]: unknown;
+  }
+  interface GlobalProps {
+    readonly mainModule: typeof import("../../workers/index.ts");
+  }
+}

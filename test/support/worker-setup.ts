@@ -1,0 +1,14 @@
+// Every test file starts on empty, migrated databases holding the demo's businesses.
+import { applyD1Migrations, reset } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { seedDemo } from "../../scripts/demo-world.ts";
+import { world, worldInSecondHome } from "./world.ts";
+
+await reset();
+for (const [db, demo] of [
+  [env.DB, world],
+  [env.DB_01, worldInSecondHome],
+] as const) {
+  await applyD1Migrations(db, env.TEST_MIGRATIONS);
+  await seedDemo(db, demo, Date.now());
+}

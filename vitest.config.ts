@@ -1,0 +1,56 @@
+// Two projects: `node` for rules, house rules, browsers and whole-runtime flows; `workerd` for everything that runs there.
+import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
+import { defineConfig } from "vitest/config";
+
+const key = (byte: number): string => Buffer.from(Array.from({ length: 32 }, (_, at) => (byte + at * 7) % 256)).toString("base64");
+
+export default defineConfig({
+  test: {
+    silent: "passed-only",
+    projects: [
+      {
+        plugins: [
+          cloudflareTest(async () => ({
+            wrangler: { configPath: "./wrangler.toml" },
+            miniflare: {
+              bindings: {
+                ENVIRONMENT: "development",
+                BASE_URL: "http://svc.test/v1",
+                VERIFY_URL: "http://svc.test",
+                CDN_URL: "http://svc.test",
+                MCP_URL: "http://svc.test/mcp",
+                APP_URL: "http://svc.test",
+                LEDGER_ORIGIN: "ledger.svc.test/ledger/test",
+                MASTER_KEYS: `1:${key(1)}`,
+                INDEX_KEY: key(2),
+                ISSUER_KEY: key(3),
+                DEV_RATE_SCALE: "1000",
+                TEST_MIGRATIONS: await readD1Migrations("./d1-migrations"),
+              },
+              d1Databases: { DB_01: "svc-test-home-01" },
+              // No test reaches a network: a fetch that nobody stubbed says so.
+              outboundService: () => new Response("no network in tests", { status: 599 }),
+            },
+          })),
+        ],
+        test: {
+          name: "workerd",
+          include: ["test/{storage,api,durable-objects,jobs,pages,mcp}/**/*.test.{ts,tsx}"],
+          setupFiles: ["./test/support/worker-setup.ts"],
+          isolate: false,
+          maxWorkers: 1,
+        },
+      },
+      {
+        test: {
+          name: "node",
+          environment: "node",
+          include: ["test/{core,house,widget,browser,flows}/**/*.test.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          maxWorkers: 2,
+        },
+      },
+    ],
+  },
+});

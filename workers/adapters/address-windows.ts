@@ -1,0 +1,38 @@
+// Limits by address and by client, counted in this isolate. Not exact across the world: the platform's shield and many
+// isolates stand around it. Exact limits (API keys) live in objects. Here a call must cost nothing: a certificate and a
+// public page are answered through it.
+import type { Limit, WindowState } from "../../core/access/window.ts";
+
+const mostKeys = 20_000; // about 20,000 x 60 timestamps x 8 bytes = 10 MB at the very worst
+
+/** Sliding windows, one a key; the least recently used key is forgotten first. */
+export class AddressWindows {
+  readonly #calls = new Map<string, number[]>();
+
+  take(key: string, limit: Limit, now: number): WindowState {
+    const windowMs = limit.seconds * 1_000;
+    const recent = this.#calls.get(key) ?? [];
+    let expired = 0;
+    while (expired < recent.length && (recent[expired] as number) <= now - windowMs) expired += 1;
+    recent.splice(0, expired);
+    const allowed = recent.length < limit.count;
+    if (allowed) recent.push(now);
+    this.#calls.delete(key);
+    this.#calls.set(key, recent);
+    if (this.#calls.size > mostKeys) this.#calls.delete(this.#calls.keys().next().value as string);
+    return { allowed, remaining: limit.count - recent.length, resetMs: (recent[0] ?? now) + windowMs - now };
+  }
+}
+
+/** One household is one address: IPv6 counts by its /64, which is the smallest a subscriber gets. */
+export const addressKey = (ip: string): string => {
+  if (!ip.includes(":")) return ip;
+  const [head = "", tail] = ip.toLowerCase().split("::");
+  const left = head.split(":").filter((group) => group !== "");
+  const right = tail === undefined ? [] : tail.split(":").filter((group) => group !== "");
+  const groups = tail === undefined ? left : [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill("0"), ...right];
+  return groups
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ""))
+    .join(":");
+};

@@ -1,0 +1,45 @@
+// A request body, read once: counted while it arrives, decoded strictly, parsed as I-JSON. Nothing after this point ever
+// sees raw input.
+import type { Json } from "../../core/canonical-json.ts";
+import { parseIJson } from "../../core/i-json.ts";
+import { refuse, type Result } from "../../core/result.ts";
+
+const mostBytes = 256 * 1_024; // CONTRACT 0: a disclosure of 20,000 characters and 1,000 recipients fit many times over
+
+type BodyRefusal = "payload_too_large" | "unsupported_media_type" | "invalid_request";
+
+const mediaType = (request: Request): string => (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+
+/** The bytes, or null past the cap. The rest is read and dropped, so that the caller gets an answer and not a reset. */
+const cappedBytes = async (request: Request): Promise<Uint8Array | null> => {
+  if (request.body === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size <= mostBytes) chunks.push(chunk);
+    else chunks.length = 0;
+  }
+  if (size > mostBytes) return null;
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
+};
+
+/** Refuses the media type, then the size, then anything that is not I-JSON. */
+export const readJsonBody = async (request: Request, accepted: readonly string[]): Promise<Result<Json, BodyRefusal>> => {
+  if (!accepted.includes(mediaType(request)) || request.headers.has("content-encoding")) {
+    await request.body?.cancel();
+    return refuse("unsupported_media_type");
+  }
+  const bytes = await cappedBytes(request);
+  return bytes === null ? refuse("payload_too_large") : parseIJson(bytes);
+};
+
+export const jsonOnly = ["application/json"] as const;
+/** The page script sends JSON as text/plain: a simple request, so no preflight delays a first submission. */
+export const jsonOrText = ["application/json", "text/plain"] as const;

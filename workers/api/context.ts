@@ -1,0 +1,19 @@
+// What travels with a request through middlewares and handlers.
+import type { RefusalCode } from "../../core/refusals.ts";
+import type { Principal } from "../../core/access/principal.ts";
+import type { Services } from "../services.ts";
+
+export interface Variables {
+  requestId: string;
+  services: Services;
+  /** The caller's network address; see `callerAddress`. */
+  ip: string;
+  /** The code of the refusal that was answered, for the log. */
+  refused?: RefusalCode;
+  /** Set by the API-key guard. */
+  principal?: Principal;
+}
+
+export interface Api {
+  Variables: Variables;
+}

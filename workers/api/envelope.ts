@@ -1,0 +1,22 @@
+// The two shapes of every JSON answer (SPEC, Response envelope).
+import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { refusals, type RefusalCode } from "../../core/refusals.ts";
+import type { Refusal, Result } from "../../core/result.ts";
+import type { Api } from "./context.ts";
+import { statuses } from "./statuses.ts";
+
+export const success = (c: Context<Api>, status: ContentfulStatusCode, data: object): Response =>
+  c.json({ ok: true, data, request_id: c.var.requestId }, status);
+
+/** `detail` names an input and a rule in constant words; it never repeats what was sent. */
+export const failure = (c: Context<Api>, code: RefusalCode, detail?: string): Response => {
+  c.set("refused", code);
+  return c.json({ ok: false, error: { code, message: detail ?? refusals[code] }, request_id: c.var.requestId }, statuses[code]);
+};
+
+export const refusal = (c: Context<Api>, refused: Refusal): Response => failure(c, refused.code, refused.detail);
+
+/** A decision as an answer: the value with `status`, or its refusal. */
+export const answer = (c: Context<Api>, status: ContentfulStatusCode, result: Result<object>): Response =>
+  result.ok ? success(c, status, result.value) : refusal(c, result);

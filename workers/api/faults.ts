@@ -1,0 +1,33 @@
+// What an unknown path, a wrong method and a fault answer.
+import type { Context, ErrorHandler, Hono } from "hono";
+import { kindOfError } from "../log.ts";
+import type { Api } from "./context.ts";
+import { failure } from "./envelope.ts";
+
+/** Faults of storage are outages: nothing was written, and the same request can be sent again. Everything else is our bug. */
+const isOutage = (error: unknown): boolean =>
+  error instanceof Error &&
+  /D1_ERROR|D1_EXEC_ERROR|D1_TYPE_ERROR|SQLITE_|KV (?:GET|PUT|DELETE)|Network connection lost|overloaded|reset because/i.test(
+    error.message,
+  );
+
+export const onFault: ErrorHandler<Api> = (error, c) => {
+  const outage = isOutage(error);
+  c.var.services.log.fault({ request_id: c.var.requestId, at: "request", error: kindOfError(error) });
+  if (outage) c.header("Retry-After", "1");
+  return failure(c as Context<Api>, outage ? "storage_unavailable" : "internal_error");
+};
+
+/** 405 with Allow where the path exists under another method, else 404. */
+export const onUnknown =
+  (app: Hono<Api>) =>
+  (c: Context<Api>): Response => {
+    const path = new URL(c.req.url).pathname;
+    const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((method) =>
+      app.router.match(method, path)[0].some(([[, route]]) => route.method === method),
+    );
+    if (methods.length === 0) return failure(c, "not_found");
+    if (methods.includes("GET")) methods.push("HEAD");
+    c.header("Allow", methods.join(", "));
+    return failure(c, "method_not_allowed");
+  };

@@ -1,0 +1,66 @@
+// What stands before a handler: limits, credentials, cross-origin headers. Each guard is one middleware with one reason.
+import type { Context, MiddlewareHandler } from "hono";
+import { mayRead } from "../../core/access/entitlement.ts";
+import type { WindowState } from "../../core/access/window.ts";
+import { authenticateKey } from "../operations/access.ts";
+import { addressKey } from "../adapters/address-windows.ts";
+import type { LimitName } from "../limits.ts";
+import type { Api } from "./context.ts";
+import { failure, refusal } from "./envelope.ts";
+
+/** Sets the rate headers of a counted route; the answer is 429 when the window was full. */
+export const limited = (c: Context<Api>, name: LimitName, state: WindowState): Response | null => {
+  const limit = c.var.services.config.limits[name];
+  const seconds = Math.max(1, Math.ceil(state.resetMs / 1_000));
+  c.header("RateLimit-Limit", String(limit.count));
+  c.header("RateLimit-Remaining", String(state.remaining));
+  c.header("RateLimit-Reset", String(seconds));
+  if (state.allowed) return null;
+  c.header("Retry-After", String(seconds));
+  return failure(c, "rate_limited");
+};
+
+/** Counts by the caller's address (IPv6 by its /64). */
+export const limitByAddress =
+  (name: LimitName): MiddlewareHandler<Api> =>
+  async (c, next) => {
+    const refused = limited(c, name, await c.var.services.takeByAddress(name, addressKey(c.var.ip)));
+    if (refused !== null) return refused;
+    await next();
+  };
+
+/** `Authorization: Bearer sk_…`: finds the key, counts it, and lets only businesses that may read pass. */
+export const apiKey: MiddlewareHandler<Api> = async (c, next) => {
+  const found = await authenticateKey(c.var.services, c.req.header("authorization") ?? null);
+  if (!found.ok) {
+    c.header("WWW-Authenticate", "Bearer");
+    return refusal(c, found);
+  }
+  const principal = found.value;
+  c.set("principal", principal);
+  const refused = limited(c, "API_KEY", await c.var.services.takeExactly("API_KEY", principal.keyHash));
+  if (refused !== null) return refused;
+  const readable = mayRead(principal.business.status);
+  if (!readable.ok) return refusal(c, readable);
+  await next();
+};
+
+/** Readable from any page, never with credentials; also on errors, so that a script can tell what went wrong. */
+export const anyOrigin: MiddlewareHandler<Api> = async (c, next) => {
+  c.header("Access-Control-Allow-Origin", "*");
+  c.header(
+    "Access-Control-Expose-Headers",
+    "X-Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Idempotency-Replayed, ETag",
+  );
+  await next();
+};
+
+/** Answers a preflight for `methods`; two hours is the longest any browser keeps it. */
+export const preflight =
+  (methods: string, headers: string): MiddlewareHandler<Api> =>
+  async (c) => {
+    c.header("Access-Control-Allow-Methods", methods);
+    c.header("Access-Control-Allow-Headers", headers);
+    c.header("Access-Control-Max-Age", "7200");
+    return c.body(null, 204);
+  };

@@ -1,0 +1,82 @@
+// Every surface on one app, and which host may answer which path. In production each host serves its own paths and
+// refuses the others; locally one origin serves them all.
+import type { Context, MiddlewareHandler } from "hono";
+import { Hono } from "hono";
+import { routePath } from "hono/route";
+import { firstHome, newId } from "../core/ids.ts";
+import { mountCertificates } from "./api/certificates.ts";
+import { onFault, onUnknown } from "./api/faults.ts";
+import type { Api } from "./api/context.ts";
+import { failure } from "./api/envelope.ts";
+import { mountHealth } from "./api/health.ts";
+import type { Config } from "./env.ts";
+import type { Platform } from "./services.ts";
+
+const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" | "mcpUrl" | "appUrl"; readonly paths: RegExp }[] = [
+  { setting: "baseUrl", paths: /^\/(?:v1\/|health$|docs(?:\/|$)|\.well-known\/|a\/)/ },
+  { setting: "verifyUrl", paths: /^\/(?:c\/|\.well-known\/|a\/)/ },
+  { setting: "cdnUrl", paths: /^\/v1\/svc[^/]*\.js$/ },
+  { setting: "mcpUrl", paths: /^\/(?:mcp)?$/ },
+  { setting: "appUrl", paths: /^\/(?:app|portal|authorize|a|v1)(?:\/|$)/ },
+];
+
+/** True when this host serves this path. A host that is none of ours serves nothing. */
+export const servesPath = (config: Config, host: string, path: string): boolean =>
+  surfaces.some(({ setting, paths }) => new URL(config[setting]).host === host && paths.test(path));
+
+const securityHeaders: Readonly<Record<string, string>> = {
+  "Strict-Transport-Security": "max-age=31536000; includeSubDomains",
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cache-Control": "no-store",
+};
+
+/** Every answer carries its request id and the security headers; every request leaves one line in the log. */
+const framed: MiddlewareHandler<Api> = async (c, next) => {
+  const { services } = c.var;
+  const start = services.clock();
+  await next();
+  const { headers } = c.res;
+  headers.set("X-Request-Id", c.var.requestId);
+  for (const [name, value] of Object.entries(securityHeaders)) if (!headers.has(name)) headers.set(name, value);
+  services.log.request({
+    request_id: c.var.requestId,
+    method: c.req.method,
+    route: routePath(c, -1),
+    status: c.res.status,
+    ms: services.clock() - start,
+    ...(c.var.refused !== undefined && { code: c.var.refused }),
+    ...(c.var.principal !== undefined && { business_id: c.var.principal.business.id, key_id: c.var.principal.keyId }),
+  });
+};
+
+/** Cloudflare sets this header and overwrites what a client sends; no other header names the caller. */
+const callerAddress = (c: Context): string => c.req.header("cf-connecting-ip") ?? "0.0.0.0";
+
+export const buildApp = (platform: Platform): Hono<Api> => {
+  const app = new Hono<Api>();
+  const servesEverything = platform.config.environment === "development";
+  app.use(async (c, next) => {
+    const execution = c.executionCtx;
+    c.set("requestId", newId("req_", firstHome, platform.random));
+    c.set("ip", callerAddress(c));
+    c.set("services", { ...platform, afterAnswer: (work) => execution.waitUntil(work()) });
+    await next();
+  });
+  app.use(framed);
+  if (!servesEverything) {
+    app.use(async (c, next) => {
+      const url = new URL(c.req.url);
+      if (!servesPath(platform.config, url.host, url.pathname)) return failure(c, "not_found");
+      await next();
+    });
+  }
+  mountHealth(app);
+  mountCertificates(app);
+  app.onError(onFault);
+  app.notFound(onUnknown(app));
+  return app;
+};

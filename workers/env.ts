@@ -1,0 +1,117 @@
+// The bindings and settings of a deployment, read once and checked once: a deployment that is not fit to run answers 503
+// on every route instead of running half configured, and says in its log everything that is missing at once.
+import { bytesOfBase64, bytesOfBase64Url } from "../core/bytes.ts";
+import type { Bytes } from "../core/hash.ts";
+import type { RateLimiter } from "../durable-objects/rate-limiter.ts";
+import { readLimits, type Limits } from "./limits.ts";
+
+export interface Env {
+  readonly DB: D1Database;
+  readonly KV: KVNamespace;
+  readonly RATE_LIMITER: DurableObjectNamespace<RateLimiter>;
+  readonly SHIELD?: RateLimit;
+  /** Settings and secrets arrive as text under many names; they are read through `readConfig` only. */
+  readonly [name: string]: unknown;
+}
+
+export interface Config {
+  readonly environment: "development" | "production";
+  readonly baseUrl: string;
+  readonly verifyUrl: string;
+  readonly cdnUrl: string;
+  readonly mcpUrl: string;
+  readonly appUrl: string;
+  readonly ledgerId: string;
+  readonly dohUrls: readonly string[];
+  readonly masterKeys: ReadonlyMap<string, Bytes>;
+  readonly indexKey: Bytes;
+  readonly issuerSeed: Bytes;
+  readonly retiredIssuerKeys: readonly string[];
+  readonly limits: Limits;
+  /** Added to every clock read; development only. */
+  readonly clockOffsetMs: number;
+  /** `host:port` of local or plain-http hosts that may be fetched; development only. */
+  readonly devFetchAllow: readonly string[];
+  /** False once DEV_RATE_SCALE changed the limits: the platform's shield cannot be scaled with them. */
+  readonly shielded: boolean;
+}
+
+export class ConfigFault extends Error {
+  constructor(faults: readonly string[]) {
+    super(`not configured to run: ${faults.join(", ")}`);
+    this.name = "ConfigFault";
+  }
+}
+
+const keyBytes = 32;
+const addresses = ["BASE_URL", "VERIFY_URL", "CDN_URL", "MCP_URL", "APP_URL"] as const;
+const developmentSettings = ["DEV_FETCH_ALLOW", "DEV_RATE_SCALE", "DEV_CLOCK_OFFSET_MS"] as const;
+
+const secretBytes = (text: string | undefined): Bytes | null => {
+  const bytes = text === undefined ? null : bytesOfBase64(text);
+  return bytes !== null && bytes.length === keyBytes && new Set(bytes).size > 8 ? bytes : null; // a key of few distinct bytes was typed, not drawn
+};
+
+/** `1:<base64>,2:<base64>`: version and key, the newest last. */
+const masterKeysOf = (text: string | undefined): ReadonlyMap<string, Bytes> | null => {
+  const keys = new Map<string, Bytes>();
+  for (const part of text?.split(",") ?? []) {
+    const [, version, encoded] = /^([0-9]{1,4}):(.+)$/.exec(part) ?? [];
+    const bytes = secretBytes(encoded);
+    if (version === undefined || bytes === null || keys.has(version)) return null;
+    keys.set(version, bytes);
+  }
+  return keys.size === 0 ? null : keys;
+};
+
+/** Throws one ConfigFault naming every missing or unfit setting. Never prints a value. */
+export const readConfig = (env: Env): Config => {
+  const setting = (name: string): string | undefined => (typeof env[name] === "string" && env[name] !== "" ? env[name] : undefined);
+  const faults: string[] = [];
+  const development = setting("ENVIRONMENT") === "development";
+  if (!development && setting("ENVIRONMENT") !== "production") faults.push("ENVIRONMENT");
+
+  for (const name of addresses) {
+    const text = setting(name);
+    const url = text !== undefined && URL.canParse(text) ? new URL(text) : null;
+    if (url === null || text?.endsWith("/") || (url.protocol !== "https:" && !development)) faults.push(name);
+  }
+  const masterKeys = masterKeysOf(setting("MASTER_KEYS"));
+  if (masterKeys === null) faults.push("MASTER_KEYS");
+  const indexKey = secretBytes(setting("INDEX_KEY"));
+  if (indexKey === null) faults.push("INDEX_KEY");
+  const issuerSeed = secretBytes(setting("ISSUER_KEY"));
+  if (issuerSeed === null) faults.push("ISSUER_KEY");
+  const retiredIssuerKeys = (setting("RETIRED_ISSUER_KEYS") ?? "").split(" ").filter((key) => key !== "");
+  if (retiredIssuerKeys.some((key) => bytesOfBase64Url(key)?.length !== keyBytes)) faults.push("RETIRED_ISSUER_KEYS");
+  const ledgerOrigin = setting("LEDGER_ORIGIN");
+  if (ledgerOrigin === undefined) faults.push("LEDGER_ORIGIN");
+
+  if (!development) faults.push(...developmentSettings.filter((name) => setting(name) !== undefined));
+  const scale = Number(setting("DEV_RATE_SCALE") ?? "1");
+  if (!(scale > 0)) faults.push("DEV_RATE_SCALE");
+  const clockOffsetMs = Number(setting("DEV_CLOCK_OFFSET_MS") ?? "0");
+  if (!Number.isSafeInteger(clockOffsetMs)) faults.push("DEV_CLOCK_OFFSET_MS");
+  const { limits, faults: limitFaults } = readLimits(setting, scale);
+  faults.push(...limitFaults);
+
+  if (faults.length > 0 || masterKeys === null || indexKey === null || issuerSeed === null) throw new ConfigFault(faults);
+  return Object.freeze({
+    environment: development ? "development" : "production",
+    baseUrl: setting("BASE_URL") as string,
+    verifyUrl: setting("VERIFY_URL") as string,
+    cdnUrl: setting("CDN_URL") as string,
+    mcpUrl: setting("MCP_URL") as string,
+    appUrl: setting("APP_URL") as string,
+    ledgerId: `tlog:${ledgerOrigin}`,
+    dohUrls: (setting("DOH_URLS") ?? "").split(" ").filter((url) => url !== ""),
+    masterKeys,
+    indexKey,
+    issuerSeed,
+    retiredIssuerKeys,
+    limits,
+    clockOffsetMs,
+    devFetchAllow: (setting("DEV_FETCH_ALLOW") ?? "").split(",").flatMap((entry) => entry.trim() || []),
+    shielded: scale === 1,
+  });
+};

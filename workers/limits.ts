@@ -1,0 +1,41 @@
+// Every limit on how often something may be asked (CONTRACT 15), in one place with its reason. Each can be changed by a
+// setting of the same name, `LIMIT_<NAME>="<count>/<seconds>"`.
+
+import type { Limit } from "../core/access/window.ts";
+
+interface RouteLimit extends Limit {
+  /** Limits by address and by client grow with DEV_RATE_SCALE; the API-key limit never does. */
+  readonly scaled: boolean;
+}
+
+export const defaultLimits = {
+  /** A person submits a form a few times; an office behind one address, some dozens. */
+  CONSENT_PER_IP: { count: 60, seconds: 60, scaled: true },
+  /** Ten submissions a second is a large campaign; more is a flood with a stolen client id. */
+  CONSENT_PER_CLIENT: { count: 600, seconds: 60, scaled: true },
+  /** Public pages and their JSON together. */
+  VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
+  /** SPEC, Limits. */
+  API_KEY: { count: 120, seconds: 60, scaled: false },
+} as const satisfies Record<string, RouteLimit>;
+
+export type LimitName = keyof typeof defaultLimits;
+export type Limits = Readonly<Record<LimitName, RouteLimit>>;
+
+const pattern = /^([1-9]\d{0,6})\/([1-9]\d{0,4})$/;
+
+/** The limits in force; `faults` names every setting that is not `<count>/<seconds>`. */
+export const readLimits = (
+  setting: (name: string) => string | undefined,
+  scale: number,
+): { readonly limits: Limits; readonly faults: readonly string[] } => {
+  const faults: string[] = [];
+  const entries = Object.entries(defaultLimits).map(([name, preset]: [string, RouteLimit]) => {
+    const text = setting(`LIMIT_${name}`);
+    const match = text === undefined ? null : pattern.exec(text);
+    if (text !== undefined && match === null) faults.push(`LIMIT_${name}`);
+    const chosen = match === null ? preset : { ...preset, count: Number(match[1]), seconds: Number(match[2]) };
+    return [name, chosen.scaled ? { ...chosen, count: Math.max(1, Math.round(chosen.count * scale)) } : chosen];
+  });
+  return { limits: Object.fromEntries(entries) as Limits, faults };
+};

@@ -1,0 +1,45 @@
+// Each store answers a small question; a store that does not is named, with nothing of its error.
+import { isoOf } from "../../core/time.ts";
+import type { Services } from "../services.ts";
+
+export interface HealthCheck {
+  readonly ok: boolean;
+  readonly latency_ms: number;
+}
+
+const timed = async (services: Services, question: () => Promise<boolean>): Promise<HealthCheck> => {
+  const start = services.clock();
+  try {
+    const ok = await question();
+    return { ok, latency_ms: services.clock() - start };
+  } catch {
+    return { ok: false, latency_ms: services.clock() - start }; // the outcome is the answer; the fault is storage's to log
+  }
+};
+
+const readsDatabase = async (services: Services): Promise<boolean> => {
+  const homes = services.homes.all();
+  const answers = await Promise.all(homes.map(([, db]) => db.prepare("SELECT 1 AS one FROM businesses LIMIT 1").all()));
+  return homes.length > 0 && answers.every((answer) => answer.success);
+};
+
+const sealsAndOpens = async (services: Services): Promise<boolean> => {
+  const place = { table: "health", record: "health", field: "probe", owner: "health" };
+  return (await services.vault.open(place, await services.vault.seal(place, "probe"))) === "probe";
+};
+
+export const checkHealth = async (
+  services: Services,
+): Promise<{
+  readonly checks: Record<"database" | "kv" | "crypto", HealthCheck>;
+  readonly failing: readonly string[];
+  readonly time: string;
+}> => {
+  const [database, kv, crypto] = await Promise.all([
+    timed(services, () => readsDatabase(services)),
+    timed(services, async () => (await services.kv.get("health")) === null),
+    timed(services, () => sealsAndOpens(services)),
+  ]);
+  const checks = { database, kv, crypto };
+  return { checks, failing: Object.entries(checks).flatMap(([name, check]) => (check.ok ? [] : [name])), time: isoOf(services.clock()) };
+};
