@@ -1,13 +1,20 @@
 // Bytes to text and back. UTF-8, hex and base64 in exactly one spelling each: a proof that could be written in two
-// ways could also be changed without anyone noticing. btoa and atob, because Node 24 has no Uint8Array.toBase64 yet and
-// these rules run there, in workerd and in browsers.
+// ways could also be changed without anyone noticing. The engine's own encoders where it has them (workerd, browsers);
+// Node 24 has none yet.
 
 const encoder = new TextEncoder();
 export const utf8 = (text: string): Uint8Array<ArrayBuffer> => encoder.encode(text) as Uint8Array<ArrayBuffer>;
 
+interface NativeEncoders {
+  toHex?(): string;
+  toBase64?(options?: { alphabet: "base64url"; omitPadding: true }): string;
+}
+const native = Uint8Array.prototype as NativeEncoders;
+
 const hexPairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 export const hexOf = (bytes: Uint8Array): string => {
+  if (native.toHex !== undefined) return native.toHex.call(bytes);
   let hex = "";
   for (const byte of bytes) hex += hexPairs[byte];
   return hex;
@@ -16,12 +23,16 @@ export const hexOf = (bytes: Uint8Array): string => {
 const chunkBytes = 8_192; // arguments of one call; engines cap them at some ten thousand
 
 export const base64Of = (bytes: Uint8Array): string => {
+  if (native.toBase64 !== undefined) return native.toBase64.call(bytes);
   let binary = "";
   for (let at = 0; at < bytes.length; at += chunkBytes) binary += String.fromCharCode(...bytes.subarray(at, at + chunkBytes));
   return btoa(binary);
 };
 
-export const base64UrlOf = (bytes: Uint8Array): string => base64Of(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+export const base64UrlOf = (bytes: Uint8Array): string => {
+  if (native.toBase64 !== undefined) return native.toBase64.call(bytes, { alphabet: "base64url", omitPadding: true });
+  return base64Of(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+};
 
 /** Null unless `text` is exactly what `base64Of` prints for the same bytes: no white space, full padding, zero spare bits. */
 export const bytesOfBase64 = (text: string): Uint8Array<ArrayBuffer> | null => {

@@ -12,6 +12,8 @@ CREATE TABLE businesses (
   retention_years INTEGER NOT NULL DEFAULT 5 CHECK (retention_years BETWEEN 1 AND 10),
   audit_chain TEXT NOT NULL UNIQUE,
   audit_shard INTEGER NOT NULL DEFAULT 0,
+  -- Rises with every change of the account, its domains or its clients: who decided on an older reading finds out at commit.
+  revision INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL
 ) STRICT;
 
@@ -47,3 +49,13 @@ CREATE TABLE api_keys (
   revoked_at INTEGER
 ) STRICT;
 CREATE INDEX api_keys_business ON api_keys (business_id);
+
+-- The revision follows every change by itself, so that no writer can forget it.
+CREATE TRIGGER businesses_revised AFTER UPDATE ON businesses WHEN NEW.revision = OLD.revision BEGIN
+  UPDATE businesses SET revision = revision + 1 WHERE id = NEW.id;
+END;
+CREATE TRIGGER domains_added AFTER INSERT ON domains BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = NEW.business_id; END;
+CREATE TRIGGER domains_changed AFTER UPDATE ON domains BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = NEW.business_id; END;
+CREATE TRIGGER domains_removed AFTER DELETE ON domains BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = OLD.business_id; END;
+CREATE TRIGGER clients_changed AFTER UPDATE ON clients BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = NEW.business_id; END;
+CREATE TRIGGER clients_removed AFTER DELETE ON clients BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = OLD.business_id; END;

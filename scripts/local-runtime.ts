@@ -14,8 +14,8 @@ const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import("mi
 export const bundleDir = "dist/worker";
 
 /** Bundles the Worker exactly as a deployment would. */
-export const bundleWorker = (): void => {
-  const { status, stderr, stdout } = spawnSync("node_modules/.bin/wrangler", ["deploy", "--dry-run", "--outdir", bundleDir], {
+export const bundleWorker = (outDir: string = bundleDir): void => {
+  const { status, stderr, stdout } = spawnSync("node_modules/.bin/wrangler", ["deploy", "--dry-run", "--outdir", outDir], {
     encoding: "utf8",
   });
   if (status !== 0) throw new Error(`The Worker does not bundle:\n${stdout}${stderr}`);
@@ -27,7 +27,12 @@ export interface RuntimeOptions {
   readonly vars: Readonly<Record<string, string>>;
   /** Codes of further homes besides `00`; each becomes a database of its own. */
   readonly extraHomes?: readonly string[];
+  /** A module to run instead of the bundled Worker. */
   readonly script?: string;
+  /** Where `bundleWorker` wrote, when not to the usual place. */
+  readonly bundledIn?: string;
+  /** Opens the debugger on this port; for profiles. */
+  readonly inspectorPort?: number;
 }
 
 export interface Runtime {
@@ -99,13 +104,14 @@ export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> =>
       ...shared,
       port: options.port,
       unsafeTriggerHandlers: true,
+      ...(options.inspectorPort !== undefined && { inspectorPort: options.inspectorPort }),
       workers: [
         {
           ...worker,
           name: "svc",
           d1Databases: databases,
           bindings: { ...(worker.bindings as object), ...options.vars },
-          modules: [{ type: "ESModule", path: "index.js", contents: options.script ?? readFileSync(join(bundleDir, "index.js"), "utf8") }],
+          modules: [{ type: "ESModule", path: "index.js", contents: options.script ?? readFileSync(join(options.bundledIn ?? bundleDir, "index.js"), "utf8") }],
         },
       ],
     } as never),

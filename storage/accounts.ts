@@ -3,8 +3,8 @@ import type { BusinessStatus, Environment, Plan } from "../core/access/entitleme
 import type { VerifiedDomain } from "../core/access/origins.ts";
 import type { AuditChain } from "../core/facts.ts";
 import type { BusinessId, ClientId } from "../core/ids.ts";
-import type { Instant } from "../core/time.ts";
 
+/** An account as issuing needs it. Two readings with equal revision are equal in everything here. */
 export interface CapturingClient {
   readonly id: BusinessId;
   readonly name: string;
@@ -15,10 +15,7 @@ export interface CapturingClient {
   readonly domains: readonly VerifiedDomain[];
   readonly chain: AuditChain;
   readonly retentionYears: number;
-  /** The look at this origin's policies that is young enough to share, if there is one. */
-  readonly freshCaptureId: string | null;
-  /** The stored answer under the caller's idempotency key, if there is one. */
-  readonly answered: { readonly bodyHash: string; readonly status: number; readonly responseSealed: string } | null;
+  readonly revision: number;
 }
 
 interface CapturingClientRow {
@@ -31,38 +28,20 @@ interface CapturingClientRow {
   audit_chain: string;
   audit_shard: number;
   retention_years: number;
+  revision: number;
   domains: string;
-  fresh_capture_id: string | null;
-  answered_body_hash: string | null;
-  answered_status: number | null;
-  answered_response: string | null;
 }
 
-/** Everything POST /v1/consent has to read, in one query. Null for an unknown client. */
-export const capturingClient = async (
-  db: D1Database,
-  asked: {
-    readonly clientId: ClientId;
-    readonly originHost: string;
-    readonly captureNotBefore: Instant;
-    /** Null when the caller sent no key. */
-    readonly idempotencyKeyHash: string | null;
-    readonly now: Instant;
-  },
-): Promise<CapturingClient | null> => {
+/** Everything POST /v1/consent decides on, in one query. Null for an unknown client. */
+export const capturingClient = async (db: D1Database, clientId: ClientId): Promise<CapturingClient | null> => {
   const row = await db
     .prepare(
-      `SELECT b.id, b.name, b.status, b.plan, b.country, c.environment, b.audit_chain, b.audit_shard, b.retention_years,
+      `SELECT b.id, b.name, b.status, b.plan, b.country, c.environment, b.audit_chain, b.audit_shard, b.retention_years, b.revision,
          (SELECT json_group_array(json_array(d.id, d.domain, d.method)) FROM domains d
-           WHERE d.business_id = b.id AND d.status = 'verified') AS domains,
-         (SELECT p.id FROM policy_captures p WHERE p.domain = ?2 AND p.captured_at > ?3
-           ORDER BY p.captured_at DESC LIMIT 1) AS fresh_capture_id,
-         i.body_hash AS answered_body_hash, i.status AS answered_status, i.response_sealed AS answered_response
-       FROM clients c JOIN businesses b ON b.id = c.business_id
-       LEFT JOIN idempotency i ON i.key_hash = ?4 AND i.expires_at > ?5
-       WHERE c.id = ?1`,
+           WHERE d.business_id = b.id AND d.status = 'verified') AS domains
+       FROM clients c JOIN businesses b ON b.id = c.business_id WHERE c.id = ?`,
     )
-    .bind(asked.clientId, asked.originHost, asked.captureNotBefore, asked.idempotencyKeyHash, asked.now)
+    .bind(clientId)
     .first<CapturingClientRow>();
   if (row === null) return null;
   return {
@@ -79,11 +58,7 @@ export const capturingClient = async (
     })),
     chain: { tag: row.audit_chain, shard: row.audit_shard },
     retentionYears: row.retention_years,
-    freshCaptureId: row.fresh_capture_id,
-    answered:
-      row.answered_body_hash === null
-        ? null
-        : { bodyHash: row.answered_body_hash, status: row.answered_status as number, responseSealed: row.answered_response as string },
+    revision: row.revision,
   };
 };
 

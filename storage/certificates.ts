@@ -14,6 +14,7 @@ import { base64UrlOf, bytesOfBase64Url } from "../core/bytes.ts";
 import { canonicalJson, type Json } from "../core/canonical-json.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
+import { expression, insertInto } from "./sql.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
 
 const place = (certId: string, businessId: string, field: "subject" | "evidence"): SealedPlace => ({
@@ -23,97 +24,89 @@ const place = (certId: string, businessId: string, field: "subject" | "evidence"
   owner: businessId,
 });
 
-/** What the guard inside the insert says when the account changed between reading and writing. */
-export const isNoLongerEntitled = (error: unknown): boolean =>
+/** What the insert says when the account changed since the revision that was decided on. */
+export const isOutdatedRevision = (error: unknown): boolean =>
   error instanceof Error && error.message.includes("NOT NULL constraint failed: certificates.business_id");
 
 /** Case-insensitive search compares this form; SQLite's own lower() knows ASCII only. */
 export const foldedPurpose = (purpose: string): string => purpose.normalize("NFC").toLowerCase();
 
-const domainStillVerified = "EXISTS (SELECT 1 FROM domains d WHERE d.id = ? AND d.business_id = b.id AND d.status = 'verified')";
-
 /**
- * The rows of an issuance. The certificate's business_id is looked up inside the insert, under the same conditions the
- * decision checked (state, plan, both domains): if any of them changed since, it is NULL, the NOT NULL fails, and the
- * whole batch is undone. So no certificate is ever committed after the change that forbids it.
+ * The rows of an issuance. The certificate's business_id is looked up inside the insert under the revision that was
+ * decided on: if the account, a domain or a client changed since, it is NULL, the NOT NULL fails, and the whole batch is
+ * undone. So no certificate is ever committed after the change that forbids it, and the account may be remembered
+ * between requests for as long as one likes.
  */
 export const insertCertificate = async (
   db: D1Database,
   vault: Vault,
   issued: Issued,
   stored: {
+    readonly revision: number;
     readonly signature: IssuerSignature;
     readonly manageTokenHash: string;
     readonly emailIndex: string | null;
     readonly phoneIndex: string | null;
-    readonly policyCaptureId: string | null;
+    /** A look at the origin's policies younger than this is shared. */
+    readonly policiesNotBefore: Instant;
   },
 ): Promise<D1PreparedStatement[]> => {
-  const { certificate, origin, page } = issued;
+  const { certificate } = issued;
+  const { id, business, environment, purpose } = certificate;
   const { answered } = certificate.recipients;
-  const domainIds = [...new Set([origin.domainId, page.domainId])].filter((id) => id !== null);
-  const entitled = certificate.environment === "live" ? "b.status = 'active' AND b.plan = 'enterprise'" : "b.status = 'active'";
-  const subject = canonicalJson({
-    root_salt: base64UrlOf(certificate.rootSalt),
-    fields: [...certificate.fields].map(([key, value]) => [key, value]),
-  });
+  const subject = canonicalJson({ root_salt: base64UrlOf(certificate.rootSalt), fields: [...certificate.fields] });
   const [subjectSealed, evidenceSealed] = await Promise.all([
-    vault.seal(place(certificate.id, certificate.business.id, "subject"), subject),
-    vault.seal(place(certificate.id, certificate.business.id, "evidence"), canonicalJson(certificate.evidence)),
+    vault.seal(place(id, business.id, "subject"), subject),
+    vault.seal(place(id, business.id, "evidence"), canonicalJson(certificate.evidence)),
   ]);
   return [
     db
       .prepare(
-        `INSERT INTO purposes (business_id, environment, purpose, purpose_folded, active) VALUES (?1, ?2, ?3, ?4, 1)
+        `INSERT INTO purposes (business_id, environment, purpose, purpose_folded, active) VALUES (?, ?, ?, ?, 1)
          ON CONFLICT (business_id, environment, purpose) DO UPDATE SET active = active + 1`,
       )
-      .bind(certificate.business.id, certificate.environment, certificate.purpose, foldedPurpose(certificate.purpose)),
+      .bind(business.id, environment, purpose, foldedPurpose(purpose)),
     db
       .prepare("INSERT INTO disclosures (hash, text) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING")
       .bind(certificate.disclosureHash, certificate.disclosureText),
-    db
-      .prepare(
-        `INSERT INTO certificates (business_id, id, business_name, client_id, environment, purpose_id, disclosure_hash, entities,
-           entities_accepted, entities_rejected, origin_domain, issued_at, fingerprint, subject_hash, subject_masked, subject_sealed,
-           email_index, phone_index, evidence_sealed, evidence_hash, gpc, captured_via, signature, signature_kid, manage_token_hash,
-           policy_capture_id, retention_until)
-         VALUES (
-           (SELECT b.id FROM businesses b WHERE b.id = ? AND ${[entitled, ...domainIds.map(() => domainStillVerified)].join(" AND ")}),
-           ?, ?, ?, ?, (SELECT p.id FROM purposes p WHERE p.business_id = ? AND p.environment = ? AND p.purpose = ?),
-           ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      )
-      .bind(
-        certificate.business.id,
-        ...domainIds,
-        certificate.id,
-        certificate.business.name,
-        certificate.clientId,
-        certificate.environment,
-        certificate.business.id,
-        certificate.environment,
-        certificate.purpose,
-        certificate.disclosureHash,
-        JSON.stringify(certificate.recipients.entities),
-        answered === undefined ? null : JSON.stringify(answered.accepted),
-        answered === undefined ? null : JSON.stringify(answered.rejected),
-        certificate.originDomain,
-        certificate.issuedAt,
-        certificate.fingerprint,
-        certificate.subjectHash,
-        JSON.stringify(maskedSubject(certificate.fields)),
-        subjectSealed,
-        stored.emailIndex,
-        stored.phoneIndex,
-        evidenceSealed,
-        certificate.evidenceHash,
-        certificate.circumstances.gpc ? 1 : 0,
-        certificate.circumstances.capturedVia,
-        stored.signature.value,
-        stored.signature.kid,
-        stored.manageTokenHash,
-        stored.policyCaptureId,
-        certificate.retentionUntil,
+    insertInto(db, "certificates", {
+      id,
+      business_id: expression("(SELECT b.id FROM businesses b WHERE b.id = ? AND b.revision = ?)", business.id, stored.revision),
+      business_name: business.name,
+      client_id: certificate.clientId,
+      environment,
+      purpose_id: expression(
+        "(SELECT p.id FROM purposes p WHERE p.business_id = ? AND p.environment = ? AND p.purpose = ?)",
+        business.id,
+        environment,
+        purpose,
       ),
+      disclosure_hash: certificate.disclosureHash,
+      entities: JSON.stringify(certificate.recipients.entities),
+      entities_accepted: answered === undefined ? null : JSON.stringify(answered.accepted),
+      entities_rejected: answered === undefined ? null : JSON.stringify(answered.rejected),
+      origin_domain: certificate.originDomain,
+      issued_at: certificate.issuedAt,
+      fingerprint: certificate.fingerprint,
+      subject_hash: certificate.subjectHash,
+      subject_masked: JSON.stringify(maskedSubject(certificate.fields)),
+      subject_sealed: subjectSealed,
+      email_index: stored.emailIndex,
+      phone_index: stored.phoneIndex,
+      evidence_sealed: evidenceSealed,
+      evidence_hash: certificate.evidenceHash,
+      gpc: certificate.circumstances.gpc ? 1 : 0,
+      captured_via: certificate.circumstances.capturedVia,
+      signature: stored.signature.value,
+      signature_kid: stored.signature.kid,
+      manage_token_hash: stored.manageTokenHash,
+      policy_capture_id: expression(
+        "(SELECT q.id FROM policy_captures q WHERE q.domain = ? AND q.captured_at > ? ORDER BY q.captured_at DESC LIMIT 1)",
+        certificate.originDomain,
+        stored.policiesNotBefore,
+      ),
+      retention_until: certificate.retentionUntil,
+    }),
   ];
 };
 
@@ -214,6 +207,29 @@ const publishedStatement = (db: D1Database, certId: CertId): D1PreparedStatement
 export const certificateById = async (db: D1Database, certId: CertId): Promise<PublishedCertificate | null> => {
   const row = await publishedStatement(db, certId).first<CertificateRow>();
   return row === null ? null : fromRow(row);
+};
+
+/**
+ * What the public page shows: the published certificate, and when its issuance was entered in the audit log. Reads in the
+ * same round trip that writes `noted`, the statements of the open; what they count is then in what is read.
+ */
+export const certificateForPage = async (
+  db: D1Database,
+  certId: CertId,
+  noted: readonly D1PreparedStatement[] = [],
+): Promise<{ readonly certificate: PublishedCertificate; readonly loggedAt: Instant | null } | null> => {
+  const answers = await db.batch<CertificateRow & { logged_at: Instant | null }>([
+    ...noted,
+    db
+      .prepare(
+        `SELECT ${publishedColumns},
+           (SELECT o.drained_at FROM audit_outbox o WHERE o.entity_id = c.id AND o.type = 'certificate.issued') AS logged_at
+         FROM ${publishedFrom} WHERE c.id = ?`,
+      )
+      .bind(certId),
+  ]);
+  const row = answers.at(-1)?.results[0];
+  return row === undefined ? null : { certificate: fromRow(row), loggedAt: row.logged_at };
 };
 
 /** The owner's view: subject and evidence opened. Null for an unknown certificate and for somebody else's, alike. */

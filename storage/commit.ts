@@ -57,11 +57,15 @@ export const factRows = async (db: D1Database, vault: Vault, ledgerId: string, f
   return rows;
 };
 
-/** Runs the rows of a change and of its facts as one transaction; throws, with nothing written, when any of them fails. */
+/**
+ * Runs the rows of a change and of its facts as one transaction; throws, with nothing written, when any of them fails.
+ * Answers the results of `rows`, in their order.
+ */
 export const commit = async (
   store: { readonly db: D1Database; readonly vault: Vault; readonly ledgerId: string },
   rows: readonly D1PreparedStatement[],
   facts: readonly Fact[],
-): Promise<void> => {
-  await store.db.batch([...rows, ...(await factRows(store.db, store.vault, store.ledgerId, facts))]);
+): Promise<readonly D1Result[]> => {
+  const results = await store.db.batch([...rows, ...(await factRows(store.db, store.vault, store.ledgerId, facts))]);
+  return results.slice(0, rows.length);
 };

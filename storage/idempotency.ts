@@ -12,7 +12,7 @@ export const idempotencyKeyHash = (principal: string, route: string, key: string
 
 const responsePlace = (keyHash: string): SealedPlace => ({ table: "idempotency", record: keyHash, field: "response", owner: keyHash });
 
-/** Rows for the batch: an expired answer makes room, a live one makes the insert (and so the batch) fail. */
+/** The row for the batch of the change; it fails, and takes the batch with it, when an answer is kept under the key. */
 export const insertAnswer = async (
   db: D1Database,
   vault: Vault,
@@ -23,8 +23,7 @@ export const insertAnswer = async (
     readonly response: string;
     readonly now: Instant;
   },
-): Promise<D1PreparedStatement[]> => [
-  db.prepare("DELETE FROM idempotency WHERE key_hash = ? AND expires_at <= ?").bind(answer.keyHash, answer.now),
+): Promise<D1PreparedStatement> =>
   db
     .prepare("INSERT INTO idempotency (key_hash, body_hash, status, response_sealed, expires_at) VALUES (?, ?, ?, ?, ?)")
     .bind(
@@ -33,11 +32,23 @@ export const insertAnswer = async (
       answer.status,
       await vault.seal(responsePlace(answer.keyHash), answer.response),
       answer.now + keptMs,
-    ),
-];
+    );
 
-export const openAnswer = (vault: Vault, keyHash: string, responseSealed: string): Promise<string> =>
-  vault.open(responsePlace(keyHash), responseSealed);
+/** The kept answer under a key, opened; null when there is none. One that has expired makes room for the next. */
+export const keptAnswer = async (
+  db: D1Database,
+  vault: Vault,
+  keyHash: string,
+  now: Instant,
+): Promise<{ readonly bodyHash: string; readonly response: string } | null> => {
+  const [, kept] = await db.batch<{ body_hash: string; response_sealed: string }>([
+    db.prepare("DELETE FROM idempotency WHERE key_hash = ? AND expires_at <= ?").bind(keyHash, now),
+    db.prepare("SELECT body_hash, response_sealed FROM idempotency WHERE key_hash = ?").bind(keyHash),
+  ]);
+  const row = kept?.results[0];
+  if (row === undefined) return null;
+  return { bodyHash: row.body_hash, response: await vault.open(responsePlace(keyHash), row.response_sealed) };
+};
 
 /** True when the batch failed because another request with the same key was first. */
 export const isTakenKey = (error: unknown): boolean =>

@@ -13,14 +13,20 @@ export interface OutboxRow {
 const leaseMs = 60 * secondMs; // longer than the slowest look at a domain: two pages and their redirects at 10 s each
 const longestWaitMs = 15 * 60 * secondMs;
 
-/** `page` is the address without query and fragment: an outbox holds no personal data. */
+/**
+ * Asks for a look at the policies, unless the certificate (written earlier in the same batch) shares a fresh one.
+ * `page` is the address without query and fragment: an outbox holds no personal data.
+ */
 export const insertPolicyWork = (
   db: D1Database,
   work: { readonly certId: string; readonly domain: string; readonly page: string; readonly now: Instant },
 ): D1PreparedStatement =>
   db
-    .prepare("INSERT INTO outbox (kind, entity_id, topic, payload, next_at, created_at) VALUES ('policy', ?, ?, ?, ?, ?)")
-    .bind(work.certId, work.domain, work.page, work.now, work.now);
+    .prepare(
+      `INSERT INTO outbox (kind, entity_id, topic, payload, next_at, created_at)
+       SELECT 'policy', c.id, ?2, ?3, ?4, ?4 FROM certificates c WHERE c.id = ?1 AND c.policy_capture_id IS NULL`,
+    )
+    .bind(work.certId, work.domain, work.page, work.now);
 
 /** Takes the oldest due row; every due row of its topic is leased with it, since one piece of work serves them all. */
 export const claimPolicyWork = async (db: D1Database, now: Instant): Promise<OutboxRow | null> => {

@@ -4,6 +4,7 @@ import type { ToE164 } from "../core/certificates/matching.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import type { Clock } from "../core/time.ts";
 import { homesOf, type Homes } from "../storage/homes.ts";
+import { RememberedClients } from "../storage/remembered-clients.ts";
 import { openSigner, type Signer } from "../storage/signer.ts";
 import { openVault, type Vault } from "../storage/vault.ts";
 import { AddressWindows } from "./adapters/address-windows.ts";
@@ -19,6 +20,7 @@ export interface Platform {
   readonly kv: KVNamespace;
   readonly vault: Vault;
   readonly signer: Signer;
+  readonly rememberedClients: RememberedClients;
   readonly toE164: ToE164;
   readonly clock: Clock;
   readonly random: RandomBytes;
@@ -50,6 +52,7 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
     kv: env.KV,
     vault: await openVault(config),
     signer: await openSigner(config.issuerSeed, config.retiredIssuerKeys),
+    rememberedClients: new RememberedClients(),
     toE164: e164,
     clock,
     random: (count) => crypto.getRandomValues(new Uint8Array(count)),

@@ -1,0 +1,216 @@
+// `npm run bench`: what svc costs beside a bare floor, in one run on one machine. A measurement, never a test.
+//   npm run bench                     throughput, latency, CPU and memory beside the floor
+//   npm run bench -- --seconds 60     longer slices (the memory figure is then the one of a full minute)
+//   npm run bench -- --seed 1000,100000,1000000   cost of list, search and verify as certificates grow
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { buildSync } from "esbuild";
+import { load, percentile, type Measured, type Request } from "./bench/load.ts";
+import { cpuMs, residentMiB, runtimePids } from "./bench/runtime-process.ts";
+import { consentRequest } from "./bench/submission.ts";
+import { buildAssets } from "./build.ts";
+import { demoWorld, seedDemo, type DemoBusiness } from "./demo-world.ts";
+import { bundleWorker, startRuntime, type D1Like, type Runtime } from "./local-runtime.ts";
+import { ensureDevVars, localSettings } from "./settings.ts";
+import { seedCertificates } from "./bench/seed.ts";
+import { sha256Hex } from "../core/hash.ts";
+import { firstHome, newSecret } from "../core/ids.ts";
+
+const { values: flags } = parseArgs({
+  options: {
+    seconds: { type: "string", default: "3" },
+    rounds: { type: "string", default: "4" },
+    connections: { type: "string", default: "16" },
+    seed: { type: "string" },
+    only: { type: "string" },
+  },
+});
+const seconds = Number(flags.seconds);
+const rounds = Number(flags.rounds);
+const connections = Number(flags.connections);
+
+interface Series {
+  readonly name: string;
+  readonly floor: string | null;
+  readonly url: string;
+  readonly pid: string;
+  readonly next: (n: number) => Request;
+  readonly measured: Measured[];
+  cpu: number;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+const figures = (series: Series): { rps: number; p50: number; p99: number; cpu: number; faults: number } => {
+  const requests = sum(series.measured.map((part) => part.requests));
+  const latencies = series.measured.flatMap((part) => part.latencies).sort((a, b) => a - b);
+  const good = sum(series.measured.map((part) => (part.statuses[200] ?? 0) + (part.statuses[201] ?? 0)));
+  return {
+    rps: requests / sum(series.measured.map((part) => part.seconds)),
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
+    cpu: series.cpu / requests,
+    faults: requests - good,
+  };
+};
+
+const apiKeys = async (db: D1Like, business: DemoBusiness, count: number): Promise<string[]> => {
+  const keys = Array.from({ length: count }, () =>
+    newSecret("sk_live_", firstHome, (bytes) => crypto.getRandomValues(new Uint8Array(bytes))),
+  );
+  await db.batch(
+    keys.map((key, at) =>
+      db
+        .prepare(
+          "INSERT INTO api_keys (id, business_id, environment, key_hash, name, last4, created_at) VALUES (?, ?, 'live', ?, 'Bench', ?, 0)",
+        )
+        .bind(`key_bench${at}`, business.id, sha256Hex(key), key.slice(-4)),
+    ),
+  );
+  return keys;
+};
+
+const sizeLine = (name: string, path: string): string => {
+  const bytes = readFileSync(path);
+  return `${name.padEnd(16)} ${bytes.length} B, gzip ${gzipSync(bytes, { level: 9 }).length} B, brotli ${brotliCompressSync(bytes).length} B`;
+};
+
+const runSlice = async (series: Series, from: number): Promise<void> => {
+  const before = cpuMs(series.pid);
+  series.measured.push(await load(series.url, (n) => series.next(from + n), { seconds, connections }));
+  series.cpu += cpuMs(series.pid) - before;
+};
+
+const main = async (): Promise<void> => {
+  ensureDevVars();
+  const settings = localSettings();
+  await buildAssets();
+  const state = mkdtempSync(join(tmpdir(), "svc-bench-"));
+  const bundledIn = join(state, "bundle");
+  bundleWorker(bundledIn);
+  const quiet = { ...settings.vars, DEV_RATE_SCALE: "1000000" };
+  const floorScript = buildSync({ entryPoints: ["scripts/bench/floor-worker.ts"], bundle: true, write: false, format: "esm" })
+    .outputFiles[0]?.text as string;
+
+  const began = performance.now();
+  const service: Runtime = await startRuntime({ port: 0, stateDir: join(state, "svc"), vars: quiet, bundledIn });
+  const startMs = performance.now() - began;
+  const servicePid = runtimePids().at(-1) as string;
+  const floor: Runtime = await startRuntime({
+    port: 0,
+    stateDir: join(state, "floor"),
+    vars: {},
+    script: `${floorScript}\nexport class RateLimiter {}`,
+  });
+  const floorPid = runtimePids().at(-1) as string;
+
+  const world = demoWorld(settings.vars.ISSUER_KEY as string);
+  const { acme } = world;
+  for (const runtime of [service, floor]) await seedDemo(await runtime.database(), world, Date.now());
+  // The steady state: the origin's policies were looked at within the last quarter of an hour.
+  const db = await service.database();
+  await db
+    .prepare("INSERT INTO policy_captures (id, domain, captured_at) VALUES ('cap_bench', 'www.example.com', ?)")
+    .bind(Date.now())
+    .run();
+  const keys = await apiKeys(await service.database(), acme, 400);
+  const origin = "https://www.example.com";
+
+  const issued = await Promise.all(
+    Array.from({ length: 50 }, async (_, n) => {
+      const { headers, body } = consentRequest(acme, origin, 1_000_000 + n);
+      const response = await fetch(`${service.url}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
+      const answer = (await response.json()) as { data?: { cert_id: string } };
+      if (answer.data === undefined) throw new Error(`bench: not issued: ${JSON.stringify(answer)}`);
+      return answer.data.cert_id;
+    }),
+  );
+  const floorIds = await Promise.all(
+    Array.from({ length: 50 }, async () => {
+      const response = await fetch(`${floor.url}/write`, {
+        method: "POST",
+        body: JSON.stringify({ businessId: acme.id, clientId: acme.clients.live }),
+      });
+      return ((await response.json()) as { id: string }).id;
+    }),
+  );
+
+  const pick = <T>(list: readonly T[], n: number): T => list[n % list.length] as T;
+  const address = (n: number): Record<string, string> => ({ "cf-connecting-ip": `10.9.${(n >> 8) & 255}.${n & 255}` });
+  const bearer = (n: number): Record<string, string> => ({ authorization: `Bearer ${pick(keys, n)}` });
+  const onService = { url: service.url, pid: servicePid };
+  const onFloor = { url: floor.url, pid: floorPid };
+  const make = (name: string, floorName: string | null, where: typeof onService, next: Series["next"]): Series => ({
+    name,
+    floor: floorName,
+    ...where,
+    next,
+    measured: [],
+    cpu: 0,
+  });
+  const all: Series[] = [
+    make("floor: one D1 batch of the same rows", null, onFloor, () => ({
+      method: "POST",
+      path: "/write",
+      body: JSON.stringify({ businessId: acme.id, clientId: acme.clients.live }),
+    })),
+    make("POST /v1/consent", "floor: one D1 batch of the same rows", onService, (n) => consentRequest(acme, origin, n)),
+    make("floor: one D1 read", null, onFloor, (n) => ({ method: "GET", path: `/read/${pick(floorIds, n)}` })),
+    make("GET verify (JSON)", "floor: one D1 read", onService, (n) => ({
+      method: "GET",
+      path: `/v1/certs/${pick(issued, n)}/verify`,
+      headers: address(n),
+    })),
+    make("GET /c/{id} (page)", "floor: one D1 read", onService, (n) => ({
+      method: "GET",
+      path: `/c/${pick(issued, n)}`,
+      headers: { ...address(n), "user-agent": "Mozilla/5.0 Firefox/150.0" },
+    })),
+    make("GET list", "floor: one D1 read", onService, (n) => ({ method: "GET", path: "/v1/certs", headers: bearer(n) })),
+    make("GET detail", "floor: one D1 read", onService, (n) => ({
+      method: "GET",
+      path: `/v1/certs/${pick(issued, n)}`,
+      headers: bearer(n),
+    })),
+  ].filter((series) => flags.only === undefined || series.name.includes(flags.only) || series.name.startsWith("floor"));
+
+  console.log(
+    `${new Date().toISOString()}  ${cpus().length} x ${cpus()[0]?.model ?? "unknown CPU"}, Node ${process.version}, ${connections} connections, ${rounds} rounds of ${seconds} s each`,
+  );
+  for (const series of all) await load(series.url, (n) => series.next(500_000 + n), { seconds: 1, connections }); // warm code paths and caches alike
+  let from = 0;
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const series of all) {
+      process.stderr.write(`\r  round ${round}/${rounds}  ${series.name.padEnd(40)}`);
+      await runSlice(series, from);
+      from += 20_000;
+    }
+  }
+  process.stderr.write(`\r${" ".repeat(60)}\r`);
+
+  console.log(`\n${"".padEnd(38)}     req/s      p50      p99   CPU/req   of floor (rate, CPU)   not 2xx`);
+  const byName = new Map(all.map((series) => [series.name, figures(series)]));
+  for (const series of all) {
+    const own = byName.get(series.name) as ReturnType<typeof figures>;
+    const base = series.floor === null ? undefined : byName.get(series.floor);
+    const ratio = base === undefined ? "" : `${(own.rps / base.rps).toFixed(2)}, ${(own.cpu / base.cpu).toFixed(2)}x`;
+    console.log(
+      `${series.name.padEnd(38)} ${own.rps.toFixed(0).padStart(9)} ${own.p50.toFixed(1).padStart(5)} ms ${own.p99.toFixed(1).padStart(5)} ms ${own.cpu.toFixed(2).padStart(6)} ms   ${ratio.padEnd(20)} ${own.faults}`,
+    );
+  }
+  console.log(
+    `\nmemory           ${residentMiB(servicePid).toFixed(0)} MiB resident after this load, floor ${residentMiB(floorPid).toFixed(0)} MiB`,
+  );
+  console.log(`start            ${startMs.toFixed(0)} ms to migrated and listening`);
+  console.log(sizeLine("Worker bundle", join(bundledIn, "index.js")));
+  console.log(sizeLine("svc.js", "dist/assets/v1/svc.js"));
+  if (flags.seed !== undefined)
+    await seedCertificates({ runtime: service, business: acme, keys, sizes: flags.seed.split(",").map(Number) });
+  await service.dispose();
+  await floor.dispose();
+  rmSync(state, { recursive: true, force: true });
+};
+
+await main();

@@ -1,0 +1,75 @@
+// The floor: a Worker that does nothing but the database work. POST /write is one D1 batch of the rows of an issuance,
+// GET /read/<id> is one read by primary key. Whatever svc does more than this is what its promises cost.
+
+interface FloorEnv {
+  readonly DB: D1Database;
+}
+
+const random = (length: number): string => {
+  let text = "";
+  while (text.length < length) text += crypto.randomUUID().replaceAll("-", "");
+  return text.slice(0, length);
+};
+
+// Lengths are those of the benchmark's submission: see scripts/bench/submission.ts.
+const sealedSubject = "x".repeat(360);
+const sealedEvidence = "x".repeat(1_060);
+const sealedPayload = "x".repeat(430);
+const sealedAnswer = "x".repeat(800);
+const disclosure = "By clicking Send I agree that Acme Solar LLC may call or e-mail me about solar quotes. Consent is not a condition.";
+
+export default {
+  async fetch(request: Request, env: FloorEnv): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    if (request.method === "GET") {
+      const row = await env.DB.prepare("SELECT * FROM certificates WHERE id = ?").bind(pathname.slice("/read/".length)).first();
+      return row === null ? new Response(null, { status: 404 }) : Response.json(row);
+    }
+    const { businessId, clientId } = await request.json<{ businessId: string; clientId: string }>();
+    const id = `cc_00${random(24)}`;
+    const now = Date.now();
+    await env.DB.batch([
+      env.DB.prepare(
+        "INSERT INTO purposes (business_id, environment, purpose, purpose_folded, active) VALUES (?, 'live', 'solar', 'solar', 1) ON CONFLICT DO UPDATE SET active = active + 1",
+      ).bind(businessId),
+      env.DB.prepare("INSERT INTO disclosures (hash, text) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING").bind("d".repeat(64), disclosure),
+      env.DB.prepare(
+        `INSERT INTO certificates (business_id, id, business_name, client_id, environment, purpose_id, disclosure_hash, entities, origin_domain, issued_at,
+           fingerprint, subject_hash, subject_masked, subject_sealed, email_index, phone_index, evidence_sealed, evidence_hash, captured_via, signature,
+           signature_kid, manage_token_hash, policy_capture_id, retention_until)
+         VALUES (?, ?, 'Acme Solar LLC', ?, 'live', (SELECT id FROM purposes LIMIT 1), ?, '["Acme Solar LLC","Bright Homes Inc"]', 'localhost', ?, ?, ?,
+           '{"email":"p***@e***.com","first_name":"P***"}', ?, ?, ?, ?, ?, 'browser', ?, ?, ?, 'cap', ?)`,
+      ).bind(
+        businessId,
+        id,
+        clientId,
+        "d".repeat(64),
+        now,
+        random(64),
+        random(64),
+        sealedSubject,
+        random(32),
+        random(32),
+        sealedEvidence,
+        random(64),
+        random(88),
+        random(43),
+        random(64),
+        now,
+      ),
+      env.DB.prepare("INSERT INTO idempotency (key_hash, body_hash, status, response_sealed, expires_at) VALUES (?, ?, 201, ?, ?)").bind(
+        random(64),
+        random(64),
+        sealedAnswer,
+        now,
+      ),
+      env.DB.prepare(
+        "INSERT INTO audit_outbox (id, shard, chain, type, entity_type, entity_id, at, payload_hash, payload_sealed) VALUES (?, 0, ?, 'certificate.issued', 'certificate', ?, ?, ?, ?)",
+      ).bind(random(36), random(32), id, now, random(64), sealedPayload),
+      env.DB.prepare(
+        "INSERT INTO anchors (id, ledger_id, kind, entity_id, event, statement, entry_hash, next_at, created_at) VALUES (?, 'tlog:floor', 'event', ?, 'certificate.issued', ?, ?, ?, ?)",
+      ).bind(random(36), id, random(250), random(64), now, now),
+    ]);
+    return Response.json({ id }, { status: 201 });
+  },
+};

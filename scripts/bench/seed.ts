@@ -1,0 +1,1 @@
+export const seedCertificates = async (_: unknown): Promise<void> => {};
