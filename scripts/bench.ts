@@ -15,7 +15,7 @@ import { buildAssets } from "./build.ts";
 import { demoWorld, seedDemo, type DemoBusiness } from "./demo-world.ts";
 import { bundleWorker, startRuntime, type D1Like, type Runtime } from "./local-runtime.ts";
 import { ensureDevVars, localSettings } from "./settings.ts";
-import { seedCertificates } from "./bench/seed.ts";
+import { measureGrowth } from "./bench/seed.ts";
 import { sha256Hex } from "../core/hash.ts";
 import { firstHome, newSecret } from "../core/ids.ts";
 
@@ -26,6 +26,7 @@ const { values: flags } = parseArgs({
     connections: { type: "string", default: "16" },
     seed: { type: "string" },
     only: { type: "string" },
+    memory: { type: "string", default: "60" },
   },
 });
 const seconds = Number(flags.seconds);
@@ -81,6 +82,47 @@ const runSlice = async (series: Series, from: number): Promise<void> => {
   const before = cpuMs(series.pid);
   series.measured.push(await load(series.url, (n) => series.next(from + n), { seconds, connections }));
   series.cpu += cpuMs(series.pid) - before;
+};
+
+/** The highest resident size seen, in MiB, while `work` ran. */
+const peakDuring = async (pid: string, work: () => Promise<unknown>): Promise<number> => {
+  let peak = residentMiB(pid);
+  const sampling = setInterval(() => {
+    peak = Math.max(peak, residentMiB(pid));
+  }, 200);
+  await work();
+  clearInterval(sampling);
+  return Math.max(peak, residentMiB(pid));
+};
+
+const memoryUnderLoad = async (
+  service: { readonly url: string; readonly pid: string },
+  business: DemoBusiness,
+  origin: string,
+  forSeconds: number,
+): Promise<{ consent: number; hostile: number; refused: number }> => {
+  const consent = await peakDuring(service.pid, () =>
+    load(service.url, (n) => consentRequest(business, origin, 3_000_000 + n), { seconds: forSeconds, connections }),
+  );
+  const huge = "x".repeat(10 * 1_024 * 1_024);
+  let refused = 0;
+  const hostile = await peakDuring(service.pid, async () => {
+    for (let wave = 0; wave < 5; wave += 1) {
+      const statuses = await Promise.all(
+        Array.from({ length: 8 }, async (_, n) => {
+          const response = await fetch(`${service.url}/v1/consent`, {
+            method: "POST",
+            headers: { origin, "content-type": "text/plain", "cf-connecting-ip": `10.7.${wave}.${n}` },
+            body: huge,
+          });
+          await response.arrayBuffer();
+          return response.status;
+        }),
+      );
+      refused += statuses.filter((status) => status === 413).length;
+    }
+  });
+  return { consent, hostile, refused };
 };
 
 const main = async (): Promise<void> => {
@@ -200,14 +242,17 @@ const main = async (): Promise<void> => {
       `${series.name.padEnd(38)} ${own.rps.toFixed(0).padStart(9)} ${own.p50.toFixed(1).padStart(5)} ms ${own.p99.toFixed(1).padStart(5)} ms ${own.cpu.toFixed(2).padStart(6)} ms   ${ratio.padEnd(20)} ${own.faults}`,
     );
   }
+  const memory = await memoryUnderLoad(onService, acme, origin, Number(flags.memory));
   console.log(
-    `\nmemory           ${residentMiB(servicePid).toFixed(0)} MiB resident after this load, floor ${residentMiB(floorPid).toFixed(0)} MiB`,
+    `\nmemory           at most ${memory.consent.toFixed(0)} MiB resident in ${flags.memory} s of submissions, ${memory.hostile.toFixed(0)} MiB in 40 bodies of 10 MB (${memory.refused} refused with 413)`,
   );
   console.log(`start            ${startMs.toFixed(0)} ms to migrated and listening`);
   console.log(sizeLine("Worker bundle", join(bundledIn, "index.js")));
   console.log(sizeLine("svc.js", "dist/assets/v1/svc.js"));
-  if (flags.seed !== undefined)
-    await seedCertificates({ runtime: service, business: acme, keys, sizes: flags.seed.split(",").map(Number) });
+  if (flags.seed !== undefined) {
+    const sizes = flags.seed.split(",").map(Number);
+    await measureGrowth({ runtime: service, pid: servicePid, business: acme, keys, sizes });
+  }
   await service.dispose();
   await floor.dispose();
   rmSync(state, { recursive: true, force: true });

@@ -1,1 +1,117 @@
-export const seedCertificates = async (_: unknown): Promise<void> => {};
+// Cost as certificates grow: the list, its searches and verify at a thousand, a hundred thousand and a million
+// certificates of one business. Seeded by SQL with rows of real size; what is sealed in them cannot be opened, and none of
+// the measured routes opens it.
+import { load, percentile, type Request } from "./load.ts";
+import { cpuMs } from "./runtime-process.ts";
+import { consentRequest } from "./submission.ts";
+import type { DemoBusiness } from "../demo-world.ts";
+import type { D1Like, Runtime } from "../local-runtime.ts";
+
+const purposes = Array.from(
+  { length: 12 },
+  (_, at) => `${["solar quote", "roof inspection", "heat pump offer", "newsletter"][at % 4]} campaign ${at}`,
+);
+const rowsPerStatement = 10_000; // well inside the 30 s a statement may take
+const oneYearMs = 365 * 24 * 3_600_000;
+
+const growTo = async (db: D1Like, business: DemoBusiness, from: number, to: number, start: number): Promise<void> => {
+  await db
+    .prepare("INSERT OR IGNORE INTO disclosures (hash, text) VALUES (?, ?)")
+    .bind("d".repeat(64), "By clicking Send I agree that Acme Solar LLC may call or e-mail me about solar quotes.")
+    .run();
+  for (const purpose of purposes) {
+    await db
+      .prepare("INSERT OR IGNORE INTO purposes (business_id, environment, purpose, purpose_folded) VALUES (?, 'live', ?, ?)")
+      .bind(business.id, purpose, purpose)
+      .run();
+  }
+  for (let at = from; at < to; at += rowsPerStatement) {
+    const count = Math.min(rowsPerStatement, to - at);
+    await db
+      .prepare(
+        `WITH RECURSIVE n(i) AS (SELECT CAST(?1 AS INTEGER) UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1 + ?2)
+         INSERT INTO certificates (id, business_id, business_name, client_id, environment, status, purpose_id, disclosure_hash, entities, origin_domain,
+           issued_at, fingerprint, subject_hash, subject_masked, subject_sealed, email_index, phone_index, evidence_sealed, evidence_hash, captured_via,
+           signature, signature_kid, manage_token_hash, retention_until)
+         SELECT printf('cc_00%024d', i), ?3, 'Acme Solar LLC', ?4, 'live', CASE i % 50 WHEN 0 THEN 'revoked' ELSE 'active' END,
+           (SELECT p.id FROM purposes p WHERE p.business_id = ?3 AND p.environment = 'live' AND p.purpose LIKE '%campaign ' || (i % 12)),
+           ?5, '["Acme Solar LLC","Bright Homes Inc"]', 'www.example.com', ?6 + i * 60, lower(hex(randomblob(32))), lower(hex(randomblob(32))),
+           '{"email":"v***@e***.com","first_name":"P***","phone":"***-***-**23"}', hex(randomblob(180)), lower(hex(randomblob(16))), lower(hex(randomblob(16))),
+           hex(randomblob(500)), lower(hex(randomblob(32))), 'browser', hex(randomblob(44)), hex(randomblob(22)), lower(hex(randomblob(32))), 0
+         FROM n`,
+      )
+      .bind(at, count, business.id, business.clients.live, "d".repeat(64), start)
+      .run();
+    process.stderr.write(`\r  seeding ${at + count} of ${to} certificates `);
+  }
+  await db
+    .prepare(
+      `UPDATE purposes SET active = (SELECT COUNT(*) FROM certificates c WHERE c.purpose_id = purposes.id AND c.status = 'active'),
+         revoked = (SELECT COUNT(*) FROM certificates c WHERE c.purpose_id = purposes.id AND c.status = 'revoked')`,
+    )
+    .run();
+  process.stderr.write("\r");
+};
+
+/** Prints milliseconds of runtime CPU and of waiting per request for each size, and the ratio of the last size to the first. */
+export const measureGrowth = async (bench: {
+  readonly runtime: Runtime;
+  readonly pid: string;
+  readonly business: DemoBusiness;
+  readonly keys: readonly string[];
+  readonly sizes: readonly number[];
+}): Promise<void> => {
+  const db = await bench.runtime.database();
+  const start = Date.now() - oneYearMs;
+  const known = JSON.parse(consentRequest(bench.business, "https://www.example.com", 1_000_001).body as string) as {
+    fields: { email: string };
+  };
+  const withKey =
+    (path: string) =>
+    (n: number): Request => ({ method: "GET", path, headers: { authorization: `Bearer ${bench.keys[n % bench.keys.length]}` } });
+  const questions: readonly (readonly [string, (size: number) => (n: number) => Request])[] = [
+    ["list, first page", () => withKey("/v1/certs")],
+    ["list, page 5", () => withKey("/v1/certs?page=5")],
+    ["list, status=revoked", () => withKey("/v1/certs?status=revoked")],
+    ["search by email", () => withKey(`/v1/certs?subject_email=${encodeURIComponent(known.fields.email)}`)],
+    ["search by purpose, a quarter", () => withKey("/v1/certs?q=Roof")],
+    ["search by purpose, one of 12", () => withKey("/v1/certs?q=campaign%2011")],
+    ["search by purpose, none", () => withKey("/v1/certs?q=nothing%20like%20it")],
+    [
+      "verify",
+      (size) => (n) => ({
+        method: "GET",
+        path: `/v1/certs/cc_00${String((n * 7_919) % size).padStart(24, "0")}/verify`,
+        headers: { "cf-connecting-ip": `10.8.${(n >> 8) & 255}.${n & 255}` },
+      }),
+    ],
+  ];
+  const rows = new Map<string, string[]>();
+  const costs = new Map<string, number[]>();
+  let seeded = 0;
+  for (const size of bench.sizes) {
+    await growTo(db, bench.business, seeded, size, start);
+    seeded = size;
+    for (const [name, question] of questions) {
+      await load(bench.runtime.url, question(size), { seconds: 0.5, connections: 4 });
+      const before = cpuMs(bench.pid);
+      const measured = await load(bench.runtime.url, (n) => question(size)(n + 5_000), { seconds: 2, connections: 4 });
+      const cpu = (cpuMs(bench.pid) - before) / measured.requests;
+      const good = measured.statuses[200] === measured.requests;
+      rows.set(name, [
+        ...(rows.get(name) ?? []),
+        `${cpu.toFixed(2)} / ${percentile(measured.latencies, 0.5).toFixed(1)}${good ? "" : " (!)"}`,
+      ]);
+      costs.set(name, [...(costs.get(name) ?? []), cpu]);
+    }
+  }
+  console.log(
+    `\nms of CPU / median ms per request   ${bench.sizes.map((size) => String(size).padStart(14)).join("")}   last to first (CPU)`,
+  );
+  for (const [name, cells] of rows) {
+    const cost = costs.get(name) as number[];
+    console.log(
+      `${name.padEnd(36)}${cells.map((cell) => cell.padStart(14)).join("")}   ${((cost.at(-1) as number) / (cost[0] as number)).toFixed(2)}`,
+    );
+  }
+};
