@@ -1,0 +1,406 @@
+// Whatever goes wrong while certifying, the form goes out once, unchanged and in time, and the page is told why.
+// And what a second submission of the same page may carry: its own certificate or none, never the first one's.
+
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  type Answer,
+  type Attributes,
+  type Visit,
+  type VisitOptions,
+  type World,
+  certificatesIn,
+  openWorld,
+  plainForm,
+  quiet,
+  success,
+} from "./support.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+const tickAndClick = async (page: Page) => {
+  await page.check("#consent");
+  await page.click("#send");
+};
+
+/** What the plain form sends without the widget. */
+const plainEntries = [
+  ["first_name", "Pat"],
+  ["email", "pat@example.com"],
+  ["phone", "+1 202 555 0123"],
+  ["agree", "yes"],
+  ["go", "now"],
+];
+
+const refusal = (status: number, code: string, headers = {}): Answer => ({
+  status,
+  headers,
+  body: { ok: false, error: { code, message: "A sentence." }, request_id: "req_7" },
+});
+const routed = (error: string) => (page: Page) => page.route("**/v1/consent", (route) => route.abort(error));
+const scripted = (script: string) => (page: Page) => page.addInitScript(script);
+
+interface Fault {
+  what: string;
+  code: string;
+  answer?: Answer;
+  before?: VisitOptions["before"];
+  headers?: Record<string, string>;
+  widget?: Attributes;
+}
+
+const faults: Fault[] = [
+  { what: "402 plan_required", code: "plan_required", answer: refusal(402, "plan_required") },
+  { what: "403 origin_not_verified", code: "origin_not_verified", answer: refusal(403, "origin_not_verified") },
+  { what: "400 invalid_request", code: "invalid_request", answer: refusal(400, "invalid_request") },
+  { what: "429, whose Retry-After is not waited for", code: "rate_limited", answer: refusal(429, "rate_limited", { "retry-after": "30" }) },
+  { what: "503 storage_unavailable", code: "storage_unavailable", answer: refusal(503, "storage_unavailable") },
+  { what: "422 without a body", code: "http_422", answer: { status: 422, body: "" } },
+  { what: "a 500 page of HTML", code: "http_500", answer: { status: 500, body: "<h1>Oops</h1>" } },
+  { what: "a 502 whose JSON is not ours", code: "http_502", answer: { status: 502, body: { error: "bad gateway" } } },
+  { what: "ok:false with status 200", code: "client_not_found", answer: refusal(200, "client_not_found") },
+  { what: "a 500 that claims success", code: "http_500", answer: { status: 500, body: success("cc_9") } },
+  { what: "ok:false with a certificate id", code: "bad_response", answer: { body: { ...success("cc_9"), ok: false } } },
+  { what: "201 that is not JSON", code: "bad_response", answer: { body: "created" } },
+  { what: "201 that is null", code: "bad_response", answer: { body: "null" } },
+  { what: "201 that is empty", code: "bad_response", answer: { body: "" } },
+  {
+    what: "201 without a certificate id",
+    code: "bad_response",
+    answer: { body: { ok: true, data: { fingerprint: "x" }, request_id: "r" } },
+  },
+  { what: "201 without data", code: "bad_response", answer: { body: { ok: true } } },
+  { what: "an answer without CORS header", code: "network", answer: { body: success("cc_9"), withoutCors: true } },
+  { what: "a connection reset", code: "network", answer: { fault: "reset" } },
+  { what: "a body that stalls", code: "timeout", answer: { body: success("cc_9"), fault: "stall" }, widget: { "data-timeout": "500" } },
+  { what: "no answer", code: "timeout", answer: { fault: "never" }, widget: { "data-timeout": "500" } },
+  { what: "no answer within the default budget", code: "timeout", answer: { fault: "never" } },
+  { what: "a content security policy that forbids the API", code: "network", headers: { "content-security-policy": "connect-src 'self'" } },
+  { what: "an extension that blocks the request", code: "network", before: routed("blockedbyclient") },
+  { what: "an API that cannot be reached", code: "network", before: routed("internetdisconnected") },
+  { what: "fetch replaced by a stub that throws", code: "network", before: scripted('window.fetch = () => { throw new Error("no") }') },
+  { what: "fetch replaced by a stub that gives nothing", code: "network", before: scripted("window.fetch = () => {}") },
+  { what: "fetch removed", code: "network", before: scripted("delete window.fetch") },
+  {
+    what: "fetch replaced by one that never answers nor aborts",
+    code: "timeout",
+    before: scripted("window.fetch = () => new Promise(() => {})"),
+    widget: { "data-timeout": "500" },
+  },
+];
+
+describe("the form goes out once, unchanged and in time, with one error event, on", () => {
+  it.each(faults.map((fault) => [fault.what, fault] as const))("%s", async (_what, { code, answer, before, headers, widget }) => {
+    const visit = await world.visit({
+      html: plainForm(),
+      widget: widget ?? true,
+      ...(answer && { answer: () => answer }),
+      ...(before && { before }),
+      ...(headers && { headers }),
+    });
+    const start = Date.now();
+    await tickAndClick(visit.page);
+    const received = await visit.submitted();
+    // Above about 5 s a form that opens a new tab is lost; the default budget is 3 s.
+    expect(Date.now() - start).toBeLessThan(widget ? 2500 : 4500);
+    expect(received.entries).toEqual(plainEntries);
+    expect(visit.events.map(({ type, detail }) => [type, detail.code])).toEqual([["svc:consent-error", code]]);
+    expect(visit.errors).toEqual([]);
+    await visit.close();
+  });
+
+  it("a refusal tells the code, the message and the request id to quote", async () => {
+    const visit = await world.visit({ html: plainForm(), answer: () => refusal(402, "plan_required") });
+    await tickAndClick(visit.page);
+    await visit.submitted();
+    expect(visit.events[0]!.detail).toEqual({ code: "plan_required", message: "A sentence.", request_id: "req_7" });
+    await visit.close();
+  });
+});
+
+/** A page that sends its form by script and stays. */
+const ajax = (inside = "") => `${plainForm({ inside })}<script>lead.addEventListener('submit', (event) => {
+  event.preventDefault()
+  fetch(lead.getAttribute('action'), { method: 'POST', body: new URLSearchParams(new FormData(lead, event.submitter)) }) })</script>`;
+
+// These mostly wait, so they wait together.
+describe.concurrent("after the budget", () => {
+  it("a late certificate is ignored and the request is given up", async () => {
+    const visit = await world.visit({ html: ajax(), widget: { "data-timeout": "500" }, delayMs: 900 });
+    await tickAndClick(visit.page);
+    await visit.submitted();
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(await visit.page.locator("[name=svc_cert_id]").count()).toBe(0);
+    expect(visit.events.map(({ detail }) => detail.code)).toEqual(["timeout"]);
+    expect([visit.backend.length, visit.calls.length, visit.calls[0]!.aborted]).toEqual([1, 1, true]);
+    await visit.close();
+  });
+
+  it.each([
+    ["10", 500, 1500],
+    ["60000", 4500, 5400],
+    ["soon", 3000, 4000],
+  ])("data-timeout=%s means %d ms", async (given, least, most) => {
+    const visit = await world.visit({ html: ajax(), widget: { "data-timeout": given }, answer: () => ({ fault: "never" }) });
+    await tickAndClick(visit.page);
+    await visit.until(() => visit.calls.length === 1, "the call");
+    await visit.until(() => visit.backend.length === 1, "the submission");
+    // The call reaches the server a little after the clock started; 200 ms allow for a busy machine.
+    const waited = Date.now() - visit.calls[0]!.at;
+    expect(waited).toBeGreaterThan(least - 200);
+    expect(waited).toBeLessThan(most);
+    await visit.close();
+  });
+});
+
+describe("listeners of the page", () => {
+  it("that throw stop nothing", async () => {
+    const html = `${plainForm()}<script>for (const type of ['svc:consent', 'svc:consent-error'])
+      lead.addEventListener(type, () => { throw new Error('theirs') })</script>`;
+    for (const answer of [undefined, refusal(500, "internal_error")]) {
+      const visit = await world.visit({ html, answer: () => answer });
+      await tickAndClick(visit.page);
+      expect(certificatesIn(await visit.submitted())).toHaveLength(answer ? 0 : 1);
+      expect(visit.errors).toEqual(["Error: theirs"]);
+      await visit.close();
+    }
+  });
+
+  it("get the whole receipt before the form goes out, bubbling, and may write into the form", async () => {
+    const html = `${plainForm({ inside: '<input type="hidden" name="proof">' })}<script>
+      document.addEventListener('svc:consent', ({ detail, target }) => { target.elements.proof.value = detail.verify_url })</script>`;
+    const visit = await world.visit({ html });
+    await tickAndClick(visit.page);
+    const received = await visit.submitted();
+    const [certId] = certificatesIn(received);
+    expect(received.entries).toContainEqual(["proof", `https://verify.example/c/${certId}`]);
+    expect(visit.events).toEqual([{ type: "svc:consent", detail: success(certId!).data, target: "lead" }]);
+    await visit.close();
+  });
+
+  it("that submit the form themselves do not submit it twice", async () => {
+    const html = `${plainForm()}<script>lead.addEventListener('svc:consent', () => lead.requestSubmit())</script>`;
+    const visit = await world.visit({ html });
+    await tickAndClick(visit.page);
+    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+    expect(visit.calls).toHaveLength(1);
+    await visit.close();
+  });
+});
+
+const placeholder = '<input type="hidden" name="svc_cert_id">';
+
+describe.each([
+  ["with an input of ours", ""],
+  ["with a placeholder of the page", placeholder],
+])("a second submission of the same page, %s,", (_name, inside) => {
+  const first = async (options: Partial<VisitOptions> = {}) => {
+    const visit = await world.visit({ html: ajax(inside), ...options });
+    await tickAndClick(visit.page);
+    expect(certificatesIn(await visit.submitted())).toEqual([expect.stringMatching(/^cc_/)]);
+    return visit;
+  };
+
+  it("of other values carries another certificate, exactly once", async () => {
+    const visit = await first();
+    await visit.page.fill("[name=email]", "other@example.com");
+    await visit.page.click("#send");
+    const ids = certificatesIn(await visit.submitted(2));
+    expect(ids).toEqual([expect.stringMatching(/^cc_/)]);
+    expect(ids).not.toEqual(certificatesIn(visit.backend[0]!));
+    expect(visit.calls[1]!.body.submission_id).not.toBe(visit.calls[0]!.body.submission_id);
+    await visit.close();
+  });
+
+  it("that fails carries none", async () => {
+    const visit = await first({ answer: (_call, n) => (n === 2 ? refusal(503, "storage_unavailable") : undefined) });
+    await visit.page.click("#send");
+    expect(certificatesIn(await visit.submitted(2)).filter(Boolean)).toEqual([]);
+    await visit.close();
+  });
+
+  it("without the tick carries none", async () => {
+    const visit = await first();
+    await visit.page.uncheck("#consent");
+    await visit.page.click("#send");
+    expect(certificatesIn(await visit.submitted(2)).filter(Boolean)).toEqual([]);
+    expect(visit.calls).toHaveLength(1);
+    await visit.close();
+  });
+
+  it("of a form that was reset starts anew, and the reset clears the certificate", async () => {
+    const visit = await first();
+    await visit.page.evaluate("lead.reset()");
+    expect(await visit.page.evaluate('new FormData(lead).get("svc_cert_id") || ""')).toBe("");
+    await tickAndClick(visit.page);
+    const ids = certificatesIn(await visit.submitted(2));
+    expect(ids).toEqual([expect.stringMatching(/^cc_/)]);
+    expect(ids).not.toEqual(certificatesIn(visit.backend[0]!));
+    await visit.close();
+  });
+
+  it("by a synthetic event carries the certificate only while the values are the same", async () => {
+    const visit = await first();
+    const dispatch = () => visit.page.evaluate("lead.dispatchEvent(new SubmitEvent('submit', { cancelable: true, bubbles: true }))");
+    await dispatch();
+    expect(certificatesIn(await visit.submitted(2))).toEqual(certificatesIn(visit.backend[0]!));
+    await visit.page.fill("[name=email]", "other@example.com");
+    await dispatch();
+    expect(certificatesIn(await visit.submitted(3)).filter(Boolean)).toEqual([]);
+    await visit.close();
+  });
+});
+
+describe("an attempt sent again unchanged", () => {
+  it("after the page refused it keeps its submission_id, byte for byte, and so its certificate; corrected it gets a new one", async () => {
+    const html = `${plainForm({ form: "novalidate" })}<script>let tries = 0; lead.addEventListener('submit', (event) => {
+      if (++tries < 3) event.preventDefault() })</script>`;
+    const visit = await world.visit({ html });
+    await tickAndClick(visit.page);
+    await visit.until(() => visit.events.length === 1, "the first certificate");
+    await visit.page.click("#send");
+    await visit.until(() => visit.events.length === 2, "the second certificate");
+    expect(visit.calls[1]!.text).toBe(visit.calls[0]!.text);
+    expect(visit.events[1]!.detail.cert_id).toBe(visit.events[0]!.detail.cert_id);
+
+    await visit.page.fill("[name=email]", "right@example.com");
+    await visit.page.click("#send");
+    expect(certificatesIn(await visit.submitted())).toEqual([visit.events[2]!.detail.cert_id]);
+    expect(visit.events[2]!.detail.cert_id).not.toBe(visit.events[1]!.detail.cert_id);
+    expect(visit.calls[2]!.body.fields).toMatchObject({ email: "right@example.com" });
+    await visit.close();
+  });
+
+  it("after a timeout keeps its submission_id", async () => {
+    const visit = await world.visit({
+      html: ajax(),
+      widget: { "data-timeout": "500" },
+      answer: (_call, n) => (n === 1 ? { fault: "never" } : undefined),
+    });
+    await tickAndClick(visit.page);
+    await visit.submitted();
+    await visit.page.click("#send");
+    expect(certificatesIn(await visit.submitted(2))).toHaveLength(1);
+    expect(visit.calls[1]!.body.submission_id).toBe(visit.calls[0]!.body.submission_id);
+    await visit.close();
+  });
+});
+
+/** Not page.goBack(), which waits for a load event that a restored page does not fire. */
+async function goBack({ page, url }: Visit) {
+  await page.evaluate(() => history.back()).catch(() => undefined); // the way back may end this page before it answers
+  const deadline = Date.now() + 3000;
+  while ((await page.evaluate(() => location.href).catch(() => "")) !== url) {
+    if (Date.now() > deadline) throw new Error("did not get back");
+  }
+  await quiet();
+}
+
+describe("back from the back-forward cache", () => {
+  const back = async (html: string, options: Partial<VisitOptions> = {}) => {
+    const visit = await world.visit({
+      html: `${html}<script>addEventListener('pageshow', (event) => { window.isRestored = event.persisted })</script>`,
+      ...options,
+    });
+    await tickAndClick(visit.page);
+    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+    await goBack(visit);
+    expect(await visit.page.evaluate("window.isRestored")).toBe(true);
+    return visit;
+  };
+
+  it.each([
+    ["our input is gone", ""],
+    ["the page's placeholder is empty", placeholder],
+  ])("%s", async (_what, inside) => {
+    const visit = await back(plainForm({ inside }));
+    expect(await visit.page.evaluate('new FormData(lead).get("svc_cert_id") || ""')).toBe("");
+    await visit.close();
+  });
+
+  it("the next submission gets its own certificate", async () => {
+    const visit = await back(plainForm());
+    await visit.page.click("#send");
+    const ids = certificatesIn(await visit.submitted(2));
+    expect(ids).toEqual([expect.stringMatching(/^cc_/)]);
+    expect(ids).not.toEqual(certificatesIn(visit.backend[0]!));
+    await visit.close();
+  });
+
+  it("a failing submission carries none", async () => {
+    const visit = await back(plainForm(), { answer: (_call, n) => (n === 2 ? refusal(503, "storage_unavailable") : undefined) });
+    await visit.page.click("#send");
+    expect((await visit.submitted(2)).entries).toEqual(plainEntries);
+    await visit.close();
+  });
+
+  it("a submission without the tick carries none", async () => {
+    const visit = await back(plainForm());
+    await visit.page.uncheck("#consent");
+    await visit.page.click("#send");
+    expect((await visit.submitted(2)).entries).toEqual(plainEntries.filter(([name]) => name !== "agree"));
+    await visit.close();
+  });
+
+  it("a form that was waiting when the visitor left is not sent by itself, and can be sent", async () => {
+    const visit = await world.visit({
+      html: plainForm(),
+      answer: (_call, n) => (n === 1 ? { fault: "never" } : undefined),
+      widget: { "data-timeout": "700" },
+    });
+    await tickAndClick(visit.page);
+    await visit.until(() => visit.calls.length === 1, "the call");
+    await visit.page.goto(`${world.site}/elsewhere`);
+    await goBack(visit);
+    await new Promise((resolve) => setTimeout(resolve, 900));
+    expect(visit.backend).toEqual([]);
+    await tickAndClick(visit.page);
+    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+    await visit.close();
+  });
+});
+
+describe("the hidden input", () => {
+  it("tells the browser not to restore it", async () => {
+    for (const inside of ["", placeholder]) {
+      const visit = await world.visit({ html: ajax(inside) });
+      await tickAndClick(visit.page);
+      await visit.submitted();
+      expect(await visit.page.locator("[name=svc_cert_id]").getAttribute("autocomplete")).toBe("off");
+      await visit.close();
+    }
+  });
+
+  it("echoed by the server with an old certificate is emptied before anything else", async () => {
+    const echoed = '<input type="hidden" name="svc_cert_id" value="cc_old">';
+    const visit = await world.visit({ html: plainForm({ inside: echoed }), answer: () => refusal(503, "storage_unavailable") });
+    await tickAndClick(visit.page);
+    expect(certificatesIn(await visit.submitted())).toEqual([""]);
+    await visit.close();
+  });
+
+  it("copied along with its form is reused, not doubled", async () => {
+    const visit = await world.visit({ html: ajax() });
+    await tickAndClick(visit.page);
+    await visit.submitted();
+    await visit.page.evaluate(() => {
+      const form = document.querySelector("form")!;
+      form.replaceWith(form.cloneNode(true));
+    });
+    await tickAndClick(visit.page);
+    expect(certificatesIn(await visit.submitted(2))).toHaveLength(1);
+    await visit.close();
+  });
+
+  it("is put there by nothing but a certificate", async () => {
+    const visit = await world.visit({ html: plainForm() });
+    await visit.page.check("#consent");
+    await quiet();
+    expect(await visit.page.locator("[name=svc_cert_id]").count()).toBe(0);
+    await visit.close();
+  });
+});

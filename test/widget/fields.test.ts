@@ -1,0 +1,449 @@
+// What the certificate holds: which controls are read under which key, which never, what the recipients' boxes say and
+// which disclosure was displayed. One page; each row puts its own form there and certifies it.
+
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type Visit, type World, openWorld } from "./support.ts";
+
+let world: World;
+let visit: Visit;
+beforeAll(async () => {
+  world = await openWorld();
+  visit = await world.visit({ html: '<body><div id="place"></div></body>', widget: { "data-client-id": undefined } });
+});
+afterAll(() => world.close());
+beforeEach(() => {
+  visit.calls.length = 0;
+  visit.events.length = 0;
+});
+
+const always = { clientId: "pc_test_00widget", purpose: "p", entities: "Acme, Inc.|Beta", disclosureText: "I agree." };
+
+/** Puts the markup on the page, certifies its first form (or #this) and returns the body the API got, if any. */
+async function certified(html: string, options: object = {}, prepare: (page: Page) => Promise<unknown> = async () => {}) {
+  await visit.page.evaluate((markup) => {
+    document.querySelector("#place")!.innerHTML = markup;
+  }, html);
+  await prepare(visit.page);
+  await visit.page.evaluate(
+    async (given) => {
+      const form = document.querySelector<HTMLFormElement>("#this") ?? document.querySelector("form")!;
+      const { Svc } = window as unknown as {
+        Svc: { initConsent(options: object): { certify(form: HTMLFormElement): Promise<unknown>; destroy(): void } };
+      };
+      const handle = Svc.initConsent({ ...given, form });
+      await handle.certify(form);
+      handle.destroy();
+    },
+    { ...always, ...options },
+  );
+  return visit.calls[0]?.body;
+}
+
+async function fieldsIn(controls: string, options: object = {}) {
+  return (await certified(`<form>${controls}</form>`, options))?.fields;
+}
+
+describe("a control is recognised by", () => {
+  const recognised: [by: string, control: string, key: string | undefined, value?: string][] = [
+    ["autocomplete", '<input name="x1" autocomplete="email">', "email", "a@b.example"],
+    ["autocomplete with section and address kind", '<input name="x1" autocomplete="section-a shipping home tel">', "phone", "5550123"],
+    ["autocomplete with webauthn", '<input name="x1" autocomplete="email webauthn">', "email", "a@b.example"],
+    ["autocomplete in capitals", '<input name="x1" autocomplete="Given-Name">', "first_name"],
+    ["autocomplete name", '<input name="x1" autocomplete="name">', "full_name"],
+    ["autocomplete family-name", '<input name="x1" autocomplete="family-name">', "last_name"],
+    ["autocomplete street-address on a textarea", '<textarea name="x1" autocomplete="street-address">V</textarea>', "address_line1", "V"],
+    ["autocomplete address-line2", '<input name="x1" autocomplete="address-line2">', "address_line2"],
+    ["autocomplete address-level2", '<input name="x1" autocomplete="billing address-level2">', "city"],
+    ["autocomplete address-level1", '<input name="x1" autocomplete="address-level1">', "state"],
+    ["autocomplete postal-code", '<input name="x1" autocomplete="postal-code">', "zip"],
+    ["autocomplete country-name", '<input name="x1" autocomplete="country-name">', "country"],
+    ["autocomplete organization", '<input name="x1" autocomplete="organization">', "company"],
+    ["autocomplete over a misleading name", '<input name="city" autocomplete="family-name">', "last_name"],
+    ["autocomplete tel-extension, which is no phone number", '<input type="tel" name="x1" autocomplete="tel-extension">', undefined, "12"],
+    ["autocomplete address-line3, which has no key", '<input name="x1" autocomplete="address-line3">', undefined],
+    ["type=email", '<input type="email" name="x1">', "email", "a@b.example"],
+    ["type=email with autocomplete=off", '<input type="email" name="x1" autocomplete="off">', "email", "a@b.example"],
+    ["type=tel", '<input type="tel" name="x1">', "phone", "5550123"],
+    ["type=tel unless it is a number pad for the zip code", '<input type="tel" name="zip">', "zip", "89501"],
+    ["type=tel unless it is a code", '<input type="tel" name="sms_code">', undefined, "123456"],
+    ["name", '<input name="email">', "email", "a@b.example"],
+    ["name in camelCase", '<input name="contactLastName">', "last_name"],
+    ["name in kebab-case", '<input name="last-name">', "last_name"],
+    ["name in capitals", '<input name="FNAME">', "first_name"],
+    ["name in one word", '<input name="firstname">', "first_name"],
+    ["name with a prefix", '<input name="billing_postcode">', "zip"],
+    ["name with the last bracket", '<input name="user[address_attributes][city]">', "city"],
+    ["name with the brackets before a number", '<input name="user[phones][0][number]">', "phone", "5550123"],
+    ["name with brackets and [first]", '<input name="wpforms[fields][3][first]">', "first_name"],
+    ["name with $", '<input name="ctl00$Main$txtFirstName">', "first_name"],
+    ["name with dots", '<input name="order.customer.email">', "email", "a@b.example"],
+    ["name with an accent", '<input name="prénom">', "first_name"],
+    ['name "name"', '<input name="name">', "full_name"],
+    ['name "your-name"', '<input name="your-name">', "full_name"],
+    ['name "fullName"', '<input name="fullName">', "full_name"],
+    ['name "name-2"', '<input name="name-2">', "full_name"],
+    ['name "email_address", which is no address', '<input name="email_address">', "email", "a@b.example"],
+    ['name "company_name", which is no name', '<input name="company_name">', "company"],
+    ['name "address_city", which is no address', '<input name="address_city">', "city"],
+    ['name "address"', '<input name="address">', "address_line1"],
+    ['name "street_address_2"', '<input name="street_address_2">', "address_line2"],
+    ['name "jobTitle", which nobody needs for contacting', '<input name="jobTitle">', undefined],
+    ['name "mobile"', '<input name="mobile">', "phone", "5550123"],
+    ['name "username", which is nothing of ours', '<input name="username">', undefined],
+    ['name "company_size", which is nothing of ours', '<input name="company_size">', undefined],
+    ['name "capacity", which is no city', '<input name="capacity">', undefined],
+    ['name "hotel", which is no telephone', '<input name="hotel">', undefined, "5550123"],
+    ['name "phone_country_code", which is half a number', '<input name="phone_country_code">', undefined, "+1"],
+    ["id", '<input id="home-phone" name="f7">', "phone", "5550123"],
+    ["label for=", '<label for="c">Last name *</label><input id="c" name="f7">', "last_name"],
+    ["label around", '<label>Ville <input name="f7"></label>', "city"],
+    [
+      "label around a select, without its options",
+      '<label>State <select name="f7"><option>Kansas City</option></select></label>',
+      "state",
+      "Kansas City",
+    ],
+    ["label with accents", '<label>Téléphone <input name="f7"></label>', "phone", "5550123"],
+    ["label in German", '<label>Straße <input name="f7"></label>', "address_line1"],
+    ["label in Spanish", '<label>Código postal <input name="f7"></label>', "zip"],
+    [
+      "label that is a whole sentence: not at all",
+      '<label>By giving us your phone number here you agree that we may call you <input name="f7"></label>',
+      undefined,
+      "5550123",
+    ],
+    ['label "Name (first and last)"', '<label>Name (first and last) <input name="f7"></label>', "full_name"],
+    ["placeholder", '<input name="f7" placeholder="Your e-mail">', "email", "a@b.example"],
+    ["aria-label", '<input name="f7" aria-label="ZIP code">', "zip"],
+  ];
+  it.each(recognised)("%s", async (_by, control, key, value = "Value") => {
+    const markup =
+      control.startsWith("<input") || control.includes("<input") ? control.replace("<input", `<input value="${value}"`) : control;
+    const other = '<input data-svc-field="consent_channel" value="web">';
+    expect(await fieldsIn(markup + other)).toEqual({ ...(key && { [key]: value }), consent_channel: "web" });
+  });
+});
+
+describe("among several controls", () => {
+  it("the map beats the attribute, the attribute beats every guess", async () => {
+    const controls = `<input type="email" name="email" value="guessed@x.example"><input data-svc-field="email" value="named@x.example">
+      <input id="mapped" name="q" value="mapped@x.example"><input data-svc-field="phone" name="q2" value="5550199"><input type="tel" value="5550100">`;
+    expect(await fieldsIn(controls, { fieldMap: { "#mapped": "email" } })).toEqual({ email: "mapped@x.example", phone: "5550199" });
+  });
+
+  it("autocomplete beats type, type beats name, name beats label, and the first of equals wins", async () => {
+    const controls = `<input name="email" value="by-name@x.example"><input type="email" value="by-type@x.example">
+      <label>Phone <input name="a" value="5550101"></label><input name="phone" value="5550102"><input name="phone2" value="5550103">
+      <input name="city" value="named"><input name="b" autocomplete="address-level2" value="completed">`;
+    expect(await fieldsIn(controls)).toEqual({ email: "by-type@x.example", phone: "5550102", city: "completed" });
+  });
+
+  it("an empty one is passed over, so a honeypot never counts", async () => {
+    const controls = '<input name="email" autocomplete="email" value=" "><input name="mail" value="real@x.example">';
+    expect(await fieldsIn(controls)).toEqual({ email: "real@x.example" });
+  });
+
+  it("of mapped radio buttons the ticked one counts, of mapped boxes none that is unticked", async () => {
+    const controls = `<input name="phone" value="5550100"><input type="radio" name="via" value="sms"><input type="radio" name="via" value="call" checked>
+      <input type="checkbox" class="news" value="yes">`;
+    const fieldMap = { "[name=via]": "consent_channel", ".news": "newsletter" };
+    expect(await fieldsIn(controls, { fieldMap })).toEqual({ phone: "5550100", consent_channel: "call" });
+  });
+
+  it("hidden steps count: display:none inputs and those tied by form= are read", async () => {
+    const body = await certified(`<form id="this"><div style="display:none"><input name="zip" value="89501"></div></form>
+      <input form="this" name="email" value="a@b.example"><form><input name="phone" value="5550100"></form>`);
+    expect(body!.fields).toEqual({ zip: "89501", email: "a@b.example" });
+  });
+
+  it("a form-associated custom element is read like an input", async () => {
+    const body = await certified('<form><x-input name="email"></x-input></form>', {}, (page) =>
+      page.evaluate(() => {
+        customElements.define(
+          "x-input",
+          class extends HTMLElement {
+            static formAssociated = true;
+            internals = this.attachInternals();
+            get name() {
+              return this.getAttribute("name");
+            }
+            get value() {
+              return "a@b.example";
+            }
+          },
+        );
+      }),
+    );
+    expect(body!.fields).toEqual({ email: "a@b.example" });
+  });
+});
+
+describe("the field map", () => {
+  const controls = '<input name="a" value="x"><input name="email" value="a@b.example"><input class="c" value="5550100">';
+  it.each([
+    ["as an object", { "[name=a]": "company", ".c": "phone" }, { company: "x", email: "a@b.example", phone: "5550100" }],
+    ["as JSON", '{"[name=a]":"company"}', { company: "x", email: "a@b.example" }],
+    ["as broken JSON, which falls back to guessing", '{"[name=a]":', { email: "a@b.example" }],
+    ["as JSON that is no object", '"email"', { email: "a@b.example" }],
+    ["as JSON null", "null", { email: "a@b.example" }],
+    [
+      "with one bad selector, which does not spoil the rest",
+      { "a[[": "zip", "[name=a]": "company" },
+      { company: "x", email: "a@b.example" },
+    ],
+    ["with a key the API refuses, which leaves the control out", { "[name=email]": "E-Mail!", ".c": "phone" }, { phone: "5550100" }],
+    ["with an empty key, which leaves the control out", { "[name=email]": "", ".c": "phone" }, { phone: "5550100" }],
+    ["with null as key, which leaves the control out", { "[name=email]": null, ".c": "phone" }, { phone: "5550100" }],
+  ])("%s", async (_how, fieldMap, expected) => {
+    expect(await fieldsIn(controls, { fieldMap })).toEqual(expected);
+  });
+});
+
+describe("never read, not even when mapped", () => {
+  const secrets: [string, string][] = [
+    ["a password", '<input type="password" name="p">'],
+    ["a shown password", '<input type="text" name="p" autocomplete="current-password">'],
+    ["a new password", '<input type="text" name="p" autocomplete="section-a new-password">'],
+    ["a text box named password", '<input type="text" name="user[password]">'],
+    ["a card number", '<input name="p" autocomplete="cc-number">'],
+    ["a card number by name", '<input type="tel" name="cardNumber">'],
+    ["a card holder", '<input name="cardholder_name">'],
+    ["a card code", '<input name="cvv2">'],
+    ["a one-time code", '<input name="p" autocomplete="one-time-code">'],
+    ["a one-time code by name", '<input name="otp">'],
+    ["a social security number by name", '<input name="ssn">'],
+    ["a social security number by label", '<label>Social Security Number <input name="field_9"></label>'],
+    ["a PIN by placeholder", '<input name="field_9" placeholder="PIN">'],
+    ["a hidden input", '<input type="hidden" name="p">'],
+    ["a file", '<input type="file" name="p">'],
+    ["a disabled control", '<input name="p" disabled>'],
+    ["a control in a disabled fieldset", '<fieldset disabled><input name="p"></fieldset>'],
+  ];
+  it.each(secrets)("%s", async (_what, markup) => {
+    const trapped = async (page: Page) =>
+      page.evaluate(() => {
+        const control = document.querySelector<HTMLInputElement>("form input:not([name=email])")!;
+        control.dataset.svcField = "company";
+        Object.defineProperty(control, "value", {
+          get() {
+            document.title = "READ";
+            return "secret";
+          },
+        });
+      });
+    const body = await certified(`<form>${markup}<input name="email" value="a@b.example"></form>`, {}, trapped);
+    expect(body!.fields).toEqual({ email: "a@b.example" });
+    expect(await visit.page.title()).not.toBe("READ");
+  });
+
+  it.each([
+    ["free text", '<textarea name="phone">5550100</textarea>'],
+    ["a control that means nothing", '<input name="favourite_colour" value="red">'],
+    ["a box", '<input type="checkbox" name="phone" value="5550100" checked>'],
+    ["a date", '<input type="date" name="city" value="2026-01-01">'],
+  ])("nothing is guessed about %s", async (_what, markup) => {
+    expect(await fieldsIn(`${markup}<input name="email" value="a@b.example">`)).toEqual({ email: "a@b.example" });
+  });
+
+  it("a phone whose label mentions a one-time code is still a phone", async () => {
+    expect(await fieldsIn('<label>Mobile (we text a one-time code) <input name="mobile" value="5550100"></label>')).toEqual({
+      phone: "5550100",
+    });
+  });
+});
+
+describe("values", () => {
+  it.each([
+    [
+      "are trimmed and otherwise as typed",
+      '<input name="full_name" value="  Zoë  O’Neil-李 👩‍👩‍👧 ">',
+      { full_name: "Zoë  O’Neil-李 👩‍👩‍👧" },
+    ],
+    [
+      "lose the invisible marks of copied phone numbers",
+      '<input name="phone" value="\u202a+1 202 555 0123\u202c">',
+      { phone: "+1 202 555 0123" },
+    ],
+    ["of a mapped textarea become one line", '<textarea data-svc-field="message">a\n b</textarea>', { message: "a  b" }],
+    [
+      "that are no e-mail address are not guessed to be one",
+      '<select name="email_me"><option>weekly</option></select><input name="zip" value="1">',
+      { zip: "1" },
+    ],
+    ["that are no phone number are not guessed to be one", '<input name="phone" value="none"><input name="zip" value="1">', { zip: "1" }],
+    ["longer than the API takes are left out", `<input name="city" value="${"x".repeat(501)}"><input name="zip" value="1">`, { zip: "1" }],
+  ])("%s", async (_what, markup, expected) => {
+    expect(await fieldsIn(markup)).toEqual(expected);
+  });
+
+  it("are those of the moment, autofilled by script or typed", async () => {
+    const fill = (page: Page) =>
+      page.evaluate(() => {
+        document.querySelector("input")!.value = "filled@x.example";
+      });
+    expect((await certified('<form><input name="email" value="old@x.example"></form>', {}, fill))!.fields).toEqual({
+      email: "filled@x.example",
+    });
+  });
+
+  it("none at all means no request, and a hint for the developer", async () => {
+    expect(await fieldsIn('<input name="favourite_colour" value="red">')).toBeUndefined();
+    expect(visit.events.map(({ detail }) => detail.code)).toEqual(["config"]);
+  });
+});
+
+describe("recipients", () => {
+  const withBoxes = async (boxes: string, entities: string | string[] = "Acme, Inc.|Beta") => {
+    const body = await certified(`<form id="this"><input name="email" value="a@b.example">${boxes}</form>`, { entities });
+    return body && [body.entities, body.entities_accepted, body.entities_rejected];
+  };
+
+  it.each([
+    ["a bar splits, and commas then stay", "Acme, Inc.|Beta", ["Acme, Inc.", "Beta"]],
+    ["commas split without a bar", "Acme,Beta , Gamma", ["Acme", "Beta", "Gamma"]],
+    ["a trailing bar marks a single name with a comma", "Acme, Inc.|", ["Acme, Inc."]],
+    ["empty names and repetitions drop out", " Acme || Beta |Acme|", ["Acme", "Beta"]],
+    ["a list is taken as it is", ["Acme, Inc.", " Beta "], ["Acme, Inc.", "Beta"]],
+    ["the same name in two spellings of its accents is one", "Caf\u00e9|Cafe\u0301", ["Caf\u00e9"]],
+  ])("%s", async (_rule, entities, expected) => {
+    expect(await withBoxes("", entities)).toEqual([expected, undefined, undefined]);
+  });
+
+  it("without boxes neither key is sent", async () => {
+    const body = await certified('<form><input name="email" value="a@b.example"></form>');
+    expect(Object.keys(body!)).not.toContain("entities_accepted");
+    expect(Object.keys(body!)).not.toContain("entities_rejected");
+  });
+
+  const box = (name: string, isTicked: boolean, more = "") =>
+    `<input type="checkbox" data-sp1-entity="${name}" ${isTicked ? "checked" : ""} ${more}>`;
+
+  it.each([
+    ["ticked is accepted, unticked is rejected", box("Acme, Inc.", true) + box("Beta", false), ["Acme, Inc."], ["Beta"]],
+    ["nobody declined is an empty list", box("Acme, Inc.", true) + box("Beta", true), ["Acme, Inc.", "Beta"], []],
+    ["a declared recipient without a box is in neither list", box("Beta", true), ["Beta"], []],
+    ["an undeclared name is ignored", box("Beta", true) + box("Gamma", true), ["Beta"], []],
+    ["only undeclared names still mean that somebody was asked", box("Gamma", true), [], []],
+    [
+      "two boxes for one name reject it when one is unticked",
+      box("Beta", true) + box("Beta", false) + box("Acme, Inc.", true),
+      ["Acme, Inc."],
+      ["Beta"],
+    ],
+    ["a box outside tied by form= counts", `</form>${box("Beta", true, 'form="this"')}<form>`, ["Beta"], []],
+    ["a box of another form does not", `${box("Beta", true)}</form><form>${box("Acme, Inc.", true)}`, ["Beta"], []],
+    ["an ARIA checkbox counts", '<div role="checkbox" aria-checked="true" data-sp1-entity=" Beta "></div>', ["Beta"], []],
+  ])("%s", async (_rule, boxes, accepted, rejected) => {
+    expect(await withBoxes(boxes)).toEqual([["Acme, Inc.", "Beta"], accepted, rejected]);
+  });
+
+  it("all declined: nobody was consented to, so nothing is certified and nothing reported", async () => {
+    expect(await withBoxes(box("Acme, Inc.", false) + box("Beta", false))).toBeUndefined();
+    expect(visit.events).toEqual([]);
+  });
+});
+
+describe("the disclosure", () => {
+  const shown = (markup: string, options: object = {}) =>
+    certified(`<form id="this"><input name="email" value="a@b.example">${markup}</form>`, {
+      disclosureSelector: ".d",
+      disclosureText: undefined,
+      ...options,
+    });
+  const config = () => visit.events.map(({ detail }) => detail.code);
+
+  it.each([
+    [
+      "is what is displayed: no hidden part, no script, no style",
+      '<p class="d">I <b>agree</b><span hidden> not</span><script>var x</script><style>.q{}</style>.</p>',
+      "I agree.",
+    ],
+    ["has its white space collapsed, no-break spaces included", '<div class="d"> I&nbsp;\n <p>agree</p><br>now </div>', "I agree now"],
+    ["is in the case it is displayed in", '<p class="d" style="text-transform:uppercase">I agree</p>', "I AGREE"],
+    ["leaves out a closed details", '<div class="d">I agree.<details><summary>More</summary>Small print</details></div>', "I agree. More"],
+    ["keeps every script of the world", '<p class="d">Я согласен · 同意する · أوافق 👍</p>', "Я согласен · 同意する · أوافق 👍"],
+    ["may be display:contents", '<p class="d" style="display:contents">I agree</p>', "I agree"],
+    ["is the displayed one of two copies", '<p class="d" style="display:none">phone copy</p><p class="d">desk copy</p>', "desk copy"],
+    [
+      "is the one inside the form",
+      '</form><p class="d">elsewhere</p><form id="other"><p class="d">other</p></form><p class="d">out</p>',
+      "elsewhere",
+    ],
+    ["may be a label around the box", '<label class="d"><input type="checkbox"> I agree</label>', "I agree"],
+  ])("%s", async (_rule, markup, expected) => {
+    expect((await shown(markup))!.disclosure_text).toBe(expected);
+  });
+
+  it.each([
+    ["is not displayed", '<p class="d" style="display:none">x</p>', {}],
+    ["is inside something not displayed", '<div hidden><p class="d">x</p></div>', {}],
+    ["is visibility:hidden", '<p class="d" style="visibility:hidden">x</p>', {}],
+    ["is inside a closed details", '<details><summary>s</summary><p class="d">x</p></details>', {}],
+    ["is empty", '<p class="d"> </p>', {}],
+    ["belongs to another form", '</form><form id="other"><p class="d">x</p></form>', {}],
+    ["is nowhere, with no literal", "", {}],
+    ["is not displayed although a literal is given", '<p class="d" hidden>x</p>', { disclosureText: "literal" }],
+    ["is looked up by something that is no selector", '<p class="d">x</p>', { disclosureSelector: "p[[", disclosureText: "literal" }],
+  ])("that %s is not certified, and the developer is told", async (_what, markup, options) => {
+    expect(await shown(markup, options)).toBeUndefined();
+    expect(config()).toEqual(["config"]);
+  });
+
+  it("as a literal is used when no element matches, and only then", async () => {
+    expect((await shown("", { disclosureText: " My literal. " }))!.disclosure_text).toBe("My literal.");
+    visit.calls.length = 0;
+    expect((await shown('<p class="d">Displayed.</p>', { disclosureText: "My literal." }))!.disclosure_text).toBe("Displayed.");
+  });
+
+  const seen: [string, string, boolean][] = [
+    ["plainly", '<p class="d">x</p>', true],
+    ["faded out", '<p class="d" style="opacity:0">x</p>', false],
+    ["a pixel large", '<p class="d" style="position:absolute;width:1px;height:1px;overflow:hidden">x</p>', false],
+    ["off the page", '<p class="d" style="position:absolute;left:-9999px">x</p>', false],
+  ];
+  it.each(seen)("shown %s says so as evidence", async (_how, markup, visible) => {
+    expect((await shown(`<style>.d { font-size: 11px }</style>${markup}`))!.presentation).toEqual({
+      opt_in_type: "non_interactive",
+      font_px: 11,
+      visible,
+    });
+  });
+});
+
+describe("the consent box", () => {
+  const withBox = (markup: string, checkboxSelector: string | undefined = ".c") =>
+    certified(`<form id="this"><input name="email" value="a@b.example">${markup}</form>`, { checkboxSelector });
+
+  it.each([
+    ["ticked", '<input type="checkbox" class="c" name="ok" checked>', "pre_selected"],
+    ["of ARIA", '<button type="button" role="checkbox" aria-checked="true" class="c"></button>', "manual"],
+    ["as a radio button", '<input type="radio" class="c" checked>', "pre_selected"],
+    ["that cannot be changed", '<input type="checkbox" class="c" checked disabled>', "non_interactive"],
+    ["tied by form=", '</form><input type="checkbox" form="this" class="c" checked><form>', "pre_selected"],
+    ["ticked twice", '<input type="checkbox" class="c" checked><input type="checkbox" class="c" checked>', "pre_selected"],
+  ])("%s certifies, and how it came to be ticked is evidence", async (_what, markup, optIn) => {
+    expect((await withBox(markup))!.presentation).toMatchObject({ opt_in_type: optIn });
+  });
+
+  it.each([
+    ["unticked", '<input type="checkbox" class="c">'],
+    ["half ticked", '<input type="checkbox" class="c" checked><input type="checkbox" class="c">'],
+    ["of ARIA unticked", '<div role="checkbox" aria-checked="false" class="c"></div>'],
+    ["of ARIA undecided", '<div role="checkbox" aria-checked="mixed" class="c"></div>'],
+  ])("%s means no request and no event", async (_what, markup) => {
+    expect(await withBox(markup)).toBeUndefined();
+    expect(visit.events).toEqual([]);
+  });
+
+  it.each([
+    ["matches nothing", "", ".c"],
+    ["matches a box of another form only", '</form><form><input type="checkbox" class="c" checked>', ".c"],
+    ["matches a box of no form", '</form><input type="checkbox" class="c" checked><form>', ".c"],
+    ["is no selector", '<input type="checkbox" class="c" checked>', "[c"],
+    ["is empty", '<input type="checkbox" class="c" checked>', ""],
+  ])("whose selector %s means no request, and the developer is told", async (_what, markup, selector) => {
+    expect(await withBox(markup, selector)).toBeUndefined();
+    expect(visit.events.map(({ detail }) => detail.code)).toEqual(["config"]);
+  });
+});

@@ -1,0 +1,415 @@
+// The world of the widget tests: a business site and, on another origin, the host that serves svc.js and issues
+// certificates. Real Chromium, real CORS, real form submissions; what arrives at either server is recorded as it came.
+
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Browser, type BrowserContext, type Page, chromium } from "playwright-core";
+import { ensureBrowser } from "../../scripts/browser.ts";
+import { buildWidget } from "../../widget/build.mjs";
+
+/** One submission as the backend of the form received it. */
+export interface Received {
+  method: string;
+  path: string;
+  /** Media type without boundary. */
+  type: string;
+  entries: [name: string, value: string][];
+  json?: unknown;
+  headers: IncomingMessage["headers"];
+}
+
+/** One call as the API received it. */
+export interface ApiCall {
+  method: string;
+  path: string;
+  headers: IncomingMessage["headers"];
+  text: string;
+  body: Record<string, unknown>;
+  at: number;
+  /** Becomes true when the browser gives the request up before the answer. */
+  aborted: boolean;
+}
+
+export interface Answer {
+  status?: number;
+  body?: unknown;
+  headers?: Record<string, string>;
+  delayMs?: number;
+  /** reset: close the connection; never: say nothing; stall: headers and half a body, then nothing. */
+  fault?: "reset" | "never" | "stall";
+  withoutCors?: boolean;
+}
+
+export interface WidgetEvent {
+  type: string;
+  detail: Record<string, unknown>;
+  target: string;
+}
+
+export type Attributes = Record<string, string | undefined>;
+
+export const defaultAttributes: Attributes = {
+  "data-client-id": "pc_test_00widget",
+  "data-mode": "consent",
+  "data-purpose": "solar quote follow-up",
+  "data-entities": "Acme Solar LLC|Bright Homes, Inc.",
+  "data-checkbox-selector": "#consent",
+  "data-disclosure-selector": "#terms",
+};
+
+export const terms = "I agree that Acme Solar LLC may call me about solar quotes.";
+
+/** A plain form; `inside` goes before the button, `button` replaces it. */
+export function plainForm({ inside = "", button = '<button id="send" name="go" value="now">Send</button>', form = "" } = {}): string {
+  return `<form action="{{action}}" method="post" id="lead" ${form}>
+    <input name="first_name" value="Pat"><input type="email" name="email" value="pat@example.com">
+    <input type="tel" name="phone" value="+1 202 555 0123">
+    <input type="checkbox" id="consent" name="agree" value="yes"><label for="consent" id="terms">${terms}</label>
+    ${inside}${button}</form>`;
+}
+
+export interface Visit {
+  page: Page;
+  context: BrowserContext;
+  backend: Received[];
+  calls: ApiCall[];
+  events: WidgetEvent[];
+  errors: string[];
+  url: string;
+  /** Waits for n submissions to arrive, then a little longer, so that one too many is seen too. */
+  submitted(count?: number): Promise<Received>;
+  /** Waits until something is true of what was recorded. */
+  until(condition: () => boolean, what: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface VisitOptions {
+  html: string;
+  /** false: the page without the widget. An object overrides single attributes; undefined removes one. */
+  widget?: boolean | Attributes;
+  /** The whole script element instead of the usual one. `{{src}}` is the widget's address. */
+  script?: string;
+  /** The answer to the nth call; default is a certificate, the same one for the same submission_id. */
+  answer?: (call: ApiCall, n: number) => Answer | undefined | Promise<Answer | undefined>;
+  /** How long the default answer takes. */
+  delayMs?: number;
+  headers?: Record<string, string>;
+  path?: string;
+  /** Runs before the page loads, in a browser context of its own (pages are otherwise reused, which is four times faster). */
+  before?: (page: Page, context: BrowserContext) => Promise<unknown>;
+}
+
+export interface World {
+  site: string;
+  api: string;
+  widget: Awaited<ReturnType<typeof buildWidget>>;
+  scriptText: string;
+  /** Requests to the API that no page of a test explains: a preflight, a prefetch. */
+  strays: string[];
+  visit(options: VisitOptions): Promise<Visit>;
+  close(): Promise<void>;
+}
+
+/** An answer that waits until the test says so. */
+export function heldAnswer(): { release: () => void; answer: () => Promise<undefined> } {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  return { release: () => resolve(undefined), answer: () => promise };
+}
+
+/** How long to keep looking for a second submission or call that must not come. */
+const quietMs = 100;
+
+export async function openWorld(): Promise<World> {
+  const outDir = await mkdtemp(join(tmpdir(), "svc-widget-"));
+  const widget = await buildWidget({ outDir });
+  const scriptText = await readFile(join(outDir, "v1/svc.js"), "utf8");
+  await rm(outDir, { recursive: true });
+
+  const browser: Browser = await chromium.launch({
+    executablePath: ensureBrowser(),
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+    ignoreDefaultArgs: ["--disable-back-forward-cache"],
+  });
+
+  let visits = 0;
+  const pages = new Map<string, { html: string; headers: Record<string, string> }>();
+  const backends = new Map<string, Received[]>();
+  type Line = { calls: ApiCall[]; answer: NonNullable<VisitOptions["answer"]>; delayMs: number };
+  const lines = new Map<string, Line>();
+  const idle: Page[] = [];
+
+  const site = await listen(async (request, response) => {
+    const url = new URL(request.url!, "http://site");
+    const page = pages.get(url.pathname);
+    const backend = backends.get(url.pathname);
+    if (backend) {
+      backend.push(await received(request, url));
+      response.setHeader("content-type", "text/html");
+      response.end('<!doctype html><title>Thanks</title><p id="thanks">Thank you</p>');
+    } else if (page) {
+      for (const [name, value] of Object.entries(page.headers)) response.setHeader(name, value);
+      response.setHeader("content-type", "text/html; charset=utf-8");
+      response.end(page.html);
+    } else {
+      response.end("<!doctype html><title>Elsewhere</title>");
+    }
+  });
+
+  const issued = new Map<string, { text: string; certId: string }>();
+  const strays: string[] = [];
+  const api = await listen(async (request, response) => {
+    if (request.method === "GET") {
+      response.setHeader("content-type", "text/javascript; charset=utf-8");
+      response.setHeader("access-control-allow-origin", "*");
+      response.end(scriptText);
+      return;
+    }
+    const text = (await bytesOf(request)).toString();
+    const body = text ? JSON.parse(text) : {};
+    const line = lines.get(/\/page\/(\d+)/.exec(body.page_url)?.[1] ?? "");
+    if (!line) {
+      strays.push(`${request.method} ${request.url} ${text}`);
+      response.end();
+      return;
+    }
+    const { calls, answer, delayMs } = line;
+    const call: ApiCall = {
+      method: request.method!,
+      path: request.url!,
+      headers: request.headers,
+      text,
+      body,
+      at: Date.now(),
+      aborted: false,
+    };
+    calls.push(call);
+    response.on("close", () => {
+      call.aborted = !response.writableFinished;
+    });
+    const given = (await answer(call, calls.length)) ?? issue(call, issued);
+    if (given.fault === "never") return;
+    if (given.fault === "reset") {
+      request.socket.resetAndDestroy();
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, given.delayMs ?? delayMs));
+    if (!given.withoutCors) response.setHeader("access-control-allow-origin", "*");
+    for (const [name, value] of Object.entries(given.headers ?? {})) response.setHeader(name, value);
+    response.statusCode = given.status ?? 201;
+    const content = typeof given.body === "string" ? given.body : JSON.stringify(given.body);
+    if (given.fault === "stall") response.write(content.slice(0, 10));
+    else response.end(content);
+  });
+
+  const siteOrigin = originOf(site);
+  const apiOrigin = originOf(api);
+
+  return {
+    site: siteOrigin,
+    api: apiOrigin,
+    widget,
+    scriptText,
+    strays,
+    async visit({ html, widget: wanted = true, script, answer = () => undefined, delayMs = 0, headers = {}, path = "", before }) {
+      const id = ++visits;
+      const pagePath = `/page/${id}${path}`;
+      const action = `/backend/${id}`;
+      const backend: Received[] = [];
+      const calls: ApiCall[] = [];
+      const events: WidgetEvent[] = [];
+      const errors: string[] = [];
+      const src = `${apiOrigin}/v1/svc.js`;
+      const tag = wanted === false ? "" : (script ?? tagOf(src, wanted === true ? {} : wanted)).replaceAll("{{src}}", src);
+      const filled = html.includes("{{widget}}") ? html.replace("{{widget}}", () => tag) : `${tag}${html}`;
+      pages.set(`/page/${id}`, {
+        html: `<!doctype html><html lang="en">${filled.replaceAll("{{action}}", action).replaceAll("{{api}}", apiOrigin)}`,
+        headers,
+      });
+      backends.set(action, backend);
+      lines.set(String(id), { calls, answer, delayMs });
+
+      const reused = before ? undefined : idle.pop();
+      const page = reused ?? (await (await browser.newContext()).newPage());
+      const context = page.context();
+      page.on("pageerror", (error) => errors.push(String(error)));
+      page.on("console", (message) => {
+        // A reused page may still say something about the page before.
+        const [mark, from, text] = message.text().split("\n");
+        if (mark === "svc-event" && from!.includes(`/page/${id}`)) events.push(JSON.parse(text!));
+      });
+      if (!reused)
+        await page.addInitScript(() => {
+          for (const type of ["svc:consent", "svc:consent-error"]) {
+            document.addEventListener(type, (event) => {
+              const { detail, target } = event as CustomEvent;
+              const id = Element.prototype.getAttribute.call(target, "id");
+              console.debug(["svc-event", document.baseURI, JSON.stringify({ type, detail, target: id })].join("\n"));
+            });
+          }
+        });
+      await before?.(page, context);
+      await open(page, siteOrigin + pagePath);
+
+      const until: Visit["until"] = async (condition, what) => {
+        const deadline = Date.now() + 6000;
+        while (!condition()) {
+          if (Date.now() > deadline)
+            throw new Error(`${what} did not happen; backend ${backend.length}, calls ${calls.length}, events ${JSON.stringify(events)}`);
+          await new Promise((resolve) => setTimeout(resolve, 10));
+        }
+      };
+      return {
+        page,
+        context,
+        backend,
+        calls,
+        events,
+        errors,
+        url: siteOrigin + pagePath,
+        until,
+        async submitted(count = 1) {
+          await until(() => backend.length >= count, `submission ${count}`);
+          await quiet();
+          if (backend.length > count) throw new Error(`${backend.length} submissions arrived instead of ${count}`);
+          return backend[count - 1]!;
+        },
+        async close() {
+          page.removeAllListeners("pageerror").removeAllListeners("console");
+          if (before || context.pages().length > 1) await context.close();
+          else idle.push(page);
+        },
+      };
+    },
+    async close() {
+      await browser.close();
+      site.closeAllConnections();
+      api.closeAllConnections();
+      site.close();
+      api.close();
+    },
+  };
+}
+
+/**
+ * A reused page may still be on its way to the answer of its last submission. That interrupts this navigation for the
+ * driver, but usually not for the browser, so first see whether it gets there by itself.
+ */
+async function open(page: Page, url: string): Promise<void> {
+  const isThere = await page.goto(url).then(
+    () => true,
+    () =>
+      page.waitForURL(url, { timeout: 3000 }).then(
+        () => true,
+        () => false,
+      ),
+  );
+  if (!isThere) await page.goto(url);
+}
+
+export async function quiet(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, quietMs));
+}
+
+export function tagOf(src: string, overrides: Attributes = {}): string {
+  const attributes = Object.entries({ ...defaultAttributes, ...overrides })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}="${String(value).replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"`);
+  return `<script src="${src}" ${attributes.join(" ")}></script>`;
+}
+
+/** The certificates the backend got: as a form entry, a line of a text/plain form, or anywhere in a JSON body. */
+export function certificatesIn({ entries, json }: Received): string[] {
+  const named = entries.filter(([name]) => name === "svc_cert_id").map(([, value]) => value);
+  const elsewhere = JSON.stringify([json, entries.filter(([name]) => name === "(body)")]);
+  return [...named, ...(elsewhere.match(/cc_\d+/g) ?? [])];
+}
+
+/** What the backend got, minus the certificate and what differs between two visits to the same page. */
+export function apartFromCertificate({ method, type, entries, json }: Received) {
+  const strip = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.filter((item) => Object(item).name !== "svc_cert_id").map(strip);
+    if (typeof value !== "object" || value === null) return value;
+    const kept = Object.entries(value).filter(([key]) => key !== "svc_cert_id");
+    return Object.fromEntries(kept.map(([key, inner]) => [key, strip(inner)]));
+  };
+  const others = entries.filter(([name]) => name !== "svc_cert_id");
+  return {
+    method,
+    type,
+    entries: others.map(([name, value]) => [name, name === "(body)" ? value.replace(/svc_cert_id=.*\r\n/, "") : value]),
+    json: strip(json),
+  };
+}
+
+/** As the service does it: one certificate per submission_id, and a conflict when the same id comes with other content. */
+function issue(call: ApiCall, issued: Map<string, { text: string; certId: string }>): Answer {
+  const key = String(call.body.submission_id);
+  const known = issued.get(key);
+  if (known && known.text !== call.text) {
+    return { status: 409, body: { ok: false, error: { code: "idempotency_conflict", message: "x" }, request_id: "req_1" } };
+  }
+  const certId = known?.certId ?? `cc_${issued.size + 1}`;
+  issued.set(key, { text: call.text, certId });
+  return { body: success(certId) };
+}
+
+export function success(certId: string) {
+  return {
+    ok: true,
+    data: {
+      cert_id: certId,
+      fingerprint: "ab".repeat(32),
+      issued_at: "2026-11-20T10:05:00.000Z",
+      verify_url: `https://verify.example/c/${certId}`,
+      status: "active",
+      environment: "sandbox",
+      manage_url: `https://verify.example/c/${certId}#m=token`,
+    },
+    request_id: "req_1",
+  };
+}
+
+async function received(request: IncomingMessage, url: URL): Promise<Received> {
+  const bytes = await bytesOf(request);
+  const type = (request.headers["content-type"] ?? "").split(";")[0]!;
+  const entries: [string, string][] = [...url.searchParams];
+  let json: unknown;
+  if (type === "application/json") json = JSON.parse(bytes.toString());
+  else if (type === "application/x-www-form-urlencoded") entries.push(...new URLSearchParams(bytes.toString()));
+  else if (type === "multipart/form-data") {
+    const form = await new Response(new Uint8Array(bytes), { headers: { "content-type": request.headers["content-type"]! } }).formData();
+    for (const [name, value] of form) {
+      entries.push([name, typeof value === "string" ? value : `${value.name}:${value.type}:${await value.text()}`]);
+    }
+  } else if (bytes.length) entries.push(["(body)", bytes.toString()]);
+  return { method: request.method!, path: url.pathname, type, entries, ...(json === undefined ? {} : { json }), headers: request.headers };
+}
+
+async function bytesOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+async function listen(handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>): Promise<Server> {
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => response.destroy(error as Error));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return server;
+}
+
+function originOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

@@ -1,0 +1,95 @@
+// Which contact field a control holds, guessed from the words around it, and which controls are never touched.
+// Words are compared without case, accents, camelCase or punctuation: "contactLastName", "last-name" and "LAST_NAME" are one.
+
+// Order matters: "email address" is no address, "company name" no name, "address city" a city. The autocomplete
+// vocabulary goes through the same table (address-level2 is a city, address-level1 a state).
+const guesses: [key: string, pattern: RegExp][] = [
+  ["email", /email|\be mail|courriel|correo|^mail$/],
+  ["phone", /phone|\btel\b|telefon|\bmobil|\bcell\b|\bmovil/],
+  ["full_name", /first\b.*\blast|full ?name/],
+  ["first_name", /\b(first|given|fore|f|vor) ?name|^first$|prenom/],
+  ["last_name", /\b(last|family|sur|l|nach) ?name|^last$|apellido/],
+  ["zip", /\b(zip|post ?code|postal|plz)/],
+  ["city", /\b(city|town|ville|ciudad|stadt|ort|level2)\b/],
+  ["country", /\b(country|pays|pais)\b|^land$/],
+  ["state", /\b(state|province|region|bundesland|provincia|level1)\b/],
+  ["address_line2", /\b(add?r|street)\D*2\b|\bapt\b|apartment|\bsuite\b/],
+  ["address_line1", /\b(add?r|street|stra(ss| e)|direccion)(?!.*[3-9]$)/],
+  ["company", /\b(company|organi[sz]ation|business|firma|empresa|entreprise)( name)?$/],
+  ["full_name", /(^|\b(your|contact|customer|txt|field) ?)name( \d+| required)?$|^nom(bre)?\b/],
+];
+
+// Half a phone number (its country code, its extension) is not a phone number; "Phone (with area code)" is.
+const phonePart = /^(?!.*\b(with|incl)).*\b(ext|country|area|local|code|prefix|type|fax|time)/;
+
+const guessableTypes = /^(text|email|tel|number|select-one)?$/;
+
+const secretWords =
+  /\bpass(w|code|phrase)|\bpwd|\bpin\b|\botp\b|one ?time|\bcv[vc]|security code|\bcc |\bcc(num|name|exp)|(credit|debit) ?card|card ?(num|no\b|holder)|\bssn|social ?sec/;
+
+/** Never read, mapped or not: what is no part of the visitor's visible answer, and what can hold a secret. */
+export function isOffLimits(control: HTMLInputElement): boolean {
+  const hints = hintsOf(control);
+  // The label of a control that is named "mobile" may well say "we text you a one-time code": its own words count then.
+  const own = hints.slice(0, 5);
+  const telling = own.some((hint) => guessFrom(hint)) ? own : hints;
+  return (
+    /^(hidden|file|password)$/.test(control.type) || control.matches(":disabled") || telling.some((hint) => secretWords.test(words(hint)))
+  );
+}
+
+/** The guessed key and its rank; a smaller rank is a stronger hint. Free text, boxes and dates are never guessed. */
+export function guessKey(control: HTMLInputElement): [key: string, rank: number] {
+  const hints = hintsOf(control);
+  const rank = hints.findIndex((hint) => guessFrom(hint));
+  // Of the other types only what says autocomplete (a textarea with street-address).
+  return [rank === 0 || guessableTypes.test(control.type || "") ? guessFrom(hints[rank]) : "", 2 + rank];
+}
+
+/** In order of trust: autocomplete, type, last part of the name (`user[address][city]`), name, id, then what is shown. */
+function hintsOf(control: HTMLInputElement): string[] {
+  const attribute = (name: string) => control.getAttribute(name) || "";
+  const name = attribute("name");
+  const lastPart =
+    name
+      .split(/[[\].$:]+/)
+      .filter(Boolean)
+      .pop() || "";
+  const label = control.labels?.[0];
+  // "section-x shipping tel webauthn": the field is the last word but for webauthn.
+  const token = attribute("autocomplete")
+    .replace(/webauthn/i, "")
+    .trim()
+    .replace(/.*\s/, "");
+  // type=tel is also used for the number pad alone: a zip code, a code, an extension.
+  const isPadOnly =
+    control.type === "tel" && [token, name, control.id].some((own) => guessFrom(own) === "zip" || phonePart.test(words(own)));
+  return [
+    token,
+    isPadOnly ? "" : control.type || "",
+    lastPart,
+    name,
+    control.id,
+    // Without the control's own text: the options of a select inside its label are not its label.
+    label ? (label.textContent || "").replace(control.textContent || "", "") : "",
+    attribute("placeholder"),
+    attribute("aria-label"),
+  ];
+}
+
+function guessFrom(hint = ""): string {
+  const said = words(hint);
+  const guess = guesses.find(([, pattern]) => pattern.test(said));
+  // A label is a few words. A sentence ("By giving your phone number you agree...") names nothing: 60 characters.
+  return !guess || said.length > 60 || (guess[0] === "phone" && phonePart.test(said)) ? "" : guess[0];
+}
+
+function words(hint: string): string {
+  return hint
+    .normalize("NFD")
+    .replace(/[\u0300-\u036f]/g, "")
+    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .replace(/[^a-z\d]+/g, " ")
+    .trim();
+}

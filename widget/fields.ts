@@ -1,0 +1,71 @@
+// The contact fields of the submission: which controls, under which key, with which value.
+// A control is identified first and read only then: what has no key never has its value looked at.
+
+import { guessKey, isOffLimits } from "./field-names.ts";
+import { controlsOf } from "./native-form.ts";
+
+/** The rule of the API for a field key; one bad key would have the whole certificate refused. */
+const validKey = /^[a-z][a-z0-9_]{0,39}$/;
+
+// Copied phone numbers often carry invisible direction marks (contact apps add them). Nobody typed them, and the API
+// refuses a value that holds one. Joiners (U+200C, U+200D) are part of scripts and emoji and stay.
+const invisible = /[\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
+
+export type FieldMap = [selector: string, key: string][];
+
+/** The map as given: an object, or the JSON of one. What cannot be parsed is no map, and guessing takes over. */
+export function fieldMapFrom(given: string | Record<string, string> = {}): FieldMap {
+  try {
+    return Object.entries(typeof given === "string" ? JSON.parse(given) : given);
+  } catch {
+    return [];
+  }
+}
+
+/** Key to value, every key once, empty values left out; the explicit map beats the attribute, the attribute any guess. */
+export function fieldsOf(form: HTMLFormElement, map: FieldMap): Record<string, string> {
+  const fields: Record<string, string> = {};
+  const ranks = new Map<string, number>();
+  for (const control of controlsOf(form)) {
+    const [key, rank] = isOffLimits(control) ? ["", 0] : identify(control, map);
+    const known = ranks.get(key);
+    if (!validKey.test(key) || (known !== undefined && known <= rank)) continue;
+    const value = textOf(control);
+    if (value && (rank < 2 || isPlausible(key, value))) {
+      fields[key] = value;
+      ranks.set(key, rank);
+    }
+  }
+  return fields;
+}
+
+/** An explicitly given empty key leaves the control out for good. */
+function identify(control: HTMLInputElement, map: FieldMap): [key: string, rank: number] {
+  const mapped = map.find(([selector]) => matches(control, selector));
+  if (mapped) return [mapped[1] || "", 0];
+  const named = control.getAttribute("data-svc-field");
+  return named === null ? guessKey(control) : [named, 1];
+}
+
+function matches(control: Element, selector: string): boolean {
+  try {
+    return control.matches(selector);
+  } catch {
+    return false; // one bad selector in the map does not spoil the rest
+  }
+}
+
+function textOf(control: HTMLInputElement): string {
+  if (/^(checkbox|radio)$/.test(control.type) && !control.checked) return "";
+  // Lines of a textarea become one line; the API takes no control characters, and at most 500 characters.
+  const value = String(control.value || "")
+    .replace(invisible, "")
+    .replace(/[\t\r\n]+/g, " ")
+    .trim();
+  return value.length > 500 ? "" : value;
+}
+
+/** A guess is checked against the value: a "contact by e-mail" list answering "weekly" is not an address. */
+function isPlausible(key: string, value: string): boolean {
+  return key === "email" ? /@/.test(value) : key !== "phone" || /\d/.test(value);
+}

@@ -1,0 +1,154 @@
+// Holds a submission while it is certified, then lets it go. One capturing listener on window decides per event, so
+// late, re-rendered and script-driven forms need no binding, and the page's own handlers see exactly one submit event,
+// with svc_cert_id already in the form.
+
+import type { Config } from "./attributes.ts";
+import { type Outcome, type Receipt, capture } from "./capture.ts";
+import { attachCertificate, certifiedValues, detachCertificate } from "./certificate-input.ts";
+import { announce } from "./events.ts";
+import { callForm, onPage } from "./native-form.ts";
+import { asSubmitted, submitAgain } from "./second-pass.ts";
+import { type Submission, currentValues, forgetAttempt, submissionOf } from "./submission.ts";
+
+export type ConfigOf = (form: HTMLFormElement) => Config | undefined;
+
+/** Forms held back now, with what gives them back unsent; at most a budget long each. */
+const waiting = new Map<HTMLFormElement, () => void>();
+/** Forms whose second submit event is running now. */
+const passing = new WeakSet<HTMLFormElement>();
+/** Forms whose submit method is ours. */
+const hooked = new WeakSet<HTMLFormElement>();
+
+export function watchForms(configOf: ConfigOf): void {
+  addEventListener("submit", (event) => isForm(event.target) && onSubmit(event, event.target, configOf), true);
+  addEventListener("reset", ({ target }) => isForm(target) && startOver(target), true);
+  // Back from the back-forward cache: what was submitted has gone, and what was waiting was left behind.
+  addEventListener("pageshow", (event) => {
+    if (!event.persisted) return;
+    for (const giveBack of [...waiting.values()]) giveBack();
+    onPage<HTMLFormElement>("form").forEach(startOver);
+  });
+  // Opt-in, for pages that call form.submit(). Forms may arrive late, but not later than the visitor's first touch.
+  hookForms(configOf);
+  for (const moment of ["DOMContentLoaded", "focusin", "click"]) addEventListener(moment, () => hookForms(configOf), true);
+}
+
+/** Certifies what the form holds now without submitting it; null when consent is not given or anything fails. */
+export async function certify(form: HTMLFormElement, config: Config): Promise<Receipt | null> {
+  detachCertificate(form);
+  const submission = prepare(form, config);
+  return submission && settle(form, config, submission, await capture(config, submission.body));
+}
+
+export function hookForms(configOf: ConfigOf): void {
+  for (const form of onPage<HTMLFormElement>("form")) {
+    const config = configOf(form);
+    // Where an input named "submit" shadows the method, there is nothing to hook.
+    if (config?.isHooked && !hooked.has(form) && typeof form.submit === "function") hookSubmitMethod(form, configOf);
+  }
+}
+
+/** Components dispatch events of these names too, from elements that are no forms. */
+function isForm(target: EventTarget | null): target is HTMLFormElement {
+  return target instanceof HTMLFormElement;
+}
+
+function onSubmit(event: SubmitEvent, form: HTMLFormElement, configOf: ConfigOf): void {
+  const config = !passing.has(form) && configOf(form);
+  if (!config) return;
+  if (!event.isTrusted) {
+    // A script's own event, usually followed by form.submit(). Not ours to hold, but the certificate of other values
+    // must not ride along.
+    if (!isCertified(form, config)) detachCertificate(form);
+    return;
+  }
+  const submitter = event.submitter as HTMLButtonElement | null;
+  let isHeld = waiting.has(form); // the second half of a double click
+  if (!isHeld) {
+    detachCertificate(form);
+    // A cancel button (formmethod=dialog in a form that posts) closes the dialog and submits nothing.
+    if (event.defaultPrevented || submitter?.getAttribute("formmethod") === "dialog") return;
+    isHeld = hold(form, config, submitter, () => submitAgain(form, submitter));
+  }
+  if (isHeld) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }
+}
+
+/** What to certify, or null: the form then goes out as it is. */
+function prepare(form: HTMLFormElement, config: Config): Submission | null {
+  try {
+    return submissionOf(form, config) || null;
+  } catch (error) {
+    announce(form, "svc:consent-error", { code: "config", message: (error as Error).message });
+    return null;
+  }
+}
+
+/** False when there is nothing to certify. Otherwise `send` is called once, whatever becomes of the certificate. */
+function hold(form: HTMLFormElement, config: Config, submitter: HTMLButtonElement | null, send: () => void): boolean {
+  const submission = prepare(form, config);
+  if (!submission) return false;
+
+  const runAsSubmitted = asSubmitted(form, submitter);
+  const giveBack = () => {
+    waiting.delete(form);
+    callForm(form, "removeAttribute", "aria-busy");
+  };
+  waiting.set(form, giveBack);
+  callForm(form, "setAttribute", "aria-busy", "true");
+
+  const release = (outcome: Outcome) => {
+    if (waiting.get(form) !== giveBack) return;
+    runAsSubmitted(() => {
+      try {
+        settle(form, config, submission, outcome);
+      } finally {
+        giveBack();
+        passing.add(form);
+        send();
+        passing.delete(form);
+      }
+    });
+  };
+  // Always a new task: the browser silently drops a re-submission made in the task or a microtask of the first one.
+  void capture(config, submission.body).then((outcome) => setTimeout(release, 0, outcome));
+  return true;
+}
+
+/** Attaches the certificate and tells the page, or tells it why not. The last look at the values is here. */
+function settle(form: HTMLFormElement, config: Config, submission: Submission, outcome: Outcome): Receipt | null {
+  const { receipt, problem } = outcome;
+  if (!receipt || currentValues(form, config) !== submission.values) {
+    announce(form, "svc:consent-error", problem || { code: "values_changed" });
+    return null;
+  }
+  attachCertificate(form, receipt.cert_id, submission.values);
+  announce(form, "svc:consent", receipt);
+  return receipt;
+}
+
+function hookSubmitMethod(form: HTMLFormElement, configOf: ConfigOf): void {
+  hooked.add(form);
+  const submit = form.submit; // the page's own replacement, if it has one
+  const send = () => submit.call(form);
+  form.submit = () => {
+    if (waiting.has(form)) return;
+    const config = configOf(form);
+    if (config && isCertified(form, config)) return send();
+    detachCertificate(form);
+    if (!config || !hold(form, config, null, send)) send();
+  };
+}
+
+/** True when the form carries the certificate of what it holds now. */
+function isCertified(form: HTMLFormElement, config: Config): boolean {
+  const values = certifiedValues(form);
+  return values !== undefined && values === currentValues(form, config);
+}
+
+function startOver(form: HTMLFormElement): void {
+  detachCertificate(form);
+  forgetAttempt(form);
+}

@@ -1,0 +1,36 @@
+// A form's own methods and getters, taken from the prototype.
+// An input named "submit", "elements" or "matches" shadows the form's property of that name, so `form.elements`
+// may be a text box; the prototype's getter always answers.
+
+const prototype = HTMLFormElement.prototype;
+
+type Method = {
+  [K in keyof HTMLFormElement]: HTMLFormElement[K] extends (...args: never[]) => unknown ? K : never;
+}[keyof HTMLFormElement];
+
+export function callForm<K extends Method>(
+  form: HTMLFormElement,
+  method: K,
+  ...args: Parameters<HTMLFormElement[K]>
+): ReturnType<HTMLFormElement[K]> {
+  return Reflect.apply(prototype[method], form, args);
+}
+
+/** Every listed control of the form, those tied by `form=` from elsewhere on the page included. */
+export function controlsOf(form: HTMLFormElement): HTMLInputElement[] {
+  // Selects, textareas, buttons and fieldsets are in here too; each reader asks `type` before anything else.
+  const controls: Iterable<Element> = Reflect.get(prototype, "elements", form);
+  return [...controls] as HTMLInputElement[];
+}
+
+export function onPage<E extends Element = HTMLInputElement>(selector: string): E[] {
+  return [...document.querySelectorAll<E>(selector)];
+}
+
+/** The elements of the page that match and belong to this form and no other. */
+export function belongingTo(form: HTMLFormElement, selector: string): HTMLInputElement[] {
+  return onPage(selector).filter((element) =>
+    // A <div role="checkbox"> has no form property; it belongs to the form around it.
+    element.form === undefined ? callForm(form, "contains", element) : element.form === form,
+  );
+}

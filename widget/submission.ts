@@ -1,0 +1,118 @@
+// One submission as the certificate will tell it: the values and ticks of the form at this moment, the disclosure,
+// the page. Nothing in it varies with time, so the same submission sent again has the same bytes.
+
+import type { Config } from "./attributes.ts";
+import { disclosureOf } from "./disclosure.ts";
+import { fieldsOf } from "./fields.ts";
+import { belongingTo } from "./native-form.ts";
+import { isTicked, recipientsOf } from "./recipients.ts";
+
+export const widgetVersion = "1.0.0";
+
+export interface Submission {
+  /** What the visitor filled in and ticked; a certificate is attached only while this is unchanged. */
+  values: string;
+  body: string;
+}
+
+/** Undefined when consent is not given. Throws, with the reason, when the page is not set up to certify. */
+export function submissionOf(form: HTMLFormElement, config: Config): Submission | undefined {
+  const { options, entities } = config;
+  const boxes = consentBoxesOf(form, config);
+  const given = givenIn(form, config, boxes);
+  if (!given) return undefined;
+  if (!options.clientId || !options.purpose || !entities.length || !config.apiBase) {
+    throw Error("client id, purpose or entities missing");
+  }
+  if (!Object.keys(given.fields).length) throw Error("no contact field found");
+  const disclosure = disclosureOf(form, options);
+  if (!disclosure) throw Error("no disclosure displayed");
+
+  const content = Object.assign(
+    {
+      client_id: options.clientId,
+      disclosure_text: disclosure.text,
+      entities,
+      purpose: options.purpose,
+      page_url: pageUrl(),
+      presentation: Object.assign(optInOf(boxes), disclosure.presentation),
+      widget: { version: widgetVersion },
+      // Lengths as the API takes them: evidence that is too long must not cost the certificate.
+      locale: (document.documentElement.lang || navigator.language).slice(0, 35),
+      referrer: document.referrer.slice(0, longestUrl),
+    },
+    given,
+  );
+  const submission_id = submissionId(form, JSON.stringify(content));
+  return { values: JSON.stringify(given), body: JSON.stringify(Object.assign(content, { submission_id })) };
+}
+
+/** What is given now as one comparable string; undefined when consent is not given (any more) or cannot be read. */
+export function currentValues(form: HTMLFormElement, config: Config): string | undefined {
+  try {
+    return JSON.stringify(givenIn(form, config, consentBoxesOf(form, config)));
+  } catch {
+    return undefined;
+  }
+}
+
+/** No boxes when the page configures none: submitting the form is then the whole consent. */
+function consentBoxesOf(form: HTMLFormElement, { options }: Config): HTMLInputElement[] {
+  if (options.checkboxSelector === undefined) return [];
+  const boxes = belongingTo(form, options.checkboxSelector);
+  if (!boxes.length) throw Error("no consent checkbox found");
+  return boxes;
+}
+
+/** Undefined when a consent box is unticked, or when recipients were asked for one by one and all were declined. */
+function givenIn(form: HTMLFormElement, { entities, fieldMap }: Config, boxes: HTMLInputElement[]) {
+  const recipients = recipientsOf(form, entities);
+  const isDeclined = recipients && !recipients.entities_accepted.length && recipients.entities_rejected.length;
+  if (isDeclined || !boxes.every(isTicked)) return undefined;
+  return Object.assign({ fields: fieldsOf(form, fieldMap) }, recipients);
+}
+
+function optInOf(boxes: HTMLInputElement[]) {
+  const [box] = boxes;
+  if (!box || boxes.some((each) => each.disabled)) return { opt_in_type: "non_interactive" };
+  return {
+    opt_in_type: boxes.some((each) => each.defaultChecked) ? "pre_selected" : "manual",
+    checkbox_name: String(box.name).slice(0, 200),
+  };
+}
+
+const longestUrl = 2048;
+
+function pageUrl(): string {
+  // A srcdoc frame is about:srcdoc; its base address is the page that holds it.
+  const address = location.protocol === "about:" ? document.baseURI : location.href;
+  // The fragment never left the browser before and does not now.
+  return address.replace(/#.*/, "").slice(0, longestUrl);
+}
+
+const attempts = new WeakMap<HTMLFormElement, { meaning: string; id: string }>();
+
+/**
+ * The idempotency key: the same as long as the submission says the same, so that one refused by the page's own
+ * validation and sent again unchanged, or a request the browser repeats by itself, stays one certificate.
+ */
+function submissionId(form: HTMLFormElement, meaning: string): string {
+  const last = attempts.get(form);
+  if (last && last.meaning === meaning) return last.id;
+  const id = randomUuid();
+  attempts.set(form, { meaning, id });
+  return id;
+}
+
+/** After a reset, or on return to the page, what is submitted next is a new submission even if it says the same. */
+export function forgetAttempt(form: HTMLFormElement): void {
+  attempts.delete(form);
+}
+
+/** UUID version 4. Not crypto.randomUUID, which plain http pages do not have. */
+function randomUuid(): string {
+  const bytes = Array.from(crypto.getRandomValues(new Uint8Array(16)));
+  const hex = bytes.map((byte) => (byte + 256).toString(16).slice(1)).join("");
+  // Digit 13 is the version, digit 17 the variant; of the 128 random bits 120 stay.
+  return hex.replace(/(.{8})(.{4}).(.{3}).(.{3})/, "$1-$2-4$3-8$4-");
+}
