@@ -1,8 +1,12 @@
-// Builds what the Worker serves but does not compute: the page script, page styles and page scripts.
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+// Builds what the Worker serves but does not compute: the page script, page styles and page scripts. Pages learn the names
+// of their files from workers/pages/assets.gen.ts, which only this file writes.
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { build } from "esbuild";
 import { buildWidget } from "../widget/build.mjs";
 
-const outDir = "dist/assets";
+const assetsDir = "dist/assets";
+const namesPath = "workers/pages/assets.gen.ts";
 
 /** Cross-origin pages load the script, with or without an integrity attribute; hashed copies never change. */
 const headers = `/v1/svc.js
@@ -20,11 +24,68 @@ const headers = `/v1/svc.js
   X-Content-Type-Options: nosniff
 `;
 
+/** A file of a page: its plain name, the address it is served at, its bytes. */
+interface PageAsset {
+  readonly name: string;
+  readonly address: string;
+  readonly contents: Uint8Array;
+}
+
+/** Scripts, the stylesheet and images of pages, each under a name that changes with its bytes. */
+const pageAssets = async (): Promise<PageAsset[]> => {
+  const { outputFiles, metafile } = await build({
+    entryPoints: [
+      ...globSync("workers/pages/client/*.ts", { exclude: ["**/*.d.ts"] }),
+      "workers/pages/styles/app.css",
+      "workers/pages/styles/mark.svg",
+    ],
+    outdir: join(assetsDir, "a"),
+    entryNames: "[name]-[hash]",
+    loader: { ".svg": "copy" },
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: "es2022",
+    legalComments: "none",
+    metafile: true,
+    write: false,
+    logLevel: "warning",
+  });
+  return Object.entries(metafile.outputs).flatMap(([path, { entryPoint }]) => {
+    const file = outputFiles.find((output) => output.path.endsWith(path));
+    if (entryPoint === undefined || file === undefined) throw new Error(`build: ${path} belongs to no page`);
+    return { name: basename(entryPoint).replace(/\.ts$/, ".js"), address: `/a/${basename(path)}`, contents: file.contents };
+  });
+};
+
+const namesModule = (assets: readonly PageAsset[]): string =>
+  [
+    "// Written by scripts/build.ts: where the files of pages are served.",
+    "export const assets = {",
+    ...[...assets].sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ name, address }) => `  "${name}": "${address}",`),
+    "} as const;",
+    "",
+  ].join("\n");
+
+/** Unchanged files keep their time, so that whoever watches them sees changes only. */
+const writeChanged = (path: string, contents: string | Uint8Array): void => {
+  if (existsSync(path) && readFileSync(path).equals(Buffer.from(contents))) return;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, contents);
+};
+
+/** New files first, then old ones go: a runtime that serves this folder meanwhile never misses one. */
 export const buildAssets = async (): Promise<void> => {
-  rmSync(outDir, { recursive: true, force: true });
-  mkdirSync(outDir, { recursive: true });
-  await buildWidget({ outDir });
-  writeFileSync(`${outDir}/_headers`, headers);
+  const assets = await pageAssets();
+  const { hash12 } = await buildWidget({ outDir: assetsDir });
+  for (const { address, contents } of assets) writeChanged(join(assetsDir, address), contents);
+  writeChanged(join(assetsDir, "_headers"), headers);
+  writeChanged(namesPath, namesModule(assets));
+  const served = new Set(["/_headers", "/v1/svc.js", `/v1/svc-${hash12}.js`, ...assets.map(({ address }) => address)]);
+  for (const entry of readdirSync(assetsDir, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && !served.has(`/${relative(assetsDir, path)}`)) rmSync(path);
+  }
 };
 
 if (import.meta.main) await buildAssets();

@@ -1,21 +1,65 @@
-// A small business site on another origin, so that the main job can be tried in a browser with one click.
-import { createServer, type Server } from "node:http";
+// A small business site on another origin, so that the main job can be tried in a browser with one click. It stands for
+// any business: a form, a server that receives it, policies to be captured, and the page script beside the form.
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  formPage,
+  notFoundPage,
+  nothingSentPage,
+  perRecipientPage,
+  privacyPage,
+  termsPage,
+  thanksPage,
+  type DemoSite,
+} from "./demo-site/pages.ts";
 
-export interface DemoSite {
-  readonly port: number;
-  readonly cdnOrigin: string;
-  readonly clientId: string;
-}
+export type { DemoSite };
 
-const page = (
-  site: DemoSite,
-): string => `<!doctype html><title>Acme Solar</title><form method="post" action="/thanks"><input name="email" type="email" required><label><input type="checkbox" name="agree" id="agree"> I agree</label><p id="disclosure">By clicking Send I agree that Acme Solar LLC may call or e-mail me about solar quotes.</p><button>Send</button></form>
-<script async src="${site.cdnOrigin}/v1/svc.js" data-client-id="${site.clientId}" data-mode="consent" data-purpose="solar quote follow-up" data-entities="Acme Solar LLC|Bright Homes Inc" data-checkbox-selector="#agree" data-disclosure-selector="#disclosure"></script>`;
+const mostBytes = 64 * 1_024; // a form of a few fields; more is not this form
+
+/** Null when the body is larger than any form here. */
+const formEntries = async (request: IncomingMessage): Promise<[string, string][] | null> => {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > mostBytes) return null;
+    chunks.push(chunk);
+  }
+  return [...new URLSearchParams(Buffer.concat(chunks).toString("utf8"))];
+};
+
+/** What a careful business sends: its own files, and the two addresses that the page script needs. */
+const policyOf = (site: DemoSite): string =>
+  `default-src 'none'; style-src 'self'; img-src data:; script-src ${site.cdnOrigin}; connect-src ${site.cdnOrigin}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
+
+const answer = async (site: DemoSite, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const { pathname } = new URL(request.url ?? "/", "http://localhost");
+  const html = (text: string, status = 200): void => {
+    response.writeHead(status, { "content-type": "text/html; charset=utf-8", "content-security-policy": policyOf(site) }).end(text);
+  };
+  if (request.method === "POST" && pathname === "/thanks") {
+    const received = await formEntries(request);
+    if (received === null) response.writeHead(413, { connection: "close" }).end();
+    else html(thanksPage(site, received));
+  } else if (request.method !== "GET" && request.method !== "HEAD") {
+    response.writeHead(405, { allow: "GET, HEAD" }).end();
+  } else if (pathname === "/site.css") {
+    response
+      .writeHead(200, { "content-type": "text/css; charset=utf-8" })
+      .end(readFileSync(new URL("./demo-site/site.css", import.meta.url)));
+  } else if (pathname === "/") html(formPage(site));
+  else if (pathname === "/per-recipient") html(perRecipientPage(site));
+  else if (pathname === "/thanks") html(nothingSentPage());
+  else if (pathname === "/privacy") html(privacyPage());
+  else if (pathname === "/terms") html(termsPage());
+  else html(notFoundPage(), 404);
+};
 
 export const startDemoSite = (site: DemoSite): Promise<Server> =>
   new Promise((resolve, reject) => {
-    const server = createServer((_request, response) => {
-      response.setHeader("content-type", "text/html; charset=utf-8").end(page(site));
+    const server = createServer((request, response) => {
+      answer(site, request, response).catch(() => response.destroy()); // the visitor went away in the middle of a form
     });
     server.once("error", reject);
     server.listen(site.port, "127.0.0.1", () => resolve(server));

@@ -5,7 +5,7 @@ import type { CertId } from "../core/ids.ts";
 import { secondMs, type Instant } from "../core/time.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
 
-const sameViewerMs = 10 * secondMs; // a reload is not another reader
+const sameViewerMs = 10 * secondMs; // a reload is not another reader; a page fetched ahead and then read is two
 const mostRows = 10_000;
 
 const place = (certId: string): SealedPlace => ({ table: "certificate_views", record: certId, field: "viewer", owner: certId });
@@ -19,7 +19,8 @@ export const insertView = async (db: D1Database, vault: Vault, certId: CertId, v
       .prepare(
         `INSERT INTO certificate_views (cert_id, at, viewer_sealed, viewer_index, bot)
          SELECT c.id, ?2, ?3, ?4, ?5 FROM certificates c WHERE c.id = ?1 AND c.view_rows < ${mostRows}
-           AND NOT EXISTS (SELECT 1 FROM certificate_views v WHERE v.cert_id = ?1 AND v.viewer_index = ?4 AND v.at > ?6)`,
+           AND NOT EXISTS (SELECT 1 FROM certificate_views v
+                            WHERE v.cert_id = ?1 AND v.viewer_index = ?4 AND v.at > ?6 AND v.bot = ?5)`,
       )
       .bind(certId, view.at, sealed, viewerIndex, view.bot ? 1 : 0, view.at - sameViewerMs),
     // changes() counts the row of the insert just before, in the same batch

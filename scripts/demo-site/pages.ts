@@ -1,0 +1,154 @@
+// The pages of the demo business: a form as a business would write it, with the page script beside it.
+
+export interface DemoSite {
+  readonly port: number;
+  /** Where the service runs; on this machine one origin is all of its hosts. */
+  readonly cdnOrigin: string;
+  readonly clientId: string;
+}
+
+const purpose = "solar quote follow-up";
+const recipients = ["Acme Solar LLC", "Bright Homes Inc"] as const;
+
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+
+const frame = (title: string, main: string, kind = ""): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · Acme Solar</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/site.css">
+<link rel="privacy-policy" href="/privacy">
+<link rel="terms-of-service" href="/terms">
+</head>
+<body>
+<header class="frame">
+<a class="name" href="/"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 17h18M6 21h12M7 17a5 5 0 0 1 10 0M12 5v3M4.2 9.2l2.1 2.1M19.8 9.2l-2.1 2.1"/></svg>Acme Solar</a>
+<nav aria-label="Site"><ul><li><a href="/">One question</a></li><li><a href="/per-recipient">Recipient by recipient</a></li></ul></nav>
+</header>
+<main class="frame ${kind}">
+${main}
+</main>
+<footer><div class="frame"><ul><li><a href="/privacy" rel="privacy-policy">Privacy policy</a></li><li><a href="/terms" rel="terms-of-service">Terms</a></li><li>Acme Solar LLC, 1 Demo Street, Testville. A demonstration: nothing is sold here.</li></ul></div></footer>
+</body>
+</html>
+`;
+
+const attributes = (values: Readonly<Record<string, string>>): string =>
+  Object.entries(values)
+    .map(([name, value]) => ` ${name}="${escaped(value)}"`)
+    .join("");
+
+const pageScript = (site: DemoSite, more: Readonly<Record<string, string>>): string =>
+  `<script async src="${site.cdnOrigin}/v1/svc.js"${attributes({
+    "data-client-id": site.clientId,
+    "data-mode": "consent",
+    "data-purpose": purpose,
+    "data-entities": recipients.join("|"),
+    "data-disclosure-selector": "#disclosure",
+    ...more,
+  })}></script>`;
+
+const pitch = `<div>
+<h1>What would the sun save on your roof?</h1>
+<p class="lead">Tell us how to reach you, and we work out what panels would yield at your address.</p>
+<ol class="steps">
+<li>You send the form.</li>
+<li>We look at your roof from above and at your tariff.</li>
+<li>We call you with a figure. You owe us nothing for it.</li>
+</ol>
+</div>`;
+
+const contactFields = `<div class="field"><label for="name">Name</label><input id="name" name="name" type="text" autocomplete="name" required></div>
+<div class="field"><label for="email">E-mail</label><input id="email" name="email" type="email" autocomplete="email" required></div>
+<div class="field"><label for="phone">Phone</label><input id="phone" name="phone" type="tel" autocomplete="tel"></div>`;
+
+const may = "may call, text or e-mail me about solar quotes at the number and address above. Consent is not a condition of purchase.";
+
+export const formPage = (site: DemoSite): string =>
+  frame(
+    "Your estimate",
+    `${pitch}
+<form id="estimate" method="post" action="/thanks">
+<h2>Your estimate</h2>
+${contactFields}
+<div class="choice"><input type="checkbox" id="agree" name="agree" value="yes"><label class="small" for="agree" id="disclosure">I agree that ${recipients.join(" and ")} ${may}</label></div>
+<button>Get my estimate</button>
+</form>
+${pageScript(site, { "data-checkbox-selector": "#agree" })}`,
+    "with-form",
+  );
+
+export const perRecipientPage = (site: DemoSite): string =>
+  frame(
+    "Your estimate, recipient by recipient",
+    `${pitch}
+<form id="estimate" method="post" action="/thanks">
+<h2>Your estimate</h2>
+${contactFields}
+<fieldset><legend>Who may contact you?</legend>
+${recipients
+  .map(
+    (name, at) =>
+      `<div class="choice"><input type="checkbox" id="recipient-${at}" name="recipient" value="${escaped(name)}" data-sp1-entity="${escaped(name)}"><label for="recipient-${at}">${escaped(name)}</label></div>`,
+  )
+  .join("\n")}
+</fieldset>
+<p class="small disclosure" id="disclosure">By pressing “Get my estimate” I agree that each company I ticked ${may}</p>
+<button>Get my estimate</button>
+</form>
+${pageScript(site, {})}`,
+    "with-form",
+  );
+
+const certificateId = /^cc_[0-9a-z]{26}$/;
+
+/** What the business's own server got: the form's values, and the certificate's id as one more of them. */
+export const thanksPage = (site: DemoSite, received: readonly (readonly [string, string])[]): string => {
+  const id = received.find(([name]) => name === "svc_cert_id")?.[1] ?? "";
+  const certificate = certificateId.test(id)
+    ? `<h2>A certificate was issued</h2>
+<p>It keeps what the form said when you sent it. Anyone who has its address can check it.</p>
+<a class="action" id="certificate" href="${escaped(`${site.cdnOrigin}/c/${id}`)}">Open the certificate</a>`
+    : `<h2>No certificate was issued</h2>
+<p>Your message arrived all the same. A certificate is issued only if you agreed and the service could be reached.</p>`;
+  const rows = received.map(([name, value]) => `<tr><th scope="row">${escaped(name)}</th><td>${escaped(value)}</td></tr>`).join("\n");
+  return frame(
+    "Thank you",
+    `<div><h1>Thank you</h1><p class="lead">Your message arrived.</p></div>
+<section class="card">${certificate}</section>
+<section class="card"><h2>What our server received</h2><table><tbody>
+${rows}
+</tbody></table></section>`,
+  );
+};
+
+export const nothingSentPage = (): string =>
+  frame("Nothing was sent", `<div><h1>Nothing was sent</h1><p><a href="/">To the form</a></p></div>`);
+
+export const notFoundPage = (): string => frame("Not found", `<div><h1>There is no such page</h1><p><a href="/">To the form</a></p></div>`);
+
+export const privacyPage = (): string =>
+  frame(
+    "Privacy policy",
+    `<div><h1>Privacy policy</h1>
+<p>Acme Solar LLC collects the name, e-mail address and phone number you send with the form on this site, to prepare an estimate and to contact you about it.</p>
+<h2>Who receives it</h2>
+<p>Only the companies named beside the form, and only for the purpose named there. Nothing is sold.</p>
+<h2>How long</h2>
+<p>Until you withdraw your consent, or for two years after the last contact.</p>
+<h2>Your rights</h2>
+<p>You may withdraw your consent, and ask for a copy or for deletion, at any time: privacy@example.com.</p></div>`,
+  );
+
+export const termsPage = (): string =>
+  frame(
+    "Terms",
+    `<div><h1>Terms</h1>
+<p>An estimate is free and binds nobody. It is worked out from public maps and from what you tell us, and may differ from a measured offer.</p>
+<h2>This site</h2>
+<p>This site is a demonstration. It sells nothing and sends no offers.</p></div>`,
+  );

@@ -1,0 +1,507 @@
+// biome-ignore-all lint/performance/useDomNodeTextContent: what is displayed is what these tests are about
+// The public page of a certificate, in a real browser on the whole local service: the newcomer's way to it, what it says of
+// itself, who can read it and how it prints.
+import { createHash } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import type { Browser, Page, Response } from "playwright-core";
+import decodeQR from "qr/decode.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { accessibilityFindings, fitsItsWidth, launchBrowser, openPage } from "../support/browser.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+
+let service: LocalService;
+let browser: Browser;
+
+/** One certificate of each kind, issued once for all tests that only look. */
+let plain: string;
+let asked: string;
+let withdrawn: string;
+
+beforeAll(async () => {
+  [service, browser] = await Promise.all([startLocalService({ DEV_RATE_SCALE: "1000" }), launchBrowser()]);
+  plain = await issue();
+  withdrawn = await issue({ client_id: service.world.acme.clients.sandbox });
+  await service.database.prepare("UPDATE certificates SET status = 'revoked' WHERE id = ?").bind(withdrawn.split("/").at(-1)).run();
+  asked = await issue({
+    entities: ["Acme Solar LLC", "Bright Homes Inc", "Third Party Ltd", "\u0410cme S\u043elar LLC"],
+    entities_accepted: ["Acme Solar LLC"],
+    entities_rejected: ["Bright Homes Inc", "\u0410cme S\u043elar LLC"],
+    disclosure_text:
+      "First line.\r\nSecond line with a zero\u200bwidth space.\n\n\u0623\u0648\u0627\u0641\u0642 \u0639\u0644\u0649 \u0627\u0644\u0627\u062a\u0635\u0627\u0644 \u0628\u064a.",
+  });
+});
+
+afterAll(async () => {
+  await browser.close();
+  await service.stop();
+});
+
+const disclosure =
+  "I agree that Acme Solar LLC and Bright Homes Inc may call, text or e-mail me about solar quotes. Consent is not a condition of purchase.";
+
+/** Issues a certificate through the API and returns the address of its page. */
+const issue = async (change: Record<string, unknown> = {}): Promise<string> => {
+  const response = await fetch(`${service.origin}/v1/consent`, {
+    method: "POST",
+    headers: { "content-type": "application/json", origin: service.demoOrigin },
+    body: JSON.stringify({
+      client_id: service.world.acme.clients.live,
+      fields: { email: "pat@example.com", full_name: "Pat Sample", phone: "+1 202 555 0123" },
+      disclosure_text: disclosure,
+      entities: ["Acme Solar LLC", "Bright Homes Inc"],
+      purpose: "solar quote follow-up",
+      page_url: `${service.demoOrigin}/`,
+      ...change,
+    }),
+  });
+  const { data } = (await response.json()) as { data: { verify_url: string } };
+  return data.verify_url;
+};
+
+const verdict = "[data-fingerprint-check]";
+const verdictOf = (page: Page): Promise<string | null> => page.locator(verdict).getAttribute("data-fingerprint-check");
+
+/** Opens everything that is folded, so that it is looked at too. */
+const unfold = (page: Page): Promise<void> =>
+  page.evaluate(() => {
+    for (const folded of document.querySelectorAll("details")) folded.open = true;
+  });
+
+const screenshotsAsked = process.env.UPDATE_SCREENSHOTS === "1";
+const keep = async (page: Page, name: string): Promise<void> => {
+  if (!screenshotsAsked) return;
+  mkdirSync("docs/images", { recursive: true });
+  await page.screenshot({ path: `docs/images/${name}.png`, fullPage: true });
+};
+
+describe("the newcomer's way", () => {
+  test("a form sent on the demo site leads to a certificate that checks itself", async () => {
+    const { page, complaints, close } = await openPage(browser);
+    await page.goto(`${service.demoOrigin}/`);
+    await page.getByLabel("Name").fill("Pat Sample");
+    await page.getByLabel("E-mail", { exact: true }).fill("pat@example.com");
+    await page.getByLabel("Phone").fill("+1 202 555 0123");
+    await page.getByLabel(/^I agree that/).check();
+    await keep(page, "demo-form");
+    await page.getByRole("button", { name: "Get my estimate" }).click();
+    await page.waitForURL("**/thanks");
+    await page.getByRole("link", { name: "Open the certificate" }).click();
+    await page.waitForSelector(verdict);
+    expect(await verdictOf(page)).toBe("match");
+    expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe("Acme Solar LLC");
+    expect(await page.locator("blockquote").innerText()).toMatch(/^I agree that Acme Solar LLC and Bright Homes Inc may call/);
+    expect(await page.getByRole("region", { name: "Who may contact" }).getByRole("listitem").allInnerTexts()).toEqual([
+      "Acme Solar LLC",
+      "Bright Homes Inc",
+    ]);
+    expect(await page.getByRole("region", { name: "Purpose, place and person" }).innerText()).toContain("p***@e***.com");
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test("a form that asks recipient by recipient leads to a certificate that tells them apart", async () => {
+    const { page, complaints, close } = await openPage(browser);
+    await page.goto(`${service.demoOrigin}/per-recipient`);
+    await page.getByLabel("Name").fill("Pat Sample");
+    await page.getByLabel("E-mail", { exact: true }).fill("pat@example.com");
+    await page.getByLabel("Bright Homes Inc").check();
+    await page.getByRole("button", { name: "Get my estimate" }).click();
+    await page.getByRole("link", { name: "Open the certificate" }).click();
+    await page.waitForSelector(verdict);
+    expect(await verdictOf(page)).toBe("match");
+    const told = await page.locator("[data-list]").allInnerTexts();
+    expect(told.map((text) => text.trim())).toEqual(["Accepted\nBright Homes Inc", "Declined\nAcme Solar LLC"]);
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test("a form sent without agreeing arrives without a certificate", async () => {
+    const { page, close } = await openPage(browser);
+    await page.goto(`${service.demoOrigin}/`);
+    await page.getByLabel("Name").fill("Pat Sample");
+    await page.getByLabel("E-mail", { exact: true }).fill("pat@example.com");
+    await page.getByRole("button", { name: "Get my estimate" }).click();
+    await page.waitForURL("**/thanks");
+    expect(await page.getByRole("heading", { level: 2 }).first().innerText()).toBe("No certificate was issued");
+    expect(await page.getByRole("link", { name: "Open the certificate" }).count()).toBe(0);
+    await close();
+  });
+});
+
+describe("the check in the visitor's browser", () => {
+  /** The page with its HTML changed on the way. */
+  const tampered = async (url: string, change: (html: string) => string): Promise<{ answer: string | null; text: string }> => {
+    const { page, close } = await openPage(browser);
+    await page.route(url, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: change(await response.text()) });
+    });
+    await page.goto(url);
+    await page.waitForSelector(verdict);
+    const said = { answer: await verdictOf(page), text: await page.locator(verdict).innerText() };
+    await close();
+    return said;
+  };
+
+  test("line breaks, invisible characters and other scripts are shown exactly, so the page matches", async () => {
+    const { page, close } = await openPage(browser);
+    await page.goto(asked);
+    await page.waitForSelector(verdict);
+    expect(await verdictOf(page)).toBe("match");
+    expect(await page.locator("blockquote [data-bound=disclosure]").evaluate((element) => element.textContent)).toContain(
+      "line.\r\nSecond",
+    );
+    await close();
+  });
+
+  test("a page sent on unchanged matches", async () => {
+    expect((await tampered(plain, (html) => html)).answer).toBe("match");
+  });
+
+  test("a changed record is found out", async () => {
+    const said = await tampered(plain, (html) => html.replace("&quot;purpose&quot;:&quot;solar", "&quot;purpose&quot;:&quot;lunar"));
+    expect(said.answer).toBe("mismatch");
+    expect(said.text).toContain("Does not match. Do not rely on this page. The fingerprint is not the SHA-256 of the record.");
+  });
+
+  test("a changed fingerprint is found out", async () => {
+    const said = await tampered(plain, (html) =>
+      html.replace(
+        /(data-bound="fingerprint"[^>]*><span>)(.)/,
+        (_all, before: string, digit: string) => before + (digit === "0" ? "1" : "0"),
+      ),
+    );
+    expect(said.answer).toBe("mismatch");
+  });
+
+  test("a page that shows any member otherwise than the record is found out, and says which", async () => {
+    const { page, close } = await openPage(browser);
+    await page.goto(asked);
+    await page.waitForSelector('[data-fingerprint-check="match"]');
+    const changes: [member: string, selector: string][] = [
+      ["business", "h1 [data-bound='business.name']"],
+      ["business", ".withdrawal [data-bound='business.name']"],
+      ["business", "[data-bound='business.id']"],
+      ["cert_id", ".record [data-bound='cert_id']"],
+      ["disclosure_hash", "[data-bound='disclosure']"],
+      ["disclosure_hash", "[data-bound='disclosure_hash']"],
+      ["entities", "[data-list='entities'] [data-bound='entity']"],
+      ["entities_accepted", "[data-list='entities_accepted'] [data-bound='entity']"],
+      ["entities_rejected", "[data-list='entities_rejected'] [data-bound='entity']"],
+      ["origin_domain", ".summary [data-bound='origin_domain']"],
+      ["purpose", "[data-bound='purpose']"],
+      ["subject_hash", "[data-bound='subject_hash']"],
+      ["timestamp", ".timeline [data-bound='timestamp']"],
+    ];
+    for (const [member, selector] of changes) {
+      await page
+        .locator(selector)
+        .first()
+        .evaluate((element) => {
+          if (element instanceof HTMLTimeElement) element.dateTime = `${element.dateTime}x`;
+          else element.append("x");
+        });
+      await page.waitForSelector('[data-fingerprint-check="mismatch"]');
+      expect(await page.locator(verdict).innerText(), selector).toMatch(
+        new RegExp(`This page shows something other than the record says:.*\\b${member}\\b`),
+      );
+      await page
+        .locator(selector)
+        .first()
+        .evaluate((element) => {
+          if (element instanceof HTMLTimeElement) element.dateTime = element.dateTime.slice(0, -1);
+          else element.lastChild?.remove();
+        });
+      await page.waitForSelector('[data-fingerprint-check="match"]');
+    }
+    await close();
+  });
+
+  test("an answer moved from declined to accepted is found out", async () => {
+    const said = await tampered(asked, (html) =>
+      html
+        .replace('data-list="entities_accepted"', 'data-list="x"')
+        .replace('data-list="entities_rejected"', 'data-list="entities_accepted"'),
+    );
+    expect(said.answer).toBe("mismatch");
+    expect(said.text).toContain("entities_accepted, entities_rejected");
+  });
+
+  test("what changes after the page has loaded is checked again", async () => {
+    const { page, close } = await openPage(browser);
+    await page.goto(plain);
+    await page.waitForSelector('[data-fingerprint-check="match"]');
+    const record = page.locator("#record");
+    const original = await record.textContent();
+    await record.evaluate((element) => {
+      element.textContent = `${element.textContent} `;
+    });
+    await page.waitForSelector('[data-fingerprint-check="mismatch"]');
+    await record.evaluate((element, text) => {
+      element.textContent = text;
+    }, original);
+    await page.waitForSelector('[data-fingerprint-check="match"]');
+    await close();
+  });
+
+  test("the fingerprint is copied without the gaps it is shown with", async () => {
+    const { page, close } = await openPage(browser, { permissions: ["clipboard-read", "clipboard-write"] });
+    await page.goto(plain);
+    await page.getByRole("button", { name: "Copy the fingerprint" }).click();
+    await page.getByText("Copied").waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^[0-9a-f]{64}$/);
+    await close();
+  });
+});
+
+describe("without scripts", () => {
+  test("everything is readable, nothing is dead, and the check can be done by hand", async () => {
+    const { page, complaints, close } = await openPage(browser, { javaScriptEnabled: false });
+    await page.goto(asked);
+    expect(await page.locator(verdict).count()).toBe(0);
+    expect(await page.locator("#verdict").innerText()).toContain("check by hand, as described below");
+    expect(await page.getByRole("button").count()).toBe(0);
+    expect(await page.getByRole("heading", { level: 2 }).allInnerTexts()).toEqual([
+      "What was shown",
+      "Who may contact",
+      "Purpose, place and person",
+      "What has happened",
+      "Check it yourself",
+      "Policies as of that day",
+      "Is this you?",
+    ]);
+    await page.getByText("Check by hand", { exact: true }).click();
+    expect(await page.getByText("sha256sum record.json").isVisible()).toBe(true);
+    const record = await page.locator("#record").textContent();
+    const fingerprint = await page.locator("#fingerprint").textContent();
+    expect(
+      createHash("sha256")
+        .update(record ?? "")
+        .digest("hex"),
+    ).toBe(fingerprint);
+    expect(complaints).toEqual([]);
+    await close();
+  });
+});
+
+describe("languages", () => {
+  test.each([
+    ["es-MX", "es", "Certificado de consentimiento", "Coincide."],
+    ["fr-CA", "fr-CA", "Certificat de consentement", "Concorde."],
+    ["de-DE", "en", "Certificate of consent", "Matches."],
+  ])("a browser in %s reads the page in %s", async (locale, language, kind, match) => {
+    const { page, close } = await openPage(browser, { locale });
+    await page.goto(plain);
+    await page.waitForSelector(verdict);
+    expect(await page.locator("html").getAttribute("lang")).toBe(language);
+    expect(await page.locator(".kind").innerText()).toBe(kind);
+    expect(await page.locator(verdict).innerText()).toContain(match);
+    expect(await page.locator("blockquote").innerText()).toBe(disclosure);
+    await close();
+  });
+
+  test("a chosen language stays chosen from page to page", async () => {
+    const { page, close } = await openPage(browser, { locale: "en-US" });
+    await page.goto(plain);
+    await page.getByRole("link", { name: "Español" }).click();
+    await page.getByRole("heading", { name: "Lo que se mostró" }).waitFor();
+    await page.getByRole("link", { name: /^Cómo se construye/ }).click();
+    await page.getByRole("heading", { level: 1, name: "Cómo se construye un certificado" }).waitFor();
+    await close();
+  });
+});
+
+describe("for everybody", () => {
+  const wide = { width: 900, height: 900 };
+  const narrow = { width: 320, height: 640 };
+  const addressOf = (kind: "asked" | "withdrawn" | "nothing" | "format" | "demo"): string =>
+    ({
+      asked,
+      withdrawn,
+      nothing: `${service.origin}/c/nothing`,
+      format: `${service.origin}/c/format`,
+      demo: `${service.demoOrigin}/per-recipient`,
+    })[kind];
+
+  test.each([
+    { name: "in light", options: { colorScheme: "light", viewport: wide }, kinds: ["asked", "withdrawn", "nothing", "format", "demo"] },
+    { name: "in dark", options: { colorScheme: "dark", viewport: wide }, kinds: ["asked", "withdrawn", "demo"] },
+    { name: "320 px wide", options: { colorScheme: "light", viewport: narrow }, kinds: ["asked", "demo"] },
+  ] as const)("$name, axe finds nothing on any kind of page", async ({ options, kinds }) => {
+    const { page, close } = await openPage(browser, options);
+    for (const kind of kinds) {
+      await page.goto(addressOf(kind));
+      await unfold(page);
+      expect(await accessibilityFindings(page), kind).toEqual([]);
+    }
+    await close();
+  });
+
+  test("no page is wider than a narrow window, unfolded and all", async () => {
+    const { page, close } = await openPage(browser, { viewport: narrow });
+    for (const kind of ["asked", "withdrawn", "nothing", "format", "demo"] as const) {
+      await page.goto(addressOf(kind));
+      await unfold(page);
+      expect(await fitsItsWidth(page), kind).toBe(true);
+    }
+    await close();
+  });
+
+  test("a withdrawn sandbox certificate says both before anything else", async () => {
+    const { page, close } = await openPage(browser);
+    await page.goto(withdrawn);
+    await page.waitForSelector('[data-fingerprint-check="match"]');
+    expect(await page.locator(".opening .notice").allInnerTexts()).toEqual([
+      "Made with test data to try the service. It is not evidence that anyone agreed to anything.",
+      "The person has withdrawn this consent. The recipients named below must stop contacting them.",
+    ]);
+    await close();
+  });
+
+  test("a name and a text without a single space still fit a narrow screen", async () => {
+    const endless = "W".repeat(200);
+    const { page, close } = await openPage(browser, { viewport: { width: 320, height: 640 } });
+    await page.goto(await issue({ entities: [endless], purpose: endless.repeat(2), disclosure_text: endless.repeat(5) }));
+    await unfold(page);
+    expect(await fitsItsWidth(page)).toBe(true);
+    await close();
+  });
+
+  test("every stop of the keyboard shows where it is, starting with the way past the masthead", async () => {
+    const { page, close } = await openPage(browser);
+    await page.goto(plain);
+    await page.waitForSelector(verdict);
+    const stops: string[] = [];
+    for (let stop = 0; stop < 20; stop += 1) {
+      await page.keyboard.press("Tab");
+      const focused = await page.evaluate(() => {
+        const element = document.activeElement;
+        if (element === null || element === document.body) return null;
+        const style = getComputedStyle(element);
+        const box = element.getBoundingClientRect();
+        return {
+          name: element.textContent?.trim() ?? "",
+          isOutlined: style.outlineStyle !== "none" && Number.parseFloat(style.outlineWidth) >= 2,
+          isVisible: box.width > 1 && box.height > 1,
+        };
+      });
+      if (focused === null) break;
+      expect(focused).toMatchObject({ isOutlined: true, isVisible: true });
+      stops.push(focused.name);
+    }
+    expect(stops.slice(0, 4)).toEqual(["Skip to the content", "English", "Español", "Français"]);
+    expect(stops).toContain("The record behind the fingerprint");
+    expect(stops).toContain("Check by hand");
+    await close();
+  });
+
+  test("more recipients than fit at a glance are one press away", async () => {
+    const { page, close } = await openPage(browser);
+    await page.goto(await issue({ entities: Array.from({ length: 60 }, (_, at) => `Partner company ${at + 1}`) }));
+    await page.waitForSelector('[data-fingerprint-check="match"]');
+    const last = page.getByText("Partner company 9", { exact: true });
+    expect(await last.isVisible()).toBe(false);
+    await page.getByText("48 more recipients").click();
+    expect(await last.isVisible()).toBe(true);
+    await close();
+  });
+});
+
+describe("strangers' text", () => {
+  test("forty hostile names and texts are shown as text: nothing runs, nothing loads, and the page matches", async () => {
+    const hostile = Array.from(
+      { length: 40 },
+      (_, at) => `</bdi></main><script>alert(${at})</script><img src=x onerror=alert(${at})>"'\`{{${at}}}<svg/onload=alert(${at})>`,
+    );
+    const url = await issue({ entities: hostile, disclosure_text: hostile.join("\r\n"), purpose: hostile[0] as string });
+    const { page, complaints, close } = await openPage(browser);
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(new URL(request.url()).pathname));
+    await page.goto(url);
+    await page.waitForSelector(verdict);
+    expect(await verdictOf(page)).toBe("match");
+    expect(await page.locator("script").count()).toBe(1);
+    expect(await page.locator("main img").count()).toBe(0);
+    expect(requests.every((path) => path.startsWith("/c/cc_") || path.startsWith("/a/"))).toBe(true);
+    expect(complaints).toEqual([]);
+    await close();
+  });
+});
+
+describe("on paper", () => {
+  const pagesOf = (pdf: Buffer): number => pdf.toString("latin1").match(/\/Type\s*\/Page\b(?!s)/g)?.length ?? 0;
+
+  test.each(["A4", "Letter"] as const)("a certificate prints on one sheet of %s", async (format) => {
+    const { page, close } = await openPage(browser, { colorScheme: "dark" });
+    await page.goto(plain);
+    await page.waitForSelector(verdict);
+    expect(pagesOf(await page.pdf({ format }))).toBe(1);
+    await close();
+  });
+
+  test("print is black on white, leaves out what cannot be pressed, and holds the address as a code that scans", async () => {
+    const { page, close } = await openPage(browser, { colorScheme: "dark" });
+    await page.goto(plain);
+    await page.waitForSelector(verdict);
+    expect(await page.locator(".qr").isVisible()).toBe(false);
+    await page.emulateMedia({ media: "print" });
+    expect(await page.evaluate(() => getComputedStyle(document.documentElement).color)).toBe("rgb(27, 29, 33)");
+    for (const left of [".languages", ".copy", ".verdict", ".links", ".record", ".by-hand"]) {
+      expect(await page.locator(left).first().isVisible(), left).toBe(false);
+    }
+    expect(await page.locator(".address .url").innerText()).toBe(plain);
+    // Painted as a printer would, then read as a camera would.
+    const painted = await page.locator(".qr").evaluate(async (svg) => {
+      const side = 400;
+      const copy = svg.cloneNode(true) as SVGElement;
+      copy.setAttribute("width", String(side));
+      copy.setAttribute("height", String(side));
+      const image = new Image();
+      image.src = `data:image/svg+xml,${encodeURIComponent(new XMLSerializer().serializeToString(copy))}`;
+      await image.decode();
+      const canvas = document.createElement("canvas");
+      canvas.width = side;
+      canvas.height = side;
+      const context = canvas.getContext("2d") as CanvasRenderingContext2D;
+      context.fillStyle = "white";
+      context.fillRect(0, 0, side, side);
+      context.drawImage(image, 0, 0);
+      return { side, data: [...context.getImageData(0, 0, side, side).data] };
+    });
+    expect(decodeQR({ width: painted.side, height: painted.side, data: Uint8ClampedArray.from(painted.data) })).toBe(plain);
+    await close();
+  });
+});
+
+describe("files of pages", () => {
+  test("style, script and mark come from this origin, are typed, and may be kept for good", async () => {
+    const { page, close } = await openPage(browser);
+    const files: Response[] = [];
+    page.on("response", (response) => {
+      if (new URL(response.url()).pathname.startsWith("/a/")) files.push(response);
+    });
+    await page.goto(plain);
+    await page.waitForSelector(verdict);
+    const seen = await Promise.all(
+      files.map(async (response) => {
+        const headers = await response.allHeaders();
+        return [response.status(), headers["content-type"], headers["cache-control"], headers["x-content-type-options"]].join(" | ");
+      }),
+    );
+    const kept = "public, max-age=31536000, immutable | nosniff";
+    expect([...new Set(seen)].sort()).toEqual(
+      [`200 | image/svg+xml | ${kept}`, `200 | text/css; charset=utf-8 | ${kept}`, `200 | text/javascript; charset=utf-8 | ${kept}`].sort(),
+    );
+    await close();
+  });
+});
+
+describe.runIf(screenshotsAsked)("screenshots for the documentation", () => {
+  test.each(["light", "dark"] as const)("the page in %s", async (colorScheme) => {
+    const { page, close } = await openPage(browser, { colorScheme, viewport: { width: 860, height: 900 } });
+    await page.goto(plain);
+    await page.waitForSelector(verdict);
+    await keep(page, `verify-page-${colorScheme}`);
+    await close();
+  });
+});

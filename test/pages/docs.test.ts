@@ -1,0 +1,107 @@
+// The reference of the API says what the description says, and is a page of our own files only.
+import { beforeAll, describe, expect, test } from "vitest";
+import { exampleOf, jsonText, limitsInWords, typeInWords, type ApiDocument, type Schema } from "../../workers/pages/docs-reading.ts";
+import { call, get, type Answer } from "../support/world.ts";
+
+let page: Answer;
+let document: ApiDocument;
+
+beforeAll(async () => {
+  page = await call("/docs", { headers: { "accept-language": "es" } });
+  document = (await get("/v1/openapi.json")).body;
+});
+
+const textOf = (html: string): string =>
+  html
+    .replaceAll(/<[^>]+>/g, "")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&amp;", "&");
+
+describe("GET /docs", () => {
+  test("holds every operation with its path, inputs, answers and refusals", () => {
+    const text = textOf(page.text);
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.values(methods).map((operation) => ({ path, ...operation })),
+    );
+    const wanted = operations.flatMap(({ path, summary, parameters = [], responses }) => [
+      path,
+      summary,
+      ...parameters.map(({ name }) => name),
+      ...Object.values(responses).flatMap(({ content }) => Object.keys(content?.["application/json"]?.examples ?? {})),
+      ...Object.values(responses).flatMap(({ content }) => {
+        const example = content?.["application/json"]?.example;
+        return example === undefined ? [] : [jsonText(example)];
+      }),
+    ]);
+    expect(wanted.length).toBeGreaterThan(60);
+    expect(wanted.filter((part) => !text.includes(part))).toEqual([]);
+    for (const { operationId } of operations) {
+      expect(page.text).toContain(`id="${operationId}"`);
+      expect(page.text).toContain(`href="#${operationId}"`);
+    }
+  });
+
+  test("names the address of this deployment in its calls and never a credential", () => {
+    const text = textOf(page.text);
+    expect(text).toContain("curl 'http://svc.test/v1/consent'");
+    expect(text).toContain('-H "Authorization: Bearer $SVC_API_KEY"');
+    expect(text).not.toMatch(/sk_(?:live|test)_[A-Za-z0-9]/);
+  });
+
+  test("is in English, whoever asks, and says so", () => {
+    expect(page.status).toBe(200);
+    expect(page.headers.get("content-language")).toBe("en");
+    expect(page.text).toMatch(/^<!doctype html><html lang="en"/);
+    expect(page.text).not.toContain("?lang=");
+  });
+
+  test("loads nothing from elsewhere and carries no script and no style of its own", () => {
+    expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
+    expect(page.text).not.toMatch(/<script|<style|\sstyle=|\son[a-z]+=/);
+    const loaded = [...page.text.matchAll(/<(?:link|img|script|iframe)[^>]*?(?:href|src)="([^"]+)"/g)].map(
+      ([, address]) => address as string,
+    );
+    expect(loaded.length).toBeGreaterThan(1);
+    expect(loaded.filter((address) => !address.startsWith("/a/"))).toEqual([]);
+  });
+
+  test("may be found by search engines, unlike a certificate", () => {
+    expect(page.headers.get("x-robots-tag")).toBeNull();
+  });
+});
+
+describe("reading a description", () => {
+  const said = (schema: Schema): string => typeInWords(document, schema);
+
+  test("types are said in words", () => {
+    expect(said({ type: "string", format: "date-time" })).toBe("string, date-time");
+    expect(said({ type: ["string", "null"] })).toBe("string or null");
+    expect(said({ type: "array", items: { type: "string" } })).toBe("list of strings");
+    expect(said({ type: "string", enum: ["live", "sandbox"] })).toBe('"live" or "sandbox"');
+    expect(said({ anyOf: [{ $ref: "#/components/schemas/Anchor" }, { type: "null" }] })).toBe("object or null");
+    expect(said({ type: "object", additionalProperties: { type: "string" } })).toBe("map of names to strings");
+  });
+
+  test("limits are said in words", () => {
+    expect(limitsInWords({ maxLength: 2_048 })).toEqual(["at most 2,048 characters"]);
+    expect(limitsInWords({ minimum: 1, default: 25 })).toEqual(["at least 1", "default `25`"]);
+  });
+
+  test("an example is the given one, else made from the members", () => {
+    expect(exampleOf(document, { type: "object", properties: { a: { type: "integer", example: 7 }, b: { type: "boolean" } } })).toEqual({
+      a: 7,
+      b: true,
+    });
+    expect(exampleOf(document, { type: "array", items: { enum: ["x", "y"] } })).toEqual(["x"]);
+  });
+
+  test("JSON stays on one line where it fits, and is the same JSON", () => {
+    expect(jsonText({ a: [1, "x, y: z"], b: null })).toBe('{"a": [1, "x, y: z"], "b": null}');
+    const long = { text: "x".repeat(80), list: ["a", "b"] };
+    expect(jsonText(long)).toBe(`{\n  "text": "${"x".repeat(80)}",\n  "list": ["a", "b"]\n}`);
+    expect(JSON.parse(jsonText(document.paths))).toEqual(document.paths);
+  });
+});

@@ -1,0 +1,51 @@
+// Reading pages in tests: a page asked for through the front door, taken apart with an HTML parser.
+import { DomUtils, parseDocument } from "htmlparser2";
+import { call, type Answer } from "../support/world.ts";
+
+type Node = Parameters<typeof DomUtils.textContent>[0];
+export type Element = ReturnType<typeof DomUtils.getElementsByTagName>[number];
+
+export interface ReadPage extends Answer {
+  readonly document: ReturnType<typeof parseDocument>;
+}
+
+export const read = async (path: string, init: RequestInit = {}): Promise<ReadPage> => {
+  const answer = await call(path, init);
+  return { ...answer, document: parseDocument(answer.text) };
+};
+
+/** As a person's browser asks; anything else counts as a machine. */
+export const browser = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0 Safari/537.36";
+
+export const open = (certId: string, headers: Record<string, string> = {}, init: RequestInit = {}): Promise<ReadPage> =>
+  read(`/c/${certId}`, { ...init, headers: { "user-agent": browser, ...headers } });
+
+export const textOf = (node: Node): string => DomUtils.textContent(node);
+
+const inLine: ReadonlySet<string> = new Set(["a", "bdi", "code", "span", "time", "wbr"]);
+
+/** Text as a reader meets it: blocks stand apart, white space is one space. */
+export const words = (node: Node): string => {
+  const spaced = (part: Node): string => {
+    if (Array.isArray(part)) return part.map(spaced).join("");
+    if (!("children" in part)) return textOf(part);
+    const text = DomUtils.getChildren(part).map(spaced).join("");
+    return "name" in part && inLine.has(part.name) ? text : ` ${text} `;
+  };
+  return spaced(node).replaceAll(/\s+/g, " ").trim();
+};
+
+type Root = Parameters<typeof DomUtils.getElementsByTagName>[1];
+export const elementsIn = (root: Root): Element[] => DomUtils.getElementsByTagName("*", root, true);
+export const named = (root: Root, name: string): Element[] => DomUtils.getElementsByTagName(name, root, true);
+export const withAttribute = (root: Root, name: string, value: string): Element[] =>
+  elementsIn(root).filter((element) => element.attribs[name] === value);
+
+/** The texts of every element that holds this member of the record. */
+export const bound = (page: ReadPage, member: string): string[] => withAttribute(page.document, "data-bound", member).map(textOf);
+
+export const section = (page: ReadPage, name: string): Element => {
+  const found = named(page.document, "section").find((element) => element.attribs.class === name);
+  if (found === undefined) throw new Error(`the page has no section ${name}`);
+  return found;
+};

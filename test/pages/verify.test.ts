@@ -1,0 +1,551 @@
+// The public page of a certificate through the front door: what it says, in which order and language, and what it answers
+// when there is nothing to show. How opens are noted is in view-trail.test.ts, hostile text in hostile-text.test.ts.
+import { createExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, test } from "vitest";
+import { buildApp } from "../../workers/app.ts";
+import { catalogues, languages } from "../../workers/pages/language.ts";
+import { openPlatform } from "../../workers/services.ts";
+import { call, consent, get, issue, submission, world } from "../support/world.ts";
+import { bound, browser, elementsIn, named, open, read, section, textOf, withAttribute, words, type ReadPage } from "./page.ts";
+
+const sectionNames = (page: ReadPage): (string | undefined)[] => named(page.document, "section").map((element) => element.attribs.class);
+
+describe("the page of a certificate", () => {
+  let certId: string;
+  let page: ReadPage;
+  beforeAll(async () => {
+    const receipt = await issue();
+    certId = receipt.cert_id;
+    page = await open(certId);
+  });
+
+  test("is a complete HTML page", () => {
+    expect(page.status).toBe(200);
+    expect(page.headers.get("content-type")).toBe("text/html; charset=UTF-8");
+    expect(page.text.startsWith('<!doctype html><html lang="en" dir="ltr">')).toBe(true);
+    expect(named(page.document, "title").map(textOf)).toEqual(["Acme Solar LLC · Certificate of consent"]);
+    expect(named(page.document, "h1").map(textOf)).toEqual(["Acme Solar LLC"]);
+  });
+
+  test("says in this order: standing, text, recipients, details, history, check, policies, withdrawal, address", () => {
+    expect(words(withAttribute(page.document, "class", "standing")[0]!)).toMatch(
+      /^Active Issued \d{1,2} [A-Z][a-z]+ \d{4}, \d\d:\d\d UTC$/,
+    );
+    expect(sectionNames(page)).toEqual(["shown", "recipients", "details", "timeline", "check", "policies", "withdrawal"]);
+    expect(elementsIn(page.document).at(-1)?.name).toBe("p");
+    expect(page.text.indexOf('class="withdrawal"')).toBeLessThan(page.text.indexOf('class="address"'));
+  });
+
+  test("shows every member of the record, each the same wherever it stands", async () => {
+    const { body } = await get(`/v1/certs/${certId}/verify`);
+    const { data } = body;
+    const times = withAttribute(page.document, "data-bound", "timestamp").map((element) => element.attribs.datetime);
+    const shown = {
+      "business.id": data.business_id,
+      "business.name": data.business_name,
+      cert_id: data.cert_id,
+      disclosure: data.disclosure_text,
+      disclosure_hash: data.disclosure_hash,
+      fingerprint: data.fingerprint,
+      origin_domain: data.origin_domain,
+      purpose: data.purpose,
+      record: data.canonical,
+      subject_hash: data.subject_hash,
+    };
+    for (const [member, value] of Object.entries(shown)) expect([...new Set(bound(page, member))], member).toEqual([value]);
+    expect([...new Set(times)]).toEqual([data.issued_at]);
+    expect(bound(page, "entity")).toEqual(data.entities);
+  });
+
+  test("says of every check what the API says of it", async () => {
+    const { body } = await get(`/v1/certs/${certId}/verify`);
+    const said = words(section(page, "details"));
+    expect(body.data.checks.length).toBeGreaterThan(0);
+    for (const { note } of body.data.checks) expect(said).toContain(note);
+  });
+
+  test("does not tell accepted from declined where the form did not ask", () => {
+    expect(words(section(page, "recipients"))).toBe(
+      "Who may contact The form named these recipients together. It did not ask about each one separately. Acme Solar LLC Bright Homes Inc",
+    );
+    expect(elementsIn(page.document).some((element) => "data-list" in element.attribs)).toBe(false);
+  });
+
+  test("points to the JSON and to the format, and to nothing that does not answer", async () => {
+    const links = named(section(page, "check"), "a").map((link) => link.attribs.href ?? "");
+    expect(links).toEqual(["format?lang=en", `http://svc.test/v1/certs/${certId}/verify`]);
+    for (const link of links) expect((await call(new URL(link, `http://svc.test/c/${certId}`).pathname)).status).toBe(200);
+  });
+
+  test("holds no form, no style and no script of its own", () => {
+    for (const name of ["form", "style", "iframe", "object", "embed", "base"]) expect(named(page.document, name), name).toEqual([]);
+    expect(named(page.document, "script").map((element) => [element.attribs.type, element.attribs.src?.replace(/-\w+\.js$/, "")])).toEqual([
+      ["module", "/a/verify"],
+    ]);
+    expect(
+      elementsIn(page.document).flatMap((element) =>
+        Object.keys(element.attribs).filter((name) => name === "style" || name.startsWith("on")),
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe("recipients", () => {
+  test("accepted, declined and never asked about stand apart where the form asked", async () => {
+    const receipt = await issue({
+      entities: ["Acme Solar LLC", "Bright Homes Inc", "Third Party Ltd"],
+      entities_accepted: ["Bright Homes Inc"],
+      entities_rejected: ["Acme Solar LLC"],
+    });
+    const page = await open(receipt.cert_id);
+    const said = (list: string): string => words(withAttribute(page.document, "data-list", list)[0]!);
+    expect(said("entities_accepted")).toBe("Accepted Bright Homes Inc");
+    expect(said("entities_rejected")).toBe("Declined Acme Solar LLC");
+    expect(said("entities")).toBe("Named, but not asked about Third Party Ltd");
+  });
+
+  test("a form that asked and got nobody declined says so", async () => {
+    const receipt = await issue({ entities: ["Acme Solar LLC"], entities_accepted: ["Acme Solar LLC"], entities_rejected: [] });
+    const page = await open(receipt.cert_id);
+    expect(words(withAttribute(page.document, "data-list", "entities_rejected")[0]!)).toBe("Declined None.");
+  });
+
+  test("a single recipient is spoken of in the singular", async () => {
+    const page = await open((await issue({ entities: ["Acme Solar LLC"] })).cert_id);
+    expect(words(section(page, "recipients"))).toBe("Who may contact The form named this recipient. Acme Solar LLC");
+  });
+
+  test("of a thousand recipients all are on the page", async () => {
+    const entities = Array.from({ length: 1_000 }, (_, at) => `Partner ${String(at).padStart(4, "0")}`);
+    const page = await open((await issue({ entities })).cert_id);
+    expect(bound(page, "entity")).toEqual(entities);
+    expect(words(named(section(page, "recipients"), "summary")[0]!)).toBe("988 more recipients");
+  });
+});
+
+describe("standing", () => {
+  test("a sandbox certificate says that it is evidence of nothing", async () => {
+    const body = { ...submission(), client_id: world.acme.clients.sandbox, page_url: "http://localhost:3000/" };
+    const { data } = (await consent(body, { origin: "http://localhost:3000" })).body;
+    const page = await open(data.cert_id);
+    expect(words(withAttribute(page.document, "class", "statuses")[0]!)).toBe("Active Sandbox");
+    expect(textOf(page.document)).toContain("It is not evidence that anyone agreed to anything.");
+  });
+
+  test("a withdrawn certificate says so at once, and no longer how to withdraw", async () => {
+    const { cert_id } = await issue();
+    await env.DB.prepare("UPDATE certificates SET status = 'revoked' WHERE id = ?").bind(cert_id).run();
+    const page = await open(cert_id);
+    expect(words(withAttribute(page.document, "class", "statuses")[0]!)).toBe("Withdrawn");
+    expect(textOf(page.document)).toContain("The person has withdrawn this consent.");
+    expect(words(section(page, "timeline"))).toContain("Withdrawn by the person");
+    expect(sectionNames(page)).not.toContain("withdrawal");
+  });
+
+  test("erased details are said to be erased, and nothing masked is left", async () => {
+    const { cert_id } = await issue();
+    await env.DB.prepare("UPDATE certificates SET subject_sealed = NULL, subject_erased_at = 1 WHERE id = ?").bind(cert_id).run();
+    const page = await open(cert_id);
+    expect(words(section(page, "details"))).toContain("The person’s details have been erased.");
+    expect(page.text).not.toContain("***");
+  });
+
+  test("a browser that asked not to be sold is quoted", async () => {
+    const { body } = await consent(submission(), { "sec-gpc": "1" });
+    const page = await open(body.data.cert_id);
+    expect(words(section(page, "details"))).toContain("Global Privacy Control");
+  });
+});
+
+describe("what has happened", () => {
+  interface State {
+    readonly drained_at: number | null;
+    readonly status: "pending" | "anchored";
+    readonly anchored_at: number | null;
+  }
+
+  /** The page as it reads in this state. What is on its way meanwhile may change the state; then it is set again. */
+  const openIn = async (certId: string, state: State): Promise<ReadPage> => {
+    for (;;) {
+      await env.DB.batch([
+        env.DB.prepare("UPDATE audit_outbox SET drained_at = ?1 WHERE entity_id = ?2").bind(state.drained_at, certId),
+        env.DB.prepare("UPDATE anchors SET status = ?1, anchored_at = ?2, receipt = '{}' WHERE entity_id = ?3").bind(
+          state.status,
+          state.anchored_at,
+          certId,
+        ),
+      ]);
+      const page = await open(certId);
+      const found = await env.DB.prepare(
+        "SELECT o.drained_at, a.status, a.anchored_at FROM audit_outbox o JOIN anchors a ON a.entity_id = o.entity_id WHERE o.entity_id = ?",
+      )
+        .bind(certId)
+        .first<State>();
+      if (JSON.stringify(found) === JSON.stringify(state)) return page;
+    }
+  };
+
+  test("what has not happened yet is said to be waiting", async () => {
+    const { cert_id } = await issue();
+    const said = words(section(await openIn(cert_id, { drained_at: null, status: "pending", anchored_at: null }), "timeline"));
+    expect(said).toContain("Waiting to be entered in the audit log");
+    expect(said).toContain("Waiting to be anchored in the ledger tlog:ledger.svc.test/ledger/test");
+    expect(said).not.toMatch(/Entered|Anchored/);
+  });
+
+  test("an entry in the audit log and an anchor are told once they are there, with their times", async () => {
+    const { cert_id } = await issue();
+    const at = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
+    const said = words(section(await openIn(cert_id, { drained_at: at, status: "anchored", anchored_at: at }), "timeline"));
+    expect(said).toContain("Entered in the audit log 4 March 2026, 05:06 UTC");
+    expect(said).toContain("Anchored in the ledger tlog:ledger.svc.test/ledger/test 4 March 2026, 05:06 UTC");
+    expect(said).not.toContain("Waiting");
+  });
+});
+
+describe("policies", () => {
+  // The outbox looks for policies by itself; here each state is set, whatever it found.
+  beforeAll(() => env.DB.exec("DROP TRIGGER certificates_policies_linked"));
+
+  const captured = async (certId: string, rows: readonly (readonly [kind: string, url: string])[]): Promise<void> => {
+    const ids = new Map(rows.map(([kind]) => [kind, `pol_${kind}_${certId}`]));
+    await env.DB.batch([
+      ...rows.map(([kind, url]) =>
+        env.DB.prepare(
+          "INSERT INTO policy_snapshots (id, domain, kind, source_url, content_hash, captured_at) VALUES (?, ?, ?, ?, ?, ?)",
+        ).bind(ids.get(kind)!, certId, kind, url, "ab".repeat(32), Date.UTC(2026, 0, 2, 3, 4)),
+      ),
+      env.DB.prepare("INSERT INTO policy_captures (id, domain, captured_at, privacy_id, terms_id) VALUES (?, ?, 1, ?, ?)").bind(
+        `cap_${certId}`,
+        certId,
+        ids.get("privacy") ?? null,
+        ids.get("terms") ?? null,
+      ),
+      env.DB.prepare("UPDATE certificates SET policy_capture_id = ? WHERE id = ?").bind(`cap_${certId}`, certId),
+    ]);
+  };
+
+  test("are told with address, day and hash", async () => {
+    const { cert_id } = await issue();
+    await captured(cert_id, [
+      ["privacy", "https://www.example.com/privacy"],
+      ["terms", "https://www.example.com/terms"],
+    ]);
+    const said = section(await open(cert_id), "policies");
+    expect(words(said)).toContain("Privacy policy https://www.example.com/privacy saved 2 January 2026, 03:04 UTC");
+    expect(words(said)).toContain(`SHA-256 of its text ${"ab".repeat(32)}`);
+    expect(named(said, "a").map((link) => link.attribs)).toEqual([
+      { href: "https://www.example.com/privacy", rel: "nofollow noopener noreferrer external" },
+      { href: "https://www.example.com/terms", rel: "nofollow noopener noreferrer external" },
+    ]);
+  });
+
+  test("not yet looked for are said to be pending", async () => {
+    const { cert_id } = await issue();
+    // Nobody is to look while this looks.
+    await env.DB.exec(
+      "CREATE TRIGGER looks_stay_unlinked BEFORE UPDATE OF policy_capture_id ON certificates WHEN NEW.policy_capture_id IS NOT NULL BEGIN SELECT RAISE(ABORT, 'not now'); END",
+    );
+    await env.DB.prepare("UPDATE certificates SET policy_capture_id = NULL WHERE id = ?").bind(cert_id).run();
+    const page = await open(cert_id);
+    await env.DB.exec("DROP TRIGGER looks_stay_unlinked");
+    expect(words(section(page, "policies"))).toContain("have not been saved yet. Look again later.");
+  });
+
+  test("looked for in vain are said to be missing", async () => {
+    const { cert_id } = await issue();
+    await captured(cert_id, []);
+    expect(words(section(await open(cert_id), "policies"))).toContain("No privacy policy or terms could be saved from the website.");
+  });
+});
+
+describe("personal data", () => {
+  test("nothing typed into the form and nothing about the visitor is on the page or in its headers", async () => {
+    const fields = {
+      email: "markeraddress@markerdomain.example",
+      first_name: "Markerfirst",
+      last_name: "Markerlast",
+      phone: "+1 202 555 0187",
+      address_line1: "77 Markerstreet",
+      marker_key: "markervalue",
+    };
+    const { body } = await consent({ ...submission(), fields }, { "user-agent": "Markeragent/9", "cf-connecting-ip": "203.0.113.77" });
+    for (const certId of [body.data.cert_id]) {
+      await open(certId, { "user-agent": `${browser} Markeropener`, "cf-connecting-ip": "203.0.113.78" });
+      const page = await open(certId);
+      const everything = page.text + JSON.stringify([...page.headers]);
+      for (const marker of [
+        "arkeraddress",
+        "arkerdomain",
+        "arkerfirst",
+        "arkerlast",
+        "555 0187",
+        "5550187",
+        "arkerstreet",
+        "markervalue",
+        "Markeragent",
+        "Markeropener",
+        "203.0.113",
+        "utm=1",
+      ]) {
+        expect(everything, marker).not.toContain(marker);
+      }
+      expect(words(section(page, "details"))).toContain("E-mail m***@m***.example");
+    }
+  });
+
+  test("the secret of the manage link is nowhere", async () => {
+    const { cert_id, manage_url } = await issue();
+    const secret = String(manage_url).split("#m=")[1]!;
+    expect((await open(cert_id)).text).not.toContain(secret);
+  });
+});
+
+describe("headers", () => {
+  const expected = {
+    "content-security-policy":
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "cross-origin-opener-policy": "same-origin-allow-popups",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "x-robots-tag": "noindex, nofollow",
+    "strict-transport-security": "max-age=31536000; includeSubDomains",
+  };
+
+  test.each(["certificate", "format", "unknown", "wrong method"])("of the %s page allow nothing but our own files", async (kind) => {
+    const { cert_id } = await issue();
+    const path = { certificate: cert_id, format: "format", unknown: "nothing", "wrong method": cert_id }[kind];
+    const page = await read(`/c/${path}`, { method: kind === "wrong method" ? "POST" : "GET" });
+    expect(Object.fromEntries(Object.keys(expected).map((name) => [name, page.headers.get(name)]))).toEqual(expected);
+    expect(page.headers.get("x-request-id")).toMatch(/^req_/);
+    expect(page.headers.get("set-cookie")).toBeNull();
+    expect(page.headers.get("access-control-allow-origin")).toBeNull();
+  });
+
+  test("that claim another host change nothing on the page", async () => {
+    const { cert_id } = await issue();
+    const machine = { "user-agent": "curl/8" }; // not counted, so two answers can be equal
+    const honest = async (): Promise<string> => (await open(cert_id, machine)).text;
+    const spoofed: Record<string, string>[] = [
+      { host: "evil.example" },
+      { "x-forwarded-host": "evil.example" },
+      { "x-forwarded-server": "evil.example" },
+      { "x-forwarded-proto": "ftp" },
+      { "x-forwarded-port": "666" },
+      { "x-forwarded-prefix": "/evil" },
+      { "x-forwarded-for": "203.0.113.9" },
+      { forwarded: "host=evil.example;proto=http" },
+      { "x-host": "evil.example" },
+      { "x-http-host-override": "evil.example" },
+      { "x-original-host": "evil.example" },
+      { "x-original-url": "/c/evil" },
+      { "x-rewrite-url": "/c/evil" },
+      { origin: "https://evil.example" },
+      { referer: "https://evil.example/" },
+      { cookie: "lang=es; host=evil.example" },
+    ];
+    const { exports } = await import("cloudflare:workers");
+    const asks = [
+      ...spoofed.map((headers) => async (): Promise<string> => (await open(cert_id, { ...machine, ...headers })).text),
+      async (): Promise<string> =>
+        (await exports.default.fetch(new Request(`http://evil.example/c/${cert_id}`, { headers: machine }))).text(),
+    ];
+    for (const [at, ask] of asks.entries()) {
+      // Policies and anchors may arrive meanwhile; then the page equals the one after instead of the one before.
+      const [before, asked, after] = [await honest(), await ask(), await honest()];
+      expect([before, after], `spoofed header ${at}`).toContain(asked);
+      expect(asked).toContain(`http://svc.test/c/${cert_id}`);
+      expect(asked).not.toContain("evil");
+    }
+  });
+});
+
+describe("nothing to show", () => {
+  test("an unknown and a misspelt address get the same page, which repeats neither", async () => {
+    const unknown = `cc_00${"0".repeat(24)}`;
+    const unknownHome = `cc_zz${"0".repeat(24)}`;
+    const pages = await Promise.all(
+      [
+        unknown,
+        unknownHome,
+        "nothing",
+        unknown.toUpperCase(),
+        `${unknown}0`,
+        "%00",
+        "%E0%A4%A",
+        "..%2f",
+        "<b>",
+        `${unknown}/`,
+        "a/b",
+        "",
+      ].map((id) => open(id)),
+    );
+    for (const page of pages) {
+      expect(page.status).toBe(404);
+      expect(page.headers.get("content-type")).toBe("text/html; charset=UTF-8");
+      expect(page.text).toBe(pages[0]?.text);
+    }
+    expect(named(pages[0]!.document, "h1").map(textOf)).toEqual(["There is no certificate here"]);
+    expect(pages[0]!.text).not.toContain(unknown);
+  });
+
+  test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("%s is answered 405 with the methods that work", async (method) => {
+    const page = await read(`/c/${(await issue()).cert_id}`, { method });
+    expect(page.status).toBe(405);
+    expect(page.headers.get("allow")).toBe("GET, HEAD");
+    expect(named(page.document, "h1").map(textOf)).toEqual(["This page can only be read"]);
+  });
+
+  test("HEAD has the headers of GET and no body", async () => {
+    const { cert_id } = await issue();
+    const [head, full] = [await open(cert_id, {}, { method: "HEAD" }), await open(cert_id)];
+    expect(head.status).toBe(200);
+    expect(head.text).toBe("");
+    expect(head.headers.get("content-type")).toBe(full.headers.get("content-type"));
+    expect(head.headers.get("content-security-policy")).toBe(full.headers.get("content-security-policy"));
+  });
+
+  test("storage that cannot be reached is a page with 503 and Retry-After, and the next open works", async () => {
+    const { cert_id } = await issue();
+    await env.DB.exec("ALTER TABLE certificates RENAME TO certificates_away");
+    const page = await open(cert_id);
+    await env.DB.exec("ALTER TABLE certificates_away RENAME TO certificates");
+    expect(page.status).toBe(503);
+    expect(page.headers.get("retry-after")).toBe("1");
+    expect(page.headers.get("cache-control")).toBe("no-store");
+    expect(named(page.document, "h1").map(textOf)).toEqual(["The certificate cannot be read just now"]);
+    expect(words(page.document)).toContain(page.headers.get("x-request-id")!);
+    expect((await open(cert_id)).status).toBe(200);
+  });
+
+  test("more opens than one address may make are a page with 429 that says how long to wait", async () => {
+    const platform = await openPlatform({ ...env, DEV_RATE_SCALE: "1", LIMIT_VERIFY_PER_IP: "2/60" } as never);
+    const app = buildApp(platform);
+    const { cert_id } = await issue();
+    const ask = (ip: string) =>
+      app.fetch(new Request(`http://svc.test/c/${cert_id}`, { headers: { "cf-connecting-ip": ip } }), env, createExecutionContext());
+    expect([(await ask("203.0.113.1")).status, (await ask("203.0.113.1")).status]).toEqual([200, 200]);
+    const crowded = await ask("203.0.113.1");
+    expect(crowded.status).toBe(429);
+    expect(crowded.headers.get("content-type")).toBe("text/html; charset=UTF-8");
+    const seconds = crowded.headers.get("retry-after");
+    expect(Number(seconds)).toBeGreaterThanOrEqual(1);
+    expect(await crowded.text()).toContain(`Wait ${seconds} seconds, then load this page again.`);
+    expect((await ask("203.0.113.2")).status).toBe(200);
+  });
+});
+
+describe("in production", () => {
+  const production = async () => {
+    const hosts = { BASE_URL: "https://api.svc.example/v1", VERIFY_URL: "https://verify.svc.example", CDN_URL: "https://cdn.svc.example" };
+    const settings = {
+      ...env,
+      ...hosts,
+      MCP_URL: "https://mcp.svc.example",
+      APP_URL: "https://app.svc.example",
+      ENVIRONMENT: "production",
+    };
+    const { DEV_RATE_SCALE: _scale, DEV_CLOCK_OFFSET_MS: _offset, DEV_FETCH_ALLOW: _allow, ...fit } = settings as Record<string, unknown>;
+    const app = buildApp(await openPlatform(fit as never));
+    return (url: string): Response | Promise<Response> => app.fetch(new Request(url), env, createExecutionContext());
+  };
+
+  test("the page is served by its own host only", async () => {
+    const ask = await production();
+    const { cert_id } = await issue();
+    expect((await ask(`https://verify.svc.example/c/${cert_id}`)).status).toBe(200);
+    for (const host of ["api", "cdn", "mcp", "app", "evil"]) {
+      expect((await ask(`https://${host}.svc.example/c/${cert_id}`)).status, host).toBe(404);
+    }
+  });
+
+  test("what its host does not know is a page; what the API does not know is JSON", async () => {
+    const ask = await production();
+    for (const path of ["/", "/c", "/robots.txt", "/v1/certs"]) {
+      const answer = await ask(`https://verify.svc.example${path}`);
+      expect(answer.status, path).toBe(404);
+      expect(answer.headers.get("content-type"), path).toBe("text/html; charset=UTF-8");
+    }
+    expect((await ask("https://api.svc.example/v1/nothing")).headers.get("content-type")).toBe("application/json");
+  });
+});
+
+describe("languages", () => {
+  test.each([
+    ["", "en"],
+    ["es", "es"],
+    ["es-419", "es"],
+    ["ES-mx", "es"],
+    ["fr", "fr-CA"],
+    ["fr-CA", "fr-CA"],
+    ["fr-FR,fr;q=0.9,en;q=0.8", "fr-CA"],
+    ["de, es;q=0.5, fr;q=0.7", "fr-CA"],
+    ["en;q=0.1, es;q=0.2", "es"],
+    ["es;q=0, fr;q=0.001", "fr-CA"],
+    ["es;q=0", "en"],
+    ["es;q=2, fr;q=0.1", "fr-CA"],
+    ["de, *;q=0.5", "en"],
+    ["fr;q=0.5, es;q=0.5", "fr-CA"],
+    ["  es ; q=0.9 ", "es"],
+    [",,;q=1,es", "es"],
+    ["espresso", "en"],
+    [`${"xx,".repeat(60)}es`, "en"],
+    ["\u00e9s", "en"],
+  ])("Accept-Language %j is answered in %s", async (header, language) => {
+    const page = await open("nothing", { "accept-language": header });
+    const [root] = named(page.document, "html");
+    expect([root?.attribs.lang, root?.attribs.dir, page.headers.get("content-language")]).toEqual([language, "ltr", language]);
+    expect(page.headers.get("vary")).toContain("Accept-Language");
+  });
+
+  test.each([
+    ["es", "es"],
+    ["fr-CA", "fr-CA"],
+    ["FR-ca", "fr-CA"],
+    ["fr", "es"],
+    ["xx", "es"],
+    ["", "es"],
+    ["<script>", "es"],
+    ["__proto__", "es"],
+  ])("?lang=%s outranks the browser only when it names a language there is", async (query, language) => {
+    const page = await read(`/c/nothing?lang=${encodeURIComponent(query)}`, { headers: { "accept-language": "es" } });
+    expect(named(page.document, "html")[0]?.attribs.lang).toBe(language);
+  });
+
+  test("the chosen language is in every link to a page, and the current one is marked", async () => {
+    const page = await read(`/c/${(await issue()).cert_id}?lang=fr-CA`, { headers: { "user-agent": browser } });
+    const links = named(page.document, "a").filter((link) => /^(?:format|\?)/.test(link.attribs.href ?? ""));
+    expect(links.map((link) => [link.attribs.href, link.attribs["aria-current"]])).toEqual([
+      ["?lang=en", undefined],
+      ["?lang=es", undefined],
+      ["?lang=fr-CA", "true"],
+      ["format?lang=fr-CA", undefined],
+    ]);
+  });
+
+  test.each(languages.map((language) => [language]))("in %s no sentence is left unfilled", async (language) => {
+    const asked = { entities_accepted: ["Acme Solar LLC"], entities_rejected: [] };
+    for (const certId of [(await issue()).cert_id, (await issue(asked)).cert_id, "format", "nothing"]) {
+      const page = await read(`/c/${certId}?lang=${language}`, { headers: { "user-agent": browser } });
+      expect(textOf(page.document).replaceAll(/\{"business".*\}/g, "")).not.toMatch(/\{\w*\}|undefined|\[object/);
+    }
+  });
+
+  test("every language fills the same places as English", () => {
+    const places = (value: unknown, path = ""): string[] =>
+      typeof value === "string"
+        ? [`${path}: ${(value.match(/\{\w+\}/g) ?? []).sort().join(" ")}`]
+        : Object.entries(value as object).flatMap(([key, inner]) => places(inner, `${path}.${key}`));
+    for (const language of languages)
+      expect(places(catalogues[language].words).sort(), language).toEqual(places(catalogues.en.words).sort());
+  });
+
+  test("text of strangers stays in no language, in its own direction and untranslated", async () => {
+    const page = await open((await issue()).cert_id, { "accept-language": "es" });
+    const foreign = named(page.document, "bdi");
+    expect(foreign.length).toBeGreaterThan(8);
+    for (const { attribs } of foreign) expect(attribs).toMatchObject({ dir: "auto", lang: "", translate: "no" });
+  });
+});

@@ -1,0 +1,146 @@
+// Each open of a certificate's page is noted before it is answered; noting never keeps the page from being shown.
+import { env } from "cloudflare:workers";
+import { describe, expect, test } from "vitest";
+import { get, issue, world } from "../support/world.ts";
+import { browser, open, section, words } from "./page.ts";
+
+interface TrailRow {
+  at: string;
+  ip: string;
+  user_agent: string;
+  os: string | null;
+  bot: boolean;
+}
+
+const trail = async (certId: string): Promise<{ count: number; rows: TrailRow[] }> => {
+  const { body } = await get(`/v1/certs/${certId}`, world.acme.keys.live);
+  return { count: body.data.view_count, rows: body.data.view_trail };
+};
+
+const storedRows = async (certId: string): Promise<number> => {
+  const row = await env.DB.prepare("SELECT count(*) AS rows FROM certificate_views WHERE cert_id = ?")
+    .bind(certId)
+    .first<{ rows: number }>();
+  return row?.rows ?? -1;
+};
+
+describe("an open", () => {
+  test("is counted on the page that it gets, and kept with time, address, browser and system", async () => {
+    const { cert_id } = await issue();
+    const page = await open(cert_id, { "cf-connecting-ip": "203.0.113.5" });
+    expect(words(section(page, "timeline"))).toContain("This page has been opened once");
+    const { count, rows } = await trail(cert_id);
+    expect(count).toBe(1);
+    expect(rows).toEqual([{ at: expect.any(String), ip: "203.0.113.5", user_agent: browser, os: "Windows", bot: false }]);
+    expect(Math.abs(Date.parse(rows[0]!.at) - Date.now())).toBeLessThan(60_000);
+  });
+
+  test("is sealed at rest: neither address nor browser stands in the row", async () => {
+    const { cert_id } = await issue();
+    await open(cert_id, { "cf-connecting-ip": "203.0.113.6" });
+    const row = await env.DB.prepare("SELECT * FROM certificate_views WHERE cert_id = ?").bind(cert_id).first();
+    expect(JSON.stringify(row)).not.toMatch(/203\.0\.113|Mozilla|Windows/);
+  });
+
+  test("again by the same browser within ten seconds is counted but not kept twice", async () => {
+    const { cert_id } = await issue();
+    for (let n = 0; n < 3; n += 1) await open(cert_id, { "cf-connecting-ip": "203.0.113.7" });
+    await open(cert_id, { "cf-connecting-ip": "203.0.113.8" });
+    const { count, rows } = await trail(cert_id);
+    expect([count, rows.length]).toEqual([4, 2]);
+  });
+
+  test("again after ten seconds is kept again", async () => {
+    const { cert_id } = await issue();
+    await open(cert_id);
+    await env.DB.prepare("UPDATE certificate_views SET at = at - 10001 WHERE cert_id = ?").bind(cert_id).run();
+    await open(cert_id);
+    expect(await storedRows(cert_id)).toBe(2);
+  });
+
+  test("is one of two hundred at once, and each is counted", async () => {
+    const { cert_id } = await issue();
+    const pages = await Promise.all(Array.from({ length: 200 }, (_, n) => open(cert_id, { "cf-connecting-ip": `203.0.113.${n}` })));
+    expect(pages.every(({ status }) => status === 200)).toBe(true);
+    const { count } = await trail(cert_id);
+    expect([count, await storedRows(cert_id)]).toEqual([200, 200]);
+    const seen = pages
+      .map((page) => /opened (?:once|(\d+) times)/.exec(words(section(page, "timeline"))))
+      .map((match) => Number(match?.[1] ?? 1));
+    expect(seen.sort((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, n) => n + 1));
+  }, 60_000);
+
+  test("past ten thousand kept rows is counted only", async () => {
+    const { cert_id } = await issue();
+    await env.DB.prepare("UPDATE certificates SET view_rows = 9999 WHERE id = ?").bind(cert_id).run();
+    await open(cert_id, { "cf-connecting-ip": "203.0.113.10" });
+    await open(cert_id, { "cf-connecting-ip": "203.0.113.11" });
+    expect((await trail(cert_id)).count).toBe(2);
+    expect(await storedRows(cert_id)).toBe(1);
+  });
+
+  test("of an unknown certificate leaves nothing", async () => {
+    const before = await env.DB.prepare("SELECT count(*) AS rows FROM certificate_views").first("rows");
+    await open(`cc_00${"7".repeat(24)}`);
+    expect(await env.DB.prepare("SELECT count(*) AS rows FROM certificate_views").first("rows")).toBe(before);
+  });
+
+  test("with a browser name of any length and content is kept as plain text of at most 512 characters", async () => {
+    const { cert_id } = await issue();
+    await open(cert_id, { "user-agent": `=HYPERLINK("x")\t<b>Windows NT</b> ${"y".repeat(2_000)}` });
+    const [row] = (await trail(cert_id)).rows;
+    expect(row?.user_agent).toHaveLength(512);
+    expect(row?.user_agent.startsWith('=HYPERLINK("x")<b>Windows NT</b> y')).toBe(true);
+  });
+});
+
+describe("not a person's open", () => {
+  const notCounted: (readonly [string, Record<string, string>, RequestInit])[] = [
+    ["a look at the headers", {}, { method: "HEAD" }],
+    ["a prefetch", { "sec-purpose": "prefetch" }, {}],
+    ["a prerender", { "sec-purpose": "prefetch;prerender" }, {}],
+    ["an old prefetch", { purpose: "prefetch" }, {}],
+    [
+      "a link preview in a chat",
+      { "user-agent": "Mozilla/5.0 (compatible; Slackbot-LinkExpanding 1.0; +https://api.slack.com/robots)" },
+      {},
+    ],
+    ["a crawler", { "user-agent": "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)" }, {}],
+    ["a program without a name", { "user-agent": "" }, {}],
+  ];
+
+  test.each(notCounted)("%s is kept as a machine's and not counted", async (_what, headers, init) => {
+    const { cert_id } = await issue();
+    expect((await open(cert_id, headers, init)).status).toBe(200);
+    const { count, rows } = await trail(cert_id);
+    expect([count, rows.map(({ bot }) => bot)]).toEqual([0, [true]]);
+  });
+
+  test("a page fetched ahead and then opened is in the trail as both", async () => {
+    const { cert_id } = await issue();
+    await open(cert_id, { "sec-purpose": "prefetch" });
+    await open(cert_id);
+    const { count, rows } = await trail(cert_id);
+    expect([count, rows.map(({ bot }) => bot)]).toEqual([1, [false, true]]);
+  });
+
+  test("reading the JSON is no open", async () => {
+    const { cert_id } = await issue();
+    await get(`/v1/certs/${cert_id}/verify`);
+    expect(await trail(cert_id)).toEqual({ count: 0, rows: [] });
+  });
+});
+
+describe("a trail that cannot be written", () => {
+  test("does not keep the page from being shown, and is written again once it can be", async () => {
+    const { cert_id } = await issue();
+    await env.DB.exec("CREATE TRIGGER trail_is_down BEFORE INSERT ON certificate_views BEGIN SELECT RAISE(ABORT, 'injected fault'); END");
+    const page = await open(cert_id);
+    await env.DB.exec("DROP TRIGGER trail_is_down");
+    expect(page.status).toBe(200);
+    expect(words(section(page, "timeline"))).toContain("This page has not been opened yet");
+    expect((await trail(cert_id)).count).toBe(0);
+    await open(cert_id);
+    expect((await trail(cert_id)).count).toBe(1);
+  });
+});

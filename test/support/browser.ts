@@ -1,0 +1,61 @@
+// A real browser for tests: how it is launched, how a page is opened so that nothing it complains of goes unnoticed, and
+// the accessibility check.
+import { readFileSync } from "node:fs";
+import type { AxeResults } from "axe-core";
+import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import { ensureBrowser } from "../../scripts/browser.ts";
+
+export const launchBrowser = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: ensureBrowser(),
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+
+export interface OpenPage {
+  readonly page: Page;
+  /** Errors and warnings of the console, refused loads, uncaught exceptions, dialogs. A test that expects none says so. */
+  readonly complaints: readonly string[];
+  readonly close: () => Promise<void>;
+}
+
+/** A page in a context of its own: no cookie, no cache, no history of another test. */
+export const openPage = async (browser: Browser, options: BrowserContextOptions = {}): Promise<OpenPage> => {
+  const context = await browser.newContext({ viewport: { width: 900, height: 900 }, ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("dialog", (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  return { page, complaints, close: () => context.close() };
+};
+
+const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
+const standards = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+/** What axe finds wrong, one line a finding. Evaluated, not added as a tag: a strict page allows no foreign script. */
+export const accessibilityFindings = async (page: Page): Promise<string[]> => {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(
+    (tags): Promise<AxeResults> =>
+      (globalThis as unknown as { axe: typeof import("axe-core") }).axe.run({ runOnly: { type: "tag", values: tags } }),
+    standards,
+  );
+  return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`));
+};
+
+/** True when nothing is wider than the window, so that nobody has to scroll sideways. */
+export const fitsItsWidth = (page: Page): Promise<boolean> =>
+  page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);

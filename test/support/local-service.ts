@@ -1,0 +1,108 @@
+// The whole service for tests: the real Worker on the local runtime with the demo business site beside it, on free ports,
+// with databases and secrets of its own that are gone afterwards.
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildAssets } from "../../scripts/build.ts";
+import { startDemoSite } from "../../scripts/demo-site.ts";
+import { demoWorld, seedDemo, type DemoWorld } from "../../scripts/demo-world.ts";
+import { bundleWorker, startRuntime, type D1Like, type Runtime } from "../../scripts/local-runtime.ts";
+import { freshVars, settingsOf } from "../../scripts/settings.ts";
+
+export interface LocalService {
+  /** Origin of the service; all its hosts are this one. */
+  readonly origin: string;
+  /** Origin of the demo business site. */
+  readonly demoOrigin: string;
+  readonly world: DemoWorld;
+  readonly runtime: Runtime;
+  readonly database: D1Like;
+  readonly stop: () => Promise<void>;
+}
+
+const sources = [
+  "core/**",
+  "storage/**",
+  "durable-objects/**",
+  "workers/**",
+  "widget/**",
+  "scripts/build.ts",
+  "wrangler.toml",
+  "package.json",
+];
+
+/** Changes whenever a source does. */
+const stateOfSources = (): string => {
+  const hash = createHash("sha256").update(process.cwd());
+  for (const path of globSync(sources, { exclude: ["**/*.gen.ts"] }).sort()) {
+    const { mtimeMs, size } = statSync(path);
+    hash.update(`${path} ${mtimeMs} ${size}\n`);
+  }
+  return hash.digest("hex").slice(0, 16);
+};
+
+const builds = join(tmpdir(), "svc-test-builds");
+const keptMs = 60 * 60_000; // no test run is longer, so an older build serves nobody
+
+const removeOldBuilds = (): void => {
+  for (const name of readdirSync(builds)) {
+    const path = join(builds, name);
+    if (Date.now() - statSync(path).mtimeMs > keptMs) rmSync(path, { recursive: true, force: true });
+  }
+};
+
+/**
+ * A folder with the Worker bundled from the sources as they stand. Built once for all test files, by whichever comes
+ * first; of two that build at once, the later finds the folder taken and uses it.
+ */
+const builtWorker = async (): Promise<string> => {
+  const built = join(builds, stateOfSources());
+  if (existsSync(built)) return built;
+  await buildAssets();
+  mkdirSync(builds, { recursive: true });
+  removeOldBuilds();
+  const building = mkdtempSync(join(builds, "building-"));
+  bundleWorker(building);
+  cpSync("dist/assets", join(building, "assets"), { recursive: true }); // a build for something else may replace that folder meanwhile
+  if (existsSync(built)) rmSync(building, { recursive: true, force: true });
+  else renameSync(building, built);
+  return built;
+};
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+
+/** `vars` override settings of the Worker, e.g. `LIMIT_VERIFY_PER_IP`. */
+export const startLocalService = async (vars: Readonly<Record<string, string>> = {}): Promise<LocalService> => {
+  const bundledIn = await builtWorker();
+  const stateDir = mkdtempSync(join(tmpdir(), "svc-state-"));
+  const [port, demoPort] = await Promise.all([freePort(), freePort()]);
+  const settings = settingsOf({ port, demoPort, stateDir, vars: { ...freshVars(), ...vars } });
+  const runtime = await startRuntime({ ...settings, bundledIn, assetsIn: join(bundledIn, "assets") });
+  const world = demoWorld(settings.vars.ISSUER_KEY as string);
+  const database = await runtime.database();
+  await seedDemo(database, world, Date.now());
+  const site = await startDemoSite({ port: demoPort, cdnOrigin: settings.origin, clientId: world.acme.clients.live });
+  return {
+    origin: settings.origin,
+    demoOrigin: settings.demoOrigin,
+    world,
+    runtime,
+    database,
+    stop: async () => {
+      site.closeAllConnections();
+      site.close();
+      await runtime.dispose();
+      rmSync(stateDir, { recursive: true, force: true });
+    },
+  };
+};

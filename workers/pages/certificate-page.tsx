@@ -1,0 +1,439 @@
+// What the public page of a certificate says, in the order a reader needs it: what it is, what was shown, who may contact,
+// what for, what has happened, and how to check all of it. Everything comes from the published certificate; nothing that
+// only its owner may see can get here. Elements marked `data-bound` are what client/verify.ts compares with the record.
+import type { Child, FC } from "hono/jsx";
+import { policiesStatus, publishedCanonical, type PublishedCertificate, type PublishedPolicy } from "../../core/certificates/published.ts";
+import { verifyUrlOf } from "../../core/certificates/views.ts";
+import type { CertificatePage } from "../operations/certificate-page.ts";
+import type { Words } from "./i18n/words.ts";
+import type { Page } from "./layout.tsx";
+import { CopyButton, Exact, filled, Foreign, Hash, Moment, numberText, Remarks, Sentence, Shape, type Setting } from "./parts.tsx";
+import { QrCode } from "./qr.tsx";
+
+interface Shown {
+  readonly page: CertificatePage;
+  readonly setting: Setting;
+  /** The service's own addresses, from its settings: a request never says where it is. */
+  readonly verifyBase: string;
+  readonly apiBase: string;
+}
+
+type Part = FC<{ certificate: PublishedCertificate; setting: Setting }>;
+
+const Section: FC<{ name: string; heading: string; children?: Child }> = ({ name, heading, children }) => (
+  <section class={name} aria-labelledby={`${name}-heading`}>
+    <h2 id={`${name}-heading`}>{heading}</h2>
+    {children}
+  </section>
+);
+
+const Status: Part = ({ certificate, setting: { words } }) => (
+  <p class="statuses">
+    {certificate.status === "active" ? (
+      <span class="status good">
+        <Shape name="tick" />
+        {words.active}
+      </span>
+    ) : (
+      <span class="status bad">
+        <Shape name="cross" />
+        {words.withdrawn}
+      </span>
+    )}{" "}
+    {certificate.environment === "sandbox" && (
+      <span class="status caution">
+        <Shape name="warning" />
+        {words.sandbox}
+      </span>
+    )}
+  </p>
+);
+
+const Opening: Part = ({ certificate, setting }) => {
+  const { words } = setting;
+  return (
+    <header class="opening">
+      <p class="kind">{words.certificate}</p>
+      <h1>
+        <Exact text={certificate.businessName} bound="business.name" />
+      </h1>
+      <Remarks text={certificate.businessName} setting={setting} />
+      <div class="standing">
+        <Status certificate={certificate} setting={setting} />
+        <p>
+          <Sentence text={words.issuedOn} parts={{ date: <Moment at={certificate.issuedAt} bound="timestamp" setting={setting} /> }} />
+        </p>
+      </div>
+      {certificate.environment === "sandbox" && <p class="notice caution">{words.summarySandbox}</p>}
+      {certificate.status === "revoked" && <p class="notice bad">{words.summaryWithdrawn}</p>}
+      <p class="summary">
+        <Sentence
+          text={words.summary}
+          parts={{
+            domain: <Exact text={certificate.originDomain} bound="origin_domain" />,
+            business: <Exact text={certificate.businessName} bound="business.name" />,
+          }}
+        />
+      </p>
+    </header>
+  );
+};
+
+const Disclosure: Part = ({ certificate, setting }) => (
+  <Section name="shown" heading={setting.words.shown}>
+    <blockquote>
+      <Exact text={certificate.disclosureText} bound="disclosure" passage />
+    </blockquote>
+    <Remarks text={certificate.disclosureText} setting={setting} />
+  </Section>
+);
+
+const listedAtOnce = 12; // what a reader takes in at a glance; further names are one press away, and always in print
+
+const Names: FC<{ names: readonly string[]; setting: Setting }> = ({ names, setting }) => {
+  const list = (some: readonly string[]): Child => (
+    <ul class="names">
+      {some.map((name) => (
+        <li>
+          <Foreign text={name} bound="entity" setting={setting} />
+        </li>
+      ))}
+    </ul>
+  );
+  if (names.length <= listedAtOnce + 1) return <>{list(names)}</>;
+  const further = names.length - listedAtOnce;
+  return (
+    <>
+      {list(names.slice(0, listedAtOnce))}
+      <details>
+        <summary>{filled(setting.words.furtherRecipients, { count: numberText(further, setting.language) })}</summary>
+        {list(names.slice(listedAtOnce))}
+      </details>
+    </>
+  );
+};
+
+/** `list` names the member of the record these names stand in; an answer that nobody gave stands there empty. */
+const Answer: FC<{ heading: Child; list: string; names: readonly string[]; setting: Setting }> = ({ heading, list, names, setting }) => (
+  <div class="answer" data-list={list}>
+    <h3>{heading}</h3>
+    {names.length === 0 ? <p class="quiet">{setting.words.nobody}</p> : <Names names={names} setting={setting} />}
+  </div>
+);
+
+const Recipients: Part = ({ certificate: { entities, answered }, setting }) => {
+  const { words } = setting;
+  if (answered === null) {
+    return (
+      <Section name="recipients" heading={words.recipients}>
+        <p>{entities.length === 1 ? words.namedOne : words.namedTogether}</p>
+        <Names names={entities} setting={setting} />
+      </Section>
+    );
+  }
+  const told = new Set([...answered.accepted, ...answered.rejected]);
+  const notAsked = entities.filter((name) => !told.has(name));
+  return (
+    <Section name="recipients" heading={words.recipients}>
+      <p>{words.askedEach}</p>
+      <div class="answers">
+        <Answer
+          heading={
+            <>
+              <Shape name="tick" /> {words.accepted}
+            </>
+          }
+          list="entities_accepted"
+          names={answered.accepted}
+          setting={setting}
+        />
+        <Answer
+          heading={
+            <>
+              <Shape name="cross" /> {words.declined}
+            </>
+          }
+          list="entities_rejected"
+          names={answered.rejected}
+          setting={setting}
+        />
+        {notAsked.length > 0 && <Answer heading={words.notAsked} list="entities" names={notAsked} setting={setting} />}
+      </div>
+    </Section>
+  );
+};
+
+const Row: FC<{ name: Child; children?: Child }> = ({ name, children }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+const fieldName = (key: string, words: Words): Child =>
+  Object.hasOwn(words.fields, key) ? words.fields[key as keyof Words["fields"]] : <Exact text={key} />;
+
+const Person: Part = ({ certificate, setting }) => {
+  const { words } = setting;
+  if (certificate.subjectErasedAt !== null) return <p class="quiet">{words.erased}</p>;
+  return (
+    <>
+      <ul class="person">
+        {Object.entries(certificate.subjectMasked).map(([key, value]) => (
+          <li>
+            <span class="field">{fieldName(key, words)}</span>{" "}
+            {value === "" ? <span class="quiet">{words.leftEmpty}</span> : <Foreign text={value} setting={setting} />}
+          </li>
+        ))}
+      </ul>
+      <p class="quiet">
+        {words.masked} {words.checks.subject}
+      </p>
+    </>
+  );
+};
+
+const Details: Part = ({ certificate, setting }) => {
+  const { words } = setting;
+  return (
+    <Section name="details" heading={words.details}>
+      <dl>
+        <Row name={words.purpose}>
+          <Foreign text={certificate.purpose} bound="purpose" setting={setting} />
+        </Row>
+        <Row name={words.website}>
+          <Exact text={certificate.originDomain} bound="origin_domain" />
+          <p class="quiet">
+            {words.checks[certificate.capturedVia === "browser" ? "origin_browser" : "origin_server"]} {words.checks.domain}
+          </p>
+        </Row>
+        <Row name={words.person}>
+          <Person certificate={certificate} setting={setting} />
+        </Row>
+        {certificate.gpc && <Row name={words.signal}>{words.signalGpc}</Row>}
+      </dl>
+    </Section>
+  );
+};
+
+const eventShapes = { done: "tick", pending: "clock", counted: "dot" } as const;
+
+const Event: FC<{ kind: keyof typeof eventShapes; children?: Child }> = ({ kind, children }) => (
+  <li class={kind}>
+    <Shape name={eventShapes[kind]} />
+    <div>{children}</div>
+  </li>
+);
+
+const openedText = (count: number, { words, language }: Setting): string => {
+  if (count === 0) return words.openedNever;
+  return count === 1 ? words.openedOnce : filled(words.openedTimes, { count: numberText(count, language) });
+};
+
+/** Only what is so: an entry not yet made is said to be waiting, with what it is waiting for. */
+const Timeline: FC<{ page: CertificatePage; setting: Setting }> = ({ page: { certificate, loggedAt }, setting }) => {
+  const { words } = setting;
+  const { anchor } = certificate;
+  const ledger = anchor === null ? null : <Exact text={anchor.ledgerId} />;
+  return (
+    <Section name="timeline" heading={words.timeline}>
+      <ol>
+        <Event kind="done">
+          {words.issued} <Moment at={certificate.issuedAt} bound="timestamp" setting={setting} />
+        </Event>
+        {loggedAt === null ? (
+          <Event kind="pending">{words.loggedPending}</Event>
+        ) : (
+          <Event kind="done">
+            {words.logged} <Moment at={loggedAt} setting={setting} />
+          </Event>
+        )}
+        {anchor?.status === "anchored" && anchor.anchoredAt !== null && (
+          <Event kind="done">
+            <span>
+              <Sentence text={words.anchored} parts={{ ledger }} />
+            </span>{" "}
+            <Moment at={anchor.anchoredAt} setting={setting} />
+          </Event>
+        )}
+        {anchor !== null && anchor.status !== "anchored" && (
+          <Event kind="pending">
+            <span>
+              <Sentence text={words.anchoredPending} parts={{ ledger }} />
+            </span>
+            <p class="quiet">{words.anchoredPendingNote}</p>
+          </Event>
+        )}
+        {certificate.status === "revoked" && <Event kind="done">{words.withdrawnByPerson}</Event>}
+        <Event kind="counted">{openedText(certificate.viewCount, setting)}</Event>
+      </ol>
+    </Section>
+  );
+};
+
+const Check: FC<Shown> = ({ page: { certificate }, setting, apiBase }) => {
+  const { words } = setting;
+  const json = `${apiBase}/certs/${certificate.id}/verify`;
+  return (
+    <Section name="check" heading={words.check}>
+      <p>{words.checkIntro}</p>
+      <dl>
+        <Row name={words.fingerprint}>
+          <div class="fingerprint">
+            <Hash value={certificate.fingerprint} id="fingerprint" bound="fingerprint" />
+            <CopyButton of="fingerprint" label={words.copyFingerprint} words={words} />
+          </div>
+        </Row>
+      </dl>
+      <div
+        class="verdict"
+        id="verdict"
+        role="status"
+        data-match={words.match}
+        data-mismatch={words.mismatch}
+        data-mismatch-fingerprint={words.mismatchFingerprint}
+        data-mismatch-page={words.mismatchPage}
+        data-unable={words.unable}
+      >
+        <Shape name="tick" />
+        <Shape name="cross" />
+        <Shape name="clock" />
+        <p>{words.notChecked}</p>
+      </div>
+      <details class="record">
+        <summary>{words.record}</summary>
+        <pre>
+          <code id="record" data-bound="record" translate="no">
+            {publishedCanonical(certificate)}
+          </code>
+        </pre>
+        <CopyButton of="record" label={words.copyRecord} words={words} />
+        <dl>
+          <Row name={words.certificateNumber}>
+            <Hash value={certificate.id} bound="cert_id" />
+          </Row>
+          <Row name={words.businessNumber}>
+            <Hash value={certificate.businessId} bound="business.id" />
+          </Row>
+          <Row name={words.disclosureHash}>
+            <Hash value={certificate.disclosureHash} bound="disclosure_hash" />
+          </Row>
+          <Row name={words.subjectHash}>
+            <Hash value={certificate.subjectHash} bound="subject_hash" />
+          </Row>
+        </dl>
+      </details>
+      <details class="by-hand">
+        <summary>{words.byHand}</summary>
+        <p>{words.byHandFile}</p>
+        <pre>
+          <code translate="no">sha256sum record.json</code>
+        </pre>
+        <p>{words.byHandFetch}</p>
+        <pre>
+          <code translate="no">{`curl -s ${json} | jq -j .data.canonical | sha256sum\ncurl -s ${json} | jq -j .data.disclosure_text | sha256sum`}</code>
+        </pre>
+      </details>
+      <ul class="links">
+        <li>
+          <a href={`format?lang=${setting.language}`}>{words.formatLink}</a>
+        </li>
+        <li>
+          <a href={json}>{words.jsonLink}</a>
+        </li>
+      </ul>
+    </Section>
+  );
+};
+
+/** A link only where following it can do nothing but open a web page. */
+const isWebAddress = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+
+const Policy: FC<{ policy: PublishedPolicy; setting: Setting }> = ({ policy, setting }) => {
+  const { words } = setting;
+  const address = <Foreign text={policy.sourceUrl} setting={setting} />;
+  return (
+    <Row name={policy.kind === "privacy" ? words.privacy : words.terms}>
+      {isWebAddress(policy.sourceUrl) ? (
+        <a href={policy.sourceUrl} rel="nofollow noopener noreferrer external">
+          {address}
+        </a>
+      ) : (
+        address
+      )}
+      <p class="quiet">
+        <Sentence text={words.policySaved} parts={{ date: <Moment at={policy.capturedAt} setting={setting} /> }} />
+      </p>
+      <p class="quiet">
+        {words.policyHash} <Hash value={policy.contentHash} />
+      </p>
+    </Row>
+  );
+};
+
+const Policies: Part = ({ certificate, setting }) => {
+  const { words } = setting;
+  const status = policiesStatus(certificate);
+  return (
+    <Section name="policies" heading={words.policies}>
+      {status === "captured" ? (
+        <dl>
+          {certificate.policies.map((policy) => (
+            <Policy policy={policy} setting={setting} />
+          ))}
+        </dl>
+      ) : (
+        <p class="quiet">{status === "pending" ? words.policiesPending : words.policiesUnavailable}</p>
+      )}
+    </Section>
+  );
+};
+
+const Withdrawal: Part = ({ certificate, setting: { words } }) => (
+  <Section name="withdrawal" heading={words.isThisYou}>
+    <p>
+      <Sentence
+        text={words.tellBusiness}
+        parts={{
+          business: <Exact text={certificate.businessName} bound="business.name" />,
+          id: <Hash value={certificate.id} bound="cert_id" />,
+        }}
+      />
+    </p>
+  </Section>
+);
+
+const Address: FC<{ url: string; words: Words }> = ({ url, words }) => (
+  <div class="address">
+    <QrCode text={url} label={words.qr} />
+    <p>
+      {words.address}
+      <br />
+      <span class="url">{url}</span>
+    </p>
+  </div>
+);
+
+export const certificatePage = (shown: Shown): Page => {
+  const { page, setting } = shown;
+  const { certificate } = page;
+  const { words } = setting;
+  return {
+    title: `${certificate.businessName} · ${words.certificate}`,
+    script: "verify.js",
+    footer: words.footer,
+    content: (
+      <article class="certificate">
+        <Opening certificate={certificate} setting={setting} />
+        <Disclosure certificate={certificate} setting={setting} />
+        <Recipients certificate={certificate} setting={setting} />
+        <Details certificate={certificate} setting={setting} />
+        <Timeline page={page} setting={setting} />
+        <Check {...shown} />
+        <Policies certificate={certificate} setting={setting} />
+        {certificate.status === "active" && <Withdrawal certificate={certificate} setting={setting} />}
+        <Address url={verifyUrlOf(shown.verifyBase, certificate.id)} words={words} />
+      </article>
+    ),
+  };
+};

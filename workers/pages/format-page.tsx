@@ -1,0 +1,35 @@
+// How a certificate is built: what a page's "check it yourself" rests on, for whoever wants to check all of it.
+import type { Page } from "./layout.tsx";
+import type { Setting } from "./parts.tsx";
+
+export const formatPage = ({ words: { format } }: Setting): Page => ({
+  title: format.title,
+  content: (
+    <article class="prose">
+      <h1>{format.title}</h1>
+      <p>{format.intro}</p>
+      <h2>{format.record}</h2>
+      <p>{format.recordText}</p>
+      <dl>
+        {Object.entries(format.members).map(([name, meaning]) => (
+          <div>
+            <dt>
+              <code translate="no">{name}</code>
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+      <h2>{format.person}</h2>
+      <p>{format.personText}</p>
+      <h2>{format.signature}</h2>
+      <p>
+        {format.signatureText} <a href="/.well-known/jwks.json">{format.keysLink}</a>
+      </p>
+      <h2>{format.ledger}</h2>
+      <p>{format.ledgerText}</p>
+      <h2>{format.limits}</h2>
+      <p>{format.limitsText}</p>
+    </article>
+  ),
+});

@@ -1,0 +1,9 @@
+// The shape of a catalogue, taken from the English one: a language that lacks a sentence, or has one too many, does not
+// compile. `{name}` in a sentence is where a value goes; test/pages checks that every language has the same ones.
+import type { en } from "./en.ts";
+
+type Translated<T> = {
+  readonly [K in keyof T]: T[K] extends string ? string : Translated<T[K]>;
+};
+
+export type Words = Translated<typeof en>;

@@ -1,0 +1,101 @@
+// The frame of every page, and the headers every page is answered with.
+import type { Context } from "hono";
+import type { Child, FC } from "hono/jsx";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { Api } from "../api/context.ts";
+import { assets } from "./assets.gen.ts";
+import { brand } from "./brand.ts";
+import { catalogues, languages, pageLanguage, type Language } from "./language.ts";
+import { settingOf, type Setting } from "./parts.tsx";
+
+/** Nothing but our own files, no form to anywhere else, in nobody's frame. Styles and scripts stand in files only. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const pageHeaders: Readonly<Record<string, string>> = {
+  "Content-Security-Policy": contentSecurityPolicy,
+  // A page that a site opened in a popup keeps its opener; nobody else gets a handle on it.
+  "Cross-Origin-Opener-Policy": "same-origin-allow-popups",
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  // Whoever has the address may read the page; nobody else is to stumble on it.
+  "X-Robots-Tag": "noindex, nofollow",
+  Vary: "Accept-Language",
+};
+
+export interface Page {
+  readonly title: string;
+  readonly script?: keyof typeof assets;
+  readonly content: Child;
+  readonly footer?: string;
+  /** For a page that exists in one language only: no choice is offered, and the page says which language it is in. */
+  readonly only?: Language;
+}
+
+const Languages: FC<{ current: Language }> = ({ current }) => (
+  <nav class="languages" aria-label={catalogues[current].words.language}>
+    <ul>
+      {languages.map((language) => (
+        <li>
+          <a href={`?lang=${language}`} lang={language} hreflang={language} aria-current={language === current ? "true" : undefined}>
+            {catalogues[language].name}
+          </a>
+        </li>
+      ))}
+    </ul>
+  </nav>
+);
+
+const Frame: FC<{ page: Page; setting: Setting }> = ({ page, setting: { language, words } }) => (
+  <html lang={language} dir={catalogues[language].direction}>
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <title>{page.title}</title>
+      <link rel="icon" type="image/svg+xml" href={assets["mark.svg"]} />
+      <link rel="stylesheet" href={assets["app.css"]} />
+      {page.script !== undefined && <script type="module" src={assets[page.script]} />}
+    </head>
+    <body>
+      <a class="skip" href="#content">
+        {words.skip}
+      </a>
+      <header class="masthead">
+        <p class="brand">
+          <img src={assets["mark.svg"]} width="20" height="20" alt="" />
+          {brand}
+        </p>
+        {page.only === undefined && <Languages current={language} />}
+      </header>
+      <main id="content" tabindex={-1}>
+        {page.content}
+      </main>
+      {page.footer !== undefined && (
+        <footer class="colophon">
+          <p>{page.footer}</p>
+        </footer>
+      )}
+    </body>
+  </html>
+);
+
+/** Answers with a page in the reader's language. */
+export const pageAnswer = async (c: Context<Api>, status: ContentfulStatusCode, pageOf: (setting: Setting) => Page): Promise<Response> => {
+  const asked = settingOf(pageLanguage(c.req.query("lang"), c.req.header("accept-language")));
+  const page = pageOf(asked);
+  const setting = page.only === undefined ? asked : settingOf(page.only);
+  for (const [name, value] of Object.entries(pageHeaders)) c.header(name, value);
+  c.header("Content-Language", setting.language);
+  const html = await (<Frame page={page} setting={setting} />).toString();
+  return c.html(`<!doctype html>${html}`, status);
+};

@@ -1,0 +1,15 @@
+// Pages: the reference of the API at /docs; certificates under /c, with what every other path and method there answers.
+import { Hono } from "hono";
+import type { Api } from "../api/context.ts";
+import { mountDocs } from "./docs.tsx";
+import { noSuchPage, onPageFault, readOnlyPage } from "./notices.tsx";
+import { mountVerify } from "./verify.tsx";
+
+export const mountPages = (app: Hono<Api>): void => {
+  mountDocs(app);
+  const pages = new Hono<Api>();
+  mountVerify(pages);
+  pages.all("*", (c) => (c.req.method === "GET" || c.req.method === "HEAD" ? noSuchPage(c) : readOnlyPage(c)));
+  pages.onError(onPageFault);
+  app.route("/c", pages);
+};

@@ -1,0 +1,61 @@
+// Pages that say why there is nothing to see, and what to do next. None repeats anything of the request: an unknown
+// address and a misspelt one get the same page.
+import type { Context, ErrorHandler } from "hono";
+import type { Child } from "hono/jsx";
+import { isOutage } from "../api/faults.ts";
+import type { Api } from "../api/context.ts";
+import { statuses } from "../api/statuses.ts";
+import type { RefusalCode } from "../../core/refusals.ts";
+import { kindOfError } from "../log.ts";
+import type { Words } from "./i18n/words.ts";
+import { pageAnswer } from "./layout.tsx";
+import { filled, type Setting } from "./parts.tsx";
+
+const notice = (
+  c: Context<Api>,
+  code: RefusalCode,
+  said: (words: Words) => { readonly title: string; readonly advice: string; readonly more?: Child },
+): Promise<Response> => {
+  c.set("refused", code);
+  return pageAnswer(c, statuses[code], ({ words }: Setting) => {
+    const { title, advice, more } = said(words);
+    return {
+      title,
+      content: (
+        <article class="notice-page">
+          <h1>{title}</h1>
+          <p>{advice}</p>
+          {more}
+        </article>
+      ),
+    };
+  });
+};
+
+export const noSuchPage = (c: Context<Api>): Promise<Response> =>
+  notice(c, "cert_not_found", (words) => ({ title: words.notFound, advice: words.notFoundAdvice }));
+
+/** The wait is the one in Retry-After. */
+export const crowdedPage = (c: Context<Api>, seconds: string): Promise<Response> =>
+  notice(c, "rate_limited", (words) => ({ title: words.crowded, advice: filled(words.crowdedAdvice, { seconds }) }));
+
+export const readOnlyPage = (c: Context<Api>): Promise<Response> => {
+  c.header("Allow", "GET, HEAD");
+  return notice(c, "method_not_allowed", (words) => ({ title: words.readOnly, advice: words.readOnlyAdvice }));
+};
+
+/** The same judgement and log line as for the API, told to a person. */
+export const onPageFault: ErrorHandler<Api> = (error, c) => {
+  const outage = isOutage(error);
+  c.var.services.log.fault({ request_id: c.var.requestId, at: "page", error: kindOfError(error) });
+  if (outage) c.header("Retry-After", "1");
+  return notice(c as Context<Api>, outage ? "storage_unavailable" : "internal_error", (words) => ({
+    title: outage ? words.outage : words.failure,
+    advice: outage ? words.outageAdvice : words.failureAdvice,
+    more: (
+      <p class="quiet">
+        {words.requestNumber} <code>{c.var.requestId}</code>
+      </p>
+    ),
+  }));
+};

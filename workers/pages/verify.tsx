@@ -1,0 +1,37 @@
+// GET /c/{id}: the public page of a certificate. Who opens it is noted in the view trail; whoever has the address may.
+import type { Context, Hono } from "hono";
+import { addressKey } from "../../core/access/address.ts";
+import { certIdOf } from "../../core/ids.ts";
+import { limited } from "../api/guards.ts";
+import type { Api } from "../api/context.ts";
+import { openCertificatePage } from "../operations/certificate-page.ts";
+import { certificatePage } from "./certificate-page.tsx";
+import { formatPage } from "./format-page.tsx";
+import { pageAnswer } from "./layout.tsx";
+import { crowdedPage, noSuchPage } from "./notices.tsx";
+
+/** True when no person reads the answer: a look at the headers, or a page fetched ahead of a click that may never come. */
+const isUnread = (c: Context<Api>): boolean =>
+  c.req.method === "HEAD" ||
+  ["sec-purpose", "purpose", "x-purpose", "x-moz"].some((name) => /\b(?:prefetch|prerender|preview)\b/i.test(c.req.header(name) ?? ""));
+
+const verify = async (c: Context<Api>): Promise<Response> => {
+  const { services } = c.var;
+  const { verifyUrl, baseUrl } = services.config;
+  const crowded = limited(c, "VERIFY_PER_IP", await services.takeByAddress("VERIFY_PER_IP", addressKey(c.var.ip)));
+  if (crowded !== null) return crowdedPage(c, crowded.headers.get("retry-after") ?? "60");
+  const certId = certIdOf(c.req.param("id") ?? "");
+  if (certId === null) return noSuchPage(c);
+  const opened = await openCertificatePage(services, certId, {
+    ip: c.var.ip,
+    userAgent: c.req.header("user-agent") ?? "",
+    isUnread: isUnread(c),
+  });
+  if (!opened.ok) return noSuchPage(c);
+  return pageAnswer(c, 200, (setting) => certificatePage({ page: opened.value, setting, verifyBase: verifyUrl, apiBase: baseUrl }));
+};
+
+export const mountVerify = (pages: Hono<Api>): void => {
+  pages.get("/format", (c) => pageAnswer(c, 200, formatPage));
+  pages.get("/:id", verify);
+};
