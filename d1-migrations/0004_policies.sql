@@ -19,3 +19,8 @@ CREATE TABLE policy_captures (
   terms_id TEXT REFERENCES policy_snapshots (id)
 ) STRICT;
 CREATE INDEX policy_captures_domain ON policy_captures (domain, captured_at);
+
+-- A certificate is linked to one look, once: two workers that link the same certificates cannot both commit, and the
+-- policies of a certificate never change afterwards.
+CREATE TRIGGER certificates_policies_linked BEFORE UPDATE OF policy_capture_id ON certificates WHEN OLD.policy_capture_id IS NOT NULL
+BEGIN SELECT RAISE(ABORT, 'policies are linked once'); END;

@@ -1,17 +1,13 @@
-// Work that follows a change: written with it, claimed under a lease, done at least once, deleted when done. A lease is a
-// next_at in the future, so a worker that dies simply lets its rows become due again.
+// Work that follows a change: written with it, done at least once, deleted when done. Policies are looked up by domain,
+// for all certificates that wait for it at once: the first waiting row of a domain keeps its turn (when it is due, how
+// often it was tried), the rows behind it have no time of their own. A turn that is taken has its time moved into the
+// future, so a worker that dies simply lets it become due again. The turn is one row however many wait behind it:
+// claiming and backing off cost the same for one certificate and for a hundred thousand.
 import { secondMs, type Instant } from "../core/time.ts";
+import type { AuditChain } from "../core/facts.ts";
 
-export interface OutboxRow {
-  readonly ord: number;
-  readonly entityId: string;
-  readonly topic: string;
-  readonly payload: string;
-  readonly attempts: number;
-}
-
-const leaseMs = 60 * secondMs; // longer than the slowest look at a domain: two pages and their redirects at 10 s each
-const longestWaitMs = 15 * 60 * secondMs;
+const turnMs = 60 * secondMs; // more than a look (25 s) and the first links after it take
+const behindAnother = Number.MAX_SAFE_INTEGER;
 
 /**
  * Asks for a look at the policies, unless the certificate (written earlier in the same batch) shares a fresh one.
@@ -24,29 +20,70 @@ export const insertPolicyWork = (
   db
     .prepare(
       `INSERT INTO outbox (kind, entity_id, topic, payload, next_at, created_at)
-       SELECT 'policy', c.id, ?2, ?3, ?4, ?4 FROM certificates c WHERE c.id = ?1 AND c.policy_capture_id IS NULL`,
+       SELECT 'policy', c.id, ?2, ?3,
+         CASE WHEN EXISTS (SELECT 1 FROM outbox w WHERE w.kind = 'policy' AND w.topic = ?2) THEN ${behindAnother} ELSE ?4 END, ?4
+       FROM certificates c WHERE c.id = ?1 AND c.policy_capture_id IS NULL`,
     )
     .bind(work.certId, work.domain, work.page, work.now);
 
-/** Takes the oldest due row; every due row of its topic is leased with it, since one piece of work serves them all. */
-export const claimPolicyWork = async (db: D1Database, now: Instant): Promise<OutboxRow | null> => {
-  const { results } = await db
+/** A domain's turn to be looked at, as claimed. */
+export interface PolicyTurn {
+  readonly domain: string;
+  /** The page of the certificate that has waited longest. */
+  readonly page: string;
+  /** That certificate; its home is the home of everything that follows. */
+  readonly certId: string;
+  /** This attempt included. */
+  readonly attempts: number;
+}
+
+/** Takes the turn that has been due longest; null when none is due. Of two workers at once, one gets it. */
+export const claimPolicyTurn = async (db: D1Database, now: Instant): Promise<PolicyTurn | null> => {
+  const row = await db
     .prepare(
-      `UPDATE outbox SET next_at = ?1 + ${leaseMs}, attempts = attempts + 1
-       WHERE kind = 'policy' AND next_at <= ?1
-         AND topic = (SELECT topic FROM outbox WHERE kind = 'policy' AND next_at <= ?1 ORDER BY ord LIMIT 1)
-       RETURNING ord, entity_id, topic, payload, attempts`,
+      `UPDATE outbox SET next_at = ?1 + ${turnMs}, attempts = attempts + 1
+       WHERE ord = (SELECT ord FROM outbox WHERE kind = 'policy' AND next_at <= ?1 ORDER BY next_at, ord LIMIT 1)
+       RETURNING topic, payload, entity_id, attempts`,
     )
     .bind(now)
-    .all<{ ord: number; entity_id: string; topic: string; payload: string; attempts: number }>();
-  const newest = results.sort((a, b) => b.ord - a.ord)[0];
-  return newest === undefined
-    ? null
-    : { ord: newest.ord, entityId: newest.entity_id, topic: newest.topic, payload: newest.payload, attempts: newest.attempts };
+    .first<{ topic: string; payload: string; entity_id: string; attempts: number }>();
+  return row === null ? null : { domain: row.topic, page: row.payload, certId: row.entity_id, attempts: row.attempts };
 };
 
-/** After a failure: 2, 4, 8 ... seconds, at most 15 minutes. */
-export const postponeTopic = (db: D1Database, topic: string, attempts: number, now: Instant): D1PreparedStatement =>
-  db
-    .prepare("UPDATE outbox SET next_at = ? WHERE kind = 'policy' AND topic = ?")
-    .bind(now + Math.min(longestWaitMs, secondMs * 2 ** Math.min(attempts, 20)), topic);
+const firstWaiting = "(SELECT ord FROM outbox WHERE kind = 'policy' AND topic = ?1 ORDER BY ord LIMIT 1)";
+
+/** The domain's turn comes again at `at`. */
+export const postponePolicyTurn = (db: D1Database, domain: string, at: Instant): D1PreparedStatement =>
+  db.prepare(`UPDATE outbox SET next_at = ?2 WHERE ord = ${firstWaiting}`).bind(domain, at);
+
+/** A turn that ended by a fault of ours is not counted against the domain; it comes again when its time is over. */
+export const forgivePolicyTurn = (db: D1Database, domain: string): D1PreparedStatement =>
+  db.prepare(`UPDATE outbox SET attempts = MAX(0, attempts - 1) WHERE ord = ${firstWaiting}`).bind(domain);
+
+export interface WaitingCertificate {
+  readonly ord: number;
+  readonly certId: string;
+  readonly chain: AuditChain;
+}
+
+/** The certificates that have waited longest for a domain. */
+export const waitingForPolicies = async (db: D1Database, domain: string, most: number): Promise<readonly WaitingCertificate[]> => {
+  const { results } = await db
+    .prepare(
+      `SELECT o.ord, o.entity_id, b.audit_chain, b.audit_shard FROM outbox o
+       JOIN certificates c ON c.id = o.entity_id JOIN businesses b ON b.id = c.business_id
+       WHERE o.kind = 'policy' AND o.topic = ? ORDER BY o.ord LIMIT ?`,
+    )
+    .bind(domain, most)
+    .all<{ ord: number; entity_id: string; audit_chain: string; audit_shard: number }>();
+  return results.map((row) => ({ ord: row.ord, certId: row.entity_id, chain: { tag: row.audit_chain, shard: row.audit_shard } }));
+};
+
+/** For the batch that links them: the rows are done, and the turn, still taken, passes to the next that waits. */
+export const finishPolicyWork = (
+  db: D1Database,
+  done: { readonly domain: string; readonly ords: readonly number[]; readonly now: Instant },
+): readonly D1PreparedStatement[] => [
+  db.prepare("DELETE FROM outbox WHERE ord IN (SELECT value FROM json_each(?))").bind(JSON.stringify(done.ords)),
+  postponePolicyTurn(db, done.domain, done.now + turnMs),
+];

@@ -1,7 +1,21 @@
-// What a network address looks like in text. Only recognised here; classes of addresses are the fetcher's business.
+// What a network address looks like in text, and under which name its calls are counted. Classes of addresses are the
+// fetcher's business.
 
-const ipv4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)$/;
+const ipv4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/;
 
 const isIpv6 = (text: string): boolean => text.includes(":") && /^[0-9a-fA-F:.]{2,45}$/.test(text) && URL.canParse(`http://[${text}]/`);
 
 export const isKnownIp = (text: string): boolean => ipv4.test(text) || isIpv6(text);
+
+/** One household is one address: IPv6 counts by its /64, which is the smallest a subscriber gets. */
+export const addressKey = (ip: string): string => {
+  if (!ip.includes(":")) return ip;
+  const [head = "", tail] = ip.toLowerCase().split("::");
+  const left = head.split(":").filter((group) => group !== "");
+  const right = tail === undefined ? [] : tail.split(":").filter((group) => group !== "");
+  const groups = tail === undefined ? left : [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill("0"), ...right];
+  return groups
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ""))
+    .join(":");
+};

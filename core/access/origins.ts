@@ -20,6 +20,7 @@ export interface OriginRules {
 const localHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1"]);
 const longestPageUrl = 2_048;
 const printableAscii = /^[\x21-\x7e]+$/;
+const hiddenInUrl = /[\p{White_Space}\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/u;
 
 /** A domain proved by DNS covers its sub-domains, on a label boundary; proved by a file or tag, the exact host and `www.`. */
 const covers = (verified: VerifiedDomain, host: string): boolean =>
@@ -32,9 +33,9 @@ const isLocalHttp = (url: URL, rules: OriginRules): boolean =>
   url.protocol === "http:" &&
   ((rules.allowsLocalHttp && localHosts.has(url.hostname)) || (rules.allowsSandboxLocalhost && url.hostname === "localhost"));
 
-/** https on its own port; a port or plain http only where the rules say local. A trailing dot is another spelling of the host. */
+/** https on its own port; a port or plain http only where the rules say local. An empty label is a trailing dot or worse. */
 const isAllowedAddress = (url: URL, rules: OriginRules): boolean => {
-  if (url.hostname.endsWith(".")) return false;
+  if (url.hostname.split(".").includes("")) return false;
   if (url.protocol === "https:") return url.port === "" || (rules.allowsLocalHttp && localHosts.has(url.hostname));
   return isLocalHttp(url, rules);
 };
@@ -54,7 +55,11 @@ const verifiedHost = (url: URL, domains: readonly VerifiedDomain[], rules: Origi
     : null;
 };
 
-/** The Origin header, exactly as a browser writes it. `null` (a sandboxed frame) and absence are refused. */
+/** A host and its port as they may be spelt: in any case, and with the port that the scheme means anyway. */
+const spellings = (url: URL): readonly string[] =>
+  url.port === "" ? [url.host, `${url.host}:${url.protocol === "https:" ? 443 : 80}`] : [url.host];
+
+/** Scheme, host and port and nothing else, as a browser writes it. `null` (a sandboxed frame) and absence are refused. */
 export const verifyOrigin = (
   origin: string | null,
   domains: readonly VerifiedDomain[],
@@ -62,18 +67,29 @@ export const verifyOrigin = (
 ): Result<VerifiedHost, "origin_not_verified"> => {
   if (origin === null || !printableAscii.test(origin) || !URL.canParse(origin)) return refuse("origin_not_verified");
   const url = new URL(origin);
-  const found = url.origin === origin ? verifiedHost(url, domains, rules) : null;
+  const isPlain = spellings(url).some((host) => origin.toLowerCase() === `${url.protocol}//${host}`);
+  const found = isPlain ? verifiedHost(url, domains, rules) : null;
   return found === null ? refuse("origin_not_verified") : ok(found);
 };
 
 /** An address that can be sealed as evidence; null, or the rule that is broken. Whether its host is verified is asked later. */
 export const pageUrlFault = (pageUrl: string): string | null => {
   if (pageUrl.length > longestPageUrl) return "must be at most 2,048 characters";
-  if (!printableAscii.test(pageUrl) || !/^https?:\/\/[^/\\@?#]+(?:[/?#]|$)/i.test(pageUrl) || !URL.canParse(pageUrl))
+  if (hiddenInUrl.test(pageUrl) || !/^https?:\/\/[^/\\@?#]+(?:[/?#]|$)/i.test(pageUrl) || !URL.canParse(pageUrl))
     return "must be an absolute https address";
   const { protocol, hostname } = new URL(pageUrl);
   if (protocol === "http:" && !localHosts.has(hostname)) return "must be an absolute https address";
   return null;
+};
+
+/**
+ * Letters of other scripts may stand for their punycode. Percent signs, wide letters, ideographic dots and other numbers for
+ * an address come out as the same host too, but nobody writes their own address so.
+ */
+const isPlainlySpelt = (pageUrl: string, url: URL): boolean => {
+  const [authority = ""] = pageUrl.slice(pageUrl.indexOf("//") + 2).split(/[/?#]/, 1);
+  if (printableAscii.test(authority)) return spellings(url).includes(authority.toLowerCase());
+  return /^[\p{L}\p{N}\p{M}.-]+$/u.test(authority) && authority.normalize("NFKC") === authority.normalize("NFC");
 };
 
 /** The host of the page that held the form. The page and the Origin may differ in host as long as each is verified. */
@@ -82,6 +98,7 @@ export const verifyPageUrl = (
   domains: readonly VerifiedDomain[],
   rules: OriginRules,
 ): Result<VerifiedHost, "page_url_not_verified"> => {
-  const found = verifiedHost(new URL(pageUrl), domains, rules);
+  const url = new URL(pageUrl);
+  const found = isPlainlySpelt(pageUrl, url) ? verifiedHost(url, domains, rules) : null;
   return found === null ? refuse("page_url_not_verified") : ok(found);
 };

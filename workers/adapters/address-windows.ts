@@ -23,16 +23,3 @@ export class AddressWindows {
     return { allowed, remaining: limit.count - recent.length, resetMs: (recent[0] ?? now) + windowMs - now };
   }
 }
-
-/** One household is one address: IPv6 counts by its /64, which is the smallest a subscriber gets. */
-export const addressKey = (ip: string): string => {
-  if (!ip.includes(":")) return ip;
-  const [head = "", tail] = ip.toLowerCase().split("::");
-  const left = head.split(":").filter((group) => group !== "");
-  const right = tail === undefined ? [] : tail.split(":").filter((group) => group !== "");
-  const groups = tail === undefined ? left : [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill("0"), ...right];
-  return groups
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ""))
-    .join(":");
-};

@@ -1,4 +1,125 @@
-// Policy snapshots: what the outbox asks for is looked up, stored once and linked to every certificate that waits for it.
+// Policy snapshots: a domain that certificates wait for is looked at once, and every one of them is linked to that look.
+//
+// What is safe where, step by step. Dying anywhere only makes a turn due again a minute later:
+//   1 claim    one row, one statement: of two workers one gets the turn. Nothing else has changed.
+//   2 look     reads only; dying here costs one attempt.
+//   3 texts    into KV under their hash: writing one twice changes nothing, and a text no row names is harmless.
+//   4 commit   snapshots, look, links, finished outbox rows and audit entries of the first hundred certificates in one
+//              batch: all or nothing. A text is there before any row names it.
+//   5 commits  of the next hundreds, each one batch. Whoever takes the turn over finds the look, still fresh, and goes on.
+// A certificate is linked exactly once whatever happens: linking a linked one fails the whole batch (0004_policies.sql).
+// So policies_status tells the truth at every moment: pending until linked, then what that one look found.
+import type { Fact } from "../../core/facts.ts";
+import { mostAttempts, nextLookAt } from "../../core/policies/patience.ts";
+import { lookSharedMs } from "../../core/policies/snapshot.ts";
+import { secondMs, type Instant } from "../../core/time.ts";
+import { commit } from "../../storage/commit.ts";
+import {
+  claimPolicyTurn,
+  finishPolicyWork,
+  forgivePolicyTurn,
+  postponePolicyTurn,
+  waitingForPolicies,
+  type PolicyTurn,
+  type WaitingCertificate,
+} from "../../storage/outbox.ts";
+import {
+  captureSince,
+  insertCapture,
+  isLinkedAlready,
+  linkCertificates,
+  storePolicyTexts,
+  type PolicyCapture,
+} from "../../storage/policies.ts";
+import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
+import { lookAtPolicies, type Look } from "./policy-look.ts";
 
-export const capturePolicies = async (_platform: Platform, _db: D1Database): Promise<void> => {};
+const lanes = 2; // a host that hangs leaves the other lane free; more would wait for each other's six connections
+const longestRunMs = 45 * secondMs; // no new turn after that: the next minute has its own run
+const linkedAtOnce = 100; // a batch of about 105 statements
+const mostLostRaces = 5; // in a row, each against a worker that got further; more is a fault
+
+const nothingFound: Look = { found: { privacy: null, terms: null }, complete: true };
+
+interface Linking {
+  readonly capture: PolicyCapture;
+  /** Rows that must be written with the first links; none for a look that is stored already. */
+  readonly rows: readonly D1PreparedStatement[];
+}
+
+const linkedFact = (waiting: WaitingCertificate, capture: PolicyCapture, now: Instant): Fact => ({
+  type: "policy.linked",
+  entityType: "certificate",
+  entityId: waiting.certId,
+  at: now,
+  chain: waiting.chain,
+  payload: { actor: "service", capture_id: capture.id, privacy: capture.hashes.privacy, terms: capture.hashes.terms },
+});
+
+/** Links everything that waits for the domain, oldest first, a hundred in a batch. */
+const linkWaiting = async (platform: Platform, db: D1Database, domain: string, { capture, rows }: Linking): Promise<void> => {
+  let unwritten = rows;
+  for (let lostRaces = 0; lostRaces < mostLostRaces; ) {
+    const waiting = await waitingForPolicies(db, domain, linkedAtOnce);
+    if (waiting.length === 0) return;
+    const now = platform.clock();
+    const certIds = waiting.map(({ certId }) => certId);
+    const ords = waiting.map(({ ord }) => ord);
+    try {
+      await commit(
+        { db, vault: platform.vault, ledgerId: platform.config.ledger.id },
+        [...unwritten, linkCertificates(db, capture.id, certIds), ...finishPolicyWork(db, { domain, ords, now })],
+        waiting.map((one) => linkedFact(one, capture, now)),
+      );
+      unwritten = [];
+      lostRaces = 0;
+    } catch (error) {
+      if (!isLinkedAlready(error)) throw error;
+      lostRaces += 1;
+    }
+  }
+  throw new Error("policies: the waiting certificates are linked and still wait");
+};
+
+/** A fresh look is shared; otherwise the domain is looked at, and again later if it did not answer, but not forever. */
+const takeTurn = async (platform: Platform, db: D1Database, turn: PolicyTurn): Promise<void> => {
+  const { domain, attempts } = turn;
+  const fresh = await captureSince(db, domain, platform.clock() - lookSharedMs);
+  if (fresh !== null) return linkWaiting(platform, db, domain, { capture: fresh, rows: [] });
+
+  // More attempts than are allowed means that looking itself ended the worker: do not try that again.
+  const look = attempts > mostAttempts ? nothingFound : await lookAtPolicies(platform, domain, turn.page);
+  const now = platform.clock();
+  if (!look.complete && attempts < mostAttempts) {
+    await postponePolicyTurn(db, domain, nextLookAt(attempts, now)).run();
+    return;
+  }
+  await storePolicyTexts(db, platform.kv, domain, look.found);
+  await linkWaiting(
+    platform,
+    db,
+    domain,
+    insertCapture(db, { domain, certId: turn.certId, found: look.found, now, random: platform.random }),
+  );
+};
+
+/** Takes turns until none is due. A fault of ours keeps the turn for a minute and is not counted against the domain. */
+const runLane = async (platform: Platform, db: D1Database, until: Instant): Promise<void> => {
+  while (platform.clock() < until) {
+    const turn = await claimPolicyTurn(db, platform.clock());
+    if (turn === null) return;
+    try {
+      await takeTurn(platform, db, turn);
+    } catch (error) {
+      platform.log.fault({ at: "policies", error: kindOfError(error) });
+      await forgivePolicyTurn(db, turn.domain).run();
+    }
+  }
+};
+
+/** Looks up what is due in one home. Safe to call at any time, from anywhere, twice at once. */
+export const capturePolicies = async (platform: Platform, db: D1Database): Promise<void> => {
+  const until = platform.clock() + longestRunMs;
+  await Promise.all(Array.from({ length: lanes }, () => runLane(platform, db, until)));
+};

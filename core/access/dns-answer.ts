@@ -1,0 +1,93 @@
+// What a resolver's JSON answer says about a host (DNS over HTTPS, application/dns-json). An answer is believed only as
+// far as it follows from the question: aliases are followed from the host on, and an address counts only under the
+// last of them. Which addresses are public is the caller's knowledge.
+
+export type DnsType = "A" | "AAAA";
+
+/** `unanswered`: ask again later. `refused`: the answer itself forbids the host, or is none that a resolver would give. */
+export type DnsAnswer =
+  | { readonly ok: true; readonly addresses: readonly string[] }
+  | { readonly ok: false; readonly fault: "unanswered" | "refused" };
+
+export interface DnsRules {
+  /** False for an alias that a stranger may not send us to. */
+  readonly isAllowedName: (name: string) => boolean;
+  readonly isPublicAddress: (address: string) => boolean;
+}
+
+const typeNumbers = { A: 1, AAAA: 28 } as const;
+const aliasType = 5;
+const addressTypes: ReadonlySet<unknown> = new Set(Object.values(typeNumbers));
+const mostRecords = 64;
+const noError = 0;
+const noSuchName = 3;
+
+interface DnsRecord {
+  readonly name: string;
+  readonly type: number;
+  readonly data: string;
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null;
+
+const plainName = (name: string): string => name.toLowerCase().replace(/\.$/, "");
+
+/** Null when any record is not of the expected shape. */
+const recordsOf = (answer: unknown): readonly DnsRecord[] | null => {
+  if (answer === undefined) return [];
+  if (!Array.isArray(answer) || answer.length > mostRecords) return null;
+  const records: DnsRecord[] = [];
+  for (const record of answer as readonly unknown[]) {
+    if (!isObject(record) || typeof record.name !== "string" || typeof record.type !== "number" || typeof record.data !== "string")
+      return null;
+    records.push({ name: plainName(record.name), type: record.type, data: record.data });
+  }
+  return records;
+};
+
+/** The name at the end of the aliases; null for a loop, a fork, a stray alias, or one to a name we may not be sent to. */
+const lastAlias = (host: string, records: readonly DnsRecord[], isAllowedName: DnsRules["isAllowedName"]): string | null => {
+  const aliases = new Map<string, string>();
+  for (const { name, type, data } of records) {
+    if (type !== aliasType) continue;
+    const target = plainName(data);
+    if (aliases.has(name) || !isAllowedName(target)) return null;
+    aliases.set(name, target);
+  }
+  const passed = new Set<string>();
+  let name = host;
+  for (let target = aliases.get(name); target !== undefined && !passed.has(name); target = aliases.get(name)) {
+    passed.add(name);
+    name = target;
+  }
+  return passed.size === aliases.size && !passed.has(name) ? name : null;
+};
+
+/** The addresses of `host` in one answer to a question of one type; none at all is an answer too. */
+export const readDnsAnswer = (host: string, body: unknown, rules: DnsRules): DnsAnswer => {
+  const refused = { ok: false, fault: "refused" } as const;
+  if (!isObject(body) || typeof body.Status !== "number") return { ok: false, fault: "unanswered" };
+  if (body.Status === noSuchName) return { ok: true, addresses: [] };
+  if (body.Status !== noError) return { ok: false, fault: "unanswered" };
+  const records = recordsOf(body.Answer);
+  const owner = records === null ? null : lastAlias(host, records, rules.isAllowedName);
+  if (records === null || owner === null) return refused;
+  const addresses = records.filter(({ type }) => addressTypes.has(type));
+  if (addresses.some(({ name, data }) => name !== owner || !rules.isPublicAddress(data))) return refused;
+  return { ok: true, addresses: addresses.map(({ data }) => data) };
+};
+
+export type HostVerdict = "public" | "not_public" | "unanswered";
+
+/** One resolver's answers to both questions together: public only with an address, and with none that is not public. */
+export const verdictOf = (answers: readonly DnsAnswer[]): HostVerdict => {
+  if (answers.some((answer) => !answer.ok && answer.fault === "refused")) return "not_public";
+  if (answers.some((answer) => !answer.ok)) return "unanswered";
+  return answers.some((answer) => answer.ok && answer.addresses.length > 0) ? "public" : "not_public";
+};
+
+/** All resolvers must agree; one that says no outweighs one that is silent. No resolver, no answer. */
+export const jointVerdict = (verdicts: readonly HostVerdict[]): HostVerdict => {
+  if (verdicts.includes("not_public")) return "not_public";
+  return verdicts.length > 0 && verdicts.every((verdict) => verdict === "public") ? "public" : "unanswered";
+};

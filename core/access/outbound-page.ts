@@ -1,0 +1,34 @@
+// A page of somebody else's site, as a guarded GET answers it. Every way it can fail is a value: the pages of strangers
+// are slow, wrong and hostile as a matter of course.
+
+export interface PageRequest {
+  readonly url: string;
+  readonly userAgent: string;
+  /** Redirects are followed only to hosts for which this is true. */
+  readonly isWithin: (hostname: string) => boolean;
+  readonly ports: readonly number[];
+  /** For everything together: resolving, redirects, body. */
+  readonly totalMs: number;
+  /** After decompression. */
+  readonly maxBytes: number;
+}
+
+export interface Page {
+  /** Where it was found, after redirects. */
+  readonly url: string;
+  readonly type: "text/html" | "text/plain";
+  readonly body: string;
+}
+
+export type PageAnswer =
+  | { readonly outcome: "page"; readonly page: Page }
+  /** The address was judged or the host answered, and asking again would say the same. */
+  | {
+      readonly outcome: "nothing";
+      readonly reason: "address" | "not_public" | "left_site" | "redirects" | "status" | "type" | "too_large";
+    }
+  /** No answer that can be relied on; ask again later. */
+  | { readonly outcome: "unreached"; readonly reason: "dns" | "network" | "timeout" | "status" };
+
+/** Never throws. */
+export type FetchPage = (request: PageRequest) => Promise<PageAnswer>;

@@ -1,0 +1,106 @@
+// Which addresses a stranger may make us call (webhooks, policy pages): https to a public name, in the one spelling that
+// cannot mean anything else. An address is refused, never repaired: the parser turns `2130706433`, `0x7f.1` and
+// `①②⑦.1` all into 127.0.0.1, so whatever it had to change is not what was written. Names only; which addresses a name
+// has is asked of resolvers later (core/access/dns-answer.ts).
+
+export type OutboundFault =
+  | "spelling" // not one plain address: characters, length, or a host the parser had to repair
+  | "not_https"
+  | "credentials"
+  | "fragment"
+  | "ip_address"
+  | "port"
+  | "host_name"
+  | "internal_name"
+  | "own_host";
+
+export interface OutboundRules {
+  readonly ports: readonly number[];
+  /** `host` or `host:port` of the service's own addresses: it never calls itself. */
+  readonly ownHosts: readonly string[];
+  /** Development only: `host:port` exactly as written in the URL; such a host may be local and plain http. */
+  readonly allowedAsWritten: readonly string[];
+}
+
+export interface OutboundUrl {
+  readonly href: string;
+  readonly hostname: string;
+  /** True for a development host: its name is not asked of public resolvers. */
+  readonly local: boolean;
+}
+
+export type OutboundCheck = { readonly ok: true; readonly url: OutboundUrl } | { readonly ok: false; readonly fault: OutboundFault };
+
+const longestUrl = 2_048;
+const longestName = 253; // RFC 1035 2.3.4, without the root's dot
+const plainCharacters = /^[\x21-\x7e]+$/;
+const ambiguousCharacters = /[\\<>"{}|^`]/;
+const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const topLabel = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/; // never numeric, so no name can be read as an address
+
+// Names that mean a machine near the caller, or that exist to turn a public name into such a machine. Each covers its
+// sub-domains. Reserved names (RFC 2606, 6761, 6762, 7686, 8375, 9476) never have a public address.
+const internalNames: ReadonlySet<string> = new Set([
+  ...["localhost", "localdomain", "local", "internal", "intranet", "lan", "corp", "home", "private", "domain", "workgroup"],
+  ...["test", "example", "invalid", "onion", "alt", "arpa", "svc", "cluster", "consul", "docker", "kube"],
+  // Public names whose address is written in the name, changes from answer to answer, or always is this machine.
+  ...["nip.io", "sslip.io", "xip.io", "traefik.me", "localtest.me", "lvh.me", "vcap.me", "lacolhost.com", "fuf.me", "local.gd"],
+  ...["127-0-0-1.org.uk", "1u.ms", "rbndr.us"],
+  // Metadata services of clouds that answer under a public name.
+  ...["metadata.goog", "metadata.packet.net", "metadata.platformequinix.com", "metadata.tencentyun.com"],
+]);
+
+const refused = (fault: OutboundFault): OutboundCheck => ({ ok: false, fault });
+
+const withoutPort = (host: string): string => host.replace(/:\d+$/, "");
+
+/** Null, or why a name is not one a stranger may send us to. Also asked of every alias a resolver names. */
+export const hostNameFault = (name: string, ownHosts: readonly string[]): OutboundFault | null => {
+  const labels = name.split(".");
+  if (/^[\d.]+$/.test(name)) return "ip_address";
+  if (name.length > longestName || labels.length < 2 || !labels.every((part) => label.test(part))) {
+    return labels.length === 1 && internalNames.has(name) ? "internal_name" : "host_name";
+  }
+  if (labels.some((_, at) => internalNames.has(labels.slice(at).join(".")))) return "internal_name";
+  if (!topLabel.test(labels.at(-1) as string)) return "host_name";
+  return ownHosts.some((own) => withoutPort(own) === name) ? "own_host" : null;
+};
+
+/** Steps 1 to 6 of the guard, in order. */
+export const checkOutboundUrl = (text: unknown, rules: OutboundRules): OutboundCheck => {
+  if (typeof text !== "string" || text.length < 1 || text.length > longestUrl) return refused("spelling");
+  if (!plainCharacters.test(text) || ambiguousCharacters.test(text)) return refused("spelling");
+
+  const [, scheme = "", authority = ""] = /^([a-z]+):\/\/([^/?#]*)/i.exec(text) ?? [];
+  const local = rules.allowedAsWritten.includes(authority) && /^https?$/i.test(scheme);
+  if (scheme.toLowerCase() !== "https" && !local) return refused("not_https");
+  if (authority.includes("@")) return refused("credentials");
+  if (text.includes("#")) return refused("fragment");
+  if (authority === "" || !URL.canParse(text)) return refused("spelling");
+
+  const url = new URL(text);
+  if (local) {
+    if (rules.ownHosts.includes(url.host)) return refused("own_host");
+    return { ok: true, url: { href: `${url.protocol}//${authority}${url.pathname}${url.search}`, hostname: url.hostname, local } };
+  }
+  const written = authority.toLowerCase().replace(/:443$/, "");
+  if (url.hostname.startsWith("[") || /^[\d.]+$/.test(url.hostname)) return refused("ip_address");
+  if (written !== url.host) return refused("spelling");
+  if (!rules.ports.includes(url.port === "" ? 443 : Number(url.port))) return refused("port");
+  const fault = hostNameFault(url.hostname, rules.ownHosts);
+  return fault === null ? { ok: true, url: { href: url.href, hostname: url.hostname, local } } : refused(fault);
+};
+
+/**
+ * A reference found in a page or in a Location header, made absolute against the address it came from, with its host
+ * still spelt as its author wrote it, so that `checkOutboundUrl` judges that spelling. Null for what is no address.
+ */
+export const referenceAsWritten = (reference: string, base: string): string | null => {
+  const text = reference.trim();
+  if (text === "" || text.length > longestUrl || /[\\\u0000-\u001f\u007f]/.test(text) || !URL.canParse(text, base)) return null;
+  const url = new URL(text, base);
+  const [, authority] = /^(?:[a-z][a-z0-9+.-]*:)?\/\/([^/?#]*)/i.exec(text) ?? [];
+  if (authority === undefined && /^[a-z][a-z0-9+.-]*:/i.test(text)) return null; // mailto:, javascript:, https:name
+  const [, baseAuthority = ""] = /^[a-z]+:\/\/([^/?#]*)/i.exec(base) ?? [];
+  return `${url.protocol}//${authority ?? baseAuthority}${url.pathname}${url.search}`;
+};

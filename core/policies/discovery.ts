@@ -1,0 +1,153 @@
+// Where a site keeps its privacy policy and its terms: rules over the links of a page, and the places to try when no link
+// says. In order: a link that declares itself (rel, RFC 6903), then what its text says, then what its address says.
+import type { PolicyKind } from "./snapshot.ts";
+
+export interface Link {
+  /** Absolute, without fragment, its host spelt as in the page. */
+  readonly address: string;
+  /** Lower-case tokens of the rel attribute. */
+  readonly rel: readonly string[];
+  readonly text: string;
+}
+
+const relations: Readonly<Record<PolicyKind, string>> = { privacy: "privacy-policy", terms: "terms-of-service" };
+
+// Written as `folded` leaves them: lower case, no accents, punctuation as spaces. English, Spanish, French, German,
+// Portuguese, Italian, Dutch; run together where addresses do that.
+const phrases: Readonly<Record<PolicyKind, readonly string[]>> = {
+  privacy: [
+    ...["privacy policy", "privacy policies", "privacy notice", "privacy statement", "privacypolicy", "privacynotice", "privacystatement"],
+    ...["privacy and cookie", "privacy and cookies", "privacy & cookie", "privacy & cookies", "data privacy"],
+    ...["data protection policy", "data protection notice", "data protection statement"],
+    ...["politica de privacidad", "politicas de privacidad", "aviso de privacidad", "declaracion de privacidad", "proteccion de datos"],
+    ...["politique de confidentialite", "charte de confidentialite", "declaration de confidentialite", "protection des donnees"],
+    ...["donnees personnelles", "vie privee"],
+    ...["datenschutzerklarung", "datenschutzerklaerung", "datenschutzhinweis", "datenschutzhinweise", "datenschutzbestimmungen"],
+    ...["datenschutzrichtlinie", "datenschutzinformation", "datenschutzinformationen"],
+    ...["politica de privacidade", "aviso de privacidade", "declaracao de privacidade", "protecao de dados"],
+    ...["informativa sulla privacy", "informativa privacy", "politica sulla privacy", "protezione dei dati", "trattamento dei dati"],
+    ...["privacybeleid", "privacyverklaring", "privacyreglement", "gegevensbescherming"],
+  ],
+  terms: [
+    ...["terms of service", "terms of use", "terms and conditions", "terms & conditions", "terms conditions", "conditions of use"],
+    ...["termsofservice", "termsofuse", "termsandconditions", "termsconditions", "conditions of service", "legal terms", "website terms"],
+    ...["user agreement", "service agreement", "t & c", "t & cs"],
+    ...["terminos y condiciones", "terminos de servicio", "terminos del servicio", "terminos de uso", "terminos legales"],
+    ...["condiciones de uso", "condiciones de servicio", "condiciones del servicio", "condiciones generales"],
+    ...["conditions generales", "conditions d utilisation", "conditions d usage", "conditions de service", "conditions de vente"],
+    ...["nutzungsbedingungen", "geschaftsbedingungen", "geschaeftsbedingungen", "nutzungsvereinbarung"],
+    ...["termos de servico", "termos do servico", "termos de uso", "termos e condicoes", "condicoes de uso", "condicoes gerais"],
+    ...["termini di servizio", "termini del servizio", "termini e condizioni", "termini d uso", "termini di utilizzo"],
+    ...["condizioni d uso", "condizioni di utilizzo", "condizioni di servizio", "condizioni di vendita", "condizioni generali"],
+    ...["algemene voorwaarden", "gebruiksvoorwaarden", "gebruikersvoorwaarden", "servicevoorwaarden"],
+  ],
+};
+
+/** Words that say it only when nothing else stands with them: "Privacy", but not "Privacy settings". */
+const words: Readonly<Record<PolicyKind, readonly string[]>> = {
+  privacy: [
+    "privacy",
+    "our privacy",
+    "your privacy",
+    "data protection",
+    "datenschutz",
+    "privacidad",
+    "privacidade",
+    "confidentialite",
+    "riservatezza",
+  ],
+  terms: [
+    "terms",
+    "our terms",
+    "conditions",
+    "tos",
+    "agb",
+    "cgu",
+    "cgv",
+    "terminos",
+    "condiciones",
+    "termos",
+    "condicoes",
+    "termini",
+    "condizioni",
+    "voorwaarden",
+  ],
+};
+
+const wellKnownPaths: Readonly<Record<PolicyKind, readonly string[]>> = {
+  privacy: ["/privacy", "/privacy-policy", "/legal/privacy", "/policies/privacy-policy"],
+  terms: ["/terms", "/terms-of-service", "/legal/terms", "/policies/terms-of-service"],
+};
+
+const longestLinkText = 120; // a longer one is a sentence about policies, not the way to one
+const mostCandidates = 3;
+
+/** Lower case, without accents, punctuation as single spaces; what joins two things becomes `&`. */
+const folded = (text: string): string =>
+  text
+    .normalize("NFD")
+    .replace(/\p{M}+/gu, "")
+    .toLowerCase()
+    .replace(/[&|/,;·•+]/g, " & ")
+    .replace(/[^\p{L}\p{N}&]+/gu, " ")
+    .trim();
+
+const holds = (text: string, phrase: string): boolean => ` ${text} `.includes(` ${phrase} `);
+
+/** "Privacy & Terms" is two words that stand alone, joined. */
+const partsOf = (text: string): readonly string[] => text.split(/ (?:&|and|und|y|et|en|e) /);
+
+type Strength = "phrase" | "word" | null;
+
+const strengthOf = (kind: PolicyKind, text: string): Strength => {
+  if (phrases[kind].some((phrase) => holds(text, phrase))) return "phrase";
+  return partsOf(text).some((part) => words[kind].includes(part)) ? "word" : null;
+};
+
+const unescaped = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // escapes of no text: the path says nothing in any language
+  }
+};
+
+/** The last part of the path says what a page is: /legal/privacy-policy.html, /en/terms/. */
+const pathSays = (kind: PolicyKind, address: string): boolean => {
+  const last = new URL(address).pathname.split("/").findLast((part) => part !== "") ?? "";
+  return strengthOf(kind, folded(unescaped(last).replace(/\.[a-z]{3,5}$/i, ""))) !== null;
+};
+
+const rankOf = (kind: PolicyKind, link: Link): number | null => {
+  if (link.rel.includes(relations[kind])) return 0;
+  const strength = link.text.length > longestLinkText ? null : strengthOf(kind, folded(link.text));
+  if (strength !== null) return strength === "phrase" ? 1 : 2;
+  return pathSays(kind, link.address) ? 3 : null;
+};
+
+/**
+ * The addresses on a page that may hold the policy, best first, each once. Among equals the shorter text wins ("Privacy
+ * Policy" before "How to write a privacy policy"), then the earlier link.
+ */
+export const policyCandidates = (kind: PolicyKind, links: readonly Link[], isWithin: (hostname: string) => boolean): readonly string[] => {
+  const ranked = links
+    .filter(({ address }) => URL.canParse(address) && isWithin(new URL(address).hostname))
+    .flatMap((link) => {
+      const rank = rankOf(kind, link);
+      return rank === null ? [] : [{ rank, length: rank === 0 ? 0 : link.text.length, address: link.address }];
+    })
+    .sort((a, b) => a.rank - b.rank || a.length - b.length);
+  return [...new Set(ranked.map(({ address }) => address))].slice(0, mostCandidates);
+};
+
+/** Where policies usually are, for a site that links to none. */
+export const wellKnownPolicyUrls = (kind: PolicyKind, origin: string): readonly string[] =>
+  wellKnownPaths[kind].map((path) => origin + path);
+
+const openingLength = 1_000; // title, navigation and heading; further down any page may speak of terms
+
+/** Whether a guessed page is about the thing at all: many sites answer every address with some page. */
+export const readsAs = (kind: PolicyKind, text: string): boolean => {
+  const plain = folded(text.slice(0, openingLength));
+  return [...phrases[kind], ...words[kind]].some((phrase) => holds(plain, phrase));
+};

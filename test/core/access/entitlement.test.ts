@@ -1,0 +1,37 @@
+// Which state and plan of a business allow what: the whole matrix.
+import { describe, expect, test } from "vitest";
+import { mayCapture, mayRead, mayWrite, type BusinessStatus, type Environment, type Plan } from "../../../core/access/entitlement.ts";
+
+const outcome = (result: { readonly ok: boolean; readonly code?: string }): string => (result.ok ? "yes" : (result.code ?? ""));
+
+describe("entitlement", () => {
+  test.each<readonly [BusinessStatus, string, string]>([
+    ["active", "yes", "yes"],
+    ["past_due", "yes", "subscription_past_due"],
+    ["suspended", "business_suspended", "business_suspended"],
+    ["pending", "business_inactive", "business_inactive"],
+    ["closed", "business_inactive", "business_inactive"],
+  ])("%s: reading %s, writing %s", (status, reading, writing) => {
+    expect(outcome(mayRead(status))).toBe(reading);
+    expect(outcome(mayWrite(status))).toBe(writing);
+  });
+
+  const statuses: readonly BusinessStatus[] = ["active", "past_due", "suspended", "pending", "closed"];
+  const plans: readonly Plan[] = ["free", "business", "enterprise"];
+  const environments: readonly Environment[] = ["live", "sandbox"];
+  test.each(statuses.flatMap((status) => plans.flatMap((plan) => environments.map((environment) => [status, plan, environment] as const))))(
+    "capturing while %s on %s with a %s client",
+    (status, plan, environment) => {
+      const writing = outcome(mayWrite(status));
+      const expected = writing === "yes" && environment === "live" && plan !== "enterprise" ? "plan_required" : writing;
+      expect(outcome(mayCapture({ status, plan }, environment))).toBe(expected);
+    },
+  );
+
+  test("the one way to a live certificate is active on Enterprise", () => {
+    const ways = statuses.flatMap((status) =>
+      plans.filter((plan) => mayCapture({ status, plan }, "live").ok).map((plan) => [status, plan]),
+    );
+    expect(ways).toEqual([["active", "enterprise"]]);
+  });
+});

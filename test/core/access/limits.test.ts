@@ -1,0 +1,83 @@
+// The limits in force, and the sliding window that counts by address.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { AddressWindows } from "../../../workers/adapters/address-windows.ts";
+import { defaultLimits, readLimits } from "../../../workers/limits.ts";
+
+const read = (settings: Record<string, string>, scale = 1) => readLimits((name) => settings[name], scale);
+
+describe("limits", () => {
+  test("are the published ones", () => {
+    const { limits, faults } = read({});
+    expect(faults).toEqual([]);
+    expect(limits.API_KEY).toMatchObject({ count: 120, seconds: 60 });
+    expect(limits.CONSENT_PER_IP).toMatchObject({ count: 60, seconds: 60 });
+    expect(limits.CONSENT_PER_CLIENT).toMatchObject({ count: 600, seconds: 60 });
+    expect(limits.VERIFY_PER_IP).toMatchObject({ count: 120, seconds: 60 });
+  });
+
+  test("a setting of the same name changes one and only one", () => {
+    const { limits } = read({ LIMIT_CONSENT_PER_IP: "5/10" });
+    expect(limits.CONSENT_PER_IP).toMatchObject({ count: 5, seconds: 10 });
+    expect(limits.VERIFY_PER_IP).toMatchObject({ count: 120, seconds: 60 });
+  });
+
+  test("scaling grows the limits by address and client and never that of an API key", () => {
+    const { limits } = read({}, 1_000);
+    expect(limits.CONSENT_PER_IP.count).toBe(60_000);
+    expect(limits.API_KEY.count).toBe(120);
+    for (const [name, preset] of Object.entries(defaultLimits)) {
+      expect(limits[name as keyof typeof limits].count, name).toBe(preset.scaled ? preset.count * 1_000 : preset.count);
+    }
+  });
+
+  test("a limit never scales down to nothing", () => {
+    expect(read({}, 0.0001).limits.CONSENT_PER_IP.count).toBe(1);
+  });
+
+  test.each(["", "5", "5/", "/10", "0/10", "5/0", "-5/10", "5.5/10", "5/10 ", "5/10/2", "1e3/10", "five/ten", "12345678/10"])(
+    "the setting %j is named as a fault",
+    (text) => {
+      expect(read({ LIMIT_VERIFY_PER_IP: text }).faults).toEqual(["LIMIT_VERIFY_PER_IP"]);
+    },
+  );
+});
+
+describe("a sliding window", () => {
+  const limit = { count: 3, seconds: 10 };
+
+  test("lets the count through, refuses the next, and opens again one by one", () => {
+    const windows = new AddressWindows();
+    expect([0, 1_000, 2_000].map((now) => windows.take("a", limit, now))).toEqual([
+      { allowed: true, remaining: 2, resetMs: 10_000 },
+      { allowed: true, remaining: 1, resetMs: 9_000 },
+      { allowed: true, remaining: 0, resetMs: 8_000 },
+    ]);
+    expect(windows.take("a", limit, 3_000)).toEqual({ allowed: false, remaining: 0, resetMs: 7_000 });
+    expect(windows.take("a", limit, 9_999)).toEqual({ allowed: false, remaining: 0, resetMs: 1 });
+    expect(windows.take("a", limit, 10_000)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(windows.take("a", limit, 10_001)).toMatchObject({ allowed: false });
+    expect(windows.take("b", limit, 10_001)).toMatchObject({ allowed: true, remaining: 2 });
+  });
+
+  test("no window of its length ever holds more than the count, whenever the calls come", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 4_000 }), { maxLength: 60 }), (pauses) => {
+        const windows = new AddressWindows();
+        const taken: number[] = [];
+        let now = 0;
+        for (const pause of pauses) {
+          now += pause;
+          if (windows.take("a", limit, now).allowed) taken.push(now);
+        }
+        for (const end of taken) expect(taken.filter((at) => at > end - 10_000 && at <= end).length).toBeLessThanOrEqual(3);
+      }),
+    );
+  });
+
+  test("refused calls do not prolong the refusal", () => {
+    const windows = new AddressWindows();
+    for (let now = 0; now < 10_000; now += 100) windows.take("a", limit, now);
+    expect(windows.take("a", limit, 10_200).allowed).toBe(true);
+  });
+});

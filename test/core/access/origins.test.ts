@@ -1,0 +1,253 @@
+// Which Origin and page address may speak for a business: every trick of spelling as a row.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { pageUrlFault, verifyOrigin, verifyPageUrl, type OriginRules, type VerifiedDomain } from "../../../core/access/origins.ts";
+
+const domains: readonly VerifiedDomain[] = [
+  { id: "dom_dns", domain: "example.com", method: "dns" },
+  { id: "dom_meta", domain: "demo.example", method: "meta" },
+  { id: "dom_file", domain: "file.example", method: "well_known" },
+  { id: "dom_idn", domain: "xn--bcher-kva.example", method: "dns" },
+  { id: "dom_local", domain: "localhost", method: "meta" },
+  { id: "dom_loop", domain: "127.0.0.1", method: "meta" },
+];
+const production: OriginRules = { allowsLocalHttp: false, allowsSandboxLocalhost: false };
+const development: OriginRules = { allowsLocalHttp: true, allowsSandboxLocalhost: false };
+const sandbox: OriginRules = { allowsLocalHttp: false, allowsSandboxLocalhost: true };
+
+const originHost = (origin: string | null, rules: OriginRules, of = domains): string | null => {
+  const found = verifyOrigin(origin, of, rules);
+  return found.ok ? found.value.host : null;
+};
+const pageHost = (pageUrl: string, rules: OriginRules, of = domains): string | null => {
+  if (pageUrlFault(pageUrl) !== null) return "fault";
+  const found = verifyPageUrl(pageUrl, of, rules);
+  return found.ok ? found.value.host : null;
+};
+
+describe("Origin", () => {
+  test.each<readonly [string, string | null, string | null]>([
+    ["the verified host", "https://example.com", "example.com"],
+    ["a sub-domain of a domain proved by DNS", "https://www.example.com", "www.example.com"],
+    ["a deep sub-domain", "https://a.b.c.example.com", "a.b.c.example.com"],
+    ["the exact host of a tag", "https://demo.example", "demo.example"],
+    ["www of a tag", "https://www.demo.example", "www.demo.example"],
+    ["www of a file", "https://www.file.example", "www.file.example"],
+    ["an international name in punycode", "https://xn--bcher-kva.example", "xn--bcher-kva.example"],
+    ["upper case", "https://WWW.Example.COM", "www.example.com"],
+    ["an upper-case scheme", "HTTPS://example.com", "example.com"],
+    ["the port that https means anyway", "https://example.com:443", "example.com"],
+    ["missing", null, null],
+    ["empty", "", null],
+    ["null", "null", null],
+    ["a star", "*", null],
+    ["http", "http://example.com", null],
+    ["another port", "https://example.com:8443", null],
+    ["port 80", "https://example.com:80", null],
+    ["an empty port", "https://example.com:", null],
+    ["a port with a leading zero", "https://example.com:0443", null],
+    ["a trailing slash", "https://example.com/", null],
+    ["a path", "https://example.com/quote", null],
+    ["a query", "https://example.com?x", null],
+    ["a fragment", "https://example.com#x", null],
+    ["user and password", "https://example.com@evil.com", null],
+    ["a user before the host", "https://user@example.com", null],
+    ["an empty user", "https://@example.com", null],
+    ["a trailing dot", "https://example.com.", null],
+    ["two dots", "https://example.com..", null],
+    ["a leading dot", "https://.example.com", null],
+    ["an empty label", "https://a..example.com", null],
+    ["the host as a suffix without a dot", "https://notexample.com", null],
+    ["the host as a prefix", "https://example.com.evil.com", null],
+    ["the host with a dash before it", "https://evil-example.com", null],
+    ["the parent domain", "https://com", null],
+    ["a sub-domain of a tag", "https://shop.demo.example", null],
+    ["www of www of a tag", "https://www.www.demo.example", null],
+    ["a sub-domain of a file", "https://shop.file.example", null],
+    ["an underscore before the host", "https://x_example.com", null],
+    ["an international name as letters", "https://bücher.example", null],
+    ["a look-alike letter", "https://ex\u0430mple.com", null],
+    ["a percent sign", "https://ex%61mple.com", null],
+    ["a backslash", "https:\\\\example.com", null],
+    ["one slash", "https:/example.com", null],
+    ["no slash", "https:example.com", null],
+    ["three slashes", "https:///example.com", null],
+    ["a tab", "https://exam\tple.com", null],
+    ["a space in front", " https://example.com", null],
+    ["a space behind", "https://example.com ", null],
+    ["two origins", "https://example.com https://example.com", null],
+    ["two origins with a comma", "https://example.com, https://example.com", null],
+    ["a host alone", "example.com", null],
+    ["no scheme", "//example.com", null],
+    ["another scheme", "ftp://example.com", null],
+    ["an extension", "chrome-extension://example.com", null],
+    ["a file", "file://", null],
+    ["a socket", "wss://example.com", null],
+    ["javascript", "javascript://example.com", null],
+    ["an address", "https://93.184.216.34", null],
+    ["an IPv6 address", "https://[2001:db8::1]", null],
+    ["localhost", "http://localhost:8788", null],
+    ["the loopback address", "http://127.0.0.1:8788", null],
+  ])("in production, %s", (_name, origin, host) => {
+    expect(originHost(origin, production)).toBe(host);
+  });
+
+  test.each<readonly [string, string, string | null]>([
+    ["localhost with a port", "http://localhost:8788", "localhost"],
+    ["localhost without a port", "http://localhost", "localhost"],
+    ["localhost with the port that http means anyway", "http://localhost:80", "localhost"],
+    ["localhost over https with a port", "https://localhost:8788", "localhost"],
+    ["the loopback address with a port", "http://127.0.0.1:3000", "127.0.0.1"],
+    ["another spelling of the loopback address", "http://127.1:3000", null],
+    ["the loopback address as a number", "http://2130706433", null],
+    ["IPv6 loopback", "http://[::1]:3000", null],
+    ["a name under localhost", "http://app.localhost:3000", null],
+    ["localhost with a trailing dot", "http://localhost.:3000", null],
+    ["another host over http", "http://example.com", null],
+    ["another host with a port", "https://example.com:8443", null],
+    ["0.0.0.0", "http://0.0.0.0:3000", null],
+  ])("in development, %s", (_name, origin, host) => {
+    expect(originHost(origin, development)).toBe(host);
+  });
+
+  test("in development, localhost counts only when the business has it verified", () => {
+    expect(originHost("http://localhost:8788", development, [])).toBeNull();
+  });
+
+  test.each<readonly [string, string, string | null]>([
+    ["http://localhost", "http://localhost:3000", "localhost"],
+    ["https://localhost", "https://localhost:3000", null],
+    ["the loopback address", "http://127.0.0.1:3000", null],
+    ["a name under localhost", "http://app.localhost:3000", null],
+    ["a name that begins like localhost", "http://localhost.evil.com", null],
+    ["any other host", "https://example.com", null],
+  ])("a sandbox client without domains: %s", (_name, origin, host) => {
+    expect(originHost(origin, sandbox, [])).toBe(host);
+  });
+
+  test("localhost of a sandbox client names no domain, and a verified one names its own", () => {
+    expect(verifyOrigin("http://localhost:3000", [], sandbox)).toEqual({ ok: true, value: { host: "localhost", domainId: null } });
+    expect(verifyOrigin("https://a.example.com", domains, production)).toEqual({
+      ok: true,
+      value: { host: "a.example.com", domainId: "dom_dns" },
+    });
+  });
+
+  test("no text whatever passes unless its host is a verified domain, below one proved by DNS, or www of another", () => {
+    const covered = (host: string): boolean =>
+      domains.some(({ domain, method }) => host === domain || (method === "dns" ? host.endsWith(`.${domain}`) : host === `www.${domain}`));
+    const part = fc.constantFrom(
+      "https://",
+      "http://",
+      "example.com",
+      "www.",
+      ".",
+      "evil.com",
+      "@",
+      ":",
+      "443",
+      "/",
+      "\\",
+      "demo.example",
+      "%2e",
+      "#",
+      "?",
+      "xn--",
+      "EXAMPLE.COM",
+      " ",
+      "-",
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 7 }), (parts) => {
+        const host = originHost(parts.join(""), production);
+        if (host !== null) {
+          expect(covered(host)).toBe(true);
+          expect(new URL(parts.join("")).hostname).toBe(host);
+        }
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+});
+
+describe("page address", () => {
+  test.each<readonly [string, string, string | null]>([
+    ["the verified host", "https://example.com", "example.com"],
+    ["path, query and fragment", "https://www.example.com/a/b;c?d=e&f=%20#g", "www.example.com"],
+    ["letters of another script in path and query", "https://www.example.com/käse/東京?q=ü", "www.example.com"],
+    ["a backslash in the path", "https://www.example.com/a\\b", "www.example.com"],
+    ["an @ in the path", "https://www.example.com/@name", "www.example.com"],
+    ["an @ in the query", "https://www.example.com?mail=a@b.c", "www.example.com"],
+    ["upper case", "HTTPS://WWW.EXAMPLE.COM/", "www.example.com"],
+    ["the port that https means anyway", "https://example.com:443/", "example.com"],
+    ["2,048 characters", `https://example.com/${"a".repeat(2_028)}`, "example.com"],
+    ["an international name as letters", "https://bücher.example/", "xn--bcher-kva.example"],
+    ["an international name as decomposed letters", "https://bu\u0308cher.example/", "xn--bcher-kva.example"],
+    ["an international name in punycode", "https://xn--bcher-kva.example/", "xn--bcher-kva.example"],
+    ["2,049 characters", `https://example.com/${"a".repeat(2_029)}`, "fault"],
+    ["empty", "", "fault"],
+    ["a path alone", "/quote", "fault"],
+    ["no scheme", "//example.com/", "fault"],
+    ["a host alone", "example.com/quote", "fault"],
+    ["http", "http://example.com/", "fault"],
+    ["ftp", "ftp://example.com/", "fault"],
+    ["file", "file:///etc/passwd", "fault"],
+    ["data", "data:text/html,x", "fault"],
+    ["javascript", "javascript:alert(1)//example.com", "fault"],
+    ["blob", "blob:https://example.com/x", "fault"],
+    ["about", "about:blank", "fault"],
+    ["one slash", "https:/example.com/", "fault"],
+    ["no slash", "https:example.com/", "fault"],
+    ["three slashes", "https:///example.com/", "fault"],
+    ["backslashes", "https:\\\\example.com\\", "fault"],
+    ["a backslash after the host", "https://example.com\\@evil.com/", "fault"],
+    ["a user", "https://user@example.com/", "fault"],
+    ["user and password", "https://a:b@example.com/", "fault"],
+    ["the host as a user", "https://example.com@evil.com/", "fault"],
+    ["a space", "https://example.com/a b", "fault"],
+    ["a space in front", " https://example.com/", "fault"],
+    ["a line break", "https://example.com/\n", "fault"],
+    ["a tab in the host", "https://exam\tple.com/", "fault"],
+    ["a zero-width space", "https://example.com/\u200b", "fault"],
+    ["an override", "https://example.com/\u202egpj.exe", "fault"],
+    ["a soft hyphen in the host", "https://exa\u00admple.com/", "fault"],
+    ["no host", "https://", "fault"],
+    ["a query without a host", "https://?x", "fault"],
+    ["a port that is none", "https://example.com:99999/", "fault"],
+    ["an address that is none", "https://256.256.256.256/", "fault"],
+    ["another port", "https://example.com:8443/", null],
+    ["a trailing dot", "https://example.com./", null],
+    ["a suffix without a dot", "https://notexample.com/", null],
+    ["the host as a prefix", "https://example.com.evil.com/", null],
+    ["a sub-domain of a tag", "https://shop.demo.example/", null],
+    ["a percent sign in the host", "https://ex%61mple.com/", null],
+    ["a wide letter in the host", "https://\uff45xample.com/", null],
+    ["an ideographic dot", "https://example\u3002com/", null],
+    ["a look-alike letter", "https://ex\u0430mple.com/", null],
+    ["an address", "https://93.184.216.34/", null],
+    ["an IPv6 address", "https://[2001:db8::1]/", null],
+    ["localhost", "http://localhost:8788/", null],
+    ["another international name", "https://büecher.example/", null],
+  ])("in production, %s", (_name, pageUrl, host) => {
+    expect(pageHost(pageUrl, production)).toBe(host);
+  });
+
+  test.each<readonly [string, string, string | null]>([
+    ["localhost", "http://localhost:8788/quote", "localhost"],
+    ["the loopback address", "http://127.0.0.1:3000/", "127.0.0.1"],
+    ["localhost over https", "https://localhost:3000/", "localhost"],
+    ["another spelling of the loopback address", "http://127.1:3000/", null],
+    ["the loopback address as a number", "http://2130706433/", null],
+    ["the loopback address in hex", "http://0x7f000001/", null],
+    ["IPv6 loopback", "http://[::1]:3000/", "fault"],
+    ["another host over http", "http://example.com/", "fault"],
+  ])("in development, %s", (_name, pageUrl, host) => {
+    expect(pageHost(pageUrl, development)).toBe(host);
+  });
+
+  test("a sandbox client may stand on http://localhost, and on nothing else that is not verified", () => {
+    expect(pageHost("http://localhost:3000/", sandbox, [])).toBe("localhost");
+    expect(pageHost("http://127.0.0.1:3000/", sandbox, [])).toBeNull();
+    expect(pageHost("https://example.com/", sandbox, [])).toBeNull();
+  });
+});

@@ -1,0 +1,158 @@
+import { describe, expect, test } from "vitest";
+import { policyCandidates, readsAs, wellKnownPolicyUrls, type Link } from "../../../core/policies/discovery.ts";
+
+const link = (address: string, text = "", rel = ""): Link => ({ address, text, rel: rel === "" ? [] : rel.split(" ") });
+const within = (hostname: string): boolean => hostname === "shop.com" || hostname.endsWith(".shop.com");
+const privacy = (...links: Link[]): readonly string[] => policyCandidates("privacy", links, within);
+const terms = (...links: Link[]): readonly string[] => policyCandidates("terms", links, within);
+const p = "https://shop.com/x1";
+const t = "https://shop.com/x2";
+
+describe("a link is a policy's by its words", () => {
+  test.each([
+    ...[
+      "Privacy Policy",
+      "privacy",
+      "PRIVACY NOTICE",
+      "Privacy & Cookies",
+      "Privacy and Cookie Policy",
+      "Our privacy statement",
+      "Privacy | Legal",
+    ],
+    ...["Política de privacidad", "Aviso de Privacidad", "Protección de datos", "Privacidad"],
+    ...["Politique de confidentialité", "Protection des données", "Confidentialité", "Vie privée"],
+    ...[
+      "Datenschutz",
+      "Datenschutzerklärung",
+      "Datenschutzhinweise",
+      "Impressum & Datenschutz",
+      "Hinweise zum Datenschutz und Datenschutzerklärung",
+    ],
+    ...["Política de Privacidade", "Privacidade", "Proteção de dados"],
+    ...["Informativa sulla privacy", "Informativa Privacy", "Privacy e cookie", "Protezione dei dati personali"],
+    ...["Privacybeleid", "Privacyverklaring", "Privacy en cookies"],
+  ])("privacy: %s", (text) => {
+    expect(privacy(link(p, text))).toEqual([p]);
+  });
+
+  test.each([
+    ...[
+      "Terms of Service",
+      "Terms & Conditions",
+      "Terms and Conditions",
+      "Terms",
+      "TERMS OF USE",
+      "Conditions of use",
+      "T&C",
+      "User Agreement",
+    ],
+    ...["Términos y condiciones", "Condiciones de uso", "Condiciones generales de venta"],
+    ...["Conditions générales d'utilisation", "Conditions d’utilisation", "CGU", "CGV / CGU"],
+    ...["AGB", "Nutzungsbedingungen", "Allgemeine Geschäftsbedingungen", "AGB & Datenschutz"],
+    ...["Termos de uso", "Termos e condições"],
+    ...["Termini e condizioni", "Condizioni d'uso", "Condizioni generali"],
+    ...["Algemene voorwaarden", "Gebruiksvoorwaarden", "Voorwaarden"],
+  ])("terms: %s", (text) => {
+    expect(terms(link(t, text))).toEqual([t]);
+  });
+
+  test.each([
+    ...[
+      "Privacy settings",
+      "Your privacy choices",
+      "Do not sell my data",
+      "Cookie policy",
+      "Contact",
+      "Return policy",
+      "Our terms to win",
+      "Search terms",
+    ],
+    ...["Datenschutz-Einstellungen", "Imprint", "Long-term rentals", "Payment terms", "Weather conditions", ""],
+    `Read more about how we think about the privacy policy of the future and about ${"a very long story ".repeat(6)}`,
+  ])("neither: %s", (text) => {
+    expect([...privacy(link(p, text)), ...terms(link(p, text))]).toEqual([]);
+  });
+
+  test("one link can be both", () => {
+    expect(privacy(link(p, "Privacy & Terms"))).toEqual([p]);
+    expect(terms(link(p, "Privacy & Terms"))).toEqual([p]);
+  });
+});
+
+describe("a link is a policy's by its address", () => {
+  test.each([
+    ...["/privacy", "/Privacy/", "/privacy-policy", "/privacy_policy.html", "/legal/privacy.php", "/en/privacypolicy.aspx", "/datenschutz"],
+    ...[
+      "/datenschutzerklaerung.html",
+      "/politica-de-privacidad",
+      "/pol%C3%ADtica-de-privacidade",
+      "/politique-de-confidentialite",
+      "/privacybeleid",
+    ],
+  ])("privacy: %s", (path) => {
+    expect(privacy(link(`https://shop.com${path}`, "here"))).toEqual([`https://shop.com${path}`]);
+  });
+  test.each([
+    "/terms",
+    "/terms-of-service",
+    "/tos",
+    "/agb.html",
+    "/legal/terms-and-conditions",
+    "/terms-conditions/",
+    "/voorwaarden",
+    "/nutzungsbedingungen",
+  ])("terms: %s", (path) => {
+    expect(terms(link(`https://shop.com${path}`))).toEqual([`https://shop.com${path}`]);
+  });
+  test.each(["/", "/privacy/settings", "/terms/2019/archive", "/blog/our-privacy-story", "/%E0%A4%A"])("neither: %s", (path) => {
+    expect([...privacy(link(`https://shop.com${path}`)), ...terms(link(`https://shop.com${path}`))]).toEqual([]);
+  });
+});
+
+describe("among several", () => {
+  test("a declared link comes first, then a phrase, then a word, then an address", () => {
+    const links = [
+      link("https://shop.com/privacy", "here"),
+      link("https://shop.com/a", "Privacy"),
+      link("https://shop.com/b", "Privacy policy"),
+      link("https://shop.com/c", "whatever", "nofollow privacy-policy"),
+    ];
+    expect(privacy(...links)).toEqual(["https://shop.com/c", "https://shop.com/b", "https://shop.com/a"]);
+  });
+  test("of two phrases the shorter text is the way to it, then the earlier link", () => {
+    expect(privacy(link("https://shop.com/blog", "How to write a privacy policy"), link("https://shop.com/p", "Privacy policy"))[0]).toBe(
+      "https://shop.com/p",
+    );
+    expect(privacy(link("https://shop.com/1", "Privacy policy"), link("https://shop.com/2", "Privacy notice"))[0]).toBe(
+      "https://shop.com/1",
+    );
+  });
+  test("each address is tried once, and three at most", () => {
+    expect(privacy(link(p, "Privacy"), link(p, "Privacy policy"))).toEqual([p]);
+    expect(privacy(...["1", "2", "3", "4"].map((n) => link(`https://shop.com/${n}`, "Privacy")))).toHaveLength(3);
+  });
+  test("links to other sites are no candidates, declared or not", () => {
+    const links = [link("https://other.com/p", "Privacy policy", "privacy-policy"), link("https://shop.com.other.com/p", "Privacy policy")];
+    expect(privacy(...links, link("https://legal.shop.com/p", "Privacy"))).toEqual(["https://legal.shop.com/p"]);
+  });
+  test("each kind has its own relation", () => {
+    expect(terms(link(p, "x", "privacy-policy"), link(t, "x", "terms-of-service"))).toEqual([t]);
+  });
+});
+
+test("without links the usual places are tried", () => {
+  expect(wellKnownPolicyUrls("privacy", "https://shop.com")).toEqual([
+    "https://shop.com/privacy",
+    "https://shop.com/privacy-policy",
+    "https://shop.com/legal/privacy",
+    "https://shop.com/policies/privacy-policy",
+  ]);
+  expect(wellKnownPolicyUrls("terms", "https://shop.com")[1]).toBe("https://shop.com/terms-of-service");
+});
+
+test("a guessed page counts only when it opens with what it was guessed for", () => {
+  expect(readsAs("privacy", "Acme\nPrivacy, version 3\nWe keep little.")).toBe(true);
+  expect(readsAs("terms", "Nutzungsbedingungen der Acme GmbH")).toBe(true);
+  expect(readsAs("terms", "Page not found\nTry the front page.")).toBe(false);
+  expect(readsAs("privacy", `Acme shop\n${"Solar panels and more. ".repeat(60)} privacy policy`)).toBe(false);
+});

@@ -1,0 +1,91 @@
+// Pages as words and links: exactly what the markup holds, nothing guessed.
+import { describe, expect, test } from "vitest";
+import { readPage, type PageReading } from "../../workers/adapters/html-page.ts";
+
+const url = "https://www.shop.com/legal/privacy";
+const read = (body: string): PageReading => readPage({ url, type: "text/html", body });
+
+describe("the words of a page", () => {
+  test.each([
+    [
+      "blocks are lines, inline elements are not",
+      "<h1>Our <em>Privacy</em></h1><p>We keep <b>lit</b>tle.<br>Really.</p>",
+      "Our Privacy\nWe keep little.\nReally.",
+    ],
+    [
+      "scripts, styles, noscript and templates are no words",
+      "a<script>x</script><style>y</style><noscript>z</noscript><template>t</template>b",
+      "a\nb",
+    ],
+    ["the title is the first line", "<title>Privacy</title><body>Text", "Privacy\nText"],
+    ["entities are what they stand for", "&lt;b&gt; &amp;amp; caf&eacute; &#8364; &#x1F512; &nbsp;x&shy;y", "<b> &amp; café € 🔒 x\u00ady"],
+    ["comments and declarations are no words", "<!doctype html><!-- secret -->a<!-- -- >b", "a"],
+    ["cells and items are lines", "<table><tr><td>1<td>2</table><ul><li>a<li>b</ul>", "1\n2\na\nb"],
+    ["unclosed and stray tags do not matter", "<div><p>a</span></b>b<p>c", "ab\nc"],
+    ["a textarea and a title hold text, not tags", "<textarea><b>x</b></textarea>", "<b>x</b>"],
+    ["hidden words are words of the document", '<p hidden>a</p><p style="display:none">b</p>', "a\nb"],
+    ["an impossible character is the replacement character", "&#xD800;&#0;", "\ufffd\ufffd"],
+    ["a page of markup alone has none", "<div><img src=x alt=privacy></div>", ""],
+  ])("%s", (_, body, text) => {
+    expect(read(body).text).toBe(text);
+  });
+
+  test("plain text is taken as it is", () => {
+    expect(readPage({ url, type: "text/plain", body: "<b>Privacy</b>\r\n\r\n &amp; more" })).toEqual({
+      text: "<b>Privacy</b>\n&amp; more",
+      links: [],
+    });
+  });
+
+  test("is read in time that grows with the page and not faster", () => {
+    const start = Date.now();
+    read("<div>".repeat(100_000));
+    read(`<a href="/x">${"<b>x".repeat(100_000)}`);
+    expect(Date.now() - start).toBeLessThan(10_000); // a fraction of a second alone, minutes if every tag looked at all before it
+  }, 30_000);
+});
+
+describe("the links of a page", () => {
+  const links = (body: string): readonly unknown[] => read(body).links;
+  test("carry their address, their relations and their words", () => {
+    expect(links('<a href="/p" rel="NoFollow  privacy-policy"> Privacy <b>policy</b>\n</a>')).toEqual([
+      { address: "https://www.shop.com/p", rel: ["nofollow", "privacy-policy"], text: "Privacy policy" },
+    ]);
+  });
+  test("are those of a, area and link", () => {
+    expect(
+      links('<link rel="terms-of-service" href="t"><map><area href="/a" title="Terms"></map><a>none</a><form action="/f"></form>'),
+    ).toEqual([
+      { address: "https://www.shop.com/legal/t", rel: ["terms-of-service"], text: "" },
+      { address: "https://www.shop.com/a", rel: [], text: "Terms" },
+    ]);
+  });
+  test("without words are called what their label says", () => {
+    expect(links('<a href="/p" aria-label="Privacy policy"><img src="x"></a>')).toMatchObject([{ text: "Privacy policy" }]);
+  });
+  test("follow the base of the document, but only its first", () => {
+    expect(links('<base href="/de/"><base href="/fr/"><a href="p">x</a>')).toMatchObject([{ address: "https://www.shop.com/de/p" }]);
+  });
+  test("keep the host as it is written", () => {
+    expect(links('<a href="https://2130706433/p">x</a><a href="https://Shop%2ecom/p">x</a>')).toMatchObject([
+      { address: "https://2130706433/p" },
+      { address: "https://Shop%2ecom/p" },
+    ]);
+  });
+  test("lead elsewhere: not to mail, scripts, or another place of the same page", () => {
+    expect(
+      links(
+        '<a href="mailto:x@shop.com">x</a><a href="javascript:x()">x</a><a href="#terms">x</a><a href="/legal/privacy#a">x</a><a href="">x</a>',
+      ),
+    ).toEqual([]);
+  });
+  test("inside unread elements are none", () => {
+    expect(links('<noscript><a href="/p">Privacy</a></noscript><template><a href="/t">Terms</a></template>')).toEqual([]);
+  });
+  test("that nest or stay open end where the next begins", () => {
+    expect(links('<a href="/1">one<a href="/2">two')).toMatchObject([{ text: "one" }, { text: "two" }]);
+  });
+  test("are at most two thousand", () => {
+    expect(links('<a href="/p">x</a>'.repeat(3_000))).toHaveLength(2_000);
+  });
+});

@@ -1,0 +1,202 @@
+// The guarded GET by itself: what it calls, what it reads of an answer, and when it stops.
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { PageAnswer, PageRequest } from "../../core/access/outbound-page.ts";
+import { openPageFetcher } from "../../workers/adapters/page-fetcher.ts";
+import { openHostCheck } from "../../workers/adapters/public-hosts.ts";
+import { siteOf } from "../../workers/adapters/site.ts";
+import { hanging, html, movedTo, stubWeb, type StubWeb } from "../support/stub-web.ts";
+
+const url = "https://www.shop.com/privacy";
+let web: StubWeb;
+beforeEach(() => {
+  web = stubWeb();
+  web.resolve("www.shop.com", ["93.184.216.34"]);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const dohUrls = ["https://cloudflare-dns.com/dns-query", "https://dns.google/resolve"];
+const ownHosts = ["api.svc-host.com", "localhost:8787"];
+const allowedAsWritten = ["localhost:8788", "127.0.0.1:8788"];
+const get = (address: string, changes: Partial<PageRequest> = {}): Promise<PageAnswer> => {
+  const site = siteOf(new URL(address).hostname);
+  const fetchPage = openPageFetcher({ ownHosts, allowedAsWritten, checkHost: openHostCheck({ dohUrls, ownHosts }) });
+  return fetchPage({
+    url: address,
+    userAgent: "Test/1",
+    isWithin: (host) => siteOf(host) === site,
+    ports: [443],
+    totalMs: 1_000,
+    maxBytes: 1_000,
+    ...changes,
+  });
+};
+const body = async (address = url): Promise<string | null> => {
+  const answer = await get(address);
+  return answer.outcome === "page" ? answer.page.body : null;
+};
+
+/** A body that never ends, and a count of what was taken from it. */
+const endless = (
+  contentType: string,
+  status = 200,
+): { readonly response: () => Response; readonly taken: () => number; readonly cancelled: () => boolean } => {
+  let taken = 0;
+  let cancelled = false;
+  const stream = (): ReadableStream =>
+    new ReadableStream({
+      pull: (controller) => {
+        taken += 1;
+        controller.enqueue(new Uint8Array(400).fill(0x61));
+      },
+      cancel: () => {
+        cancelled = true;
+      },
+    });
+  return {
+    response: () => new Response(stream(), { status, headers: { "content-type": contentType } }),
+    taken: () => taken,
+    cancelled: () => cancelled,
+  };
+};
+
+describe("a body", () => {
+  test("larger than allowed is dropped as soon as that shows", async () => {
+    const bomb = endless("text/html");
+    web.serve(url, bomb.response);
+    expect(await get(url)).toEqual({ outcome: "nothing", reason: "too_large" });
+    expect(bomb.taken()).toBeLessThan(6); // three chunks pass 1,000 bytes; the stream keeps one or two ready
+    expect(bomb.cancelled()).toBe(true);
+  });
+
+  test.each<[string, number, object]>([
+    ["application/pdf", 200, { outcome: "nothing", reason: "type" }],
+    ["application/xhtml+xml", 200, { outcome: "nothing", reason: "type" }],
+    ["", 200, { outcome: "nothing", reason: "type" }],
+    ["text/html", 404, { outcome: "nothing", reason: "status" }],
+    ["text/html", 403, { outcome: "nothing", reason: "status" }],
+    ["text/html", 202, { outcome: "nothing", reason: "status" }],
+    ["text/html", 429, { outcome: "unreached", reason: "status" }],
+    ["text/html", 500, { outcome: "unreached", reason: "status" }],
+    ["text/html", 503, { outcome: "unreached", reason: "status" }],
+  ])("of type %j and status %i is not read", async (type, status, expected) => {
+    const answer = endless(type, status);
+    web.serve(url, answer.response);
+    expect(await get(url)).toEqual(expected);
+    expect(answer.taken()).toBeLessThan(3);
+    expect(answer.cancelled()).toBe(true);
+  });
+
+  test("that stops half way is no page", async () => {
+    const broken = new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(new TextEncoder().encode("Privacy"));
+        controller.error(new Error("connection lost"));
+      },
+    });
+    web.serve(url, () => new Response(broken, { headers: { "content-type": "text/html" } }));
+    expect(await get(url)).toEqual({ outcome: "unreached", reason: "network" });
+  });
+
+  const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array([...text].map((character) => character.charCodeAt(0)));
+  const latin = bytesOf("Datenschutzerkl\xe4rung");
+  const page = (bytes: Uint8Array, type: string) => () => new Response(bytes.slice(), { headers: { "content-type": type } });
+  test("is decoded as the header says, else as the document says, else as UTF-8", async () => {
+    web.serve(url, page(latin, "text/html; Charset=ISO-8859-1"));
+    expect(await body()).toBe("Datenschutzerklärung");
+    const declared = bytesOf('<meta charset="windows-1252">Datenschutzerkl\xe4rung');
+    web.serve(url, page(declared, "text/html"));
+    expect(await body()).toContain("Datenschutzerklärung");
+    web.serve(url, page(new TextEncoder().encode("Datenschutzerklärung"), "text/html"));
+    expect(await body()).toBe("Datenschutzerklärung");
+    web.serve(url, page(new TextEncoder().encode("\ufeffDatenschutz"), "text/plain;charset=latin1"));
+    expect(await body()).toBe("Datenschutz");
+    web.serve(url, page(new TextEncoder().encode("ä"), "text/html; charset=klingon"));
+    expect(await body()).toBe("ä");
+  });
+});
+
+describe("time", () => {
+  test("runs out for a host that says nothing", async () => {
+    web.serve(url, hanging);
+    expect(await get(url, { totalMs: 50 })).toEqual({ outcome: "unreached", reason: "timeout" });
+  });
+
+  test("is one sum over redirects and resolvers", async () => {
+    web.serve(url, () => movedTo("/a"));
+    web.serve("https://www.shop.com/a", async () => {
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      return movedTo("/b");
+    });
+    web.serve("https://www.shop.com/b", hanging);
+    const start = Date.now();
+    expect((await get(url, { totalMs: 100 })).outcome).toBe("unreached");
+    expect(Date.now() - start).toBeLessThan(500);
+    web.resolve("www.shop.com", () => new Promise(() => {}));
+    expect((await get(url, { totalMs: 100 })).outcome).toBe("unreached");
+  });
+
+  test("leaves no timer behind", async () => {
+    const set = vi.spyOn(globalThis, "setTimeout");
+    const clear = vi.spyOn(globalThis, "clearTimeout");
+    web.serve(url, "Privacy");
+    await get(url);
+    web.serve(url, () => Promise.reject(new TypeError("network")));
+    await get(url);
+    const started = set.mock.results.map(({ value }) => value);
+    const ended = clear.mock.calls.map(([timer]) => timer);
+    expect(started.length).toBe(6); // the page and two resolvers, twice
+    expect(started.filter((timer) => !ended.includes(timer))).toEqual([]);
+  });
+});
+
+describe("hosts named for development", () => {
+  test("are called without asking resolvers, over plain http", async () => {
+    web.serve("http://localhost:8788/privacy", "Privacy");
+    expect(await body("http://localhost:8788/privacy")).toBe("Privacy");
+  });
+
+  test.each([
+    "http://LOCALHOST:8788/",
+    "http://localhost.:8788/",
+    "http://localhost:8789/",
+    "http://2130706433:8788/",
+    "http://[::1]:8788/",
+    "http://a@localhost:8788/",
+  ])("%s is another spelling and is not called", async (address) => {
+    expect(await get(address)).toEqual({ outcome: "nothing", reason: "address" });
+    expect(web.calls).toEqual([]);
+  });
+
+  test.each([
+    "http://localhost:8789/",
+    "http://LOCALHOST:8788/x",
+    "//0x7f.1:8788/x",
+    "http://127.0.0.1:8788/x",
+    "http://localhost:8788@127.0.0.1:8788/",
+    "https://www.shop.com/privacy",
+  ])("a redirect from one to %s is not followed", async (location) => {
+    web.serve("http://localhost:8788/privacy", () => movedTo(location));
+    expect((await get("http://localhost:8788/privacy")).outcome).toBe("nothing");
+    expect(web.urls()).toEqual(["http://localhost:8788/privacy"]);
+  });
+
+  test("a public page leads to none of them", async () => {
+    web.serve(url, () => movedTo("http://localhost:8788/admin"));
+    expect(await get(url)).toEqual({ outcome: "nothing", reason: "left_site" });
+    expect(web.urls()).toEqual([url]);
+  });
+});
+
+test("a redirect without an address is no page", async () => {
+  web.serve(url, () => new Response(null, { status: 302 }));
+  expect(await get(url)).toEqual({ outcome: "nothing", reason: "status" });
+});
+
+test("cookies of one page do not travel to the next", async () => {
+  web.serve(url, () => new Response(null, { status: 302, headers: { location: "/b", "set-cookie": "id=1" } }));
+  web.serve("https://www.shop.com/b", () => html("Privacy", { headers: { "set-cookie": "id=2" } }));
+  await get(url);
+  expect(web.calls.map(({ headers }) => headers.get("cookie"))).toEqual([null, null]);
+});

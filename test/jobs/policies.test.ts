@@ -1,0 +1,600 @@
+// Policy snapshots from the form to the verify page: when, how often, for whom, and what survives which fault.
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { sha256Hex } from "../../core/hash.ts";
+import { minuteMs, secondMs } from "../../core/time.ts";
+import { capturePolicies } from "../../workers/operations/policies.ts";
+import { platformOf } from "../../workers/services.ts";
+import { everyMinute, scheduled } from "../../workers/jobs/scheduled.ts";
+import type { Env } from "../../workers/env.ts";
+import type { Log } from "../../workers/log.ts";
+import { look, platformAt, rowsOf, shown, shownWithText, waitingAt } from "../support/policy-world.ts";
+import { html, movedTo, stubWeb, type StubWeb } from "../support/stub-web.ts";
+import { consent, submission } from "../support/world.ts";
+
+const publicAddress = ["93.184.216.34", "2606:2800:220:1::1"];
+const footer = '<footer><a href="/privacy">Privacy policy</a> <a href="/terms">Terms of service</a></footer>';
+let web: StubWeb;
+let hosts = 0;
+let host = "";
+
+const silentLog: Log = { request: () => {}, fault: () => {} };
+
+/** The database, with something happening before each batch. */
+const watched = (before: (statements: D1PreparedStatement[]) => Promise<void>): D1Database =>
+  new Proxy(env.DB, {
+    get: (target, name) => {
+      const value = Reflect.get(target, name);
+      if (name === "batch") {
+        return async (statements: D1PreparedStatement[]) => {
+          await before(statements);
+          return target.batch(statements);
+        };
+      }
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+
+/** A site with a form, a policy and terms; each test has a domain of its own. */
+beforeEach(() => {
+  web = stubWeb();
+  hosts += 1;
+  host = `site-${hosts}.example.com`;
+  web.resolve(host, publicAddress);
+  web.serve(`https://${host}/quote`, `<title>Quote</title><form></form>${footer}`);
+  web.serve(`https://${host}/privacy`, "<h1>Privacy</h1><p>We keep little.</p>");
+  web.serve(`https://${host}/terms`, "<h1>Terms</h1><p>Be kind.</p>");
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await env.DB.batch([env.DB.prepare("DROP TRIGGER IF EXISTS broken"), env.DB.prepare("DELETE FROM outbox")]);
+});
+
+const privacyHash = sha256Hex("Privacy\nWe keep little.");
+const termsHash = sha256Hex("Terms\nBe kind.");
+const linkedEntries = (certId: string) => rowsOf("SELECT id FROM audit_outbox WHERE type = 'policy.linked' AND entity_id = ?", certId);
+const waitingRows = () => rowsOf<{ next_at: number; attempts: number }>("SELECT * FROM outbox WHERE topic = ? ORDER BY ord", host);
+const eventually = async (what: () => Promise<boolean>): Promise<void> => {
+  for (let tries = 0; tries < 200; tries += 1) {
+    if (await what()) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error("it did not happen within 4 s");
+};
+
+describe("through the front door", () => {
+  test("a certificate shows the policies of its origin soon after the answer", async () => {
+    const answer = await consent(
+      { ...submission(), page_url: `https://${host}/quote?email=pat@example.com` },
+      { origin: `https://${host}` },
+    );
+    expect(answer.status).toBe(201);
+    const { cert_id } = answer.body.data;
+    await eventually(async () => (await shown(cert_id)).status !== "pending");
+    const { status, policies } = await shown(cert_id);
+    expect(status).toBe("captured");
+    expect(policies.map(({ kind, source_url, content_hash }) => ({ kind, source_url, content_hash }))).toEqual([
+      { kind: "privacy", source_url: `https://${host}/privacy`, content_hash: privacyHash },
+      { kind: "terms", source_url: `https://${host}/terms`, content_hash: termsHash },
+    ]);
+    expect(policies[0]?.id).toMatch(/^pol_00[0-9a-hjkmnp-tv-z]{24}$/);
+    expect(policies[0]?.captured_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(policies[0]).not.toHaveProperty("text");
+    expect((await shownWithText(cert_id)).map(({ text }) => text)).toEqual(["Privacy\nWe keep little.", "Terms\nBe kind."]);
+  });
+
+  test("a policy host that hangs delays no answer", async () => {
+    const held = Promise.withResolvers<Response>();
+    web.serve(`https://${host}/quote`, () => held.promise);
+    const answer = await consent({ ...submission(), page_url: `https://${host}/quote` }, { origin: `https://${host}` });
+    expect(answer.status).toBe(201);
+    await eventually(async () => web.urls().includes(`https://${host}/quote`));
+    expect((await shown(answer.body.data.cert_id)).status).toBe("pending");
+    const next = await consent({ ...submission(), page_url: `https://${host}/quote` }, { origin: `https://${host}` });
+    expect(next.status).toBe(201);
+    held.resolve(html(footer));
+    await eventually(async () => (await shown(next.body.data.cert_id)).status === "captured");
+  });
+
+  test("the minute cron finds what a process that died left behind", async () => {
+    const certId = await waitingAt(host);
+    expect((await shown(certId)).status).toBe("pending");
+    await scheduled(await platformOf(env as unknown as Env), everyMinute, Date.now());
+    expect((await shown(certId)).status).toBe("captured");
+  });
+
+  test("snapshots that cannot be written leave issuing as it is, and are written once they can", async () => {
+    await env.DB.prepare("CREATE TRIGGER broken BEFORE INSERT ON policy_snapshots BEGIN SELECT RAISE(ABORT, 'injected fault'); END").run();
+    const certId = await waitingAt(host);
+    await look(0, { log: silentLog });
+    expect(web.urls()).toContain(`https://${host}/terms`);
+    expect((await shown(certId)).status).toBe("pending");
+    expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([0]); // the fault was ours
+    await waitingAt(host);
+    await env.DB.prepare("DROP TRIGGER broken").run();
+    await look(61 * secondMs);
+    expect((await shown(certId)).status).toBe("captured");
+  });
+});
+
+describe("a look", () => {
+  test("is made without query, cookie, credential or referrer, under a name of its own", async () => {
+    await waitingAt(host, "/quote?email=pat%40example.com");
+    await look();
+    expect(web.urls()).toEqual([`https://${host}/quote`, `https://${host}/privacy`, `https://${host}/terms`]);
+    for (const { headers, redirect } of web.calls) {
+      expect(headers.get("user-agent")).toBe("Svc-Policies/1");
+      expect(["cookie", "authorization", "referer", "origin"].filter((name) => headers.has(name))).toEqual([]);
+      expect(redirect).toBe("manual");
+    }
+  });
+
+  test("serves every certificate that waits for the domain", async () => {
+    const certIds = [await waitingAt(host), await waitingAt(host, "/other"), await waitingAt(host)];
+    await look();
+    for (const certId of certIds)
+      expect((await shown(certId)).policies.map((policy) => policy.content_hash)).toEqual([privacyHash, termsHash]);
+    expect(web.calls).toHaveLength(3);
+    expect(await waitingRows()).toEqual([]);
+  });
+
+  test("is shared for fifteen minutes and not repeated meanwhile", async () => {
+    await waitingAt(host);
+    await look();
+    const soon = await waitingAt(host, "/quote", 14 * minuteMs);
+    expect((await shown(soon)).status).toBe("captured"); // from its first moment on
+    await look(14 * minuteMs);
+    expect(web.calls).toHaveLength(3);
+    const later = await waitingAt(host, "/quote", 16 * minuteMs);
+    expect((await shown(later)).status).toBe("pending");
+    await look(16 * minuteMs);
+    expect(web.calls).toHaveLength(6);
+  });
+
+  test("finds an unchanged text again as the same snapshot", async () => {
+    const first = await waitingAt(host);
+    await look();
+    const second = await waitingAt(host, "/quote", 16 * minuteMs);
+    web.serve(`https://${host}/privacy`, "<main>\n<h1> Privacy </h1>\n\n<p>We   <b>keep</b>&nbsp;little.<script>now()</script></p></main>");
+    await look(16 * minuteMs);
+    expect((await shown(second)).policies).toEqual((await shown(first)).policies);
+    expect(await rowsOf("SELECT id FROM policy_snapshots WHERE domain = ?", host)).toHaveLength(2);
+  });
+
+  test("makes a new snapshot of an edited text, and earlier certificates keep theirs", async () => {
+    const first = await waitingAt(host);
+    await look();
+    const before = await shownWithText(first);
+    const second = await waitingAt(host, "/quote", 16 * minuteMs);
+    web.serve(`https://${host}/privacy`, "<h1>Privacy</h1><p>We keep much.</p>");
+    await look(16 * minuteMs);
+    const [privacy, terms] = await shownWithText(second);
+    expect(privacy?.text).toBe("Privacy\nWe keep much.");
+    expect(privacy?.id).not.toBe(before[0]?.id);
+    expect(terms).toEqual(before[1]);
+    expect(await shownWithText(first)).toEqual(before);
+  });
+
+  test("of a site without policies is a look that found none", async () => {
+    web.serve(`https://${host}/quote`, "<form></form>");
+    web.serve(`https://${host}/privacy`, () => html("gone", { status: 404 }));
+    web.serve(`https://${host}/terms`, () => html("gone", { status: 410 }));
+    const certId = await waitingAt(host);
+    await look();
+    expect(await shown(certId)).toEqual({ status: "unavailable", policies: [] });
+    const soon = await waitingAt(host, "/quote", minuteMs);
+    expect((await shown(soon)).status).toBe("unavailable");
+    expect(web.calls.length).toBeLessThanOrEqual(12);
+  });
+
+  test("leaves one audit entry in the business's chain for each certificate", async () => {
+    const certId = await waitingAt(host);
+    await look();
+    await look();
+    expect(await linkedEntries(certId)).toHaveLength(1);
+  });
+
+  test("in one home leaves the other's databases alone", async () => {
+    await waitingAt(host);
+    await look();
+    expect(
+      (await env.DB_01.prepare("SELECT count(*) AS n FROM policy_captures WHERE domain = ?").bind(host).first<{ n: number }>())?.n,
+    ).toBe(0);
+  });
+});
+
+describe("a domain that does not answer", () => {
+  const silent = (): void => {
+    for (const path of ["/quote", "/"]) web.serve(`https://${host}${path}`, () => html("busy", { status: 503 }));
+  };
+
+  test("is asked again, ever less often, and after eight looks the certificate shows none", async () => {
+    silent();
+    const certId = await waitingAt(host);
+    let at = 0;
+    for (const wait of [0, 10, 20, 40, 80, 160, 320, 640]) {
+      expect((await shown(certId)).status).toBe("pending");
+      const before = web.calls.length;
+      if (wait > 0) await look(at + (wait - 3) * secondMs);
+      expect(web.calls.length).toBe(before); // not yet due
+      at += wait * secondMs;
+      await look(at);
+      expect(web.calls.length).toBe(before + 2);
+    }
+    expect(await shown(certId)).toEqual({ status: "unavailable", policies: [] });
+    expect(await waitingRows()).toEqual([]);
+  });
+
+  test("is not asked more often because more certificates wait for it", async () => {
+    silent();
+    await waitingAt(host);
+    await look();
+    for (let n = 0; n < 5; n += 1) {
+      await waitingAt(host);
+      await look();
+    }
+    expect(web.calls).toHaveLength(2);
+    expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([1, 0, 0, 0, 0, 0]);
+  });
+
+  test("is looked up when it answers again, for all that waited", async () => {
+    silent();
+    const first = await waitingAt(host);
+    await look();
+    const second = await waitingAt(host);
+    web.serve(`https://${host}/quote`, footer);
+    await look(11 * secondMs);
+    expect((await shown(first)).status).toBe("captured");
+    expect((await shown(second)).status).toBe("captured");
+  });
+
+  test("keeps no other domain waiting", async () => {
+    silent();
+    await waitingAt(host);
+    const other = `other-${host}`;
+    web.resolve(other, publicAddress);
+    web.serve(`https://${other}/quote`, footer);
+    web.serve(`https://${other}/privacy`, "Privacy");
+    const certId = await waitingAt(other);
+    await look();
+    expect((await shown(certId)).status).toBe("captured");
+  });
+
+  test("half of which answers is asked again for the rest, and the last look takes what there is", async () => {
+    web.serve(`https://${host}/terms`, () => html("busy", { status: 500 }));
+    const certId = await waitingAt(host);
+    await look();
+    expect((await shown(certId)).status).toBe("pending");
+    await env.DB.prepare("UPDATE outbox SET attempts = 7 WHERE topic = ?").bind(host).run();
+    await look(11 * secondMs);
+    expect((await shown(certId)).policies.map(({ kind }) => kind)).toEqual(["privacy"]);
+  });
+});
+
+describe("whatever dies or collides", () => {
+  test("two relays at once look once and link once", async () => {
+    const certIds = [await waitingAt(host), await waitingAt(host), await waitingAt(host)];
+    await Promise.all([look(), look(), look(), look()]);
+    expect(web.calls).toHaveLength(3);
+    for (const certId of certIds) expect(await linkedEntries(certId)).toHaveLength(1);
+  });
+
+  test("a worker that is overtaken while it looks changes nothing that the other did", async () => {
+    const certIds = [await waitingAt(host), await waitingAt(host)];
+    let overtaken = false;
+    web.serve(`https://${host}/terms`, async () => {
+      if (!overtaken) {
+        overtaken = true;
+        await look(61 * secondMs); // its turn is over by then, and another takes it
+      }
+      return html("<h1>Terms</h1><p>Be kind.</p>");
+    });
+    await look();
+    for (const certId of certIds) {
+      expect((await shown(certId)).policies.map((policy) => policy.content_hash)).toEqual([privacyHash, termsHash]);
+      expect(await linkedEntries(certId)).toHaveLength(1);
+    }
+    expect(await rowsOf("SELECT id FROM policy_snapshots WHERE domain = ?", host)).toHaveLength(2);
+    expect(await waitingRows()).toEqual([]);
+  });
+
+  test("of two workers that link the same certificates one does", async () => {
+    const certIds = [await waitingAt(host), await waitingAt(host)];
+    let overtaken = false;
+    const db = watched(async () => {
+      if (overtaken) return;
+      overtaken = true;
+      await look(61 * secondMs); // between reading who waits and linking them
+    });
+    await capturePolicies(await platformAt(), db);
+    expect(overtaken).toBe(true);
+    for (const certId of certIds) {
+      expect((await shown(certId)).status).toBe("captured");
+      expect(await linkedEntries(certId)).toHaveLength(1);
+    }
+    expect(await waitingRows()).toEqual([]);
+  });
+
+  test("a linked certificate is never linked to another look", async () => {
+    const certId = await waitingAt(host);
+    await look();
+    const relink = env.DB.prepare("UPDATE certificates SET policy_capture_id = NULL WHERE id = ?").bind(certId).run();
+    await expect(relink).rejects.toThrow("policies are linked once");
+  });
+
+  test("a process that dies during its look leaves a turn that comes again", async () => {
+    const certId = await waitingAt(host);
+    const died = { fetchPage: () => new Promise<never>(() => {}) };
+    void look(0, died);
+    await eventually(async () => (await waitingRows())[0]?.attempts === 1);
+    await look(45 * secondMs);
+    expect((await shown(certId)).status).toBe("pending");
+    await look(61 * secondMs);
+    expect((await shown(certId)).status).toBe("captured");
+  });
+
+  test("a look that kills its process every time is given up", async () => {
+    const certId = await waitingAt(host);
+    await env.DB.prepare("UPDATE outbox SET attempts = 8 WHERE topic = ?").bind(host).run();
+    await look();
+    expect(web.calls).toEqual([]);
+    expect((await shown(certId)).status).toBe("unavailable");
+  });
+
+  test("texts that cannot be stored leave no row that names them", async () => {
+    const certId = await waitingAt(host);
+    const kv = { ...env.KV, put: () => Promise.reject(new Error("KV PUT failed: 500")) } as unknown as KVNamespace;
+    await look(0, { kv, log: silentLog });
+    expect((await shown(certId)).status).toBe("pending");
+    expect(await rowsOf("SELECT id FROM policy_snapshots WHERE domain = ?", host)).toEqual([]);
+    await look(61 * secondMs);
+    expect((await shown(certId)).status).toBe("captured");
+  });
+
+  test("linking that stops half way goes on with the same look", async () => {
+    const certIds: string[] = [];
+    for (let n = 0; n < 130; n += 1) certIds.push(await waitingAt(host));
+    const bad = certIds[110] as string;
+    await env.DB.prepare(
+      `CREATE TRIGGER broken BEFORE INSERT ON audit_outbox WHEN NEW.entity_id = '${bad}' BEGIN SELECT RAISE(ABORT, 'injected fault'); END`,
+    ).run();
+    await look(0, { log: silentLog });
+    expect((await shown(certIds[99] as string)).status).toBe("captured");
+    expect((await shown(certIds[100] as string)).status).toBe("pending");
+    expect(await linkedEntries(certIds[100] as string)).toEqual([]);
+    await env.DB.prepare("DROP TRIGGER broken").run();
+    await look(61 * secondMs);
+    expect(web.calls).toHaveLength(3);
+    const looks = await rowsOf("SELECT DISTINCT policy_capture_id FROM certificates WHERE origin_domain = ?", host);
+    expect(looks).toHaveLength(1);
+    expect(
+      await rowsOf(
+        "SELECT id FROM audit_outbox WHERE type = 'policy.linked' AND entity_id IN (SELECT id FROM certificates WHERE origin_domain = ?)",
+        host,
+      ),
+    ).toHaveLength(130);
+    expect(await waitingRows()).toEqual([]);
+  });
+
+  test("ten thousand certificates that wait are all linked, once each", async () => {
+    const first = await waitingAt(host);
+    const columns = (
+      await rowsOf<{ name: string }>("SELECT name FROM pragma_table_info('certificates') WHERE name NOT IN ('ord', 'id')")
+    ).map(({ name }) => name);
+    await env.DB.prepare(
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
+       INSERT INTO certificates (id, ${columns.join(", ")}) SELECT printf('cc_00%024d', i), ${columns.join(", ")} FROM n, certificates WHERE id = ?`,
+    )
+      .bind(first)
+      .run();
+    await env.DB.prepare(
+      `INSERT INTO outbox (kind, entity_id, topic, payload, next_at, created_at)
+       SELECT 'policy', c.id, ?1, 'https://' || ?1 || '/quote', ${Number.MAX_SAFE_INTEGER}, 0 FROM certificates c WHERE c.origin_domain = ?1 AND c.id <> ?2`,
+    )
+      .bind(host, first)
+      .run();
+    const batches: number[] = [];
+    const db = watched(async (statements) => {
+      batches.push(statements.length);
+    });
+    await capturePolicies(await platformAt(), db);
+    expect(batches).toHaveLength(100);
+    expect(Math.max(...batches)).toBeLessThanOrEqual(110);
+    expect(await waitingRows()).toEqual([]);
+    const [counts] = await rowsOf<{ certs: number; entries: number }>(
+      `SELECT (SELECT count(*) FROM certificates WHERE origin_domain = ?1 AND policy_capture_id IS NOT NULL) AS certs,
+              (SELECT count(*) FROM audit_outbox WHERE type = 'policy.linked' AND entity_id IN (SELECT id FROM certificates WHERE origin_domain = ?1)) AS entries`,
+      host,
+    );
+    expect(counts).toEqual({ certs: 10_000, entries: 10_000 });
+  }, 60_000);
+
+  test("a text that is not the one its hash names is not shown", async () => {
+    const certId = await waitingAt(host);
+    await look();
+    await env.KV.put(`policy:${privacyHash}`, "Privacy\nWe keep nothing.");
+    const [privacy, terms] = await shownWithText(certId);
+    expect(privacy?.text).toBeNull();
+    expect(terms?.text).toBe("Terms\nBe kind.");
+    await env.KV.put(`policy:${privacyHash}`, "Privacy\nWe keep little.");
+  });
+});
+
+describe("where policies are found", () => {
+  const sourcesOf = async (): Promise<readonly string[]> => {
+    const certId = await waitingAt(host);
+    await look();
+    return (await shown(certId)).policies.map(({ source_url }) => source_url.replace(`https://${host}`, ""));
+  };
+
+  test("by a declared link before any other", async () => {
+    web.serve(`https://${host}/quote`, `<link rel="privacy-policy" href="/p1"><a rel="nofollow terms-of-service" href="t1">x</a>${footer}`);
+    web.serve(`https://${host}/p1`, "declared privacy");
+    web.serve(`https://${host}/t1`, "declared terms");
+    expect(await sourcesOf()).toEqual(["/p1", "/t1"]);
+  });
+
+  test("on the front page, when the form's page names none", async () => {
+    web.serve(`https://${host}/quote`, '<a href="/terms">AGB</a>');
+    web.serve(`https://${host}/`, '<a href="/datenschutz.html">Datenschutzerklärung</a>');
+    web.serve(`https://${host}/datenschutz.html`, "Wir speichern wenig.");
+    expect(await sourcesOf()).toEqual(["/datenschutz.html", "/terms"]);
+  });
+
+  test("in the usual places, when no page names any", async () => {
+    web.serve(`https://${host}/quote`, "<form></form>");
+    web.serve(`https://${host}/terms`, () => html("", { status: 404 }));
+    web.serve(`https://${host}/terms-of-service`, "Terms of service of Acme");
+    expect(await sourcesOf()).toEqual(["/privacy", "/terms-of-service"]);
+  });
+
+  test("not in a page that a site shows for every address", async () => {
+    const shell = "<title>Acme: privacy and terms for all</title><div id=app></div>";
+    for (const path of ["/quote", "/", "/privacy", "/terms", "/privacy-policy", "/terms-of-service", "/legal/privacy", "/legal/terms"]) {
+      web.serve(`https://${host}${path}`, shell);
+    }
+    expect(await sourcesOf()).toEqual([]);
+  });
+
+  test("behind the next candidate, when the first is a PDF, too large, empty or gone", async () => {
+    const links = ["/a.pdf", "/b", "/c"].map((href) => `<a href="${href}">Privacy policy</a>`).join("");
+    web.serve(`https://${host}/quote`, `${links}<a href="/d">Terms</a><a href="/e">Terms of use</a>`);
+    web.serve(`https://${host}/a.pdf`, () => new Response("%PDF-1.7", { headers: { "content-type": "application/pdf" } }));
+    web.serve(`https://${host}/b`, () => html("x".repeat(1_024 * 1_024 + 1)));
+    web.serve(`https://${host}/c`, "Privacy, the third");
+    web.serve(`https://${host}/e`, "<script>render()</script>");
+    web.serve(`https://${host}/d`, "Terms, the second");
+    expect(await sourcesOf()).toEqual(["/c", "/d"]);
+  });
+
+  test("in plain text, and in a page of exactly a mebibyte", async () => {
+    web.serve(
+      `https://${host}/privacy`,
+      () => new Response("Privacy\r\n\r\nplain <b>text</b>", { headers: { "content-type": "text/plain" } }),
+    );
+    web.serve(`https://${host}/terms`, () => html(`Terms ${"x".repeat(1_024 * 1_024 - 6)}`));
+    const certId = await waitingAt(host);
+    await look();
+    const [privacy, terms] = await shownWithText(certId);
+    expect(privacy?.text).toBe("Privacy\nplain <b>text</b>");
+    expect(terms?.text).toHaveLength(1_024 * 1_024);
+  });
+
+  test("on a sister host of the same registrable domain, and on no other site", async () => {
+    web.resolve("legal.example.com", publicAddress);
+    web.resolve("example.org", publicAddress);
+    web.serve(
+      `https://${host}/quote`,
+      '<a href="https://legal.example.com/p">Privacy policy</a><a href="https://example.org/t">Terms of service</a>',
+    );
+    web.serve("https://legal.example.com/p", "Privacy of the group");
+    web.serve("https://example.org/t", "Terms of somebody else");
+    const certId = await waitingAt(host);
+    await look();
+    const { policies } = await shown(certId);
+    expect(policies.map(({ source_url }) => source_url)).toEqual(["https://legal.example.com/p", `https://${host}/terms`]);
+    expect(web.urls()).not.toContain("https://example.org/t");
+  });
+
+  test("after up to three redirects within the site; the snapshot names where the text was", async () => {
+    web.serve(`https://${host}/privacy`, () => movedTo("/r1", 301));
+    web.serve(`https://${host}/r1`, () => movedTo(`https://${host}/r2`, 308));
+    web.serve(`https://${host}/r2`, () => movedTo("r3"));
+    web.serve(`https://${host}/r3`, "Privacy, moved");
+    web.serve(`https://${host}/terms`, () => movedTo("/s1"));
+    for (const n of [1, 2, 3]) web.serve(`https://${host}/s${n}`, () => movedTo(`/s${n + 1}`));
+    web.serve(`https://${host}/s4`, "Terms, moved too far");
+    expect(await sourcesOf()).toEqual(["/r3"]);
+    expect(web.urls()).not.toContain(`https://${host}/s4`);
+  });
+
+  test.each([
+    "https://example.org/p",
+    "http://site.example.com/p",
+    "https://127.0.0.1/p",
+    "https://2130706433/p",
+    "https://[::1]/p",
+    "https://localhost/p",
+    "https://user@legal.example.com/p",
+    "https://legal.example.com:8080/p",
+    "https://legal.example.com./p",
+    "https://legal%2eexample.com/p",
+    "//169.254.169.254/latest/meta-data",
+    "/\\127.0.0.1/p",
+    "file:///etc/passwd",
+    "data:text/html,Privacy",
+    "https:legal.example.com",
+  ])("not where a redirect to %s leads", async (location) => {
+    web.resolve("example.org", publicAddress);
+    web.resolve("legal.example.com", publicAddress);
+    web.serve(`https://${host}/privacy`, () => movedTo(location));
+    await waitingAt(host);
+    await look();
+    const allowed = new Set([host]);
+    expect(web.urls().filter((url) => !allowed.has(new URL(url).hostname))).toEqual([]);
+  });
+});
+
+describe("hosts that are not public", () => {
+  test.each([
+    ["one private address", ["93.184.216.34", "10.0.0.1"]],
+    ["loopback in IPv6", ["::1"]],
+    ["a cloud's metadata service", ["169.254.169.254"]],
+    ["no address", []],
+  ])("are never called: %s", async (_, addresses) => {
+    web.resolve(host, addresses);
+    const certId = await waitingAt(host);
+    await look();
+    expect(web.calls).toEqual([]);
+    expect((await shown(certId)).status).toBe("unavailable");
+  });
+
+  test("are never called when the resolvers disagree", async () => {
+    web.resolve(host, (resolver) =>
+      Response.json({ Status: 0, Answer: [{ name: host, type: 1, data: resolver === "dns.google" ? "192.168.0.1" : "93.184.216.34" }] }),
+    );
+    const certId = await waitingAt(host);
+    await look();
+    expect(web.calls).toEqual([]);
+    expect((await shown(certId)).status).toBe("unavailable");
+  });
+
+  test.each<[string, () => Response]>([
+    ["one resolver is down", () => new Response("", { status: 500 })],
+    ["one resolver talks nonsense", () => new Response("<html>")],
+    ["one resolver redirects", () => movedTo("https://example.org/dns-query")],
+    ["one resolver fails to resolve", () => Response.json({ Status: 2 })],
+  ])("are not called but asked about again when %s", async (_, broken) => {
+    web.resolve(host, (resolver) =>
+      resolver === "dns.google" ? broken() : Response.json({ Status: 0, Answer: [{ name: host, type: 1, data: "93.184.216.34" }] }),
+    );
+    const certId = await waitingAt(host);
+    await look();
+    expect(web.calls).toEqual([]);
+    expect((await shown(certId)).status).toBe("pending");
+    web.resolve(host, publicAddress);
+    await look(11 * secondMs);
+    expect((await shown(certId)).status).toBe("captured");
+  });
+
+  test("are checked again at every page and every redirect", async () => {
+    let questions = 0;
+    web.resolve(host, () => {
+      questions += 1;
+      return Response.json({ Status: 0, Answer: [{ name: host, type: 1, data: questions > 8 ? "127.0.0.1" : "93.184.216.34" }] });
+    });
+    await waitingAt(host);
+    await look();
+    expect(web.urls()).toEqual([`https://${host}/quote`, `https://${host}/privacy`]); // four questions each, then it turned private
+  });
+});
+
+test("the policies of another verified domain's page are not this origin's", async () => {
+  web.resolve("demo.example", publicAddress);
+  web.serve("https://demo.example/form", '<a href="/p">Privacy policy</a>');
+  web.serve("https://demo.example/p", "Privacy of the other domain");
+  const certId = await waitingAt(host, "https://demo.example/form");
+  await look();
+  expect(web.urls().filter((url) => !url.startsWith(`https://${host}/`))).toEqual([]);
+  expect((await shown(certId)).policies.map(({ source_url }) => source_url)).toEqual([`https://${host}/privacy`, `https://${host}/terms`]);
+});

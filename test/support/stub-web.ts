@@ -1,0 +1,73 @@
+// The outside world as tests script it: resolvers that know some hosts, and pages by address. Whatever is not scripted
+// does not exist. Every call is written down.
+import { vi } from "vitest";
+
+export interface Call {
+  readonly url: string;
+  readonly headers: Headers;
+  readonly redirect: string | undefined;
+}
+
+type Handler = () => Response | Promise<Response>;
+
+export interface StubWeb {
+  /** Page calls in their order; questions to resolvers are not among them. */
+  readonly calls: Call[];
+  readonly urls: () => string[];
+  readonly serve: (url: string, page: string | Handler) => void;
+  /** Answers of every resolver for a host; a host never named here has no address. */
+  readonly resolve: (host: string, addresses: readonly string[] | ((resolver: string) => Response | Promise<Response>)) => void;
+}
+
+export const html = (body: string, init: ResponseInit = {}): Response =>
+  new Response(body, { ...init, headers: { "content-type": "text/html; charset=utf-8", ...(init.headers as Record<string, string>) } });
+
+export const movedTo = (location: string, status = 302): Response => new Response(null, { status, headers: { location } });
+
+/** A host that accepts the call and never says anything. */
+export const hanging: Handler = () => new Promise(() => {});
+
+/** As fetch itself: whoever has lost patience is told so at once. */
+const unlessAborted = (signal: AbortSignal | null | undefined, answer: Response | Promise<Response>): Promise<Response> =>
+  new Promise((resolve, reject) => {
+    signal?.addEventListener("abort", () => reject(signal.reason as Error));
+    Promise.resolve(answer).then(resolve, reject);
+  });
+
+const resolverHosts: ReadonlySet<string> = new Set(["cloudflare-dns.com", "dns.google"]);
+
+export const dnsAnswer = (name: string, type: string | null, addresses: readonly string[]): Response => {
+  const wanted = addresses.filter((address) => address.includes(":") === (type === "AAAA"));
+  const records = wanted.map((data) => ({ name, type: type === "AAAA" ? 28 : 1, TTL: 60, data }));
+  return Response.json({ Status: addresses.length === 0 ? 3 : 0, ...(records.length > 0 && { Answer: records }) });
+};
+
+/** Takes the place of fetch until `vi.restoreAllMocks()`. */
+export const stubWeb = (): StubWeb => {
+  const pages = new Map<string, string | Handler>();
+  const hosts = new Map<string, Parameters<StubWeb["resolve"]>[1]>();
+  const calls: Call[] = [];
+  vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
+    const request = new Request(input, init);
+    const url = new URL(request.url);
+    const signal = init?.signal;
+    signal?.throwIfAborted();
+    if (resolverHosts.has(url.hostname)) {
+      const name = url.searchParams.get("name") as string;
+      const answer = hosts.get(name) ?? [];
+      return typeof answer === "function"
+        ? unlessAborted(signal, answer(url.hostname))
+        : dnsAnswer(name, url.searchParams.get("type"), answer);
+    }
+    calls.push({ url: request.url, headers: request.headers, redirect: init?.redirect });
+    const page = pages.get(request.url);
+    if (page === undefined) return html("<h1>Not found</h1>", { status: 404 });
+    return typeof page === "string" ? html(page) : unlessAborted(signal, page());
+  });
+  return {
+    calls,
+    urls: () => calls.map(({ url }) => url),
+    serve: (url, page) => pages.set(url, page),
+    resolve: (host, answer) => hosts.set(host, answer),
+  };
+};

@@ -1,0 +1,106 @@
+// The words and the links of a page, as its markup has them. No guess about what is content and what is decoration: a
+// legal snapshot must not depend on heuristics, and anyone must be able to repeat it (docs/policies.md).
+import { Parser } from "htmlparser2";
+import type { Page } from "../../core/access/outbound-page.ts";
+import { referenceAsWritten } from "../../core/access/outbound-url.ts";
+import type { Link } from "../../core/policies/discovery.ts";
+import { normalisedText } from "../../core/policies/snapshot.ts";
+
+export interface PageReading {
+  /** Normalised. */
+  readonly text: string;
+  readonly links: readonly Link[];
+}
+
+const unreadElements: ReadonlySet<string> = new Set(["script", "style", "noscript", "template"]);
+// Elements that run within a line (HTML, phrasing content that holds text); every other tag ends the line.
+const inlineElements: ReadonlySet<string> = new Set([
+  ...[
+    "a",
+    "abbr",
+    "acronym",
+    "b",
+    "bdi",
+    "bdo",
+    "big",
+    "cite",
+    "code",
+    "data",
+    "del",
+    "dfn",
+    "em",
+    "font",
+    "i",
+    "ins",
+    "kbd",
+    "label",
+    "mark",
+  ],
+  ...["q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"],
+]);
+const linkElements: ReadonlySet<string> = new Set(["a", "area", "link"]);
+const mostLinks = 2_000;
+const longestLinkText = 300; // enough to see that it is too long to be a policy's
+
+/** A link to a place within the page itself leads to no other text. */
+const addressOf = (reference: string, base: string, pageUrl: string): string | null => {
+  const address = referenceAsWritten(reference, base);
+  return reference.includes("#") && address === referenceAsWritten(pageUrl, pageUrl) ? null : address;
+};
+
+const readHtml = (page: Page): PageReading => {
+  const pieces: string[] = [];
+  const links: Link[] = [];
+  let unread = 0;
+  let base = page.url;
+  let baseSeen = false;
+  let open: { address: string; rel: readonly string[]; text: string; label: string } | null = null;
+
+  const closeLink = (): void => {
+    if (open === null) return;
+    const text = normalisedText(open.text).replaceAll("\n", " ");
+    if (links.length < mostLinks) links.push({ address: open.address, rel: open.rel, text: text === "" ? open.label : text });
+    open = null;
+  };
+
+  const parser = new Parser({
+    onopentag: (name, attributes) => {
+      if (unreadElements.has(name)) unread += 1;
+      if (!inlineElements.has(name)) pieces.push("\n");
+      if (unread > 0) return;
+      if (name === "base" && !baseSeen && attributes.href !== undefined) {
+        baseSeen = true;
+        base = referenceAsWritten(attributes.href, page.url) ?? base;
+      }
+      if (!linkElements.has(name) || attributes.href === undefined) return;
+      closeLink();
+      const address = addressOf(attributes.href, base, page.url);
+      if (address === null) return;
+      const rel = (attributes.rel ?? "")
+        .toLowerCase()
+        .split(/\s+/)
+        .filter((token) => token !== "");
+      open = { address, rel, text: "", label: (attributes["aria-label"] ?? attributes.title ?? "").slice(0, longestLinkText) };
+      if (name !== "a") closeLink();
+    },
+    ontext: (text) => {
+      if (unread > 0) return;
+      pieces.push(text);
+      if (open !== null && open.text.length < longestLinkText) open.text += text;
+    },
+    onclosetag: (name) => {
+      if (unreadElements.has(name)) unread -= 1;
+      if (!inlineElements.has(name)) pieces.push("\n");
+      if (name === "a") closeLink();
+    },
+  });
+  parser.write(page.body);
+  parser.end();
+  closeLink();
+  return { text: normalisedText(pieces.join("")), links };
+};
+
+export type ReadPage = (page: Page) => PageReading;
+
+/** Plain text has no links. */
+export const readPage: ReadPage = (page) => (page.type === "text/html" ? readHtml(page) : { text: normalisedText(page.body), links: [] });

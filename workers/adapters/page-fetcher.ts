@@ -1,0 +1,116 @@
+// A guarded GET of a stranger's page: every address and every redirect is judged before it is called, nothing of ours
+// goes along (no cookies, no credentials, no referrer), and what comes back is capped while it streams.
+import type { FetchPage, Page, PageAnswer, PageRequest } from "../../core/access/outbound-page.ts";
+import { checkOutboundUrl, referenceAsWritten } from "../../core/access/outbound-url.ts";
+import type { CheckHost } from "./public-hosts.ts";
+
+export interface PageFetcherSettings {
+  readonly ownHosts: readonly string[];
+  /** DEV_FETCH_ALLOW. */
+  readonly allowedAsWritten: readonly string[];
+  readonly checkHost: CheckHost;
+}
+
+const mostRedirects = 3;
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const askAgainStatuses: ReadonlySet<number> = new Set([408, 425, 429]);
+
+const nothing = (reason: Extract<PageAnswer, { outcome: "nothing" }>["reason"]): PageAnswer => ({ outcome: "nothing", reason });
+const unreached = (reason: Extract<PageAnswer, { outcome: "unreached" }>["reason"]): PageAnswer => ({ outcome: "unreached", reason });
+
+const typeOf = (header: string | null): Page["type"] | null => {
+  const type = header?.split(";")[0]?.trim().toLowerCase();
+  return type === "text/html" || type === "text/plain" ? type : null;
+};
+
+/** Null when the body is larger; the rest of it is not read. */
+const cappedBytes = async (response: Response, maxBytes: number): Promise<Uint8Array | null> => {
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  for await (const chunk of response.body ?? []) {
+    total += chunk.length;
+    if (total > maxBytes) return null; // leaving the loop cancels the body
+    chunks.push(chunk);
+  }
+  const bytes = new Uint8Array(total);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+};
+
+const prescanBytes = 1_024; // as browsers do: a declaration further down does not count
+const declaredCharset = /<meta[^>]+charset\s*=\s*["']?\s*([a-z0-9_:.-]+)/i;
+
+/** What the text was written in: byte order mark, header, the document's own declaration, else UTF-8. */
+const charsetOf = (bytes: Uint8Array, contentType: string, type: Page["type"]): string => {
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return "utf-8";
+  const fromHeader = /;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(contentType)?.[1];
+  if (fromHeader !== undefined || type !== "text/html") return fromHeader ?? "utf-8";
+  return declaredCharset.exec(new TextDecoder("latin1").decode(bytes.subarray(0, prescanBytes)))?.[1] ?? "utf-8";
+};
+
+const decoded = (bytes: Uint8Array, charset: string): string => {
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes); // a charset nobody knows: what is left is the usual one
+  }
+};
+
+const readPage = async (response: Response, url: string, maxBytes: number): Promise<PageAnswer> => {
+  const contentType = response.headers.get("content-type") ?? "";
+  const type = typeOf(contentType);
+  if (type === null || response.status !== 200) {
+    await response.body?.cancel();
+    if (response.status === 200) return nothing("type");
+    return response.status >= 500 || askAgainStatuses.has(response.status) ? unreached("status") : nothing("status");
+  }
+  const bytes = await cappedBytes(response, maxBytes);
+  if (bytes === null) return nothing("too_large");
+  return { outcome: "page", page: { url, type, body: decoded(bytes, charsetOf(bytes, contentType, type)) } };
+};
+
+const follow = async (settings: PageFetcherSettings, request: PageRequest, signal: AbortSignal): Promise<PageAnswer> => {
+  let address = request.url;
+  for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
+    const checked = checkOutboundUrl(address, { ...settings, ports: request.ports });
+    if (!checked.ok) return nothing("address");
+    const { href, hostname, local } = checked.url;
+    if (!request.isWithin(hostname)) return nothing("left_site");
+    const verdict = local ? "public" : await settings.checkHost(hostname, signal);
+    if (verdict !== "public") return verdict === "unanswered" ? unreached("dns") : nothing("not_public");
+    const response = await fetch(href, {
+      redirect: "manual",
+      cache: "no-store",
+      headers: { "user-agent": request.userAgent, accept: "text/html, text/plain;q=0.5" },
+      signal,
+    });
+    if (!redirectStatuses.has(response.status)) return readPage(response, href, request.maxBytes);
+    const location = response.headers.get("location");
+    await response.body?.cancel();
+    const next = location === null ? null : referenceAsWritten(location, href);
+    if (next === null) return nothing("status");
+    address = next;
+  }
+  return nothing("redirects");
+};
+
+export const openPageFetcher =
+  (settings: PageFetcherSettings): FetchPage =>
+  async (request) => {
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(), request.totalMs);
+    try {
+      return await follow(settings, request, controller.signal);
+    } catch {
+      return unreached(controller.signal.aborted ? "timeout" : "network"); // only the timer aborts before this line
+    } finally {
+      clearTimeout(timer);
+      controller.abort(); // whatever is still open is of no use to anyone
+    }
+  };

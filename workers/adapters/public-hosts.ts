@@ -1,0 +1,74 @@
+// Whether a host name leads to public addresses, asked of independent resolvers over HTTPS. On this platform the address
+// that is dialled afterwards cannot be pinned, so this is one layer of three: names (core/access/outbound-url.ts),
+// addresses (here), and an egress that has no private network behind it.
+import ipaddr from "ipaddr.js";
+import { hostNameFault } from "../../core/access/outbound-url.ts";
+import { jointVerdict, readDnsAnswer, verdictOf, type DnsAnswer, type DnsType, type HostVerdict } from "../../core/access/dns-answer.ts";
+
+/** Never throws; once `signal` is aborted the host is unanswered. */
+export type CheckHost = (hostname: string, signal: AbortSignal) => Promise<HostVerdict>;
+
+const resolveMs = 2_000;
+const mostAnswerBytes = 64 * 1_024; // 64 records of the longest names are about 40 KiB
+const globalUnicast = ipaddr.IPv6.parse("2000::");
+
+/** IPv4 outside every special range; IPv6 only inside 2000::/3 and outside the special ranges there. */
+export const isPublicAddress = (address: string): boolean => {
+  if (ipaddr.IPv4.isValidFourPartDecimal(address)) return ipaddr.IPv4.parse(address).range() === "unicast";
+  if (!ipaddr.IPv6.isValid(address) || address.includes("%")) return false;
+  const parsed = ipaddr.IPv6.parse(address);
+  return parsed.match(globalUnicast, 3) && parsed.range() === "unicast";
+};
+
+const cappedText = async (response: Response): Promise<string | null> => {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > mostAnswerBytes) return null; // leaving the loop cancels the body
+  }
+  return text;
+};
+
+const ask = async (
+  resolver: string,
+  hostname: string,
+  type: DnsType,
+  ownHosts: readonly string[],
+  signal: AbortSignal,
+): Promise<DnsAnswer> => {
+  const url = new URL(resolver);
+  url.searchParams.set("name", hostname);
+  url.searchParams.set("type", type);
+  const response = await fetch(url, { headers: { accept: "application/dns-json" }, redirect: "manual", signal });
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    return { ok: false, fault: "unanswered" };
+  }
+  const text = await cappedText(response);
+  return text === null
+    ? { ok: false, fault: "refused" }
+    : readDnsAnswer(hostname, JSON.parse(text), { isAllowedName: (name) => hostNameFault(name, ownHosts) === null, isPublicAddress });
+};
+
+/** A resolver that is silent, slow or talks nonsense has not answered; it never makes a host public. */
+const verdictFrom = async (resolver: string, hostname: string, ownHosts: readonly string[], caller: AbortSignal): Promise<HostVerdict> => {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), resolveMs);
+  const signal = AbortSignal.any([controller.signal, caller]);
+  try {
+    return verdictOf(
+      await Promise.all([ask(resolver, hostname, "A", ownHosts, signal), ask(resolver, hostname, "AAAA", ownHosts, signal)]),
+    );
+  } catch {
+    controller.abort(); // the other question, if it is still open
+    return "unanswered";
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+export const openHostCheck =
+  (settings: { readonly dohUrls: readonly string[]; readonly ownHosts: readonly string[] }): CheckHost =>
+  async (hostname, signal) =>
+    jointVerdict(await Promise.all(settings.dohUrls.map((resolver) => verdictFrom(resolver, hostname, settings.ownHosts, signal))));
