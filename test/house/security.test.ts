@@ -1,0 +1,27 @@
+// The table of threats in docs/SECURITY.md: every row names a test that exists.
+import { readFileSync, existsSync } from "node:fs";
+import { expect, test } from "vitest";
+
+const rows = readFileSync("docs/SECURITY.md", "utf8")
+  .split("\n")
+  .flatMap((line) => {
+    const match = /^\| ([A-Z]\d+) \| .* \| `([^`]+)` "([^"]+)" \|$/.exec(line);
+    return match === null ? [] : [{ id: match[1] as string, file: match[2] as string, name: match[3] as string }];
+  });
+
+test("there are threats, each under an id of its own", () => {
+  expect(rows.length).toBeGreaterThan(40);
+  expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+});
+
+test("every row of a threat table is one this test can read", () => {
+  const written = readFileSync("docs/SECURITY.md", "utf8")
+    .split("\n")
+    .filter((line) => /^\| [A-Z]\d+ \|/.test(line));
+  expect(written.length).toBe(rows.length);
+});
+
+test.each(rows)("threat $id has its test", ({ file, name }) => {
+  expect(existsSync(file), `${file} is not there`).toBe(true);
+  expect(readFileSync(file, "utf8"), `${file} holds no test of that name`).toContain(`"${name}`);
+});
