@@ -1,8 +1,13 @@
 // Two projects: `node` for rules, house rules, browsers and whole-runtime flows; `workerd` for everything that runs there.
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
+import { keyKinds } from "./core/ledger/note.ts";
+import { secretOf, vkeyOfSecret } from "./test/support/note-keys.ts";
 
 const key = (byte: number): string => Buffer.from(Array.from({ length: 32 }, (_, at) => (byte + at * 7) % 256)).toString("base64");
+
+/** Thirty shards of the audit log, so that a test can have one to itself. */
+const auditKeys = await Promise.all(Array.from({ length: 30 }, (_, shard) => secretOf(`svc.test/audit/${shard}`, 40 + shard)));
 
 export default defineConfig({
   test: {
@@ -24,6 +29,12 @@ export default defineConfig({
                 MASTER_KEYS: `1:${key(1)}`,
                 INDEX_KEY: key(2),
                 ISSUER_KEY: key(3),
+                LEDGER_KEY: await secretOf("ledger.svc.test/ledger/test", 21),
+                LEDGER_WITNESS_KEY: await secretOf("ledger.svc.test/witness", 22, keyKinds.witness),
+                LEDGER_WRITE_TOKEN: "write-token-of-the-tests-not-a-secret",
+                LEDGER_AUDITOR_TOKEN: "auditor-token-of-the-tests-not-a-secret",
+                AUDIT_KEY: auditKeys.join(" "),
+                AUDIT_VKEY: (await Promise.all(auditKeys.map(vkeyOfSecret))).join(" "),
                 DEV_RATE_SCALE: "1000",
                 TEST_MIGRATIONS: await readD1Migrations("./d1-migrations"),
               },
@@ -38,7 +49,9 @@ export default defineConfig({
           include: ["test/{storage,api,durable-objects,jobs,pages,mcp}/**/*.test.{ts,tsx}"],
           setupFiles: ["./test/support/worker-setup.ts"],
           isolate: false,
+          testTimeout: 30_000,
           maxWorkers: 1,
+          sequence: { groupOrder: 0 }, // before the other project: each has its own number of workers
         },
       },
       {
@@ -49,6 +62,7 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 120_000,
           maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -23,3 +23,7 @@ declare class URL {
 }
 declare function btoa(binary: string): string;
 declare function atob(base64: string): string;
+/** Named in the types of seams only; no rule waits for anything. */
+declare class AbortSignal {
+  readonly aborted: boolean;
+}

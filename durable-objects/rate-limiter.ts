@@ -14,7 +14,8 @@ export class RateLimiter extends DurableObject {
   take(limit: Limit, now: number): WindowState {
     const { sql } = this.ctx.storage;
     const windowMs = limit.seconds * 1_000;
-    sql.exec("DELETE FROM calls WHERE at <= ?", now - windowMs);
+    // A call further ahead than a window was written by a clock that has since been set back; it would block for as long.
+    sql.exec("DELETE FROM calls WHERE at <= ? OR at > ?", now - windowMs, now + windowMs);
     const { taken, oldest } = sql
       .exec<{ taken: number; oldest: number | null }>("SELECT COUNT(*) AS taken, MIN(at) AS oldest FROM calls")
       .one();

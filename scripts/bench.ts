@@ -144,7 +144,7 @@ const main = async (): Promise<void> => {
     port: 0,
     stateDir: join(state, "floor"),
     vars: {},
-    script: `${floorScript}\nexport class RateLimiter {}`,
+    script: floorScript,
   });
   const floorPid = runtimePids().at(-1) as string;
 

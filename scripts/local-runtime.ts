@@ -11,7 +11,7 @@ process.env.WRANGLER_HIDE_BANNER ??= "true";
 const { unstable_getMiniflareWorkerOptions, unstable_splitSqlQuery } = await import("wrangler");
 const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import("miniflare");
 
-export const bundleDir = "dist/worker";
+const bundleDir = "dist/worker";
 
 /** Bundles the Worker exactly as a deployment would. */
 export const bundleWorker = (outDir: string = bundleDir): void => {
@@ -27,10 +27,14 @@ export interface RuntimeOptions {
   readonly vars: Readonly<Record<string, string>>;
   /** Codes of further homes besides `00`; each becomes a database of its own. */
   readonly extraHomes?: readonly string[];
+  /** Fills a migrated database before anybody is listened to. */
+  readonly seed?: (db: D1Like, home: string) => Promise<void>;
   /** A module to run instead of the bundled Worker. */
   readonly script?: string;
   /** Where `bundleWorker` wrote, when not to the usual place. */
   readonly bundledIn?: string;
+  /** A copy of the files it serves, when not the usual folder. */
+  readonly assetsIn?: string;
   /** Opens the debugger on this port; for profiles. */
   readonly inspectorPort?: number;
 }
@@ -38,14 +42,15 @@ export interface RuntimeOptions {
 export interface Runtime {
   readonly url: string;
   readonly database: (home?: string) => Promise<D1Like>;
-  readonly scheduled: (cron: string) => Promise<void>;
+  readonly scheduled: (cron: string, at?: Date) => Promise<void>;
   readonly dispose: () => Promise<void>;
 }
 
 /** As much of a D1 database as scripts and tests use. */
 export interface D1Like {
   prepare: (sql: string) => D1Statement;
-  batch: (statements: readonly D1Statement[]) => Promise<unknown>;
+  /** A method, not a property: D1 itself asks for its own statements, which are these and more. */
+  batch(statements: readonly D1Statement[]): Promise<unknown>;
 }
 export interface D1Statement {
   bind: (...values: readonly unknown[]) => D1Statement;
@@ -57,7 +62,7 @@ export interface D1Statement {
 const bindingOf = (home: string): string => (home === "00" ? "DB" : `DB_${home}`);
 
 /** Applies the migrations not yet applied, in wrangler's own table, so that both tools agree on what was done. */
-export const migrate = async (db: D1Like): Promise<void> => {
+const migrate = async (db: D1Like): Promise<void> => {
   await db
     .prepare(
       "CREATE TABLE IF NOT EXISTS d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)",
@@ -96,7 +101,11 @@ export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> =>
       workers: [{ name: "migrate", modules: true, script: "export default {}", compatibilityDate: "2026-08-01", d1Databases: databases }],
     } as never),
   );
-  for (const home of homes) await migrate((await migrating.getD1Database(bindingOf(home))) as unknown as D1Like);
+  for (const home of homes) {
+    const db = (await migrating.getD1Database(bindingOf(home))) as unknown as D1Like;
+    await migrate(db);
+    await options.seed?.(db, home);
+  }
   await migrating.dispose();
 
   const running = new Miniflare(
@@ -108,10 +117,19 @@ export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> =>
       workers: [
         {
           ...worker,
+          ...(options.assetsIn !== undefined && { assets: { ...(worker.assets as object), directory: options.assetsIn } }),
+          // a module of its own brings no objects and takes no messages
+          ...(options.script !== undefined && { durableObjects: {}, queueProducers: {}, queueConsumers: {} }),
           name: "svc",
           d1Databases: databases,
           bindings: { ...(worker.bindings as object), ...options.vars },
-          modules: [{ type: "ESModule", path: "index.js", contents: options.script ?? readFileSync(join(options.bundledIn ?? bundleDir, "index.js"), "utf8") }],
+          modules: [
+            {
+              type: "ESModule",
+              path: "index.js",
+              contents: options.script ?? readFileSync(join(options.bundledIn ?? bundleDir, "index.js"), "utf8"),
+            },
+          ],
         },
       ],
     } as never),
@@ -120,11 +138,11 @@ export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> =>
   return {
     url: url.origin,
     database: async (home = "00") => (await running.getD1Database(bindingOf(home))) as unknown as D1Like,
-    scheduled: async (cron) => {
+    scheduled: async (cron, at = new Date()) => {
       const handler = (await running.getWorker("svc")) as unknown as {
         scheduled: (event: { cron: string; scheduledTime: Date }) => Promise<unknown>;
       };
-      await handler.scheduled({ cron, scheduledTime: new Date() });
+      await handler.scheduled({ cron, scheduledTime: at });
     },
     dispose: () => running.dispose(),
   };

@@ -1,21 +1,45 @@
 // Development settings: the random secrets of this machine in .dev.vars, and what the environment overrides.
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { keyKinds } from "../core/ledger/note.ts";
+import { noteKeyPair } from "./note-secret.ts";
 
-export const devVarsPath = ".dev.vars";
+const devVarsPath = ".dev.vars";
 
-const freshDevVars = (): string =>
-  [
-    "# Development secrets of this machine, made at the first start. Not for any deployment.",
-    "ENVIRONMENT=development",
-    `MASTER_KEYS=1:${randomBytes(32).toString("base64")}`,
-    `INDEX_KEY=${randomBytes(32).toString("base64")}`,
-    `ISSUER_KEY=${randomBytes(32).toString("base64")}`,
-    "",
-  ].join("\n");
+const localLedger = "localhost/ledger/2026h2";
 
+/** Every secret of a development machine; the audit log's public key too, which the ledger watches as a witness. */
+export const freshVars = (): Record<string, string> => {
+  const key = (): string => randomBytes(32).toString("base64");
+  const token = (): string => randomBytes(32).toString("base64url");
+  const audit = noteKeyPair("localhost/audit/0", new Uint8Array(randomBytes(32)));
+  return {
+    ENVIRONMENT: "development",
+    MASTER_KEYS: `1:${key()}`,
+    INDEX_KEY: key(),
+    ISSUER_KEY: key(),
+    LEDGER_KEY: noteKeyPair(localLedger, new Uint8Array(randomBytes(32))).secret,
+    LEDGER_WITNESS_KEY: noteKeyPair("localhost/witness", new Uint8Array(randomBytes(32)), keyKinds.witness).secret,
+    LEDGER_WRITE_TOKEN: token(),
+    LEDGER_AUDITOR_TOKEN: token(),
+    AUDIT_KEY: audit.secret,
+    AUDIT_VKEY: audit.vkey,
+  };
+};
+
+const heading = "# Development secrets of this machine, made at the first start. Not for any deployment.\n";
+
+/** Writes .dev.vars when it is absent, and adds what a newer version needs; what is there stays. */
 export const ensureDevVars = (): void => {
-  if (!existsSync(devVarsPath)) writeFileSync(devVarsPath, freshDevVars(), { mode: 0o600 });
+  const kept = existsSync(devVarsPath) ? readFileSync(devVarsPath, "utf8") : heading;
+  const known = parse(kept);
+  const { AUDIT_KEY, AUDIT_VKEY, ...others } = freshVars();
+  const missing = Object.entries(known.AUDIT_KEY === undefined ? { ...others, AUDIT_KEY, AUDIT_VKEY } : others).filter(
+    ([name]) => known[name] === undefined,
+  );
+  if (missing.length === 0) return;
+  const added = missing.map(([name, value]) => `${name}=${value}\n`).join("");
+  writeFileSync(devVarsPath, `${kept.endsWith("\n") ? kept : `${kept}\n`}${added}`, { mode: 0o600 });
 };
 
 const parse = (text: string): Record<string, string> =>
@@ -38,36 +62,48 @@ export interface LocalSettings {
 
 const overridable = /^(?:DEV_|LIMIT_|LEDGER_|DOH_|MAIL|STRIPE_)/;
 
-/** Reads .dev.vars and the environment. Throws when there is no .dev.vars yet. */
-export const localSettings = (): LocalSettings => {
-  const port = Number(process.env.PORT ?? "8787");
-  const demoPort = Number(process.env.DEMO_PORT ?? "8788");
+/** The settings of a service on these ports of this machine. */
+export const settingsOf = (place: {
+  readonly port: number;
+  readonly demoPort: number;
+  readonly stateDir: string;
+  readonly vars: Readonly<Record<string, string>>;
+}): LocalSettings => {
+  const { port, demoPort, stateDir, vars } = place;
   const origin = `http://localhost:${port}`;
-  const devVars = parse(readFileSync(devVarsPath, "utf8"));
-  const overrides = Object.fromEntries(
-    Object.entries(process.env).filter(([name, value]) => overridable.test(name) && value !== undefined),
-  ) as Record<string, string>;
-  const merged = { ...devVars, ...overrides };
   // The demo site is what a newcomer captures from: its pages may always be fetched.
-  const allow = [merged.DEV_FETCH_ALLOW, `localhost:${demoPort}`, `127.0.0.1:${demoPort}`]
+  const allow = [vars.DEV_FETCH_ALLOW, `localhost:${demoPort}`, `127.0.0.1:${demoPort}`]
     .filter((entry) => entry !== undefined && entry !== "")
     .join(",");
   return {
     port,
     demoPort,
-    stateDir: process.env.SVC_STATE_DIR ?? ".wrangler/state",
+    stateDir,
     origin,
     demoOrigin: `http://localhost:${demoPort}`,
     vars: {
-      ...merged,
+      ...vars,
       ENVIRONMENT: "development",
       BASE_URL: `${origin}/v1`,
       VERIFY_URL: origin,
       CDN_URL: origin,
       MCP_URL: `${origin}/mcp`,
       APP_URL: origin,
-      LEDGER_ORIGIN: merged.LEDGER_ORIGIN ?? `localhost/ledger/2026h2`,
+      LEDGER_ORIGIN: vars.LEDGER_ORIGIN ?? localLedger,
       DEV_FETCH_ALLOW: allow,
     },
   };
+};
+
+/** Reads .dev.vars and the environment. Throws when there is no .dev.vars yet. */
+export const localSettings = (): LocalSettings => {
+  const overrides = Object.fromEntries(
+    Object.entries(process.env).filter(([name, value]) => overridable.test(name) && value !== undefined),
+  ) as Record<string, string>;
+  return settingsOf({
+    port: Number(process.env.PORT ?? "8787"),
+    demoPort: Number(process.env.DEMO_PORT ?? "8788"),
+    stateDir: process.env.SVC_STATE_DIR ?? ".wrangler/state",
+    vars: { ...parse(readFileSync(devVarsPath, "utf8")), ...overrides },
+  });
 };

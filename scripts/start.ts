@@ -5,8 +5,6 @@ import { demoWorld, seedDemo } from "./demo-world.ts";
 import { bundleWorker, startRuntime, type Runtime } from "./local-runtime.ts";
 import { ensureDevVars, localSettings } from "./settings.ts";
 
-const everyMinute = "* * * * *";
-
 const step = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
   const start = performance.now();
   process.stdout.write(`  ${name} ...`);
@@ -16,9 +14,15 @@ const step = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => 
 };
 
 /** Cron: the local runtime has none of its own. A tick that fails is reported and the next one comes anyway. */
-const tickEveryMinute = (runtime: Runtime): NodeJS.Timeout =>
+const tick = (runtime: Runtime, cron: string, at: Date): void => {
+  runtime.scheduled(cron, at).catch((error: unknown) => console.error("cron:", error instanceof Error ? error.message : error));
+};
+
+const keepTicking = (runtime: Runtime): NodeJS.Timeout =>
   setInterval(() => {
-    runtime.scheduled(everyMinute).catch((error: unknown) => console.error("cron:", error instanceof Error ? error.message : error));
+    const at = new Date();
+    tick(runtime, "* * * * *", at);
+    if (at.getMinutes() % 15 === 0) tick(runtime, "*/15 * * * *", at);
   }, 60_000);
 
 const main = async (): Promise<void> => {
@@ -27,11 +31,12 @@ const main = async (): Promise<void> => {
   const settings = localSettings();
   await step("page script, styles", buildAssets);
   await step("bundle", bundleWorker);
-  const runtime = await step("runtime and migrations", () => startRuntime(settings));
   const world = demoWorld(settings.vars.ISSUER_KEY as string);
-  await step("demo accounts", async () => seedDemo(await runtime.database(), world, Date.now()));
+  const runtime = await step("databases, demo accounts, runtime", () =>
+    startRuntime({ ...settings, seed: (db) => seedDemo(db, world, Date.now()) }),
+  );
   const site = await startDemoSite({ port: settings.demoPort, cdnOrigin: settings.origin, clientId: world.acme.clients.live });
-  const ticker = tickEveryMinute(runtime);
+  const ticker = keepTicking(runtime);
 
   console.log(`
   Demo business site   ${settings.demoOrigin}/        a form that issues a certificate

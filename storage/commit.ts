@@ -46,7 +46,7 @@ const anchorRow = (db: D1Database, ledgerId: string, fact: Fact, anchor: NonNull
 };
 
 /** The rows that `facts` add to a change. */
-export const factRows = async (db: D1Database, vault: Vault, ledgerId: string, facts: readonly Fact[]): Promise<D1PreparedStatement[]> => {
+const factRows = async (db: D1Database, vault: Vault, ledgerId: string, facts: readonly Fact[]): Promise<D1PreparedStatement[]> => {
   const rows: D1PreparedStatement[] = [];
   for (const fact of facts) {
     rows.push(await auditRow(db, vault, fact));

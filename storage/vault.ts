@@ -32,8 +32,12 @@ export interface VaultKeys {
 const wrappedBytes = 40; // AES-KW adds 8 bytes to a 32-byte key (RFC 3394)
 const nonceBytes = 12; // 96 bits, random: each data key seals one value, so a nonce can never repeat under a key
 
-const associatedData = (place: SealedPlace, version: string): Uint8Array<ArrayBuffer> =>
-  utf8(["svc1", place.table, place.record, place.field, place.owner, version].join("|"));
+/** The parts are names and ids, which hold no bar; one that does could pass for two. */
+const associatedData = (place: SealedPlace, version: string): Uint8Array<ArrayBuffer> => {
+  const parts = ["svc1", place.table, place.record, place.field, place.owner, version];
+  if (parts.some((part) => part.includes("|"))) throw new Error("vault: the name of a place holds a bar");
+  return utf8(parts.join("|"));
+};
 
 export const openVault = async (keys: VaultKeys): Promise<Vault> => {
   const wrapping = new Map<string, CryptoKey>();

@@ -9,11 +9,14 @@ import { onFault, onUnknown } from "./api/faults.ts";
 import type { Api } from "./api/context.ts";
 import { failure } from "./api/envelope.ts";
 import { mountHealth } from "./api/health.ts";
+import { mountLogs } from "./api/logs.ts";
 import type { Config } from "./env.ts";
+import { mountPages } from "./pages/mount.ts";
+import { noSuchPage } from "./pages/notices.tsx";
 import type { Platform } from "./services.ts";
 
 const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" | "mcpUrl" | "appUrl"; readonly paths: RegExp }[] = [
-  { setting: "baseUrl", paths: /^\/(?:v1\/|health$|docs(?:\/|$)|\.well-known\/|a\/)/ },
+  { setting: "baseUrl", paths: /^\/(?:v1\/|ledger\/|audit\/|health$|docs(?:\/|$)|\.well-known\/|a\/)/ },
   { setting: "verifyUrl", paths: /^\/(?:c\/|\.well-known\/|a\/)/ },
   { setting: "cdnUrl", paths: /^\/v1\/svc[^/]*\.js$/ },
   { setting: "mcpUrl", paths: /^\/(?:mcp)?$/ },
@@ -21,10 +24,14 @@ const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" 
 ];
 
 /** True when this host serves this path. A host that is none of ours serves nothing. */
-export const servesPath = (config: Config, host: string, path: string): boolean =>
+const servesPath = (config: Config, host: string, path: string): boolean =>
   surfaces.some(({ setting, paths }) => new URL(config[setting]).host === host && paths.test(path));
 
-const securityHeaders: Readonly<Record<string, string>> = {
+/** True for the host that people type off a certificate: what it does not know, it says as a page. */
+const answersPeople = (config: Config, host: string): boolean =>
+  new URL(config.verifyUrl).host === host && new URL(config.baseUrl).host !== host;
+
+export const securityHeaders: Readonly<Record<string, string>> = {
   "Strict-Transport-Security": "max-age=31536000; includeSubDomains",
   "X-Content-Type-Options": "nosniff",
   "Referrer-Policy": "no-referrer",
@@ -63,19 +70,21 @@ export const buildApp = (platform: Platform): Hono<Api> => {
     const execution = c.executionCtx;
     c.set("requestId", newId("req_", firstHome, platform.random));
     c.set("ip", callerAddress(c));
-    c.set("services", { ...platform, afterAnswer: (work) => execution.waitUntil(work()) });
+    c.set("services", { ...platform, platform, afterAnswer: (work) => execution.waitUntil(work()) });
     await next();
   });
   app.use(framed);
   if (!servesEverything) {
     app.use(async (c, next) => {
       const url = new URL(c.req.url);
-      if (!servesPath(platform.config, url.host, url.pathname)) return failure(c, "not_found");
-      await next();
+      if (servesPath(platform.config, url.host, url.pathname)) return next();
+      return answersPeople(platform.config, url.host) ? noSuchPage(c) : failure(c, "not_found");
     });
   }
   mountHealth(app);
   mountCertificates(app);
+  mountPages(app);
+  mountLogs(app, platform.config);
   app.onError(onFault);
   app.notFound(onUnknown(app));
   return app;

@@ -1,7 +1,11 @@
 // The bindings and settings of a deployment, read once and checked once: a deployment that is not fit to run answers 503
 // on every route instead of running half configured, and says in its log everything that is missing at once.
 import { bytesOfBase64, bytesOfBase64Url } from "../core/bytes.ts";
-import type { Bytes } from "../core/hash.ts";
+import { isOrigin } from "../core/ledger/checkpoint.ts";
+import { keyKinds, parseSkey, parseVkey } from "../core/ledger/note.ts";
+import { sha256, type Bytes } from "../core/hash.ts";
+import type { AuditLog } from "../durable-objects/audit-log.ts";
+import type { LedgerLog } from "../durable-objects/ledger-log.ts";
 import type { RateLimiter } from "../durable-objects/rate-limiter.ts";
 import { readLimits, type Limits } from "./limits.ts";
 
@@ -9,6 +13,9 @@ export interface Env {
   readonly DB: D1Database;
   readonly KV: KVNamespace;
   readonly RATE_LIMITER: DurableObjectNamespace<RateLimiter>;
+  readonly AUDIT_LOG: DurableObjectNamespace<AuditLog>;
+  readonly LEDGER_LOG: DurableObjectNamespace<LedgerLog>;
+  readonly ANCHOR_KICKS: Queue<object>;
   readonly SHIELD?: RateLimit;
   /** Settings and secrets arrive as text under many names; they are read through `readConfig` only. */
   readonly [name: string]: unknown;
@@ -21,7 +28,9 @@ export interface Config {
   readonly cdnUrl: string;
   readonly mcpUrl: string;
   readonly appUrl: string;
-  readonly ledgerId: string;
+  readonly ledger: LedgerSettings;
+  /** Note-format secrets of the audit log, by shard. */
+  readonly auditKeys: ReadonlyMap<number, readonly string[]>;
   readonly dohUrls: readonly string[];
   readonly masterKeys: ReadonlyMap<string, Bytes>;
   readonly indexKey: Bytes;
@@ -36,6 +45,19 @@ export interface Config {
   readonly shielded: boolean;
 }
 
+export interface LedgerSettings {
+  /** `tlog:<origin>`, as in anchors and receipts. */
+  readonly id: string;
+  readonly origin: string;
+  /** Address of the ledger's interface; empty for the embedded one. */
+  readonly url: string;
+  readonly writeToken: string;
+  /** The embedded ledger's own secrets; empty for one elsewhere. */
+  readonly keys: readonly string[];
+  /** Public keys pinned in the settings: those of a ledger elsewhere, and earlier ones of the embedded. */
+  readonly vkeys: readonly string[];
+}
+
 export class ConfigFault extends Error {
   constructor(faults: readonly string[]) {
     super(`not configured to run: ${faults.join(", ")}`);
@@ -45,7 +67,6 @@ export class ConfigFault extends Error {
 
 const keyBytes = 32;
 const addresses = ["BASE_URL", "VERIFY_URL", "CDN_URL", "MCP_URL", "APP_URL"] as const;
-const developmentSettings = ["DEV_FETCH_ALLOW", "DEV_RATE_SCALE", "DEV_CLOCK_OFFSET_MS"] as const;
 
 const secretBytes = (text: string | undefined): Bytes | null => {
   const bytes = text === undefined ? null : bytesOfBase64(text);
@@ -62,6 +83,38 @@ const masterKeysOf = (text: string | undefined): ReadonlyMap<string, Bytes> | nu
     keys.set(version, bytes);
   }
   return keys.size === 0 ? null : keys;
+};
+
+const wordsOf = (text: string | undefined): string[] => (text ?? "").split(/\s+/).filter((word) => word !== "");
+
+const shortestToken = 32; // characters; 192 bits in base64url
+
+const ledgerOf = (
+  setting: (name: string) => string | undefined,
+): { readonly ledger: LedgerSettings; readonly faults: readonly string[] } => {
+  const origin = setting("LEDGER_ORIGIN") ?? "";
+  const url = setting("LEDGER_URL") ?? "";
+  const writeToken = setting("LEDGER_WRITE_TOKEN") ?? "";
+  const keys = wordsOf(setting("LEDGER_KEY"));
+  const vkeys = wordsOf(setting("LEDGER_VKEYS"));
+  const faults: string[] = [];
+  if (!isOrigin(origin)) faults.push("LEDGER_ORIGIN");
+  if (writeToken.length < shortestToken) faults.push("LEDGER_WRITE_TOKEN");
+  if (url === "" && (keys.length === 0 || keys.some((key) => parseSkey(key)?.name !== origin))) faults.push("LEDGER_KEY");
+  if (vkeys.some((key) => parseVkey(sha256, key)?.kind !== keyKinds.log) || (url !== "" && vkeys.length === 0)) faults.push("LEDGER_VKEYS");
+  if (url !== "" && (!URL.canParse(url) || url.endsWith("/"))) faults.push("LEDGER_URL");
+  return { ledger: { id: `tlog:${origin}`, origin, url, writeToken, keys: url === "" ? keys : [], vkeys }, faults };
+};
+
+/** Secrets of the audit log are told apart by their names: `<host>/audit/<shard>`. */
+const auditKeysOf = (text: string | undefined): ReadonlyMap<number, readonly string[]> | null => {
+  const shards = new Map<number, string[]>();
+  for (const secret of wordsOf(text)) {
+    const shard = /\/audit\/(\d{1,4})$/.exec(parseSkey(secret)?.name ?? "")?.[1];
+    if (shard === undefined) return null;
+    shards.set(Number(shard), [...(shards.get(Number(shard)) ?? []), secret]);
+  }
+  return shards.has(0) ? shards : null;
 };
 
 /** Throws one ConfigFault naming every missing or unfit setting. Never prints a value. */
@@ -84,10 +137,13 @@ export const readConfig = (env: Env): Config => {
   if (issuerSeed === null) faults.push("ISSUER_KEY");
   const retiredIssuerKeys = (setting("RETIRED_ISSUER_KEYS") ?? "").split(" ").filter((key) => key !== "");
   if (retiredIssuerKeys.some((key) => bytesOfBase64Url(key)?.length !== keyBytes)) faults.push("RETIRED_ISSUER_KEYS");
-  const ledgerOrigin = setting("LEDGER_ORIGIN");
-  if (ledgerOrigin === undefined) faults.push("LEDGER_ORIGIN");
+  const { ledger, faults: ledgerFaults } = ledgerOf(setting);
+  faults.push(...ledgerFaults);
+  const auditKeys = auditKeysOf(setting("AUDIT_KEY"));
+  if (auditKeys === null) faults.push("AUDIT_KEY");
 
-  if (!development) faults.push(...developmentSettings.filter((name) => setting(name) !== undefined));
+  // By their prefix, so that a setting added for development is refused here without anybody thinking of it.
+  if (!development) faults.push(...Object.keys(env).filter((name) => name.startsWith("DEV_") && setting(name) !== undefined));
   const scale = Number(setting("DEV_RATE_SCALE") ?? "1");
   if (!(scale > 0)) faults.push("DEV_RATE_SCALE");
   const clockOffsetMs = Number(setting("DEV_CLOCK_OFFSET_MS") ?? "0");
@@ -95,7 +151,8 @@ export const readConfig = (env: Env): Config => {
   const { limits, faults: limitFaults } = readLimits(setting, scale);
   faults.push(...limitFaults);
 
-  if (faults.length > 0 || masterKeys === null || indexKey === null || issuerSeed === null) throw new ConfigFault(faults);
+  if (faults.length > 0 || masterKeys === null || indexKey === null || issuerSeed === null || auditKeys === null)
+    throw new ConfigFault(faults);
   return Object.freeze({
     environment: development ? "development" : "production",
     baseUrl: setting("BASE_URL") as string,
@@ -103,7 +160,8 @@ export const readConfig = (env: Env): Config => {
     cdnUrl: setting("CDN_URL") as string,
     mcpUrl: setting("MCP_URL") as string,
     appUrl: setting("APP_URL") as string,
-    ledgerId: `tlog:${ledgerOrigin}`,
+    ledger,
+    auditKeys,
     dohUrls: (setting("DOH_URLS") ?? "").split(" ").filter((url) => url !== ""),
     masterKeys,
     indexKey,

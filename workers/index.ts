@@ -1,12 +1,18 @@
 // The entry: requests and cron ticks. Objects are exported here because the platform looks for them here.
 import type { Hono } from "hono";
 import type { Api } from "./api/context.ts";
-import { buildApp } from "./app.ts";
+import { firstHome, newId } from "../core/ids.ts";
+import { refusals } from "../core/refusals.ts";
+import { statuses } from "./api/statuses.ts";
+import { buildApp, securityHeaders } from "./app.ts";
 import { ConfigFault, type Env } from "./env.ts";
 import { scheduled } from "./jobs/scheduled.ts";
+import { submitAnchors } from "./operations/ledger.ts";
 import { consoleLog } from "./log.ts";
 import { platformOf, type Platform } from "./services.ts";
 
+export { AuditLog } from "../durable-objects/audit-log.ts";
+export { LedgerLog } from "../durable-objects/ledger-log.ts";
 export { RateLimiter } from "../durable-objects/rate-limiter.ts";
 
 const apps = new WeakMap<Platform, Hono<Api>>();
@@ -20,11 +26,13 @@ const appOf = (platform: Platform): Hono<Api> => {
 };
 
 /** A deployment that is not fit to run says so on every route and does nothing else. */
-const misconfigured = (): Response =>
-  Response.json(
-    { ok: false, error: { code: "misconfigured", message: "The service is not configured to run here." }, request_id: null },
-    { status: 503, headers: { "Cache-Control": "no-store", "Access-Control-Allow-Origin": "*" } },
+const misconfigured = (): Response => {
+  const requestId = newId("req_", firstHome, (count) => crypto.getRandomValues(new Uint8Array(count)));
+  return Response.json(
+    { ok: false, error: { code: "misconfigured", message: refusals.misconfigured }, request_id: requestId },
+    { status: statuses.misconfigured, headers: { ...securityHeaders, "X-Request-Id": requestId, "Access-Control-Allow-Origin": "*" } },
   );
+};
 
 export default {
   async fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
@@ -36,7 +44,12 @@ export default {
       return misconfigured();
     }
   },
-  async scheduled(controller: ScheduledController, env: Env, ctx: ExecutionContext): Promise<void> {
-    await scheduled(await platformOf(env), controller.cron, (work) => ctx.waitUntil(work));
+  async scheduled(controller: ScheduledController, env: Env): Promise<void> {
+    const platform = await platformOf(env);
+    await scheduled(platform, controller.cron, controller.scheduledTime + platform.config.clockOffsetMs);
+  },
+  async queue(batch: MessageBatch, env: Env): Promise<void> {
+    batch.ackAll(); // kicks hold nothing: what is due stands in the database, and a failed run is the cron's to repeat
+    await submitAnchors(await platformOf(env));
   },
 } satisfies ExportedHandler<Env>;

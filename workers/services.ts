@@ -1,17 +1,32 @@
 // What an operation may use, put together once per isolate and handed down: operations never see a binding.
+import type { FetchPage } from "../core/access/outbound-page.ts";
 import type { Limit, WindowState } from "../core/access/window.ts";
 import type { ToE164 } from "../core/certificates/matching.ts";
 import type { RandomBytes } from "../core/ids.ts";
+import type { LedgerAdapter } from "../core/ledger/adapter.ts";
+import { vkeyOf } from "../core/ledger/note.ts";
+import type { TrustedLogKey } from "../core/ledger/receipt.ts";
 import type { Clock } from "../core/time.ts";
 import { homesOf, type Homes } from "../storage/homes.ts";
 import { RememberedClients } from "../storage/remembered-clients.ts";
 import { openSigner, type Signer } from "../storage/signer.ts";
 import { openVault, type Vault } from "../storage/vault.ts";
+import { noteCrypto, openNoteSigner } from "../storage/note-keys.ts";
+import type { AuditLog } from "../durable-objects/audit-log.ts";
+import { tlogAdapter, type LedgerFetch, type TlogLedger } from "./adapters/ledger-tlog.ts";
 import { AddressWindows } from "./adapters/address-windows.ts";
+import { readPage, type ReadPage } from "./adapters/html-page.ts";
+import { openPageFetcher } from "./adapters/page-fetcher.ts";
 import { e164 } from "./adapters/phone.ts";
+import { openHostCheck } from "./adapters/public-hosts.ts";
+import { siteOf } from "./adapters/site.ts";
 import { readConfig, type Config, type Env } from "./env.ts";
 import type { LimitName } from "./limits.ts";
 import { consoleLog, type Log } from "./log.ts";
+
+export interface TrustedLog extends TrustedLogKey {
+  readonly role: "primary" | "audit";
+}
 
 /** Per isolate: nothing here belongs to a request. */
 export interface Platform {
@@ -22,6 +37,21 @@ export interface Platform {
   readonly signer: Signer;
   readonly rememberedClients: RememberedClients;
   readonly toE164: ToE164;
+  /** A guarded GET of somebody else's page. */
+  readonly fetchPage: FetchPage;
+  readonly readPage: ReadPage;
+  /** Which hosts belong together: the registrable domain. */
+  readonly siteOf: (hostname: string) => string;
+  /** A shard of the audit log, by its number. */
+  readonly auditLog: (shard: number) => DurableObjectStub<AuditLog>;
+  /** The embedded ledger's HTTP interface. */
+  readonly ledgerLog: (request: Request) => Promise<Response>;
+  /** Keys of the ledger and of the audit log, as published for those who check proofs. */
+  readonly trustedLogs: readonly TrustedLog[];
+  /** Asks for the anchors to be worked on, somewhere else and soon. */
+  readonly kickAnchors: () => Promise<void>;
+  /** Where statements are anchored: the primary first. */
+  readonly ledgers: readonly LedgerAdapter[];
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly log: Log;
@@ -33,6 +63,8 @@ export interface Platform {
 
 /** Per request. */
 export interface Services extends Platform {
+  /** What all requests of this isolate share. */
+  readonly platform: Platform;
   /** Runs after the answer; an accelerator only, since the process may die first. What must happen is in an outbox. */
   readonly afterAnswer: (work: () => Promise<void>) => void;
 }
@@ -42,10 +74,39 @@ const exactly = (env: Env, limit: Limit, name: string, key: string, now: number)
   return object.take({ count: limit.count, seconds: limit.seconds }, now);
 };
 
+const always = "1970-01-01T00:00:00.000Z"; // a key without a known beginning; receipts say when they were verified
+
+const vkeysOf = (secrets: readonly string[]): Promise<string[]> =>
+  Promise.all(secrets.map(async (secret) => vkeyOf((await openNoteSigner(secret)).key)));
+
+/** The keys of every log whose proofs this service hands out, for those who check them: to be pinned, not to be fetched again. */
+const openTrustedLogs = async (config: Config): Promise<readonly TrustedLog[]> => {
+  const { origin, keys, vkeys } = config.ledger;
+  const ledgers = [...(await vkeysOf(keys)), ...vkeys].map((vkey) => ({ origin, vkey, validFrom: always, role: "primary" as const }));
+  const audits = (await vkeysOf([...config.auditKeys.values()].flat())).map((vkey) => ({
+    origin: vkey.slice(0, vkey.indexOf("+")),
+    vkey,
+    validFrom: always,
+    role: "audit" as const,
+  }));
+  return [...ledgers, ...audits];
+};
+
+/** The primary ledger: the embedded one through its HTTP interface, or one elsewhere over the network. */
+const openLedger = (config: Config, trusted: readonly TrustedLog[], embedded: LedgerFetch, clock: Clock): LedgerAdapter => {
+  const { origin, url, writeToken } = config.ledger;
+  const trust = trusted.filter(({ role }) => role === "primary");
+  const ledger: TlogLedger = { origin, role: "primary", baseUrl: url === "" ? `https://${origin}` : url, writeToken, trust };
+  return tlogAdapter(ledger, url === "" ? embedded : (request) => fetch(request), noteCrypto, clock);
+};
+
 export const openPlatform = async (env: Env): Promise<Platform> => {
   const config = readConfig(env);
   const windows = new AddressWindows();
+  const ownHosts = [config.baseUrl, config.verifyUrl, config.cdnUrl, config.mcpUrl, config.appUrl].map((url) => new URL(url).host);
   const clock: Clock = () => Date.now() + config.clockOffsetMs;
+  const trustedLogs = await openTrustedLogs(config);
+  const ledgerLog: LedgerFetch = (request) => env.LEDGER_LOG.getByName(config.ledger.origin).fetch(request);
   return {
     config,
     homes: homesOf(env),
@@ -54,6 +115,20 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
     signer: await openSigner(config.issuerSeed, config.retiredIssuerKeys),
     rememberedClients: new RememberedClients(),
     toE164: e164,
+    fetchPage: openPageFetcher({
+      ownHosts,
+      allowedAsWritten: config.devFetchAllow,
+      checkHost: openHostCheck({ dohUrls: config.dohUrls, ownHosts }),
+    }),
+    readPage,
+    siteOf,
+    auditLog: (shard) => env.AUDIT_LOG.getByName(String(shard)),
+    ledgerLog,
+    kickAnchors: async () => {
+      await env.ANCHOR_KICKS.send({});
+    },
+    trustedLogs,
+    ledgers: [openLedger(config, trustedLogs, ledgerLog, clock)],
     clock,
     random: (count) => crypto.getRandomValues(new Uint8Array(count)),
     log: consoleLog,

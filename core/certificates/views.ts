@@ -4,6 +4,7 @@
 import { canonicalJson, type Json } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
 import { isoOf, isoOrNull, type Instant } from "../time.ts";
+import { parseReceipt, receiptProofText } from "../ledger/receipt.ts";
 import { fingerprintVersion } from "./fingerprint.ts";
 import {
   policiesStatus,
@@ -36,7 +37,25 @@ const policyView = (policy: PublishedPolicy): JsonObject => ({
 /** While pending, what will be anchored; once anchored, the verified receipt with it. */
 const anchorView = (anchor: PublishedAnchor | null): JsonObject | null => {
   if (anchor === null) return null;
-  return { status: "pending", event: anchor.event, entry_hash: anchor.entryHash, statement: anchor.statement, ledger: anchor.ledgerId };
+  const { event, entryHash, statement, ledgerId } = anchor;
+  const receipt = anchor.status === "anchored" && anchor.receipt !== null ? parseReceipt(anchor.receipt) : null;
+  if (receipt === null) return { status: "pending", event, entry_hash: entryHash, statement, ledger: ledgerId };
+  return {
+    status: "anchored",
+    event,
+    ledger: ledgerId,
+    tx_ref: receipt.tx_ref,
+    entry_hash: entryHash,
+    statement,
+    leaf_index: receipt.leaf_index,
+    tree_size: receipt.tree_size,
+    inclusion_proof: receipt.inclusion_proof,
+    signed_root: receipt.signed_root,
+    anchored_at: isoOrNull(anchor.anchoredAt),
+    // our clock: nobody else vouches for this time
+    anchored_at_source: "service",
+    tlog_proof: receiptProofText(receipt),
+  };
 };
 
 /** What this service checked at the moment of issuance, and what it could not know. */
@@ -87,7 +106,7 @@ export const verifyView = (certificate: PublishedCertificate, verifyBase: string
   status_list: null,
 });
 
-export const viewTrailView = (views: readonly View[]): readonly JsonObject[] =>
+const viewTrailView = (views: readonly View[]): readonly JsonObject[] =>
   views.map((view) => ({ at: isoOf(view.at), ip: view.ip, user_agent: view.userAgent, os: view.os, bot: view.bot }));
 
 export interface DetailParts {

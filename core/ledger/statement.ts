@@ -28,3 +28,31 @@ export const anchorStatement = (anchor: AnchorSubject): string =>
 
 /** Hex SHA-256 of the statement: the same for every ledger. */
 export const entryHash = (statement: string): string => sha256Hex(statement);
+
+export interface CheckpointSubject {
+  readonly origin: string;
+  /** The signed note as the log made it: text, blank line and the log's own signature, without cosignatures. */
+  readonly note: string;
+  /** Decimal. */
+  readonly size: string;
+  /** Hex. */
+  readonly root: string;
+  /** Hex and decimal: the tree of chain heads the checkpoint covers. */
+  readonly headsRoot: string;
+  readonly headsSize: string;
+  /** Start of the quarter of an hour: it makes the heartbeat of an idle log a statement of its own. */
+  readonly at: Instant;
+}
+
+/** Canonical JSON of the statement `svc-checkpoint-v1`. */
+export const checkpointStatement = (checkpoint: CheckpointSubject): string =>
+  canonicalJson({
+    checkpoint_hash: sha256Hex(checkpoint.note),
+    heads_root: checkpoint.headsRoot,
+    heads_size: checkpoint.headsSize,
+    origin: checkpoint.origin,
+    root: checkpoint.root,
+    schema: "svc-checkpoint-v1",
+    size: checkpoint.size,
+    timestamp: isoOf(checkpoint.at),
+  });

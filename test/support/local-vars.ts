@@ -1,7 +1,13 @@
 // Settings of a service that a test starts on this machine. The keys are fixed so that a restarted service opens what the
 // first one sealed; they protect nothing.
 
+import { keyKinds } from "../../core/ledger/note.ts";
+import { noteKeyPair } from "../../scripts/note-secret.ts";
+
 const key = (byte: number): string => Buffer.from(Array.from({ length: 32 }, (_, at) => (byte + at * 7) % 256)).toString("base64");
+
+const seed = (byte: number): Uint8Array<ArrayBuffer> => new Uint8Array(32).fill(byte);
+const audit = noteKeyPair("svc.test/audit/0", seed(40));
 
 export const worldSecret = key(3);
 
@@ -16,6 +22,12 @@ export const testVars: Readonly<Record<string, string>> = {
   MASTER_KEYS: `1:${key(1)}`,
   INDEX_KEY: key(2),
   ISSUER_KEY: worldSecret,
+  LEDGER_KEY: noteKeyPair("ledger.svc.test/ledger/test", seed(21)).secret,
+  LEDGER_WITNESS_KEY: noteKeyPair("ledger.svc.test/witness", seed(22), keyKinds.witness).secret,
+  LEDGER_WRITE_TOKEN: "write-token-of-the-tests-not-a-secret",
+  LEDGER_AUDITOR_TOKEN: "auditor-token-of-the-tests-not-a-secret",
+  AUDIT_KEY: audit.secret,
+  AUDIT_VKEY: audit.vkey,
   DEV_RATE_SCALE: "100000",
   DOH_URLS: "http://127.0.0.1:1/none",
 };

@@ -23,7 +23,9 @@ export const waitingAt = async (host: string, page = "/quote?name=pat", ms = 0):
     body: JSON.stringify({ ...submission(world.acme), page_url: new URL(page, `https://${host}`).href }),
   });
   const platform = await platformAt(ms);
-  const diesAfterAnswer = { ...platform, homes: { ...platform.homes, all: () => [] } }; // the relay finds no home to work in
+  // Nothing follows the answer: no home for the relay to work in, no audit log to kick, no queue.
+  const homes = { ...platform.homes, all: () => [] };
+  const diesAfterAnswer = { ...platform, homes, config: { ...platform.config, auditKeys: new Map() }, kickAnchors: async () => {} };
   const response = await buildApp(diesAfterAnswer).fetch(request, env, execution);
   const { data } = (await response.json()) as { data: { cert_id: string } };
   if (response.status !== 201) throw new Error(`not issued: ${response.status}`);

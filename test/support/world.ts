@@ -1,7 +1,12 @@
 // The world of the workerd tests: the demo's businesses in two homes, and requests through the front door.
+import { createExecutionContext } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { demoWorld, type DemoBusiness } from "../../scripts/demo-world.ts";
 import type { Home } from "../../core/ids.ts";
+import type { Env } from "../../workers/env.ts";
+import { buildApp } from "../../workers/app.ts";
+import worker from "../../workers/index.ts";
+import { openPlatform } from "../../workers/services.ts";
 
 const secret = "d29ybGQgb2YgdGhlIHRlc3RzLCBub3QgYSBzZWNyZXQ=";
 export const world = demoWorld(secret);
@@ -15,17 +20,49 @@ export interface Answer {
   readonly text: string;
 }
 
-/** One request through the Worker's front door. */
-export const call = async (path: string, init: RequestInit = {}): Promise<Answer> => {
-  const response = await exports.default.fetch(new Request(`http://svc.test${path}`, init));
+const answerOf = async (response: Response): Promise<Answer> => {
   const text = await response.text();
   return {
     status: response.status,
     headers: response.headers,
     text,
-    body: response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : null,
+    body: text !== "" && response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : null,
   };
 };
+
+export type Call = (path: string, init?: RequestInit) => Promise<Answer>;
+
+/** One request through the Worker's front door. */
+export const call: Call = async (path, init = {}) => answerOf(await exports.default.fetch(new Request(`http://svc.test${path}`, init)));
+
+type Fetch = (request: Request, context: ExecutionContext) => Promise<Response>;
+
+const callsTo =
+  (fetch: Fetch, host: string): Call =>
+  async (path, init = {}) =>
+    answerOf(await fetch(new Request(`${host}${path}`, init), createExecutionContext()));
+
+/** The service as an isolate with other settings (or other bindings) runs it, with its own windows and memories. */
+export const serviceWith = (settings: Readonly<Record<string, unknown>> = {}, host = "http://svc.test"): Call => {
+  const deployment = { ...env, ...settings } as unknown as Env;
+  const app = openPlatform(deployment).then(buildApp);
+  return callsTo(async (request, context) => (await app).fetch(request, deployment, context), host);
+};
+
+/** The entry itself with other settings, fit to run or not. */
+export const entryWith = (settings: Readonly<Record<string, unknown>>, host = "http://svc.test"): Call =>
+  callsTo((request, context) => worker.fetch(request, { ...env, ...settings } as unknown as Env, context), host);
+
+/** Addresses and settings of a production deployment; the secrets are those of the tests. */
+export const productionSettings = {
+  ENVIRONMENT: "production",
+  BASE_URL: "https://api.svc.test/v1",
+  VERIFY_URL: "https://verify.svc.test",
+  CDN_URL: "https://cdn.svc.test",
+  MCP_URL: "https://mcp.svc.test",
+  APP_URL: "https://app.svc.test",
+  DEV_RATE_SCALE: "",
+} as const;
 
 export const get = (path: string, key?: string): Promise<Answer> =>
   call(path, key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } });
@@ -52,19 +89,29 @@ export const submission = (business: DemoBusiness = world.acme): ConsentBody => 
 
 export const origin = "https://www.example.com";
 
-/** POST /v1/consent as a browser on the business's page sends it. */
-export const consent = (body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
-  call("/v1/consent", {
+/** Headers to send; null takes one out that would be sent otherwise. */
+export type HeaderChanges = Readonly<Record<string, string | null>>;
+
+/** What a browser on the business's page sends with a submission. */
+export const consentRequest = (body: unknown, headers: HeaderChanges = {}): RequestInit => {
+  const sent: HeaderChanges = {
+    "content-type": "text/plain;charset=UTF-8",
+    origin,
+    "sec-fetch-mode": "cors",
+    "user-agent": "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Safari/605.1",
+    ...headers,
+  };
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return {
     method: "POST",
-    headers: {
-      "content-type": "text/plain;charset=UTF-8",
-      origin,
-      "sec-fetch-mode": "cors",
-      "user-agent": "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Safari/605.1",
-      ...headers,
-    },
-    body: typeof body === "string" || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body),
-  });
+    headers: Object.entries(sent).filter((header): header is [string, string] => header[1] !== null),
+    // as bytes, because a text body would bring a content type of its own
+    body: body instanceof Uint8Array ? body : new TextEncoder().encode(text),
+  };
+};
+
+/** POST /v1/consent as a browser on the business's page sends it. */
+export const consent = (body: unknown, headers: HeaderChanges = {}): Promise<Answer> => call("/v1/consent", consentRequest(body, headers));
 
 /** Issues one certificate and returns its receipt. */
 export const issue = async (
@@ -76,12 +123,31 @@ export const issue = async (
   return answer.body.data;
 };
 
+/** Columns that work behind earlier answers (chains, the ledger) may still be filling in. */
+const laterColumns: Readonly<Record<string, readonly string[]>> = {
+  audit_outbox: ["drained_at"],
+  anchors: ["status", "attempts", "next_at", "lease", "lease_until", "prepared", "tx_ref", "receipt", "anchored_at", "last_error"],
+};
+const laterTables: ReadonlySet<string> = new Set(["ledger_state"]);
+
+const withoutLater = (table: string, rows: readonly Record<string, unknown>[]): readonly Record<string, unknown>[] =>
+  rows.map((row) => Object.fromEntries(Object.entries(row).filter(([column]) => !laterColumns[table]?.includes(column))));
+
 /** Every table with its rows as text, to show that a refused request changed nothing. */
 export const databaseContents = async (db: D1Database = env.DB): Promise<Record<string, string>> => {
   const { results } = await db
     .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite_%'")
     .all<{ name: string }>();
-  const contents: Record<string, string> = {};
-  for (const { name } of results) contents[name] = JSON.stringify((await db.prepare(`SELECT * FROM ${name}`).all()).results);
-  return contents;
+  const names = results.map(({ name }) => name).filter((name) => !laterTables.has(name));
+  const tables = await db.batch<Record<string, unknown>>(names.map((name) => db.prepare(`SELECT * FROM ${name}`)));
+  return Object.fromEntries(names.map((name, at) => [name, JSON.stringify(withoutLater(name, tables[at]?.results ?? []))]));
+};
+
+/** What one issuance writes; work that follows later (policies, chains, the ledger) leaves the number of these rows alone. */
+const issuanceTables = ["certificates", "purposes", "disclosures", "idempotency", "anchors"] as const;
+
+/** The number of rows in each table, in one question. */
+export const rowCounts = async (tables: readonly string[] = issuanceTables, db: D1Database = env.DB): Promise<Record<string, number>> => {
+  const row = await db.prepare(`SELECT ${tables.map((table) => `(SELECT COUNT(*) FROM ${table}) AS ${table}`).join(", ")}`).first();
+  return row as Record<string, number>;
 };

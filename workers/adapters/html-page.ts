@@ -39,7 +39,11 @@ const inlineElements: ReadonlySet<string> = new Set([
   ...["q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"],
 ]);
 const linkElements: ReadonlySet<string> = new Set(["a", "area", "link"]);
-const mostLinks = 2_000;
+const mostLinks = 10_000;
+// The parser's work on a tag grows with the number of elements open around it. Pages of people stay below a hundred; a
+// mebibyte of open tags would cost it ten seconds.
+const deepest = 1_000;
+const pieceLength = 16_384; // at most some 5,000 tags until the depth is looked at again
 const longestLinkText = 300; // enough to see that it is too long to be a policy's
 
 /** A link to a place within the page itself leads to no other text. */
@@ -48,10 +52,13 @@ const addressOf = (reference: string, base: string, pageUrl: string): string | n
   return reference.includes("#") && address === referenceAsWritten(pageUrl, pageUrl) ? null : address;
 };
 
+const unreadable: PageReading = { text: "", links: [] };
+
 const readHtml = (page: Page): PageReading => {
   const pieces: string[] = [];
   const links: Link[] = [];
   let unread = 0;
+  let depth = 0;
   let base = page.url;
   let baseSeen = false;
   let open: { address: string; rel: readonly string[]; text: string; label: string } | null = null;
@@ -65,6 +72,7 @@ const readHtml = (page: Page): PageReading => {
 
   const parser = new Parser({
     onopentag: (name, attributes) => {
+      depth += 1;
       if (unreadElements.has(name)) unread += 1;
       if (!inlineElements.has(name)) pieces.push("\n");
       if (unread > 0) return;
@@ -89,12 +97,16 @@ const readHtml = (page: Page): PageReading => {
       if (open !== null && open.text.length < longestLinkText) open.text += text;
     },
     onclosetag: (name) => {
+      depth -= 1;
       if (unreadElements.has(name)) unread -= 1;
       if (!inlineElements.has(name)) pieces.push("\n");
       if (name === "a") closeLink();
     },
   });
-  parser.write(page.body);
+  for (let at = 0; at < page.body.length; at += pieceLength) {
+    parser.write(page.body.slice(at, at + pieceLength));
+    if (depth > deepest) return unreadable; // half a text would be another text
+  }
   parser.end();
   closeLink();
   return { text: normalisedText(pieces.join("")), links };

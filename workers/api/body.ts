@@ -15,7 +15,10 @@ const cappedBytes = async (request: Request): Promise<Uint8Array | null> => {
   if (request.body === null) return new Uint8Array();
   const announced = request.headers.get("content-length");
   // The transport holds a body to its announced length, so a short one can be taken whole.
-  if (announced !== null && Number(announced) <= mostBytes) return new Uint8Array(await request.arrayBuffer());
+  if (announced !== null && Number(announced) <= mostBytes) {
+    const whole = new Uint8Array(await request.arrayBuffer());
+    return whole.length > mostBytes ? null : whole;
+  }
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
@@ -35,14 +38,10 @@ const cappedBytes = async (request: Request): Promise<Uint8Array | null> => {
 
 /** Refuses the media type, then the size, then anything that is not I-JSON. */
 export const readJsonBody = async (request: Request, accepted: readonly string[]): Promise<Result<Json, BodyRefusal>> => {
-  if (!accepted.includes(mediaType(request)) || request.headers.has("content-encoding")) {
-    await request.body?.cancel();
-    return refuse("unsupported_media_type");
-  }
-  const bytes = await cappedBytes(request);
+  const bytes = await cappedBytes(request); // read even when its type is refused: see above
+  if (!accepted.includes(mediaType(request)) || request.headers.has("content-encoding")) return refuse("unsupported_media_type");
   return bytes === null ? refuse("payload_too_large") : parseIJson(bytes);
 };
 
-export const jsonOnly = ["application/json"] as const;
 /** The page script sends JSON as text/plain: a simple request, so no preflight delays a first submission. */
 export const jsonOrText = ["application/json", "text/plain"] as const;

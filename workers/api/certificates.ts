@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context, Hono } from "hono";
 import type { CaptureCircumstances, Submission } from "../../core/certificates/certificate.ts";
-import { isKnownIp } from "../../core/access/address.ts";
+import { addressKey, isKnownIp } from "../../core/access/address.ts";
 import type { Json } from "../../core/canonical-json.ts";
 import { entityTag, verifyView } from "../../core/certificates/views.ts";
 import { certIdOf, clientIdOf, type CertId } from "../../core/ids.ts";
@@ -16,11 +16,10 @@ import {
   verifyCertificate,
   type ListQuery,
 } from "../operations/certificates.ts";
-import { addressKey } from "../adapters/address-windows.ts";
 import { jsonOrText, readJsonBody } from "./body.ts";
 import type { Api } from "./context.ts";
 import { answer, failure, refusal, success } from "./envelope.ts";
-import { anyOrigin, apiKey, limitByAddress, limited, preflight } from "./guards.ts";
+import { anyOrigin, apiKey, limitByAddress, limited, preflight, unauthorized } from "./guards.ts";
 import { createRoute, mount } from "./openapi.ts";
 import {
   certificateDetailSchema,
@@ -31,53 +30,98 @@ import {
   listQuerySchema,
   verifySchema,
 } from "./certificate-schemas.ts";
-import { envelope, failures, schemaFault } from "./wire.ts";
+import {
+  consentRequestExample,
+  detailExample,
+  evidenceExample,
+  exampleCertId,
+  listExample,
+  receiptExample,
+  verifyExample,
+} from "./certificate-examples.ts";
+import { envelope, enveloped, failures, rateHeaders, schemaFault } from "./wire.ts";
+
+const idempotencyPattern = /^[A-Za-z0-9_-]{1,64}$/;
+const fieldList = /^[a-z][a-z0-9_]{0,39}(?:,[a-z][a-z0-9_]{0,39}){0,19}$/;
 
 const certParam = z.object({
-  cert_id: z.string().openapi({ description: "Id of the certificate.", example: "cc_00m3v9d2m4q8x1c7b5n0t6w2h9" }),
+  cert_id: z.string().openapi({ description: "Id of the certificate, prefix `cc_`.", example: exampleCertId }),
 });
-const keyFailures = {
-  401: "unauthorized: missing, unknown or revoked API key",
-  402: "business_suspended, business_inactive",
-  429: "rate_limited: more than 120 requests in 60 seconds with this key",
-  503: "storage_unavailable",
-};
+const keyRefusals = ["unauthorized", "business_suspended", "business_inactive", "rate_limited", "storage_unavailable"] as const;
+const notYours = { cert_not_found: "There is no such certificate, or it is not yours." } as const;
+const sealedText = { "application/json": { schema: consentRequestSchema, example: consentRequestExample } };
 
 const consentRoute = createRoute({
   method: "post",
   path: "/v1/consent",
   operationId: "captureConsent",
   tags: ["certificates"],
-  summary: "Issue a certificate for a form submission",
+  summary: "Issue a certificate",
   description:
-    "Called by the page script from the business's page, or by the business's server with an Origin header. Takes JSON as application/json or, without a preflight, as text/plain. The 201 is answered only after the certificate is durable.",
-  security: [],
+    "Seals one form submission into a certificate. Called by the page script from your page, or by your server with an `Origin` header. The 201 is answered only after the certificate is durable. Both the Origin and the host of `page_url` must be on your verified domains. With your API key, your server may also say whose submission it is (`X-Subject-IP`, `X-Subject-User-Agent`), and the limit is that of the key instead of 60 a minute for each address.",
+  security: [{}, { apiKey: [] }],
   request: {
     headers: z.object({
-      "Idempotency-Key": z
+      Origin: z.string().openapi({
+        description: "Set by browsers; your server names the origin of the page that held the form.",
+        example: "https://www.acme-solar.example",
+      }),
+      "Idempotency-Key": z.string().regex(idempotencyPattern).optional().openapi({
+        description:
+          "The same key with the same submission answers with the same certificate for 24 hours, marked `Idempotency-Replayed: true`. `submission_id` in the body means the same.",
+        example: "order-1042",
+      }),
+      "X-Subject-IP": z
         .string()
         .optional()
-        .openapi({
-          description:
-            "1 to 64 of A-Z a-z 0-9 _ -; the same key with the same submission answers with the same certificate for 24 hours. `submission_id` in the body means the same.",
-        }),
+        .openapi({ description: "Address of the visitor. Heard only with your API key.", example: "203.0.113.7" }),
+      "X-Subject-User-Agent": z.string().optional().openapi({ description: "Browser of the visitor. Heard only with your API key." }),
     }),
-    body: { required: true, content: { "application/json": { schema: consentRequestSchema } } },
+    body: {
+      required: true,
+      description:
+        "At most 256 KiB of JSON without a content encoding. As `text/plain` a browser sends it without asking first (preflight).",
+      content: { ...sealedText, "text/plain": { schema: z.string().openapi({ description: "The same JSON." }) } },
+    },
   },
   responses: {
-    201: { description: "Issued.", content: { "application/json": { schema: envelope("ConsentAnswer", consentReceiptSchema) } } },
-    ...failures({
-      400: "invalid_request",
-      401: "unauthorized: an API key was sent and is not valid",
-      402: "plan_required, business_inactive, business_suspended, subscription_past_due",
-      403: "origin_not_verified, page_url_not_verified, forbidden",
-      404: "client_not_found",
-      409: "idempotency_conflict",
-      413: "payload_too_large",
-      415: "unsupported_media_type",
-      429: "rate_limited",
-      503: "storage_unavailable: nothing was written",
-    }),
+    201: {
+      description: "The certificate is issued.",
+      headers: {
+        ...rateHeaders,
+        "Idempotency-Replayed": { description: "`true` when this is the answer of an earlier request.", schema: { type: "string" } },
+      },
+      content: {
+        "application/json": { schema: envelope("ConsentAnswer", consentReceiptSchema), example: enveloped(receiptExample) },
+      },
+    },
+    ...failures(
+      [
+        "invalid_request",
+        "unauthorized",
+        "plan_required",
+        "business_inactive",
+        "business_suspended",
+        "subscription_past_due",
+        "origin_not_verified",
+        "page_url_not_verified",
+        "forbidden",
+        "client_not_found",
+        "idempotency_conflict",
+        "payload_too_large",
+        "unsupported_media_type",
+        "rate_limited",
+        "storage_unavailable",
+      ],
+      {
+        invalid_request: "The message names the input and the rule.",
+        unauthorized: "An API key was sent and is not valid.",
+        plan_required: "Live certificates need the Enterprise plan.",
+        forbidden: "The API key belongs to another business than the client id, or is a test key and the client is live.",
+        rate_limited: "More than 60 a minute from one address, 600 a minute for one client, or 120 a minute with one API key.",
+        storage_unavailable: "Nothing was written; send the same request again.",
+      },
+    ),
   },
 });
 
@@ -88,13 +132,27 @@ const verifyRoute = createRoute({
   tags: ["certificates"],
   summary: "Verify a certificate",
   description:
-    "Public. Everything but personal data; the subject is masked. `preimage` and `canonical` let anyone recompute the fingerprint.",
+    "For anyone, without a credential: everything but personal data. To check it yourself, hash `canonical` with SHA-256 and compare with `fingerprint`, then check `signature` with the key it names. Not counted as an open of the public page.",
   security: [],
-  request: { params: certParam },
+  request: {
+    params: certParam,
+    headers: z.object({
+      "If-None-Match": z
+        .string()
+        .optional()
+        .openapi({ description: "The ETag of an earlier answer; answers 304 while nothing has changed." }),
+    }),
+  },
   responses: {
-    200: { description: "The certificate.", content: { "application/json": { schema: envelope("VerifyAnswer", verifySchema) } } },
+    200: {
+      description: "The certificate.",
+      headers: { ...rateHeaders, ETag: { description: "Changes with every change of the certificate.", schema: { type: "string" } } },
+      content: { "application/json": { schema: envelope("VerifyAnswer", verifySchema), example: enveloped(verifyExample) } },
+    },
     304: { description: "Unchanged since the ETag sent in If-None-Match." },
-    ...failures({ 404: "cert_not_found", 429: "rate_limited", 503: "storage_unavailable" }),
+    ...failures(["cert_not_found", "rate_limited", "storage_unavailable"], {
+      rate_limited: "More than 120 a minute from one address.",
+    }),
   },
 });
 
@@ -104,12 +162,17 @@ const listRoute = createRoute({
   operationId: "listCertificates",
   tags: ["certificates"],
   summary: "List your certificates",
-  description: "Newest first, subjects masked, with the exact total. A live key lists live certificates, a test key sandbox ones.",
+  description:
+    "Newest first, subjects masked, with the exact total. Filters are combined. A live key lists live certificates, a test key sandbox ones.",
   security: [{ apiKey: [] }],
   request: { query: listQuerySchema },
   responses: {
-    200: { description: "One page.", content: { "application/json": { schema: envelope("ListAnswer", certificateListSchema) } } },
-    ...failures({ 400: "invalid_request", ...keyFailures }),
+    200: {
+      description: "One page of certificates.",
+      headers: rateHeaders,
+      content: { "application/json": { schema: envelope("ListAnswer", certificateListSchema), example: enveloped(listExample) } },
+    },
+    ...failures(["invalid_request", ...keyRefusals], { invalid_request: "The message names the filter and the rule." }),
   },
 });
 
@@ -120,15 +183,16 @@ const detailRoute = createRoute({
   tags: ["certificates"],
   summary: "Read one of your certificates",
   description:
-    "Decrypted subject, evidence, policies with text and the view trail: treat it as personal data. Each reading is entered in your audit chain.",
+    "Decrypted subject, evidence, policies with their text, and the trail of views. Treat the answer as personal data: each reading is entered in your audit chain.",
   security: [{ apiKey: [] }],
   request: { params: certParam },
   responses: {
     200: {
       description: "The certificate.",
-      content: { "application/json": { schema: envelope("DetailAnswer", certificateDetailSchema) } },
+      headers: rateHeaders,
+      content: { "application/json": { schema: envelope("DetailAnswer", certificateDetailSchema), example: enveloped(detailExample) } },
     },
-    ...failures({ 404: "cert_not_found: unknown, or not yours", ...keyFailures }),
+    ...failures(["cert_not_found", ...keyRefusals], notYours),
   },
 });
 
@@ -138,36 +202,42 @@ const packRoute = createRoute({
   operationId: "exportEvidencePack",
   tags: ["certificates"],
   summary: "Export the evidence of one of your certificates",
+  description:
+    "One bundle with all that is needed to check the certificate without this service. Disclose as few fields as the case needs: each disclosed field can be proved alone. Each export is entered in your audit chain.",
   security: [{ apiKey: [] }],
   request: {
     params: certParam,
     query: z.object({
       format: z.enum(["json"]).optional().openapi({ description: "`json` (default): one enveloped bundle." }),
       redact: z.enum(["subject"]).optional().openapi({ description: "`subject` leaves out every personal value." }),
-      disclose: z
-        .string()
-        .optional()
-        .openapi({ description: "Comma-separated field keys; only these are disclosed.", example: "email,phone" }),
+      disclose: z.string().regex(fieldList).optional().openapi({
+        description: "Field keys separated by commas; only these are disclosed. Default: every field.",
+        example: "email,phone",
+      }),
     }),
   },
   responses: {
-    200: { description: "The bundle.", content: { "application/json": { schema: envelope("EvidenceAnswer", evidenceBundleSchema) } } },
-    ...failures({ 400: "invalid_request", 404: "cert_not_found: unknown, or not yours", ...keyFailures }),
+    200: {
+      description: "The bundle.",
+      headers: rateHeaders,
+      content: { "application/json": { schema: envelope("EvidenceAnswer", evidenceBundleSchema), example: enveloped(evidenceExample) } },
+    },
+    ...failures(["invalid_request", "cert_not_found", ...keyRefusals], {
+      ...notYours,
+      invalid_request: "The message names the parameter and the rule.",
+    }),
   },
 });
 
 type ConsentBody = z.infer<typeof consentRequestSchema>;
 
-const submissionFromWire = (body: ConsentBody): Result<Submission, "client_not_found"> => {
-  const clientId = clientIdOf(body.client_id);
-  if (clientId === null) return refuse("client_not_found");
+const submissionFromWire = (body: ConsentBody): Submission => {
   const extras: Record<string, Json> = {};
   for (const name of ["locale", "presentation", "esign", "widget", "referrer", "client_time"] as const) {
     const value = body[name];
     if (value !== undefined && value !== null) extras[name] = JSON.parse(JSON.stringify(value)) as Json;
   }
-  return ok({
-    clientId,
+  return {
     fields: body.fields,
     disclosureText: body.disclosure_text,
     entities: body.entities,
@@ -176,7 +246,7 @@ const submissionFromWire = (body: ConsentBody): Result<Submission, "client_not_f
     purpose: body.purpose,
     pageUrl: body.page_url,
     extras,
-  });
+  };
 };
 
 const longestUserAgent = 512;
@@ -206,13 +276,11 @@ const circumstancesOf = (c: Context<Api>, byServer: boolean): Result<CaptureCirc
   });
 };
 
-const idempotencyPattern = /^[A-Za-z0-9_-]{1,64}$/;
-
 const consent = async (c: Context<Api>): Promise<Response> => {
   const { services } = c.var;
   const authorization = c.req.header("authorization") ?? null;
   const key = authorization === null ? null : await authenticateKey(services, authorization);
-  if (key !== null && !key.ok) return refusal(c, key);
+  if (key !== null && !key.ok) return unauthorized(c);
   const crowded =
     key === null
       ? limited(c, "CONSENT_PER_IP", await services.takeByAddress("CONSENT_PER_IP", addressKey(c.var.ip)))
@@ -228,18 +296,18 @@ const consent = async (c: Context<Api>): Promise<Response> => {
     return failure(c, "invalid_request", "Idempotency-Key: must be 1 to 64 of A-Z a-z 0-9 _ -.");
   const circumstances = circumstancesOf(c, key !== null);
   if (!circumstances.ok) return refusal(c, circumstances);
-  const submission = submissionFromWire(parsed.data);
-  if (!submission.ok) return refusal(c, submission);
 
-  const ofClient = await services.takeByAddress("CONSENT_PER_CLIENT", submission.value.clientId);
-  if (!ofClient.allowed) return limited(c, "CONSENT_PER_CLIENT", ofClient) as Response;
+  const clientId = clientIdOf(parsed.data.client_id);
+  const ofClient = clientId === null ? null : await services.takeByAddress("CONSENT_PER_CLIENT", clientId);
+  if (ofClient?.allowed === false) return limited(c, "CONSENT_PER_CLIENT", ofClient) as Response;
 
   const captured = await captureConsent(services, {
-    submission: submission.value,
+    clientId,
+    submission: submissionFromWire(parsed.data),
     originHeader: c.req.header("origin") ?? null,
     circumstances: circumstances.value,
-    idempotencyKey: header ?? parsed.data.submission_id ?? null,
-    callerBusiness: key === null ? null : key.value.business.id,
+    idempotencyKey: header ?? parsed.data.submission_id?.toLowerCase() ?? null,
+    caller: key === null ? null : { businessId: key.value.business.id, environment: key.value.environment },
   });
   if (!captured.ok) return refusal(c, captured);
   if (captured.value.replayed) c.header("Idempotency-Replayed", "true");
@@ -247,6 +315,10 @@ const consent = async (c: Context<Api>): Promise<Response> => {
 };
 
 const certIdParam = (c: Context<Api>): CertId | null => certIdOf(c.req.param("cert_id") ?? "");
+
+/** RFC 9110 13.1.2: a list of tags or `*`, compared without the weakness mark that a proxy may have added. */
+const isNamedIn = (ifNoneMatch: string | undefined, tag: string): boolean =>
+  ifNoneMatch?.split(",").some((named) => named.trim() === "*" || named.trim().replace(/^W\//, "") === tag) ?? false;
 
 const verify = async (c: Context<Api>): Promise<Response> => {
   const certId = certIdParam(c);
@@ -256,15 +328,25 @@ const verify = async (c: Context<Api>): Promise<Response> => {
   const tag = entityTag(view);
   c.header("ETag", tag);
   c.header("Cache-Control", "no-cache");
-  if (c.req.header("if-none-match") === tag) return c.body(null, 304);
+  if (isNamedIn(c.req.header("if-none-match"), tag)) return c.body(null, 304);
   return success(c, 200, view);
 };
 
+/** The named parameters; one that is given twice could mean either, so it is refused. */
+const queryOf = <N extends string>(c: Context<Api>, names: readonly N[]): Result<Partial<Record<N, string>>, "invalid_request"> => {
+  const given: Partial<Record<N, string>> = {};
+  for (const name of names) {
+    const values = c.req.queries(name) ?? [];
+    if (values.length > 1) return refuse("invalid_request", `${name}: must be given once.`);
+    if (values[0] !== undefined) given[name] = values[0];
+  }
+  return ok(given);
+};
+
 const listQueryOf = (c: Context<Api>): Result<ListQuery, "invalid_request"> => {
-  const raw = c.req.queries();
-  const repeated = Object.entries(raw).find(([name, values]) => name in listQuerySchema.shape && values.length > 1);
-  if (repeated !== undefined) return refuse("invalid_request", `${repeated[0]}: must be given once.`);
-  const parsed = listQuerySchema.safeParse(Object.fromEntries(Object.entries(raw).map(([name, values]) => [name, values[0]])));
+  const given = queryOf(c, Object.keys(listQuerySchema.shape));
+  if (!given.ok) return given;
+  const parsed = listQuerySchema.safeParse(given.value);
   if (!parsed.success) return refuse("invalid_request", schemaFault(parsed.error));
   const query = parsed.data;
   return ok({
@@ -293,12 +375,12 @@ const detail = async (c: Context<Api>): Promise<Response> => {
   return answer(c, 200, await readCertificate(c.var.services, c.var.principal, certId));
 };
 
-const fieldList = /^[a-z][a-z0-9_]{0,39}(?:,[a-z][a-z0-9_]{0,39}){0,19}$/;
-
 const pack = async (c: Context<Api>): Promise<Response> => {
   const certId = certIdParam(c);
   if (certId === null || c.var.principal === undefined) return failure(c, "cert_not_found");
-  const { format, redact, disclose } = c.req.query();
+  const given = queryOf(c, ["format", "redact", "disclose"]);
+  if (!given.ok) return refusal(c, given);
+  const { format, redact, disclose } = given.value;
   if (format !== undefined && format !== "json") return failure(c, "invalid_request", "format: must be json.");
   if (redact !== undefined && redact !== "subject") return failure(c, "invalid_request", "redact: must be subject.");
   if (disclose !== undefined && !fieldList.test(disclose))

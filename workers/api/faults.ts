@@ -5,7 +5,7 @@ import type { Api } from "./context.ts";
 import { failure } from "./envelope.ts";
 
 /** Faults of storage are outages: nothing was written, and the same request can be sent again. Everything else is our bug. */
-const isOutage = (error: unknown): boolean =>
+export const isOutage = (error: unknown): boolean =>
   error instanceof Error &&
   /D1_ERROR|D1_EXEC_ERROR|D1_TYPE_ERROR|SQLITE_|KV (?:GET|PUT|DELETE)|Network connection lost|overloaded|reset because/i.test(
     error.message,

@@ -1,9 +1,9 @@
 // What stands before a handler: limits, credentials, cross-origin headers. Each guard is one middleware with one reason.
 import type { Context, MiddlewareHandler } from "hono";
+import { addressKey } from "../../core/access/address.ts";
 import { mayRead } from "../../core/access/entitlement.ts";
 import type { WindowState } from "../../core/access/window.ts";
 import { authenticateKey } from "../operations/access.ts";
-import { addressKey } from "../adapters/address-windows.ts";
 import type { LimitName } from "../limits.ts";
 import type { Api } from "./context.ts";
 import { failure, refusal } from "./envelope.ts";
@@ -29,13 +29,16 @@ export const limitByAddress =
     await next();
   };
 
+/** 401, saying which scheme is meant. */
+export const unauthorized = (c: Context<Api>): Response => {
+  c.header("WWW-Authenticate", "Bearer");
+  return failure(c, "unauthorized");
+};
+
 /** `Authorization: Bearer sk_…`: finds the key, counts it, and lets only businesses that may read pass. */
 export const apiKey: MiddlewareHandler<Api> = async (c, next) => {
   const found = await authenticateKey(c.var.services, c.req.header("authorization") ?? null);
-  if (!found.ok) {
-    c.header("WWW-Authenticate", "Bearer");
-    return refusal(c, found);
-  }
+  if (!found.ok) return unauthorized(c);
   const principal = found.value;
   c.set("principal", principal);
   const refused = limited(c, "API_KEY", await c.var.services.takeExactly("API_KEY", principal.keyHash));

@@ -5,10 +5,14 @@ import { checkHealth } from "../operations/health.ts";
 import type { Api } from "./context.ts";
 import { failure, success } from "./envelope.ts";
 import { anyOrigin } from "./guards.ts";
-import { createRoute, mount, openApiDocument } from "./openapi.ts";
+import { exampleSigningKey } from "./certificate-examples.ts";
+import { createRoute, mount, openApiDocument, serviceVersion } from "./openapi.ts";
 import { envelope, failures } from "./wire.ts";
 
-const check = z.object({ ok: z.boolean(), latency_ms: z.number() });
+const check = z.object({
+  ok: z.boolean(),
+  latency_ms: z.number().openapi({ description: "How long the answer took, in milliseconds.", example: 2 }),
+});
 
 const healthRoute = createRoute({
   method: "get",
@@ -16,6 +20,7 @@ const healthRoute = createRoute({
   operationId: "health",
   tags: ["service"],
   summary: "Check the service",
+  description: "Asks each store a small question. For monitors; also at /health.",
   security: [],
   responses: {
     200: {
@@ -28,17 +33,30 @@ const healthRoute = createRoute({
               .object({
                 status: z.literal("ok"),
                 checks: z.object({ database: check, kv: check, crypto: check }),
-                version: z.string(),
-                time: z.string(),
+                version: z.string().openapi({ description: "Version of the service.", example: serviceVersion }),
+                time: z.string().openapi({ format: "date-time", description: "The service's clock.", example: "2026-03-04T05:06:07.089Z" }),
               })
               .openapi("Health"),
           ),
         },
       },
     },
-    ...failures({ 503: "unhealthy: names the failing checks" }),
+    ...failures(["unhealthy"], { unhealthy: "The message names the checks that failed." }),
   },
 });
+
+const jwk = z
+  .object({
+    kty: z.literal("OKP"),
+    crv: z.literal("Ed25519"),
+    x: z.string().openapi({ description: "The public key, base64url.", example: exampleSigningKey.x }),
+    kid: z
+      .string()
+      .openapi({ description: "RFC 7638 thumbprint; the `kid` of the signatures this key made.", example: exampleSigningKey.kid }),
+    alg: z.literal("EdDSA"),
+    use: z.literal("sig"),
+  })
+  .openapi("Jwk");
 
 const keysRoute = createRoute({
   method: "get",
@@ -46,14 +64,71 @@ const keysRoute = createRoute({
   operationId: "issuerKeys",
   tags: ["service"],
   summary: "Public keys of the issuer",
-  description: "JWK set of the Ed25519 keys that sign certificates, retired ones included. Not enveloped.",
+  description: "JWK set of the Ed25519 keys that sign certificates, retired ones included. Not enveloped; cached for five minutes.",
   security: [],
   responses: {
     200: {
-      description: "The keys.",
-      content: { "application/json": { schema: z.object({ keys: z.array(z.record(z.string(), z.unknown())) }).openapi("Jwks") } },
+      description: "The keys, the one in use first.",
+      content: { "application/json": { schema: z.object({ keys: z.array(jwk) }).openapi("Jwks") } },
     },
-    ...failures({ 503: "misconfigured" }),
+    ...failures([]),
+  },
+});
+
+const trustRoute = createRoute({
+  method: "get",
+  path: "/.well-known/svc-trust.json",
+  operationId: "trust",
+  tags: ["service"],
+  summary: "What a verifier has to trust",
+  description:
+    "Keys of the ledger, of the audit log and of the issuer. Keep a copy of your own: a verifier that fetches this anew trusts whoever answers. Not enveloped; cached for five minutes.",
+  security: [],
+  responses: {
+    200: {
+      description: "What to trust, as of now.",
+      content: {
+        "application/json": {
+          schema: z
+            .object({
+              version: z.literal(1),
+              logs: z.array(
+                z.object({
+                  origin: z.string().openapi({ description: "Name of the log." }),
+                  vkey: z.string().openapi({ description: "Public key in the signed-note form." }),
+                  valid_from: z.string().openapi({ format: "date-time" }),
+                  valid_to: z.string().nullable().openapi({ format: "date-time" }),
+                  role: z
+                    .enum(["primary", "audit"])
+                    .openapi({ description: "`primary`: statements are anchored in it. `audit`: it holds the audit chains." }),
+                }),
+              ),
+              witnesses: z.array(z.string()),
+              policy: z.object({ witness_min: z.int() }),
+              tsa: z.array(z.object({ name: z.string(), spki_sha256: z.string(), pem: z.string() })),
+              issuer_keys: z.object({ keys: z.array(jwk) }),
+            })
+            .openapi("Trust"),
+          example: {
+            version: 1,
+            logs: [
+              {
+                origin: "svc.example/audit/0",
+                vkey: "svc.example/audit/0+b174e7f3+AepKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs",
+                valid_from: "1970-01-01T00:00:00.000Z",
+                valid_to: null,
+                role: "audit",
+              },
+            ],
+            witnesses: [],
+            policy: { witness_min: 0 },
+            tsa: [],
+            issuer_keys: { keys: [exampleSigningKey] },
+          },
+        },
+      },
+    },
+    ...failures([]),
   },
 });
 
@@ -63,17 +138,21 @@ const documentRoute = createRoute({
   operationId: "openApiDocument",
   tags: ["service"],
   summary: "This description",
+  description: "OpenAPI 3.1, for generators of clients and for tools. Not enveloped; cached for five minutes.",
   security: [],
   responses: {
-    200: { description: "OpenAPI 3.1.", content: { "application/json": { schema: z.record(z.string(), z.unknown()) } } },
-    ...failures({ 503: "misconfigured" }),
+    200: {
+      description: "The document.",
+      content: { "application/json": { schema: z.record(z.string(), z.unknown()), example: { openapi: "3.1.0" } } },
+    },
+    ...failures([]),
   },
 });
 
 const health = async (c: Context<Api>): Promise<Response> => {
   const { checks, failing, time } = await checkHealth(c.var.services);
   if (failing.length > 0) return failure(c, "unhealthy", `Failing: ${failing.join(", ")}.`);
-  return success(c, 200, { status: "ok", checks, version: "1.0.0", time });
+  return success(c, 200, { status: "ok", checks, version: serviceVersion, time });
 };
 
 const publicCache = "public, max-age=300";
@@ -86,6 +165,26 @@ export const mountHealth = (app: Hono<Api>): void => {
   mount(app, keysRoute, (c) => {
     c.header("Cache-Control", publicCache);
     return c.json({ keys: c.var.services.signer.publicKeys });
+  });
+
+  app.use("/.well-known/svc-trust.json", anyOrigin);
+  mount(app, trustRoute, (c) => {
+    const { trustedLogs, signer } = c.var.services;
+    c.header("Cache-Control", publicCache);
+    return c.json({
+      version: 1,
+      logs: trustedLogs.map((log) => ({
+        origin: log.origin,
+        vkey: log.vkey,
+        valid_from: log.validFrom,
+        valid_to: log.validTo ?? null,
+        role: log.role,
+      })),
+      witnesses: [],
+      policy: { witness_min: 0 },
+      tsa: [],
+      issuer_keys: { keys: signer.publicKeys },
+    });
   });
 
   app.use("/v1/openapi.json", anyOrigin);

@@ -7,12 +7,16 @@ import type { Api } from "./context.ts";
 export { createRoute };
 
 const described = new OpenAPIHono();
+const known = new Set<RouteConfig>();
+
+/** Of the service and of its description; the API's own version is in its path. */
+export const serviceVersion = "1.0.0";
 
 described.openAPIRegistry.registerComponent("securitySchemes", "apiKey", {
   type: "http",
   scheme: "bearer",
   description:
-    "`Authorization: Bearer sk_live_…`, created in the portal, shown once, limited to the business's own records and 120 requests a minute.",
+    "`Authorization: Bearer sk_live_…` (or `sk_test_…` for sandbox records). Created in the portal, shown once, opens your own records only. 120 requests a minute; past a payment that is due it reads and does not write.",
 });
 
 /** `/certs/{cert_id}` as Hono spells it. */
@@ -20,18 +24,30 @@ const honoPath = (path: string): string => path.replaceAll(/\{([a-z_]+)\}/g, ":$
 
 /** Routes and describes in one step. `path` is written with its full public prefix. */
 export const mount = (app: Hono<Api>, route: RouteConfig, ...handlers: readonly [...MiddlewareHandler<Api>[], Handler<Api>]): void => {
-  described.openAPIRegistry.registerPath(route);
+  if (!known.has(route)) described.openAPIRegistry.registerPath(route); // an isolate may build its app more than once
+  known.add(route);
   app.on(route.method.toUpperCase(), honoPath(route.path), ...(handlers as [MiddlewareHandler<Api>]));
 };
 
-export const openApiDocument = (apiOrigin: string): object =>
+const introduction = `A form submission becomes a certificate of consent that anyone can check.
+
+**Envelope.** Every JSON answer is \`{"ok": true, "data": …, "request_id": …}\` or \`{"ok": false, "error": {"code", "message"}, "request_id": …}\`, unless it says otherwise. \`request_id\` is also the header \`X-Request-Id\`: quote it to support.
+
+**Errors.** Act on \`code\`; \`message\` is for people and never repeats what was sent. Besides the codes listed with each route, an unknown path answers 404 \`not_found\`, a wrong method 405 \`method_not_allowed\` with \`Allow\`, and a deployment that lacks a setting 503 \`misconfigured\` on every route.
+
+**Times** are ISO 8601 in UTC with milliseconds.
+
+**Limits.** Counted routes answer with \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` (seconds); past the limit 429 with \`Retry-After\`.
+
+**Versions.** The version is in the path. Within /v1 the surface only grows: ignore keys you do not know.`;
+
+const documentAt = (apiOrigin: string): object =>
   described.getOpenAPI31Document({
     openapi: "3.1.0",
     info: {
       title: "svc API",
-      version: "1.0.0",
-      description:
-        "Certified consent: a form submission becomes a certificate that anyone can check. Every answer is an envelope `{ok, data | error, request_id}`; quote `request_id` to support. The surface is versioned by its path; within /v1 it only grows.",
+      version: serviceVersion,
+      description: introduction,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" } as { name: string },
     },
     servers: [{ url: apiOrigin }],
@@ -40,3 +56,11 @@ export const openApiDocument = (apiOrigin: string): object =>
       { name: "service", description: "Health and keys of the service itself." },
     ],
   });
+
+let built: { readonly apiOrigin: string; readonly document: object } | null = null;
+
+/** `apiOrigin` is where this deployment answers. Built once an isolate: nothing is mounted after the first request. */
+export const openApiDocument = (apiOrigin: string): object => {
+  if (built?.apiOrigin !== apiOrigin) built = { apiOrigin, document: documentAt(apiOrigin) };
+  return built.document;
+};

@@ -1,25 +1,77 @@
 // Pieces of schema that several routes share. Zod judges shape here; meaning is judged in core.
 import { z } from "@hono/zod-openapi";
+import { refusals, type RefusalCode } from "../../core/refusals.ts";
+import { statuses } from "./statuses.ts";
 
-const requestId = z.string().openapi({ example: "req_00k3v9d2m4q8x1c7b5n0t6w2h9" });
+const exampleRequestId = "req_00k3v9d2m4q8x1c7b5n0t6w2h9";
+const requestId = z.string().openapi({ description: "Quote it to support. Also in the header X-Request-Id.", example: exampleRequestId });
 
+/** A successful JSON answer around `data`; `name` is its name in the description. */
 export const envelope = (name: string, data: z.ZodType): z.ZodType =>
   z.object({ ok: z.literal(true), data, request_id: requestId }).openapi(name);
 
-export const failureSchema = z
-  .object({ ok: z.literal(false), error: z.object({ code: z.string(), message: z.string() }), request_id: requestId })
+/** The same around an example. */
+export const enveloped = (data: object): object => ({ ok: true, data, request_id: exampleRequestId });
+
+const count = { type: "integer" } as const;
+/** Of routes that are counted (CONTRACT 0). */
+export const rateHeaders = {
+  "RateLimit-Limit": { description: "Requests allowed in a window.", schema: count },
+  "RateLimit-Remaining": { description: "Requests left in this window.", schema: count },
+  "RateLimit-Reset": { description: "Seconds until the oldest request leaves the window.", schema: count },
+};
+
+const retryAfter = { "Retry-After": { description: "Seconds to wait.", schema: count } };
+
+const failureSchema = z
+  .object({
+    ok: z.literal(false),
+    error: z.object({
+      code: z.string().openapi({ description: "What happened, for programs. Closed list; new codes come only with new routes." }),
+      message: z
+        .string()
+        .openapi({ description: "The same for people, in constant words. May name an input, never repeats what was sent." }),
+    }),
+    request_id: requestId,
+  })
   .openapi("Failure");
 
-/** Failure answers of a route in its description: status to the codes it can carry. */
+interface DescribedFailure {
+  readonly headers?: typeof retryAfter;
+  readonly description: string;
+  readonly content: {
+    readonly "application/json": { readonly schema: z.ZodType; readonly examples: Record<string, { readonly value: object }> };
+  };
+}
+
+/**
+ * Failure answers of a route in its description: every code stands under the status it has, with the answer itself as
+ * example. `when` says in which case, where the code's own sentence does not. Any route can answer `internal_error`.
+ */
 export const failures = (
-  byStatus: Readonly<Record<number, string>>,
-): Record<number, { description: string; content: { "application/json": { schema: z.ZodType } } }> =>
-  Object.fromEntries(
-    Object.entries(byStatus).map(([status, codes]) => [
+  codes: readonly RefusalCode[],
+  when: Readonly<Partial<Record<RefusalCode, string>>> = {},
+): Record<number, DescribedFailure> => {
+  const byStatus = new Map<number, RefusalCode[]>();
+  for (const code of [...codes, "internal_error"] as const) byStatus.set(statuses[code], [...(byStatus.get(statuses[code]) ?? []), code]);
+  return Object.fromEntries(
+    [...byStatus].map(([status, of]) => [
       status,
-      { description: codes, content: { "application/json": { schema: failureSchema } } },
+      {
+        ...((status === 429 || status === 503) && { headers: retryAfter }),
+        description: of.map((code) => `\`${code}\`: ${when[code] ?? refusals[code]}`).join("\n\n"),
+        content: {
+          "application/json": {
+            schema: failureSchema,
+            examples: Object.fromEntries(
+              of.map((code) => [code, { value: { ok: false, error: { code, message: refusals[code] }, request_id: exampleRequestId } }]),
+            ),
+          },
+        },
+      },
     ]),
   );
+};
 
 /** The first broken rule of a schema as a sentence: the input's own name (known from the schema) and a constant reason. */
 export const schemaFault = (error: z.ZodError): string => {

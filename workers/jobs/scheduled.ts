@@ -1,13 +1,22 @@
 // What each cron tick does. Every job is driven by what is due, not by the tick: a missed tick is late work, a doubled
 // tick is no work.
-import { deleteExpiredAnswers } from "../../storage/idempotency.ts";
+import type { Instant } from "../../core/time.ts";
+import { checkpointAudit, kickAudit } from "../operations/checkpoints.ts";
+import { dropExpiredAnswers } from "../operations/expiry.ts";
+import { submitAnchors, unpark } from "../operations/ledger.ts";
 import { relayOutbox } from "../operations/outbox.ts";
 import type { Platform } from "../services.ts";
 
 export const everyMinute = "* * * * *";
+const everyQuarter = "*/15 * * * *";
 
-export const scheduled = async (platform: Platform, cron: string, _waitUntil: (work: Promise<unknown>) => void): Promise<void> => {
+/** `at` is the tick's own time: a window belongs to the tick, however late it runs. */
+export const scheduled = async (platform: Platform, cron: string, at: Instant): Promise<void> => {
+  if (cron === everyQuarter) await checkpointAudit(platform, at);
   if (cron !== everyMinute) return;
+  await kickAudit(platform);
   await relayOutbox(platform);
-  for (const [, db] of platform.homes.all()) await deleteExpiredAnswers(db, platform.clock()).run();
+  await dropExpiredAnswers(platform);
+  await unpark(platform);
+  await submitAnchors(platform); // last: a slow ledger may take this run's time
 };

@@ -13,8 +13,9 @@ import { sha256Hex } from "../../core/hash.ts";
 import type { Environment } from "../../core/access/entitlement.ts";
 import { homeOfId, newId, type BusinessId, type CertId, type ClientId } from "../../core/ids.ts";
 import { comparableMailbox } from "../../core/mailbox.ts";
+import { lookSharedMs } from "../../core/policies/snapshot.ts";
 import { ok, refuse, type Result } from "../../core/result.ts";
-import { isoOf, minuteMs, type Instant } from "../../core/time.ts";
+import { isoOf, type Instant } from "../../core/time.ts";
 import { businessIdentity, capturingClient, type CapturingClient } from "../../storage/accounts.ts";
 import { certificatePage } from "../../storage/certificate-list.ts";
 import { certificateById, insertCertificate, isOutdatedRevision, openedCertificate } from "../../storage/certificates.ts";
@@ -24,11 +25,11 @@ import { insertPolicyWork } from "../../storage/outbox.ts";
 import { policyText } from "../../storage/policies.ts";
 import { viewTrail } from "../../storage/views.ts";
 import type { Services } from "../services.ts";
+import { followUpSoon } from "./follow-up.ts";
 import { relaySoon } from "./outbox.ts";
 
 type JsonObject = { readonly [key: string]: Json };
 
-const policyFreshMs = 15 * minuteMs; // CONTRACT 8: a domain is looked at no more often
 const rootSaltBytes = 32;
 const manageTokenBytes = 32;
 const shownViews = 100;
@@ -129,15 +130,16 @@ const commitIssuance = async (
     manageTokenHash: sha256Hex(manageToken),
     emailIndex,
     phoneIndex,
-    policiesNotBefore: certificate.issuedAt - policyFreshMs,
+    policiesNotBefore: certificate.issuedAt - lookSharedMs,
   });
   rows.push(policyWork);
   if (answerKey !== null) {
     const response = JSON.stringify(receipt);
     rows.push(await insertAnswer(db, services.vault, { ...answerKey, status: 201, response, now: certificate.issuedAt }));
   }
-  const results = await commit({ db, vault: services.vault, ledgerId: services.config.ledgerId }, rows, [issued.fact]);
-  if ((results[rows.indexOf(policyWork)]?.meta.changes ?? 0) > 0) services.afterAnswer(() => relaySoon(services));
+  const results = await commit({ db, vault: services.vault, ledgerId: services.config.ledger.id }, rows, [issued.fact]);
+  if ((results[rows.indexOf(policyWork)]?.meta.changes ?? 0) > 0) services.afterAnswer(() => relaySoon(services.platform));
+  followUpSoon(services);
   return receipt;
 };
 
@@ -303,7 +305,7 @@ const openForReading = async (
       opened.certificate.policies.map(async (policy) => [policy.contentHash, await policyText(services.kv, policy.contentHash)] as const),
     ),
     commit(
-      { db, vault: services.vault, ledgerId: services.config.ledgerId },
+      { db, vault: services.vault, ledgerId: services.config.ledger.id },
       [],
       [
         {
@@ -317,6 +319,7 @@ const openForReading = async (
       ],
     ),
   ]);
+  followUpSoon(services);
   return ok({ opened, views, policyTexts: new Map(texts), verifyBase: services.config.verifyUrl });
 };
 

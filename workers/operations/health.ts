@@ -1,5 +1,6 @@
 // Each store answers a small question; a store that does not is named, with nothing of its error.
 import { isoOf } from "../../core/time.ts";
+import { databaseAnswers, keyValueAnswers } from "../../storage/health.ts";
 import type { Services } from "../services.ts";
 
 export interface HealthCheck {
@@ -19,8 +20,8 @@ const timed = async (services: Services, question: () => Promise<boolean>): Prom
 
 const readsDatabase = async (services: Services): Promise<boolean> => {
   const homes = services.homes.all();
-  const answers = await Promise.all(homes.map(([, db]) => db.prepare("SELECT 1 AS one FROM businesses LIMIT 1").all()));
-  return homes.length > 0 && answers.every((answer) => answer.success);
+  const answers = await Promise.all(homes.map(([, db]) => databaseAnswers(db)));
+  return homes.length > 0 && answers.every((answer) => answer);
 };
 
 const sealsAndOpens = async (services: Services): Promise<boolean> => {
@@ -37,7 +38,7 @@ export const checkHealth = async (
 }> => {
   const [database, kv, crypto] = await Promise.all([
     timed(services, () => readsDatabase(services)),
-    timed(services, async () => (await services.kv.get("health")) === null),
+    timed(services, () => keyValueAnswers(services.kv)),
     timed(services, () => sealsAndOpens(services)),
   ]);
   const checks = { database, kv, crypto };

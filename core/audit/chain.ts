@@ -1,0 +1,95 @@
+// A principal's audit chain: entries that name the hash of the one before, each in one canonical form. The chain holds hashes,
+// words and ids only; what an entry says in full is committed to by its payload hash and kept elsewhere, where it can be erased.
+import { hexOf, utf8 } from "../bytes.ts";
+import { canonicalJson } from "../canonical-json.ts";
+import { countOf, type Hash } from "../ledger/merkle.ts";
+
+/** Member names as hashed and published. */
+export interface AuditEvent {
+  readonly type: string;
+  readonly entity_type: string;
+  readonly entity_id: string;
+  /** ISO 8601, UTC, three decimals. */
+  readonly at: string;
+  readonly payload_hash: string;
+}
+
+export interface AuditEntry extends AuditEvent {
+  /** 32 hex digits drawn at random for the principal. */
+  readonly chain: string;
+  /** Decimal, from "1". */
+  readonly seq: string;
+  readonly prev_hash: string;
+}
+
+/** Where a chain starts and what it is called; the index is its place in the tree of heads. */
+export interface ChainPlace {
+  readonly chain: string;
+  readonly chainIndex: bigint;
+}
+
+export interface ChainHead {
+  readonly seq: bigint;
+  readonly hash: string;
+}
+
+const sha256Hex = (hash: Hash, text: string): string => hexOf(hash(utf8(text)));
+
+/**
+ * The head of a chain without entries: what the first entry names as the one before. It binds the chain to its place: with
+ * plain zeros, one principal's chain could be shown as another's.
+ */
+export const genesisOf = (hash: Hash, { chain, chainIndex }: ChainPlace): ChainHead => ({
+  seq: 0n,
+  hash: sha256Hex(hash, `svc-audit-v1\n${chainIndex}\n${chain}`),
+});
+
+/** Exactly the bytes that are hashed. */
+export const auditEntryText = (entry: AuditEntry): string =>
+  canonicalJson({
+    at: entry.at,
+    chain: entry.chain,
+    entity_id: entry.entity_id,
+    entity_type: entry.entity_type,
+    payload_hash: entry.payload_hash,
+    prev_hash: entry.prev_hash,
+    seq: entry.seq,
+    type: entry.type,
+  });
+
+export const auditEntryHash = (hash: Hash, entry: AuditEntry): string => sha256Hex(hash, auditEntryText(entry));
+
+/** The one entry that may follow `head`, and the head it makes. */
+export const nextEntry = (hash: Hash, chain: string, head: ChainHead, event: AuditEvent): { entry: AuditEntry; head: ChainHead } => {
+  const seq = head.seq + 1n;
+  const entry: AuditEntry = { ...event, chain, seq: seq.toString(), prev_hash: head.hash };
+  return { entry, head: { seq, hash: auditEntryHash(hash, entry) } };
+};
+
+export type ChainFault = "entry_malformed" | "wrong_chain" | "seq_gap" | "prev_mismatch" | "hash_mismatch";
+export type ChainVerdict =
+  | { readonly ok: true; readonly head: ChainHead }
+  | { readonly ok: false; readonly fault: ChainFault /** The entry that should have stood there. */; readonly seq: bigint };
+
+/** An entry together with the hash that is claimed for it. */
+export type HashedEntry = AuditEntry & { readonly hash: string };
+
+/**
+ * Walks `entries`, oldest first, from `before` (the genesis for a whole chain) and answers with the head they end in, or
+ * with the first place where something was changed, removed, added or moved.
+ */
+export const verifyStretch = (hash: Hash, chain: string, before: ChainHead, entries: readonly HashedEntry[]): ChainVerdict => {
+  let head = before;
+  for (const entry of entries) {
+    const seq = head.seq + 1n;
+    const fail = (fault: ChainFault): ChainVerdict => ({ ok: false, fault, seq });
+    const claimed = countOf(entry.seq);
+    if (claimed === null) return fail("entry_malformed");
+    if (entry.chain !== chain) return fail("wrong_chain");
+    if (claimed !== seq) return fail("seq_gap");
+    if (entry.prev_hash !== head.hash) return fail("prev_mismatch");
+    if (entry.hash !== auditEntryHash(hash, entry)) return fail("hash_mismatch");
+    head = { seq, hash: entry.hash };
+  }
+  return { ok: true, head };
+};

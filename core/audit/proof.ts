@@ -1,0 +1,116 @@
+// What comes with a principal's audit entries, and how its reader checks that the log holds the newest entry and that
+// nothing was left out up to the last heads record. With the hashes of the chain itself (chain.ts) this is the whole check.
+import { bytesOfBase64, bytesOfHex, hexOf, utf8 } from "../bytes.ts";
+import { canonicalJson } from "../canonical-json.ts";
+import { parseIJson } from "../i-json.ts";
+import { verifyCheckpoint, type Checkpoint, type CheckpointFault, type CheckpointTrust } from "../ledger/checkpoint.ts";
+import { countOf, isSameHash, leafHash, rootFromInclusion } from "../ledger/merkle.ts";
+import type { NoteCrypto, VerifiedSignature } from "../ledger/note.ts";
+import { verifyTlogProof, type TlogProofFault } from "../ledger/tlog-proof.ts";
+import type { ChainHead, ChainPlace } from "./chain.ts";
+import { headLeafText, headsRecordEntry, type HeadsRecord } from "./heads.ts";
+
+/** Member names as published. */
+export interface HeadsProof {
+  /** The heads record, exactly as hashed into the log. */
+  readonly record: string;
+  readonly record_tlog_proof: string;
+  /** The chain's own leaf at the time of the record. */
+  readonly leaf: string;
+  /** Base64, from the leaf's sibling up to the child of the heads root. */
+  readonly path: readonly string[];
+  readonly size: string;
+}
+
+export interface AuditProof {
+  readonly origin: string;
+  /** The signed checkpoint that the newest entry's proof leads to; it may carry cosignatures that the proof does not. */
+  readonly checkpoint: string;
+  /** Of the newest entry. */
+  readonly head_tlog_proof: string;
+  /** Null while the chain is younger than the newest record. */
+  readonly heads: HeadsProof | null;
+}
+
+export type AuditProofFault =
+  | "origin_mismatch"
+  | `checkpoint:${CheckpointFault}`
+  | "checkpoint_mismatch"
+  | `head:${TlogProofFault}`
+  | `record:${TlogProofFault}`
+  | "record_malformed"
+  | "leaf_malformed"
+  | "heads_mismatch"
+  | "entries_missing"
+  | "leaf_mismatch";
+
+export type AuditProofVerdict =
+  | {
+      readonly ok: true;
+      readonly checkpoint: Checkpoint;
+      readonly cosignatures: readonly VerifiedSignature[];
+      /** Up to here the log itself says that nothing was left out. */
+      readonly complete: { readonly seq: bigint; readonly at: string } | null;
+    }
+  | { readonly ok: false; readonly fault: AuditProofFault };
+
+/** Text members of a canonical object that has exactly these; null for anything else. */
+const exactTexts = <N extends string>(text: string, names: readonly N[]): { readonly [name in N]: string } | null => {
+  const parsed = text.isWellFormed() ? parseIJson(utf8(text)) : null;
+  if (!parsed?.ok || typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value)) return null;
+  const record = parsed.value as { readonly [name: string]: unknown };
+  const isExact = Object.keys(record).length === names.length && names.every((name) => typeof record[name] === "string");
+  return isExact && canonicalJson(parsed.value) === text ? (record as { readonly [name in N]: string }) : null;
+};
+
+const parseRecord = (text: string): HeadsRecord | null => {
+  const record = exactTexts(text, ["at", "heads_root", "heads_size", "log_size", "schema"]);
+  return record?.schema === "svc-heads-v1" ? (record as unknown as HeadsRecord) : null;
+};
+
+const parseLeaf = (text: string, chain: string): ChainHead | null => {
+  const leaf = exactTexts(text, ["chain", "head", "seq"]);
+  const seq = leaf === null ? null : countOf(leaf.seq);
+  return leaf === null || seq === null || leaf.chain !== chain ? null : { seq, hash: leaf.head };
+};
+
+/**
+ * `head` is where the checked entries end; `hashOfEntry` gives the hash of the entry with that seq, if the reader has it.
+ * A leaf that knows more entries than were shown is `entries_missing`; one that knows another entry is `leaf_mismatch`.
+ */
+export const verifyAuditProof = async (
+  crypto: NoteCrypto,
+  trust: CheckpointTrust,
+  place: ChainPlace,
+  head: ChainHead,
+  hashOfEntry: (seq: bigint) => string | undefined,
+  proof: AuditProof,
+): Promise<AuditProofVerdict> => {
+  const fail = (fault: AuditProofFault): AuditProofVerdict => ({ ok: false, fault });
+  if (proof.origin !== trust.origin) return fail("origin_mismatch");
+  const signed = await verifyCheckpoint(crypto, proof.checkpoint, trust);
+  if (!signed.ok) return fail(`checkpoint:${signed.fault}`);
+  const { checkpoint, cosignatures } = signed;
+  const inLog = await verifyTlogProof(crypto, proof.head_tlog_proof, bytesOfHex(head.hash) ?? new Uint8Array(0), trust);
+  if (!inLog.ok) return fail(`head:${inLog.fault}`);
+  if (inLog.checkpoint.size !== checkpoint.size || !isSameHash(inLog.checkpoint.root, checkpoint.root)) return fail("checkpoint_mismatch");
+  if (proof.heads === null) return { ok: true, checkpoint, cosignatures, complete: null };
+
+  const record = parseRecord(proof.heads.record);
+  const size = record === null ? null : countOf(record.heads_size);
+  if (record === null || size === null || proof.heads.size !== record.heads_size) return fail("record_malformed");
+  const recordEntry = headsRecordEntry(crypto.sha256, proof.heads.record);
+  const recorded = await verifyTlogProof(crypto, proof.heads.record_tlog_proof, recordEntry, trust);
+  if (!recorded.ok) return fail(`record:${recorded.fault}`);
+  if (recorded.index.toString() !== record.log_size) return fail("record_malformed");
+
+  const known = parseLeaf(proof.heads.leaf, place.chain);
+  const path = proof.heads.path.map(bytesOfBase64);
+  if (known === null || !path.every((hash) => hash !== null)) return fail("leaf_malformed");
+  const leaf = leafHash(crypto.sha256, utf8(headLeafText(place.chain, known)));
+  const root = rootFromInclusion(crypto.sha256, { leaf, index: place.chainIndex, size, proof: path });
+  if (root === null || hexOf(root) !== record.heads_root) return fail("heads_mismatch");
+  if (known.seq > head.seq) return fail("entries_missing");
+  if (hashOfEntry(known.seq) !== known.hash) return fail("leaf_mismatch");
+  return { ok: true, checkpoint, cosignatures, complete: { seq: known.seq, at: record.at } };
+};

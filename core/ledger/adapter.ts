@@ -1,0 +1,49 @@
+// What the service asks of any ledger: the seam between the work list of anchors and the ledgers of the world.
+import type { Receipt } from "./receipt.ts";
+
+/** One statement on its way into one ledger. */
+export interface Submission {
+  readonly anchorId: string;
+  /** Canonical JSON of the statement. */
+  readonly statement: string;
+  /** Hex SHA-256 of the statement. */
+  readonly entryHash: string;
+  /** What `prepare` made, kept before the first send: a resend is the same bytes. */
+  readonly prepared: string | null;
+}
+
+/** The last tree of a ledger that passed every check; text, so that it can be stored as it is. */
+export interface SeenTree {
+  /** Decimal. */
+  readonly size: string;
+  /** Base64. */
+  readonly root: string;
+  readonly note: string;
+}
+
+/**
+ * `retry`: nothing is known to be wrong; ask again, not before `afterMs` when given. `permanent`: this statement will never
+ * be taken as it is. `fork`: the ledger showed two histories; both notes are evidence.
+ */
+export type Outcome =
+  | { readonly ok: true; readonly receipt: Receipt; readonly seen: SeenTree }
+  | { readonly ok: false; readonly kind: "retry"; readonly code: string; readonly afterMs?: number }
+  | { readonly ok: false; readonly kind: "permanent"; readonly code: string }
+  | { readonly ok: false; readonly kind: "fork"; readonly evidence: { readonly old: string; readonly new: string } };
+
+export interface LedgerAdapter {
+  /** `<kind>:<origin>`, as in anchors and receipts. */
+  readonly id: string;
+  readonly role: "primary" | "mirror";
+  /** At most so many statements a call of `submit`. */
+  readonly mostPerBatch: number;
+  /** The text that will be sent; the same statement may be prepared differently twice, so it is kept first. */
+  readonly prepare: (submission: Submission) => Promise<string>;
+  /** One outcome a submission, in their order. Nothing is answered `ok` that did not pass every check. */
+  readonly submit: (batch: readonly Submission[], lastSeen: SeenTree | null, signal: AbortSignal) => Promise<readonly Outcome[]>;
+}
+
+/** Evidence about a checkpoint from somebody else: a time stamp, or a witness that saw no other history. */
+export type Attestation =
+  | { readonly kind: "rfc3161"; readonly tsa: string; readonly time: string; readonly token: string; readonly spki_sha256: string }
+  | { readonly kind: "cosignature"; readonly name: string; readonly time: string; readonly line: string };

@@ -1,0 +1,73 @@
+// c2sp.org/tlog-checkpoint: what a log says about itself and signs. Exactly three lines here: origin, size, root. Further
+// lines are allowed by the format and refused by us, because nobody could audit what they say.
+import { base64Of, bytesOfBase64 } from "../bytes.ts";
+import { countOf, hashBytes, type TreeHead } from "./merkle.ts";
+import {
+  isKeyName,
+  keyKinds,
+  parseNote,
+  verifyNote,
+  type NoteCrypto,
+  type NoteFault,
+  type VerifiedSignature,
+  type VerifierKey,
+} from "./note.ts";
+
+export interface Checkpoint extends TreeHead {
+  /** The log's name: its address without the scheme. Also the name of its key. */
+  readonly origin: string;
+}
+
+/** True for what one of our logs may be called: it is a key name, and a path follows its host. */
+export const isOrigin = (text: string): boolean => isKeyName(text) && /^[^/]+(?:\/[^/]+)+$/.test(text);
+
+export const checkpointText = ({ origin, size, root }: Checkpoint): string => {
+  if (!isOrigin(origin) || root.length !== hashBytes || size < 0n) throw new TypeError("checkpoint: not a checkpoint of ours");
+  return `${origin}\n${size}\n${base64Of(root)}\n`;
+};
+
+/** Null unless the text is exactly three lines in their one spelling. The origin is any line: other logs choose their own. */
+export const parseCheckpointText = (text: string): Checkpoint | null => {
+  const [, origin = "", size = "", root = ""] = /^([^\n]+)\n([^\n]+)\n([^\n]+)\n$/.exec(text) ?? [];
+  const count = countOf(size);
+  const bytes = bytesOfBase64(root);
+  return origin === "" || count === null || bytes?.length !== hashBytes ? null : { origin, size: count, root: bytes };
+};
+
+/** What a signed checkpoint claims, before anyone looked at its signatures; null when it is not one. */
+export const parseCheckpoint = (note: string): Checkpoint | null => {
+  const parsed = parseNote(note);
+  return parsed === null ? null : parseCheckpointText(parsed.text);
+};
+
+export type CheckpointFault = "note_malformed" | NoteFault | "checkpoint_malformed" | "origin_mismatch";
+export type CheckpointVerdict =
+  | {
+      readonly ok: true;
+      readonly checkpoint: Checkpoint;
+      /** By the known witnesses, each with its time. */
+      readonly cosignatures: readonly VerifiedSignature[];
+    }
+  | { readonly ok: false; readonly fault: CheckpointFault };
+
+/** What a reader of checkpoints trusts: one log, under each of its keys, and the witnesses it knows. */
+export interface CheckpointTrust {
+  readonly origin: string;
+  readonly keys: readonly VerifierKey[];
+  readonly witnesses?: readonly VerifierKey[];
+}
+
+/** The checkpoint in `note`, if the trusted log signed it. However many witnesses signed, without the log it is nothing. */
+export const verifyCheckpoint = async (crypto: NoteCrypto, note: string, trust: CheckpointTrust): Promise<CheckpointVerdict> => {
+  const parsed = parseNote(note);
+  if (parsed === null) return { ok: false, fault: "note_malformed" };
+  const keys = trust.keys.filter((key) => key.kind === keyKinds.log);
+  const witnesses = (trust.witnesses ?? []).filter((key) => key.kind === keyKinds.witness);
+  const verdict = await verifyNote(crypto, parsed, [...keys, ...witnesses]);
+  if (!verdict.ok) return verdict;
+  if (!verdict.signatures.some(({ key }) => key.kind === keyKinds.log)) return { ok: false, fault: "no_known_signature" };
+  const checkpoint = parseCheckpointText(parsed.text);
+  if (checkpoint === null) return { ok: false, fault: "checkpoint_malformed" };
+  if (checkpoint.origin !== trust.origin) return { ok: false, fault: "origin_mismatch" };
+  return { ok: true, checkpoint, cosignatures: verdict.signatures.filter(({ key }) => key.kind === keyKinds.witness) };
+};

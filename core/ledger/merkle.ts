@@ -1,0 +1,172 @@
+// Merkle trees as RFC 6962 hashes them: roots, inclusion and consistency proofs, and how to check them (RFC 9162, 2.1.3.2
+// and 2.1.4.2). The hash is an argument, so that the same lines run in an object, in Node and in a browser. Sizes are
+// bigint: a size beyond 2^53 is checked exactly instead of being rounded to a neighbour that happens to verify.
+import { concatBytes } from "../bytes.ts";
+
+export type Hash = (bytes: Uint8Array) => Uint8Array;
+
+export const hashBytes = 32;
+const leafPrefix = new Uint8Array([0]); // leaves and nodes are hashed apart, so that no 64-byte entry passes for a node
+const nodePrefix = new Uint8Array([1]);
+
+export const leafHash = (hash: Hash, entry: Uint8Array): Uint8Array => hash(concatBytes(leafPrefix, entry));
+
+export const nodeHash = (hash: Hash, left: Uint8Array, right: Uint8Array): Uint8Array => hash(concatBytes(nodePrefix, left, right));
+
+/** The root of the tree without leaves. */
+export const emptyRoot = (hash: Hash): Uint8Array => hash(new Uint8Array(0));
+
+const largestSize = (1n << 63n) - 1n; // other implementations count in a signed 64-bit integer
+const mostProofHashes = 63;
+
+/** Null unless `text` is a count as the formats write it: decimal, no sign, no leading zero, below 2^63. */
+export const countOf = (text: string): bigint | null => {
+  if (!/^(?:0|[1-9][0-9]{0,18})$/.test(text)) return null;
+  const count = BigInt(text);
+  return count <= largestSize ? count : null;
+};
+
+const bitLength = (value: bigint): number => (value === 0n ? 0 : value.toString(2).length);
+const oneBits = (value: bigint): number => value.toString(2).replaceAll("0", "").length;
+const isOdd = (value: bigint): boolean => (value & 1n) === 1n;
+const isPowerOfTwo = (value: bigint): boolean => value > 0n && (value & (value - 1n)) === 0n;
+
+/** Largest power of two smaller than `size`, which is at least 2: where RFC 6962 splits a tree. */
+const splitOf = (size: bigint): bigint => 1n << BigInt(bitLength(size - 1n) - 1);
+
+/** The one length that an inclusion proof for `index` in a tree of `size` can have. */
+export const inclusionProofLength = (index: bigint, size: bigint): number => {
+  const inner = bitLength(index ^ (size - 1n));
+  return inner + oneBits(index >> BigInt(inner));
+};
+
+const areHashes = (hashes: readonly Uint8Array[]): boolean => hashes.every((one) => one.length === hashBytes);
+
+export const isSameHash = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);
+
+/** The root that `proof` leads to from the leaf; null when the index is outside the tree or the proof has another length. */
+export const rootFromInclusion = (
+  hash: Hash,
+  claim: { readonly leaf: Uint8Array; readonly index: bigint; readonly size: bigint; readonly proof: readonly Uint8Array[] },
+): Uint8Array | null => {
+  const { leaf, index, size, proof } = claim;
+  if (index < 0n || index >= size || size > largestSize || proof.length !== inclusionProofLength(index, size)) return null;
+  if (leaf.length !== hashBytes || !areHashes(proof)) return null;
+  let node = index;
+  let last = size - 1n;
+  let root = leaf;
+  for (const sibling of proof) {
+    if (isOdd(node) || node === last) {
+      root = nodeHash(hash, sibling, root);
+      while (!isOdd(node) && node !== 0n) {
+        node >>= 1n;
+        last >>= 1n;
+      }
+    } else {
+      root = nodeHash(hash, root, sibling);
+    }
+    node >>= 1n;
+    last >>= 1n;
+  }
+  return last === 0n ? root : null;
+};
+
+export interface TreeHead {
+  readonly size: bigint;
+  readonly root: Uint8Array;
+}
+
+/** True when `proof` shows that the tree of `newer` begins with every leaf of `older`, in order. */
+export const isConsistent = (hash: Hash, older: TreeHead, newer: TreeHead, proof: readonly Uint8Array[]): boolean => {
+  if (older.size < 0n || older.size > newer.size || newer.size > largestSize || proof.length > mostProofHashes) return false;
+  if (older.root.length !== hashBytes || newer.root.length !== hashBytes || !areHashes(proof)) return false;
+  if (older.size === 0n && !isSameHash(older.root, emptyRoot(hash))) return false;
+  if (older.size === newer.size) return proof.length === 0 && isSameHash(older.root, newer.root);
+  if (older.size === 0n) return proof.length === 0;
+  const path = isPowerOfTwo(older.size) ? [older.root, ...proof] : proof;
+  const [first, ...rest] = path;
+  if (first === undefined) return false;
+  let node = older.size - 1n;
+  let last = newer.size - 1n;
+  while (isOdd(node)) {
+    node >>= 1n;
+    last >>= 1n;
+  }
+  let olderRoot = first;
+  let newerRoot = first;
+  for (const sibling of rest) {
+    if (last === 0n) return false;
+    if (isOdd(node) || node === last) {
+      olderRoot = nodeHash(hash, sibling, olderRoot);
+      newerRoot = nodeHash(hash, sibling, newerRoot);
+      while (!isOdd(node) && node !== 0n) {
+        node >>= 1n;
+        last >>= 1n;
+      }
+    } else {
+      newerRoot = nodeHash(hash, newerRoot, sibling);
+    }
+    node >>= 1n;
+    last >>= 1n;
+  }
+  return last === 0n && isSameHash(olderRoot, older.root) && isSameHash(newerRoot, newer.root);
+};
+
+/** Hash of the perfect subtree over the 2^height leaves from leaf `index` * 2^height on. */
+export type ReadNode = (height: number, index: bigint) => Uint8Array;
+
+/** Root over the leaves [start, end), a range as RFC 6962 cuts them: every perfect piece starts at a multiple of its length. */
+const rangeRoot = (hash: Hash, start: bigint, end: bigint, read: ReadNode): Uint8Array => {
+  const pieces: Uint8Array[] = [];
+  for (let at = start; at < end; ) {
+    const height = bitLength(end - at) - 1;
+    pieces.push(read(height, at >> BigInt(height)));
+    at += 1n << BigInt(height);
+  }
+  let root = pieces.pop() ?? emptyRoot(hash);
+  for (let piece = pieces.pop(); piece !== undefined; piece = pieces.pop()) root = nodeHash(hash, piece, root);
+  return root;
+};
+
+export const rootOf = (hash: Hash, size: bigint, read: ReadNode): Uint8Array => rangeRoot(hash, 0n, size, read);
+
+/** Sibling hashes from the leaf up to the child of the root. Throws RangeError for an index outside the tree. */
+export const inclusionProofOf = (hash: Hash, index: bigint, size: bigint, read: ReadNode): Uint8Array[] => {
+  if (index < 0n || index >= size) throw new RangeError("merkle: the index is outside the tree");
+  const downward: Uint8Array[] = [];
+  let start = 0n;
+  let end = size;
+  while (end - start > 1n) {
+    const middle = start + splitOf(end - start);
+    if (index < middle) {
+      downward.push(rangeRoot(hash, middle, end, read));
+      end = middle;
+    } else {
+      downward.push(rangeRoot(hash, start, middle, read));
+      start = middle;
+    }
+  }
+  return downward.reverse();
+};
+
+/** Proof that the tree of `newSize` begins with the tree of `oldSize`. Throws RangeError when the old tree is the larger one. */
+export const consistencyProofOf = (hash: Hash, oldSize: bigint, newSize: bigint, read: ReadNode): Uint8Array[] => {
+  if (oldSize < 0n || oldSize > newSize) throw new RangeError("merkle: the old tree is larger than the new one");
+  if (oldSize === 0n) return [];
+  const downward: Uint8Array[] = [];
+  let start = 0n;
+  let end = newSize;
+  while (oldSize < end) {
+    const middle = start + splitOf(end - start);
+    if (oldSize <= middle) {
+      downward.push(rangeRoot(hash, middle, end, read));
+      end = middle;
+    } else {
+      downward.push(rangeRoot(hash, start, middle, read));
+      start = middle;
+    }
+  }
+  // Here [start, oldSize) is a whole subtree of the old tree; its root is known to the reader only when it is the old root.
+  if (start > 0n) downward.push(rangeRoot(hash, start, end, read));
+  return downward.reverse();
+};

@@ -1,0 +1,194 @@
+// c2sp.org/signed-note: text under one or more signature lines, and the one-line forms of the keys. Two kinds of key: a log's
+// Ed25519 key signs the text, a witness's cosignature key signs the text with a time (c2sp.org/tlog-cosignature).
+// Signing itself is given by the caller: it is asynchronous where these rules run.
+import { base64Of, bytesOfBase64, bytesOfHex, concatBytes, hexOf, utf8 } from "../bytes.ts";
+import type { Hash } from "./merkle.ts";
+
+export interface NoteCrypto {
+  readonly sha256: Hash;
+  readonly verifyEd25519: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => Promise<boolean>;
+}
+
+/** The byte that tells a key's kind: in its one-line form and in its key id. */
+export const keyKinds = { log: 0x01, witness: 0x04 } as const;
+export type KeyKind = (typeof keyKinds)[keyof typeof keyKinds];
+
+const keyBytes = 32; // public key and seed of Ed25519 alike
+const signatureBytes = 64;
+const timeBytes = 8;
+
+export interface VerifierKey {
+  readonly name: string;
+  /** Eight hex digits: with the name they say which key a signature line is by. */
+  readonly keyId: string;
+  readonly kind: KeyKind;
+  readonly publicKey: Uint8Array<ArrayBuffer>;
+}
+
+export interface SecretKey {
+  readonly name: string;
+  readonly keyId: string;
+  readonly kind: KeyKind;
+  readonly seed: Uint8Array<ArrayBuffer>;
+}
+
+/** Key names end at a space in a signature line and at a plus in a key, so neither may be part of one. */
+export const isKeyName = (name: string): boolean => name.isWellFormed() && /^[^\p{White_Space}\p{Cc}+]+$/u.test(name);
+
+const keyIdOf = (hash: Hash, name: string, kind: KeyKind, publicKey: Uint8Array): string =>
+  hexOf(hash(concatBytes(utf8(`${name}\n`), new Uint8Array([kind]), publicKey)).subarray(0, 4));
+
+export const verifierKey = (hash: Hash, name: string, kind: KeyKind, publicKey: Uint8Array<ArrayBuffer>): VerifierKey => ({
+  name,
+  keyId: keyIdOf(hash, name, kind, publicKey),
+  kind,
+  publicKey,
+});
+
+/** `ledger.example/log+1a2b3c4d+AQ...`: name, key id, base64 of kind and public key. */
+export const vkeyOf = (key: VerifierKey): string =>
+  `${key.name}+${key.keyId}+${base64Of(concatBytes(new Uint8Array([key.kind]), key.publicKey))}`;
+
+/** Name, key id and key material; null unless they are spelt as both kinds of key spell them. */
+const partsOfKey = (text: string): { name: string; keyId: string; kind: KeyKind; material: Uint8Array<ArrayBuffer> } | null => {
+  const [, name = "", keyId = "", encoded = ""] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? [];
+  const bytes = bytesOfBase64(encoded);
+  if (!isKeyName(name) || bytes?.length !== 1 + keyBytes) return null;
+  const kind = Object.values(keyKinds).find((known) => known === bytes[0]);
+  return kind === undefined ? null : { name, keyId, kind, material: bytes.slice(1) };
+};
+
+/** Null for anything but a key of a known kind whose key id is the one its bytes give. */
+export const parseVkey = (hash: Hash, text: string): VerifierKey | null => {
+  const parts = partsOfKey(text);
+  if (parts === null) return null;
+  const key = verifierKey(hash, parts.name, parts.kind, parts.material);
+  return key.keyId === parts.keyId ? key : null;
+};
+
+const secretPrefix = "PRIVATE+KEY+";
+
+/** `PRIVATE+KEY+<name>+<key id>+<base64 of kind and seed>`, as Go's sumdb/note writes it. */
+export const skeyOf = (key: SecretKey): string =>
+  `${secretPrefix}${key.name}+${key.keyId}+${base64Of(concatBytes(new Uint8Array([key.kind]), key.seed))}`;
+
+/** The key id is checked by whoever derives the public key from the seed. */
+export const parseSkey = (text: string): SecretKey | null => {
+  const parts = text.startsWith(secretPrefix) ? partsOfKey(text.slice(secretPrefix.length)) : null;
+  return parts === null ? null : { name: parts.name, keyId: parts.keyId, kind: parts.kind, seed: parts.material };
+};
+
+export interface NoteSignature {
+  readonly name: string;
+  readonly keyId: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+export interface Note {
+  /** Ends with a line break; what a log key signs. */
+  readonly text: string;
+  readonly signatures: readonly NoteSignature[];
+}
+
+const controlsButLineBreaks = /[\u0000-\u0009\u000b-\u001f]/;
+const keyIdBytes = 4;
+const mostSignatures = 100; // the format asks for 16 at least; every line may cost one verification
+
+const parseSignatureLine = (line: string): NoteSignature | null => {
+  const [, name = "", encoded = ""] = /^\u2014 ([^ ]+) ([^ ]+)$/.exec(line) ?? [];
+  const bytes = bytesOfBase64(encoded);
+  if (!isKeyName(name) || bytes === null || bytes.length <= keyIdBytes) return null;
+  return { name, keyId: hexOf(bytes.subarray(0, keyIdBytes)), bytes: bytes.slice(keyIdBytes) };
+};
+
+/** Null unless every byte is where the format has it. Who signed is `verifyNote`'s question. */
+export const parseNote = (note: string): Note | null => {
+  if (!note.isWellFormed() || controlsButLineBreaks.test(note) || !note.endsWith("\n")) return null;
+  const blank = note.lastIndexOf("\n\n");
+  if (blank < 0) return null;
+  const lines = note.slice(blank + 2, -1).split("\n");
+  if (lines.length > mostSignatures) return null;
+  const signatures = lines.map(parseSignatureLine);
+  return signatures.every((one) => one !== null) ? { text: note.slice(0, blank + 1), signatures } : null;
+};
+
+const bigEndian = (bytes: Uint8Array): bigint => BigInt(`0x${hexOf(bytes)}`);
+
+/** What a cosignature signs: that at `time` (seconds since 1970) the witness had seen nothing that contradicts the text. */
+const cosignedBytes = (time: bigint, text: string): Uint8Array<ArrayBuffer> => utf8(`cosignature/v1\ntime ${time}\n${text}`);
+
+export interface VerifiedSignature {
+  readonly key: VerifierKey;
+  /** Of a cosignature: seconds since 1970, by the witness's clock. */
+  readonly time: bigint | null;
+}
+
+/** Null when the signature is not by the key. */
+const verifySignature = async (
+  crypto: NoteCrypto,
+  key: VerifierKey,
+  bytes: Uint8Array,
+  text: string,
+): Promise<VerifiedSignature | null> => {
+  if (key.kind === keyKinds.log) {
+    const good = bytes.length === signatureBytes && (await crypto.verifyEd25519(key.publicKey, utf8(text), bytes));
+    return good ? { key, time: null } : null;
+  }
+  if (bytes.length !== timeBytes + signatureBytes) return null;
+  const time = bigEndian(bytes.subarray(0, timeBytes));
+  if (time >= 1n << 63n) return null;
+  const good = await crypto.verifyEd25519(key.publicKey, cosignedBytes(time, text), bytes.subarray(timeBytes));
+  return good ? { key, time } : null;
+};
+
+export type NoteFault = "bad_signature" | "no_known_signature";
+export type NoteVerdict =
+  | { readonly ok: true; readonly signatures: readonly VerifiedSignature[] }
+  | { readonly ok: false; readonly fault: NoteFault };
+
+/**
+ * The signatures by `keys`. Lines by other keys say nothing and are passed over; a line that claims one of `keys` and is not
+ * by it spoils the whole note (`bad_signature`); no line by any of them is `no_known_signature`.
+ */
+export const verifyNote = async (crypto: NoteCrypto, note: Note, keys: readonly VerifierKey[]): Promise<NoteVerdict> => {
+  const signatures: VerifiedSignature[] = [];
+  for (const { name, keyId, bytes } of note.signatures) {
+    const key = keys.find((known) => known.name === name && known.keyId === keyId);
+    if (key === undefined) continue;
+    const signature = await verifySignature(crypto, key, bytes, note.text);
+    if (signature === null) return { ok: false, fault: "bad_signature" };
+    signatures.push(signature);
+  }
+  return signatures.length === 0 ? { ok: false, fault: "no_known_signature" } : { ok: true, signatures };
+};
+
+/** A key that can sign: opened from a SecretKey by whoever has the platform's signing function. */
+export interface NoteSigner {
+  readonly key: VerifierKey;
+  readonly sign: (message: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>;
+}
+
+const signatureLine = (key: VerifierKey, bytes: Uint8Array): string =>
+  `\u2014 ${key.name} ${base64Of(concatBytes(bytesOfHex(key.keyId) ?? new Uint8Array(0), bytes))}\n`;
+
+const bigEndianBytes = (value: bigint): Uint8Array => bytesOfHex(value.toString(16).padStart(2 * timeBytes, "0")) as Uint8Array;
+
+/** The signed note: `text`, which ends with a line break, and one line by each signer. Throws for a signer that is not a log key. */
+export const signNote = async (text: string, signers: readonly NoteSigner[]): Promise<string> => {
+  if (!text.endsWith("\n") || signers.length === 0) throw new TypeError("note: a note is whole lines and at least one signature");
+  let note = `${text}\n`;
+  for (const { key, sign } of signers) {
+    if (key.kind !== keyKinds.log) throw new TypeError("note: a witness key signs cosignatures only");
+    note += signatureLine(key, await sign(utf8(text)));
+  }
+  return note;
+};
+
+/** The signature line by which a witness cosigns the text at `time`, in seconds since 1970. */
+export const cosignatureLine = async (text: string, signer: NoteSigner, time: bigint): Promise<string> => {
+  if (signer.key.kind !== keyKinds.witness) throw new TypeError("note: a log key does not cosign");
+  return signatureLine(signer.key, concatBytes(bigEndianBytes(time), await signer.sign(cosignedBytes(time, text))));
+};
+
+/** The note with further signature lines below its own; each line ends with a line break. */
+export const withSignatureLines = (note: string, lines: readonly string[]): string => note + lines.join("");

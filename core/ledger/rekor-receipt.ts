@@ -1,0 +1,139 @@
+// Receipts of a Rekor v2 log, checked offline: its checkpoints may be signed with ECDSA, and its leaf wraps the statement in our
+// signature of it. For all else the checks, their order and their names are those of receipt.ts.
+import { base64Of, bytesOfBase64, concatBytes, hexOf, utf8 } from "../bytes.ts";
+import { isoOf } from "../time.ts";
+import { parseCheckpointText, type Checkpoint } from "./checkpoint.ts";
+import { countOf, hashBytes, isSameHash, leafHash, type Hash } from "./merkle.ts";
+import { isKeyName, keyKinds, parseNote, parseVkey, verifierKey, vkeyOf, type Note } from "./note.ts";
+import type { Receipt, ReceiptFault, ReceiptVerdict, TrustedLogKey } from "./receipt.ts";
+import { bindsRekorLeaf, type RekorCrypto } from "./rekor.ts";
+import { ed25519OfSpki, keyOfSpki } from "./spki.ts";
+import { inclusionFault } from "./tlog-proof.ts";
+
+/** Byte of ECDSA keys in their one-line form (c2sp.org/signed-note); only Rekor uses them here. */
+const ecdsaKind = 0x02;
+
+interface RekorKey {
+  readonly name: string;
+  readonly keyId: string;
+  readonly isBy: (crypto: RekorCrypto, text: string, signature: Uint8Array) => Promise<boolean>;
+}
+
+const ecdsaKeyId = (hash: Hash, spki: Uint8Array): string => hexOf(hash(spki).subarray(0, 4)); // the name is no part of it
+
+/** The one-line form of a log's key as trust roots publish it (SPKI): Ed25519, or ECDSA on P-256 or P-384. Null for others. */
+export const vkeyOfSpki = (hash: Hash, origin: string, spki: Uint8Array): string | null => {
+  const publicKey = ed25519OfSpki(spki);
+  if (publicKey !== null) return vkeyOf(verifierKey(hash, origin, keyKinds.log, publicKey));
+  if (keyOfSpki(spki)?.kind !== "ecdsa") return null;
+  return `${origin}+${ecdsaKeyId(hash, spki)}+${base64Of(concatBytes(new Uint8Array([ecdsaKind]), spki))}`;
+};
+
+/** Null unless it is the one-line form of a key that Rekor signs checkpoints with. */
+const parseRekorKey = (hash: Hash, vkey: string): RekorKey | null => {
+  const ed25519 = parseVkey(hash, vkey);
+  if (ed25519 !== null) {
+    const { name, keyId, kind, publicKey } = ed25519;
+    const isBy: RekorKey["isBy"] = async (crypto, text, signature) =>
+      signature.length === 64 && crypto.verifyEd25519(publicKey, utf8(text), signature);
+    return kind === keyKinds.log ? { name, keyId, isBy } : null;
+  }
+  const [, name = "", keyId = "", encoded = ""] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(vkey) ?? [];
+  const bytes = bytesOfBase64(encoded);
+  if (bytes?.[0] !== ecdsaKind || !isKeyName(name)) return null;
+  const spki = bytes.slice(1);
+  if (keyOfSpki(spki)?.kind !== "ecdsa" || ecdsaKeyId(hash, spki) !== keyId) return null;
+  return { name, keyId, isBy: (crypto, text, signature) => crypto.verifyEcdsa(spki, utf8(text), signature) };
+};
+
+/** The trusted keys that signed; a fault when one is claimed and did not, or none is there. */
+const signersOf = async (
+  crypto: RekorCrypto,
+  note: Note,
+  trust: readonly TrustedLogKey[],
+): Promise<readonly TrustedLogKey[] | "bad_signature" | "no_known_signature"> => {
+  const signers: TrustedLogKey[] = [];
+  for (const { name, keyId, bytes } of note.signatures) {
+    for (const trusted of trust) {
+      const key = parseRekorKey(crypto.sha256, trusted.vkey);
+      if (key?.name !== name || key.keyId !== keyId) continue;
+      if (!(await key.isBy(crypto, note.text, bytes))) return "bad_signature";
+      signers.push(trusted);
+    }
+  }
+  return signers.length === 0 ? "no_known_signature" : signers;
+};
+
+export type RekorCheckpointVerdict =
+  | { readonly ok: true; readonly checkpoint: Checkpoint }
+  | { readonly ok: false; readonly fault: ReceiptFault };
+
+const fail = (fault: ReceiptFault): { readonly ok: false; readonly fault: ReceiptFault } => ({ ok: false, fault });
+
+/** The checkpoint in a signed note, if a key trusted for its origin signed it. */
+export const verifyRekorCheckpoint = async (
+  crypto: RekorCrypto,
+  signedRoot: string,
+  trust: readonly TrustedLogKey[],
+): Promise<RekorCheckpointVerdict> => {
+  const note = parseNote(signedRoot);
+  if (note === null) return fail("note_malformed");
+  const signers = await signersOf(crypto, note, trust);
+  if (typeof signers === "string") return fail(signers);
+  const checkpoint = parseCheckpointText(note.text);
+  if (checkpoint === null) return fail("checkpoint_malformed");
+  if (!signers.some(({ origin }) => origin === checkpoint.origin)) return fail("origin_mismatch");
+  return { ok: true, checkpoint };
+};
+
+const isIso = (text: string): boolean => {
+  const instant = Date.parse(text);
+  return Number.isFinite(instant) && isoOf(instant) === text;
+};
+
+export interface RekorTrust {
+  readonly logs: readonly TrustedLogKey[];
+  /** Our own anchor keys, as SPKI in base64. */
+  readonly anchorKeys: readonly string[];
+}
+
+/** As `verifyReceipt`, check for check and fault for fault. */
+export const verifyRekorReceipt = async (
+  crypto: RekorCrypto,
+  receipt: Receipt,
+  statement: Uint8Array,
+  trust: RekorTrust,
+): Promise<ReceiptVerdict> => {
+  const index = countOf(receipt.leaf_index);
+  const leaf = bytesOfBase64(receipt.leaf_hash);
+  const hashes = receipt.inclusion_proof.map(bytesOfBase64);
+  const body = receipt.leaf_body === undefined ? undefined : bytesOfBase64(receipt.leaf_body);
+  if (index === null || leaf?.length !== hashBytes || body === null) return fail("receipt_malformed");
+  if (!hashes.every((hash) => hash?.length === hashBytes)) return fail("receipt_malformed");
+  if (!isIso(receipt.submitted_at) || !isIso(receipt.verified_at)) return fail("receipt_malformed");
+  if (receipt.submitted_at > receipt.verified_at) return fail("receipt_malformed");
+
+  // ISO times in one spelling sort as text
+  const inUse = trust.logs.filter(
+    ({ validFrom, validTo }) => validFrom <= receipt.verified_at && (validTo === undefined || receipt.verified_at < validTo),
+  );
+  const signed = await verifyRekorCheckpoint(crypto, receipt.signed_root, inUse);
+  if (!signed.ok) return signed;
+  const { checkpoint } = signed;
+  if (
+    receipt.ledger !== `${receipt.kind}:${checkpoint.origin}` ||
+    receipt.tx_ref !== `${checkpoint.origin}#${index}` ||
+    receipt.tree_size !== checkpoint.size.toString() ||
+    receipt.root_hash !== base64Of(checkpoint.root)
+  ) {
+    return fail("reference_mismatch");
+  }
+  const excluded = inclusionFault(crypto, { leaf, index, hashes: hashes as Uint8Array[] }, checkpoint);
+  if (excluded !== null) return fail(excluded);
+
+  if (receipt.entry_hash !== hexOf(crypto.sha256(statement)) || receipt.kind !== "rekor2" || body === undefined)
+    return fail("leaf_mismatch");
+  if (!isSameHash(leaf, leafHash(crypto.sha256, body))) return fail("leaf_mismatch");
+  if (!(await bindsRekorLeaf(crypto, trust.anchorKeys)(body, statement))) return fail("leaf_mismatch");
+  return { ok: true, checkpoint, index };
+};

@@ -1,0 +1,79 @@
+// c2sp.org/tlog-proof@v1: an entry's index, its inclusion proof and the checkpoint it is proven against, as one text that
+// anyone can check offline.
+import { base64Of, bytesOfBase64 } from "../bytes.ts";
+import { parseCheckpoint, verifyCheckpoint, type Checkpoint, type CheckpointFault, type CheckpointTrust } from "./checkpoint.ts";
+import { countOf, hashBytes, inclusionProofLength, isSameHash, leafHash, rootFromInclusion } from "./merkle.ts";
+import type { NoteCrypto, VerifiedSignature } from "./note.ts";
+
+const header = "c2sp.org/tlog-proof@v1";
+
+export interface TlogProof {
+  readonly index: bigint;
+  /** Sibling hashes from the leaf up to the child of the root. */
+  readonly hashes: readonly Uint8Array[];
+  /** The signed checkpoint, verbatim. */
+  readonly checkpoint: string;
+  /** Data of whoever made the proof; nothing vouches for it. */
+  readonly extra?: Uint8Array;
+}
+
+export const tlogProofText = ({ index, hashes, checkpoint, extra }: TlogProof): string =>
+  [header, ...(extra === undefined ? [] : [`extra ${base64Of(extra)}`]), `index ${index}`, ...hashes.map(base64Of), "", checkpoint].join(
+    "\n",
+  );
+
+/** Null unless `tlogProofText` prints exactly this text for the same proof. */
+export const parseTlogProof = (text: string): TlogProof | null => {
+  const blank = text.indexOf("\n\n");
+  if (blank < 0) return null;
+  const [first, ...lines] = text.slice(0, blank).split("\n");
+  if (first !== header) return null;
+  const extraLine = lines[0]?.startsWith("extra ") ? lines.shift() : undefined;
+  const extra = extraLine === undefined ? undefined : bytesOfBase64(extraLine.slice("extra ".length));
+  const [, digits = ""] = /^index ([0-9]+)$/.exec(lines.shift() ?? "") ?? [];
+  const index = countOf(digits);
+  const hashes = lines.map(bytesOfBase64);
+  const checkpoint = text.slice(blank + 2);
+  if (extra === null || extra?.length === 0 || index === null || parseCheckpoint(checkpoint) === null) return null;
+  if (!hashes.every((hash) => hash?.length === hashBytes)) return null;
+  return { index, hashes: hashes as Uint8Array[], checkpoint, ...(extra === undefined ? {} : { extra }) };
+};
+
+export type InclusionFault = "index_outside_tree" | "proof_length" | "root_mismatch";
+
+/** Null when the proof leads from the leaf hash to the root of the checkpoint. */
+export const inclusionFault = (
+  crypto: Pick<NoteCrypto, "sha256">,
+  claim: { readonly leaf: Uint8Array; readonly index: bigint; readonly hashes: readonly Uint8Array[] },
+  head: Pick<Checkpoint, "size" | "root">,
+): InclusionFault | null => {
+  if (claim.index < 0n || claim.index >= head.size) return "index_outside_tree";
+  if (claim.hashes.length !== inclusionProofLength(claim.index, head.size)) return "proof_length";
+  const root = rootFromInclusion(crypto.sha256, { leaf: claim.leaf, index: claim.index, size: head.size, proof: claim.hashes });
+  return root !== null && isSameHash(root, head.root) ? null : "root_mismatch";
+};
+
+export type TlogProofFault = "proof_malformed" | CheckpointFault | InclusionFault;
+export type TlogProofVerdict =
+  | { readonly ok: true; readonly index: bigint; readonly checkpoint: Checkpoint; readonly cosignatures: readonly VerifiedSignature[] }
+  | { readonly ok: false; readonly fault: TlogProofFault };
+
+/** Checks that the trusted log holds `entry` where the proof says. */
+export const verifyTlogProof = async (
+  crypto: NoteCrypto,
+  text: string,
+  entry: Uint8Array,
+  trust: CheckpointTrust,
+): Promise<TlogProofVerdict> => {
+  const proof = parseTlogProof(text);
+  if (proof === null) return { ok: false, fault: "proof_malformed" };
+  const verdict = await verifyCheckpoint(crypto, proof.checkpoint, trust);
+  if (!verdict.ok) return verdict;
+  const fault = inclusionFault(
+    crypto,
+    { leaf: leafHash(crypto.sha256, entry), index: proof.index, hashes: proof.hashes },
+    verdict.checkpoint,
+  );
+  if (fault !== null) return { ok: false, fault };
+  return { ok: true, index: proof.index, checkpoint: verdict.checkpoint, cosignatures: verdict.cosignatures };
+};

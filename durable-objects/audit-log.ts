@@ -1,0 +1,245 @@
+// One object a shard of the audit chains, and their only writer: entries come from the outboxes of the databases, each joins
+// its chain exactly once, and one log holds them all. An object named `0` signs as `<host>/audit/0`.
+//   AUDIT_KEY   note-format secrets, separated by spaces; those whose name ends in `/audit/<shard>` are this object's
+// Appending is one synchronous transaction, so however many call at once, a chain never forks.
+import { hexOf } from "../core/bytes.ts";
+import type { AuditProof } from "../core/audit/proof.ts";
+import { minuteMs, secondMs } from "../core/time.ts";
+import { markDrained, undrainedRows } from "../storage/audit.ts";
+import { homesOf } from "../storage/homes.ts";
+import { checkpointPage, nothingHere, plain, proofPage, tilePage } from "./log-pages.ts";
+import {
+  appendRows,
+  closePeriod,
+  createAuditTables,
+  headIndexOf,
+  headsProofOf,
+  keepPeriodCheckpoint,
+  logIndicesOf,
+  readChainPage,
+  type AppendOutcome,
+  type AuditRow,
+  type ChainPage,
+  type ClosedPeriod,
+} from "./audit-tables.ts";
+import { checkpointAt, frozenBecause, metaValue, setMeta, type SignedCheckpoint } from "./log-tables.ts";
+import { openLogKeys, signedCheckpoint, tlogProofAt, TransparencyLog, type LogKeys } from "./transparency-log.ts";
+
+export interface AuditEnv {
+  readonly AUDIT_KEY?: string;
+  readonly [name: string]: unknown;
+}
+
+/** A period's checkpoint, as its statement for the ledger needs it. Sizes are decimal, roots hex. */
+export interface PeriodCheckpoint {
+  readonly origin: string;
+  readonly period: number;
+  readonly at: string;
+  readonly size: string;
+  readonly root: string;
+  readonly note: string;
+  readonly headsRoot: string;
+  readonly headsSize: string;
+}
+
+/** A proof and the size of the log it speaks of. */
+export interface ProvenHead {
+  readonly size: number;
+  readonly proof: AuditProof;
+}
+
+const gatherMs = 50; // requests that end within this share one commit
+const retryMs = 15 * secondMs; // armed before anything is tried, so that whatever happens is tried again
+const rowsAPage = 500;
+const pagesARun = 20; // 10,000 rows a run: some seconds, far inside the fifteen minutes an alarm may take
+const frozenRetryMs = minuteMs; // nothing to hurry for: a person must look first
+
+interface Drained {
+  readonly appended: number;
+  readonly more: boolean;
+}
+
+export class AuditLog extends TransparencyLog<AuditEnv> {
+  #keys: Promise<LogKeys> | undefined;
+
+  constructor(ctx: DurableObjectState, env: AuditEnv) {
+    super(ctx, env);
+    createAuditTables(ctx.storage.sql);
+    // An alarm may start the object without its name; what it is called is kept from the first time it is known.
+    if (ctx.id.name !== undefined && metaValue(ctx.storage.sql, "shard") === null) setMeta(ctx.storage.sql, "shard", ctx.id.name);
+  }
+
+  #shard(): number {
+    const shard = Number(metaValue(this.ctx.storage.sql, "shard") ?? Number.NaN);
+    if (!Number.isSafeInteger(shard)) throw new Error("audit: the object is not named by its shard");
+    return shard;
+  }
+
+  #openKeys(): Promise<LogKeys> {
+    const ending = `/audit/${this.#shard()}+`;
+    const mine = (this.env.AUDIT_KEY ?? "").split(/\s+/).filter((secret) => secret.includes(ending));
+    this.#keys ??= openLogKeys(mine.join(" "));
+    return this.#keys;
+  }
+
+  /** Null from a log that is frozen. */
+  async #signed(covers = 0): Promise<SignedCheckpoint | null> {
+    return signedCheckpoint(this.ctx.storage, await this.#openKeys(), Date.now, covers);
+  }
+
+  /** Appends each row to its chain unless it is there already. Null, and nothing changed, from a log that is frozen. */
+  append(rows: readonly AuditRow[]): AppendOutcome | null {
+    const { storage } = this.ctx;
+    return storage.transactionSync(() => (frozenBecause(storage.sql) === null ? appendRows(storage.sql, rows, Date.now()) : null));
+  }
+
+  /** Closes a period of fifteen minutes and signs over it. The same period again gives the same answer. Null while frozen. */
+  async checkpoint(period: number, nowIso: string): Promise<PeriodCheckpoint | null> {
+    const { storage } = this.ctx;
+    if (frozenBecause(storage.sql) !== null) return null;
+    const { origin } = await this.#openKeys();
+    const close = (): ClosedPeriod => storage.transactionSync(() => closePeriod(storage.sql, period, nowIso, Date.now()));
+    let closed = close();
+    if (closed.checkpointSize === null) {
+      const fresh = await this.#signed(closed.size);
+      if (fresh === null) return null;
+      keepPeriodCheckpoint(storage.sql, period, fresh.size);
+      closed = close(); // of two calls at once the first one's checkpoint stays
+    }
+    const signed = checkpointAt(storage.sql, closed.checkpointSize ?? -1);
+    if (signed === null) throw new Error("audit: a period's checkpoint is not there");
+    return {
+      origin,
+      period,
+      at: closed.at,
+      size: String(signed.size),
+      root: hexOf(signed.root),
+      note: signed.note,
+      headsRoot: closed.headsRoot,
+      headsSize: String(closed.headsSize),
+    };
+  }
+
+  /**
+   * A page of a chain, newest first, from before `beforeSeq` on; with `belowSize`, as it was in a log of that size. Null for a
+   * chain without entries.
+   */
+  readChain(chain: string, limit: number, beforeSeq: number | null = null, belowSize: number | null = null): ChainPage | null {
+    return readChainPage(this.ctx.storage.sql, chain, limit, beforeSeq, belowSize ?? Number.MAX_SAFE_INTEGER);
+  }
+
+  /**
+   * What proves a chain's newest entry and, up to the newest heads record, that nothing was left out. Against a checkpoint that
+   * covers what the chain holds now, waiting up to a second for one, or against the signed one of `atSize`. The page that goes
+   * with it is `readChain` below the size it names. Null for a chain without entries by then, and from a log that is frozen.
+   */
+  async proofFor(chain: string, atSize: number | null = null): Promise<ProvenHead | null> {
+    const { sql } = this.ctx.storage;
+    const index = headIndexOf(sql, chain, Number.MAX_SAFE_INTEGER);
+    if (index === null) return null;
+    const { origin } = await this.#openKeys();
+    const checkpoint = atSize === null ? await this.#signed(index + 1) : checkpointAt(sql, atSize);
+    const proven = checkpoint === null ? null : headIndexOf(sql, chain, checkpoint.size);
+    if (checkpoint === null || proven === null) return null;
+    return {
+      size: checkpoint.size,
+      proof: {
+        origin,
+        checkpoint: checkpoint.note,
+        head_tlog_proof: tlogProofAt(sql, proven, checkpoint),
+        heads: headsProofOf(sql, chain, checkpoint),
+      },
+    };
+  }
+
+  /** One tlog-proof an entry, for those of `seqs` that the chain has. Null from a log that is frozen. */
+  async entryProofs(chain: string, seqs: readonly number[]): Promise<{ seq: number; tlog_proof: string }[] | null> {
+    const { sql } = this.ctx.storage;
+    const places = logIndicesOf(sql, chain, seqs);
+    const last = Math.max(-1, ...places.map(({ log_index }) => log_index));
+    const checkpoint = last < 0 ? null : await this.#signed(last + 1);
+    if (checkpoint === null) return last < 0 ? [] : null;
+    return places.map(({ seq, log_index }) => ({ seq, tlog_proof: tlogProofAt(sql, log_index, checkpoint) }));
+  }
+
+  /** Soon, unless it is to happen sooner: read the outboxes. Costs one write at most, however often it is called. */
+  async kick(): Promise<void> {
+    const soon = Date.now() + gatherMs;
+    const armed = await this.ctx.storage.getAlarm();
+    if (armed === null || armed > soon) await this.ctx.storage.setAlarm(soon);
+  }
+
+  /**
+   * Brings in everything that was committed before the call, for readers who must see their own writes; `more` when that was
+   * too much for one call. Null from a log that is frozen. Faults of a database are thrown.
+   */
+  async drainNow(): Promise<Drained | null> {
+    return this.#drain();
+  }
+
+  /** Never throws and never gives up: the platform retries a failing alarm six times and then forgets it. */
+  override async alarm(): Promise<void> {
+    const retryAt = Date.now() + retryMs;
+    await this.ctx.storage.setAlarm(retryAt);
+    try {
+      const drained = await this.#drain();
+      if (drained === null) await this.ctx.storage.setAlarm(Date.now() + frozenRetryMs);
+      else if (drained.more) await this.ctx.storage.setAlarm(Date.now());
+      // Only the alarm set above: a kick since then has set an earlier one, for rows that may have been missed.
+      else if ((await this.ctx.storage.getAlarm()) === retryAt) await this.ctx.storage.deleteAlarm();
+    } catch (error) {
+      console.error(JSON.stringify({ level: "error", at: "audit-log.alarm", error: error instanceof Error ? error.name : "unknown" }));
+    }
+  }
+
+  /**
+   * Every undrained row of this shard, from every home: append, then mark. Dying between the two only means reading the rows
+   * again and finding them known.
+   */
+  async #drain(): Promise<Drained | null> {
+    if (frozenBecause(this.ctx.storage.sql) !== null) return null;
+    const shard = this.#shard();
+    let appended = 0;
+    let marked = 0;
+    let pages = 0;
+    for (const [home, db] of homesOf(this.env).all()) {
+      for (let after = 0; ; ) {
+        // A run that could mark nothing is not followed at once by another: the rows in its way will not be gone.
+        if (pages === pagesARun) return { appended, more: marked > 0 };
+        const rows = await undrainedRows(db, shard, after, rowsAPage);
+        const last = rows.at(-1);
+        if (last === undefined) break;
+        pages += 1;
+        const outcome = this.append(rows.map((row) => ({ ...row, home })));
+        if (outcome === null) return null;
+        appended += outcome.appended;
+        const malformed = new Set(outcome.malformed);
+        if (malformed.size > 0)
+          console.error(JSON.stringify({ level: "error", at: "audit-log.rows", error: `${malformed.size} malformed` }));
+        const held = rows.filter(({ id }) => !malformed.has(id)).map(({ ord }) => ord);
+        await markDrained(db, held, Date.now()).run();
+        marked += held.length;
+        if (rows.length < rowsAPage) break;
+        after = last.ord;
+      }
+    }
+    return { appended, more: false };
+  }
+
+  /** The public side of the log: it holds hashes of hashes, so everything in it may be read. */
+  override async fetch(request: Request): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url);
+    const base = `/audit/${this.#shard()}/`;
+    if (request.method !== "GET" && request.method !== "HEAD") return plain(405, "Only GET, HEAD.\n", { Allow: "GET, HEAD" });
+    if (!pathname.startsWith(base)) return nothingHere();
+    const page = await this.#page(pathname.slice(base.length), searchParams);
+    return request.method === "GET" ? page : new Response(null, page);
+  }
+
+  async #page(path: string, query: URLSearchParams): Promise<Response> {
+    const { sql } = this.ctx.storage;
+    if (path === "checkpoint") return checkpointPage(await this.#signed());
+    if (path === "proof") return proofPage(sql, query);
+    return path.startsWith("tile/") ? tilePage(sql, path, { entriesArePublic: true, entriesRefusal: () => null }) : nothingHere();
+  }
+}

@@ -1,0 +1,422 @@
+// The tables of the audit log besides those of the log itself: chains, their entries and the tree of heads. Free functions
+// over SqlStorage; every change happens inside one transaction of the caller.
+import { genesisOf, nextEntry, type ChainHead } from "../core/audit/chain.ts";
+import {
+  changedHeadNodes,
+  headLeafHash,
+  headLeafText,
+  headPath,
+  headsRecordEntry,
+  headsRecordText,
+  headsRoot,
+} from "../core/audit/heads.ts";
+import type { HeadsProof } from "../core/audit/proof.ts";
+import { base64Of, bytesOfHex, hexOf } from "../core/bytes.ts";
+import { sha256 } from "../core/hash.ts";
+import type { ReadNode } from "../core/ledger/merkle.ts";
+import { isoOf, type Instant } from "../core/time.ts";
+import { appendLeaves, hasLeaf, logSize, metaValue, setMeta, type NewLeaf, type SignedCheckpoint } from "./log-tables.ts";
+import { tlogProofAt } from "./transparency-log.ts";
+
+/**
+ * The tree of heads changes, and its records must stay provable: so chains and nodes keep two states, the current one and the
+ * one at the newest record. `epoch` counts records; a row last written in the current epoch holds its recorded state in
+ * the sealed columns (nulls when it is younger), any other row has not changed since.
+ */
+export const createAuditTables = (sql: SqlStorage): void => {
+  sql.exec(`
+    CREATE TABLE IF NOT EXISTS chain (
+      idx INTEGER PRIMARY KEY, tag TEXT NOT NULL UNIQUE, seq INTEGER NOT NULL, head BLOB NOT NULL,
+      epoch INTEGER NOT NULL, sealed_seq INTEGER, sealed_head BLOB) STRICT;
+    CREATE TABLE IF NOT EXISTS entry (
+      chain INTEGER NOT NULL, seq INTEGER NOT NULL, log_index INTEGER NOT NULL, outbox_id TEXT NOT NULL, home TEXT NOT NULL,
+      at TEXT NOT NULL, type TEXT NOT NULL, entity_type TEXT NOT NULL, entity_id TEXT NOT NULL, payload_hash TEXT NOT NULL,
+      prev_hash BLOB NOT NULL, PRIMARY KEY (chain, seq)) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS head_node (
+      height INTEGER NOT NULL, idx INTEGER NOT NULL, hash BLOB NOT NULL, epoch INTEGER NOT NULL, sealed BLOB,
+      PRIMARY KEY (height, idx)) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS heads_record (log_index INTEGER PRIMARY KEY, record TEXT NOT NULL, root TEXT NOT NULL, size INTEGER NOT NULL) STRICT;
+    CREATE TABLE IF NOT EXISTS period (
+      number INTEGER PRIMARY KEY, at TEXT NOT NULL, size INTEGER NOT NULL, record_index INTEGER, checkpoint_size INTEGER) STRICT;
+  `);
+};
+
+/** One line of the outbox on its way into a chain. */
+export interface AuditRow {
+  readonly id: string;
+  /** Which database holds the row, and with it the payload. */
+  readonly home: string;
+  readonly chain: string;
+  readonly type: string;
+  readonly entityType: string;
+  readonly entityId: string;
+  readonly at: Instant;
+  readonly payloadHash: string;
+}
+
+const isRow = (row: AuditRow): boolean =>
+  /^[0-9a-f]{32}$/.test(row.chain) &&
+  /^[0-9a-f]{64}$/.test(row.payloadHash) &&
+  Number.isFinite(new Date(row.at).getTime()) &&
+  [row.id, row.type, row.entityType, row.entityId].every((text) => text !== "" && text.isWellFormed());
+
+/** An event that touches two principals is one outbox id in two chains. */
+const dedupeOf = (row: AuditRow): Uint8Array => sha256(`${row.id}:${row.chain}`);
+
+interface Chain {
+  readonly index: number;
+  readonly head: ChainHead;
+}
+
+type ChainRow = {
+  idx: number;
+  seq: number;
+  head: ArrayBuffer;
+  epoch: number;
+  sealed_seq: number | null;
+  sealed_head: ArrayBuffer | null;
+};
+
+const chainRow = (sql: SqlStorage, tag: string): ChainRow | null =>
+  sql.exec<ChainRow>("SELECT idx, seq, head, epoch, sealed_seq, sealed_head FROM chain WHERE tag = ?", tag).toArray()[0] ?? null;
+
+const headOf = (seq: number, hash: ArrayBuffer): ChainHead => ({ seq: BigInt(seq), hash: hexOf(new Uint8Array(hash)) });
+
+const chainByTag = (sql: SqlStorage, tag: string): Chain | null => {
+  const row = chainRow(sql, tag);
+  return row === null ? null : { index: row.idx, head: headOf(row.seq, row.head) };
+};
+
+const headsSize = (sql: SqlStorage): number => sql.exec<{ size: number }>("SELECT COALESCE(MAX(idx) + 1, 0) AS size FROM chain").one().size;
+
+const epochOf = (sql: SqlStorage): number => Number(metaValue(sql, "epoch") ?? "0");
+
+const keepHead = (sql: SqlStorage, tag: string, { index, head }: Chain, epoch: number): void => {
+  sql.exec(
+    `INSERT INTO chain (idx, tag, seq, head, epoch) VALUES (?1, ?2, ?3, ?4, ?5)
+     ON CONFLICT (idx) DO UPDATE SET
+       sealed_seq = CASE WHEN epoch < ?5 THEN seq ELSE sealed_seq END,
+       sealed_head = CASE WHEN epoch < ?5 THEN head ELSE sealed_head END,
+       seq = excluded.seq, head = excluded.head, epoch = excluded.epoch`,
+    index,
+    tag,
+    Number(head.seq),
+    bytesOfHex(head.hash),
+    epoch,
+  );
+};
+
+const keepHeadNodes = (sql: SqlStorage, changed: ReadonlyMap<number, Uint8Array>, epoch: number): void => {
+  for (const { height, index, hash } of changedHeadNodes(sha256, headsSize(sql), changed, (at, idx) => currentNode(sql)(at, BigInt(idx)))) {
+    sql.exec(
+      `INSERT INTO head_node (height, idx, hash, epoch) VALUES (?1, ?2, ?3, ?4)
+       ON CONFLICT (height, idx) DO UPDATE SET
+         sealed = CASE WHEN epoch < ?4 THEN hash ELSE sealed END, hash = excluded.hash, epoch = excluded.epoch`,
+      height,
+      index,
+      hash,
+      epoch,
+    );
+  }
+};
+
+type NodeRow = { hash: ArrayBuffer; epoch: number; sealed: ArrayBuffer | null };
+
+const nodeRow = (sql: SqlStorage, height: number, index: bigint): NodeRow =>
+  sql.exec<NodeRow>("SELECT hash, epoch, sealed FROM head_node WHERE height = ? AND idx = ?", height, Number(index)).one();
+
+const currentNode =
+  (sql: SqlStorage): ReadNode =>
+  (height, index) =>
+    new Uint8Array(nodeRow(sql, height, index).hash);
+
+/** Nodes as they were at the newest record. */
+const recordedNode = (sql: SqlStorage): ReadNode => {
+  const epoch = epochOf(sql);
+  return (height, index) => {
+    const row = nodeRow(sql, height, index);
+    const bytes = row.epoch < epoch ? row.hash : row.sealed;
+    if (bytes === null) throw new RangeError("audit: the node is younger than the record");
+    return new Uint8Array(bytes);
+  };
+};
+
+export interface AppendOutcome {
+  readonly appended: number;
+  /** Rows already in their chains: their outbox was read twice. */
+  readonly known: number;
+  /** Ids of rows that no chain can hold; they are a fault of ours and stop nothing else. */
+  readonly malformed: readonly string[];
+}
+
+/** Appends each row to its chain, each at most once ever. One transaction: chains, entries, log and heads move together. */
+export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[], now: Instant): AppendOutcome => {
+  const epoch = epochOf(sql);
+  const chains = new Map<string, Chain>();
+  const fresh: { readonly row: AuditRow; readonly leaf: NewLeaf; readonly chain: number; readonly seq: number; readonly prev: string }[] =
+    [];
+  const inBatch = new Set<string>();
+  const malformed: string[] = [];
+  let places = headsSize(sql);
+  for (const row of rows) {
+    if (!isRow(row)) {
+      malformed.push(row.id);
+      continue;
+    }
+    const dedupe = dedupeOf(row);
+    const key = hexOf(dedupe);
+    if (inBatch.has(key) || hasLeaf(sql, dedupe)) continue;
+    inBatch.add(key);
+    let chain = chains.get(row.chain) ?? chainByTag(sql, row.chain);
+    if (chain === null) {
+      chain = { index: places, head: genesisOf(sha256, { chain: row.chain, chainIndex: BigInt(places) }) };
+      places += 1;
+    }
+    const { head } = nextEntry(sha256, row.chain, chain.head, {
+      type: row.type,
+      entity_type: row.entityType,
+      entity_id: row.entityId,
+      at: isoOf(row.at),
+      payload_hash: row.payloadHash,
+    });
+    const leaf = { dedupe, entry: bytesOfHex(head.hash) as Uint8Array };
+    fresh.push({ row, leaf, chain: chain.index, seq: Number(head.seq), prev: chain.head.hash });
+    chains.set(row.chain, { index: chain.index, head });
+  }
+  const indices = appendLeaves(
+    sql,
+    fresh.map(({ leaf }) => leaf),
+    now,
+  );
+  for (const [at, { row, chain, seq, prev }] of fresh.entries()) {
+    sql.exec(
+      `INSERT INTO entry (chain, seq, log_index, outbox_id, home, at, type, entity_type, entity_id, payload_hash, prev_hash)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      chain,
+      seq,
+      indices[at],
+      row.id,
+      row.home,
+      isoOf(row.at),
+      row.type,
+      row.entityType,
+      row.entityId,
+      row.payloadHash,
+      bytesOfHex(prev),
+    );
+  }
+  const changed = new Map<number, Uint8Array>();
+  for (const [tag, chain] of chains) {
+    keepHead(sql, tag, chain, epoch);
+    changed.set(chain.index, headLeafHash(sha256, tag, chain.head));
+  }
+  keepHeadNodes(sql, changed, epoch);
+  return { appended: fresh.length, known: rows.length - fresh.length - malformed.length, malformed };
+};
+
+type RecordRow = { log_index: number; record: string; root: string; size: number };
+
+const newestRecord = (sql: SqlStorage): RecordRow | null =>
+  sql.exec<RecordRow>("SELECT log_index, record, root, size FROM heads_record ORDER BY log_index DESC LIMIT 1").toArray()[0] ?? null;
+
+/**
+ * Puts the root over all heads into the log, unless nothing was added since it was last put there, and starts the next epoch.
+ * Answers with the record that holds now.
+ */
+const recordHeads = (sql: SqlStorage, at: string, now: Instant): RecordRow | null => {
+  const last = newestRecord(sql);
+  const size = logSize(sql);
+  if (size === (last === null ? 0 : last.log_index + 1)) return last;
+  const heads = headsSize(sql);
+  const root = hexOf(headsRoot(sha256, heads, currentNode(sql)));
+  const record = headsRecordText({ at, heads_root: root, heads_size: String(heads), log_size: String(size), schema: "svc-heads-v1" });
+  const [index] = appendLeaves(sql, [{ dedupe: sha256(`heads:${size}`), entry: headsRecordEntry(sha256, record) }], now);
+  if (index !== size) throw new Error("audit: a heads record of this size is already in the log");
+  sql.exec("INSERT INTO heads_record (log_index, record, root, size) VALUES (?, ?, ?, ?)", index, record, root, heads);
+  setMeta(sql, "epoch", String(epochOf(sql) + 1));
+  return { log_index: index, record, root, size: heads };
+};
+
+/** What one period of fifteen minutes committed to: fixed the first time the period is closed. */
+export interface ClosedPeriod {
+  readonly at: string;
+  /** Size of the log with the record in it: what a checkpoint of the period covers at least. */
+  readonly size: number;
+  readonly headsRoot: string;
+  readonly headsSize: number;
+  /** Size of the checkpoint that was signed for it; null until one was. */
+  readonly checkpointSize: number | null;
+}
+
+type PeriodRow = {
+  at: string;
+  size: number;
+  checkpoint_size: number | null;
+  heads_root: string | null;
+  heads_size: number | null;
+};
+
+/** Closes the period, once; later calls answer with what the first one did. */
+export const closePeriod = (sql: SqlStorage, number: number, at: string, now: Instant): ClosedPeriod => {
+  if (sql.exec("SELECT 1 FROM period WHERE number = ?", number).toArray().length === 0) {
+    const record = recordHeads(sql, at, now);
+    sql.exec(
+      "INSERT INTO period (number, at, size, record_index) VALUES (?, ?, ?, ?)",
+      number,
+      at,
+      logSize(sql),
+      record?.log_index ?? null,
+    );
+  }
+  const row = sql
+    .exec<PeriodRow>(
+      `SELECT p.at, p.size, p.checkpoint_size, r.root AS heads_root, r.size AS heads_size
+       FROM period p LEFT JOIN heads_record r ON r.log_index = p.record_index WHERE p.number = ?`,
+      number,
+    )
+    .one();
+  return {
+    at: row.at,
+    size: row.size,
+    headsRoot: row.heads_root ?? hexOf(headsRoot(sha256, 0, currentNode(sql))),
+    headsSize: row.heads_size ?? 0,
+    checkpointSize: row.checkpoint_size,
+  };
+};
+
+/** Which checkpoint speaks for the period; the first one stays. */
+export const keepPeriodCheckpoint = (sql: SqlStorage, number: number, size: number): void => {
+  sql.exec("UPDATE period SET checkpoint_size = ? WHERE number = ? AND checkpoint_size IS NULL", size, number);
+};
+
+/** Members as hashed and published, with where the entry stands and where its payload is kept. */
+export interface StoredEntry {
+  readonly seq: string;
+  readonly at: string;
+  readonly type: string;
+  readonly entity_type: string;
+  readonly entity_id: string;
+  readonly payload_hash: string;
+  readonly prev_hash: string;
+  readonly hash: string;
+  readonly chain: string;
+  readonly log_index: string;
+  readonly outbox_id: string;
+  readonly home: string;
+}
+
+export interface ChainPage {
+  readonly chain: string;
+  readonly chainIndex: number;
+  readonly head: { readonly seq: string; readonly hash: string };
+  /** Newest first. */
+  readonly entries: readonly StoredEntry[];
+  /** For the next page; null when there is none. */
+  readonly nextBeforeSeq: string | null;
+}
+
+type EntryRow = {
+  seq: number;
+  log_index: number;
+  outbox_id: string;
+  home: string;
+  at: string;
+  type: string;
+  entity_type: string;
+  entity_id: string;
+  payload_hash: string;
+  prev_hash: ArrayBuffer;
+  hash: ArrayBuffer;
+};
+
+/** Stored values as they are: whoever reads them checks them. Null for a chain without entries in a log of that size. */
+export const readChainPage = (
+  sql: SqlStorage,
+  tag: string,
+  limit: number,
+  beforeSeq: number | null,
+  belowSize: number,
+): ChainPage | null => {
+  const chain = chainByTag(sql, tag);
+  const head = sql
+    .exec<{ seq: number; hash: ArrayBuffer }>(
+      `SELECT e.seq, l.entry AS hash FROM entry e JOIN leaf l ON l.idx = e.log_index
+       WHERE e.chain = ? AND e.log_index < ? ORDER BY e.seq DESC LIMIT 1`,
+      chain?.index ?? -1,
+      belowSize,
+    )
+    .toArray()[0];
+  if (chain === null || head === undefined) return null;
+  const rows = sql
+    .exec<EntryRow>(
+      `SELECT e.seq, e.log_index, e.outbox_id, e.home, e.at, e.type, e.entity_type, e.entity_id, e.payload_hash, e.prev_hash, l.entry AS hash
+       FROM entry e JOIN leaf l ON l.idx = e.log_index WHERE e.chain = ? AND e.seq < ? ORDER BY e.seq DESC LIMIT ?`,
+      chain.index,
+      Math.min(beforeSeq ?? Number.MAX_SAFE_INTEGER, head.seq + 1),
+      limit,
+    )
+    .toArray();
+  const last = rows.at(-1);
+  return {
+    chain: tag,
+    chainIndex: chain.index,
+    head: { seq: String(head.seq), hash: hexOf(new Uint8Array(head.hash)) },
+    entries: rows.map((row) => ({
+      seq: String(row.seq),
+      at: row.at,
+      type: row.type,
+      entity_type: row.entity_type,
+      entity_id: row.entity_id,
+      payload_hash: row.payload_hash,
+      prev_hash: hexOf(new Uint8Array(row.prev_hash)),
+      hash: hexOf(new Uint8Array(row.hash)),
+      chain: tag,
+      log_index: String(row.log_index),
+      outbox_id: row.outbox_id,
+      home: row.home,
+    })),
+    nextBeforeSeq: last !== undefined && last.seq > 1 ? String(last.seq) : null,
+  };
+};
+
+/** Where the newest entry of a chain stands in a log of that size; null for a chain without entries in it. */
+export const headIndexOf = (sql: SqlStorage, tag: string, belowSize: number): number | null =>
+  sql
+    .exec<{ log_index: number }>(
+      "SELECT e.log_index FROM entry e JOIN chain c ON c.idx = e.chain WHERE c.tag = ? AND e.log_index < ? ORDER BY e.seq DESC LIMIT 1",
+      tag,
+      belowSize,
+    )
+    .toArray()[0]?.log_index ?? null;
+
+/** Where the entries with these seqs stand in the log, by seq; what is not there is left out. */
+export const logIndicesOf = (sql: SqlStorage, tag: string, seqs: readonly number[]): { seq: number; log_index: number }[] =>
+  sql
+    .exec<{ seq: number; log_index: number }>(
+      `SELECT e.seq, e.log_index FROM entry e JOIN chain c ON c.idx = e.chain
+       WHERE c.tag = ? AND e.seq IN (SELECT value FROM json_each(?)) ORDER BY e.seq`,
+      tag,
+      JSON.stringify(seqs),
+    )
+    .toArray();
+
+/** The completeness proof of a chain at the newest record; null when the chain, or the checkpoint, is not that far yet. */
+export const headsProofOf = (sql: SqlStorage, tag: string, checkpoint: SignedCheckpoint): HeadsProof | null => {
+  const record = newestRecord(sql);
+  const row = chainRow(sql, tag);
+  if (record === null || row === null || record.log_index >= checkpoint.size || row.idx >= record.size) return null;
+  const changedSince = row.epoch >= epochOf(sql);
+  const head = changedSince
+    ? row.sealed_seq !== null && row.sealed_head !== null
+      ? headOf(row.sealed_seq, row.sealed_head)
+      : null
+    : headOf(row.seq, row.head);
+  if (head === null) throw new Error("audit: a recorded chain has no recorded head");
+  return {
+    record: record.record,
+    record_tlog_proof: tlogProofAt(sql, record.log_index, checkpoint),
+    leaf: headLeafText(tag, head),
+    path: headPath(sha256, row.idx, record.size, recordedNode(sql)).map(base64Of),
+    size: String(record.size),
+  };
+};

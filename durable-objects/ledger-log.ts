@@ -1,0 +1,242 @@
+// The embedded ledger: a transparency log that anyone may check and only its service may write to, spoken to over HTTP alone.
+// It knows nothing of the service, so the same object runs in another account, under another company's key:
+//   LEDGER_ORIGIN          its name: host and path, no scheme; requests are expected below that path
+//   LEDGER_KEY             its note-format secret; two, separated by a space, while one replaces the other
+//   LEDGER_WRITE_TOKEN     who may add entries            LEDGER_AUDITOR_TOKEN   who may read them
+//   LEDGER_PUBLIC_ENTRIES  "true": anybody may read them  LEDGER_WITNESS_KEY     secret that cosigns other logs
+//   AUDIT_VKEY             public keys of those other logs, separated by spaces
+//   LEDGER_ENTRIES_PER_SECOND  accepted before 429
+import { concatBytes } from "../core/bytes.ts";
+import { isSameSecret, sha256 } from "../core/hash.ts";
+import { isOrigin } from "../core/ledger/checkpoint.ts";
+import { keyKinds, parseVkey, type NoteSigner, type VerifierKey } from "../core/ledger/note.ts";
+import { entriesOfBundle, isEntry } from "../core/ledger/tiles.ts";
+import { secondMs } from "../core/time.ts";
+import { openNoteSigner } from "../storage/note-keys.ts";
+import { checkpointPage, frozenPage, nothingHere, plain, proofPage, tilePage } from "./log-pages.ts";
+import { appendLeaves, frozenBecause, metaValue, newestCheckpoint, setMeta } from "./log-tables.ts";
+import { openLogKeys, signedCheckpoint, TransparencyLog, type LogKeys } from "./transparency-log.ts";
+import { cosignPage, createWitnessTables } from "./witness.ts";
+
+export interface LedgerEnv {
+  readonly LEDGER_ORIGIN?: string;
+  readonly LEDGER_KEY?: string;
+  readonly LEDGER_WRITE_TOKEN?: string;
+  readonly LEDGER_AUDITOR_TOKEN?: string;
+  readonly LEDGER_PUBLIC_ENTRIES?: string;
+  readonly LEDGER_WITNESS_KEY?: string;
+  readonly AUDIT_VKEY?: string;
+  readonly LEDGER_ENTRIES_PER_SECOND?: string;
+}
+
+const mostEntryBytes = 65_535; // what a bundle's uint16 can say
+const mostBatchEntries = 256; // one tile
+const mostBatchBytes = 1_048_576;
+const mostCheckpointBytes = 65_536; // 63 proof lines are 3 KiB; the rest is room for signatures
+const entriesPerSecond = 2_000; // about two thirds of what one object appends on a small machine
+const looksPerSecond = 200; // proofs and cosignatures cost up to 5 ms of hashing each and need no token
+
+/** The body, or null when it is larger than `most`: read no further than that. */
+const readBody = async (request: Request, most: number): Promise<Uint8Array | null> => {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  if (request.body === null) return new Uint8Array(0);
+  for await (const part of request.body as ReadableStream<Uint8Array>) {
+    length += part.length;
+    if (length > most) return null;
+    parts.push(part);
+  }
+  return concatBytes(...parts);
+};
+
+/** Null for bytes that are not UTF-8. */
+const textOf = (bytes: Uint8Array): string | null => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+};
+
+/** Counts within the current second, in memory: it protects the object's time, so an object that starts anew may forget it. */
+class Budget {
+  readonly #perSecond: number;
+  #second = 0;
+  #taken = 0;
+
+  constructor(perSecond: number) {
+    this.#perSecond = perSecond;
+  }
+
+  /** True when `count` more fit into this second; a request that is larger than a whole second's share fits into an empty one. */
+  take(count: number, now: number): boolean {
+    const second = Math.floor(now / secondMs);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#taken = 0;
+    }
+    if (this.#taken > 0 && this.#taken + count > this.#perSecond) return false;
+    this.#taken += count;
+    return true;
+  }
+}
+
+const tooMany = (): Response => plain(429, "Too many requests just now.\n", { "Retry-After": "1" });
+const notConfigured = (): Response => plain(503, "The ledger is not configured.\n");
+const unauthorized = (): Response => plain(401, "A token is needed.\n", { "WWW-Authenticate": "Bearer" });
+const forbidden = (): Response => plain(403, "This token is not for this.\n");
+const notAllowed = (allow: string): Response => plain(405, `Only ${allow}.\n`, { Allow: allow });
+
+type Right = "write" | "audit";
+
+interface LedgerKeys {
+  readonly log: LogKeys;
+  readonly witness: NoteSigner | null;
+}
+
+/** Throws, naming the setting and never its value. */
+const openLedgerKeys = async (env: LedgerEnv): Promise<LedgerKeys> => {
+  const log = await openLogKeys(env.LEDGER_KEY ?? "");
+  if (log.origin !== env.LEDGER_ORIGIN) throw new Error("LEDGER_KEY is the key of another log than LEDGER_ORIGIN");
+  const witness = env.LEDGER_WITNESS_KEY ? await openNoteSigner(env.LEDGER_WITNESS_KEY) : null;
+  if (witness !== null && witness.key.kind !== keyKinds.witness) throw new Error("LEDGER_WITNESS_KEY is not the key of a witness");
+  return { log, witness };
+};
+
+export class LedgerLog extends TransparencyLog<LedgerEnv> {
+  readonly #entries: Budget;
+  readonly #looks = new Budget(looksPerSecond);
+  #keys: Promise<LedgerKeys | null> | undefined;
+
+  constructor(ctx: DurableObjectState, env: LedgerEnv) {
+    super(ctx, env);
+    createWitnessTables(ctx.storage.sql);
+    this.#entries = new Budget(Number(env.LEDGER_ENTRIES_PER_SECOND) || entriesPerSecond);
+  }
+
+  override async fetch(request: Request): Promise<Response> {
+    const origin = this.#origin();
+    if (origin === null) return notConfigured();
+    const url = new URL(request.url);
+    const base = origin.slice(origin.indexOf("/")); // the path of the name, e.g. /ledger/2026h2
+    if (!url.pathname.startsWith(`${base}/`)) return nothingHere();
+    const path = url.pathname.slice(base.length + 1);
+    const { method } = request;
+
+    if (path === "add" || path === "add-batch" || path === "add-checkpoint") {
+      if (method !== "POST") return notAllowed("POST");
+      if (path === "add-checkpoint") return this.#cosign(request);
+      return path === "add" ? this.#add(request) : this.#addBatch(request);
+    }
+    if (method !== "GET" && method !== "HEAD") return notAllowed("GET, HEAD");
+    const page = await this.#read(request, origin, path, url.searchParams);
+    return method === "GET" ? page : new Response(null, page);
+  }
+
+  /** The name this log was started under. Configured for another one, it is a log of the past: read, never written or signed. */
+  #origin(): string | null {
+    const { sql } = this.ctx.storage;
+    const started = metaValue(sql, "origin");
+    if (started !== null) return started;
+    const { LEDGER_ORIGIN: origin, LEDGER_KEY: key } = this.env;
+    if (origin === undefined || !isOrigin(origin) || key === undefined || key === "") return null;
+    setMeta(sql, "origin", origin);
+    return origin;
+  }
+
+  /** Null when the secrets are not those of a log of this name and of a witness: then nothing is signed. */
+  #openKeys(): Promise<LedgerKeys | null> {
+    this.#keys ??= openLedgerKeys(this.env).catch((error: unknown) => {
+      console.error(JSON.stringify({ level: "error", at: "ledger-log.keys", error: error instanceof Error ? error.message : "unknown" }));
+      return null;
+    });
+    return this.#keys;
+  }
+
+  #right(request: Request): Right | null {
+    const token = /^Bearer ([\x21-\x7e]+)$/.exec(request.headers.get("Authorization") ?? "")?.[1];
+    const { LEDGER_WRITE_TOKEN: write, LEDGER_AUDITOR_TOKEN: audit } = this.env;
+    if (token === undefined) return null;
+    if (write !== undefined && write !== "" && isSameSecret(token, write)) return "write";
+    if (audit !== undefined && audit !== "" && isSameSecret(token, audit)) return "audit";
+    return null;
+  }
+
+  #refusalFor(request: Request, needed: Right): Response | null {
+    const right = this.#right(request);
+    return right === needed ? null : right === null ? unauthorized() : forbidden();
+  }
+
+  /** 503 for a log that must not grow: frozen, or of the past. */
+  #closed(): Response | null {
+    if (this.#origin() !== this.env.LEDGER_ORIGIN) return plain(503, "This log is closed. Its successor has another address.\n");
+    return frozenBecause(this.ctx.storage.sql) === null ? null : frozenPage();
+  }
+
+  #append(entries: readonly Uint8Array[]): number[] {
+    const leaves = entries.map((entry) => ({ dedupe: sha256(entry), entry }));
+    const { storage } = this.ctx;
+    return storage.transactionSync(() => appendLeaves(storage.sql, leaves, Date.now()));
+  }
+
+  /** 401 and 403, 413, 400, 429, 503; else the decimal index: the same one whenever the same bytes come. */
+  async #add(request: Request): Promise<Response> {
+    const refusal = this.#refusalFor(request, "write");
+    if (refusal !== null) return refusal;
+    const entry = await readBody(request, mostEntryBytes);
+    if (entry === null) return plain(413, `An entry has at most ${mostEntryBytes} bytes.\n`);
+    if (!isEntry(entry)) return plain(400, "An entry has at least one byte.\n");
+    if (!this.#entries.take(1, Date.now())) return tooMany();
+    return this.#closed() ?? plain(200, String(this.#append([entry])[0]));
+  }
+
+  /** As `add`, for a bundle of at most 256 entries and 1 MiB; all are added or none. */
+  async #addBatch(request: Request): Promise<Response> {
+    const refusal = this.#refusalFor(request, "write");
+    if (refusal !== null) return refusal;
+    const body = await readBody(request, mostBatchBytes);
+    if (body === null) return plain(413, `A batch has at most ${mostBatchBytes} bytes.\n`);
+    const entries = entriesOfBundle(body);
+    if (entries === null || entries.length === 0 || !entries.every(isEntry)) return plain(400, "The body is not a bundle of entries.\n");
+    if (entries.length > mostBatchEntries) return plain(413, `A batch has at most ${mostBatchEntries} entries.\n`);
+    if (!this.#entries.take(entries.length, Date.now())) return tooMany();
+    const closed = this.#closed();
+    if (closed !== null) return closed;
+    return plain(200, JSON.stringify({ indices: this.#append(entries).map(String) }), { "Content-Type": "application/json" });
+  }
+
+  async #cosign(request: Request): Promise<Response> {
+    if (!this.#looks.take(1, Date.now())) return tooMany();
+    const body = await readBody(request, mostCheckpointBytes);
+    if (body === null) return plain(413, `A request has at most ${mostCheckpointBytes} bytes.\n`);
+    const keys = await this.#openKeys();
+    if (keys === null) return notConfigured();
+    if (keys.witness === null) return nothingHere();
+    return cosignPage(this.ctx.storage, textOf(body) ?? "", this.#watched(), keys.witness, Date.now);
+  }
+
+  #watched(): VerifierKey[] {
+    return (this.env.AUDIT_VKEY ?? "")
+      .split(/\s+/)
+      .map((text) => parseVkey(sha256, text))
+      .filter((key): key is VerifierKey => key?.kind === keyKinds.log);
+  }
+
+  async #read(request: Request, origin: string, path: string, query: URLSearchParams): Promise<Response> {
+    const { sql } = this.ctx.storage;
+    if (path.startsWith("tile/")) {
+      const entriesArePublic = this.env.LEDGER_PUBLIC_ENTRIES === "true";
+      return tilePage(sql, path, {
+        entriesArePublic,
+        entriesRefusal: () => (entriesArePublic ? null : this.#refusalFor(request, "audit")),
+      });
+    }
+    if (path !== "checkpoint" && path !== "proof") return nothingHere();
+    if (path === "proof" && !this.#looks.take(1, Date.now())) return tooMany();
+    if (origin !== this.env.LEDGER_ORIGIN) return path === "proof" ? proofPage(sql, query) : checkpointPage(newestCheckpoint(sql));
+    const keys = await this.#openKeys();
+    if (keys === null) return notConfigured();
+    const checkpoint = await signedCheckpoint(this.ctx.storage, keys.log, Date.now);
+    return path === "checkpoint" ? checkpointPage(checkpoint) : proofPage(sql, query);
+  }
+}

@@ -1,0 +1,131 @@
+// A transparency log as an object: appends are one synchronous transaction, signatures come after it. Two logs are made of
+// it: the embedded ledger and the audit log. Free functions do the work; the class adds what every log answers.
+import { DurableObject } from "cloudflare:workers";
+import { base64Of, bytesOfHex, hexOf } from "../core/bytes.ts";
+import { checkpointText } from "../core/ledger/checkpoint.ts";
+import { keyKinds, parseNote, signNote, type NoteSigner } from "../core/ledger/note.ts";
+import { tlogProofText } from "../core/ledger/tlog-proof.ts";
+import { secondMs, type Clock } from "../core/time.ts";
+import { openNoteSigner } from "../storage/note-keys.ts";
+import {
+  consistencyAt,
+  createLogTables,
+  frozenBecause,
+  headToSign,
+  inclusionAt,
+  isStillConsistentWith,
+  keepCheckpoint,
+  logSize,
+  newestCheckpoint,
+  type SignedCheckpoint,
+} from "./log-tables.ts";
+
+/** A log's name and the keys that sign for it: one, or two while it changes from one to the other. */
+export interface LogKeys {
+  readonly origin: string;
+  readonly signers: readonly NoteSigner[];
+}
+
+/** Opens note-format secrets, separated by spaces. All must be log keys of one name, which is the log's origin. Throws otherwise. */
+export const openLogKeys = async (secrets: string): Promise<LogKeys> => {
+  const signers = await Promise.all(
+    secrets
+      .split(/\s+/)
+      .filter((secret) => secret !== "")
+      .map(openNoteSigner),
+  );
+  const [first] = signers;
+  if (first === undefined || !signers.every(({ key }) => key.kind === keyKinds.log && key.name === first.key.name)) {
+    throw new Error("log keys: not the keys of one log");
+  }
+  return { origin: first.key.name, signers };
+};
+
+const spacingMs = secondMs; // a checkpoint a second at most, however many readers ask: each is kept for good
+
+const carriesEvery = (note: string, signers: readonly NoteSigner[]): boolean => {
+  const lines = parseNote(note)?.signatures ?? [];
+  return signers.every(({ key }) => lines.some(({ name, keyId }) => name === key.name && keyId === key.keyId));
+};
+
+/**
+ * The newest signed checkpoint, signing the committed tree if it has grown and a second has passed. With `covers` it waits out
+ * that second instead of answering with a checkpoint smaller than that. Null from a log that is frozen.
+ * The tree is on disk before it is signed, and the signature before it leaves: a crash in between leaves a tree nobody has seen.
+ */
+export const signedCheckpoint = async (
+  storage: DurableObjectStorage,
+  keys: LogKeys,
+  clock: Clock,
+  covers = 0,
+): Promise<SignedCheckpoint | null> => {
+  const { sql } = storage;
+  for (let waited = false; ; waited = true) {
+    if (frozenBecause(sql) !== null) return null;
+    const newest = newestCheckpoint(sql);
+    const size = logSize(sql);
+    if (size < covers) throw new RangeError("log: there is no such tree to sign yet");
+    if (newest !== null && newest.size <= size && carriesEvery(newest.note, keys.signers)) {
+      if (newest.size === size || (covers > 0 && newest.size >= covers)) return newest;
+      const age = clock() - newest.signedAt;
+      const waitMs = age >= 0 && age < spacingMs && !waited ? spacingMs - age : 0; // a clock that was set back holds nobody up
+      if (waitMs > 0 && covers === 0) return newest;
+      if (waitMs > 0) {
+        await scheduler.wait(waitMs);
+        continue;
+      }
+    }
+    const head = headToSign(sql);
+    if (head === null) return null;
+    await storage.sync();
+    const note = await signNote(checkpointText({ origin: keys.origin, ...head }), keys.signers);
+    const signed = { size, root: head.root, note, signedAt: clock() };
+    return storage.transactionSync(() => keepCheckpoint(sql, signed));
+  }
+};
+
+/** The text tlog-proof of the entry at `index` against a checkpoint that covers it. */
+export const tlogProofAt = (sql: SqlStorage, index: number, checkpoint: SignedCheckpoint): string =>
+  tlogProofText({ index: BigInt(index), hashes: inclusionAt(sql, index, checkpoint.size), checkpoint: checkpoint.note });
+
+/** What a log answers to its own service about itself. */
+export interface LogState {
+  readonly size: string;
+  /** The newest tree that was signed; sizes are decimal, roots hex. */
+  readonly signed: { readonly size: string; readonly root: string } | null;
+  readonly frozen: string | null;
+}
+
+export abstract class TransparencyLog<E> extends DurableObject<E> {
+  constructor(ctx: DurableObjectState, env: E) {
+    super(ctx, env);
+    createLogTables(ctx.storage.sql);
+  }
+
+  state(): LogState {
+    const { sql } = this.ctx.storage;
+    const newest = newestCheckpoint(sql);
+    return {
+      size: String(logSize(sql)),
+      signed: newest === null ? null : { size: String(newest.size), root: hexOf(newest.root) },
+      frozen: frozenBecause(sql),
+    };
+  }
+
+  /**
+   * Guards against storage that was set back: the caller remembers, elsewhere, the largest tree this log ever signed. A log
+   * that no longer begins with it freezes, rather than sign a second history. False when it is frozen.
+   */
+  assertHighwater(size: string, root: string): boolean {
+    const bytes = bytesOfHex(root);
+    if (bytes === null || !/^[0-9]{1,15}$/.test(size)) throw new TypeError("log: not a tree head");
+    return this.ctx.storage.transactionSync(() => isStillConsistentWith(this.ctx.storage.sql, { size: Number(size), root: bytes }));
+  }
+
+  /** Base64 hashes that connect two trees of this log, for witnesses. */
+  consistencyProof(oldSize: string, newSize: string): string[] {
+    const [from, to] = [Number(oldSize), Number(newSize)];
+    if (!(from <= to && to <= logSize(this.ctx.storage.sql))) throw new RangeError("log: there are no such trees");
+    return consistencyAt(this.ctx.storage.sql, from, to).map(base64Of);
+  }
+}

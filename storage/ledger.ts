@@ -1,0 +1,178 @@
+// The work list of anchors and what is known of each ledger. The rows are the truth; queue messages are only kicks. A row is
+// worked on under a lease: whoever's lease has passed lost it, and a receipt is stored once.
+import type { Outcome, SeenTree, Submission } from "../core/ledger/adapter.ts";
+import { receiptText } from "../core/ledger/receipt.ts";
+import { hourMs, minuteMs, secondMs, type Instant } from "../core/time.ts";
+
+const leaseMs = minuteMs; // longer than a call to the slowest ledger (30 s) and its ten looks at a checkpoint
+const longestWaitMs = 900 * secondMs;
+const parkedWaitMs = 6 * hourMs; // what a ledger refuses for good may be our mistake of the day: asked again four times a day
+
+export interface ClaimedAnchor extends Submission {
+  readonly attempts: number;
+}
+
+/** The oldest due rows of a ledger, leased to `lease`. */
+export const claimAnchors = async (
+  db: D1Database,
+  ledgerId: string,
+  lease: string,
+  most: number,
+  now: Instant,
+): Promise<ClaimedAnchor[]> => {
+  const { results } = await db
+    .prepare(
+      `UPDATE anchors SET lease = ?1, lease_until = ?2 + ${leaseMs} WHERE ord IN (
+         SELECT ord FROM anchors WHERE ledger_id = ?3 AND status IN ('pending', 'prepared') AND next_at <= ?2 AND lease_until <= ?2 ORDER BY ord LIMIT ?4)
+       RETURNING ord, id, statement, entry_hash, prepared, attempts`,
+    )
+    .bind(lease, now, ledgerId, most)
+    .all<{ ord: number; id: string; statement: string; entry_hash: string; prepared: string | null; attempts: number }>();
+  return results
+    .sort((a, b) => a.ord - b.ord)
+    .map((row) => ({
+      anchorId: row.id,
+      statement: row.statement,
+      entryHash: row.entry_hash,
+      prepared: row.prepared,
+      attempts: row.attempts,
+    }));
+};
+
+/** Keeps what will be sent, before it is sent. */
+export const keepPrepared = async (db: D1Database, lease: string, prepared: readonly (readonly [string, string])[]): Promise<void> => {
+  if (prepared.length === 0) return;
+  await db
+    .prepare(
+      `UPDATE anchors SET prepared = j.value ->> 1, status = 'prepared' FROM json_each(?1) j
+       WHERE anchors.id = j.value ->> 0 AND anchors.lease = ?2 AND anchors.prepared IS NULL`,
+    )
+    .bind(JSON.stringify(prepared), lease)
+    .run();
+};
+
+const rowsPerStatement = 100; // receipts are about 3 KB: 300 KB of JSON a statement, far from the 2 MB a value may have
+
+const chunks = <T>(all: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
+
+/** Before the next try: 2, 4, 8 … 512, 900 s, give or take a quarter (`spread` is 0 to 1). */
+const retryDelayMs = (attempts: number, spread: number): number =>
+  Math.round(Math.min(longestWaitMs, 2 ** Math.min(attempts + 1, 10) * secondMs) * (0.75 + 0.5 * spread));
+
+/** Rows that store what became of a claimed batch. A row whose lease was lost is left to whoever has it now. */
+export const outcomeRows = (
+  db: D1Database,
+  lease: string,
+  settled: readonly { readonly anchor: ClaimedAnchor; readonly outcome: Outcome }[],
+  now: Instant,
+  spread: () => number,
+): D1PreparedStatement[] => {
+  const anchored: [string, string, string][] = [];
+  const waiting: [string, string, number, string][] = [];
+  for (const { anchor, outcome } of settled) {
+    if (outcome.ok) anchored.push([anchor.anchorId, outcome.receipt.tx_ref, receiptText(outcome.receipt)]);
+    else if (outcome.kind === "permanent") waiting.push([anchor.anchorId, "parked", now + parkedWaitMs, outcome.code]);
+    else {
+      const delay = outcome.kind === "retry" ? Math.max(outcome.afterMs ?? 0, retryDelayMs(anchor.attempts, spread())) : 0;
+      waiting.push([anchor.anchorId, "", now + delay, outcome.kind === "retry" ? outcome.code : "fork"]);
+    }
+  }
+  return [
+    ...chunks(anchored, rowsPerStatement).map((part) =>
+      db
+        .prepare(
+          `UPDATE anchors SET status = 'anchored', tx_ref = j.value ->> 1, receipt = j.value ->> 2, anchored_at = ?2, lease = NULL, last_error = NULL
+           FROM json_each(?1) j WHERE anchors.id = j.value ->> 0 AND anchors.lease = ?3 AND anchors.status <> 'anchored'`,
+        )
+        .bind(JSON.stringify(part), now, lease),
+    ),
+    ...chunks(waiting, rowsPerStatement).map((part) =>
+      db
+        .prepare(
+          `UPDATE anchors SET status = CASE j.value ->> 1 WHEN 'parked' THEN 'parked' ELSE anchors.status END, attempts = attempts + 1,
+             next_at = j.value ->> 2, last_error = j.value ->> 3, lease = NULL, lease_until = 0
+           FROM json_each(?1) j WHERE anchors.id = j.value ->> 0 AND anchors.lease = ?2 AND anchors.status <> 'anchored'`,
+        )
+        .bind(JSON.stringify(part), lease),
+    ),
+  ];
+};
+
+/** Gives claimed rows back untouched, due when they were. */
+export const releaseAnchors = (db: D1Database, lease: string): D1PreparedStatement =>
+  db.prepare("UPDATE anchors SET lease = NULL, lease_until = 0 WHERE lease = ? AND status <> 'anchored'").bind(lease);
+
+/** Parked rows become due again when their wait has passed. */
+export const unparkAnchors = (db: D1Database, now: Instant): D1PreparedStatement =>
+  db.prepare("UPDATE anchors SET status = 'pending' WHERE status = 'parked' AND next_at <= ?").bind(now);
+
+export interface LedgerState {
+  readonly seen: SeenTree | null;
+  readonly failures: number;
+  readonly blockedUntil: Instant;
+  readonly forked: boolean;
+}
+
+export const ledgerState = async (db: D1Database, ledgerId: string): Promise<LedgerState> => {
+  const row = await db
+    .prepare("SELECT size, root, note, failures, blocked_until, fork FROM ledger_state WHERE ledger_id = ?")
+    .bind(ledgerId)
+    .first<{ size: string; root: string | null; note: string | null; failures: number; blocked_until: number; fork: string | null }>();
+  return {
+    seen: row === null || row.root === null || row.note === null ? null : { size: row.size, root: row.root, note: row.note },
+    failures: row?.failures ?? 0,
+    blockedUntil: row?.blocked_until ?? 0,
+    forked: row?.fork != null,
+  };
+};
+
+/** Sizes are decimal text of up to 20 digits: the longer is the larger, then text order decides. */
+const isLarger =
+  "(length(excluded.size) > length(ledger_state.size) OR (length(excluded.size) = length(ledger_state.size) AND excluded.size > ledger_state.size))";
+
+/** The ledger answered with a tree that passed every check. A smaller tree than the one known changes nothing but the breaker. */
+export const rememberTree = (db: D1Database, ledgerId: string, seen: SeenTree, now: Instant): D1PreparedStatement =>
+  db
+    .prepare(
+      `INSERT INTO ledger_state (ledger_id, size, root, note, updated_at) VALUES (?1, ?2, ?3, ?4, ?5)
+       ON CONFLICT (ledger_id) DO UPDATE SET failures = 0, blocked_until = 0, updated_at = excluded.updated_at,
+         root = CASE WHEN ${isLarger} THEN excluded.root ELSE root END,
+         note = CASE WHEN ${isLarger} THEN excluded.note ELSE note END,
+         size = CASE WHEN ${isLarger} THEN excluded.size ELSE size END`,
+    )
+    .bind(ledgerId, seen.size, seen.root, seen.note, now);
+
+const failuresUntilOpen = 5;
+
+/** The ledger could not be used. After five times in a row it is left alone for a while that grows with each further failure. */
+export const countFailure = (
+  db: D1Database,
+  ledgerId: string,
+  failuresBefore: number,
+  now: Instant,
+  spread: number,
+): D1PreparedStatement => {
+  const failures = failuresBefore + 1;
+  const blockedUntil = failures >= failuresUntilOpen ? now + retryDelayMs(failures, spread) : 0;
+  return db
+    .prepare(
+      `INSERT INTO ledger_state (ledger_id, failures, blocked_until, updated_at) VALUES (?1, ?2, ?3, ?4)
+       ON CONFLICT (ledger_id) DO UPDATE SET failures = ?2, blocked_until = ?3, updated_at = ?4`,
+    )
+    .bind(ledgerId, failures, blockedUntil, now);
+};
+
+/** Two signed trees that cannot both be true: kept as evidence, and the ledger is asked nothing until an operator has looked. */
+export const rememberFork = (
+  db: D1Database,
+  ledgerId: string,
+  evidence: { readonly old: string; readonly new: string },
+  now: Instant,
+): D1PreparedStatement =>
+  db
+    .prepare(
+      `INSERT INTO ledger_state (ledger_id, fork, updated_at) VALUES (?1, ?2, ?3)
+       ON CONFLICT (ledger_id) DO UPDATE SET fork = COALESCE(fork, ?2), updated_at = ?3`,
+    )
+    .bind(ledgerId, JSON.stringify(evidence), now);

@@ -1,0 +1,115 @@
+// The tree of heads: updated leaf by leaf it is the tree that a full computation gives, and its paths lead to its root.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  changedHeadNodes,
+  headLeafHash,
+  headLeafText,
+  headPath,
+  headsRecordEntry,
+  headsRecordText,
+  headsRoot,
+} from "../../../core/audit/heads.ts";
+import { hexOf, utf8 } from "../../../core/bytes.ts";
+import { sha256 } from "../../../core/hash.ts";
+import { rootFromInclusion } from "../../../core/ledger/merkle.ts";
+import { naiveLeaf, naiveRoot } from "../../support/naive-log.ts";
+
+const chainName = (index: number): string => index.toString(16).padStart(32, "0");
+const headOf = (index: number, seq: number) => ({ seq: BigInt(seq), hash: hexOf(sha256(`${index} ${seq}`)) });
+
+/** A tree of heads in memory, kept up by its changes alone. */
+class MemoryHeads {
+  readonly nodes = new Map<string, Uint8Array>();
+  size = 0;
+  written = 0;
+
+  readonly read = (height: number, index: number | bigint): Uint8Array => {
+    const node = this.nodes.get(`${height}/${index}`);
+    if (node === undefined) throw new Error(`no node ${height}/${index}`);
+    return node;
+  };
+
+  set(changes: ReadonlyMap<number, Uint8Array>): void {
+    this.size = Math.max(this.size, ...[...changes.keys()].map((index) => index + 1));
+    for (const { height, index, hash } of changedHeadNodes(sha256, this.size, changes, this.read)) {
+      this.nodes.set(`${height}/${index}`, hash);
+      this.written += 1;
+    }
+  }
+}
+
+describe("the tree of heads", () => {
+  test("after 5,000 random updates is the tree computed anew", () => {
+    const tree = new MemoryHeads();
+    const seqs: number[] = [];
+    let state = 12_345;
+    const next = (below: number): number => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0; // a fixed sequence, so that a failure can be repeated
+      return Math.floor((state / 2 ** 32) * below);
+    };
+    for (let update = 0; update < 5_000; update += 1) {
+      const index = next(10) === 0 || seqs.length === 0 ? seqs.length : next(seqs.length);
+      seqs[index] = (seqs[index] ?? 0) + 1;
+      tree.set(new Map([[index, headLeafHash(sha256, chainName(index), headOf(index, seqs[index]))]]));
+    }
+    const leaves = seqs.map((seq, index) => naiveLeaf(utf8(headLeafText(chainName(index), headOf(index, seq)))));
+    expect(seqs.length).toBeGreaterThan(400);
+    expect(hexOf(headsRoot(sha256, seqs.length, tree.read))).toBe(hexOf(naiveRoot(leaves)));
+    expect(tree.written).toBeLessThan(5_000 * (Math.log2(seqs.length) + 1));
+    for (const index of [0, 1, 17, seqs.length - 2, seqs.length - 1]) {
+      const proof = headPath(sha256, index, seqs.length, tree.read);
+      const claim = { leaf: leaves[index] as Uint8Array, index: BigInt(index), size: BigInt(seqs.length), proof };
+      expect(hexOf(rootFromInclusion(sha256, claim) ?? new Uint8Array(0))).toBe(hexOf(naiveRoot(leaves)));
+    }
+  });
+
+  test("changed by any batches is the tree computed anew", () => {
+    const batches = fc.array(fc.array(fc.tuple(fc.nat(70), fc.nat(1_000)), { minLength: 1, maxLength: 12 }), {
+      minLength: 1,
+      maxLength: 8,
+    });
+    fc.assert(
+      fc.property(batches, (all) => {
+        const tree = new MemoryHeads();
+        const current: Uint8Array[] = [];
+        for (const batch of all) {
+          const changes = new Map<number, Uint8Array>();
+          for (const [wanted, seq] of batch) {
+            const index = Math.min(wanted, current.length); // places are given out one after the other
+            const leaf = headLeafHash(sha256, chainName(index), headOf(index, seq));
+            current[index] = leaf;
+            changes.set(index, leaf);
+          }
+          tree.set(changes);
+          expect(hexOf(headsRoot(sha256, current.length, tree.read))).toBe(hexOf(naiveRoot(current)));
+        }
+      }),
+    );
+  });
+
+  test("without chains has the root of the empty tree", () => {
+    expect(hexOf(headsRoot(sha256, 0, () => new Uint8Array(0)))).toBe(hexOf(sha256("")));
+  });
+
+  test("says of a chain how far it has come, in one spelling", () => {
+    const head = { seq: 3n, hash: "8981c90b4ab205e7da49565b430fe0049d71929ee33bb58327400a67b7e29c60" };
+    expect(headLeafText("00112233445566778899aabbccddeeff", head)).toBe(
+      '{"chain":"00112233445566778899aabbccddeeff","head":"8981c90b4ab205e7da49565b430fe0049d71929ee33bb58327400a67b7e29c60","seq":"3"}',
+    );
+  });
+
+  test("joins the log as the hash of a canonical record", () => {
+    const text = headsRecordText({
+      at: "2026-03-04T05:15:00.000Z",
+      heads_root: "00".repeat(32),
+      heads_size: "42",
+      log_size: "1000",
+      schema: "svc-heads-v1",
+    });
+    expect(text).toBe(
+      `{"at":"2026-03-04T05:15:00.000Z","heads_root":"${"00".repeat(32)}","heads_size":"42","log_size":"1000","schema":"svc-heads-v1"}`,
+    );
+    expect(hexOf(headsRecordEntry(sha256, text))).toBe(hexOf(sha256(text)));
+  });
+});

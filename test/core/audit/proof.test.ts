@@ -1,0 +1,117 @@
+// The proof that comes with a chain, against an operator who has the keys and lies: everything here is properly signed.
+import { describe, expect, test } from "vitest";
+import { genesisOf, nextEntry, type ChainHead } from "../../../core/audit/chain.ts";
+import { headLeafHash, headLeafText, headsRecordEntry, headsRecordText } from "../../../core/audit/heads.ts";
+import { verifyAuditProof, type AuditProof } from "../../../core/audit/proof.ts";
+import { base64Of, bytesOfHex, hexOf } from "../../../core/bytes.ts";
+import { sha256 } from "../../../core/hash.ts";
+import { checkpointText } from "../../../core/ledger/checkpoint.ts";
+import { leafHash } from "../../../core/ledger/merkle.ts";
+import { signNote } from "../../../core/ledger/note.ts";
+import { tlogProofText } from "../../../core/ledger/tlog-proof.ts";
+import { noteCrypto, openNoteSigner } from "../../../storage/note-keys.ts";
+import { naiveInclusion, naiveRoot } from "../../support/naive-log.ts";
+import { secretOf } from "../../support/note-keys.ts";
+
+const origin = "svc.example/audit/0";
+const signer = await openNoteSigner(await secretOf(origin, 33));
+const trust = { origin, keys: [signer.key] };
+const chain = "000102030405060708090a0b0c0d0e0f";
+const place = { chain, chainIndex: 1n };
+const neighbour = sha256("another chain's leaf");
+
+/** A chain of `length` entries. */
+const headsUpTo = (length: number, note = ""): ChainHead[] => {
+  const heads: ChainHead[] = [genesisOf(sha256, place)];
+  for (let at = 1; at <= length; at += 1) {
+    const event = {
+      type: "share.created",
+      entity_type: "share",
+      entity_id: `shr_${note}${at}`,
+      at: "2026-03-04T05:06:07.089Z",
+      payload_hash: "00",
+    };
+    heads.push(nextEntry(sha256, chain, heads[at - 1] as ChainHead, event).head);
+  }
+  return heads;
+};
+const entryOf = (head: ChainHead | undefined): Uint8Array => bytesOfHex(head?.hash ?? "") as Uint8Array;
+
+interface Lies {
+  /** The record claims to stand elsewhere than it does. */
+  readonly logSize?: string;
+  readonly recorded?: ChainHead;
+  readonly headsSize?: string;
+  readonly schema?: string;
+}
+
+/** The log holds the chain's three entries and then a record over them; the proof is of the third. */
+const proofWith = async (lies: Lies = {}, heads = headsUpTo(3)): Promise<AuditProof> => {
+  const recorded = lies.recorded ?? (heads[3] as ChainHead);
+  const record = headsRecordText({
+    at: "2026-03-04T05:15:00.000Z",
+    heads_root: hexOf(naiveRoot([neighbour, headLeafHash(sha256, chain, recorded)])),
+    heads_size: lies.headsSize ?? "2",
+    log_size: lies.logSize ?? "3",
+    schema: (lies.schema ?? "svc-heads-v1") as "svc-heads-v1",
+  });
+  const entries = [entryOf(heads[1]), entryOf(heads[2]), entryOf(heads[3]), headsRecordEntry(sha256, record)];
+  const leaves = entries.map((entry) => leafHash(sha256, entry));
+  const checkpoint = await signNote(checkpointText({ origin, size: 4n, root: naiveRoot(leaves) }), [signer]);
+  const proofOf = (index: number): string => tlogProofText({ index: BigInt(index), hashes: naiveInclusion(index, leaves), checkpoint });
+  return {
+    origin,
+    checkpoint,
+    head_tlog_proof: proofOf(2),
+    heads: {
+      record,
+      record_tlog_proof: proofOf(3),
+      leaf: headLeafText(chain, recorded),
+      path: [base64Of(neighbour)],
+      size: lies.headsSize ?? "2",
+    },
+  };
+};
+
+const verdictOf = async (proof: AuditProof, heads = headsUpTo(3)): Promise<string> => {
+  const verdict = await verifyAuditProof(noteCrypto, trust, place, heads.at(-1) as ChainHead, (seq) => heads[Number(seq)]?.hash, proof);
+  return verdict.ok ? `complete up to ${verdict.complete?.seq}` : verdict.fault;
+};
+
+describe("an audit proof", () => {
+  test("that is whole says how far nothing was left out", async () => {
+    expect(await verdictOf(await proofWith())).toBe("complete up to 3");
+    expect(await verdictOf(await proofWith({ recorded: headsUpTo(3)[2] as ChainHead }))).toBe("complete up to 2");
+  });
+
+  test("without a record proves the newest entry and claims no more", async () => {
+    const verdict = await verifyAuditProof(noteCrypto, trust, place, headsUpTo(3)[3] as ChainHead, () => undefined, {
+      ...(await proofWith()),
+      heads: null,
+    });
+    expect(verdict).toMatchObject({ ok: true, complete: null });
+  });
+
+  test("whose record stands elsewhere than it says is refused: an old record must not pass for the newest", async () => {
+    expect(await verdictOf(await proofWith({ logSize: "2" }))).toBe("record_malformed");
+    expect(await verdictOf(await proofWith({ logSize: "03" }))).toBe("record_malformed");
+  });
+
+  test("whose record is of another kind or counts otherwise is refused", async () => {
+    expect(await verdictOf(await proofWith({ schema: "svc-heads-v2" }))).toBe("record_malformed");
+    expect(await verdictOf(await proofWith({ headsSize: "02" }))).toBe("record_malformed");
+    expect(await verdictOf(await proofWith({ headsSize: "5" }))).toBe("heads_mismatch");
+  });
+
+  test("shows a reader that entries were kept back", async () => {
+    const four = headsUpTo(4)[4] as ChainHead;
+    expect(await verdictOf(await proofWith({ recorded: four }))).toBe("entries_missing");
+  });
+
+  test("shows a reader that the chain was rewritten after it was recorded, though the new one is in the log", async () => {
+    const rewritten = headsUpTo(3, "rewritten ");
+    const recorded = headsUpTo(3)[3] as ChainHead;
+    expect(await verdictOf(await proofWith({ recorded }, rewritten), rewritten)).toBe("leaf_mismatch");
+    expect(await verdictOf(await proofWith({}, rewritten), rewritten)).toBe("complete up to 3");
+  });
+});

@@ -1,0 +1,119 @@
+// DER: one spelling a value, and ECDSA signatures in both of theirs.
+import { generateKeyPairSync, sign, verify } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { bytesOfHex, concatBytes, hexOf } from "../../../core/bytes.ts";
+import { der, derUnsigned, ecdsaDerOf, ecdsaRawOf, parseDer, tags, walk } from "../../../core/ledger/der.ts";
+
+const bytes = (hex: string): Uint8Array => bytesOfHex(hex.replaceAll(" ", "")) ?? new Uint8Array(0);
+
+describe("a DER value", () => {
+  test("is read with everything inside it", () => {
+    const value = parseDer(bytes("30 0a 02 01 05 a0 05 04 03 61 62 63"));
+    expect(value?.children.map(({ tag }) => tag)).toEqual([0x02, 0xa0]);
+    expect(hexOf(value?.children[1]?.children[0]?.content ?? new Uint8Array(0))).toBe("616263");
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["a tag without a length", "02"],
+    ["a length beyond the end", "02 02 01"],
+    ["a length of a member beyond its sequence", "30 03 02 02 01 01"],
+    ["bytes behind the value", "02 01 01 00"],
+    ["an open end", "30 80 02 01 01 00 00"],
+    ["a short length written long", "04 81 01 00"],
+    ["a length with a leading zero", `04 82 00 80 ${"00".repeat(128)}`],
+    ["a length of three bytes", `04 83 00 00 01 00`],
+    ["a tag of several bytes", "9f 01 00"],
+    ["a string in pieces", "24 03 04 01 61"],
+    ["a sequence that is not constructed", "10 00"],
+    ["the end of an open value", "00 00"],
+    ["a padded number", "02 02 00 01"],
+    ["a padded negative number", "02 02 ff 80"],
+    ["a number without digits", "02 00"],
+    ["a truth that is neither", "01 01 01"],
+    ["a nothing that is something", "05 01 00"],
+    ["an identifier cut off", "06 01 86"],
+    ["an identifier with a padded arc", "06 02 80 01"],
+    ["an identifier without arcs", "06 00"],
+  ])("is not %s", (_, hex) => {
+    expect(parseDer(bytes(hex))).toBeNull();
+  });
+
+  test("may be 24 levels deep and no deeper", () => {
+    const nested = (levels: number): Uint8Array => (levels === 0 ? new Uint8Array(0) : der(tags.sequence, nested(levels - 1)));
+    expect(parseDer(nested(25))).not.toBeNull();
+    expect(parseDer(nested(26))).toBeNull();
+    expect(parseDer(new Uint8Array(20_000).fill(0x30))).toBeNull();
+  });
+
+  test("may have 32 KiB and no more", () => {
+    expect(parseDer(der(tags.octetString, new Uint8Array(32 * 1_024 - 4)))).not.toBeNull();
+    expect(parseDer(der(tags.octetString, new Uint8Array(32 * 1_024 - 3)))).toBeNull();
+  });
+
+  test.each([0, 1, 127, 128, 255, 256, 20_000])("of %i bytes is written as it is read", (length) => {
+    const written = der(tags.octetString, new Uint8Array(length).fill(7));
+    expect(parseDer(written)?.content.length).toBe(length);
+    expect(parseDer(written)?.whole).toEqual(written);
+  });
+
+  test.each([
+    ["00", "020100"],
+    ["0000", "020100"],
+    ["7f", "02017f"],
+    ["80", "02020080"],
+    ["0080", "02020080"],
+    ["", "020100"],
+  ])("writes the number %s as %s", (digits, written) => {
+    expect(hexOf(derUnsigned(bytes(digits)))).toBe(written);
+  });
+});
+
+describe("walking a sequence", () => {
+  test("takes optional members where they stand, and says when none is left", () => {
+    const members = walk(parseDer(bytes("30 06 02 01 05 01 01 ff")) ?? undefined);
+    expect(members.next(tags.octetString)).toBeUndefined();
+    expect(members.next(tags.integer)?.content).toEqual(new Uint8Array([5]));
+    expect(members.done()).toBe(false);
+    expect(members.next(tags.boolean)).toBeDefined();
+    expect(members.done()).toBe(true);
+  });
+
+  test("of something that is no sequence never ends well", () => {
+    expect(walk(undefined).done()).toBe(false);
+    expect(walk(parseDer(bytes("31 00")) ?? undefined).done()).toBe(false);
+  });
+});
+
+describe("an ECDSA signature", () => {
+  test.each([
+    ["P-256", 32],
+    ["P-384", 48],
+  ])("on %s goes from one spelling to the other and back", (namedCurve, size) => {
+    const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve });
+    const shortest = new Set<number>();
+    for (let at = 0; at < 600; at += 1) {
+      const message = Buffer.from(`message ${at}`);
+      const signature = sign("sha256", message, privateKey);
+      const raw = ecdsaRawOf(signature, size);
+      if (raw === null) throw new Error("not read");
+      expect(hexOf(ecdsaDerOf(raw))).toBe(signature.toString("hex"));
+      if (at < 20) expect(verify("sha256", message, { key: publicKey, dsaEncoding: "ieee-p1363" }, raw)).toBe(true);
+      shortest.add(signature.length);
+    }
+    expect(shortest.size).toBeGreaterThan(2); // with and without a padding byte, and some with a number that is short
+  });
+
+  const number = (fill: number, length = 32): Uint8Array => derUnsigned(new Uint8Array(length).fill(fill));
+  test.each<[string, Uint8Array]>([
+    ["a negative number", der(tags.sequence, bytes("0201ff"), number(1))],
+    ["a zero", der(tags.sequence, bytes("020100"), number(1))],
+    ["a number that is too long", der(tags.sequence, number(1, 33), number(1))],
+    ["one number", der(tags.sequence, number(1))],
+    ["three numbers", der(tags.sequence, number(1), number(1), number(1))],
+    ["bytes behind it", concatBytes(der(tags.sequence, number(1), number(1)), new Uint8Array(1))],
+    ["the spelling of WebCrypto", new Uint8Array(64).fill(1)],
+  ])("is not %s", (_, signature) => {
+    expect(ecdsaRawOf(signature, 32)).toBeNull();
+  });
+});

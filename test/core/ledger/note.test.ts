@@ -1,0 +1,271 @@
+// Signed notes, checkpoints and proofs: the vectors byte for byte, and that nothing but the one spelling gets through.
+import { describe, expect, test } from "vitest";
+import { base64Of, bytesOfHex, concatBytes, hexOf, utf8 } from "../../../core/bytes.ts";
+import { sha256 } from "../../../core/hash.ts";
+import { checkpointText, isOrigin, parseCheckpoint, parseCheckpointText, verifyCheckpoint } from "../../../core/ledger/checkpoint.ts";
+import {
+  cosignatureLine,
+  isKeyName,
+  keyKinds,
+  parseNote,
+  parseSkey,
+  parseVkey,
+  signNote,
+  skeyOf,
+  verifyNote,
+  vkeyOf,
+  withSignatureLines,
+  type VerifierKey,
+} from "../../../core/ledger/note.ts";
+import { parseTlogProof, tlogProofText, verifyTlogProof } from "../../../core/ledger/tlog-proof.ts";
+import { noteCrypto, openNoteSigner } from "../../../storage/note-keys.ts";
+import { flippedTexts } from "../../support/flipped.ts";
+import { secretOf } from "../../support/note-keys.ts";
+import vectors from "../../vectors/ledger.json" with { type: "json" };
+
+const { log, entries } = vectors.audit;
+const origin = "svc.example/audit/0";
+const logKey = parseVkey(sha256, log.vkey) as VerifierKey;
+const witnessKey = parseVkey(sha256, log.witness_vkey) as VerifierKey;
+const logSigner = await openNoteSigner(await secretOf(origin, 7));
+const witnessSigner = await openNoteSigner(await secretOf("witness.example/w1", 9, keyKinds.witness));
+const trust = { origin, keys: [logKey] };
+const cosigned = log.cosigned_checkpoint;
+const entryOf = (at: number): Uint8Array => bytesOfHex(entries[at]?.hash ?? "") as Uint8Array;
+const roots = new Uint8Array(32).fill(5);
+
+/** The text with its one signature line replaced. */
+const withLine = (line: string): string => log.checkpoint.replace(/\u2014.*\n$/, line);
+const goodLine = /\u2014.*\n$/.exec(log.checkpoint)?.[0] ?? "";
+
+describe("keys", () => {
+  test("of the vectors are read, written back and derived from their seeds", () => {
+    expect(vkeyOf(logKey)).toBe(log.vkey);
+    expect(vkeyOf(witnessKey)).toBe(log.witness_vkey);
+    expect(vkeyOf(logSigner.key)).toBe(log.vkey);
+    expect(vkeyOf(witnessSigner.key)).toBe(log.witness_vkey);
+  });
+
+  test("have secrets in the form that Go's note package reads", async () => {
+    const secret = await secretOf(origin, 7);
+    expect(secret).toBe(`PRIVATE+KEY+${origin}+b174e7f3+${base64Of(concatBytes(new Uint8Array([1]), new Uint8Array(32).fill(7)))}`);
+    const parsed = parseSkey(secret);
+    expect(parsed && skeyOf(parsed)).toBe(secret);
+    expect(parsed && hexOf(parsed.seed)).toBe(log.seed_hex);
+  });
+
+  test("whose id is not the one of their bytes are refused", async () => {
+    expect(parseVkey(sha256, log.vkey.replace("b174e7f3", "b174e7f4"))).toBeNull();
+    const secret = (await secretOf(origin, 7)).replace("b174e7f3", "b174e7f4");
+    await expect(openNoteSigner(secret)).rejects.toThrow("the key id is not that of the key");
+    await expect(openNoteSigner("PRIVATE+KEY+x")).rejects.toThrow("not a note-format secret");
+  });
+
+  test("changed in any one place are refused", () => {
+    let misses = 0;
+    for (const changed of flippedTexts(log.vkey)) if (changed !== null && parseVkey(sha256, changed) !== null) misses += 1;
+    expect(misses).toBe(0);
+  });
+
+  test.each(["", "a b", "a+b", "a\u00a0b", "a\u2003b", "a\nb", "\ud800"])("are not called %j", (name) => {
+    expect(isKeyName(name)).toBe(false);
+  });
+
+  test("have two kinds with different ids for the same bytes", () => {
+    expect(parseVkey(sha256, log.vkey.replace("+AepK", "+BOpK"))).toBeNull();
+    expect(parseVkey(sha256, log.vkey.replace("+AepK", "+AupK"))).toBeNull(); // kind 2: ECDSA, which we do not take
+  });
+});
+
+describe("a signed checkpoint", () => {
+  test("is signed to the bytes of the vector", async () => {
+    const parsed = parseCheckpoint(log.checkpoint);
+    expect(parsed).toMatchObject({ origin, size: 3n });
+    expect(parsed && (await signNote(checkpointText(parsed), [logSigner]))).toBe(log.checkpoint);
+  });
+
+  test("is cosigned to the bytes of the vector", async () => {
+    const text = log.checkpoint.slice(0, log.checkpoint.indexOf("\n\n") + 1);
+    const line = await cosignatureLine(text, witnessSigner, 1_772_600_000n);
+    const verdict = await verifyCheckpoint(noteCrypto, cosigned, { ...trust, witnesses: [witnessKey] });
+    expect(verdict.ok && verdict.cosignatures.map(({ time }) => time)).toEqual([1_772_600_000n]);
+    expect(withSignatureLines(log.checkpoint, [line])).toBe(cosigned);
+  });
+
+  test("verifies by its log's key, with and without the witness's", async () => {
+    expect(await verifyCheckpoint(noteCrypto, log.checkpoint, trust)).toMatchObject({ ok: true, checkpoint: { size: 3n } });
+    expect(await verifyCheckpoint(noteCrypto, cosigned, trust)).toMatchObject({ ok: true, cosignatures: [] });
+  });
+
+  test("without the log's own signature is nothing, however many witnesses signed it", async () => {
+    const witnessed = cosigned.replace(goodLine, "");
+    expect(await verifyCheckpoint(noteCrypto, witnessed, { ...trust, witnesses: [witnessKey] })).toEqual({
+      ok: false,
+      fault: "no_known_signature",
+    });
+  });
+
+  test("may carry lines by unknown keys, which say nothing", async () => {
+    const stranger = await openNoteSigner(await secretOf("stranger.example/x", 3));
+    const sameName = await openNoteSigner(await secretOf(origin, 4));
+    for (const other of [stranger, sameName]) {
+      const line = (await signNote("other text\n", [other])).split("\n\n")[1] ?? "";
+      expect(await verifyCheckpoint(noteCrypto, withSignatureLines(log.checkpoint, [line]), trust)).toMatchObject({ ok: true });
+      expect(await verifyCheckpoint(noteCrypto, withLine(line), trust)).toEqual({ ok: false, fault: "no_known_signature" });
+    }
+  });
+
+  test("with a bad line by a known key is refused, whatever else it carries", async () => {
+    const badLine = (await signNote("other text\n", [logSigner])).split("\n\n")[1] ?? "";
+    for (const note of [withLine(badLine), log.checkpoint + badLine, withLine(badLine) + goodLine]) {
+      expect(await verifyCheckpoint(noteCrypto, note, trust)).toEqual({ ok: false, fault: "bad_signature" });
+    }
+    const badWitness = await cosignatureLine("other text\n", witnessSigner, 1n);
+    const both = { ...trust, witnesses: [witnessKey] };
+    expect(await verifyCheckpoint(noteCrypto, log.checkpoint + badWitness, both)).toEqual({ ok: false, fault: "bad_signature" });
+    expect(await verifyCheckpoint(noteCrypto, log.checkpoint + badWitness, trust)).toMatchObject({ ok: true });
+  });
+
+  test("of another origin under the same key is refused", async () => {
+    const text = checkpointText({ origin: "svc.example/audit/1", size: 3n, root: roots });
+    const note = await signNote(text, [logSigner]);
+    expect(await verifyCheckpoint(noteCrypto, note, trust)).toEqual({ ok: false, fault: "origin_mismatch" });
+  });
+
+  test("changed in any one place is refused", async () => {
+    let tried = 0;
+    let misses = 0;
+    for (const changed of flippedTexts(log.checkpoint)) {
+      tried += 1;
+      if (changed !== null && (await verifyCheckpoint(noteCrypto, changed, trust)).ok) misses += 1;
+    }
+    expect(misses).toBe(0);
+    expect(tried).toBe(utf8(log.checkpoint).length * 3);
+  });
+
+  test("changed in any place of its cosignature is refused or has lost it", async () => {
+    for (const changed of flippedTexts(cosigned)) {
+      if (changed === null) continue;
+      const verdict = await verifyCheckpoint(noteCrypto, changed, { ...trust, witnesses: [witnessKey] });
+      expect(verdict.ok && verdict.cosignatures.length > 0).toBe(false);
+    }
+  });
+
+  test.each([
+    ["with CRLF line ends", log.checkpoint.replaceAll("\n", "\r\n")],
+    ["with a byte order mark", `\ufeff${log.checkpoint}`],
+    ["without the last line break", log.checkpoint.slice(0, -1)],
+    ["with a line break too many", `${log.checkpoint}\n`],
+    ["with a hyphen for the dash", log.checkpoint.replace("\u2014", "-")],
+    ["with an en dash", log.checkpoint.replace("\u2014", "\u2013")],
+    ["with two spaces", log.checkpoint.replace("\u2014 ", "\u2014  ")],
+    ["with a tab", log.checkpoint.replace("\u2014 ", "\u2014\t")],
+    ["with unpadded base64", withLine(goodLine.replace("WQA=", "WQA"))],
+    ["with spare bits in its base64", withLine(goodLine.replace("WQA=", "WQB="))],
+    ["with base64url", withLine(goodLine.replace("/", "_"))],
+    ["without signatures", log.checkpoint.replace(goodLine, "")],
+    ["with a signature of only a key id", withLine(`\u2014 ${origin} sXTn8w==\n`)],
+    ["with lone surrogates", log.checkpoint.replace("svc", "\ud800")],
+  ])("%s is refused", async (_, note) => {
+    expect((await verifyCheckpoint(noteCrypto, note, trust)).ok).toBe(false);
+  });
+
+  test("may end its text with empty lines, since only the last empty line parts it from the signatures", async () => {
+    const note = await signNote("some\n\n\ntext\n\n", [logSigner]);
+    const parsed = parseNote(note);
+    expect(parsed?.text).toBe("some\n\n\ntext\n\n");
+    expect(parsed && (await verifyNote(noteCrypto, parsed, [logKey])).ok).toBe(true);
+  });
+
+  test("has no line so short that it holds a key id and no signature, whoever's it is", () => {
+    expect(parseNote(`${log.checkpoint}\u2014 other.example/x AAAAAAA=\n`)).not.toBeNull();
+    expect(parseNote(`${log.checkpoint}\u2014 other.example/x AAAAAA==\n`)).toBeNull();
+  });
+
+  test.each(["\t", "\r", "\u0000", "\u001f"])(
+    "holds no control character such as %j, not even in a text that is rightly signed",
+    async (control) => {
+      expect(parseNote(await signNote(`some${control}text\n`, [logSigner]))).toBeNull();
+    },
+  );
+
+  test("takes a hundred signatures and no more", () => {
+    expect(parseNote(log.checkpoint + goodLine.repeat(99))?.signatures).toHaveLength(100);
+    expect(parseNote(log.checkpoint + goodLine.repeat(100))).toBeNull();
+  });
+
+  test.each([
+    ["four lines", `${origin}\n3\n${base64Of(roots)}\nextension\n`],
+    ["two lines", `${origin}\n3\n`],
+    ["a leading zero", `${origin}\n03\n${base64Of(roots)}\n`],
+    ["a size of 2^63", `${origin}\n9223372036854775808\n${base64Of(roots)}\n`],
+    ["a short root", `${origin}\n3\n${base64Of(roots.subarray(1))}\n`],
+    ["a hex root", `${origin}\n3\n${hexOf(roots)}\n`],
+    ["no origin", `\n3\n${base64Of(roots)}\n`],
+  ])("has exactly its three lines, not %s", (_, text) => {
+    expect(parseCheckpointText(text)).toBeNull();
+  });
+
+  test.each(["ledger.example", "ledger.example/", "/ledger", "a b/c", "a+b/c", "", "a//b"])("is not by a log of ours called %j", (name) => {
+    expect(isOrigin(name)).toBe(false);
+    expect(() => checkpointText({ origin: name, size: 0n, root: roots })).toThrow(TypeError);
+  });
+
+  test("is not signed by a key of the other kind", async () => {
+    await expect(signNote("text\n", [witnessSigner])).rejects.toThrow(TypeError);
+    await expect(cosignatureLine("text\n", logSigner, 1n)).rejects.toThrow(TypeError);
+  });
+});
+
+describe("a tlog-proof", () => {
+  const text = log.tlog_proof_index_1;
+
+  test("is the vector, byte for byte", () => {
+    const parsed = parseTlogProof(text);
+    expect(parsed?.index).toBe(1n);
+    expect(parsed && tlogProofText(parsed)).toBe(text);
+  });
+
+  test("shows its entry and no other", async () => {
+    expect(await verifyTlogProof(noteCrypto, text, entryOf(1), trust)).toMatchObject({ ok: true, index: 1n });
+    expect(await verifyTlogProof(noteCrypto, text, entryOf(0), trust)).toEqual({ ok: false, fault: "root_mismatch" });
+    const elsewhere = text.replace("index 1\n", "index 3\n");
+    expect(await verifyTlogProof(noteCrypto, elsewhere, entryOf(1), trust)).toEqual({ ok: false, fault: "index_outside_tree" });
+    const short = text.replace(/\n[^\n]+\n\n/, "\n\n");
+    expect(await verifyTlogProof(noteCrypto, short, entryOf(1), trust)).toEqual({ ok: false, fault: "proof_length" });
+  });
+
+  test("may carry extra data in front", async () => {
+    const parsed = parseTlogProof(text);
+    const extra = parsed && tlogProofText({ ...parsed, extra: utf8("context") });
+    expect(extra?.split("\n")[1]).toBe(`extra ${base64Of(utf8("context"))}`);
+    expect(extra && (await verifyTlogProof(noteCrypto, extra, entryOf(1), trust)).ok).toBe(true);
+    expect(parseTlogProof((extra ?? "").replace(/extra .*\n/, "extra \n"))).toBeNull();
+    expect(parseTlogProof((extra ?? "").replace(/extra .*\n/, "extra Y29udGV4dB==\n"))).toBeNull();
+  });
+
+  test("changed in any one place is refused", async () => {
+    let tried = 0;
+    let misses = 0;
+    for (const changed of flippedTexts(text)) {
+      tried += 1;
+      if (changed !== null && (await verifyTlogProof(noteCrypto, changed, entryOf(1), trust)).ok) misses += 1;
+    }
+    expect(misses).toBe(0);
+    expect(tried).toBe(utf8(text).length * 3);
+  });
+
+  test.each([
+    ["another header", text.replace("@v1", "@v2")],
+    ["CRLF", text.replaceAll("\n", "\r\n")],
+    ["a leading zero", text.replace("index 1", "index 01")],
+    ["a plus sign", text.replace("index 1", "index +1")],
+    ["the index missing", text.replace("index 1\n", "")],
+    ["hex hashes", text.replace(/\n[A-Za-z0-9+/]{43}=\n/, `\n${"ab".repeat(32)}\n`)],
+    ["an empty line more", text.replace("\n\n", "\n\n\n")],
+    ["an unsigned checkpoint", text.replace(/\u2014.*\n/, "")],
+  ])("with %s is refused", (_, changed) => {
+    expect(changed).not.toBe(text);
+    expect(parseTlogProof(changed)).toBeNull();
+  });
+});

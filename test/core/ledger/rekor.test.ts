@@ -1,0 +1,463 @@
+// Rekor v2: the bytes that are sent and logged, the real public log, and the adapter against a server that is honest, forgets,
+// breaks down or lies.
+import { createHash, generateKeyPairSync, verify } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { base64Of, bytesOfBase64, hexOf, utf8 } from "../../../core/bytes.ts";
+import type { LedgerAdapter, Outcome, SeenTree, Submission } from "../../../core/ledger/adapter.ts";
+import { inclusionFault } from "../../../core/ledger/tlog-proof.ts";
+import { leafHash } from "../../../core/ledger/merkle.ts";
+import { parseReceipt, receiptText, verifyReceipt, type Receipt, type TrustedLogKey } from "../../../core/ledger/receipt.ts";
+import {
+  bindsRekorLeaf,
+  parseAnchorSecret,
+  parseRekorAnswer,
+  parseRekorLeaf,
+  parseRekorRequest,
+  rekorLeafText,
+  rekorRequestText,
+} from "../../../core/ledger/rekor.ts";
+import { verifyRekorCheckpoint, verifyRekorReceipt, vkeyOfSpki } from "../../../core/ledger/rekor-receipt.ts";
+import { noteCrypto } from "../../../storage/note-keys.ts";
+import { openAnchorKey, rekorAdapter, rekorCrypto, type RekorLedger } from "../../../workers/adapters/ledger-rekor2.ts";
+import { FakeRekor, type FakeRekorMode } from "../../support/fake-rekor.ts";
+import { flippedTexts } from "../../support/flipped.ts";
+import ledgerVectors from "../../vectors/ledger.json" with { type: "json" };
+import vectors from "../../vectors/rekor.json" with { type: "json" };
+
+const base64 = (text: string): Uint8Array<ArrayBuffer> => bytesOfBase64(text) ?? new Uint8Array(0);
+const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
+const crypto_ = rekorCrypto(noteCrypto);
+
+const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const secret = pair.privateKey.export({ type: "pkcs8", format: "der" }).toString("base64");
+const anchorKey = await openAnchorKey(secret);
+const statement = ledgerVectors.anchor[0]?.statement ?? "";
+const from = "2026-01-01T00:00:00.000Z";
+
+describe("an anchor key", () => {
+  test("opens from PKCS #8 and from a JWK, and is the same key", async () => {
+    const jwk = JSON.stringify(pair.privateKey.export({ format: "jwk" }));
+    expect((await openAnchorKey(jwk)).publicKey).toBe(anchorKey.publicKey);
+    expect(anchorKey.publicKey).toBe(pair.publicKey.export({ type: "spki", format: "der" }).toString("base64"));
+    expect(parseAnchorSecret(jwk)?.number).toEqual(parseAnchorSecret(secret)?.number);
+  });
+
+  test("signs as everybody else verifies", async () => {
+    for (let at = 0; at < 20; at += 1) {
+      const message = utf8(`statement ${at}`);
+      expect(verify("sha256", message, pair.publicKey, await anchorKey.sign(message))).toBe(true);
+    }
+  });
+
+  test.each<[string, string]>([
+    [
+      "of another curve",
+      generateKeyPairSync("ec", { namedCurve: "P-384" }).privateKey.export({ type: "pkcs8", format: "der" }).toString("base64"),
+    ],
+    ["of Ed25519", generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "der" }).toString("base64")],
+    ["that is public", pair.publicKey.export({ type: "spki", format: "der" }).toString("base64")],
+    ["whose JWK is public", JSON.stringify(pair.publicKey.export({ format: "jwk" }))],
+    ["that is just 32 bytes", Buffer.alloc(32, 7).toString("base64")],
+    ["that is nothing", ""],
+  ])("%s is refused", async (_, text) => {
+    expect(parseAnchorSecret(text)).toBeNull();
+    await expect(openAnchorKey(text)).rejects.toThrow("anchor key");
+  });
+});
+
+describe("an entry", () => {
+  const entry = { digest: sha256(statement).toString("base64"), signature: "MEUC", publicKey: anchorKey.publicKey };
+
+  test("is asked for and logged in exactly these words", () => {
+    const verifier = `{"keyDetails":"PKIX_ECDSA_P256_SHA_256","publicKey":{"rawBytes":"${entry.publicKey}"}}`;
+    expect(rekorRequestText(entry)).toBe(
+      `{"hashedRekordRequestV002":{"digest":"${entry.digest}","signature":{"content":"MEUC","verifier":${verifier}}}}`,
+    );
+    expect(rekorLeafText(entry)).toBe(
+      `{"apiVersion":"0.0.2","kind":"hashedrekord","spec":{"hashedRekordV002":{"data":{"algorithm":"SHA2_256","digest":"${entry.digest}"},"signature":{"content":"MEUC","verifier":${verifier}}}}}`,
+    );
+  });
+
+  test("has one spelling", () => {
+    expect(parseRekorRequest(rekorRequestText(entry))).toEqual(entry);
+    expect(parseRekorLeaf(utf8(rekorLeafText(entry)))).toEqual(entry);
+    expect(parseRekorRequest(` ${rekorRequestText(entry)}`)).toBeNull();
+    expect(parseRekorLeaf(utf8(rekorLeafText(entry).replace('"kind"', '"extra":1,"kind"')))).toBeNull();
+    expect(parseRekorLeaf(utf8(rekorLeafText(entry).replace("hashedRekordV002", "hashedRekordV0_0_2")))).toBeNull();
+  });
+
+  test("is ours only with our signature of the statement, by a key of ours", async () => {
+    const signed = { ...entry, signature: base64Of(await anchorKey.sign(utf8(statement))) };
+    const binds = bindsRekorLeaf(crypto_, [anchorKey.publicKey]);
+    const leafOf = (change: object): Uint8Array => utf8(rekorLeafText({ ...signed, ...change }));
+    expect(await binds(leafOf({}), utf8(statement))).toBe(true);
+    expect(await binds(leafOf({}), utf8(`${statement} `))).toBe(false);
+    expect(await binds(leafOf({ digest: sha256("other").toString("base64") }), utf8(statement))).toBe(false);
+    expect(await binds(leafOf({ signature: base64Of(await anchorKey.sign(utf8("other"))) }), utf8(statement))).toBe(false);
+    expect(await bindsRekorLeaf(crypto_, [])(leafOf({}), utf8(statement))).toBe(false);
+  });
+});
+
+describe("the public log", () => {
+  const answer = parseRekorAnswer(utf8(JSON.stringify(vectors.answer)));
+  if (answer === null) throw new Error("not read");
+  const vkey = vkeyOfSpki(noteCrypto.sha256, vectors.origin, base64(vectors.spki)) ?? "";
+  const trust = [{ origin: vectors.origin, vkey, validFrom: vectors.valid_from }];
+
+  test("has the key id that its trust root publishes", () => {
+    expect(vkey.split("+")[1]).toBe(hexOf(base64(vectors.answer.logId.keyId).subarray(0, 4)));
+  });
+
+  test("proves a real entry against its real key, and its leaf is spelt as ours are", async () => {
+    const verdict = await verifyRekorCheckpoint(crypto_, answer.note, trust);
+    if (!verdict.ok) throw new Error(verdict.fault);
+    expect(verdict.checkpoint.size).toBe(412_115n);
+    const leaf = leafHash(noteCrypto.sha256, answer.leaf);
+    expect(inclusionFault(noteCrypto, { leaf, index: answer.index, hashes: answer.hashes }, verdict.checkpoint)).toBeNull();
+    expect(parseRekorLeaf(answer.leaf)).not.toBeNull();
+    expect(inclusionFault(noteCrypto, { leaf, index: answer.index - 1n, hashes: answer.hashes }, verdict.checkpoint)).not.toBeNull();
+  });
+
+  test("has another name for another key", async () => {
+    const stranger = generateKeyPairSync("ed25519").publicKey.export({ type: "spki", format: "der" });
+    const strangersKey = vkeyOfSpki(noteCrypto.sha256, vectors.origin, stranger) ?? "";
+    const verdict = await verifyRekorCheckpoint(crypto_, answer.note, [{ ...trust[0]!, vkey: strangersKey }]);
+    expect(verdict).toEqual({ ok: false, fault: "no_known_signature" });
+  });
+
+  test.each<[string, object]>([
+    ["an index that is a number", { logIndex: 412_114 }],
+    ["an index with a sign", { logIndex: "+1" }],
+    ["another kind", { kindVersion: { kind: "dsse", version: "0.0.2" } }],
+    ["another version", { kindVersion: { kind: "hashedrekord", version: "0.0.1" } }],
+    ["no proof", { inclusionProof: null }],
+    ["a short hash in its proof", { inclusionProof: { ...vectors.answer.inclusionProof, hashes: ["AAAA"] } }],
+    ["a body that is not base64", { canonicalizedBody: "a=b" }],
+  ])("is not understood with %s", (_, change) => {
+    expect(parseRekorAnswer(utf8(JSON.stringify({ ...vectors.answer, ...change })))).toBeNull();
+  });
+});
+
+describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) => {
+  let rekor: FakeRekor;
+  let trust: TrustedLogKey[];
+  let adapter: LedgerAdapter;
+
+  const send = (request: Request): Promise<Response> => fetch(request);
+  const adapterWith = (change: Partial<RekorLedger> = {}): LedgerAdapter =>
+    rekorAdapter(
+      { origin: rekor.origin, role: "primary", baseUrl: rekor.url, trust, retiredAnchorKeys: [], ...change },
+      anchorKey,
+      send,
+      noteCrypto,
+      Date.now,
+    );
+
+  beforeAll(async () => {
+    rekor = await FakeRekor.start(kind);
+    trust = [{ origin: rekor.origin, vkey: vkeyOfSpki(noteCrypto.sha256, rekor.origin, rekor.spki) ?? "", validFrom: from }];
+    adapter = adapterWith();
+  });
+  afterAll(() => rekor.stop());
+  beforeEach(() => rekor.reset(7));
+
+  let count = 0;
+  const submission = async (by = adapter): Promise<Submission> => {
+    count += 1;
+    const text = `${statement.slice(0, -1)},"zz":"${count}"}`;
+    const fresh: Submission = { anchorId: `a${count}`, statement: text, entryHash: sha256(text).toString("hex"), prepared: null };
+    return { ...fresh, prepared: await by.prepare(fresh) };
+  };
+  const submit = async (
+    one: Submission,
+    lastSeen: SeenTree | null = null,
+    by = adapter,
+    signal = new AbortController().signal,
+  ): Promise<Outcome> => (await by.submit([one], lastSeen, signal))[0] as Outcome;
+  const receiptOf = (outcome: Outcome): Receipt => {
+    if (!outcome.ok) throw new Error(JSON.stringify(outcome));
+    return outcome.receipt;
+  };
+  const check = async (receipt: Receipt, text: string): Promise<string> => {
+    const verdict = await verifyRekorReceipt(crypto_, receipt, utf8(text), { logs: trust, anchorKeys: [anchorKey.publicKey] });
+    return verdict.ok ? "ok" : verdict.fault;
+  };
+
+  test("takes a statement and gives a receipt that verifies offline", async () => {
+    const one = await submission();
+    const outcome = await submit(one);
+    const receipt = receiptOf(outcome);
+    expect(rekor.posted).toEqual([one.prepared]);
+    expect(receipt).toMatchObject({
+      ledger: "rekor2:rekor.test",
+      kind: "rekor2",
+      tx_ref: `rekor.test#${receipt.leaf_index}`,
+      entry_hash: one.entryHash,
+    });
+    expect(outcome).toMatchObject({ seen: { size: receipt.tree_size, root: receipt.root_hash, note: receipt.signed_root } });
+    expect(await check(parseReceipt(receiptText(receipt)) as Receipt, one.statement)).toBe("ok");
+  });
+
+  test("gives receipts in which no byte can be changed, but for the two times that only our clock vouches for", async () => {
+    const one = await submission();
+    const receipt = receiptOf(await submit(one));
+    const own = { submitted_at: receipt.submitted_at, verified_at: receipt.verified_at };
+    let accepted = 0;
+    for (const changed of flippedTexts(receiptText(receipt))) {
+      const parsed = changed === null ? null : parseReceipt(changed);
+      if (parsed === null || (await check(parsed, one.statement)) !== "ok") continue;
+      accepted += 1;
+      expect({ ...parsed, ...own }).toEqual(receipt);
+      expect(parsed).not.toEqual(receipt);
+    }
+    expect(accepted).toBeGreaterThan(0);
+  });
+
+  test("is checked by the same rules, under the same names, as every other receipt", async () => {
+    const one = await submission();
+    const receipt = receiptOf(await submit(one));
+    const signedAgain = parseRekorRequest(await adapter.prepare({ ...one, prepared: null }));
+    if (signedAgain === null) throw new Error("not prepared");
+    const changes: Partial<Receipt>[] = [
+      { leaf_body: base64Of(utf8(rekorLeafText(signedAgain))) },
+      {},
+      { leaf_index: "01" },
+      { leaf_hash: "AAAA" },
+      { submitted_at: "2099-01-01T00:00:00.000Z" },
+      { signed_root: receipt.signed_root.slice(1) },
+      { signed_root: receipt.signed_root.replaceAll("\n", "\r\n") },
+      { verified_at: "2025-12-31T23:59:59.999Z", submitted_at: "2025-12-31T23:59:59.999Z" },
+      { ledger: "rekor2:other.test" },
+      { kind: "tlog" },
+      { tree_size: "1" },
+      { root_hash: receipt.leaf_hash },
+      { leaf_index: receipt.tree_size, tx_ref: `rekor.test#${receipt.tree_size}` },
+      { inclusion_proof: receipt.inclusion_proof.slice(1) },
+      { inclusion_proof: [...receipt.inclusion_proof.slice(1), receipt.leaf_hash] },
+      { entry_hash: sha256("other").toString("hex") },
+      { leaf_body: base64Of(utf8("{}")) },
+    ];
+    const faults = new Set<string>();
+    for (const change of changes) {
+      const changed = { ...receipt, ...change };
+      const fault = await check(changed, one.statement);
+      faults.add(fault);
+      if (kind !== "Ed25519") continue; // receipt.ts knows no other kind of key
+      const bindsLeaf = bindsRekorLeaf(crypto_, [anchorKey.publicKey]);
+      const verdict = await verifyReceipt(noteCrypto, changed, utf8(one.statement), { trust, bindsLeaf });
+      expect(fault).toBe(verdict.ok ? "ok" : verdict.fault);
+    }
+    expect([...faults].sort()).toEqual([
+      "bad_signature",
+      "index_outside_tree",
+      "leaf_mismatch",
+      "no_known_signature",
+      "note_malformed",
+      "ok",
+      "proof_length",
+      "receipt_malformed",
+      "reference_mismatch",
+      "root_mismatch",
+    ]);
+  });
+
+  test("is not asked twice in different words: what was prepared is sent as it is, and signed once", async () => {
+    const one = await submission();
+    const fresh = { ...one, prepared: null };
+    expect(await adapter.prepare(fresh)).not.toBe(one.prepared);
+    expect(await adapter.prepare(one)).toBe(one.prepared);
+    await expect(submit(fresh)).rejects.toThrow("not prepared");
+    expect(rekor.posted).toEqual([]);
+  });
+
+  test("knows an entry it has, and the proof is built from its tiles", async () => {
+    const one = await submission();
+    const first = receiptOf(await submit(one));
+    rekor.fill(300); // a full tile, a partial one and a level above
+    const again = receiptOf(await submit(one));
+    expect(again.tx_ref).toBe(first.tx_ref);
+    expect(Number(again.tree_size)).toBe(rekor.size);
+    expect(await check(again, one.statement)).toBe("ok");
+  });
+
+  test("that has dropped a partial tile gives the full one", async () => {
+    const one = await submission();
+    const index = Number(receiptOf(await submit(one)).leaf_index);
+    rekor.fill(300);
+    rekor.publishedSize = index + 2; // ends in a partial tile, which is full by now
+    rekor.keepsPartialTiles = false;
+    const receipt = receiptOf(await submit(one));
+    expect(receipt.tree_size).toBe(String(index + 2));
+    expect(rekor.missed.some((path) => path.includes(".p/"))).toBe(true);
+  });
+
+  test("that has not published an entry yet is asked again", async () => {
+    const one = await submission();
+    const { leaf_index } = receiptOf(await submit(one));
+    rekor.publishedSize = Number(leaf_index);
+    expect(await submit(one)).toEqual({ ok: false, kind: "retry", code: "not_in_checkpoint" });
+  });
+
+  test("that answers with another entry of ours for the same statement is not believed either", async () => {
+    rekor.reset(0);
+    const one = await submission();
+    await submit(one);
+    rekor.mode = "answers with another entry";
+    const signedAgain = { ...one, prepared: await adapter.prepare({ ...one, prepared: null }) };
+    expect(await submit(signedAgain)).toEqual({ ok: false, kind: "retry", code: "leaf_mismatch" });
+  });
+
+  test("whose answer was lost has the statement once", async () => {
+    const one = await submission();
+    rekor.mode = "loses the answer";
+    const before = rekor.size;
+    expect(await submit(one)).toEqual({ ok: false, kind: "retry", code: "connection" });
+    rekor.mode = "honest";
+    const receipt = receiptOf(await submit(one));
+    expect(rekor.size).toBe(before + 1);
+    expect(rekor.posted).toEqual([one.prepared, one.prepared]);
+    expect(receipt.leaf_index).toBe(String(before));
+  });
+
+  test.each<[FakeRekorMode, string]>([
+    ["answers garbage", "answer_malformed"],
+    ["answers with another entry", "leaf_mismatch"],
+    ["signs another root", "root_mismatch"],
+    ["signs with another key", "no_known_signature"],
+    ["signs badly", "bad_signature"],
+    ["answers too much", "answer_too_large"],
+  ])("that %s is not believed, and asked again", async (mode, code) => {
+    const one = await submission();
+    rekor.mode = mode;
+    expect(await submit(one)).toEqual({ ok: false, kind: "retry", code });
+    rekor.mode = "honest";
+    expect(await check(receiptOf(await submit(one)), one.statement)).toBe("ok");
+  });
+
+  test.each<[FakeRekorMode, object]>([
+    [{ status: 503 }, { kind: "retry", code: "http_503" }],
+    [{ status: 500 }, { kind: "retry", code: "http_500" }],
+    [{ status: 499 }, { kind: "retry", code: "http_499" }],
+    [
+      { status: 429, headers: { "retry-after": "120" } },
+      { kind: "retry", code: "http_429", afterMs: 120_000 },
+    ],
+    [{ status: 409 }, { kind: "retry", code: "answer_malformed" }],
+    [{ status: 400 }, { kind: "permanent", code: "http_400" }],
+    [{ status: 401 }, { kind: "permanent", code: "http_401" }],
+    [{ status: 405 }, { kind: "permanent", code: "frozen" }],
+    [
+      { status: 307, headers: { location: "http://127.0.0.1:1/" } },
+      { kind: "permanent", code: "http_307" },
+    ],
+  ])("that answers %o says what to do next", async (mode, outcome) => {
+    rekor.mode = mode;
+    expect(await submit(await submission())).toEqual({ ok: false, ...outcome });
+  });
+
+  test("that hangs is left when there is no more time", async () => {
+    rekor.mode = "hangs";
+    const over = new AbortController();
+    setTimeout(() => over.abort(), 50);
+    expect(await submit(await submission(), null, adapter, over.signal)).toEqual({ ok: false, kind: "retry", code: "timeout" });
+  });
+
+  test("is believed only under its pinned key, while that is in use, and under its own name", async () => {
+    const judged = async (pinned: readonly TrustedLogKey[]): Promise<string> => {
+      const outcome = await submit(await submission(), null, adapterWith({ trust: pinned }));
+      return outcome.ok ? "ok" : outcome.kind === "fork" ? "fork" : outcome.code;
+    };
+    const [pinned] = trust as [TrustedLogKey];
+    expect(await judged(trust)).toBe("ok");
+    expect(await judged([])).toBe("no_known_signature");
+    expect(await judged([{ ...pinned, validTo: "2026-02-01T00:00:00.000Z" }])).toBe("no_known_signature");
+    expect(await judged([{ ...pinned, validFrom: "2099-01-01T00:00:00.000Z" }])).toBe("no_known_signature");
+    expect(await judged([{ ...pinned, origin: "other.test" }])).toBe("origin_mismatch");
+  });
+
+  test("may carry signatures of others, which say nothing", async () => {
+    rekor.extraLines = `\u2014 witness.test ${Buffer.alloc(76, 9).toString("base64")}\n`;
+    const one = await submission();
+    expect(await check(receiptOf(await submit(one)), one.statement)).toBe("ok");
+  });
+
+  test("takes what an earlier anchor key of ours prepared, and nothing by a stranger's", async () => {
+    const oldPair = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const oldKey = await openAnchorKey(oldPair.privateKey.export({ type: "pkcs8", format: "der" }).toString("base64"));
+    const settings = { origin: rekor.origin, role: "primary", baseUrl: rekor.url, trust, retiredAnchorKeys: [] } as const;
+    const old = rekorAdapter(settings, oldKey, send, noteCrypto, Date.now);
+    const one = await submission(old);
+    expect(await submit(one)).toEqual({ ok: false, kind: "retry", code: "leaf_mismatch" });
+    expect((await submit(one, null, adapterWith({ retiredAnchorKeys: [oldKey.publicKey] }))).ok).toBe(true);
+  });
+
+  test("gets at most five requests at once, and the outcomes stand in the order of the statements", async () => {
+    rekor.slowMs = 20;
+    const batch = await Promise.all(Array.from({ length: 12 }, () => submission()));
+    const outcomes = await adapter.submit(batch, null, new AbortController().signal);
+    expect(rekor.mostAtOnce).toBe(5);
+    expect(outcomes.map((outcome) => receiptOf(outcome).entry_hash)).toEqual(batch.map(({ entryHash }) => entryHash));
+  });
+
+  describe("seen before", () => {
+    const seenNow = async (): Promise<SeenTree> => {
+      const outcome = await submit(await submission());
+      if (!outcome.ok) throw new Error("not taken");
+      return outcome.seen;
+    };
+
+    test("goes on from the last tree", async () => {
+      const seen = await seenNow();
+      rekor.fill(20);
+      expect((await submit(await submission(), seen)).ok).toBe(true);
+    });
+
+    test("may answer with a smaller tree of the same history", async () => {
+      const one = await submission();
+      await submit(one);
+      const smaller = rekor.size;
+      rekor.fill(20);
+      const seen = await seenNow();
+      rekor.publishedSize = smaller;
+      expect((await submit(one, seen)).ok).toBe(true);
+    });
+
+    test("with another history is a fork, and both notes are evidence", async () => {
+      const seen = await seenNow();
+      rekor.rewrite();
+      const outcome = await submit(await submission(), seen);
+      expect(outcome).toMatchObject({ ok: false, kind: "fork", evidence: { old: seen.note } });
+      if (outcome.ok || outcome.kind !== "fork") throw new Error("not a fork");
+      expect((await verifyRekorCheckpoint(crypto_, outcome.evidence.new, trust)).ok).toBe(true);
+    });
+
+    test("with another tree of the same size is a fork", async () => {
+      const one = await submission();
+      const outcome = await submit(one);
+      if (!outcome.ok) throw new Error("not taken");
+      const other = { ...outcome.seen, root: base64Of(sha256("other")) };
+      expect(await submit(one, other)).toMatchObject({ kind: "fork" });
+    });
+
+    test("is not accused of two histories because of tiles that are garbage", async () => {
+      const seen = await seenNow();
+      rekor.tilesAreGarbage = true;
+      expect(await submit(await submission(), seen)).toEqual({ ok: false, kind: "retry", code: "tiles_mismatch" });
+    });
+
+    test("that changes its history between two statements of one batch is found out by the batch itself", async () => {
+      let rewritten: Promise<unknown> | null = null;
+      const oneByOne = (request: Request): Promise<Response> => {
+        if (rewritten !== null) return rewritten.then(() => fetch(request));
+        const answered = fetch(request);
+        rewritten = answered.then(() => rekor.rewrite());
+        return answered;
+      };
+      const settings = { origin: rekor.origin, role: "primary", baseUrl: rekor.url, trust, retiredAnchorKeys: [] } as const;
+      const twoFaced = rekorAdapter(settings, anchorKey, oneByOne, noteCrypto, Date.now);
+      const [first, second] = await twoFaced.submit([await submission(), await submission()], null, new AbortController().signal);
+      expect(first?.ok).toBe(true);
+      expect(second).toMatchObject({ kind: "fork", evidence: { old: first?.ok ? first.seen.note : "" } });
+    });
+  });
+});

@@ -1,0 +1,383 @@
+// Time stamps: what a good one is, the name of every defect, and openssl as an independent maker and reader of them.
+import { createHash, randomBytes } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { bytesOfBase64, bytesOfHex, hexOf, utf8 } from "../../../core/bytes.ts";
+import { der, parseDer, type Der } from "../../../core/ledger/der.ts";
+import { timestampRequest, verifyTimestampToken, type TimestampPin, type TimestampQuestion } from "../../../core/ledger/rfc3161.ts";
+import { hourMs, isoOf, minuteMs, secondMs } from "../../../core/time.ts";
+import { timestampAttestor } from "../../../workers/adapters/attestor-rfc3161.ts";
+import { OpensslTsa, opensslVersion, type TsaKey } from "../../support/openssl-tsa.ts";
+import vectors from "../../vectors/timestamps.json" with { type: "json" };
+
+const base64 = (text: string): Uint8Array<ArrayBuffer> => bytesOfBase64(text) ?? new Uint8Array(0);
+const hex = (text: string): Uint8Array<ArrayBuffer> => bytesOfHex(text) ?? new Uint8Array(0);
+const sha256 = (data: Uint8Array): Uint8Array => createHash("sha256").update(data).digest();
+
+const imprintBytes = utf8(vectors.note);
+const [stamp] = vectors.stamps;
+if (stamp === undefined) throw new Error("no vectors");
+const pinOf = (spkiSha256: string): TimestampPin => ({ name: "Test authority", spkiSha256, validFrom: "2026-01-01T00:00:00.000Z" });
+const pins = [pinOf(stamp.spki_sha256)];
+const time = Date.parse(stamp.time);
+
+const good: TimestampQuestion = {
+  token: base64(stamp.token),
+  imprintBytes,
+  pins,
+  nonce: hex(stamp.nonce),
+  window: { sentAt: time, receivedAt: time + secondMs },
+};
+
+const verdictOf = async (change: Partial<TimestampQuestion>): Promise<string> => {
+  const verdict = await verifyTimestampToken({ ...good, ...change }, crypto.subtle);
+  return verdict.ok ? "ok" : verdict.fault;
+};
+
+/** `root` with `bytes` in the place of the value `old`, and every length around it made right again. */
+const replaced = (root: Der, old: Der, bytes: Uint8Array): Uint8Array => {
+  if (root === old) return bytes;
+  return root.children.length === 0 ? root.whole : der(root.tag, ...root.children.map((child) => replaced(child, old, bytes)));
+};
+
+/** Follows the numbers of members down from the value. */
+const inside = (value: Der | null, ...path: readonly number[]): Der => {
+  const found = path.reduce<Der | undefined>((here, at) => here?.children[at], value ?? undefined);
+  if (found === undefined) throw new Error(`nothing at ${path.join(".")}`);
+  return found;
+};
+
+const reply = parseDer(good.token);
+const message = inside(reply, 1, 1, 0); // version, digests, content, certificates, signers
+const signer = inside(message, 4, 0); // version, id, digest, attributes, algorithm, signature
+
+describe("a time-stamp request", () => {
+  test("is the one that was sent for the vectors", () => {
+    for (const { nonce, request } of vectors.stamps) {
+      expect(timestampRequest(sha256(imprintBytes), hex(nonce))).toEqual(base64(request));
+    }
+  });
+
+  test("writes a nonce that begins with zeros or a high bit as the number it is", () => {
+    const nonceOf = (nonce: string): string => hexOf(inside(parseDer(timestampRequest(sha256(imprintBytes), hex(nonce))), 2).content);
+    expect(nonceOf("0000000000000001")).toBe("01");
+    expect(nonceOf("ff00000000000000")).toBe("00ff00000000000000");
+    expect(nonceOf("0000000000000000")).toBe("00");
+  });
+});
+
+describe("a time stamp", () => {
+  test.each(vectors.stamps)(
+    "by $key with $digest, naming its certificate by $certificate_hash, verifies with the pinned key alone",
+    async (one) => {
+      const verdict = await verifyTimestampToken(
+        { token: base64(one.token), imprintBytes, pins: [pinOf(one.spki_sha256)], nonce: hex(one.nonce) },
+        crypto.subtle,
+      );
+      expect(verdict).toEqual({
+        ok: true,
+        timestamp: { time: Date.parse(one.time), serial: one.serial, spkiSha256: one.spki_sha256 },
+        pin: pinOf(one.spki_sha256),
+      });
+    },
+  );
+
+  test("needs neither the nonce nor the exchange to be checked later", async () => {
+    const { token } = good;
+    expect((await verifyTimestampToken({ token, imprintBytes, pins }, crypto.subtle)).ok).toBe(true);
+    expect(await verdictOf({ token: base64(vectors.without_nonce) })).toBe("nonce_mismatch");
+    expect((await verifyTimestampToken({ token: base64(vectors.without_nonce), imprintBytes, pins }, crypto.subtle)).ok).toBe(true);
+  });
+
+  test.each<[string, Partial<TimestampQuestion>, string]>([
+    ["over other bytes", { imprintBytes: utf8(`${vectors.note}\n`) }, "imprint_mismatch"],
+    ["over the same bytes with another hash", { token: base64(vectors.sha512_imprint) }, "imprint_mismatch"],
+    ["with another nonce", { nonce: hex("648f8e193a06c308") }, "nonce_mismatch"],
+    ["an hour ahead", { window: { sentAt: time - hourMs, receivedAt: time - hourMs } }, "time_outside_window"],
+    ["an hour behind", { window: { sentAt: time + hourMs, receivedAt: time + hourMs } }, "time_outside_window"],
+    ["by a key that nobody pinned", { pins: [] }, "signer_not_pinned"],
+    ["by the key of another authority", { pins: [pinOf(vectors.stamps[1]?.spki_sha256 ?? "")] }, "signer_not_pinned"],
+    ["by a key that is not in use yet", { pins: pins.map((pin) => ({ ...pin, validFrom: isoOf(time + 1) })) }, "signer_not_pinned"],
+    ["by a key that is no longer in use", { pins: pins.map((pin) => ({ ...pin, validTo: isoOf(time) })) }, "signer_not_pinned"],
+    ["that was refused", { token: base64(vectors.refused.token) }, "not_granted"],
+    ["of nothing", { token: new Uint8Array(0) }, "reply_malformed"],
+    ["with a byte behind it", { token: new Uint8Array([...good.token, 0]) }, "reply_malformed"],
+    ["that is a token without its reply", { token: inside(reply, 1).whole }, "reply_malformed"],
+    ["larger than 32 KiB", { token: new Uint8Array(32 * 1_024 + 1).fill(0x30) }, "reply_malformed"],
+  ])("%s is refused", async (_, change, fault) => {
+    expect(await verdictOf(change)).toBe(fault);
+  });
+
+  test("without the signer's certificate is refused", async () => {
+    const verdict = await verifyTimestampToken({ token: base64(vectors.without_certificate), imprintBytes, pins }, crypto.subtle);
+    expect(verdict).toEqual({ ok: false, fault: "certificate_missing" });
+  });
+
+  test("over bytes of another hash by name is refused, whatever those bytes are", async () => {
+    const content = parseDer(inside(message, 2, 1, 0).content);
+    const renamed = replaced(inside(content), inside(content, 2, 0, 0), der(0x06, hex("608648016503040208"))); // SHA3-256
+    expect(await verdictOf({ token: replaced(inside(reply), inside(message, 2, 1, 0), der(0x04, renamed)) })).toBe("imprint_mismatch");
+  });
+
+  test("may be five minutes away from our clock, and no more", async () => {
+    const at = (sentAt: number, receivedAt = sentAt): Promise<string> => verdictOf({ window: { sentAt, receivedAt } });
+    expect(await at(time + 5 * minuteMs)).toBe("ok");
+    expect(await at(time + 5 * minuteMs + 1)).toBe("time_outside_window");
+    expect(await at(time - 5 * minuteMs)).toBe("ok");
+    expect(await at(time - 5 * minuteMs - 1)).toBe("time_outside_window");
+  });
+
+  test("by a key that nobody pinned still tells whose key and which time, since nothing else is wrong with it", async () => {
+    const unpinned = await verifyTimestampToken({ ...good, pins: [] }, crypto.subtle);
+    expect(unpinned).toMatchObject({ fault: "signer_not_pinned", timestamp: { time, spkiSha256: stamp.spki_sha256 } });
+    const forged = await verifyTimestampToken({ ...good, pins: [], imprintBytes: utf8("other") }, crypto.subtle);
+    expect(forged).toEqual({ ok: false, fault: "imprint_mismatch" });
+  });
+
+  test("is bound to its certificate, even against another one for the same key", async () => {
+    const certificate = inside(message, 3, 0);
+    const swapped = replaced(inside(reply), certificate, base64(vectors.same_key_other_certificate));
+    expect(await verdictOf({ token: swapped })).toBe("certificate_mismatch");
+    const ownSignature = inside(certificate, 2).content.slice();
+    ownSignature[20] = (ownSignature[20] as number) ^ 1;
+    const altered = replaced(inside(reply), inside(certificate, 2), der(0x03, ownSignature));
+    expect(await verdictOf({ token: altered })).toBe("certificate_mismatch");
+    const otherSerial = replaced(inside(reply), inside(signer, 1, 1), der(0x02, hex("05")));
+    expect(await verdictOf({ token: otherSerial })).toBe("certificate_mismatch");
+    const both = replaced(inside(reply), inside(message, 3), der(0xa0, base64(vectors.same_key_other_certificate), certificate.whole));
+    expect(await verdictOf({ token: both })).toBe("ok");
+  });
+
+  test.each<[string, () => Uint8Array, string]>([
+    ["another kind of content", () => replaced(inside(reply), inside(message, 2, 0), der(0x06, hex("2a864886f70d010701"))), "content_type"],
+    ["no signed attributes", () => replaced(inside(reply), inside(signer, 3), new Uint8Array(0)), "reply_malformed"],
+    ["two signers", () => replaced(inside(reply), inside(message, 4), der(0x31, signer.whole, signer.whole)), "reply_malformed"],
+    ["no signer", () => replaced(inside(reply), inside(message, 4), der(0x31)), "reply_malformed"],
+    [
+      "another content",
+      () => replaced(inside(reply), inside(message, 2, 1, 0), der(0x04, inside(message, 2, 1, 0).content.slice(1))),
+      "reply_malformed",
+    ],
+    [
+      "a digest it does not name",
+      () => replaced(inside(reply), inside(signer, 2), der(0x30, der(0x06, hex("2b0e03021a")))),
+      "algorithm_unsupported",
+    ],
+    [
+      "another digest",
+      () => replaced(inside(reply), inside(signer, 2), der(0x30, der(0x06, hex("608648016503040202")))),
+      "digest_mismatch",
+    ],
+    [
+      "RSA for an ECDSA key",
+      () => replaced(inside(reply), inside(signer, 4), der(0x30, der(0x06, hex("2a864886f70d01010b")))),
+      "algorithm_unsupported",
+    ],
+    [
+      "another hash in its signature",
+      () => replaced(inside(reply), inside(signer, 4), der(0x30, der(0x06, hex("2a8648ce3d040303")))),
+      "bad_signature",
+    ],
+    ["a signature of zeros", () => replaced(inside(reply), inside(signer, 5), der(0x04, new Uint8Array(64))), "bad_signature"],
+  ])("with %s is refused", async (_, make, fault) => {
+    expect(await verdictOf({ token: make() })).toBe(fault);
+  });
+
+  test("with an attribute twice, or with two values, is refused", async () => {
+    const attributes = inside(signer, 3);
+    for (const [at, attribute] of attributes.children.entries()) {
+      const oid = hexOf(inside(attribute, 0).content);
+      if (oid === "2a864886f70d010905") continue; // signingTime: nothing here rests on it
+      const twice = der(0xa0, ...attributes.children.map(({ whole }) => whole), attribute.whole);
+      const values = inside(attribute, 1);
+      const twoValues = replaced(attributes, inside(attributes, at, 1), der(0x31, inside(values, 0).whole, inside(values, 0).whole));
+      for (const changed of [twice, twoValues]) {
+        expect(await verdictOf({ token: replaced(inside(reply), attributes, changed) })).toMatch(
+          /^(?:content_type|digest_mismatch|certificate_mismatch)$/,
+        );
+      }
+    }
+  });
+
+  test("cut off anywhere is refused", async () => {
+    for (let length = 0; length < good.token.length; length += 1) {
+      expect(await verdictOf({ token: good.token.subarray(0, length) })).toBe("reply_malformed");
+    }
+  });
+
+  test.each(vectors.stamps)(
+    "by $key: a changed bit in what is signed is refused, and no change anywhere changes what it says",
+    async (one) => {
+      const token = base64(one.token);
+      const question = { imprintBytes, pins: [pinOf(one.spki_sha256)] };
+      const root = parseDer(token);
+      const parts = [
+        [1, 1, 0, 2, 1, 0],
+        [1, 1, 0, 4, 0, 3],
+        [1, 1, 0, 4, 0, 5],
+      ].map((path) => inside(root, ...path).content);
+      const isSigned = (at: number): boolean => parts.some((part) => at >= part.byteOffset && at < part.byteOffset + part.length);
+      let signedBytes = 0;
+      let accepted = 0;
+      for (let at = 0; at < token.length; at += 1) {
+        for (const mask of isSigned(at) ? [0x01, 0x10, 0x80] : [0x01]) {
+          const changed = token.slice();
+          changed[at] = (changed[at] as number) ^ mask;
+          const verdict = await verifyTimestampToken({ ...question, token: changed }, crypto.subtle);
+          if (isSigned(at)) expect(verdict.ok, `byte ${at}`).toBe(false);
+          if (verdict.ok)
+            expect(verdict.timestamp).toEqual({ time: Date.parse(one.time), serial: one.serial, spkiSha256: one.spki_sha256 });
+          accepted += verdict.ok ? 1 : 0;
+        }
+        signedBytes += isSigned(at) ? 1 : 0;
+      }
+      expect(signedBytes).toBeGreaterThan(350); // TSTInfo 120 or more, attributes 190 or more, signature 70 or more
+      expect(accepted).toBeGreaterThan(0); // a token can be changed without harm: whoever keeps one keeps a hash of it
+    },
+  );
+});
+
+/** An authority on loopback that answers as told, and what it was asked. */
+class FakeAuthority {
+  readonly requests: { readonly type: string | undefined; readonly body: Buffer }[] = [];
+  readonly #server = createServer((request, response) => {
+    this.#serve(request, response).catch((error: unknown) => response.destroy(error as Error));
+  });
+  answer: (query: Buffer, response: ServerResponse) => void = (_, response) => response.writeHead(500).end();
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/tsr`;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
+    this.requests.push({ type: request.headers["content-type"], body });
+    this.answer(body, response);
+  }
+}
+
+const authority = new FakeAuthority();
+const url = await authority.start();
+afterAll(() => authority.stop());
+afterEach(() => authority.requests.splice(0));
+
+const replyType = { "content-type": "application/timestamp-reply" };
+const checkpoint = { note: vectors.note, size: 3n, witnessedSize: 0n, consistencyProof: async () => [] };
+const send = (request: Request): Promise<Response> => fetch(request);
+const asked = (trusted: readonly TimestampPin[] = pins, clock = Date.now, signal = new AbortController().signal) =>
+  timestampAttestor({ name: "tsa.test", url, pins: trusted }, send, (count) => new Uint8Array(randomBytes(count)), clock).attest(
+    checkpoint,
+    signal,
+  );
+
+describe("asking an authority", () => {
+  test.each<[string, (query: Buffer, response: ServerResponse) => void, object]>([
+    [
+      "is busy",
+      (_, response) => response.writeHead(503, { "retry-after": "120" }).end(),
+      { kind: "retry", code: "http_503", afterMs: 120_000 },
+    ],
+    ["has had enough of us", (_, response) => response.writeHead(429).end(), { kind: "retry", code: "http_429" }],
+    ["does not know us", (_, response) => response.writeHead(403).end(), { kind: "permanent", code: "http_403" }],
+    [
+      "sends us elsewhere",
+      (_, response) => response.writeHead(302, { location: "http://127.0.0.1:1/" }).end(),
+      { kind: "permanent", code: "http_302" },
+    ],
+    [
+      "answers with a page",
+      (_, response) => response.writeHead(200, { "content-type": "text/html" }).end("<p>"),
+      { kind: "retry", code: "answer_malformed" },
+    ],
+    ["answers garbage", (_, response) => response.writeHead(200, replyType).end("garbage"), { kind: "retry", code: "reply_malformed" }],
+    [
+      "answers with an old reply",
+      (_, response) => response.writeHead(200, replyType).end(good.token),
+      { kind: "retry", code: "nonce_mismatch" },
+    ],
+    [
+      "refuses",
+      (_, response) => response.writeHead(200, replyType).end(base64(vectors.refused.token)),
+      { kind: "retry", code: "not_granted" },
+    ],
+    [
+      "answers without end",
+      (_, response) => response.writeHead(200, replyType).end(Buffer.alloc(32 * 1_024 + 1)),
+      { kind: "retry", code: "answer_too_large" },
+    ],
+    ["hangs up", (_, response) => response.destroy(), { kind: "retry", code: "connection" }],
+  ])("that %s says what to do next", async (_, answer, outcome) => {
+    authority.answer = answer;
+    expect(await asked()).toEqual({ ok: false, ...outcome });
+    expect(authority.requests).toHaveLength(1);
+    expect(authority.requests[0]?.type).toBe("application/timestamp-query");
+  });
+
+  test("ends when the caller has no more time", async () => {
+    authority.answer = () => {};
+    const over = new AbortController();
+    setTimeout(() => over.abort(), 50);
+    expect(await asked(pins, Date.now, over.signal)).toEqual({ ok: false, kind: "retry", code: "timeout" });
+  });
+
+  test("sends another nonce every time", async () => {
+    authority.answer = (_, response) => response.writeHead(503).end();
+    await asked();
+    await asked();
+    const [first, second] = authority.requests.map(({ body }) => hexOf(inside(parseDer(body), 2).content));
+    expect(first).not.toBe(second);
+  });
+});
+
+const describeOpenssl = (keys: readonly TsaKey[]): void => {
+  describe.each(keys)("an authority of openssl with a key %s", (key) => {
+    const tsa = new OpensslTsa({ key });
+    const trusted = [pinOf(hexOf(sha256(tsa.spki())))];
+    afterAll(() => tsa.remove());
+
+    test("stamps our request; our checks and openssl's accept the same reply", async () => {
+      authority.answer = (query, response) =>
+        response.writeHead(201, { "content-type": "application/timestamp-reply; x=y" }).end(tsa.reply(query));
+      const outcome = await asked(trusted);
+      expect(outcome).toMatchObject({
+        ok: true,
+        verified: true,
+        attestation: { kind: "rfc3161", tsa: "tsa.test", spki_sha256: trusted[0]?.spkiSha256 },
+      });
+      if (!outcome.ok || outcome.attestation.kind !== "rfc3161") throw new Error("not stamped");
+      expect(Math.abs(Date.parse(outcome.attestation.time) - Date.now())).toBeLessThan(minuteMs);
+      const token = base64(outcome.attestation.token);
+      expect(tsa.accepts(imprintBytes, token)).toBe(true);
+      expect(tsa.accepts(utf8(`${vectors.note} `), token)).toBe(false);
+      expect(await verifyTimestampToken({ token, imprintBytes, pins: trusted }, crypto.subtle)).toMatchObject({ ok: true });
+    });
+
+    test("gets its token kept, unverified, when its key is not pinned", async () => {
+      authority.answer = (query, response) => response.writeHead(200, replyType).end(tsa.reply(query));
+      expect(await asked(pins)).toMatchObject({ ok: true, verified: false, attestation: { spki_sha256: trusted[0]?.spkiSha256 } });
+    });
+
+    test("is not believed about a time an hour from ours", async () => {
+      authority.answer = (query, response) => response.writeHead(200, replyType).end(tsa.reply(query));
+      expect(await asked(trusted, () => Date.now() - hourMs)).toEqual({ ok: false, kind: "retry", code: "time_outside_window" });
+    });
+
+    test("is asked in the words openssl uses itself", () => {
+      const theirs = parseDer(tsa.query(imprintBytes, "-sha256", "-cert"));
+      const ours = parseDer(timestampRequest(sha256(imprintBytes), inside(theirs, 2).content));
+      expect(ours?.whole).toEqual(theirs?.whole);
+    });
+  });
+};
+
+// The vectors above come from openssl too; where the command is there, it is asked anew.
+if (opensslVersion() !== null) describeOpenssl(["EC P-256", "RSA 2048"]);

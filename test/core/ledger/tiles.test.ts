@@ -1,0 +1,284 @@
+// Tiles, roots and proofs against an independent builder, at every small size and around every edge.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { hexOf, utf8 } from "../../../core/bytes.ts";
+import { sha256 } from "../../../core/hash.ts";
+import {
+  consistencyProofOf,
+  inclusionProofOf,
+  isConsistent,
+  isSameHash,
+  leafHash,
+  rootFromInclusion,
+  type ReadNode,
+} from "../../../core/ledger/merkle.ts";
+import {
+  consistencyProofFromTiles,
+  entriesOfBundle,
+  entryBundle,
+  inclusionProofFromTiles,
+  nodesFromTiles,
+  placeOfTilePath,
+  rootFromTiles,
+  tilePath,
+  tilesAfterAppend,
+  tilesReadBy,
+  type ReadTile,
+} from "../../../core/ledger/tiles.ts";
+import { naiveConsistency, naiveInclusion, naiveLeaf, naiveRoot, naiveTiles } from "../../support/naive-log.ts";
+
+const entries = (count: number): Uint8Array[] => Array.from({ length: count }, (_, at) => utf8(`entry ${at}`));
+
+/** A log in memory: tiles by level and number, grown by batches of given lengths. */
+class MemoryLog {
+  readonly tiles = new Map<string, Uint8Array>();
+  size = 0n;
+  writes = 0;
+
+  readonly read: ReadTile = (level, n, width) => {
+    const tile = this.tiles.get(`${level}/${n}`) ?? new Uint8Array(0);
+    if (tile.length < width * 32) throw new Error(`no tile ${level}/${n} of width ${width}`);
+    return tile.subarray(0, width * 32);
+  };
+
+  append(leaves: readonly Uint8Array[]): void {
+    for (const { level, n, data } of tilesAfterAppend(sha256, this.size, leaves, this.read)) {
+      this.tiles.set(`${level}/${n}`, data);
+      this.writes += 1;
+    }
+    this.size += BigInt(leaves.length);
+  }
+
+  /** Path to bytes, as the log would serve them now. */
+  published(): Map<string, string> {
+    return new Map(
+      [...this.tiles].map(([key, data]) => {
+        const [level, n] = key.split("/");
+        return [tilePath({ level: Number(level), n: BigInt(n ?? ""), width: data.length / 32 }), hexOf(data)];
+      }),
+    );
+  }
+}
+
+const hexMap = (tiles: ReadonlyMap<string, Uint8Array>): Map<string, string> =>
+  new Map([...tiles].map(([path, data]) => [path, hexOf(data)]));
+
+const sorted = (map: ReadonlyMap<string, string>): [string, string][] => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+
+const edges = [255, 256, 257, 65_535, 65_536, 65_537];
+
+describe("tiles", () => {
+  test("of every size up to 300 are byte for byte what the definition says", () => {
+    const leaves = entries(300).map((entry) => leafHash(sha256, entry));
+    const log = new MemoryLog();
+    for (let size = 1; size <= 300; size += 1) {
+      log.append(leaves.slice(size - 1, size));
+      expect(sorted(log.published())).toEqual(sorted(hexMap(naiveTiles(leaves.slice(0, size)))));
+    }
+  });
+
+  test("around 256 and 65,536 are byte for byte what the definition says, and so are roots", () => {
+    const leaves = entries(65_537).map(naiveLeaf);
+    for (const size of edges) {
+      const log = new MemoryLog();
+      for (let at = 0; at < size; at += 500) log.append(leaves.slice(at, Math.min(size, at + 500)));
+      expect(sorted(log.published())).toEqual(sorted(hexMap(naiveTiles(leaves.slice(0, size)))));
+      expect(hexOf(rootFromTiles(sha256, log.size, log.read))).toBe(hexOf(naiveRoot(leaves.slice(0, size))));
+    }
+  });
+
+  test("of 70,000 entries are the ones the format's own example counts", () => {
+    const log = new MemoryLog();
+    const leaves = entries(70_000).map((entry) => leafHash(sha256, entry));
+    for (let at = 0; at < leaves.length; at += 10_000) log.append(leaves.slice(at, at + 10_000));
+    const paths = [...log.published().keys()];
+    expect(paths.filter((path) => /^tile\/0\/[x0-9/]+$/.test(path))).toHaveLength(273);
+    expect(paths.filter((path) => !/^tile\/0\/[x0-9/]+$/.test(path)).sort()).toEqual([
+      "tile/0/273.p/112",
+      "tile/1/000",
+      "tile/1/001.p/17",
+      "tile/2/000.p/1",
+    ]);
+  });
+
+  test("do not depend on how entries were batched, and each is written once a batch", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 700 }), { minLength: 1, maxLength: 6 }), (batches) => {
+        const total = batches.reduce((sum, count) => sum + count, 0);
+        const leaves = entries(total).map((entry) => leafHash(sha256, entry));
+        const inBatches = new MemoryLog();
+        let at = 0;
+        for (const count of batches) {
+          const before = inBatches.writes;
+          inBatches.append(leaves.slice(at, at + count));
+          const touched = Math.floor((at + count - 1) / 256) - Math.floor(at / 256) + 1;
+          expect(inBatches.writes - before).toBeLessThanOrEqual(touched + 1); // one level-1 tile holds up to 65,536 entries
+          at += count;
+        }
+        const atOnce = new MemoryLog();
+        atOnce.append(leaves);
+        expect(sorted(inBatches.published())).toEqual(sorted(atOnce.published()));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test("an edge that is narrower or wider than the tree is refused", () => {
+    const leaf = sha256("leaf");
+    expect(() => tilesAfterAppend(sha256, 3n, [leaf], () => new Uint8Array(2 * 32))).toThrow(/edge/);
+    expect(() => tilesAfterAppend(sha256, 3n, [leaf], () => new Uint8Array(4 * 32))).toThrow(/edge/);
+  });
+});
+
+describe("proofs from tiles", () => {
+  const leaves = entries(300).map((entry) => leafHash(sha256, entry));
+  const roots = Array.from({ length: 301 }, (_, size) => naiveRoot(leaves.slice(0, size)));
+  // One tree of 300 serves every smaller size: an old partial tile is the beginning of a later one.
+  const log = new MemoryLog();
+  log.append(leaves);
+  // Thousands of proofs read the same few nodes, so each is taken from its tile once.
+  const fromTiles = nodesFromTiles(sha256, 300n, log.read);
+  const taken = new Map<string, Uint8Array>();
+  const nodes: ReadNode = (height, index) => {
+    const key = `${height}/${index}`;
+    const node = taken.get(key) ?? fromTiles(height, index);
+    taken.set(key, node);
+    return node;
+  };
+
+  test("any two of the sizes 0 to 300 are consistent, and no root passes for another size", () => {
+    let pairs = 0;
+    for (let newSize = 0; newSize <= 300; newSize += 1) {
+      const newer = { size: BigInt(newSize), root: roots[newSize] as Uint8Array };
+      for (let oldSize = 0; oldSize <= newSize; oldSize += 1) {
+        const older = { size: BigInt(oldSize), root: roots[oldSize] as Uint8Array };
+        const proof = consistencyProofOf(sha256, older.size, newer.size, nodes);
+        const wrong = { size: older.size, root: roots[(oldSize + 1) % 301] as Uint8Array };
+        if (!isConsistent(sha256, older, newer, proof)) throw new Error(`${oldSize} and ${newSize} are not consistent`);
+        if (isConsistent(sha256, wrong, newer, proof)) throw new Error(`${oldSize} and ${newSize} are consistent with a wrong root`);
+        pairs += 1;
+      }
+    }
+    expect(pairs).toBe((301 * 302) / 2);
+  });
+
+  test("inclusion holds for every entry of every size up to 300", () => {
+    for (let size = 1; size <= 300; size += 1) {
+      for (let index = 0; index < size; index += 1) {
+        const proof = inclusionProofOf(sha256, BigInt(index), BigInt(size), nodes);
+        const root = rootFromInclusion(sha256, { leaf: leaves[index] as Uint8Array, index: BigInt(index), size: BigInt(size), proof });
+        if (root === null || !isSameHash(roots[size] as Uint8Array, root)) throw new Error(`entry ${index} is not in the tree of ${size}`);
+      }
+    }
+  });
+
+  test("are hash for hash what the definition says", () => {
+    for (const size of [1, 2, 3, 7, 8, 70, 255, 256, 257, 300]) {
+      for (const part of [0, 0.3, 0.5, 0.9, 1]) {
+        const index = Math.min(size - 1, Math.floor(size * part));
+        const tree = leaves.slice(0, size);
+        const inclusion = inclusionProofFromTiles(sha256, BigInt(index), BigInt(size), log.read);
+        expect(inclusion.map(hexOf)).toEqual(naiveInclusion(index, tree).map(hexOf));
+        const consistency = consistencyProofFromTiles(sha256, BigInt(index + 1), BigInt(size), log.read);
+        expect(consistency.map(hexOf)).toEqual(naiveConsistency(index + 1, tree).map(hexOf));
+      }
+    }
+  });
+
+  test("connect all sizes around 256 and 65,536 with each other", () => {
+    const many = entries(65_537).map(naiveLeaf);
+    const big = new MemoryLog();
+    for (let at = 0; at < many.length; at += 4_096) big.append(many.slice(at, at + 4_096));
+    const sizes = [1, 2, 3, 254, ...edges];
+    const heads = sizes.map((size) => ({ size: BigInt(size), root: rootFromTiles(sha256, BigInt(size), big.read) }));
+    for (const older of heads) {
+      expect(hexOf(older.root)).toBe(hexOf(naiveRoot(many.slice(0, Number(older.size)))));
+      for (const newer of heads.filter(({ size }) => size >= older.size)) {
+        const proof = consistencyProofFromTiles(sha256, older.size, newer.size, big.read);
+        expect(isConsistent(sha256, older, newer, proof)).toBe(true);
+      }
+      for (const index of [0n, older.size / 2n, older.size - 1n]) {
+        const proof = inclusionProofFromTiles(sha256, index, older.size, big.read);
+        const root = rootFromInclusion(sha256, { leaf: many[Number(index)] as Uint8Array, index, size: older.size, proof });
+        expect(root === null ? null : hexOf(root)).toBe(hexOf(older.root));
+      }
+    }
+  });
+
+  test("need only the tiles that the dry run names", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 300 }), fc.nat(299), (size, at) => {
+        const index = BigInt(at % size);
+        const named = tilesReadBy((hash, read) => inclusionProofFromTiles(hash, index, BigInt(size), read)).map(tilePath);
+        const fetched = new Set(named);
+        const proof = inclusionProofFromTiles(sha256, index, BigInt(size), (level, n, width) => {
+          if (!fetched.has(tilePath({ level, n, width }))) throw new Error("read a tile that was not named");
+          return log.read(level, n, width);
+        });
+        const leaf = leaves[Number(index)] as Uint8Array;
+        expect(rootFromInclusion(sha256, { leaf, index, size: BigInt(size), proof })).toEqual(roots[size]);
+      }),
+    );
+  });
+});
+
+describe("the address of a tile", () => {
+  test("is the format's own example", () => {
+    expect(tilePath({ level: 0, n: 1_234_067n, width: 256 })).toBe("tile/0/x001/x234/067");
+    expect(tilePath({ level: 3, n: 5n, width: 7 })).toBe("tile/3/005.p/7");
+    expect(tilePath({ level: "entries", n: 1_000n, width: 255 })).toBe("tile/entries/x001/000.p/255");
+  });
+
+  test("is read back", () => {
+    const place = fc.record({
+      level: fc.oneof(fc.integer({ min: 0, max: 63 }), fc.constant("entries" as const)),
+      n: fc.bigInt({ min: 0n, max: (1n << 55n) - 1n }),
+      width: fc.integer({ min: 1, max: 256 }),
+    });
+    fc.assert(
+      fc.property(place, (one) => {
+        expect(placeOfTilePath(tilePath(one))).toEqual(one);
+      }),
+    );
+  });
+
+  test.each([
+    "tile/0/1",
+    "tile/0/0001",
+    "tile/00/001",
+    "tile/64/001",
+    "tile/0/x000/001",
+    "tile/0/001.p/0",
+    "tile/0/001.p/256",
+    "tile/0/001.p/09",
+    "tile/0/001.p/",
+    "tile/0/x001",
+    "tile/0/001/002",
+    "/tile/0/001",
+    "tile/0/001/",
+    "tile/x/001",
+    "tile/0/x999/x999/x999/x999/x999/x999/999",
+  ])("has one spelling, and %s is none", (path) => {
+    expect(placeOfTilePath(path)).toBeNull();
+  });
+});
+
+describe("an entry bundle", () => {
+  test("is read back to the same entries", () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 20 }), (some) => {
+        expect(entriesOfBundle(entryBundle(some))).toEqual(some.map((entry) => new Uint8Array(entry)));
+      }),
+    );
+    const longest = new Uint8Array(65_535).fill(7);
+    expect(entriesOfBundle(entryBundle([longest]))).toEqual([longest]);
+    expect(() => entryBundle([new Uint8Array(65_536)])).toThrow(RangeError);
+  });
+
+  test("that ends inside an entry or inside a length is none", () => {
+    const bundle = entryBundle([utf8("one"), utf8("two")]);
+    for (let length = 1; length < bundle.length; length += 1) {
+      expect(entriesOfBundle(bundle.subarray(0, length)) === null).toBe(length !== 5);
+    }
+  });
+});

@@ -1,0 +1,276 @@
+// Cosignatures: what is asked of a witness, what its answers mean, and asking one that keeps to the protocol and one that does not.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { base64Of, utf8 } from "../../../core/bytes.ts";
+import { checkpointText, parseCheckpoint } from "../../../core/ledger/checkpoint.ts";
+import { isConsistent, leafHash, type TreeHead } from "../../../core/ledger/merkle.ts";
+import { cosignatureLine, keyKinds, parseNote, parseVkey, signNote, withSignatureLines } from "../../../core/ledger/note.ts";
+import { addCheckpointText, parseAddCheckpoint, parseWitnessedSize, verifyCosignatures } from "../../../core/ledger/witness.ts";
+import { isoOf } from "../../../core/time.ts";
+import { noteCrypto, openNoteSigner } from "../../../storage/note-keys.ts";
+import { witnessAttestor } from "../../../workers/adapters/attestor-witness.ts";
+import { naiveConsistency, naiveRoot } from "../../support/naive-log.ts";
+import { secretOf } from "../../support/note-keys.ts";
+import ledgerVectors from "../../vectors/ledger.json" with { type: "json" };
+
+const { sha256 } = noteCrypto;
+const { log } = ledgerVectors.audit;
+const vectorKey = parseVkey(sha256, log.witness_vkey);
+if (vectorKey === null) throw new Error("no key");
+const vectorLine = log.cosigned_checkpoint.slice(log.checkpoint.length);
+
+const origin = "svc.test/audit/0";
+const logSigner = await openNoteSigner(await secretOf(origin, 31));
+const witness = await openNoteSigner(await secretOf("witness.test/w1", 32, keyKinds.witness));
+const stranger = await openNoteSigner(await secretOf("witness.test/w2", 33, keyKinds.witness));
+const impostor = await openNoteSigner(await secretOf("witness.test/w1", 34, keyKinds.witness));
+
+const leaves = Array.from({ length: 30 }, (_, at) => leafHash(sha256, utf8(`entry ${at}`)));
+const headOf = (size: number): TreeHead => ({ size: BigInt(size), root: naiveRoot(leaves.slice(0, size)) });
+const noteOf = (size: number): Promise<string> => signNote(checkpointText({ origin, ...headOf(size) }), [logSigner]);
+const lineBy = async (signer: typeof witness, note: string, time: bigint): Promise<string> =>
+  cosignatureLine(parseNote(note)?.text ?? "", signer, time);
+
+describe("a request for a cosignature", () => {
+  test("is the old size, the proof, an empty line and the checkpoint", async () => {
+    const checkpoint = await noteOf(5);
+    const proof = naiveConsistency(3, leaves.slice(0, 5));
+    const text = addCheckpointText({ oldSize: 3n, proof, checkpoint });
+    expect(text).toBe(`old 3\n${proof.map((hash) => `${base64Of(hash)}\n`).join("")}\n${checkpoint}`);
+    expect(parseAddCheckpoint(text)).toEqual({ oldSize: 3n, proof, checkpoint });
+    expect(addCheckpointText({ oldSize: 0n, proof: [], checkpoint })).toBe(`old 0\n\n${checkpoint}`);
+  });
+});
+
+describe("a witness's own size", () => {
+  test("is read from the answer that says so", () => {
+    expect(parseWitnessedSize("text/x.tlog.size", "20852014\n")).toBe(20_852_014n);
+    expect(parseWitnessedSize("text/x.tlog.size", "0\n")).toBe(0n);
+  });
+
+  test.each([
+    ["another media type", "text/plain", "5\n"],
+    ["no line break", "text/x.tlog.size", "5"],
+    ["a leading zero", "text/x.tlog.size", "05\n"],
+    ["a word", "text/x.tlog.size", "five\n"],
+    ["two lines", "text/x.tlog.size", "5\n\n"],
+  ])("is not read from %s", (_, mediaType, body) => {
+    expect(parseWitnessedSize(mediaType, body)).toBeNull();
+  });
+});
+
+describe("a cosignature", () => {
+  const faultOf = async (note: string, answer: string, keys = [witness.key]): Promise<string> => {
+    const verdict = await verifyCosignatures(noteCrypto, note, answer, keys);
+    return verdict.ok ? "ok" : verdict.fault;
+  };
+
+  test("of the vectors verifies, with its time, and goes below the note as it is", async () => {
+    const verdict = await verifyCosignatures(noteCrypto, log.checkpoint, vectorLine, [vectorKey]);
+    expect(verdict).toEqual({ ok: true, cosignatures: [{ key: vectorKey, time: 1_772_600_000n, line: vectorLine }] });
+    expect(withSignatureLines(log.checkpoint, [vectorLine])).toBe(log.cosigned_checkpoint);
+  });
+
+  test("is found among lines of others, which say nothing", async () => {
+    const note = await noteOf(5);
+    const own = await lineBy(witness, note, 1_790_000_000n);
+    const unreadable = `\u2014 witness.test/pq ${Buffer.alloc(2_432, 5).toString("base64")}\n`; // a kind of key not read here
+    const answer = (await lineBy(stranger, note, 1n)) + unreadable + own;
+    const verdict = await verifyCosignatures(noteCrypto, note, answer, [witness.key]);
+    expect(verdict.ok && verdict.cosignatures.map(({ line, time }) => ({ line, time }))).toEqual([{ line: own, time: 1_790_000_000n }]);
+  });
+
+  test("is refused when it is not one", async () => {
+    const note = await noteOf(5);
+    const own = await lineBy(witness, note, 1_790_000_000n);
+    const otherNote = await lineBy(witness, await noteOf(6), 1_790_000_000n);
+    const bytes = Buffer.from(own.split(" ")[2] as string, "base64");
+    const later = Buffer.from(bytes);
+    later[11] = (later[11] as number) ^ 1; // the last byte of its time
+    expect(await faultOf(note, own)).toBe("ok");
+    expect(await faultOf(note, otherNote)).toBe("bad_signature");
+    expect(await faultOf(note, own.replace(bytes.toString("base64"), later.toString("base64")))).toBe("bad_signature");
+    expect(await faultOf(note, own + otherNote)).toBe("bad_signature");
+    expect(await faultOf(note, await lineBy(stranger, note, 1n))).toBe("no_known_signature");
+    expect(await faultOf(note, await lineBy(impostor, note, 1n))).toBe("no_known_signature");
+    expect(await faultOf(note, own, [])).toBe("no_known_signature");
+  });
+
+  test("is never the log's own signature", async () => {
+    const note = await noteOf(5);
+    expect(await faultOf(note, note.slice(note.lastIndexOf("\u2014")), [logSigner.key])).toBe("no_known_signature");
+  });
+
+  test.each([
+    ["nothing", () => ""],
+    ["no line break", (own: string) => own.slice(0, -1)],
+    ["an empty line before it", (own: string) => `\n${own}`],
+    ["text before it", (own: string) => `hello\n${own}`],
+    ["text and an empty line before it", (own: string) => `hello\n\n${own}`],
+    ["an empty line behind it", (own: string) => `${own}\n`],
+    ["carriage returns", (own: string) => own.replace("\n", "\r\n")],
+    ["a page", () => "<html>"],
+  ])("is not read from an answer with %s", async (_, answer) => {
+    const note = await noteOf(5);
+    expect(await faultOf(note, answer(await lineBy(witness, note, 1n)))).toBe("answer_malformed");
+  });
+});
+
+/** A witness on loopback that keeps to the protocol until told otherwise. */
+class FakeWitness {
+  last: TreeHead = headOf(0);
+  clock: () => bigint = () => BigInt(Math.floor(Date.now() / 1_000));
+  /** Answers instead of the protocol. */
+  instead: ((response: ServerResponse, note: string) => unknown) | null = null;
+  readonly asked: string[] = [];
+  readonly #server = createServer((request, response) => {
+    this.#serve(request, response).catch((error: unknown) => response.destroy(error as Error));
+  });
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/prefix`;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks).toString();
+    this.asked.push(body.split("\n")[0] as string);
+    const parsed = request.method === "POST" && request.url === "/prefix/add-checkpoint" ? parseAddCheckpoint(body) : null;
+    if (parsed === null) return void response.writeHead(400).end();
+    if (this.instead !== null) return void (await this.instead(response, parsed.checkpoint));
+    const next = parseCheckpoint(parsed.checkpoint) as TreeHead;
+    const size = { "content-type": "text/x.tlog.size" };
+    if (parsed.oldSize !== this.last.size) return void response.writeHead(409, size).end(`${this.last.size}\n`);
+    if (next.size === this.last.size && base64Of(next.root) !== base64Of(this.last.root)) return void response.writeHead(409).end();
+    if (!isConsistent(sha256, this.last, next, parsed.proof)) return void response.writeHead(422).end();
+    this.last = next;
+    response.writeHead(200).end(await lineBy(witness, parsed.checkpoint, this.clock()));
+  }
+}
+
+const fake = new FakeWitness();
+const baseUrl = await fake.start();
+afterAll(() => fake.stop());
+
+describe("asking a witness", () => {
+  beforeEach(() => {
+    fake.last = headOf(0);
+    fake.clock = () => BigInt(Math.floor(Date.now() / 1_000));
+    fake.instead = null;
+    fake.asked.splice(0);
+  });
+
+  const attestor = witnessAttestor({ key: witness.key, baseUrl }, (request) => fetch(request), noteCrypto, Date.now);
+  const ask = async (size: number, witnessedSize: number, signal = new AbortController().signal) =>
+    attestor.attest(
+      {
+        note: await noteOf(size),
+        size: BigInt(size),
+        witnessedSize: BigInt(witnessedSize),
+        consistencyProof: async (from) => (from === 0n ? [] : naiveConsistency(Number(from), leaves.slice(0, size))),
+      },
+      signal,
+    );
+
+  test("gets its cosignature, which verifies below the note", async () => {
+    const note = await noteOf(5);
+    const outcome = await ask(5, 0);
+    if (!outcome.ok || outcome.attestation.kind !== "cosignature") throw new Error(JSON.stringify(outcome));
+    const { line, name, time } = outcome.attestation;
+    const verdict = await verifyCosignatures(noteCrypto, note, line, [witness.key]);
+    expect(name).toBe("witness.test/w1");
+    expect(verdict.ok && isoOf(Number(verdict.cosignatures[0]?.time) * 1_000)).toBe(time);
+  });
+
+  test("proves each checkpoint from the last one it has cosigned", async () => {
+    for (const [size, witnessed] of [
+      [5, 0],
+      [5, 5],
+      [8, 5],
+      [29, 8],
+    ] as const)
+      expect(await ask(size, witnessed)).toMatchObject({ ok: true });
+    expect(fake.asked).toEqual(["old 0", "old 5", "old 5", "old 8"]);
+  });
+
+  test.each([
+    ["has cosigned less than we thought", 4, 9],
+    ["has cosigned more than we thought", 9, 4],
+    ["has cosigned nothing", 0, 9],
+    ["has cosigned this very checkpoint", 12, 0],
+  ])("that %s is asked again with its own size", async (_, theirs, ours) => {
+    fake.last = headOf(theirs);
+    expect(await ask(12, ours)).toMatchObject({ ok: true });
+    expect(fake.asked).toEqual([`old ${ours}`, `old ${theirs}`]);
+  });
+
+  test("that is ahead of the checkpoint cannot cosign it any more", async () => {
+    fake.last = headOf(20);
+    expect(await ask(12, 0)).toEqual({ ok: false, kind: "permanent", code: "superseded" });
+    expect(await ask(12, 13)).toEqual({ ok: false, kind: "permanent", code: "superseded" });
+    expect(fake.asked).toEqual(["old 0"]);
+  });
+
+  test("that has seen another history says so for good", async () => {
+    fake.last = { size: 12n, root: sha256(utf8("other")) };
+    expect(await ask(12, 12)).toEqual({ ok: false, kind: "permanent", code: "conflict" });
+    fake.last = { size: 10n, root: sha256(utf8("other")) };
+    expect(await ask(12, 10)).toEqual({ ok: false, kind: "permanent", code: "http_422" });
+  });
+
+  const size = { "content-type": "text/x.tlog.size" };
+  test.each<[string, (response: ServerResponse, note: string) => unknown, object]>([
+    ["does not know the log", (response) => response.writeHead(404).end(), { kind: "permanent", code: "http_404" }],
+    ["does not know its key", (response) => response.writeHead(403).end(), { kind: "permanent", code: "http_403" }],
+    ["is busy", (response) => response.writeHead(429, { "retry-after": "7" }).end(), { kind: "retry", code: "http_429", afterMs: 7_000 }],
+    ["is down", (response) => response.writeHead(502).end(), { kind: "retry", code: "http_502" }],
+    ["hangs up", (response) => response.destroy(), { kind: "retry", code: "connection" }],
+    ["answers garbage", (response) => response.writeHead(200).end("<html>"), { kind: "retry", code: "answer_malformed" }],
+    ["answers without end", (response) => response.writeHead(200).end("x".repeat(16_385)), { kind: "retry", code: "answer_too_large" }],
+    ["repeats our own size", (response) => response.writeHead(409, size).end("0\n"), { kind: "permanent", code: "conflict" }],
+    ["contradicts without saying how", (response) => response.writeHead(409).end(), { kind: "permanent", code: "conflict" }],
+    [
+      "signs with another key",
+      async (response, note) => response.writeHead(200).end(await lineBy(stranger, note, 1n)),
+      { kind: "retry", code: "no_known_signature" },
+    ],
+    [
+      "signs another checkpoint",
+      async (response) => response.writeHead(200).end(await lineBy(witness, await noteOf(3), 1n)),
+      { kind: "retry", code: "bad_signature" },
+    ],
+  ])("that %s says what to do next", async (_, instead, outcome) => {
+    fake.instead = instead;
+    expect(await ask(5, 0)).toEqual({ ok: false, ...outcome });
+    expect(fake.asked).toHaveLength(1);
+  });
+
+  test("that moves while we ask is asked again another time", async () => {
+    let moved = 3;
+    fake.instead = (response) => response.writeHead(409, size).end(`${moved++}\n`);
+    expect(await ask(9, 0)).toEqual({ ok: false, kind: "retry", code: "witness_moved" });
+    expect(fake.asked).toEqual(["old 0", "old 3"]);
+  });
+
+  test("whose clock is ahead by more than five minutes is not believed", async () => {
+    fake.clock = () => BigInt(Math.floor(Date.now() / 1_000) + 240);
+    expect(await ask(5, 0)).toMatchObject({ ok: true });
+    fake.clock = () => BigInt(Math.floor(Date.now() / 1_000) + 360);
+    expect(await ask(6, 5)).toEqual({ ok: false, kind: "retry", code: "time_in_future" });
+  });
+
+  test("ends when the caller has no more time", async () => {
+    fake.instead = () => {};
+    const over = new AbortController();
+    setTimeout(() => over.abort(), 50);
+    expect(await ask(5, 0, over.signal)).toEqual({ ok: false, kind: "retry", code: "timeout" });
+  });
+});

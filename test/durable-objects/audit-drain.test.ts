@@ -1,0 +1,222 @@
+// From the outboxes into the chains: everything exactly once, whatever fails in between, and never given up.
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, test } from "vitest";
+import { AuditLog, type AuditEnv } from "../../durable-objects/audit-log.ts";
+import { undrainedRows } from "../../storage/audit.ts";
+import type { ChainPage } from "../../durable-objects/audit-tables.ts";
+import { auditShard, chainTag, judge, shown, type AuditStub } from "../support/audit.ts";
+
+// Shards of this file alone: emptying the storage between files passes over objects that have gone idle.
+let written = 0;
+/** Puts rows into the outbox of a home, as a committed change does. */
+const commitRows = async (db: D1Database, shard: number, chain: string, count: number): Promise<string[]> => {
+  const ids = Array.from({ length: count }, () => {
+    written += 1;
+    return `outbox-${written}`;
+  });
+  await db.batch(
+    ids.map((id) =>
+      db
+        .prepare(
+          `INSERT INTO audit_outbox (id, shard, chain, type, entity_type, entity_id, at, payload_hash)
+           VALUES (?, ?, ?, 'share.created', 'share', ?, 1772600767089, ?)`,
+        )
+        .bind(id, shard, chain, `shr_${id}`, "ab".repeat(32)),
+    ),
+  );
+  return ids;
+};
+
+/** Many rows at once, made by the database itself. */
+const commitMany = (db: D1Database, shard: number, chain: string, count: number): Promise<unknown> =>
+  db
+    .prepare(
+      `INSERT INTO audit_outbox (id, shard, chain, type, entity_type, entity_id, at, payload_hash)
+       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+       SELECT 'many-' || ?2 || '-' || ?3 || '-' || i, ?2, ?3, 'share.created', 'share', 'shr_' || i, 1772600767089, ?4 FROM n`,
+    )
+    .bind(count, shard, chain, "ab".repeat(32))
+    .run();
+
+const undrained = async (db: D1Database, shard: number): Promise<number> =>
+  (await db.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE shard = ? AND drained_at IS NULL").bind(shard).first<{ n: number }>())
+    ?.n ?? -1;
+
+const lengthOf = async (stub: AuditStub, chain: string): Promise<number> => {
+  const page = (await stub.readChain(chain, 1)) as ChainPage | null;
+  return page === null ? 0 : Number(page.head.seq);
+};
+
+const eventually = async (holds: () => Promise<boolean>): Promise<void> => {
+  for (let tries = 0; tries < 100; tries += 1) {
+    if (await holds()) return;
+    await scheduler.wait(50);
+  }
+  throw new Error("it never came to hold");
+};
+
+const alarmOf = (stub: AuditStub): Promise<number | null> => runInDurableObject(stub, (_, state) => state.storage.getAlarm());
+
+/** The database, but the first `failures` statements that match `text` fail. */
+const failing = (db: D1Database, text: string, failures: number): { db: D1Database; failed: () => number } => {
+  let failed = 0;
+  const guard = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get: (_, name) => {
+        const value = Reflect.get(target, name) as unknown;
+        if (typeof value !== "function") return value;
+        return (...args: unknown[]) => {
+          if (name === "prepare" && String(args[0]).includes(text) && failed < failures) {
+            failed += 1;
+            throw new Error("D1_ERROR: no connection");
+          }
+          const result = Reflect.apply(value, target, args) as object;
+          return name === "withSession" ? guard(result) : result;
+        };
+      },
+    });
+  return { db: guard(db), failed: () => failed };
+};
+
+describe("the outboxes", () => {
+  test("of every home are drained soon after a kick, and marked", async () => {
+    const stub = auditShard(21);
+    const [here, there] = [chainTag(0x11), chainTag(0x12)];
+    await commitRows(env.DB, 21, here, 3);
+    await commitRows(env.DB_01, 21, there, 2);
+    await commitRows(env.DB, 22, here, 1); // another shard's
+    await Promise.all([stub.kick(), stub.kick(), stub.kick()]);
+    await eventually(async () => (await undrained(env.DB, 21)) + (await undrained(env.DB_01, 21)) === 0);
+    expect(await lengthOf(stub, here)).toBe(3);
+    expect(await lengthOf(stub, there)).toBe(2);
+    expect(await undrained(env.DB, 22)).toBe(1);
+    const { page, proven } = await shown(stub, there);
+    expect(page.entries.map(({ home }) => home)).toEqual(["01", "01"]);
+    expect(await judge(21, page, proven)).toBe("ok");
+    await eventually(async () => (await alarmOf(stub)) === null); // nothing left to do, so nothing wakes it
+  });
+
+  test("keep their order and take more than a page", { timeout: 60_000 }, async () => {
+    const stub = auditShard(22);
+    const chain = chainTag(0x21);
+    const ids = [...(await commitRows(env.DB, 22, chain, 600)), ...(await commitRows(env.DB, 22, chain, 650))];
+    expect(await stub.drainNow()).toMatchObject({ more: false });
+    const page = (await stub.readChain(chain, 2_000)) as ChainPage;
+    expect(page.entries.map(({ outbox_id }) => outbox_id)).toEqual(ids.toReversed());
+    expect(await undrained(env.DB, 22)).toBe(0);
+    expect(await undrainedRows(env.DB, 22, 0, 10)).toEqual([]);
+    expect(await stub.drainNow()).toEqual({ appended: 0, more: false });
+  });
+
+  test("that hold more than one run may take are gone on with at once", { timeout: 60_000 }, async () => {
+    const stub = auditShard(29);
+    await commitMany(env.DB, 29, chainTag(0x91), 10_001);
+    await runInDurableObject(stub, async (log, state) => {
+      await log.alarm();
+      const next = await state.storage.getAlarm();
+      expect(next === null ? 0 : next - Date.now()).toBeLessThan(1_000); // not the fifteen seconds of a failure
+    });
+    await eventually(async () => (await undrained(env.DB, 29)) === 0);
+    expect(await lengthOf(stub, chainTag(0x91))).toBe(10_001);
+  });
+
+  test("read again after dying between the append and the mark give nothing twice", async () => {
+    const stub = auditShard(23);
+    const chain = chainTag(0x31);
+    await commitRows(env.DB, 23, chain, 5);
+    const { db } = failing(env.DB, "UPDATE audit_outbox", 1);
+    await runInDurableObject(stub, async (_, state) => {
+      const dying = new AuditLog(state, { ...env, DB: db } as unknown as AuditEnv);
+      await expect(dying.drainNow()).rejects.toThrow("no connection");
+    });
+    expect(await lengthOf(stub, chain)).toBe(5);
+    expect(await undrained(env.DB, 23)).toBe(5);
+    await evictDurableObject(stub);
+    expect(await stub.drainNow()).toEqual({ appended: 0, more: false });
+    expect(await undrained(env.DB, 23)).toBe(0);
+    expect(await lengthOf(stub, chain)).toBe(5);
+  });
+
+  test("read by many at once give nothing twice", async () => {
+    const stub = auditShard(23);
+    const chain = chainTag(0x32);
+    await commitRows(env.DB, 23, chain, 40);
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => stub.drainNow()));
+    expect(outcomes.reduce((sum, outcome) => sum + (outcome?.appended ?? 0), 0)).toBe(40);
+    expect(await lengthOf(stub, chain)).toBe(40);
+  });
+
+  test("that fail ten times in a row are tried an eleventh time", async () => {
+    const stub = auditShard(24);
+    const chain = chainTag(0x41);
+    await commitRows(env.DB, 24, chain, 2);
+    const { db, failed } = failing(env.DB, "SELECT ord", 10);
+    await runInDurableObject(stub, async (_, state) => {
+      const unlucky = new AuditLog(state, { ...env, DB: db } as unknown as AuditEnv);
+      for (let run = 1; run <= 10; run += 1) {
+        await state.storage.deleteAlarm();
+        await unlucky.alarm(); // never throws: a throwing alarm is forgotten after six times
+        expect(failed()).toBe(run);
+        expect((await state.storage.getAlarm()) ?? 0).toBeGreaterThan(Date.now() + 10_000);
+      }
+      await unlucky.alarm();
+      expect(await state.storage.getAlarm()).toBeNull();
+    });
+    expect(await lengthOf(stub, chain)).toBe(2);
+    expect(await undrained(env.DB, 24)).toBe(0);
+  });
+
+  test("are drained by an alarm that a restart interrupted", async () => {
+    const stub = auditShard(25);
+    const chain = chainTag(0x51);
+    await commitRows(env.DB, 25, chain, 1);
+    await runInDurableObject(stub, (_, state) => state.storage.setAlarm(Date.now() + 60_000));
+    await evictDurableObject(stub);
+    expect(await runDurableObjectAlarm(stub)).toBe(true);
+    expect(await lengthOf(stub, chain)).toBe(1);
+  });
+
+  test("hold back nothing but a row that no chain can take", async () => {
+    const stub = auditShard(26);
+    const chain = chainTag(0x61);
+    await commitRows(env.DB, 26, "not a tag", 1);
+    await commitRows(env.DB, 26, chain, 3);
+    expect(await stub.drainNow()).toEqual({ appended: 3, more: false });
+    expect(await undrained(env.DB, 26)).toBe(1);
+    expect(await stub.drainNow()).toEqual({ appended: 0, more: false });
+  });
+
+  test("are drained behind a full page of such rows, which is not read over and over", { timeout: 60_000 }, async () => {
+    const stub = auditShard(28);
+    await commitMany(env.DB, 28, "no tag either", 600);
+    await commitRows(env.DB, 28, chainTag(0x81), 2);
+    expect(await stub.drainNow()).toEqual({ appended: 2, more: false });
+    await commitMany(env.DB, 28, "nor this one", 9_500);
+    expect(await stub.drainNow()).toEqual({ appended: 0, more: false });
+  });
+
+  test("wait while the log is frozen, and it keeps looking", async () => {
+    const stub = auditShard(27);
+    await commitRows(env.DB, 27, chainTag(0x71), 1);
+    await stub.assertHighwater("1", "00".repeat(32));
+    await runInDurableObject(stub, async (log, state) => {
+      await log.alarm();
+      expect((await state.storage.getAlarm()) ?? 0).toBeGreaterThan(Date.now() + 30_000);
+    });
+    expect(await undrained(env.DB, 27)).toBe(1);
+  });
+
+  test("are not asked sooner than an alarm that is due sooner", async () => {
+    const stub = auditShard(20);
+    await runInDurableObject(stub, async (log, state) => {
+      const due = Date.now() + 10;
+      await state.storage.setAlarm(due);
+      await log.kick();
+      expect([due, null]).toContain(await state.storage.getAlarm());
+      await state.storage.setAlarm(Date.now() + 15_000);
+      await log.kick();
+      expect((await state.storage.getAlarm()) ?? 0).toBeLessThan(Date.now() + 1_000);
+    });
+  });
+});

@@ -1,0 +1,394 @@
+// The audit log: one writer for many chains, proofs of what was written and of what was not, and the way in from the outboxes.
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { describe, expect, test } from "vitest";
+import { verifyAuditProof } from "../../core/audit/proof.ts";
+import { bytesOfBase64, bytesOfHex } from "../../core/bytes.ts";
+import { sha256 } from "../../core/hash.ts";
+import { parseCheckpoint, verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
+import { isConsistent } from "../../core/ledger/merkle.ts";
+import { entriesOfBundle } from "../../core/ledger/tiles.ts";
+import { verifyTlogProof } from "../../core/ledger/tlog-proof.ts";
+import { addCheckpointText } from "../../core/ledger/witness.ts";
+import type { ProvenHead } from "../../durable-objects/audit-log.ts";
+import { keepPeriodCheckpoint, type AuditRow, type ChainPage } from "../../durable-objects/audit-tables.ts";
+import { noteCrypto } from "../../storage/note-keys.ts";
+import { auditRow, auditShard, auditTrust, chainTag, judge, shown, type AuditStub } from "../support/audit.ts";
+import { freshLedger } from "../support/ledger.ts";
+import vectors from "../vectors/ledger.json" with { type: "json" };
+
+const sql = <T>(stub: AuditStub, work: (sql: SqlStorage) => T): Promise<T> =>
+  runInDurableObject(stub, (_, state) => work(state.storage.sql));
+const sizeOf = async (stub: AuditStub): Promise<number> => Number((await stub.state()).size);
+const iso = (minutes: number): string => new Date(1_772_600_000_000 + minutes * 60_000).toISOString();
+
+describe("chains", () => {
+  test("hold the entries of the vectors, hash for hash", async () => {
+    const stub = auditShard(1);
+    const { audit } = vectors;
+    await stub.append(Array.from({ length: audit.index }, (_, at) => auditRow(`filler ${at}`, chainTag(at + 1))));
+    const rows = audit.entries.map(({ canonical }, at): AuditRow => {
+      const entry = JSON.parse(canonical);
+      return {
+        ...auditRow(`vector ${at}`, audit.chain),
+        type: entry.type,
+        entityType: entry.entity_type,
+        entityId: entry.entity_id,
+        at: Date.parse(entry.at),
+        payloadHash: entry.payload_hash,
+      };
+    });
+    expect(await stub.append(rows)).toEqual({ appended: 3, known: 0, malformed: [] });
+    const page = (await stub.readChain(audit.chain, 10)) as ChainPage;
+    expect(page.chainIndex).toBe(audit.index);
+    expect(page.entries.map(({ hash }) => hash)).toEqual(audit.entries.map(({ hash }) => hash).toReversed());
+    expect(page.entries.at(-1)?.prev_hash).toBe(audit.genesis);
+    expect(page.head).toEqual({ seq: "3", hash: audit.entries[2]?.hash });
+  });
+
+  test("take a thousand appends at once over seven principals: no gap, no fork, a thousand leaves", { timeout: 60_000 }, async () => {
+    const stub = auditShard(2);
+    const rows = Array.from({ length: 1_000 }, (_, at) => auditRow(`row ${at}`, chainTag(at % 7)));
+    const outcomes = await Promise.all(rows.map((row) => stub.append([row])));
+    expect(outcomes.every((outcome) => outcome?.appended === 1)).toBe(true);
+    expect(await sizeOf(stub)).toBe(1_000);
+    const before = await stub.checkpoint(1, iso(15));
+    const seen = new Set<string>();
+    for (let index = 0; index < 7; index += 1) {
+      const { page, proven } = await shown(stub, chainTag(index));
+      expect(page.entries).toHaveLength(index < 6 ? 143 : 142);
+      expect(await judge(2, page, proven)).toBe(`ok, complete up to ${page.head.seq}`);
+      for (const { log_index } of page.entries) seen.add(log_index);
+    }
+    expect(seen.size).toBe(1_000);
+
+    // The same thousand again: whole, in part, and between new ones.
+    const again = await Promise.all([
+      stub.append(rows),
+      stub.append(rows.slice(200, 400)),
+      ...rows.slice(0, 300).map((row) => stub.append([row, row])),
+    ]);
+    expect(again.reduce((sum, outcome) => sum + (outcome?.appended ?? 0), 0)).toBe(0);
+    expect(await sizeOf(stub)).toBe(1_001); // the leaves and the heads record of the period
+    const mixed = rows.slice(0, 50).flatMap((row, at) => [row, auditRow(`new ${at}`, chainTag(at % 7)), row]);
+    expect(await stub.append(mixed)).toEqual({ appended: 50, known: 100, malformed: [] });
+
+    const after = await stub.checkpoint(2, iso(30));
+    if (before === null || after === null) throw new Error("frozen");
+    const [older, newer] = [before, after].map(({ size, root }) => ({ size: BigInt(size), root: bytesOfHex(root) as Uint8Array }));
+    const proof = (await stub.consistencyProof(before.size, after.size)).map((hash) => bytesOfBase64(hash) as Uint8Array);
+    if (older === undefined || newer === undefined) throw new Error("no heads");
+    expect(isConsistent(sha256, older, newer, proof)).toBe(true);
+    for (let index = 0; index < 7; index += 1) {
+      const { page, proven } = await shown(stub, chainTag(index));
+      expect(await judge(2, page, proven)).toBe(`ok, complete up to ${page.head.seq}`);
+    }
+  });
+
+  test("hold an event that touches two principals once each", async () => {
+    const stub = auditShard(3);
+    const [a, b] = [chainTag(0xa), chainTag(0xb)];
+    expect(await stub.append([auditRow("both", a), auditRow("both", b), auditRow("both", a)])).toEqual({
+      appended: 2,
+      known: 1,
+      malformed: [],
+    });
+    expect(await stub.append([auditRow("both", b), auditRow("both", a)])).toEqual({ appended: 0, known: 2, malformed: [] });
+    expect(((await stub.readChain(a, 5)) as ChainPage).head.seq).toBe("1");
+    expect(((await stub.readChain(b, 5)) as ChainPage).head.seq).toBe("1");
+    expect(await stub.readChain(chainTag(0xc), 5)).toBeNull();
+    expect(await stub.proofFor(chainTag(0xc))).toBeNull();
+  });
+
+  test("pass over rows that no chain can hold, and name them", async () => {
+    const stub = auditShard(3);
+    const good = auditRow("good", chainTag(0xd));
+    const outcome = await stub.append([
+      auditRow("upper-case tag", "ABCDEF00112233445566778899AABBCC"),
+      auditRow("short hash", chainTag(0xd), { payloadHash: "ab" }),
+      auditRow("no time", chainTag(0xd), { at: Number.NaN }),
+      auditRow("no type", chainTag(0xd), { type: "" }),
+      good,
+    ]);
+    expect(outcome).toEqual({ appended: 1, known: 0, malformed: ["upper-case tag", "short hash", "no time", "no type"] });
+  });
+
+  test("are read in pages, newest first", async () => {
+    const stub = auditShard(3);
+    const chain = chainTag(0xe);
+    await stub.append(Array.from({ length: 7 }, (_, at) => auditRow(`page ${at}`, chain)));
+    const seqs: string[] = [];
+    let before: number | null = null;
+    do {
+      const page = (await stub.readChain(chain, 3, before)) as ChainPage;
+      seqs.push(...page.entries.map(({ seq }) => seq));
+      before = page.nextBeforeSeq === null ? null : Number(page.nextBeforeSeq);
+    } while (before !== null);
+    expect(seqs).toEqual(["7", "6", "5", "4", "3", "2", "1"]);
+  });
+
+  test("survive a restart of the object", async () => {
+    const stub = auditShard(3);
+    const chain = chainTag(0xf);
+    await stub.append([auditRow("before", chain)]);
+    await evictDurableObject(stub);
+    await stub.append([auditRow("before", chain), auditRow("after", chain)]);
+    const { page, proven } = await shown(stub, chain);
+    expect(page.head.seq).toBe("2");
+    expect(await judge(3, page, proven)).toMatch(/^ok/);
+  });
+});
+
+describe("what is shown to a principal", () => {
+  const shard = 4;
+  const stub = auditShard(shard);
+  const alice = chainTag(0xa11ce);
+  const bob = chainTag(0xb0b);
+
+  test("proves what was written, and that nothing was left out up to the newest record", { timeout: 30_000 }, async () => {
+    await stub.append([auditRow("a1", alice), auditRow("b1", bob), auditRow("a2", alice)]);
+    const early = await shown(stub, alice);
+    expect(early.proven.proof.heads).toBeNull();
+    expect(await judge(shard, early.page, early.proven)).toBe("ok");
+
+    await stub.checkpoint(1, iso(15));
+    const recorded = await shown(stub, alice);
+    expect(await judge(shard, recorded.page, recorded.proven)).toBe("ok, complete up to 2");
+
+    // The record stays provable while heads move on, for chains that changed, that did not, and that are new.
+    await stub.append([auditRow("a3", alice), auditRow("c1", chainTag(0xc)), auditRow("a4", alice), auditRow("d1", chainTag(0xd))]);
+    for (const [chain, verdict] of [
+      [alice, "ok, complete up to 2"],
+      [bob, "ok, complete up to 1"],
+      [chainTag(0xc), "ok"],
+    ] as const) {
+      const { page, proven } = await shown(stub, chain);
+      expect(await judge(shard, page, proven)).toBe(verdict);
+    }
+    await stub.checkpoint(2, iso(30));
+    for (const chain of [alice, bob, chainTag(0xc), chainTag(0xd)]) {
+      const { page, proven } = await shown(stub, chain);
+      expect(await judge(shard, page, proven)).toBe(`ok, complete up to ${page.head.seq}`);
+    }
+  });
+
+  test("is found out when the newest entries are kept back", async () => {
+    const { page, proven } = await shown(stub, alice);
+    const cut = { ...page, entries: page.entries.slice(1), head: { seq: "3", hash: page.entries[1]?.hash ?? "" } };
+    const [proof] = (await stub.entryProofs(alice, [3])) as { seq: number; tlog_proof: string }[];
+    const withOlderHead = { ...proven, proof: { ...proven.proof, head_tlog_proof: proof?.tlog_proof ?? "" } };
+    expect(await judge(shard, cut, withOlderHead)).toBe("entries_missing");
+    expect(await judge(shard, cut, proven)).toBe("head:root_mismatch");
+  });
+
+  test("is found out when it is somebody else's", async () => {
+    const alices = await shown(stub, alice);
+    const bobs = await shown(stub, bob);
+    expect(await judge(shard, alices.page, bobs.proven)).toBe("head:root_mismatch");
+    const heads = bobs.proven.proof.heads;
+    expect(await judge(shard, alices.page, { ...alices.proven, proof: { ...alices.proven.proof, heads } })).toBe("leaf_malformed");
+    expect(await judge(shard, { ...bobs.page, chain: alice }, bobs.proven)).toBe("wrong_chain at 1");
+    expect(await judge(shard, { ...alices.page, chainIndex: 1 }, alices.proven)).toBe("prev_mismatch at 1");
+  });
+
+  test("is found out when any part of its proof is another one's", async () => {
+    const { page, proven } = await shown(stub, alice);
+    const { proof } = proven;
+    if (proof.heads === null) throw new Error("no heads proof");
+    const { heads } = proof;
+    const changes: [ProvenHead["proof"], string][] = [
+      [{ ...proof, origin: "svc.test/audit/5" }, "origin_mismatch"],
+      [{ ...proof, checkpoint: proof.checkpoint.replace("\n", "x\n") }, "checkpoint:bad_signature"],
+      [{ ...proof, heads: { ...heads, size: "3" } }, "record_malformed"],
+      [{ ...proof, heads: { ...heads, record: heads.record.replace("2026", "2025") } }, "record:root_mismatch"],
+      [{ ...proof, heads: { ...heads, record: `${heads.record} ` } }, "record_malformed"],
+      [{ ...proof, heads: { ...heads, path: heads.path.slice(1) } }, "heads_mismatch"],
+      [{ ...proof, heads: { ...heads, path: heads.path.toReversed() } }, "heads_mismatch"],
+      [{ ...proof, heads: { ...heads, leaf: heads.leaf.replace('"seq":"4"', '"seq":"3"') } }, "heads_mismatch"],
+      [{ ...proof, heads: { ...heads, leaf: heads.leaf.replace('"seq":"4"', '"seq":4') } }, "leaf_malformed"],
+    ];
+    for (const [changed, fault] of changes) expect(await judge(shard, page, { ...proven, proof: changed })).toBe(fault);
+    const before = await stub.proofFor(alice, 4);
+    expect(before).not.toBeNull();
+    const older = { ...proof, checkpoint: before?.proof.checkpoint ?? "" };
+    expect(await judge(shard, page, { ...proven, proof: older })).toBe("checkpoint_mismatch");
+  });
+
+  test("is found out when it is another history than the recorded one, however well it hangs together", async () => {
+    const { page, proven } = await shown(stub, alice);
+    const place = { chain: alice, chainIndex: BigInt(page.chainIndex) };
+    const head = { seq: BigInt(page.head.seq), hash: page.head.hash };
+    for (const rewritten of [() => "cd".repeat(32), () => undefined]) {
+      const verdict = await verifyAuditProof(noteCrypto, auditTrust(shard), place, head, rewritten, proven.proof);
+      expect(verdict).toEqual({ ok: false, fault: "leaf_mismatch" });
+    }
+  });
+
+  test("comes with one proof an entry", async () => {
+    const { page } = await shown(stub, alice);
+    const proofs = (await stub.entryProofs(alice, [1, 3, 4, 99])) as { seq: number; tlog_proof: string }[];
+    expect(proofs.map(({ seq }) => seq)).toEqual([1, 3, 4]);
+    for (const { seq, tlog_proof } of proofs) {
+      const hash = page.entries.find((entry) => entry.seq === String(seq))?.hash ?? "";
+      const verdict = await verifyTlogProof(noteCrypto, tlog_proof, bytesOfHex(hash) as Uint8Array, auditTrust(shard));
+      expect(verdict.ok).toBe(true);
+    }
+    expect(await stub.entryProofs(alice, [99])).toEqual([]);
+  });
+
+  // Every way to change a stored row; the reader is shown whatever the tables then say.
+  test.each([
+    ["another type", "UPDATE entry SET type = 'share.revoked' WHERE chain = 0 AND seq = 2", "hash_mismatch at 2"],
+    ["another time", "UPDATE entry SET at = '2026-01-01T00:00:00.000Z' WHERE chain = 0 AND seq = 3", "hash_mismatch at 3"],
+    ["another entity", "UPDATE entry SET entity_id = 'shr_other' WHERE chain = 0 AND seq = 1", "hash_mismatch at 1"],
+    ["another payload hash", `UPDATE entry SET payload_hash = '${"cd".repeat(32)}' WHERE chain = 0 AND seq = 4`, "hash_mismatch at 4"],
+    ["another hash before", "UPDATE entry SET prev_hash = zeroblob(32) WHERE chain = 0 AND seq = 3", "prev_mismatch at 3"],
+    ["another hash", "UPDATE leaf SET entry = zeroblob(32) WHERE idx = 0", "hash_mismatch at 1"],
+    ["an entry moved in the log", "UPDATE entry SET log_index = 0 WHERE chain = 0 AND seq = 2", "hash_mismatch at 2"],
+    ["an entry less", "DELETE FROM entry WHERE chain = 0 AND seq = 2", "seq_gap at 2"],
+    ["the newest entry less", "DELETE FROM entry WHERE chain = 0 AND seq = 4", "entries_missing"],
+    [
+      "an entry moved in its chain",
+      "UPDATE entry SET seq = 5 WHERE chain = 0 AND seq = 4; UPDATE entry SET seq = 4 WHERE chain = 0 AND seq = 3",
+      "seq_gap at 3",
+    ],
+    ["another recorded head", "UPDATE chain SET head = zeroblob(32) WHERE idx = 0", "heads_mismatch"],
+    ["another recorded count", "UPDATE chain SET seq = 3 WHERE idx = 0", "heads_mismatch"],
+    ["another node of the heads", "UPDATE head_node SET hash = zeroblob(32) WHERE height = 0 AND idx = 1", "heads_mismatch"],
+    ["another heads record", "UPDATE heads_record SET record = replace(record, '2026', '2025')", "record:root_mismatch"],
+  ])("is found out when storage has %s", async (_, change, fault) => {
+    const tables = ["entry", "leaf", "chain", "head_node", "heads_record"];
+    const saved = await sql(stub, (storage) => {
+      const rows = tables.map((table) => [...storage.exec(`SELECT * FROM ${table}`).raw()]);
+      storage.exec(change);
+      return rows;
+    });
+    try {
+      const { page, proven } = await shown(stub, alice);
+      expect(await judge(shard, page, proven)).toBe(fault);
+    } finally {
+      await sql(stub, (storage) => {
+        for (const [at, table] of tables.entries()) {
+          storage.exec(`DELETE FROM ${table}`);
+          for (const row of saved[at] ?? []) storage.exec(`INSERT INTO ${table} VALUES (${row.map(() => "?").join(", ")})`, ...row);
+        }
+      });
+    }
+    const { page, proven } = await shown(stub, alice);
+    expect(await judge(shard, page, proven)).toBe("ok, complete up to 4");
+  });
+});
+
+describe("closing a period", () => {
+  const shard = 5;
+  const stub = auditShard(shard);
+
+  test("puts the heads into the log once, signs over them, and says the same whenever it is asked again", async () => {
+    await stub.append([auditRow("p1", chainTag(1)), auditRow("p2", chainTag(2))]);
+    const first = await stub.checkpoint(10, iso(15));
+    expect(first).toMatchObject({ origin: "svc.test/audit/5", period: 10, at: iso(15), size: "3", headsSize: "2" });
+    const verdict = await verifyCheckpoint(noteCrypto, first?.note ?? "", auditTrust(shard));
+    expect(verdict).toMatchObject({ ok: true, checkpoint: { size: 3n, root: bytesOfHex(first?.root ?? "") } });
+    await stub.append([auditRow("p3", chainTag(1))]);
+    expect(await stub.checkpoint(10, iso(16))).toEqual(first);
+    expect(await Promise.all([stub.checkpoint(10, iso(17)), stub.checkpoint(10, iso(18))])).toEqual([first, first]);
+    expect(await sizeOf(stub)).toBe(4);
+  });
+
+  test("in which nothing happened adds nothing, and the next one covers what a skipped one missed", async () => {
+    const busy = await stub.checkpoint(11, iso(30));
+    expect(busy?.size).toBe("5");
+    const idle = await stub.checkpoint(13, iso(60));
+    expect(idle).toEqual({ ...busy, period: 13, at: iso(60) });
+    expect(await sizeOf(stub)).toBe(5);
+    await stub.append([auditRow("p4", chainTag(3))]);
+    expect(await stub.checkpoint(16, iso(105))).toMatchObject({ size: "7", headsSize: "3" });
+  });
+
+  test("of two calls at once adds one record", async () => {
+    await stub.append([auditRow("p5", chainTag(3))]);
+    const [one, two] = await Promise.all([stub.checkpoint(17, iso(120)), stub.checkpoint(17, iso(121))]);
+    expect(one).toEqual(two);
+    expect(await sizeOf(stub)).toBe(9);
+  });
+
+  test("is settled by the first checkpoint signed for it", async () => {
+    const settled = await stub.checkpoint(17, iso(120));
+    await sql(stub, (storage) => keepPeriodCheckpoint(storage, 17, 3));
+    expect(await stub.checkpoint(17, iso(122))).toEqual(settled);
+  });
+
+  test("of a log without entries commits to the empty trees", async () => {
+    const empty = await auditShard(6).checkpoint(1, iso(0));
+    expect(empty).toMatchObject({ size: "0", headsSize: "0", root: empty?.headsRoot });
+  });
+
+  test("is cosigned by the ledger as long as the log only grows", async () => {
+    const ask = freshLedger();
+    const cosign = async (oldSize: string, to: { note: string; size: string }): Promise<{ status: number; text: string }> => {
+      const proof = oldSize === "0" ? [] : (await stub.consistencyProof(oldSize, to.size)).map((hash) => bytesOfBase64(hash) as Uint8Array);
+      return ask("add-checkpoint", { method: "POST", body: addCheckpointText({ oldSize: BigInt(oldSize), proof, checkpoint: to.note }) });
+    };
+    const first = await stub.checkpoint(10, iso(15));
+    const last = await stub.checkpoint(17, iso(120));
+    if (first === null || last === null) throw new Error("frozen");
+    expect((await cosign("0", first)).status).toBe(200);
+    expect((await cosign(first.size, last)).status).toBe(200);
+    expect(await cosign("0", first)).toMatchObject({ status: 409, text: `${last.size}\n` });
+  });
+});
+
+describe("the public side", () => {
+  test("serves checkpoint, tiles, entries and proofs to anyone", async () => {
+    const stub = auditShard(7);
+    await stub.append(Array.from({ length: 300 }, (_, at) => auditRow(`public ${at}`, chainTag(at % 5))));
+    const read = async (path: string, init?: RequestInit): Promise<Response> =>
+      (await stub.fetch(`http://svc/audit/7/${path}`, init as never)) as unknown as Response;
+    const note = await (await read("checkpoint")).text();
+    expect(parseCheckpoint(note)).toMatchObject({ origin: "svc.test/audit/7", size: 300n });
+    const tile = await read("tile/0/001.p/44");
+    expect((await tile.arrayBuffer()).byteLength).toBe(44 * 32);
+    expect(tile.headers.get("access-control-allow-origin")).toBe("*");
+    const bundle = await read("tile/entries/000");
+    expect(bundle.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    const entries = entriesOfBundle(new Uint8Array(await bundle.arrayBuffer()));
+    expect(entries?.every((entry) => entry.length === 32)).toBe(true);
+    const proof = await (await read("proof?index=299")).text();
+    const last = ((await stub.readChain(chainTag(4), 1)) as ChainPage).head.hash;
+    expect((await verifyTlogProof(noteCrypto, proof, bytesOfHex(last) as Uint8Array, auditTrust(7))).ok).toBe(true);
+    expect((await read("add", { method: "POST", body: "x" })).status).toBe(405);
+    expect((await read("tile/0/002")).status).toBe(404);
+    expect(((await stub.fetch("http://svc/audit/8/checkpoint")) as unknown as Response).status).toBe(404);
+  });
+});
+
+describe("an audit log that was set back", () => {
+  test("takes, closes and proves nothing any more", async () => {
+    const stub = auditShard(8);
+    await stub.append([auditRow("s1", chainTag(1))]);
+    expect(await stub.assertHighwater("2", "00".repeat(32))).toBe(false);
+    expect(await stub.append([auditRow("s2", chainTag(1))])).toBeNull();
+    expect(await stub.checkpoint(1, iso(0))).toBeNull();
+    expect(await stub.proofFor(chainTag(1))).toBeNull();
+    expect(await stub.drainNow()).toBeNull();
+    expect(((await stub.readChain(chainTag(1), 5)) as ChainPage).head.seq).toBe("1");
+    expect((await stub.state()).frozen).toBe("the log had 2 entries and has 1");
+  });
+});
+
+test("append throughput (printed with --silent=false, not judged)", { timeout: 60_000 }, async () => {
+  const lines: string[] = [];
+  const stub = auditShard(9);
+  let total = 0;
+  for (const batch of [1, 10, 100, 500]) {
+    const rows = Array.from({ length: Math.min(2_000, batch * 50) }, (_, at) => auditRow(`speed ${batch} ${at}`, chainTag(at % 40)));
+    total += rows.length;
+    await runInDurableObject(stub, (log) => {
+      const started = performance.now();
+      for (let at = 0; at < rows.length; at += batch) log.append(rows.slice(at, at + batch));
+      lines.push(`audit append, batches of ${batch}: ${Math.round((rows.length / (performance.now() - started)) * 1_000)} entries/s`);
+    });
+  }
+  expect(await sizeOf(stub)).toBe(total);
+  lines.push(`audit log storage: ${Math.round((await sql(stub, (storage) => storage.databaseSize)) / total)} bytes/entry`);
+  console.log(lines.join("\n"));
+});

@@ -1,0 +1,306 @@
+// The embedded ledger through its HTTP interface: adding, reading and proving.
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { describe, expect, test } from "vitest";
+import { base64Of, bytesOfBase64, hexOf, utf8 } from "../../core/bytes.ts";
+import { sha256 } from "../../core/hash.ts";
+import { parseCheckpoint, verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
+import { leafHash } from "../../core/ledger/merkle.ts";
+import { keyKinds } from "../../core/ledger/note.ts";
+import { parseReceipt, receiptText, verifyReceipt, type Receipt } from "../../core/ledger/receipt.ts";
+import { entriesOfBundle, entryBundle, inclusionProofFromTiles, tilePath, tilesReadBy, type ReadTile } from "../../core/ledger/tiles.ts";
+import { parseTlogProof, verifyTlogProof } from "../../core/ledger/tlog-proof.ts";
+import { LedgerLog, type LedgerEnv } from "../../durable-objects/ledger-log.ts";
+import { noteCrypto } from "../../storage/note-keys.ts";
+import {
+  addBatch,
+  answerOf,
+  askOf,
+  auditor,
+  base,
+  checkpointOver,
+  entry,
+  freshLedger,
+  freshObject,
+  ledgerWith,
+  logVkey,
+  origin,
+  post,
+  settings,
+  trust,
+  writer,
+} from "../support/ledger.ts";
+import { secretOf } from "../support/note-keys.ts";
+import vectors from "../vectors/ledger.json" with { type: "json" };
+
+describe("adding", () => {
+  test("answers with the index, the same one for the same bytes", async () => {
+    const ask = freshLedger();
+    const statement = vectors.anchor[0]?.statement ?? "";
+    expect(await ask("add", post(statement))).toMatchObject({ status: 200, text: "0" });
+    expect(await ask("add", post("another"))).toMatchObject({ status: 200, text: "1" });
+    expect(await ask("add", post(statement))).toMatchObject({ status: 200, text: "0" });
+    const batch = await ask("add-batch", post(entryBundle([utf8("third"), utf8(statement), utf8("third")])));
+    expect(batch).toMatchObject({ status: 200, text: '{"indices":["2","0","2"]}' });
+    expect(batch.headers.get("content-type")).toBe("application/json");
+  });
+
+  test("takes a whole tile at once and an entry of the greatest length", async () => {
+    const ask = freshLedger();
+    const batch = await addBatch(ask, 0, 256);
+    expect(JSON.parse(batch.text).indices).toHaveLength(256);
+    expect(await ask("add", post(new Uint8Array(65_535)))).toMatchObject({ status: 200, text: "256" });
+  });
+
+  test("survives a restart of the object", async () => {
+    const stub = freshObject();
+    const add = async (body: string): Promise<string> => (await askOf(stub)("add", post(body))).text;
+    expect(await add("one")).toBe("0");
+    expect(await add("two")).toBe("1");
+    await evictDurableObject(stub);
+    expect(await add("one")).toBe("0");
+    expect(await add("three")).toBe("2");
+  });
+
+  test.each<[number, string, string, RequestInit]>([
+    [401, "no token", "add", post("x", {})],
+    [401, "a wrong token", "add", post("x", { authorization: "Bearer nope" })],
+    [401, "another scheme", "add-batch", post("x", { authorization: `Basic ${settings.LEDGER_WRITE_TOKEN}` })],
+    [401, "an empty token", "add", post("x", { authorization: "Bearer " })],
+    [403, "the auditor's token", "add", post("x", auditor)],
+    [403, "the auditor's token", "add-batch", post("x", auditor)],
+    [400, "no bytes", "add", post(null)],
+    [400, "an empty batch", "add-batch", post(null)],
+    [400, "half an entry", "add-batch", post(new Uint8Array([0, 2, 65]))],
+    [400, "an empty entry", "add-batch", post(entryBundle([utf8("a"), new Uint8Array(0)]))],
+    [413, "an entry too long", "add", post(new Uint8Array(65_536))],
+    [413, "too many entries", "add-batch", post(entryBundle(Array.from({ length: 257 }, (_, at) => utf8(`e${at}`))))],
+    [413, "a batch too large", "add-batch", post(new Uint8Array(1_048_577))],
+    [405, "another method", "add", { method: "PUT", body: "x", headers: writer }],
+    [404, "another path", "add-all", { headers: writer }],
+  ])("is refused with %i for %s (%s)", async (status, _, path, init) => {
+    const ask = freshLedger();
+    const answer = await ask(path, init);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(answer.headers.get("www-authenticate")).toBe(status === 401 ? "Bearer" : null);
+    expect(parseCheckpoint((await ask("checkpoint")).text)?.size).toBe(0n);
+  });
+
+  test("beyond its share of a second is put off", async () => {
+    const ask = ledgerWith({ LEDGER_ENTRIES_PER_SECOND: "3" });
+    // One object for all calls: its budget lives in its memory
+    const answers = await runInDurableObject(freshObject(), async (_, state) => {
+      const ledger = new LedgerLog(state, { ...settings, LEDGER_ENTRIES_PER_SECOND: "3" });
+      const second = Math.floor(Date.now() / 1_000) + 1;
+      await scheduler.wait(second * 1_000 - Date.now() + 5);
+      return Promise.all(
+        ["a", "b", "c", "d"].map(async (body) => answerOf(await ledger.fetch(new Request(`${base}/add`, post(body) as never)))),
+      );
+    });
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+    expect(answers[3]?.headers.get("retry-after")).toBe("1");
+    expect((await addBatch(ask, 0, 200)).status).toBe(200); // larger than a second's share, but alone
+  });
+});
+
+describe("reading", () => {
+  test("serves a checkpoint that its key signed and nobody keeps", async () => {
+    const ask = freshLedger();
+    await addBatch(ask, 0, 5);
+    const answer = await ask("checkpoint");
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(await verifyCheckpoint(noteCrypto, answer.text, trust)).toMatchObject({ ok: true, checkpoint: { size: 5n } });
+  });
+
+  test("serves tiles to anyone, for ever, and the partial tiles of old checkpoints too", async () => {
+    const ask = freshLedger();
+    await addBatch(ask, 0, 100);
+    const old = await ask("tile/0/000.p/100");
+    expect(old.status).toBe(200);
+    expect(old.bytes).toHaveLength(3_200);
+    expect((await ask("tile/0/000.p/101")).status).toBe(404);
+    expect((await ask("tile/0/000")).status).toBe(404);
+    await addBatch(ask, 100, 300);
+    const again = await ask("tile/0/000.p/100");
+    expect(hexOf(again.bytes)).toBe(hexOf(old.bytes));
+    const full = await ask("tile/0/000");
+    expect(full.bytes).toHaveLength(8_192);
+    expect(hexOf(full.bytes.subarray(0, 3_200))).toBe(hexOf(old.bytes));
+    expect((await ask("tile/0/001.p/44")).bytes).toHaveLength(44 * 32);
+    expect((await ask("tile/1/000.p/1")).bytes).toHaveLength(32);
+    for (const { headers } of [old, again, full]) {
+      expect(headers.get("content-type")).toBe("application/octet-stream");
+      expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    }
+    for (const path of [
+      "tile/0/001",
+      "tile/0/001.p/45",
+      "tile/1/000",
+      "tile/2/000.p/1",
+      "tile/0/002.p/1",
+      "tile/0/0",
+      "tile/0/x001/000",
+      "tile/64/000",
+    ]) {
+      expect((await ask(path)).status).toBe(404);
+    }
+  });
+
+  test("needs an auditor's token for entries", async () => {
+    const ask = freshLedger();
+    await addBatch(ask, 0, 260);
+    expect((await ask("tile/entries/000")).status).toBe(401);
+    expect((await ask("tile/entries/000", { headers: writer })).status).toBe(403);
+    const answer = await ask("tile/entries/000", { headers: auditor });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("cache-control")).toBe("private, max-age=31536000, immutable");
+    expect(answer.headers.get("vary")).toBe("Authorization");
+    expect(entriesOfBundle(answer.bytes)).toEqual(Array.from({ length: 256 }, (_, at) => entry(at)));
+    const edge = await ask("tile/entries/001.p/4", { headers: auditor });
+    expect(entriesOfBundle(edge.bytes)).toEqual([256, 257, 258, 259].map(entry));
+    expect((await ask("tile/entries/001.p/5", { headers: auditor })).status).toBe(404);
+  });
+
+  test("serves entries to anyone where they are public", async () => {
+    const ask = ledgerWith({ LEDGER_PUBLIC_ENTRIES: "true" });
+    await ask("add", post("open"));
+    const answer = await ask("tile/entries/000.p/1");
+    expect(answer).toMatchObject({ status: 200, bytes: entryBundle([utf8("open")]) });
+    expect(answer.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    expect((await ledgerWith({ LEDGER_PUBLIC_ENTRIES: "1" })("tile/entries/000.p/1")).status).toBe(401);
+  });
+
+  test("answers HEAD like GET, without the body", async () => {
+    const ask = freshLedger();
+    await addBatch(ask, 0, 3);
+    const head = await ask("tile/0/000.p/3", { method: "HEAD" });
+    expect(head).toMatchObject({ status: 200, text: "" });
+    expect(head.headers.get("cache-control")).toContain("immutable");
+  });
+
+  test("proves an entry in one text", async () => {
+    const ask = freshLedger();
+    await addBatch(ask, 0, 70);
+    const first = await checkpointOver(ask, 70);
+    await addBatch(ask, 70, 90);
+    await checkpointOver(ask, 90);
+    for (const [index, size] of [
+      [0, 70],
+      [69, 70],
+      [12, 90],
+      [89, 90],
+    ] as const) {
+      const { status, text } = await ask(`proof?index=${index}&size=${size}`);
+      expect(status).toBe(200);
+      expect(await verifyTlogProof(noteCrypto, text, entry(index), trust)).toMatchObject({ ok: true, checkpoint: { size: BigInt(size) } });
+    }
+    expect(parseTlogProof((await ask("proof?index=5&size=70")).text)?.checkpoint).toBe(first);
+    expect(parseCheckpoint(parseTlogProof((await ask("proof?index=5")).text)?.checkpoint ?? "")?.size).toBe(90n);
+    for (const query of ["index=90", "index=5&size=71", "index=70&size=70", "index=9007199254740993", "index=1&size=9223372036854775807"]) {
+      expect((await ask(`proof?${query}`)).status).toBe(404);
+    }
+    for (const query of ["", "index=", "index=-1", "index=01", "index=1&size=x", "size=70"])
+      expect((await ask(`proof?${query}`)).status).toBe(400);
+  });
+
+  test("lets a client that knows only the key build and verify a receipt from tiles", async () => {
+    const ask = freshLedger();
+    const statement = utf8(vectors.anchor[0]?.statement ?? "");
+    await addBatch(ask, 0, 300);
+    const submittedAt = new Date().toISOString();
+    const index = BigInt((await ask("add", post(statement))).text);
+    await addBatch(ask, 301, 320);
+    const note = await checkpointOver(ask, 320);
+    const verdict = await verifyCheckpoint(noteCrypto, note, trust);
+    if (!verdict.ok) throw new Error(verdict.fault);
+    const { size, root } = verdict.checkpoint;
+
+    const needed = tilesReadBy((hash, read) => inclusionProofFromTiles(hash, index, size, read));
+    const fetched = new Map(await Promise.all(needed.map(async (place) => [tilePath(place), (await ask(tilePath(place))).bytes] as const)));
+    const read: ReadTile = (level, n, width) => fetched.get(tilePath({ level, n, width })) ?? new Uint8Array(0);
+    const proof = inclusionProofFromTiles(sha256, index, size, read);
+    const receipt: Receipt = {
+      v: 1,
+      ledger: `tlog:${origin}`,
+      kind: "tlog",
+      tx_ref: `${origin}#${index}`,
+      entry_hash: hexOf(sha256(statement)),
+      leaf_index: index.toString(),
+      leaf_hash: base64Of(leafHash(sha256, statement)),
+      inclusion_proof: proof.map(base64Of),
+      signed_root: note,
+      tree_size: size.toString(),
+      root_hash: base64Of(root),
+      submitted_at: submittedAt,
+      verified_at: new Date().toISOString(),
+    };
+    const kept = parseReceipt(receiptText(receipt)) as Receipt;
+    const pinned = [{ origin, vkey: logVkey, validFrom: "2026-01-01T00:00:00.000Z" }];
+    expect(await verifyReceipt(noteCrypto, kept, statement, { trust: pinned })).toMatchObject({ ok: true, index: 300n });
+  });
+});
+
+describe("a ledger that is not fit to run", () => {
+  test.each<[string, LedgerEnv]>([
+    ["no origin", { LEDGER_ORIGIN: "" }],
+    ["an origin without a path", { LEDGER_ORIGIN: "ledger.svc.test" }],
+    ["no key", { LEDGER_KEY: "" }],
+  ])("answers 503 with %s", async (_, change) => {
+    const ask = ledgerWith(change);
+    expect((await ask("checkpoint")).status).toBe(503);
+    expect((await ask("add", post("x"))).status).toBe(503);
+  });
+
+  test("does not sign with the key of another log, nor with a broken one", async () => {
+    for (const key of [await secretOf("other.example/log", 5), "PRIVATE+KEY+broken", await secretOf(origin, 5, keyKinds.witness)]) {
+      expect((await ledgerWith({ LEDGER_KEY: key })("checkpoint")).status).toBe(503);
+    }
+  });
+
+  test("has no writers while it has no write token", async () => {
+    const ask = ledgerWith({ LEDGER_WRITE_TOKEN: "", LEDGER_AUDITOR_TOKEN: "" });
+    expect((await ask("add", post("x", { authorization: "Bearer " }))).status).toBe(401);
+    expect((await ask("add", post("x"))).status).toBe(401);
+  });
+
+  test("takes nothing and signs nothing once it was set back, and still shows what it has", async () => {
+    const stub = freshObject();
+    const ask = askOf(stub);
+    await addBatch(ask, 0, 4);
+    await checkpointOver(ask, 4);
+    expect(await stub.assertHighwater("4", (await stub.state()).signed?.root ?? "")).toBe(true);
+    expect(await stub.assertHighwater("9", "00".repeat(32))).toBe(false);
+    expect((await stub.state()).frozen).toBe("the log had 9 entries and has 4");
+    expect((await ask("checkpoint")).status).toBe(503);
+    expect((await ask("add", post("x"))).status).toBe(503);
+    expect((await addBatch(ask, 10, 12)).status).toBe(503);
+    expect((await ask("tile/0/000.p/4")).status).toBe(200);
+    expect((await ask("proof?index=1&size=4")).status).toBe(200);
+    await runInDurableObject(stub, (ledger) => {
+      expect(() => ledger.assertHighwater("x", "00")).toThrow("not a tree head");
+    });
+  });
+
+  test("that was started under another name is read and never written again", async () => {
+    const stub = freshObject();
+    const ask = askOf(stub);
+    await addBatch(ask, 0, 4);
+    const last = await checkpointOver(ask, 4);
+    const successor = "ledger.svc.test/ledger/next";
+    const changed = { LEDGER_ORIGIN: successor, LEDGER_KEY: await secretOf(successor, 77) };
+    const closed = ledgerWith(changed, stub);
+    expect(await closed("checkpoint")).toMatchObject({ status: 200, text: last });
+    expect((await closed("tile/0/000.p/4")).status).toBe(200);
+    expect((await closed("proof?index=1")).status).toBe(200);
+    expect((await closed("add", post("x"))).status).toBe(503);
+  });
+});
+
+test("a proof's hashes stand in the text as base64", async () => {
+  const ask = freshLedger();
+  await addBatch(ask, 0, 2);
+  const { text } = await ask("proof?index=0");
+  expect(bytesOfBase64(text.split("\n")[2] ?? "")).toEqual(leafHash(sha256, entry(1)));
+});

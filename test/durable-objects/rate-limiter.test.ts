@@ -1,0 +1,121 @@
+// The exact limit of an API key: the object alone, and through the door with five hundred calls at once.
+import { evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import type { RateLimiter } from "../../durable-objects/rate-limiter.ts";
+import { call, consentRequest, get, submission, world, type Answer } from "../support/world.ts";
+
+const objects = env.RATE_LIMITER as unknown as DurableObjectNamespace<RateLimiter>;
+let count = 0;
+const fresh = (): DurableObjectStub<RateLimiter> => {
+  count += 1;
+  return objects.getByName(`test:${count}`);
+};
+const minute = { count: 120, seconds: 60 };
+
+describe("a window", () => {
+  test("lets exactly 120 of 500 simultaneous calls through", async () => {
+    const limiter = fresh();
+    const states = await Promise.all(Array.from({ length: 500 }, () => limiter.take(minute, 1_000_000)));
+    expect(states.filter(({ allowed }) => allowed)).toHaveLength(120);
+    expect(new Set(states.filter(({ allowed }) => allowed).map(({ remaining }) => remaining)).size).toBe(120);
+    for (const { allowed, remaining, resetMs } of states) {
+      expect(resetMs).toBe(60_000);
+      if (!allowed) expect(remaining).toBe(0);
+    }
+  });
+
+  test("slides: room appears when a call leaves, not when a clock minute ends", async () => {
+    const limiter = fresh();
+    const take = async (times: number, now: number): Promise<number> => {
+      let allowed = 0;
+      for (let at = 0; at < times; at += 1) if ((await limiter.take({ count: 4, seconds: 60 }, now)).allowed) allowed += 1;
+      return allowed;
+    };
+    expect(await take(2, 0)).toBe(2);
+    expect(await take(5, 30_000)).toBe(2);
+    expect(await take(5, 59_999)).toBe(0);
+    expect(await take(5, 60_000)).toBe(2);
+    expect(await take(5, 89_999)).toBe(0);
+    expect(await take(5, 90_000)).toBe(2);
+  });
+
+  test("never holds more than the limit, whenever calls come", async () => {
+    const limiter = fresh();
+    const limit = { count: 5, seconds: 10 };
+    const taken: number[] = [];
+    let now = 0;
+    for (let at = 0; at < 200; at += 1) {
+      now += Math.trunc(Math.random() * 3_000);
+      const state = await limiter.take(limit, now);
+      if (state.allowed) taken.push(now);
+      else expect(state.resetMs).toBe((taken.at(-5) as number) + 10_000 - now);
+    }
+    for (const end of taken) expect(taken.filter((at) => at > end - 10_000 && at <= end).length).toBeLessThanOrEqual(5);
+    expect(taken.length).toBeGreaterThan(20);
+  });
+
+  test("survives the eviction of its object", async () => {
+    const limiter = fresh();
+    for (let at = 0; at < 120; at += 1) await limiter.take(minute, 5_000);
+    await evictDurableObject(limiter);
+    expect((await limiter.take(minute, 64_999)).allowed).toBe(false);
+    expect((await limiter.take(minute, 65_000)).allowed).toBe(true);
+  });
+
+  test("a clock that is set back locks nobody out", async () => {
+    const limiter = fresh();
+    for (let at = 0; at < 120; at += 1) await limiter.take(minute, 86_400_000);
+    expect(await limiter.take(minute, 1_000)).toMatchObject({ allowed: true, remaining: 119 });
+  });
+});
+
+describe("an API key", () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+  const statuses = (answers: readonly Answer[]): Record<number, number> => {
+    const counted: Record<number, number> = {};
+    for (const { status } of answers) counted[status] = (counted[status] ?? 0) + 1;
+    return counted;
+  };
+  const many = (times: number, key: string): Promise<Answer[]> =>
+    Promise.all(Array.from({ length: times }, (_, at) => get(at % 2 === 0 ? "/v1/certs?page=0" : "/v1/certs/nothing", key)));
+
+  test("is answered 120 times in 60 seconds, over all its routes together, then told when to come back", { timeout: 30_000 }, async () => {
+    const start = Date.now();
+    vi.useFakeTimers({ toFake: ["Date"], now: start });
+    const answers = await many(500, world.acme.keys.live);
+    expect(statuses(answers)[429]).toBe(380);
+    for (const { status, headers, body } of answers) {
+      expect(headers.get("ratelimit-limit")).toBe("120");
+      expect(headers.get("ratelimit-remaining")).toMatch(/^(?:\d|[1-9]\d|1[01]\d)$/);
+      expect(headers.get("ratelimit-reset")).toMatch(/^(?:[1-9]|[1-5]\d|60)$/);
+      expect(headers.has("retry-after")).toBe(status === 429);
+      if (status === 429) expect([headers.get("retry-after"), body.error.code]).toEqual(["60", "rate_limited"]);
+    }
+    expect((await get("/v1/certs", world.acme.keys.sandbox)).status).toBe(200);
+    expect((await get("/v1/certs", world.other.keys.live)).status).toBe(200);
+    const capturing = consentRequest(submission(), { authorization: `Bearer ${world.acme.keys.live}` });
+    expect((await call("/v1/consent", capturing)).status).toBe(429);
+
+    vi.setSystemTime(start + 59_999);
+    expect((await get("/v1/certs", world.acme.keys.live)).headers.get("retry-after")).toBe("1");
+    vi.setSystemTime(start + 60_000);
+    expect(statuses(await many(130, world.acme.keys.live))[429]).toBe(10);
+  });
+
+  test("is counted whatever the answer, and whatever way the header is written", async () => {
+    const remaining = async (authorization: string): Promise<number> =>
+      Number((await call("/v1/certs?page=0", { headers: { Authorization: authorization } })).headers.get("ratelimit-remaining"));
+    const first = await remaining(`Bearer ${world.other.keys.sandbox}`);
+    expect(await remaining(`bearer ${world.other.keys.sandbox}`)).toBe(first - 1);
+    expect(await remaining(`BEARER ${world.other.keys.sandbox}`)).toBe(first - 2);
+  });
+
+  test("that is not valid is not counted", async () => {
+    const answer = await get("/v1/certs", `${world.acme.keys.live.slice(0, -1)}_`);
+    expect(answer.status).toBe(401);
+    expect(answer.headers.has("ratelimit-limit")).toBe(false);
+  });
+});

@@ -1,0 +1,308 @@
+// The log engine in an object's storage: what it keeps, what it signs, and when it refuses to sign ever again.
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, test } from "vitest";
+import { hexOf, utf8 } from "../../core/bytes.ts";
+import { sha256 } from "../../core/hash.ts";
+import { parseCheckpoint, verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
+import { isConsistent } from "../../core/ledger/merkle.ts";
+import { parseNote, parseVkey, type VerifierKey } from "../../core/ledger/note.ts";
+import { tilePath } from "../../core/ledger/tiles.ts";
+import { verifyTlogProof } from "../../core/ledger/tlog-proof.ts";
+import type { LedgerLog } from "../../durable-objects/ledger-log.ts";
+import {
+  appendLeaves,
+  consistencyAt,
+  frozenBecause,
+  isStillConsistentWith,
+  keepCheckpoint,
+  logSize,
+  newestCheckpoint,
+  rootAt,
+  type SignedCheckpoint,
+} from "../../durable-objects/log-tables.ts";
+import { openLogKeys, signedCheckpoint, tlogProofAt, type LogKeys } from "../../durable-objects/transparency-log.ts";
+import { noteCrypto } from "../../storage/note-keys.ts";
+import { naiveLeaf, naiveRoot, naiveTiles } from "../support/naive-log.ts";
+import { secretOf, vkeyOfSecret } from "../support/note-keys.ts";
+
+const objects = env.LEDGER_LOG as DurableObjectNamespace<LedgerLog>;
+const origin = "engine.example/log";
+const secret = await secretOf(origin, 60);
+const keys = await openLogKeys(secret);
+const verifier = parseVkey(sha256, await vkeyOfSecret(secret)) as VerifierKey;
+const trust = { origin, keys: [verifier] };
+
+/** Runs `work` inside a fresh object, on its storage. */
+const inFreshLog = <T>(work: (storage: DurableObjectStorage) => T | Promise<T>): Promise<T> =>
+  runInDurableObject(objects.getByName(crypto.randomUUID()), (_, state) => work(state.storage));
+
+const entriesFrom = (from: number, to: number): Uint8Array[] => Array.from({ length: to - from }, (_, at) => utf8(`entry ${from + at}`));
+
+const append = (storage: DurableObjectStorage, entries: readonly Uint8Array[]): number[] =>
+  storage.transactionSync(() =>
+    appendLeaves(
+      storage.sql,
+      entries.map((entry) => ({ dedupe: sha256(entry), entry })),
+      0,
+    ),
+  );
+
+const sign = (storage: DurableObjectStorage, now: number, covers = 0, by: LogKeys = keys): Promise<SignedCheckpoint | null> =>
+  signedCheckpoint(storage, by, () => now, covers);
+
+/** Every table of the log as rows, to put back later: what restoring an object's storage to an earlier moment does. */
+const snapshot = (sql: SqlStorage) =>
+  ["leaf", "tile", "checkpoint", "meta"].map((table) => ({ table, rows: [...sql.exec(`SELECT * FROM ${table}`).raw()] }));
+
+const restore = (sql: SqlStorage, tables: ReturnType<typeof snapshot>): void => {
+  for (const { table, rows } of tables) {
+    sql.exec(`DELETE FROM ${table}`);
+    for (const row of rows) sql.exec(`INSERT INTO ${table} VALUES (${row.map(() => "?").join(", ")})`, ...row);
+  }
+};
+
+describe("appending", () => {
+  test("writes the tiles that the definition says, whatever the batches", async () => {
+    await inFreshLog((storage) => {
+      const batches = [1, 2, 250, 3, 1, 255, 500, 1, 1_000];
+      const entries = entriesFrom(0, 2_013);
+      let at = 0;
+      for (const count of batches) {
+        expect(append(storage, entries.slice(at, at + count))).toEqual(Array.from({ length: count }, (_, one) => at + one));
+        at += count;
+        const leaves = entries.slice(0, at).map(naiveLeaf);
+        const stored = storage.sql.exec<{ level: number; n: number; data: ArrayBuffer }>("SELECT level, n, data FROM tile").toArray();
+        const published = new Map(
+          stored.map(({ level, n, data }) => [tilePath({ level, n: BigInt(n), width: data.byteLength / 32 }), hexOf(new Uint8Array(data))]),
+        );
+        expect(published).toEqual(new Map([...naiveTiles(leaves)].map(([path, data]) => [path, hexOf(data)])));
+        expect(hexOf(rootAt(storage.sql, at))).toBe(hexOf(naiveRoot(leaves)));
+      }
+    });
+  });
+
+  test("gives the same bytes the same index, in a later batch and twice in one", async () => {
+    await inFreshLog((storage) => {
+      const [a, b, c] = entriesFrom(0, 3) as [Uint8Array, Uint8Array, Uint8Array];
+      expect(append(storage, [a, b])).toEqual([0, 1]);
+      expect(append(storage, [b, c, c, a])).toEqual([1, 2, 2, 0]);
+      expect(append(storage, [a, b, c])).toEqual([0, 1, 2]);
+      expect(logSize(storage.sql)).toBe(3);
+      expect(hexOf(rootAt(storage.sql, 3))).toBe(hexOf(naiveRoot([a, b, c].map(naiveLeaf))));
+    });
+  });
+
+  test("that fails half-way leaves nothing behind", async () => {
+    await inFreshLog((storage) => {
+      append(storage, entriesFrom(0, 300));
+      const before = JSON.stringify(snapshot(storage.sql));
+      storage.sql.exec("CREATE TRIGGER broken BEFORE UPDATE ON tile WHEN NEW.level = 0 BEGIN SELECT RAISE(ABORT, 'no'); END");
+      expect(() => append(storage, entriesFrom(300, 310))).toThrow("no");
+      expect(JSON.stringify(snapshot(storage.sql))).toBe(before);
+      storage.sql.exec("DROP TRIGGER broken");
+      expect(append(storage, entriesFrom(300, 310))[0]).toBe(300);
+    });
+  });
+
+  test("onto an edge that storage lost is refused", async () => {
+    await inFreshLog((storage) => {
+      append(storage, entriesFrom(0, 10));
+      storage.sql.exec("DELETE FROM leaf WHERE idx = 9");
+      expect(() => append(storage, entriesFrom(20, 21))).toThrow(/edge/);
+    });
+  });
+});
+
+describe("signing", () => {
+  test("covers the committed tree, once however many ask, and proofs lead to it", async () => {
+    await inFreshLog(async (storage) => {
+      const entries = entriesFrom(0, 600);
+      append(storage, entries);
+      const answers = await Promise.all(Array.from({ length: 20 }, () => sign(storage, 10_000)));
+      const [first] = answers;
+      if (!first) throw new Error("nothing was signed");
+      expect(new Set(answers.map((answer) => answer?.note))).toEqual(new Set([first.note]));
+      expect(await verifyCheckpoint(noteCrypto, first.note, trust)).toMatchObject({ ok: true, checkpoint: { origin, size: 600n } });
+      for (const index of [0, 255, 256, 511, 599]) {
+        const proof = tlogProofAt(storage.sql, index, first);
+        expect(await verifyTlogProof(noteCrypto, proof, entries[index] as Uint8Array, trust)).toMatchObject({
+          ok: true,
+          index: BigInt(index),
+        });
+      }
+    });
+  });
+
+  test("happens at most once a second, and keeps every checkpoint", async () => {
+    await inFreshLog(async (storage) => {
+      append(storage, entriesFrom(0, 1));
+      const first = await sign(storage, 10_000);
+      append(storage, entriesFrom(1, 2));
+      expect((await sign(storage, 10_999))?.note).toBe(first?.note);
+      expect((await sign(storage, 11_000))?.size).toBe(2);
+      append(storage, entriesFrom(2, 3));
+      expect((await sign(storage, 5_000))?.size).toBe(3); // a clock that was set back
+      const kept = storage.sql.exec<{ size: number }>("SELECT size FROM checkpoint ORDER BY size").toArray();
+      expect(kept).toEqual([{ size: 1 }, { size: 2 }, { size: 3 }]);
+    });
+  });
+
+  test("waits out the second for whoever needs a tree that is not signed yet", async () => {
+    await inFreshLog(async (storage) => {
+      append(storage, entriesFrom(0, 1));
+      await sign(storage, 10_000);
+      append(storage, entriesFrom(1, 2));
+      const started = performance.now();
+      expect((await sign(storage, 10_900, 2))?.size).toBe(2);
+      expect(performance.now() - started).toBeGreaterThanOrEqual(95);
+      expect((await sign(storage, 10_900, 1))?.size).toBe(2);
+      await expect(sign(storage, 20_000, 3)).rejects.toThrow(RangeError);
+    });
+  });
+
+  test("of an empty log covers nothing", async () => {
+    await inFreshLog(async (storage) => {
+      expect(parseCheckpoint((await sign(storage, 1))?.note ?? "")).toMatchObject({ size: 0n, root: sha256("") });
+    });
+  });
+
+  test("carries a line by the old and by the new key while one replaces the other", async () => {
+    await inFreshLog(async (storage) => {
+      append(storage, entriesFrom(0, 1));
+      const before = await sign(storage, 10_000);
+      const newSecret = await secretOf(origin, 61);
+      const both = await openLogKeys(`${secret} ${newSecret}`);
+      const during = await sign(storage, 10_001, 0, both);
+      expect(parseNote(during?.note ?? "")?.signatures).toHaveLength(2);
+      expect(during?.note.startsWith(before?.note ?? "none")).toBe(true);
+      const newVerifier = parseVkey(sha256, await vkeyOfSecret(newSecret)) as VerifierKey;
+      for (const key of [verifier, newVerifier]) {
+        expect((await verifyCheckpoint(noteCrypto, during?.note ?? "", { origin, keys: [key] })).ok).toBe(true);
+      }
+    });
+  });
+
+  test("needs the keys of one log", async () => {
+    await expect(openLogKeys("")).rejects.toThrow("not the keys of one log");
+    await expect(openLogKeys(`${secret} ${await secretOf("other.example/log", 60)}`)).rejects.toThrow("not the keys of one log");
+    await expect(openLogKeys(await secretOf(origin, 60, 4))).rejects.toThrow("not the keys of one log");
+  });
+
+  test("of a smaller tree that finishes late hands out the larger one that was signed meanwhile", async () => {
+    await inFreshLog(async (storage) => {
+      append(storage, entriesFrom(0, 5));
+      const older = { size: 3, root: rootAt(storage.sql, 3), note: "late", signedAt: 1 };
+      const newest = await sign(storage, 10_000);
+      expect(keepCheckpoint(storage.sql, older)?.note).toBe(newest?.note);
+      expect(newestCheckpoint(storage.sql)?.size).toBe(5);
+    });
+  });
+});
+
+describe("any two checkpoints", () => {
+  test("of a log grown by uneven batches are consistent", { timeout: 60_000 }, async () => {
+    await inFreshLog(async (storage) => {
+      const sizes = [1, 2, 3, 4, 5, 8, 13, 21, 64, 100, 254, 255, 256, 257, 300, 511, 512, 513, 768, 1_000, 1_024, 1_025, 1_300];
+      const signed: SignedCheckpoint[] = [];
+      for (const size of sizes) {
+        append(storage, entriesFrom(logSize(storage.sql), size));
+        const checkpoint = await sign(storage, size * 1_000);
+        if (checkpoint !== null) signed.push(checkpoint);
+      }
+      expect(signed.map(({ size }) => size)).toEqual(sizes);
+      for (const older of signed) {
+        for (const newer of signed.filter(({ size }) => size >= older.size)) {
+          const proof = consistencyAt(storage.sql, older.size, newer.size);
+          const [from, to] = [older, newer].map(({ size, root }) => ({ size: BigInt(size), root }));
+          if (from === undefined || to === undefined || !isConsistent(sha256, from, to, proof))
+            throw new Error(`${older.size} to ${newer.size}`);
+        }
+      }
+    });
+  });
+});
+
+describe("a log that was set back", () => {
+  test("does not sign or take anything once it is told how far it had been", async () => {
+    await inFreshLog(async (storage) => {
+      append(storage, entriesFrom(0, 10));
+      await sign(storage, 10_000);
+      const earlier = snapshot(storage.sql);
+      append(storage, entriesFrom(10, 20));
+      const highwater = await sign(storage, 20_000);
+      if (highwater === null) throw new Error("nothing was signed");
+      expect(isStillConsistentWith(storage.sql, highwater)).toBe(true);
+
+      restore(storage.sql, earlier);
+      expect(isStillConsistentWith(storage.sql, highwater)).toBe(false);
+      expect(frozenBecause(storage.sql)).toBe("the log had 20 entries and has 10");
+      expect(await sign(storage, 30_000)).toBeNull();
+      expect(() => append(storage, entriesFrom(30, 31))).toThrow("the log is frozen");
+      expect(keepCheckpoint(storage.sql, highwater)).toBeNull();
+    });
+  });
+
+  test("and grown again past its old size is found by the root it had there", async () => {
+    await inFreshLog(async (storage) => {
+      append(storage, entriesFrom(0, 10));
+      const earlier = snapshot(storage.sql);
+      append(storage, entriesFrom(10, 20));
+      const highwater = await sign(storage, 20_000);
+      if (highwater === null) throw new Error("nothing was signed");
+      restore(storage.sql, earlier);
+      append(storage, entriesFrom(100, 130));
+      expect(isStillConsistentWith(storage.sql, highwater)).toBe(false);
+      expect(frozenBecause(storage.sql)).toMatch(/^at size 20 the root was [0-9a-f]{64}$/);
+      expect(await sign(storage, 30_000)).toBeNull();
+    });
+  });
+
+  test("underneath its own checkpoints freezes by itself", async () => {
+    await inFreshLog(async (storage) => {
+      append(storage, entriesFrom(0, 10));
+      const leavesAndTiles = snapshot(storage.sql).filter(({ table }) => table === "leaf" || table === "tile");
+      append(storage, entriesFrom(10, 20));
+      await sign(storage, 10_000);
+      restore(storage.sql, leavesAndTiles);
+      expect(await sign(storage, 20_000)).toBeNull();
+      expect(frozenBecause(storage.sql)).toBe("the log had 20 entries and has 10");
+    });
+  });
+
+  test("or had one hash of a tile changed, or a tile deleted, freezes before it signs again", async () => {
+    const spoils = ["UPDATE tile SET data = zeroblob(320) WHERE level = 0", "DELETE FROM tile"];
+    for (const spoil of spoils) {
+      await inFreshLog(async (storage) => {
+        append(storage, entriesFrom(0, 10));
+        await sign(storage, 10_000);
+        const tiles = snapshot(storage.sql).filter(({ table }) => table === "tile");
+        append(storage, entriesFrom(10, 11));
+        storage.sql.exec(spoil);
+        expect(await sign(storage, 20_000)).toBeNull();
+        expect(frozenBecause(storage.sql)).toMatch(/^at size 10 the root was/);
+        restore(storage.sql, tiles);
+        expect(await sign(storage, 30_000)).toBeNull(); // for good: a person must look
+      });
+    }
+  });
+
+  test("so that another root stands at a signed size never signs the second one", async () => {
+    await inFreshLog(async (storage) => {
+      append(storage, entriesFrom(0, 10));
+      await sign(storage, 10_000);
+      const other = { size: 10, root: sha256("another history"), note: "another", signedAt: 20_000 };
+      expect(keepCheckpoint(storage.sql, other)).toBeNull();
+      expect(frozenBecause(storage.sql)).toBe("two roots at size 10");
+    });
+  });
+
+  test("keeps its first reason", async () => {
+    await inFreshLog((storage) => {
+      append(storage, entriesFrom(0, 2));
+      expect(isStillConsistentWith(storage.sql, { size: 3, root: sha256("x") })).toBe(false);
+      expect(isStillConsistentWith(storage.sql, { size: 1, root: sha256("y") })).toBe(false);
+      expect(frozenBecause(storage.sql)).toBe("the log had 3 entries and has 2");
+    });
+  });
+});

@@ -1,0 +1,137 @@
+// The embedded ledger as the witness of the audit log: no cosignature for a log that was set back or shows two histories.
+import { env } from "cloudflare:workers";
+import { describe, expect, test } from "vitest";
+import { base64Of, utf8 } from "../../core/bytes.ts";
+import { sha256 } from "../../core/hash.ts";
+import { checkpointText, verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
+import { leafHash, type TreeHead } from "../../core/ledger/merkle.ts";
+import { parseVkey, signNote, type VerifierKey } from "../../core/ledger/note.ts";
+import { consistencyProofFromTiles, rootFromTiles, tilesAfterAppend, type ReadTile } from "../../core/ledger/tiles.ts";
+import { addCheckpointText } from "../../core/ledger/witness.ts";
+import { noteCrypto, openNoteSigner } from "../../storage/note-keys.ts";
+import { freshLedger, ledgerWith, settings, type Answer, type Ask } from "../support/ledger.ts";
+import { secretOf, vkeyOfSecret } from "../support/note-keys.ts";
+
+const auditOrigin = "svc.test/audit/3";
+const auditSecret = (env.AUDIT_KEY as string).split(" ").find((secret) => secret.includes(`+${auditOrigin}+`)) ?? "";
+const auditSigner = await openNoteSigner(auditSecret);
+const witnessKey = parseVkey(sha256, await vkeyOfSecret(settings.LEDGER_WITNESS_KEY as string)) as VerifierKey;
+
+describe("cosigning the audit log", () => {
+  /** An audit log in memory. */
+  const auditLog = (salt = "") => {
+    const tiles = tilesAfterAppend(
+      sha256,
+      0n,
+      Array.from({ length: 50 }, (_, at) => leafHash(sha256, utf8(`audit ${salt}${at}`))),
+      () => new Uint8Array(0),
+    );
+    const read: ReadTile = (level, n, width) =>
+      tiles.find((tile) => tile.level === level && tile.n === n)?.data.subarray(0, width * 32) ?? new Uint8Array(0);
+    const head = (size: number): TreeHead => ({ size: BigInt(size), root: rootFromTiles(sha256, BigInt(size), read) });
+    return {
+      head,
+      proof: (from: number, to: number): Uint8Array[] => consistencyProofFromTiles(sha256, BigInt(from), BigInt(to), read),
+      note: async (size: number, name = auditOrigin): Promise<string> => {
+        return signNote(checkpointText({ origin: name, ...head(size) }), [auditSigner]);
+      },
+    };
+  };
+  const log = auditLog();
+  const request = async (from: number, to: number, of = log): Promise<string> =>
+    addCheckpointText({ oldSize: BigInt(from), proof: from === 0 ? [] : of.proof(from, to), checkpoint: await of.note(to) });
+  const send = (ask: Ask, body: string): Promise<Answer> => ask("add-checkpoint", { method: "POST", body });
+
+  test("gives one line that verifies with the checkpoint, at every step onwards", async () => {
+    const ask = freshLedger();
+    for (const [from, to] of [
+      [0, 1],
+      [1, 7],
+      [7, 7],
+      [7, 32],
+      [32, 50],
+    ] as const) {
+      const answer = await send(ask, await request(from, to));
+      expect(answer.status).toBe(200);
+      expect(answer.text).toMatch(/^\u2014 ledger\.svc\.test\/witness [A-Za-z0-9+/]+={0,2}\n$/);
+      const cosigned = (await log.note(to)) + answer.text;
+      const verdict = await verifyCheckpoint(noteCrypto, cosigned, {
+        origin: auditOrigin,
+        keys: [auditSigner.key],
+        witnesses: [witnessKey],
+      });
+      const [cosignature] = verdict.ok ? verdict.cosignatures : [];
+      expect(Math.abs(Number(cosignature?.time) - Date.now() / 1_000)).toBeLessThan(10);
+    }
+  });
+
+  test("refuses a log that was set back, or that has another history, with the size it knows", async () => {
+    const ask = freshLedger();
+    await send(ask, await request(0, 20));
+    for (const body of [await request(0, 10), await request(0, 30), await request(10, 30), await request(10, 10)]) {
+      const answer = await send(ask, body);
+      expect(answer).toMatchObject({ status: 409, text: "20\n" });
+      expect(answer.headers.get("content-type")).toBe("text/x.tlog.size");
+    }
+    const fork = auditLog("forked ");
+    expect(await send(ask, await request(20, 20, fork))).toMatchObject({ status: 409, text: "20\n" });
+    expect((await send(ask, await request(20, 30, fork))).status).toBe(422);
+    expect((await send(ask, await request(20, 30))).status).toBe(200);
+  });
+
+  test("says 422 for a proof that does not lead there", async () => {
+    const ask = freshLedger();
+    await send(ask, await request(0, 20));
+    const good = log.proof(20, 30);
+    const body = async (proof: readonly Uint8Array[], from = 20n): Promise<string> =>
+      addCheckpointText({ oldSize: from, proof, checkpoint: await log.note(30) });
+    for (const proof of [[], good.slice(1), good.toReversed(), [...good, sha256("more")]]) {
+      expect((await send(ask, await body(proof))).status).toBe(422);
+    }
+    const first = freshLedger();
+    expect((await send(first, await body([sha256("x")], 0n))).status).toBe(422);
+  });
+
+  test("says 404 for a log it was not told to watch, 403 for one that did not sign, 400 for what is no request", async () => {
+    const ask = freshLedger();
+    const unknown = addCheckpointText({ oldSize: 0n, proof: [], checkpoint: await log.note(5, "svc.test/audit/77") });
+    expect((await send(ask, unknown)).status).toBe(404);
+    const other = await openNoteSigner(await secretOf(auditOrigin, 99));
+    const unsigned = await signNote(checkpointText({ origin: auditOrigin, ...log.head(5) }), [other]);
+    expect((await send(ask, addCheckpointText({ oldSize: 0n, proof: [], checkpoint: unsigned }))).status).toBe(403);
+    const good = await request(0, 5);
+    const malformed = [
+      "",
+      "old 0\n",
+      good.replace("old 0", "old 00"),
+      good.replace("old 0", "old -1"),
+      good.replace("old 0", "new 0"),
+      good.replace("old 0\n", "old 0\nnot base64\n"),
+      good.replace("old 0\n", `old 0\n${`${base64Of(sha256("x"))}\n`.repeat(64)}`),
+      good.replaceAll("\n", "\r\n"),
+      good.slice(0, -1),
+      `old 9\n\n${await log.note(5)}`,
+    ];
+    for (const body of malformed) expect((await send(ask, body)).status).toBe(400);
+    expect((await ask("add-checkpoint", { method: "POST", body: new Uint8Array([0x6f, 0xff]) })).status).toBe(400);
+    expect((await ask("add-checkpoint", { method: "POST", body: new Uint8Array(70_000) })).status).toBe(413);
+    expect((await ask("add-checkpoint")).status).toBe(405);
+    expect((await send(ask, good)).status).toBe(200);
+  });
+
+  test("of two requests at once from the same old size, one moves it and the other learns the new size", async () => {
+    const ask = freshLedger();
+    await send(ask, await request(0, 5));
+    const answers = await Promise.all([send(ask, await request(5, 20)), send(ask, await request(5, 30)), send(ask, await request(5, 40))]);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const sizes = new Set(answers.filter(({ status }) => status === 409).map(({ text }) => text));
+    expect(sizes.size).toBe(1);
+    expect(["20\n", "30\n", "40\n"]).toContain([...sizes][0]);
+  });
+
+  test("is not offered without a witness key, nor for logs it has no key of", async () => {
+    expect((await send(ledgerWith({ LEDGER_WITNESS_KEY: "" }), await request(0, 5))).status).toBe(404);
+    expect((await send(ledgerWith({ AUDIT_VKEY: "" }), await request(0, 5))).status).toBe(404);
+    expect((await send(ledgerWith({ LEDGER_WITNESS_KEY: settings.LEDGER_KEY as string }), await request(0, 5))).status).toBe(503);
+  });
+});

@@ -1,0 +1,271 @@
+// Anchoring: whatever a ledger does, issuing is not affected, and once it is well again everything is anchored once.
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
+import { tlogAdapter, type LedgerFetch } from "../../workers/adapters/ledger-tlog.ts";
+import type { Env } from "../../workers/env.ts";
+import { submitAnchors, unpark } from "../../workers/operations/ledger.ts";
+import { scheduled } from "../../workers/jobs/scheduled.ts";
+import { platformOf, type Platform } from "../../workers/services.ts";
+import { noteCrypto, openNoteSigner } from "../../storage/note-keys.ts";
+import { vkeyOf } from "../../core/ledger/note.ts";
+import { consent, get, issue, submission } from "../support/world.ts";
+
+const base = await platformOf(env as unknown as Env);
+const { ledger } = base.config;
+const trust = await Promise.all(
+  ledger.keys.map(async (secret) => ({
+    origin: ledger.origin,
+    vkey: vkeyOf((await openNoteSigner(secret)).key),
+    validFrom: "1970-01-01T00:00:00.000Z",
+  })),
+);
+
+interface AnchorRow {
+  readonly entity_id: string;
+  readonly status: string;
+  readonly attempts: number;
+  readonly next_at: Instant;
+  readonly tx_ref: string | null;
+  readonly last_error: string | null;
+}
+
+const anchors = async (): Promise<AnchorRow[]> =>
+  (
+    await env.DB.prepare("SELECT entity_id, status, attempts, next_at, tx_ref, last_error FROM anchors ORDER BY ord").all<
+      AnchorRow & Record<string, unknown>
+    >()
+  ).results;
+
+const anchorOf = async (certId: string): Promise<AnchorRow> => {
+  const row = (await anchors()).find(({ entity_id }) => entity_id === certId);
+  if (row === undefined) throw new Error("no anchor");
+  return row;
+};
+
+/** A ledger object of its own for each test: same name and key, other storage. */
+let logName = "";
+const realLedger: LedgerFetch = (request) =>
+  base.ledgerLog === undefined
+    ? Promise.reject(new Error("none"))
+    : (env.LEDGER_LOG as DurableObjectNamespace).getByName(logName).fetch(request);
+
+/** The platform with its ledger reached through `through`, on a clock of its own. */
+const platformWith = (through: LedgerFetch, clock: () => Instant = () => Date.now()): Platform => ({
+  ...base,
+  clock,
+  ledgers: [
+    tlogAdapter(
+      { origin: ledger.origin, role: "primary", baseUrl: `https://${ledger.origin}`, writeToken: ledger.writeToken, trust },
+      through,
+      noteCrypto,
+      clock,
+    ),
+  ],
+});
+
+const never: LedgerFetch = (request) =>
+  new Promise((_, reject) => {
+    request.signal.addEventListener("abort", () => reject(new Error("aborted")));
+  });
+
+beforeEach(async () => {
+  logName = crypto.randomUUID();
+  await env.DB.batch([env.DB.prepare("DELETE FROM anchors"), env.DB.prepare("DELETE FROM ledger_state")]);
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Certificates whose statements wait: kicks go nowhere, so that only the test submits. */
+const issueWaiting = async (count: number): Promise<string[]> => {
+  const silent = vi.spyOn(base as { kickAnchors: () => Promise<void> }, "kickAnchors").mockResolvedValue();
+  const receipts = [];
+  for (let n = 0; n < count; n += 1) receipts.push(await issue());
+  await new Promise((resolve) => setTimeout(resolve, 2_200)); // the gathering kick of these requests
+  silent.mockRestore();
+  return receipts.map(({ cert_id }) => cert_id);
+};
+
+describe("a ledger in good health", () => {
+  test("takes what is due, oldest first, and the certificate shows the receipt", async () => {
+    const ids = await issueWaiting(3);
+    await submitAnchors(platformWith(realLedger));
+    const rows = await anchors();
+    expect(rows.map(({ status }) => status)).toEqual(["anchored", "anchored", "anchored"]);
+    expect(rows.map(({ tx_ref }) => tx_ref)).toEqual([0, 1, 2].map((index) => `${ledger.origin}#${index}`));
+    const { anchor } = (await get(`/v1/certs/${ids[1]}/verify`)).body.data;
+    expect(anchor).toMatchObject({ status: "anchored", event: "certificate.issued", leaf_index: "1", tree_size: "3" });
+    expect(anchor.inclusion_proof).toHaveLength(2);
+    expect(anchor.tlog_proof).toMatch(/^c2sp\.org\/tlog-proof@v1\nindex 1\n/);
+  });
+
+  test("has one receipt a row however many work at once", async () => {
+    await issueWaiting(12);
+    const platform = platformWith(realLedger);
+    await Promise.all(Array.from({ length: 5 }, () => submitAnchors(platform)));
+    const rows = await anchors();
+    expect(rows.every(({ status }) => status === "anchored")).toBe(true);
+    expect(new Set(rows.map(({ tx_ref }) => tx_ref)).size).toBe(12);
+  });
+});
+
+describe("a ledger in trouble", () => {
+  const garbage =
+    (status: number, body: string): LedgerFetch =>
+    async () =>
+      new Response(body, { status });
+  const faults: readonly (readonly [string, LedgerFetch])[] = [
+    ["answers 500", garbage(500, "no")],
+    ["resets the connection", async () => Promise.reject(new Error("Network connection lost."))],
+    ["answers garbage", garbage(200, "{]")],
+    ["redirects elsewhere", async () => new Response(null, { status: 302, headers: { location: "https://example.com/" } })],
+  ];
+  test.each(faults)("that %s leaves certificates issued and their statements waiting", async (_, through) => {
+    const [id] = await issueWaiting(1);
+    await submitAnchors(platformWith(through));
+    const row = await anchorOf(id as string);
+    expect(row).toMatchObject({ status: "pending", attempts: 1, tx_ref: null });
+    expect(row.next_at).toBeGreaterThan(Date.now());
+    expect((await consent(submission())).status).toBe(201);
+    expect((await get(`/v1/certs/${id}/verify`)).body.data.anchor).toEqual({
+      status: "pending",
+      event: "certificate.issued",
+      entry_hash: expect.any(String),
+      statement: expect.any(String),
+      ledger: ledger.id,
+    });
+  });
+
+  test("that hangs is given up after ten seconds a call", { timeout: 30_000 }, async () => {
+    const [id] = await issueWaiting(1);
+    const before = Date.now();
+    await submitAnchors(platformWith(never));
+    expect(Date.now() - before).toBeLessThan(15 * secondMs);
+    expect(await anchorOf(id as string)).toMatchObject({ status: "pending", last_error: "timeout" });
+  });
+
+  test("that names another entry's place is not believed", async () => {
+    await issueWaiting(2);
+    const lying: LedgerFetch = async (request) => {
+      const answer = await realLedger(request);
+      return request.url.endsWith("/add-batch") ? Response.json({ indices: ["1", "0"] }) : answer;
+    };
+    await submitAnchors(platformWith(lying));
+    expect((await anchors()).map(({ status, tx_ref }) => [status, tx_ref])).toEqual([
+      ["pending", null],
+      ["pending", null],
+    ]);
+  });
+
+  test("whose checkpoint another key signed is not believed", async () => {
+    await issueWaiting(1);
+    const platform = platformWith(async (request) => {
+      const answer = await realLedger(request);
+      if (!request.url.endsWith("/checkpoint")) return answer;
+      return new Response((await answer.text()).replace(/(— [^ ]+ ).{10}/, "$1AAAAAAAAAA"));
+    });
+    await submitAnchors(platform);
+    expect((await anchors())[0]).toMatchObject({ status: "pending", tx_ref: null });
+  });
+
+  test("whose answer is lost after it took the entry gives the same place again", async () => {
+    const [id] = await issueWaiting(1);
+    let lost = 0;
+    const losing: LedgerFetch = async (request) => {
+      const answer = await realLedger(request);
+      if (!request.url.endsWith("/add-batch") || lost > 0) return answer;
+      lost += 1;
+      throw new Error("Network connection lost.");
+    };
+    let now = Date.now();
+    const platform = platformWith(losing, () => now);
+    await submitAnchors(platform);
+    expect((await anchorOf(id as string)).status).toBe("pending");
+    now += minuteMs;
+    await submitAnchors(platform);
+    expect(await anchorOf(id as string)).toMatchObject({ status: "anchored", tx_ref: `${ledger.origin}#0` });
+    const size = (await (await realLedger(new Request(`https://${ledger.origin}/checkpoint`))).text()).split("\n")[1];
+    expect(size).toBe("1");
+  });
+
+  test("that asks for patience is asked again no sooner", async () => {
+    const [id] = await issueWaiting(1);
+    await submitAnchors(platformWith(async () => new Response("later", { status: 429, headers: { "retry-after": "120" } })));
+    expect((await anchorOf(id as string)).next_at).toBeGreaterThanOrEqual(Date.now() + 119 * secondMs);
+  });
+
+  test("that never takes one statement parks that one and takes the others", async () => {
+    const ids = await issueWaiting(3);
+    const poisoned = ids[1] as string;
+    const picky: LedgerFetch = async (request) => {
+      const isPost = request.method === "POST";
+      const body = isPost ? await request.clone().text() : "";
+      return isPost && body.includes(poisoned) ? new Response("no", { status: 400 }) : realLedger(request);
+    };
+    let now = Date.now();
+    const platform = platformWith(picky, () => now);
+    await submitAnchors(platform);
+    expect((await anchors()).map(({ status }) => status)).toEqual(["anchored", "parked", "anchored"]);
+    now += 6 * 60 * minuteMs + minuteMs;
+    const healed = platformWith(realLedger, () => now);
+    await unpark(healed);
+    await submitAnchors(healed);
+    expect((await anchorOf(poisoned)).status).toBe("anchored");
+  });
+
+  test("for an hour is probed by single rows ever less often, and afterwards takes everything once", async () => {
+    await issueWaiting(30);
+    let now = Date.now();
+    let calls = 0;
+    const down = platformWith(
+      async () => {
+        calls += 1;
+        return new Response("down", { status: 500 });
+      },
+      () => now,
+    );
+    for (let minute = 0; minute < 60; minute += 1) {
+      await submitAnchors(down);
+      now += minuteMs;
+    }
+    expect(calls).toBeLessThanOrEqual(16); // five until the breaker opens, then about one a quarter of an hour, waits growing to it
+    expect((await anchors()).every(({ status }) => status === "pending")).toBe(true);
+    const healed = platformWith(realLedger, () => now);
+    for (let minute = 0; minute < 20; minute += 1) {
+      await submitAnchors(healed);
+      now += minuteMs;
+    }
+    const rows = await anchors();
+    expect(rows.every(({ status }) => status === "anchored")).toBe(true);
+    expect(new Set(rows.map(({ tx_ref }) => tx_ref)).size).toBe(30);
+  });
+
+  test("that shows a second history is asked nothing more, and both histories are kept", async () => {
+    await issueWaiting(2);
+    await submitAnchors(platformWith(realLedger));
+    const [id] = await issueWaiting(1);
+    logName = crypto.randomUUID(); // the same name and key over other storage: what a rolled-back ledger looks like
+    await submitAnchors(platformWith(realLedger));
+    expect(await anchorOf(id as string)).toMatchObject({ status: "pending", tx_ref: null });
+    const { fork } = (await env.DB.prepare("SELECT fork FROM ledger_state").first<{ fork: string }>()) ?? { fork: "{}" };
+    expect(Object.keys(JSON.parse(fork)).sort()).toEqual(["new", "old"]);
+    let asked = 0;
+    await submitAnchors(
+      platformWith(async (request) => {
+        asked += 1;
+        return realLedger(request);
+      }),
+    );
+    expect(asked).toBe(0);
+    expect((await consent(submission())).status).toBe(201);
+  });
+});
+
+describe("kicks that never arrive", () => {
+  test("cost a minute: the cron anchors everything", async () => {
+    const [id] = await issueWaiting(1);
+    await scheduled({ ...platformWith(realLedger) }, "* * * * *", Date.now());
+    expect((await anchorOf(id as string)).status).toBe("anchored");
+  });
+});

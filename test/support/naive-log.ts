@@ -1,0 +1,65 @@
+// An independent log for comparison: RFC 6962 and tlog-tiles written down as their definitions read, with nothing shared with
+// the engine but SHA-256. Slow on purpose.
+import { createHash } from "node:crypto";
+
+const h = (...parts: readonly Uint8Array[]): Uint8Array => {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(part);
+  return new Uint8Array(hash.digest());
+};
+
+export const naiveLeaf = (entry: Uint8Array): Uint8Array => h(new Uint8Array([0]), entry);
+
+/** The largest power of two below n. */
+const split = (n: number): number => {
+  let k = 1;
+  while (k * 2 < n) k *= 2;
+  return k;
+};
+
+/** MTH over the leaf hashes [from, to) (RFC 6962, 2.1). */
+export const naiveRoot = (leaves: readonly Uint8Array[], from = 0, to = leaves.length): Uint8Array => {
+  if (from === to) return h();
+  if (to - from === 1) return leaves[from] as Uint8Array;
+  const middle = from + split(to - from);
+  return h(new Uint8Array([1]), naiveRoot(leaves, from, middle), naiveRoot(leaves, middle, to));
+};
+
+/** PATH(m, D[n]) (RFC 6962, 2.1.1). */
+export const naiveInclusion = (m: number, leaves: readonly Uint8Array[]): Uint8Array[] => {
+  if (leaves.length <= 1) return [];
+  const k = split(leaves.length);
+  return m < k
+    ? [...naiveInclusion(m, leaves.slice(0, k)), naiveRoot(leaves.slice(k))]
+    : [...naiveInclusion(m - k, leaves.slice(k)), naiveRoot(leaves.slice(0, k))];
+};
+
+const subproof = (m: number, leaves: readonly Uint8Array[], complete: boolean): Uint8Array[] => {
+  if (m === leaves.length) return complete ? [] : [naiveRoot(leaves)];
+  const k = split(leaves.length);
+  return m <= k
+    ? [...subproof(m, leaves.slice(0, k), complete), naiveRoot(leaves.slice(k))]
+    : [...subproof(m - k, leaves.slice(k), false), naiveRoot(leaves.slice(0, k))];
+};
+
+/** PROOF(m, D[n]) (RFC 6962, 2.1.2), for 0 < m <= n. */
+export const naiveConsistency = (m: number, leaves: readonly Uint8Array[]): Uint8Array[] => subproof(m, leaves, true);
+
+/** Every tile of the tree, path to bytes, after tlog-tiles: MTH(D[(n*256+i) * 256^l : (n*256+i+1) * 256^l]). */
+export const naiveTiles = (leaves: readonly Uint8Array[]): Map<string, Uint8Array> => {
+  const tiles = new Map<string, Uint8Array>();
+  for (let level = 0; 256 ** level <= leaves.length; level += 1) {
+    const span = 256 ** level;
+    const hashes: Uint8Array[] = [];
+    for (let i = 0; (i + 1) * span <= leaves.length; i += 1) hashes.push(naiveRoot(leaves, i * span, (i + 1) * span));
+    for (let n = 0; n * 256 < hashes.length; n += 1) {
+      const row = hashes.slice(n * 256, (n + 1) * 256);
+      const digits = String(n).padStart(Math.ceil(String(n).length / 3) * 3, "0");
+      const groups = digits.match(/.{3}/g) ?? [];
+      const last = groups.pop();
+      const path = `tile/${level}/${groups.map((group) => `x${group}/`).join("")}${last}${row.length < 256 ? `.p/${row.length}` : ""}`;
+      tiles.set(path, new Uint8Array(row.flatMap((hash) => [...hash])));
+    }
+  }
+  return tiles;
+};

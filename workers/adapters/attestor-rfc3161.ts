@@ -1,0 +1,53 @@
+// A time-stamping authority over HTTP (RFC 3161, 3.4): asks it to stamp a checkpoint and believes no reply that fails a check.
+import { base64Of, utf8 } from "../../core/bytes.ts";
+import { sha256 } from "../../core/hash.ts";
+import type { RandomBytes } from "../../core/ids.ts";
+import type { Attestor } from "../../core/ledger/attestor.ts";
+import { timestampRequest, verifyTimestampToken, type TimestampPin } from "../../core/ledger/rfc3161.ts";
+import { isoOf, secondMs, type Clock } from "../../core/time.ts";
+import { exchange, mediaTypeOf, refusedBy, retry, type SendRequest } from "./exchange.ts";
+
+export interface TimestampAuthority {
+  readonly name: string;
+  readonly url: string;
+  readonly pins: readonly TimestampPin[];
+}
+
+const withinMs = 10 * secondMs;
+const mostBytes = 32 * 1_024; // a reply with a chain of three RSA certificates has about 6 KiB
+const nonceBytes = 8;
+
+/**
+ * Every reply that fails a check is asked for anew, with another nonce; only a refusal of the request itself is `permanent`.
+ * A reply by a key that is not pinned is kept, unverified: the authority may have changed its key, and the time is not to be
+ * had again.
+ */
+export const timestampAttestor = (authority: TimestampAuthority, send: SendRequest, random: RandomBytes, clock: Clock): Attestor => ({
+  kind: "rfc3161",
+  name: authority.name,
+  attest: async ({ note }, signal) => {
+    const imprintBytes = utf8(note);
+    const nonce = random(nonceBytes);
+    const sentAt = clock();
+    const headers = { "content-type": "application/timestamp-query", accept: "application/timestamp-reply" };
+    const body = timestampRequest(sha256(imprintBytes), nonce);
+    const sent = await exchange(send, authority.url, { method: "POST", headers, body }, { withinMs, mostBytes, signal });
+    if (!sent.ok) return sent;
+    const { answer } = sent;
+    if (answer.status !== 200 && answer.status !== 201) return refusedBy(answer, clock);
+    if (mediaTypeOf(answer.headers) !== "application/timestamp-reply") return retry("answer_malformed");
+
+    const window = { sentAt, receivedAt: clock() };
+    const verdict = await verifyTimestampToken({ token: answer.body, imprintBytes, pins: authority.pins, nonce, window }, crypto.subtle);
+    if (!verdict.ok && verdict.fault !== "signer_not_pinned") return retry(verdict.fault);
+    const { timestamp } = verdict;
+    const attestation = {
+      kind: "rfc3161",
+      tsa: authority.name,
+      time: isoOf(timestamp.time),
+      token: base64Of(answer.body),
+      spki_sha256: timestamp.spkiSha256,
+    } as const;
+    return { ok: true, attestation, verified: verdict.ok };
+  },
+});

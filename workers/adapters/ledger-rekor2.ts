@@ -1,0 +1,247 @@
+// Sigstore's Rekor v2 as a ledger: a private one as the primary, the public one only as a mirror of checkpoints. Nothing it
+// answers is believed: an outcome is `ok` only when our signature of the statement is proved to be in a tree that a pinned key
+// signed and that goes on from the last tree we saw.
+import { base64Of, bytesOfBase64, bytesOfBase64Url, hexOf, utf8 } from "../../core/bytes.ts";
+import type { LedgerAdapter, Outcome, SeenTree, Submission } from "../../core/ledger/adapter.ts";
+import { parseCheckpoint } from "../../core/ledger/checkpoint.ts";
+import { continuation, tilesForContinuation } from "../../core/ledger/continuation.ts";
+import { ecdsaDerOf } from "../../core/ledger/der.ts";
+import { countOf, hashBytes, leafHash, type TreeHead } from "../../core/ledger/merkle.ts";
+import type { NoteCrypto } from "../../core/ledger/note.ts";
+import { verifyRekorCheckpoint, verifyRekorReceipt } from "../../core/ledger/rekor-receipt.ts";
+import {
+  parseAnchorSecret,
+  parseRekorAnswer,
+  parseRekorRequest,
+  rekorLeafText,
+  rekorRequestText,
+  type RekorAnswer,
+  type RekorCrypto,
+} from "../../core/ledger/rekor.ts";
+import type { Receipt, TrustedLogKey } from "../../core/ledger/receipt.ts";
+import { isSignedBy, p256Spki } from "../../core/ledger/spki.ts";
+import { inclusionProofFromTiles, tilePath, tilesReadBy, tileWidth, type ReadTile, type TilePlace } from "../../core/ledger/tiles.ts";
+import { isoOf, secondMs, type Clock } from "../../core/time.ts";
+import { exchange, permanent, refusedBy, retry, type Answer, type Permanent, type Retry, type SendRequest } from "./exchange.ts";
+
+/** The key that signs statements for Rekor. */
+export interface AnchorKey {
+  /** SPKI, base64. */
+  readonly publicKey: string;
+  /** DER of the ECDSA signature; another one every time. */
+  readonly sign: (message: Uint8Array) => Promise<Uint8Array>;
+}
+
+/** Opens a P-256 key from PKCS #8 in base64 or a private JWK. Throws for anything else. */
+export const openAnchorKey = async (secret: string): Promise<AnchorKey> => {
+  const parsed = parseAnchorSecret(secret);
+  if (parsed === null) throw new Error("anchor key: neither PKCS #8 nor a JWK of a P-256 key");
+  const algorithm = { name: "ECDSA", namedCurve: "P-256" };
+  const key =
+    parsed.format === "pkcs8"
+      ? await crypto.subtle.importKey("pkcs8", parsed.pkcs8, algorithm, true, ["sign"])
+      : await crypto.subtle.importKey("jwk", parsed.jwk, algorithm, true, ["sign"]);
+  const { x, y } = (await crypto.subtle.exportKey("jwk", key)) as { x?: string; y?: string };
+  const [pointX, pointY] = [x ?? "", y ?? ""].map(bytesOfBase64Url);
+  if (pointX?.length !== 32 || pointY?.length !== 32) throw new Error("anchor key: the runtime gave no public key");
+  return {
+    publicKey: base64Of(p256Spki(pointX, pointY)),
+    sign: async (message) =>
+      ecdsaDerOf(new Uint8Array(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, key, new Uint8Array(message)))),
+  };
+};
+
+/** What Rekor's receipts need beside the Ed25519 of notes. */
+export const rekorCrypto = (noteCrypto: NoteCrypto): RekorCrypto => ({
+  ...noteCrypto,
+  verifyEcdsa: (spki, message, signature) => isSignedBy(crypto.subtle, spki, { hash: "SHA-256", signature, data: message }),
+});
+
+export interface RekorLedger {
+  /** Name of the log in its checkpoints: its host. A shard is a ledger of its own. */
+  readonly origin: string;
+  readonly role: "primary" | "mirror";
+  /** Without a trailing slash; `/api/v2/...` follows. */
+  readonly baseUrl: string;
+  /** Pinned, never fetched from the log. */
+  readonly trust: readonly TrustedLogKey[];
+  /** Public parts of earlier anchor keys: what they prepared may still be on its way. */
+  readonly retiredAnchorKeys: readonly string[];
+}
+
+const postWithinMs = 30 * secondMs; // Rekor answers when its next checkpoint is out; Sigstore asks for 20 s at least
+const readWithinMs = 10 * secondMs;
+const mostAnswerBytes = 65_536;
+const mostTileBytes = tileWidth * hashBytes;
+const postsAtOnce = 5;
+const mostPerBatch = 5; // one round of posts: 30 s at the worst and the checks, within the minute that a claim lasts
+const tilesAtOnce = 4; // of the six connections an invocation may hold open
+
+type Failure = Retry | Permanent;
+type Filed = { readonly ok: true; readonly answer: RekorAnswer; readonly submittedAt: number };
+
+/** Runs `work` on every item, `lanes` at a time; results in the order of the items. */
+const inLanes = async <T, R>(items: readonly T[], lanes: number, work: (item: T) => Promise<R>): Promise<R[]> => {
+  const results: R[] = [];
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    for (let at = next++; at < items.length; at = next++) results[at] = await work(items[at] as T);
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return results;
+};
+
+const headOf = ({ size, root }: SeenTree): TreeHead => ({ size: countOf(size) ?? 0n, root: bytesOfBase64(root) ?? new Uint8Array(0) });
+
+export const rekorAdapter = (
+  ledger: RekorLedger,
+  anchorKey: AnchorKey,
+  send: SendRequest,
+  noteCrypto: NoteCrypto,
+  clock: Clock,
+): LedgerAdapter => {
+  const crypto = rekorCrypto(noteCrypto);
+  const { sha256 } = crypto;
+  const id = `rekor2:${ledger.origin}`;
+  const trust = { logs: ledger.trust, anchorKeys: [anchorKey.publicKey, ...ledger.retiredAnchorKeys] };
+
+  const read = async (path: string, mostBytes: number, signal: AbortSignal): Promise<{ ok: true; answer: Answer } | Retry> =>
+    exchange(send, `${ledger.baseUrl}/api/v2/${path}`, {}, { withinMs: readWithinMs, mostBytes, signal });
+
+  /** The hashes of one tile. A log may drop a partial tile once the full one is there. */
+  const fetchTile = async ({ level, n, width }: TilePlace, signal: AbortSignal): Promise<Uint8Array | Retry> => {
+    for (const asked of width === tileWidth ? [width] : [width, tileWidth]) {
+      const sent = await read(tilePath({ level, n, width: asked }), mostTileBytes, signal);
+      if (!sent.ok) return sent;
+      const { status, body } = sent.answer;
+      if (status === 200) return body.length === asked * hashBytes ? body : retry("tile_malformed");
+      if (status !== 404) return retry(`tile_http_${status}`);
+    }
+    return retry("tile_missing");
+  };
+
+  const fetchTiles = async (places: readonly TilePlace[], signal: AbortSignal): Promise<{ ok: true; read: ReadTile } | Retry> => {
+    const fetched = await inLanes(places, tilesAtOnce, (place) => fetchTile(place, signal));
+    const tiles = new Map<string, Uint8Array>();
+    for (const [at, place] of places.entries()) {
+      const tile = fetched[at] as Uint8Array | Retry;
+      if ("ok" in tile) return tile;
+      tiles.set(tilePath(place), tile);
+    }
+    return {
+      ok: true,
+      read: (level, n, width) => (tiles.get(tilePath({ level, n, width })) ?? new Uint8Array(0)).subarray(0, width * hashBytes),
+    };
+  };
+
+  /** For an entry that Rekor has already: it says where and proves nothing, so the proof is built from its tiles. */
+  const findFiled = async (index: bigint, leaf: Uint8Array, signal: AbortSignal): Promise<RekorAnswer | Failure> => {
+    const sent = await read("checkpoint", mostAnswerBytes, signal);
+    if (!sent.ok) return sent;
+    if (sent.answer.status !== 200) return refusedBy(sent.answer, clock);
+    const note = new TextDecoder().decode(sent.answer.body);
+    const now = isoOf(clock());
+    const inUse = ledger.trust.filter(({ validFrom, validTo }) => validFrom <= now && (validTo === undefined || now < validTo));
+    const verdict = await verifyRekorCheckpoint(crypto, note, inUse);
+    if (!verdict.ok) return retry(verdict.fault);
+    const { size } = verdict.checkpoint;
+    if (index >= size) return retry("not_in_checkpoint");
+    const tiles = await fetchTiles(
+      tilesReadBy((hash, read) => inclusionProofFromTiles(hash, index, size, read)),
+      signal,
+    );
+    if (!tiles.ok) return tiles;
+    return { index, leaf, hashes: inclusionProofFromTiles(sha256, index, size, tiles.read), note };
+  };
+
+  /** Sends what was prepared, as it is. Throws when nothing was: what is not kept before it is sent cannot be sent again. */
+  const file = async ({ prepared }: Submission, signal: AbortSignal): Promise<Filed | Failure> => {
+    const entry = parseRekorRequest(prepared ?? "");
+    if (prepared === null || entry === null) throw new Error("rekor: a submission was not prepared");
+    const leaf = utf8(rekorLeafText(entry));
+    const submittedAt = clock();
+    const headers = { "content-type": "application/json", accept: "application/json" };
+    const limits = { withinMs: postWithinMs, mostBytes: mostAnswerBytes, signal };
+    const sent = await exchange(send, `${ledger.baseUrl}/api/v2/log/entries`, { method: "POST", headers, body: prepared }, limits);
+    if (!sent.ok) return sent;
+    const { status, body, headers: answered } = sent.answer;
+    if (status === 409) {
+      const index = countOf(answered.get("x-log-index") ?? "");
+      const found = index === null ? retry("answer_malformed") : await findFiled(index, leaf, signal);
+      return "ok" in found ? found : { ok: true, answer: found, submittedAt };
+    }
+    if (status === 405) return permanent("frozen"); // this shard takes nothing any more: its successor is another ledger
+    if (status !== 201) return refusedBy(sent.answer, clock);
+    const answer = parseRekorAnswer(body);
+    if (answer === null) return retry("answer_malformed");
+    // The leaf is rebuilt from what was sent: what Rekor says it logged is not looked at but for being the same.
+    return base64Of(answer.leaf) === base64Of(leaf) ? { ok: true, answer, submittedAt } : retry("leaf_mismatch");
+  };
+
+  const receiptOf = (statement: string, { answer, submittedAt }: Filed): Receipt | null => {
+    const claimed = parseCheckpoint(answer.note);
+    if (claimed === null) return null;
+    return {
+      v: 1,
+      ledger: id,
+      kind: "rekor2",
+      tx_ref: `${ledger.origin}#${answer.index}`,
+      entry_hash: hexOf(sha256(utf8(statement))),
+      leaf_index: answer.index.toString(),
+      leaf_hash: base64Of(leafHash(sha256, answer.leaf)),
+      leaf_body: base64Of(answer.leaf),
+      inclusion_proof: answer.hashes.map(base64Of),
+      signed_root: answer.note,
+      tree_size: claimed.size.toString(),
+      root_hash: base64Of(claimed.root),
+      submitted_at: isoOf(submittedAt),
+      verified_at: isoOf(Math.max(clock(), submittedAt)),
+    };
+  };
+
+  /** Every check of the receipt, then that its tree and the last one seen are one history, whichever is the larger. */
+  const judge = async (submission: Submission, filed: Filed, lastSeen: SeenTree | null, signal: AbortSignal): Promise<Outcome> => {
+    const receipt = receiptOf(submission.statement, filed);
+    if (receipt === null) return retry("note_malformed");
+    const verdict = await verifyRekorReceipt(crypto, receipt, utf8(submission.statement), trust);
+    if (!verdict.ok) return retry(verdict.fault);
+    const seen: SeenTree = { size: receipt.tree_size, root: receipt.root_hash, note: receipt.signed_root };
+    if (lastSeen === null) return { ok: true, receipt, seen };
+    const heads = [headOf(lastSeen), verdict.checkpoint] as const;
+    const [older, newer] = heads[0].size <= heads[1].size ? heads : [heads[1], heads[0]];
+    const tiles = await fetchTiles(tilesForContinuation(older.size, newer.size), signal);
+    if (!tiles.ok) return tiles;
+    const shown = continuation(sha256, older, newer, tiles.read);
+    if (shown === "unproven") return retry("tiles_mismatch");
+    if (shown === "forked") return { ok: false, kind: "fork", evidence: { old: lastSeen.note, new: seen.note } };
+    return { ok: true, receipt, seen };
+  };
+
+  return {
+    id,
+    role: ledger.role,
+    mostPerBatch,
+    prepare: async ({ prepared, statement }) => {
+      if (prepared !== null) return prepared;
+      const bytes = utf8(statement);
+      return rekorRequestText({
+        digest: base64Of(sha256(bytes)),
+        signature: base64Of(await anchorKey.sign(bytes)),
+        publicKey: anchorKey.publicKey,
+      });
+    },
+    submit: async (batch, lastSeen, signal) => {
+      const filed = await inLanes(batch, postsAtOnce, (submission) => file(submission, signal));
+      const outcomes: Outcome[] = [];
+      let seen = lastSeen;
+      // One after the other, each against the largest tree so far: two forks in one batch would not see each other otherwise.
+      for (const [at, submission] of batch.entries()) {
+        const one = filed[at] as Filed | Failure;
+        const outcome = one.ok ? await judge(submission, one, seen, signal) : one;
+        if (outcome.ok && (seen === null || headOf(outcome.seen).size > headOf(seen).size)) seen = outcome.seen;
+        outcomes.push(outcome);
+      }
+      return outcomes;
+    },
+  };
+};

@@ -1,0 +1,97 @@
+// Brings anchors into the ledgers. Never on a request's path: called by queue kicks, by the minute cron and after answers,
+// safe to call at any time and many times at once. What is due stands in the database; everything else may be lost.
+import type { LedgerAdapter, Outcome } from "../../core/ledger/adapter.ts";
+import { secondMs } from "../../core/time.ts";
+import {
+  claimAnchors,
+  countFailure,
+  keepPrepared,
+  ledgerState,
+  outcomeRows,
+  releaseAnchors,
+  rememberFork,
+  rememberTree,
+  unparkAnchors,
+  type ClaimedAnchor,
+} from "../../storage/ledger.ts";
+import { kindOfError } from "../log.ts";
+import type { Platform } from "../services.ts";
+
+const longestRunMs = 20 * secondMs; // of the 30 s that work after an answer gets; a cron or queue run ends in good time too
+const submitWithinMs = 40 * secondMs; // less than a lease
+
+/** A failure of the ledger as a whole, as opposed to one of a statement. */
+const isTransportFailure = (outcome: Outcome): boolean => !outcome.ok && outcome.kind === "retry" && !outcome.code.startsWith("receipt_");
+
+const prepareAll = async (
+  db: D1Database,
+  lease: string,
+  adapter: LedgerAdapter,
+  claimed: readonly ClaimedAnchor[],
+): Promise<ClaimedAnchor[]> => {
+  const fresh: [string, string][] = [];
+  const prepared: ClaimedAnchor[] = [];
+  for (const anchor of claimed) {
+    const text = anchor.prepared ?? (await adapter.prepare(anchor));
+    if (anchor.prepared === null && text !== anchor.statement) fresh.push([anchor.anchorId, text]);
+    prepared.push({ ...anchor, prepared: text });
+  }
+  await keepPrepared(db, lease, fresh);
+  return prepared;
+};
+
+/** One claimed batch through one ledger. False when there is nothing (more) to do now. */
+const submitBatch = async (platform: Platform, db: D1Database, adapter: LedgerAdapter): Promise<boolean> => {
+  const now = platform.clock();
+  const state = await ledgerState(db, adapter.id);
+  if (state.forked || state.blockedUntil > now) return false;
+  const probing = state.failures > 0; // after failures one row asks whether the ledger is back
+  const lease = crypto.randomUUID();
+  const claimed = await claimAnchors(db, adapter.id, lease, probing ? 1 : adapter.mostPerBatch, now);
+  if (claimed.length === 0) return false;
+
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), submitWithinMs);
+  let outcomes: readonly Outcome[];
+  try {
+    outcomes = await adapter.submit(await prepareAll(db, lease, adapter, claimed), state.seen, limit.signal);
+  } catch (error) {
+    await releaseAnchors(db, lease).run();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+
+  const settledAt = platform.clock();
+  const settled = claimed.map((anchor, at) => ({ anchor, outcome: outcomes[at] as Outcome }));
+  const fork = outcomes.find((outcome) => !outcome.ok && outcome.kind === "fork");
+  const good = outcomes.find((outcome) => outcome.ok);
+  const failed = outcomes.every(isTransportFailure);
+  await db.batch([
+    ...outcomeRows(db, lease, settled, settledAt, Math.random),
+    ...(good?.ok ? [rememberTree(db, adapter.id, good.seen, settledAt)] : []),
+    ...(failed ? [countFailure(db, adapter.id, state.failures, settledAt, Math.random())] : []),
+    ...(fork !== undefined && !fork.ok && fork.kind === "fork" ? [rememberFork(db, adapter.id, fork.evidence, settledAt)] : []),
+  ]);
+  if (fork !== undefined) platform.log.fault({ at: "ledger", error: `fork ${adapter.id}` });
+  return !failed && fork === undefined;
+};
+
+/** Submits what is due, oldest first, to every ledger and from every home, until nothing is due or the run's time is up. */
+export const submitAnchors = async (platform: Platform): Promise<void> => {
+  const until = platform.clock() + longestRunMs;
+  for (const [, db] of platform.homes.all()) {
+    for (const adapter of platform.ledgers) {
+      try {
+        while (platform.clock() < until && (await submitBatch(platform, db, adapter)));
+      } catch (error) {
+        platform.log.fault({ at: "ledger", error: kindOfError(error) }); // the rows stay; the next minute tries again
+      }
+    }
+  }
+};
+
+/** Once a minute: what was parked long enough is tried again. */
+export const unpark = async (platform: Platform): Promise<void> => {
+  for (const [, db] of platform.homes.all()) await unparkAnchors(db, platform.clock()).run();
+};
