@@ -9,7 +9,6 @@ type Branded<B extends string> = string & { readonly [brand]: B };
 export type CertId = Branded<"cert">;
 export type BusinessId = Branded<"business">;
 export type ClientId = Branded<"client">;
-export type RequestId = Branded<"request">;
 /** Two Crockford characters naming the D1 database that holds the record; `00` while there is only one. */
 export type Home = Branded<"home">;
 

@@ -121,7 +121,7 @@ const seedRows = (db: D1Like, business: DemoBusiness, now: number): D1Statement[
   }),
 ];
 
-export const businessesOf = (world: DemoWorld): readonly DemoBusiness[] => [world.acme, world.other, ...Object.values(world.examples)];
+const businessesOf = (world: DemoWorld): readonly DemoBusiness[] => [world.acme, world.other, ...Object.values(world.examples)];
 
 /** Stores the world once; a second call changes nothing. */
 export const seedDemo = async (db: D1Like, world: DemoWorld, now: number): Promise<void> => {

@@ -67,7 +67,7 @@ function onSubmit(event: SubmitEvent, form: HTMLFormElement, configOf: ConfigOf)
   if (!isHeld) {
     detachCertificate(form);
     // A cancel button (formmethod=dialog in a form that posts) closes the dialog and submits nothing.
-    if (event.defaultPrevented || submitter?.getAttribute("formmethod") === "dialog") return;
+    if (event.defaultPrevented || submitter?.formMethod === "dialog") return;
     isHeld = hold(form, config, submitter, () => submitAgain(form, submitter));
   }
   if (isHeld) {
@@ -106,15 +106,22 @@ function hold(form: HTMLFormElement, config: Config, submitter: HTMLButtonElemen
         settle(form, config, submission, outcome);
       } finally {
         giveBack();
-        passing.add(form);
-        send();
-        passing.delete(form);
+        pass(form, send);
       }
     });
   };
   // Always a new task: the browser silently drops a re-submission made in the task or a microtask of the first one.
   void capture(config, submission.body).then((outcome) => setTimeout(release, 0, outcome));
   return true;
+}
+
+function pass(form: HTMLFormElement, send: () => void): void {
+  passing.add(form);
+  try {
+    send();
+  } finally {
+    passing.delete(form);
+  }
 }
 
 /** Attaches the certificate and tells the page, or tells it why not. The last look at the values is here. */

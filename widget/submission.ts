@@ -77,7 +77,7 @@ function optInOf(boxes: HTMLInputElement[]) {
   if (!box || boxes.some((each) => each.disabled)) return { opt_in_type: "non_interactive" };
   return {
     opt_in_type: boxes.some((each) => each.defaultChecked) ? "pre_selected" : "manual",
-    checkbox_name: String(box.name).slice(0, 200),
+    checkbox_name: (box.name || "").slice(0, 200),
   };
 }
 

@@ -19,7 +19,6 @@ export interface CaptureCircumstances {
 
 /** A form submission as parsed at the edge: shapes are right, meaning is not yet judged. */
 export interface Submission {
-  readonly clientId: ClientId;
   readonly fields: object;
   readonly disclosureText: string;
   readonly entities: readonly string[];

@@ -5,7 +5,7 @@ import { verifyOrigin, verifyPageUrl, type OriginRules, type VerifiedDomain, typ
 import { canonicalJson, type Json } from "../canonical-json.ts";
 import type { AuditChain, Fact } from "../facts.ts";
 import { sha256Hex } from "../hash.ts";
-import type { BusinessId, CertId } from "../ids.ts";
+import type { BusinessId, CertId, ClientId } from "../ids.ts";
 import { ok, type Result } from "../result.ts";
 import { isoOf, type Instant } from "../time.ts";
 import type { CaptureCircumstances, Certificate, Submission } from "./certificate.ts";
@@ -66,6 +66,7 @@ const evidenceOf = (submission: Submission, origin: string, seen: CaptureCircums
 /** Refuses, in this order: the account's state and plan, the Origin, the page address (SPEC, POST /v1/consent, rules 1 and 2). */
 export const issueCertificate = (input: {
   readonly business: CapturingBusiness;
+  readonly clientId: ClientId;
   readonly submission: Submission;
   readonly read: ReadSubmission;
   readonly originHeader: string | null;
@@ -102,7 +103,7 @@ export const issueCertificate = (input: {
   const certificate: Certificate = {
     id: certId,
     business: { id: business.id, name: business.name },
-    clientId: submission.clientId,
+    clientId: input.clientId,
     environment: business.environment,
     purpose,
     disclosureText: submission.disclosureText,
@@ -126,7 +127,7 @@ export const issueCertificate = (input: {
     entityId: certId,
     at: now,
     chain: business.chain,
-    payload: { actor: `client:${submission.clientId}`, fingerprint, evidence_hash: evidenceHash, environment: business.environment },
+    payload: { actor: `client:${input.clientId}`, fingerprint, evidence_hash: evidenceHash, environment: business.environment },
     anchor: { fingerprint, originDomain: origin.value.host },
   };
   return ok({ certificate, origin: origin.value, page: page.value, fact });

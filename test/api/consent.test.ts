@@ -1,10 +1,33 @@
-import { describe, expect, test } from "vitest";
-import { consent, get, issue, submission, world } from "../support/world.ts";
+// POST /v1/consent: what it answers, in which order it refuses, what it seals, and who may speak for whom.
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, test } from "vitest";
+import { sha256Hex } from "../../core/hash.ts";
+import type { DemoBusiness } from "../../scripts/demo-world.ts";
+import {
+  call,
+  consent,
+  consentRequest,
+  entryWith,
+  get,
+  issue,
+  rowCounts,
+  serviceWith,
+  submission,
+  world,
+  worldInSecondHome,
+  type Answer,
+} from "../support/world.ts";
+
+const bearer = (key: string): { authorization: string } => ({ authorization: `Bearer ${key}` });
+const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "issued"}`;
+const evidenceOf = async (answer: Answer, key: string = world.acme.keys.live): Promise<Record<string, unknown>> =>
+  (await get(`/v1/certs/${answer.body.data.cert_id}`, key)).body.data.evidence;
 
 describe("POST /v1/consent", () => {
   test("a submission becomes a certificate that verifies at once", async () => {
     const answer = await consent(submission());
     expect(answer.status).toBe(201);
+    expect(Object.keys(answer.body)).toEqual(["ok", "data", "request_id"]);
     const { cert_id, fingerprint, issued_at, verify_url, status, environment, manage_url } = answer.body.data;
     expect(cert_id).toMatch(/^cc_00[0-9a-hjkmnp-tv-z]{24}$/);
     expect(fingerprint).toMatch(/^[0-9a-f]{64}$/);
@@ -17,12 +40,366 @@ describe("POST /v1/consent", () => {
     expect(verified.body.data).toMatchObject({ cert_id, fingerprint, issued_at, status: "active" });
   });
 
+  test("the receipt has its keys and no others; the answers appear when they were asked for", async () => {
+    const always = ["cert_id", "environment", "fingerprint", "issued_at", "manage_url", "status", "verify_url"];
+    expect(Object.keys(await issue()).sort()).toEqual(always);
+    const asked = await issue({ entities_accepted: ["Bright Homes Inc"], entities_rejected: [] });
+    expect(Object.keys(asked).sort()).toEqual([...always, "entities_accepted", "entities_rejected"].sort());
+    expect([asked.entities_accepted, asked.entities_rejected]).toEqual([["Bright Homes Inc"], []]);
+  });
+
   test("a certificate issued in the second home is found there", async () => {
-    const { worldInSecondHome } = await import("../support/world.ts");
     const receipt = await issue({}, worldInSecondHome.acme);
     expect(receipt.cert_id.slice(0, 5)).toBe("cc_01");
     const detail = await get(`/v1/certs/${receipt.cert_id}`, worldInSecondHome.acme.keys.live);
     expect(detail.body.data.subject).toEqual(submission().fields);
     expect((await get(`/v1/certs/${receipt.cert_id}`, world.acme.keys.live)).body.error.code).toBe("cert_not_found");
+  });
+
+  test("the same submission twice is two certificates with nothing secret in common", async () => {
+    const [first, second] = [await issue(), await issue()];
+    expect(first.cert_id).not.toBe(second.cert_id);
+    const hashes = await Promise.all(
+      [first, second].map(async ({ cert_id }) => (await get(`/v1/certs/${cert_id}/verify`)).body.data.subject_hash),
+    );
+    expect(hashes[0]).not.toBe(hashes[1]);
+  });
+
+  test("two stored answers to one question differ by whether it was asked, and so do the fingerprints", async () => {
+    const receipts = [await issue(), await issue({ entities_accepted: [], entities_rejected: [] })];
+    const preimages = await Promise.all(receipts.map(async ({ cert_id }) => (await get(`/v1/certs/${cert_id}/verify`)).body.data.preimage));
+    expect(preimages.map((preimage) => "entities_rejected" in preimage)).toEqual([false, true]);
+  });
+
+  test("the manage link's token is known to the person alone: only its hash is stored", async () => {
+    const { cert_id, manage_url } = await issue();
+    const token = String(manage_url).split("#m=")[1] as string;
+    const row = await env.DB.prepare("SELECT manage_token_hash FROM certificates WHERE id = ?").bind(cert_id).first();
+    expect(row).toEqual({ manage_token_hash: sha256Hex(token) });
+    expect((await get(`/v1/certs/${cert_id}`, world.acme.keys.live)).text).not.toContain(token);
+  });
+});
+
+describe("the order of refusals", () => {
+  const free = world.examples.free;
+  /** Wrong in every way; each step puts one thing right and shows the next refusal. */
+  const steps: readonly (readonly [name: string, body: unknown, headers: Record<string, string>, expected: string])[] = [
+    [
+      "a bad key before everything",
+      "x".repeat(300_000),
+      { authorization: "Bearer sk_live_x", "content-type": "text/html", origin: "https://evil.com" },
+      "401 unauthorized",
+    ],
+    [
+      "the media type before the size",
+      "x".repeat(300_000),
+      { "content-type": "text/html", origin: "https://evil.com" },
+      "415 unsupported_media_type",
+    ],
+    ["the size before the syntax", "x".repeat(300_000), { origin: "https://evil.com" }, "413 payload_too_large"],
+    ["the syntax before the rest", "x", { origin: "https://evil.com" }, "400 invalid_request"],
+    [
+      "the shape before the client",
+      { ...submission(free), client_id: "nobody", purpose: 7 },
+      { origin: "https://evil.com" },
+      "400 invalid_request",
+    ],
+    [
+      "the meaning before the client",
+      { ...submission(free), client_id: "nobody", purpose: "" },
+      { origin: "https://evil.com" },
+      "400 invalid_request",
+    ],
+    ["the client before the plan", { ...submission(free), client_id: "nobody" }, { origin: "https://evil.com" }, "404 client_not_found"],
+    [
+      "the plan before the Origin",
+      { ...submission(free), page_url: "https://evil.com/" },
+      { origin: "https://evil.com" },
+      "402 plan_required",
+    ],
+    [
+      "the Origin before the page",
+      { ...submission(), page_url: "https://evil.com/" },
+      { origin: "https://evil.com" },
+      "403 origin_not_verified",
+    ],
+    ["the page last", { ...submission(), page_url: "https://evil.com/" }, {}, "403 page_url_not_verified"],
+    ["and nothing after it", submission(), {}, "201 issued"],
+  ];
+
+  test.each(steps)("%s", async (_name, body, headers, expected) => {
+    expect(outcome(await consent(body, headers))).toBe(expected);
+  });
+
+  test("a full window is told before anything about the request", async () => {
+    const service = serviceWith({ DEV_RATE_SCALE: "1", LIMIT_CONSENT_PER_IP: "1/60" });
+    const send = (body: unknown, headers: Record<string, string>): Promise<Answer> => service("/v1/consent", consentRequest(body, headers));
+    expect(outcome(await send("x", {}))).toBe("400 invalid_request");
+    expect(outcome(await send("x".repeat(300_000), { "content-type": "text/html" }))).toBe("429 rate_limited");
+  });
+});
+
+describe("who may issue", () => {
+  afterEach(async () => {
+    await env.DB.prepare("UPDATE businesses SET status = 'active', plan = 'enterprise' WHERE id = ?").bind(world.other.id).run();
+  });
+
+  const asOther = (): Promise<Answer> =>
+    call(
+      "/v1/consent",
+      consentRequest({ ...submission(world.other), page_url: "https://other.example/" }, { origin: "https://other.example" }),
+    );
+
+  test.each<readonly [keyof typeof world.examples, string]>([
+    ["free", "402 plan_required"],
+    ["past_due", "402 subscription_past_due"],
+    ["suspended", "402 business_suspended"],
+    ["closed", "402 business_inactive"],
+  ])("not a business that is %s", async (name, expected) => {
+    const before = await rowCounts();
+    expect(outcome(await consent(submission(world.examples[name])))).toBe(expected);
+    expect(await rowCounts()).toEqual(before);
+  });
+
+  test.each([
+    ["pending", "enterprise", "402 business_inactive"],
+    ["active", "business", "402 plan_required"],
+    ["active", "free", "402 plan_required"],
+    ["past_due", "free", "402 subscription_past_due"],
+    ["active", "enterprise", "201 issued"],
+  ])("while %s on %s: %s, from the moment it is so", async (status, plan, expected) => {
+    expect(outcome(await asOther())).toBe("201 issued");
+    await env.DB.prepare("UPDATE businesses SET status = ?, plan = ? WHERE id = ?").bind(status, plan, world.other.id).run();
+    expect(outcome(await asOther())).toBe(expected);
+  });
+
+  test("certificates issued before keep verifying, whatever the business has become", async () => {
+    const { cert_id } = (await asOther()).body.data;
+    for (const status of ["past_due", "suspended", "closed"]) {
+      await env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, world.other.id).run();
+      expect((await get(`/v1/certs/${cert_id}/verify`)).status, status).toBe(200);
+    }
+  });
+});
+
+describe("a sandbox client", () => {
+  const sandboxOf = (business: DemoBusiness): ReturnType<typeof submission> => ({
+    ...submission(business),
+    client_id: business.clients.sandbox,
+  });
+
+  test("needs no plan, and an account in order", async () => {
+    expect(outcome(await consent(sandboxOf(world.examples.free)))).toBe("201 issued");
+    expect(outcome(await consent(sandboxOf(world.examples.past_due)))).toBe("402 subscription_past_due");
+    expect(outcome(await consent(sandboxOf(world.examples.suspended)))).toBe("402 business_suspended");
+    expect(outcome(await consent(sandboxOf(world.examples.closed)))).toBe("402 business_inactive");
+  });
+
+  test("gives certificates that say so everywhere and that only a test key sees", async () => {
+    const answer = await consent(sandboxOf(world.acme));
+    const { cert_id } = answer.body.data;
+    expect(answer.body.data.environment).toBe("sandbox");
+    expect((await get(`/v1/certs/${cert_id}/verify`)).body.data.environment).toBe("sandbox");
+    expect((await get(`/v1/certs/${cert_id}`, world.acme.keys.live)).body.error.code).toBe("cert_not_found");
+    expect((await get(`/v1/certs/${cert_id}`, world.acme.keys.sandbox)).body.data.environment).toBe("sandbox");
+    const listed = async (key: string): Promise<string[]> =>
+      (await get("/v1/certs?per_page=100", key)).body.data.certs.map((row: { cert_id: string }) => row.cert_id);
+    expect(await listed(world.acme.keys.live)).not.toContain(cert_id);
+    expect(await listed(world.acme.keys.sandbox)).toContain(cert_id);
+  });
+});
+
+describe("a server with an API key", () => {
+  const ofVisitor = { "x-subject-ip": "198.51.100.23", "x-subject-user-agent": "Mozilla/5.0 (Windows NT 10.0; Win64; x64) Firefox/145.0" };
+  const server = { "cf-connecting-ip": "203.0.113.1", "user-agent": "acme-backend/1.0", "sec-fetch-mode": null };
+
+  test("speaks for the visitor's address and browser, and the evidence says who spoke", async () => {
+    const answer = await consent(submission(), { ...server, ...ofVisitor, ...bearer(world.acme.keys.live) });
+    expect(await evidenceOf(answer)).toMatchObject({
+      ip: "198.51.100.23",
+      user_agent: ofVisitor["x-subject-user-agent"],
+      os: "Windows",
+      browser: "Firefox",
+      captured_via: "server",
+    });
+  });
+
+  test("is a server even when it sends what browsers send", async () => {
+    const answer = await consent(submission(), { ...ofVisitor, ...bearer(world.acme.keys.live), "sec-fetch-mode": "cors" });
+    expect((await evidenceOf(answer)).captured_via).toBe("server");
+  });
+
+  test("without the key its words about the visitor count for nothing", async () => {
+    const evidence = await evidenceOf(await consent(submission(), { ...server, ...ofVisitor }));
+    expect(evidence).toMatchObject({ ip: "203.0.113.1", user_agent: "acme-backend/1.0", captured_via: "server" });
+  });
+
+  test.each<readonly [string, string, Record<string, unknown>, string]>([
+    ["of another business", world.other.keys.live, {}, "403 forbidden"],
+    ["of another business, test", world.other.keys.sandbox, {}, "403 forbidden"],
+    ["of its own, test, for the live client", world.acme.keys.sandbox, {}, "403 forbidden"],
+    ["of its own, test, for the sandbox client", world.acme.keys.sandbox, { client_id: world.acme.clients.sandbox }, "201 issued"],
+    ["of its own, live, for the sandbox client", world.acme.keys.live, { client_id: world.acme.clients.sandbox }, "201 issued"],
+    ["of another home", worldInSecondHome.acme.keys.live, {}, "403 forbidden"],
+  ])("a key %s", async (_name, key, change, expected) => {
+    expect(outcome(await consent({ ...submission(), ...change }, bearer(key)))).toBe(expected);
+  });
+
+  test("still needs an Origin on a verified domain", async () => {
+    expect(outcome(await consent(submission(), { ...bearer(world.acme.keys.live), origin: null }))).toBe("403 origin_not_verified");
+    expect(outcome(await consent(submission(), { ...bearer(world.acme.keys.live), origin: "https://evil.com" }))).toBe(
+      "403 origin_not_verified",
+    );
+  });
+
+  test.each([
+    "Bearer sk_live_unknown",
+    `Bearer ${world.acme.keys.live.slice(0, -1)}_`,
+    "Basic dXNlcjpwYXNz",
+    `Bearer ${world.acme.keys.live}, Bearer ${world.other.keys.live}`,
+  ])("a credential that is none is refused, not ignored: %s", async (authorization) => {
+    const answer = await consent(submission(), { authorization });
+    expect(outcome(answer)).toBe("401 unauthorized");
+    expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+  });
+
+  test("is counted by its key and not by its address", async () => {
+    const service = serviceWith({ DEV_RATE_SCALE: "1", LIMIT_CONSENT_PER_IP: "1/60" });
+    const send = (headers: Record<string, string> = {}): Promise<Answer> => service("/v1/consent", consentRequest(submission(), headers));
+    expect((await send()).status).toBe(201);
+    expect((await send()).status).toBe(429);
+    const keyed = await send(bearer(world.acme.keys.live));
+    expect(keyed.status).toBe(201);
+    expect(keyed.headers.get("ratelimit-limit")).toBe("120");
+  });
+});
+
+describe("evidence", () => {
+  test("holds the circumstances as they were", async () => {
+    const answer = await consent(submission(), { "cf-connecting-ip": "203.0.113.9", "sec-gpc": "1" });
+    expect(await evidenceOf(answer)).toEqual({
+      page_url: submission().page_url,
+      ip: "203.0.113.9",
+      user_agent: "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Safari/605.1",
+      os: "iOS",
+      browser: "Safari",
+      geo: { country: null, region: null, city: null },
+      gpc: true,
+      captured_via: "browser",
+      origin_reported: "https://www.example.com",
+      referrer: null,
+      client_time: null,
+      locale: null,
+      widget: null,
+      presentation: null,
+      esign: null,
+    });
+    expect((await get(`/v1/certs/${answer.body.data.cert_id}/verify`)).body.data.signals).toEqual({ gpc: true });
+  });
+
+  test("believes no header about the address but the edge's own", async () => {
+    const answer = await consent(submission(), {
+      "cf-connecting-ip": "203.0.113.9",
+      "x-forwarded-for": "6.6.6.6",
+      "x-real-ip": "6.6.6.6",
+      "true-client-ip": "6.6.6.6",
+      forwarded: "for=6.6.6.6",
+      "x-client-ip": "6.6.6.6",
+      "cf-connecting-ipv6": "6.6.6.6",
+      "x-subject-ip": "6.6.6.6",
+    });
+    expect(JSON.stringify(await evidenceOf(answer))).not.toContain("6.6.6.6");
+  });
+
+  test("takes a signal of Global Privacy Control only as it is defined", async () => {
+    for (const value of ["0", "true", "11", ""]) {
+      const answer = await consent(submission(), { "sec-gpc": value });
+      expect((await evidenceOf(answer)).gpc, value).toBe(false);
+    }
+  });
+
+  test("keeps a User-Agent to 512 characters, without controls", async () => {
+    const evidence = await evidenceOf(await consent(submission(), { "user-agent": `a\tb${"c".repeat(5_000)}` }));
+    expect(evidence.user_agent).toBe(`ab${"c".repeat(510)}`);
+  });
+
+  test("calls a caller without fetch metadata a server", async () => {
+    expect((await evidenceOf(await consent(submission(), { "sec-fetch-mode": null }))).captured_via).toBe("server");
+  });
+
+  test("never calls the Origin proved", async () => {
+    const { cert_id } = await issue();
+    const { checks } = (await get(`/v1/certs/${cert_id}/verify`)).body.data;
+    expect(checks.find(({ id }: { id: string }) => id === "origin").result).toBe("reported");
+    expect(JSON.stringify(checks)).not.toMatch(/origin[^"]*(?:proved|proven|verified)"/i);
+  });
+});
+
+describe("cross-origin reading", () => {
+  test("is allowed for every answer, to every page, without credentials", async () => {
+    const limitedService = serviceWith({ DEV_RATE_SCALE: "1", LIMIT_CONSENT_PER_IP: "1/60" });
+    await limitedService("/v1/consent", consentRequest(submission()));
+    const key = { "idempotency-key": "cors" };
+    await consent(submission(), key);
+    const answers: readonly (readonly [number, Answer])[] = [
+      [201, await consent(submission())],
+      [201, await consent(submission(), key)],
+      [400, await consent("{")],
+      [401, await consent(submission(), { authorization: "Bearer x" })],
+      [402, await consent(submission(world.examples.free))],
+      [403, await consent(submission(), { origin: "null" })],
+      [403, await consent(submission(), { origin: null })],
+      [404, await consent({ ...submission(), client_id: "nobody" })],
+      [405, await call("/v1/consent", { headers: { origin: "https://evil.com" } })],
+      [409, await consent({ ...submission(), purpose: "another" }, key)],
+      [413, await consent("x".repeat(300_000))],
+      [415, await consent(submission(), { "content-type": "text/html" })],
+      [429, await limitedService("/v1/consent", consentRequest(submission()))],
+      [503, await entryWith({ MASTER_KEYS: "" })("/v1/consent", consentRequest(submission()))],
+    ];
+    for (const [status, answer] of answers) {
+      expect(answer.status).toBe(status);
+      expect(answer.headers.get("access-control-allow-origin"), String(status)).toBe("*");
+      expect(answer.headers.has("access-control-allow-credentials"), String(status)).toBe(false);
+    }
+  });
+
+  test("a preflight is answered for two hours, for POST, and asks for no credential", async () => {
+    const answer = await call("/v1/consent", {
+      method: "OPTIONS",
+      headers: {
+        origin: "https://anybody.example",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "content-type,idempotency-key",
+      },
+    });
+    expect([answer.status, answer.text]).toEqual([204, ""]);
+    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+    expect(answer.headers.get("access-control-allow-methods")).toBe("POST");
+    expect(answer.headers.get("access-control-allow-headers")?.toLowerCase()).toBe("content-type, idempotency-key");
+    expect(answer.headers.get("access-control-max-age")).toBe("7200");
+    expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
+  });
+
+  test("a page may read the headers it needs", async () => {
+    const exposed = (await consent(submission())).headers.get("access-control-expose-headers")?.toLowerCase();
+    for (const name of ["x-request-id", "retry-after", "ratelimit-remaining", "idempotency-replayed"]) expect(exposed).toContain(name);
+  });
+});
+
+describe("other methods", () => {
+  test.each(["GET", "HEAD", "PUT", "PATCH", "DELETE"])("%s is refused, naming the one that works", async (method) => {
+    const before = await rowCounts();
+    const answer = await call("/v1/consent", { method, headers: { origin: "https://www.example.com" } });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get("allow")?.split(", ")).toContain("POST");
+    expect(answer.headers.get("allow")).not.toContain("GET");
+    if (method !== "HEAD") expect(answer.body.error.code).toBe("method_not_allowed");
+    expect(await rowCounts()).toEqual(before);
+  });
+
+  test.each(["/v1/consent/", "/v1/Consent", "/v2/consent", "/consent", "/v1/consents"])("%s is not this route", async (path) => {
+    expect(outcome(await call(path, consentRequest(submission())))).toBe("404 not_found");
   });
 });

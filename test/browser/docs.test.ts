@@ -68,7 +68,7 @@ describe("the reference of the API", () => {
     const operation = page.getByRole("region", { name: "Verify a certificate" });
     const anchored = operation.getByText("What is anchored, for example", { exact: false }).first();
     expect(await anchored.isVisible()).toBe(false);
-    await operation.getByText("Its 5 members of anchor").click();
+    await operation.getByText(/^Its \d+ members of anchor$/).click();
     expect(await anchored.isVisible()).toBe(true);
     await close();
   });
@@ -77,7 +77,6 @@ describe("the reference of the API", () => {
     const { page, close } = await openPage(browser);
     await page.goto(`${service.origin}/docs`);
     const calls = await page.getByRole("figure", { name: "From the command line" }).locator("code").allTextContents();
-    expect(calls.length).toBeGreaterThan(7);
     await close();
     // The example's client and domain are nobody's here; the rest of each call goes out as a shell reads it.
     const answers = calls.map(async (call) => {
@@ -93,15 +92,12 @@ describe("the reference of the API", () => {
       const { ok, error } = (await (await fetch(address, { headers, ...body })).json()) as { ok?: boolean; error?: { code: string } };
       return `${new URL(address).pathname.replace(/cc_\w+/, "…")} ${ok === false ? error?.code : "answered"}`;
     });
-    expect(await Promise.all(answers)).toEqual([
-      "/v1/consent answered",
-      "/v1/certs/…/verify cert_not_found",
-      "/v1/certs answered",
-      "/v1/certs/… cert_not_found",
-      "/v1/certs/…/evidence-pack cert_not_found",
-      "/v1/health answered",
-      "/.well-known/jwks.json answered",
-      "/v1/openapi.json answered",
-    ]);
+    const given = await Promise.all(answers);
+    const { paths } = (await (await fetch(`${service.origin}/v1/openapi.json`)).json()) as { paths: Record<string, object> };
+    expect(given.length).toBe(Object.values(paths).flatMap(Object.keys).length);
+    expect(given).toContain("/v1/consent answered");
+    expect(given).toContain("/v1/certs answered");
+    // The example's certificate is in nobody's database; that is the only refusal.
+    expect(given.filter((answer) => !/(?: answered|… cert_not_found|…\/[a-z-]+ cert_not_found)$/.test(answer))).toEqual([]);
   });
 });

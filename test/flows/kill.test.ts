@@ -26,7 +26,10 @@ interface Acknowledged {
 
 const start = (): Promise<{ readonly child: ChildProcess; readonly url: string }> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ["test/support/runtime-child.ts", state, bundle], { detached: true, stdio: ["ignore", "pipe", "ignore"] });
+    const child = spawn(process.execPath, ["test/support/runtime-child.ts", state, bundle], {
+      detached: true,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
     child.once("exit", () => reject(new Error("the service ended before it listened")));
     const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
     lines.on("line", (line) => {
@@ -62,7 +65,9 @@ beforeAll(() => bundleWorker(bundle));
 afterAll(() => rmSync(state, { recursive: true, force: true }));
 
 describe("SIGKILL in a storm of submissions", () => {
-  test("every acknowledged certificate is there once, with its audit entry and its ledger statement", { timeout: 60_000 * rounds }, async () => {
+  test("every acknowledged certificate is there once, with its audit entry and its ledger statement", {
+    timeout: 60_000 * rounds,
+  }, async () => {
     const acknowledged: Acknowledged[] = [];
     for (let round = 0; round < rounds; round += 1) {
       const { child, url } = await start();
@@ -89,8 +94,12 @@ describe("SIGKILL in a storm of submissions", () => {
     const count = (sql: string): number => Number((db.prepare(sql).get() as { n: number }).n);
     const lost = acknowledged.filter(({ cert_id, fingerprint }) => {
       const stored = db.prepare("SELECT fingerprint FROM certificates WHERE id = ?").all(cert_id) as { fingerprint: string }[];
-      const audited = db.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'certificate.issued'").get(cert_id) as { n: number };
-      const anchored = db.prepare("SELECT COUNT(*) AS n FROM anchors WHERE entity_id = ? AND event = 'certificate.issued'").get(cert_id) as { n: number };
+      const audited = db
+        .prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'certificate.issued'")
+        .get(cert_id) as { n: number };
+      const anchored = db
+        .prepare("SELECT COUNT(*) AS n FROM anchors WHERE entity_id = ? AND event = 'certificate.issued'")
+        .get(cert_id) as { n: number };
       return stored.length !== 1 || stored[0]?.fingerprint !== fingerprint || audited.n !== 1 || anchored.n !== 1;
     });
     expect(lost).toEqual([]);

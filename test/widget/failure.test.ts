@@ -3,17 +3,20 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { certificatesIn } from "./received.ts";
 import {
   type Answer,
   type Attributes,
   type Visit,
   type VisitOptions,
   type World,
-  certificatesIn,
+  fill,
   openWorld,
   plainForm,
+  press,
   quiet,
   success,
+  tickAndClick,
 } from "./support.ts";
 
 let world: World;
@@ -21,11 +24,6 @@ beforeAll(async () => {
   world = await openWorld();
 });
 afterAll(() => world.close());
-
-const tickAndClick = async (page: Page) => {
-  await page.check("#consent");
-  await page.click("#send");
-};
 
 /** What the plain form sends without the widget. */
 const plainEntries = [
@@ -207,8 +205,8 @@ describe.each([
 
   it("of other values carries another certificate, exactly once", async () => {
     const visit = await first();
-    await visit.page.fill("[name=email]", "other@example.com");
-    await visit.page.click("#send");
+    await fill(visit.page, "[name=email]", "other@example.com");
+    await press(visit.page, "#send");
     const ids = certificatesIn(await visit.submitted(2));
     expect(ids).toEqual([expect.stringMatching(/^cc_/)]);
     expect(ids).not.toEqual(certificatesIn(visit.backend[0]!));
@@ -218,15 +216,15 @@ describe.each([
 
   it("that fails carries none", async () => {
     const visit = await first({ answer: (_call, n) => (n === 2 ? refusal(503, "storage_unavailable") : undefined) });
-    await visit.page.click("#send");
+    await press(visit.page, "#send");
     expect(certificatesIn(await visit.submitted(2)).filter(Boolean)).toEqual([]);
     await visit.close();
   });
 
   it("without the tick carries none", async () => {
     const visit = await first();
-    await visit.page.uncheck("#consent");
-    await visit.page.click("#send");
+    await press(visit.page, "#consent");
+    await press(visit.page, "#send");
     expect(certificatesIn(await visit.submitted(2)).filter(Boolean)).toEqual([]);
     expect(visit.calls).toHaveLength(1);
     await visit.close();
@@ -248,7 +246,7 @@ describe.each([
     const dispatch = () => visit.page.evaluate("lead.dispatchEvent(new SubmitEvent('submit', { cancelable: true, bubbles: true }))");
     await dispatch();
     expect(certificatesIn(await visit.submitted(2))).toEqual(certificatesIn(visit.backend[0]!));
-    await visit.page.fill("[name=email]", "other@example.com");
+    await fill(visit.page, "[name=email]", "other@example.com");
     await dispatch();
     expect(certificatesIn(await visit.submitted(3)).filter(Boolean)).toEqual([]);
     await visit.close();
@@ -262,13 +260,13 @@ describe("an attempt sent again unchanged", () => {
     const visit = await world.visit({ html });
     await tickAndClick(visit.page);
     await visit.until(() => visit.events.length === 1, "the first certificate");
-    await visit.page.click("#send");
+    await press(visit.page, "#send");
     await visit.until(() => visit.events.length === 2, "the second certificate");
     expect(visit.calls[1]!.text).toBe(visit.calls[0]!.text);
     expect(visit.events[1]!.detail.cert_id).toBe(visit.events[0]!.detail.cert_id);
 
-    await visit.page.fill("[name=email]", "right@example.com");
-    await visit.page.click("#send");
+    await fill(visit.page, "[name=email]", "right@example.com");
+    await press(visit.page, "#send");
     expect(certificatesIn(await visit.submitted())).toEqual([visit.events[2]!.detail.cert_id]);
     expect(visit.events[2]!.detail.cert_id).not.toBe(visit.events[1]!.detail.cert_id);
     expect(visit.calls[2]!.body.fields).toMatchObject({ email: "right@example.com" });
@@ -283,7 +281,7 @@ describe("an attempt sent again unchanged", () => {
     });
     await tickAndClick(visit.page);
     await visit.submitted();
-    await visit.page.click("#send");
+    await press(visit.page, "#send");
     expect(certificatesIn(await visit.submitted(2))).toHaveLength(1);
     expect(visit.calls[1]!.body.submission_id).toBe(visit.calls[0]!.body.submission_id);
     await visit.close();
@@ -324,7 +322,7 @@ describe("back from the back-forward cache", () => {
 
   it("the next submission gets its own certificate", async () => {
     const visit = await back(plainForm());
-    await visit.page.click("#send");
+    await press(visit.page, "#send");
     const ids = certificatesIn(await visit.submitted(2));
     expect(ids).toEqual([expect.stringMatching(/^cc_/)]);
     expect(ids).not.toEqual(certificatesIn(visit.backend[0]!));
@@ -333,15 +331,15 @@ describe("back from the back-forward cache", () => {
 
   it("a failing submission carries none", async () => {
     const visit = await back(plainForm(), { answer: (_call, n) => (n === 2 ? refusal(503, "storage_unavailable") : undefined) });
-    await visit.page.click("#send");
+    await press(visit.page, "#send");
     expect((await visit.submitted(2)).entries).toEqual(plainEntries);
     await visit.close();
   });
 
   it("a submission without the tick carries none", async () => {
     const visit = await back(plainForm());
-    await visit.page.uncheck("#consent");
-    await visit.page.click("#send");
+    await press(visit.page, "#consent");
+    await press(visit.page, "#send");
     expect((await visit.submitted(2)).entries).toEqual(plainEntries.filter(([name]) => name !== "agree"));
     await visit.close();
   });
@@ -358,7 +356,7 @@ describe("back from the back-forward cache", () => {
     await goBack(visit);
     await new Promise((resolve) => setTimeout(resolve, 900));
     expect(visit.backend).toEqual([]);
-    await tickAndClick(visit.page);
+    await press(visit.page, "#send");
     expect(certificatesIn(await visit.submitted())).toHaveLength(1);
     await visit.close();
   });
@@ -398,7 +396,7 @@ describe("the hidden input", () => {
 
   it("is put there by nothing but a certificate", async () => {
     const visit = await world.visit({ html: plainForm() });
-    await visit.page.check("#consent");
+    await press(visit.page, "#consent");
     await quiet();
     expect(await visit.page.locator("[name=svc_cert_id]").count()).toBe(0);
     await visit.close();

@@ -426,6 +426,13 @@ describe("the consent box", () => {
     expect((await withBox(markup))!.presentation).toMatchObject({ opt_in_type: optIn });
   });
 
+  it("is named in the evidence, with nothing where it has no name", async () => {
+    expect((await withBox('<input type="checkbox" class="c" name="ok" checked>'))!.presentation).toMatchObject({ checkbox_name: "ok" });
+    visit.calls.length = 0;
+    const nameless = '<div role="checkbox" aria-checked="true" class="c"></div>';
+    expect((await withBox(nameless))!.presentation).toMatchObject({ checkbox_name: "" });
+  });
+
   it.each([
     ["unticked", '<input type="checkbox" class="c">'],
     ["half ticked", '<input type="checkbox" class="c" checked><input type="checkbox" class="c">'],

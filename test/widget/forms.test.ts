@@ -4,7 +4,8 @@
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Attributes, type World, apartFromCertificate, certificatesIn, openWorld } from "./support.ts";
+import { apartFromCertificate, certificatesIn } from "./received.ts";
+import { type Attributes, type World, fill, openWorld, press } from "./support.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -199,12 +200,12 @@ const realForms: RealForm[] = [
     disclosure: ".terms",
     fill: { "[name=zip]": "89501" },
     between: async (page) => {
-      await page.click('[data-step="1"] [data-next]');
-      await page.check("[value=own]");
-      await page.fill("[name=fullName]", "Pat Doe");
-      await page.click('[data-step="2"] [data-next]');
-      await page.fill("[name=e]", email);
-      await page.fill("[name=p]", phone);
+      await press(page, '[data-step="1"] [data-next]');
+      await press(page, "[value=own]");
+      await fill(page, "[name=fullName]", "Pat Doe");
+      await press(page, '[data-step="2"] [data-next]');
+      await fill(page, "[name=e]", email);
+      await fill(page, "[name=p]", phone);
     },
     send: '[data-step="3"] button',
     fields: { zip: "89501", full_name: "Pat Doe", email, phone },
@@ -244,15 +245,11 @@ const attributesOf = ({ form, box, disclosure, more }: RealForm): Attributes => 
   ...more,
 });
 
-async function fillIn(page: Page, { fill, between, box, send }: RealForm, isTicked: boolean) {
-  for (const [selector, value] of Object.entries(fill)) {
-    const control = page.locator(selector).first();
-    if ((await control.evaluate((element) => element.tagName)) === "SELECT") await control.selectOption(value);
-    else await control.fill(value);
-  }
+async function fillIn(page: Page, { fill: values, between, box, send }: RealForm, isTicked: boolean) {
+  for (const [selector, value] of Object.entries(values)) await fill(page, selector, value);
   await between?.(page);
-  if (isTicked) await page.check(box);
-  await page.click(send);
+  if (isTicked) await press(page, box);
+  await press(page, send);
 }
 
 const all = realForms.map((form) => [form.file, form] as const);

@@ -3,18 +3,14 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Visit, type World, apartFromCertificate, certificatesIn, heldAnswer, openWorld, plainForm, quiet, terms } from "./support.ts";
+import { apartFromCertificate, certificatesIn } from "./received.ts";
+import { type Visit, type World, heldAnswer, openWorld, plainForm, press, quiet, terms, tickAndClick } from "./support.ts";
 
 let world: World;
 beforeAll(async () => {
   world = await openWorld();
 });
 afterAll(() => world.close());
-
-const tickAndClick = async (page: Page) => {
-  await page.check("#consent");
-  await page.click("#send");
-};
 
 interface Way {
   name: string;
@@ -32,7 +28,7 @@ const ways: Way[] = [
     name: "Enter in a text box, which uses the first button",
     html: plainForm({ button: '<button name="go" value="1">A</button><button name="go" value="2">B</button>' }),
     act: async (page) => {
-      await page.check("#consent");
+      await press(page, "#consent");
       await page.press("[name=email]", "Enter");
     },
   },
@@ -74,7 +70,7 @@ const ways: Way[] = [
         src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">`,
     }),
     act: async (page) => {
-      await page.check("#consent");
+      await press(page, "#consent");
       await page.click("#send", { position: { x: 20, y: 30 } });
     },
   },
@@ -183,6 +179,10 @@ const ways: Way[] = [
   {
     name: "a form inside a shadow root",
     html: `<div id="host"></div><script>host.attachShadow({ mode: 'open' }).innerHTML = ${JSON.stringify(plainForm())}</script>`,
+    act: async (page) => {
+      await page.check("#consent");
+      await page.click("#send"); // the driver's click finds its way into shadow roots
+    },
     isUncertified: true,
   },
 ];
@@ -275,7 +275,7 @@ describe("while the form waits", () => {
     const button = '<button id="send" name="go" value="1">A</button><button id="other" name="go" value="2">B</button>';
     const { visit, release } = await waiting(plainForm({ button }));
     await visit.page.dblclick("#send");
-    await visit.page.click("#other");
+    await press(visit.page, "#other");
     release();
     const received = await visit.submitted();
     expect(received.entries.filter(([name]) => name === "go")).toEqual([["go", "1"]]);
@@ -324,7 +324,7 @@ describe("while the form waits", () => {
     await visit.page.evaluate("lead.replaceWith(lead.cloneNode(true))");
     release();
     await quiet();
-    await tickAndClick(visit.page);
+    await press(visit.page, "#send");
     expect(certificatesIn(await visit.submitted())).toHaveLength(1);
     await visit.close();
   });

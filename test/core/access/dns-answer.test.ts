@@ -1,3 +1,4 @@
+// What resolvers may say about a host, and which addresses are public.
 import { describe, expect, test } from "vitest";
 import { jointVerdict, readDnsAnswer, verdictOf, type DnsAnswer } from "../../../core/access/dns-answer.ts";
 import { hostNameFault } from "../../../core/access/outbound-url.ts";

@@ -1,3 +1,4 @@
+// Which addresses a stranger may have us call: hostile and legal ones, one by one.
 import { describe, expect, test } from "vitest";
 import {
   checkOutboundUrl,

@@ -1,3 +1,4 @@
+// Which links of a page lead to its policies, in seven languages, and in which order.
 import { describe, expect, test } from "vitest";
 import { policyCandidates, readsAs, wellKnownPolicyUrls, type Link } from "../../../core/policies/discovery.ts";
 

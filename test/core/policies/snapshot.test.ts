@@ -1,3 +1,4 @@
+// The text and the hash of a snapshot, and how long a silent domain is waited for.
 import { describe, expect, test } from "vitest";
 import { mostAttempts, nextLookAt } from "../../../core/policies/patience.ts";
 import { normalisedText, policyTextOf } from "../../../core/policies/snapshot.ts";

@@ -1,0 +1,75 @@
+// What an evidence pack is made of, as plain data: the parts that the operation loads and the page and the pack are built from.
+import type { AuditEntry } from "../audit/chain.ts";
+import type { HeadsProof } from "../audit/proof.ts";
+import type { Json } from "../canonical-json.ts";
+import type { Receipt } from "../ledger/receipt.ts";
+import type { Instant } from "../time.ts";
+import type { OpenedCertificate, View } from "./published.ts";
+
+export type JsonObject = { readonly [key: string]: Json };
+
+/** A checkpoint of the ledger that others vouched for, and the statement's place in its tree. */
+export interface PackedAttestation {
+  /** The stored note: text, empty line, the log's own signature. A time stamp is over exactly these bytes. */
+  readonly note: string;
+  /** Base64, from the leaf's sibling up to the child of the root. */
+  readonly inclusionProof: readonly string[];
+  /** Signature lines of witnesses, each with its line break. */
+  readonly cosignatures: readonly string[];
+  /** The time-stamp reply, DER. */
+  readonly tsr: Uint8Array | null;
+}
+
+export interface PackedAnchor {
+  readonly event: "issued" | "revoked";
+  readonly statement: string;
+  /** Null while the ledger has not confirmed. */
+  readonly receipt: Receipt | null;
+  readonly attested: PackedAttestation | null;
+}
+
+/** This certificate's entries of its business's chain, oldest first: those that the audit log already holds. */
+export interface PackedAudit {
+  readonly chainIndex: number;
+  readonly entries: readonly AuditEntry[];
+  /** By seq; without those that were erased. */
+  readonly payloads: ReadonlyMap<string, { readonly salt: string; readonly payload: JsonObject }>;
+  /** c2sp.org/tlog-proof@v1 of each entry, by seq. */
+  readonly proofs: ReadonlyMap<string, string>;
+  /** Null while the chain is younger than the newest record of heads. */
+  readonly heads: HeadsProof | null;
+}
+
+/** The issuer's active key: storage/signer.ts has all of it but the name, which is `<host of the service>/issuer`. */
+export interface PackIssuer {
+  readonly keyName: string;
+  /** Public key, base64url. */
+  readonly x: string;
+  /** Base64 of the Ed25519 signature over the text's UTF-8 bytes. */
+  readonly sign: (text: string) => Promise<string>;
+}
+
+export interface EvidenceParts {
+  readonly createdAt: Instant;
+  readonly opened: OpenedCertificate;
+  /** What GET /v1/certs/{id}/verify answers at this moment. */
+  readonly verifyView: JsonObject;
+  readonly views: readonly View[];
+  /** Text of each linked policy by its content hash; null where it could not be read. */
+  readonly policyTexts: ReadonlyMap<string, string | null>;
+  readonly identity: { readonly legalName: string | null; readonly mailingAddress: string | null; readonly contact: string | null };
+  readonly anchors: readonly PackedAnchor[];
+  /** Null while the audit log holds nothing of the certificate. */
+  readonly audit: PackedAudit | null;
+  /** The document at /.well-known/svc-trust.json. */
+  readonly trust: JsonObject;
+  readonly issuer: PackIssuer;
+  /** Field keys whose value and salt are disclosed; null discloses every field. */
+  readonly disclose: ReadonlySet<string> | null;
+  /** Leaves out the subject's values and everything in the evidence that points to a person. */
+  readonly redacted: boolean;
+}
+
+/** Fields that the pack shows in the clear, in the order in which they were stored. */
+export const disclosedFields = ({ opened, redacted, disclose }: EvidenceParts): readonly (readonly [string, string])[] =>
+  redacted || opened.subject === null ? [] : [...opened.subject.fields].filter(([key]) => disclose?.has(key) ?? true);

@@ -1,0 +1,86 @@
+// README.txt of an evidence pack: how anyone checks it with common tools.
+
+export const readmeText = ({
+  certId,
+  kid,
+  issuerVkey,
+}: {
+  readonly certId: string;
+  readonly kid: string;
+  readonly issuerVkey: string;
+}): string =>
+  `EVIDENCE OF CONSENT
+certificate ${certId}
+
+This folder proves what a person was shown, who asked, for what and when, without asking whoever issued it.
+certificate.html says it in plain words. Every other file is exactly what was hashed or signed.
+
+
+1. With one tool
+
+    svc-verify evidence-${certId}.zip --trust trust.json
+
+It is one JavaScript file without dependencies (Node 20 or later) and needs no network. trust.json lists the keys you trust:
+take it from the issuer's /.well-known/svc-trust.json and keep your own copy. The copy in trust/ comes from the same hand as
+everything else here, so by itself it proves nothing.
+Exit code 0: every check passed. 1: a check failed and is named. 2: unreadable. 3: nothing is wrong, but something that was
+asked for is not there yet, or no trust of your own was given.
+
+
+2. With sha256sum
+
+    sha256sum -c MANIFEST.sha256          nothing in the folder was changed
+    sha256sum fingerprint/preimage.json   is the certificate's fingerprint
+    sha256sum fingerprint/disclosure.txt  is disclosure_hash in the preimage
+    sha256sum subject/commitments.json    is subject_hash in the preimage
+    sha256sum anchors/issued/statement.json
+                                          is entry_hash in anchors/issued/receipt.json
+    sha256sum policies/*.txt              are the hashes in their names
+
+subject/disclosures.json holds [salt, key, value] for each disclosed field. Written as canonical JSON (no spaces), the SHA-256
+of one such triple is the commitment of that field in subject/commitments.json.
+
+
+3. With openssl
+
+The issuer signed the preimage:
+
+    sed -n 's/.*"signature":{"alg":"Ed25519","kid":"[^"]*","value":"\\([^"]*\\)".*/\\1/p' certificate.json | base64 -d > signature.bin
+    openssl pkeyutl -verify -pubin -inkey trust/issuer-${kid}.pem -rawin -in fingerprint/preimage.json -sigfile signature.bin
+
+Where anchors/issued/checkpoint.tsr is present, a time-stamp authority saw the ledger's checkpoint at the time it says:
+
+    openssl ts -verify -data anchors/issued/checkpoint.txt -in anchors/issued/checkpoint.tsr -CAfile <certificate of the authority: trust/tsa-*.pem>
+    openssl ts -reply -text -in anchors/issued/checkpoint.tsr
+
+
+4. With Go (golang.org/x/mod/sumdb) or any C2SP tool
+
+MANIFEST.note and every checkpoint are signed notes (c2sp.org/signed-note); files named *.tlog-proof follow
+c2sp.org/tlog-proof@v1. The key of the manifest is
+
+    ${issuerVkey}
+
+and the keys of the logs stand in trust.json under "logs". In Go, with the lines of entry.tlog-proof taken apart
+(index, hashes, and behind the empty line the checkpoint: origin, size, root):
+
+    verifier, err := note.NewVerifier(vkey)
+    signed, err := note.Open(checkpoint, note.VerifierList(verifier))
+    err = tlog.CheckRecord(hashes, size, root, index, tlog.RecordHash(statement))
+
+For an entry of the audit log the record is the 32 bytes of the SHA-256 of its line in audit/entries.jsonl (without the line
+break); for audit/heads-record.tlog-proof it is the 32 bytes of the SHA-256 of audit/heads-record.json.
+
+
+What is in here
+
+    manifest.json                list of files; what was left out on purpose stands under "redacted"
+    certificate.json             the public record, and the evidence kept with it
+    fingerprint/                 the text behind the fingerprint, and the disclosure as it was shown
+    subject/                     commitments to the person's fields, and those fields that were disclosed
+    policies/                    privacy policy and terms as they stood
+    anchors/issued, /revoked     the ledger's receipts
+    audit/                       entries about this certificate, with the proof that the audit log holds each
+    views.json                   when the public page was opened
+    trust/                       a copy of the public keys, for convenience
+`;

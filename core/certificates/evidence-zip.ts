@@ -1,0 +1,136 @@
+// The container of an evidence pack: a zip that stores its members as they are, in exactly one spelling. Nothing in it
+// depends on a clock or a machine, and the reader takes only what the writer would write, so no byte of an archive can be
+// changed, added or hidden without being noticed (no comments, no extra fields, no gaps between members).
+import { concatBytes, utf8 } from "../bytes.ts";
+
+export type PackFiles = ReadonlyMap<string, Uint8Array>;
+
+const localSignature = 0x04034b50;
+const centralSignature = 0x02014b50;
+const endSignature = 0x06054b50;
+const localBytes = 30;
+const endBytes = 22;
+const version = 20; // 2.0, the first that knows folders in names; made on "FAT", whose attributes are all zero
+const utf8Names = 0x0800;
+const stored = 0;
+const midnight = 0;
+const firstDay = 0x0021; // 1980-01-01, the earliest date the format can say
+
+const crcTable = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit += 1) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  return crc;
+});
+
+const crc32 = (bytes: Uint8Array): number => {
+  let crc = 0xffffffff;
+  for (const byte of bytes) crc = (crc >>> 8) ^ (crcTable[(crc ^ byte) & 0xff] as number);
+  return (crc ^ 0xffffffff) >>> 0;
+};
+
+/** Little-endian fields: width in bytes and value. */
+const fields = (...pairs: readonly (readonly [2 | 4, number])[]): Uint8Array => {
+  const bytes = new Uint8Array(pairs.reduce((sum, [width]) => sum + width, 0));
+  const view = new DataView(bytes.buffer);
+  let at = 0;
+  for (const [width, value] of pairs) {
+    if (width === 2) view.setUint16(at, value, true);
+    else view.setUint32(at, value, true);
+    at += width;
+  }
+  return bytes;
+};
+
+/** What both headers of a member say, word for word. */
+const described = (name: Uint8Array, content: Uint8Array): readonly (readonly [2 | 4, number])[] => [
+  [2, version],
+  [2, utf8Names],
+  [2, stored],
+  [2, midnight],
+  [2, firstDay],
+  [4, crc32(content)],
+  [4, content.length],
+  [4, content.length],
+  [2, name.length],
+  [2, 0], // no extra field
+];
+
+const segment = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
+
+/** A relative path of plain ASCII: no member can land outside the folder it is unpacked into, on any system. */
+const isPackName = (name: string): boolean => name.length <= 200 && name.split("/").every((part) => segment.test(part));
+
+/** Members sorted by name, whatever the order of the map. Throws for a name that the reader would refuse. */
+export const zipOf = (files: PackFiles): Uint8Array<ArrayBuffer> => {
+  const members: Uint8Array[] = [];
+  const directory: Uint8Array[] = [];
+  let offset = 0;
+  for (const [name, content] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (!isPackName(name)) throw new TypeError("zip: a member has no plain relative name");
+    const nameBytes = utf8(name);
+    const header = described(nameBytes, content);
+    members.push(fields([4, localSignature], ...header), nameBytes, content);
+    // no comment, first disk, no attributes
+    directory.push(fields([4, centralSignature], [2, version], ...header, [2, 0], [2, 0], [2, 0], [4, 0], [4, offset]), nameBytes);
+    offset += localBytes + nameBytes.length + content.length;
+  }
+  const directoryBytes = directory.reduce((sum, part) => sum + part.length, 0);
+  const count = files.size;
+  const end = fields([4, endSignature], [2, 0], [2, 0], [2, count], [2, count], [4, directoryBytes], [4, offset], [2, 0]);
+  return concatBytes(...members, ...directory, end);
+};
+
+export type ZipFault =
+  | "too_large"
+  | "not_a_zip"
+  | "truncated"
+  | "bytes_before_or_between_members"
+  | "data_descriptor_or_flags"
+  | "compressed"
+  | "unsafe_name"
+  | "duplicate_or_unsorted_name"
+  | "wrong_crc"
+  | "headers_differ"
+  | "trailing_bytes";
+
+export type ZipVerdict = { readonly ok: true; readonly files: PackFiles } | { readonly ok: false; readonly fault: ZipFault };
+
+const isSame = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);
+
+const latin = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
+
+/**
+ * The members of an archive that `zipOf` could have written, else what is wrong with it first. Members are counted off from
+ * the first byte; then the whole is written again and compared, which settles every field that was not looked at.
+ */
+export const filesOfZip = (zip: Uint8Array, mostBytes: number): ZipVerdict => {
+  const fail = (fault: ZipFault): ZipVerdict => ({ ok: false, fault });
+  if (zip.length > mostBytes) return fail("too_large");
+  if (zip.length < endBytes) return fail("not_a_zip");
+  const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength);
+  const files = new Map<string, Uint8Array>();
+  let last = "";
+  let at = 0;
+  while (at + 4 <= zip.length && view.getUint32(at, true) === localSignature) {
+    if (at + localBytes > zip.length) return fail("truncated");
+    const size = view.getUint32(at + 18, true);
+    const nameLength = view.getUint16(at + 26, true);
+    if (view.getUint16(at + 6, true) !== utf8Names) return fail("data_descriptor_or_flags");
+    if (view.getUint16(at + 8, true) !== stored || view.getUint32(at + 22, true) !== size) return fail("compressed");
+    const start = at + localBytes + nameLength;
+    if (nameLength > 200 || start + size > zip.length) return fail("truncated");
+    const name = latin(zip.subarray(at + localBytes, start));
+    if (!isPackName(name)) return fail("unsafe_name");
+    if (name <= last) return fail("duplicate_or_unsorted_name");
+    const content = zip.slice(start, start + size);
+    if (crc32(content) !== view.getUint32(at + 14, true)) return fail("wrong_crc");
+    files.set(name, content);
+    last = name;
+    at = start + size;
+  }
+  if (at + 4 > zip.length || at === 0) return fail("not_a_zip");
+  if (view.getUint32(at, true) !== centralSignature) return fail("bytes_before_or_between_members");
+  const whole = zipOf(files);
+  if (isSame(whole, zip)) return { ok: true, files };
+  return fail(zip.length > whole.length && isSame(whole, zip.subarray(0, whole.length)) ? "trailing_bytes" : "headers_differ");
+};

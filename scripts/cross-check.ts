@@ -1,0 +1,126 @@
+// Checks the embedded ledger with tools that are not ours: starts it alone, as it would run in another account, grows it past a
+// full tile of tiles, and lets Go's own sumdb packages verify checkpoints, tiles, growth and one entry (test/cross/go).
+// Needs Go and golang.org/x/mod, either from modules or from the Debian package golang-golang-x-mod-dev.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { utf8 } from "../core/bytes.ts";
+import { entryBundle } from "../core/ledger/tiles.ts";
+import { noteKeyPair } from "./note-secret.ts";
+
+const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import("miniflare");
+
+const origin = "ledger.example/ledger/2026h2";
+const { secret, vkey } = noteKeyPair(origin, new Uint8Array(32).fill(11));
+const { vkey: strangersVkey } = noteKeyPair(origin, new Uint8Array(32).fill(12));
+const token = "token-of-the-cross-check";
+const sizes = [1, 2, 255, 256, 257, 1_000, 65_537]; // around one tile and one tile of tiles
+const entry = (at: number): Uint8Array<ArrayBuffer> => utf8(`entry ${at}`);
+
+/** The ledger and nothing else: what its operator deploys. */
+const standalone = `
+export { LedgerLog } from "./durable-objects/ledger-log.ts";
+export default { fetch: (request, env) => env.LEDGER_LOG.getByName(env.LEDGER_ORIGIN).fetch(request) };
+`;
+
+const bundled = await build({
+  stdin: { contents: standalone, resolveDir: process.cwd(), loader: "ts" },
+  bundle: true,
+  write: false,
+  format: "esm",
+  target: "es2024",
+  external: ["cloudflare:workers", "node:crypto"],
+});
+
+const folder = mkdtempSync(join(tmpdir(), "cross-check-"));
+const runtime = new Miniflare(
+  convertV4MiniflareOptions({
+    host: "127.0.0.1",
+    port: Number(process.env.PORT ?? "0"),
+    cf: false,
+    log: new Log(LogLevel.WARN),
+    resourcePersistencePath: join(folder, "state"),
+    workers: [
+      {
+        name: "ledger",
+        modules: [{ type: "ESModule", path: "index.js", contents: bundled.outputFiles[0]?.text ?? "" }],
+        compatibilityDate: "2026-10-01",
+        compatibilityFlags: ["nodejs_compat"],
+        durableObjects: { LEDGER_LOG: { className: "LedgerLog", useSQLite: true } },
+        bindings: { LEDGER_ORIGIN: origin, LEDGER_KEY: secret, LEDGER_WRITE_TOKEN: token, LEDGER_ENTRIES_PER_SECOND: "1000000" },
+      },
+    ],
+  } as never),
+);
+
+const base = `${(await runtime.ready).origin}/ledger/2026h2`;
+
+const add = async (from: number, to: number): Promise<void> => {
+  for (let at = from; at < to; at += 256) {
+    const entries = Array.from({ length: Math.min(256, to - at) }, (_, one) => entry(at + one));
+    const response = await fetch(`${base}/add-batch`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}` },
+      body: entryBundle(entries),
+    });
+    if (response.status !== 200) throw new Error(`add-batch: ${response.status} ${await response.text()}`);
+  }
+};
+
+/** The checkpoint over exactly this many entries; at most one a second is signed. */
+const checkpointOf = async (size: number): Promise<string> => {
+  for (;;) {
+    const note = await (await fetch(`${base}/checkpoint`)).text();
+    if (note.split("\n")[1] === String(size)) return note;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+};
+
+/** With modules where there is a go.mod, else with the packages of the system. */
+const go = (...args: readonly string[]): { readonly ok: boolean; readonly said: string } => {
+  const system = { GO111MODULE: "off", GOPATH: "/usr/share/gocode" };
+  const env = { ...process.env, ...(existsSync("test/cross/go/go.mod") ? {} : system) };
+  const { status, stdout, stderr, error } = spawnSync("go", ["run", ".", ...args], { cwd: "test/cross/go", env, encoding: "utf8" });
+  if (error !== undefined) throw new Error("Go is not installed");
+  return { ok: status === 0, said: `${stdout}${stderr}` };
+};
+
+let failed = false;
+const expectThat = (what: string, holds: boolean, said: string): void => {
+  console.log(`${holds ? "ok  " : "FAIL"} ${what}`);
+  if (!holds) {
+    failed = true;
+    console.log(said);
+  }
+};
+
+try {
+  const olds: string[] = [];
+  let size = 0;
+  for (const next of sizes) {
+    await add(size, next);
+    size = next;
+    const path = join(folder, `checkpoint-${next}.txt`);
+    writeFileSync(path, await checkpointOf(next));
+    olds.push(path);
+  }
+  const entryFile = join(folder, "entry.bin");
+  writeFileSync(entryFile, entry(300));
+  const common = ["-url", base, "-vkey", vkey];
+
+  const whole = go(...common, ...olds.flatMap((path) => ["-old", path]), "-index", "300", "-entry", entryFile);
+  expectThat("Go verifies the checkpoint, all tiles, the growth since every checkpoint, and an entry", whole.ok, whole.said);
+  console.log(whole.said.trimEnd());
+
+  // What must fail does, so that the check above means something.
+  const stranger = go("-url", base, "-vkey", strangersVkey);
+  expectThat("Go refuses the checkpoint under another key", !stranger.ok && stranger.said.includes("checkpoint:"), stranger.said);
+  const elsewhere = go(...common, "-index", "301", "-entry", entryFile);
+  expectThat("Go refuses the entry at another index", !elsewhere.ok && elsewhere.said.includes("entry 301"), elsewhere.said);
+} finally {
+  await runtime.dispose();
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exit(failed ? 1 : 0);

@@ -1,0 +1,59 @@
+// `npm test`: everything there is to check, in one command. Arguments after `--` go to vitest.
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { ensureBrowser } from "./browser.ts";
+import { buildAssets } from "./build.ts";
+import { report, runChecks } from "./checks.ts";
+import { bundleWorker } from "./local-runtime.ts";
+
+const resultsPath = "dist/test-results.json";
+
+const failed: string[] = [];
+
+/** Steps that the rest builds on: the first one that fails ends the run. */
+const prepare = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
+  const start = performance.now();
+  try {
+    const value = await work();
+    report(true, name, start);
+    return value;
+  } catch (error) {
+    report(false, name, start);
+    console.error(error instanceof Error ? error.message : error);
+    console.error(`\nFailed: ${name}.`);
+    process.exit(1);
+  }
+};
+
+const runTests = (browser: string): void => {
+  rmSync(resultsPath, { force: true });
+  const { status } = spawnSync(
+    "node_modules/.bin/vitest",
+    ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${resultsPath}`, ...process.argv.slice(2)],
+    { stdio: "inherit", env: { ...process.env, CHROMIUM: browser } },
+  );
+  if (status !== 0) failed.push("tests");
+};
+
+/** `N passed, N failed`, from what vitest wrote; nothing when it died before writing. */
+const summary = (): string | null => {
+  if (!existsSync(resultsPath)) return null;
+  const results = JSON.parse(readFileSync(resultsPath, "utf8")) as Record<"numPassedTests" | "numFailedTests", number>;
+  return `${results.numPassedTests} passed, ${results.numFailedTests} failed`;
+};
+
+const start = performance.now();
+console.log("svc: every check");
+const browser = await prepare("browser", ensureBrowser);
+await prepare("page script, styles", buildAssets);
+await prepare("bundle of the Worker", bundleWorker);
+failed.push(...(await runChecks()));
+runTests(browser);
+
+const counted = summary();
+if (counted !== null) console.log(counted);
+if (failed.length > 0) console.error(`Failed: ${failed.join(", ")}.`);
+console.log(
+  `${failed.length === 0 ? "Everything passed" : "Not everything passed"} in ${Math.round((performance.now() - start) / 1_000)} s.`,
+);
+process.exit(failed.length === 0 ? 0 : 1);

@@ -1,0 +1,373 @@
+// GET /v1/certs: paging, every filter alone and with the others, and exact totals, against a plain walk over what was issued.
+import { env } from "cloudflare:workers";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { consent, get, submission, world, type Answer } from "../support/world.ts";
+
+const key = world.acme.keys.live;
+const list = (query: string, credential = key): Promise<Answer> => get(`/v1/certs${query}`, credential);
+
+interface Issued {
+  readonly certId: string;
+  readonly at: number;
+  readonly purpose: string;
+  readonly email: string;
+  readonly phone: string;
+  readonly entities: readonly string[];
+  readonly originDomain: string;
+  readonly isSandbox: boolean;
+  status: "active" | "revoked";
+}
+
+/** Small, fast and repeatable; the seed is printed when something fails. */
+const randomFrom = (seed: number): (() => number) => {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+};
+const seed = Math.trunc(Math.random() * 1e9);
+const random = randomFrom(seed);
+const pick = <T>(from: readonly T[]): T => from[Math.trunc(random() * from.length)] as T;
+
+const purposes = [
+  "Solar quote",
+  "SOLAR follow-up",
+  "100% off_er",
+  "100 off-er",
+  "Ünïted ÉNERGIE",
+  "énergie",
+  "a_b",
+  "aXb",
+  "back\\slash",
+  'it\'s "quoted"',
+  "😀 Emoji",
+  "İstanbul",
+  "Ωmega ΣΑΣ",
+  "Cafe\u0301",
+  "x".repeat(500),
+];
+const emails = ["pat@example.com", "Pat@Example.com", "sam@exämple.test", "kim+tag@example.com", ""];
+const phones = ["+1 202 555 0123", "(202) 555-0123", "+44 20 7946 0958", "ask my mother", ""];
+const names = ["Acme Solar LLC", "Bright Homes Inc", "Zeta", "zeta", "😀 Emoji Co"];
+const origins = ["https://www.example.com", "https://example.com", "https://demo.example", "https://shop.example.com"];
+
+const everything: Issued[] = [];
+const start = Date.UTC(2026, 10, 1);
+
+beforeAll(async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: start });
+  for (let count = 0; count < 90; count += 1) {
+    // now and then two in one millisecond, so that order does not rest on time alone
+    vi.setSystemTime(Date.now() + pick([0, 1, 60_000, 3_600_000]));
+    const [purpose, email, phone, origin, isSandbox] = [pick(purposes), pick(emails), pick(phones), pick(origins), random() < 0.15];
+    const entities = names.filter((name) => name === "Zeta" || random() < 0.4);
+    const answer = await consent(
+      {
+        ...submission(),
+        client_id: world.acme.clients[isSandbox ? "sandbox" : "live"],
+        fields: { email, phone, zip: "1" },
+        purpose,
+        entities,
+        page_url: `${origin}/`,
+      },
+      { origin },
+    );
+    if (answer.status !== 201) throw new Error(answer.text);
+    everything.push({
+      certId: answer.body.data.cert_id,
+      at: Date.now(),
+      purpose,
+      email,
+      phone,
+      entities,
+      originDomain: new URL(origin).hostname,
+      isSandbox,
+      status: "active",
+    });
+  }
+  for (const issued of everything) {
+    if (random() > 0.3) continue;
+    issued.status = "revoked";
+    await env.DB.batch([
+      env.DB.prepare("UPDATE certificates SET status = 'revoked' WHERE id = ?").bind(issued.certId),
+      env.DB.prepare(
+        "UPDATE purposes SET active = active - 1, revoked = revoked + 1 WHERE id = (SELECT purpose_id FROM certificates WHERE id = ?)",
+      ).bind(issued.certId),
+    ]);
+  }
+});
+afterAll(() => {
+  vi.useRealTimers();
+});
+
+const sameMailbox: Readonly<Record<string, string>> = {
+  "Pat@Example.com": "pat@example.com",
+  "sam@xn--exmple-cua.test": "sam@exämple.test",
+  " pat@EXAMPLE.com ": "pat@example.com",
+};
+const mailbox = (email: string): string => sameMailbox[email] ?? email;
+const number = (phone: string): string =>
+  ({
+    "(202) 555-0123": "+1 202 555 0123",
+    "+12025550123": "+1 202 555 0123",
+    "+442079460958": "+44 20 7946 0958",
+    "ask  my mother": "ask my mother",
+  })[phone] ?? phone;
+const folded = (text: string): string => text.normalize("NFC").toLowerCase();
+
+type Query = Partial<Record<"status" | "q" | "subject_email" | "subject_phone" | "origin_domain" | "entity" | "from" | "to", string>>;
+
+/** What the list must be: newest first, the later of two in one millisecond first. */
+const expected = (query: Query, isSandbox: boolean): Issued[] =>
+  everything
+    .filter(
+      (one) =>
+        one.isSandbox === isSandbox &&
+        (query.status === undefined || one.status === query.status) &&
+        (query.q === undefined || folded(one.purpose).includes(folded(query.q))) &&
+        (query.subject_email === undefined || (one.email !== "" && mailbox(one.email) === mailbox(query.subject_email))) &&
+        (query.subject_phone === undefined || (one.phone !== "" && number(one.phone) === number(query.subject_phone))) &&
+        (query.origin_domain === undefined || one.originDomain === query.origin_domain.toLowerCase()) &&
+        (query.entity === undefined || one.entities.includes(query.entity)) &&
+        (query.from === undefined || one.at >= Date.parse(query.from)) &&
+        (query.to === undefined || one.at <= Date.parse(query.to)),
+    )
+    .reverse();
+
+const faultOf = async (query: Query, isSandbox: boolean, page: number, perPage: number): Promise<string | null> => {
+  vi.setSystemTime(Date.now() + 1_000); // an API key is counted by the minute
+  const parameters = new URLSearchParams({ ...query, page: String(page), per_page: String(perPage) });
+  const answer = await list(`?${parameters}`, world.acme.keys[isSandbox ? "sandbox" : "live"]);
+  const rows = expected(query, isSandbox);
+  const wanted = {
+    status: 200,
+    total: rows.length,
+    page,
+    per_page: perPage,
+    certs: rows.slice((page - 1) * perPage, page * perPage).map(({ certId }) => certId),
+  };
+  const { data } = answer.body;
+  const given = {
+    status: answer.status,
+    total: data?.total,
+    page: data?.page,
+    per_page: data?.per_page,
+    certs: data?.certs.map((row: { cert_id: string }) => row.cert_id),
+  };
+  return JSON.stringify(given) === JSON.stringify(wanted)
+    ? null
+    : `seed ${seed}: ${parameters} gives ${JSON.stringify(given).slice(0, 200)} instead of ${JSON.stringify(wanted).slice(0, 200)}`;
+};
+
+const atTimes = (): string => new Date(pick(everything).at + pick([-1, 0, 1])).toISOString();
+const choices: { readonly [name in keyof Query]-?: () => string } = {
+  status: () => pick(["active", "revoked"]),
+  q: () =>
+    pick([
+      "solar",
+      "SOLAR",
+      "%",
+      "_",
+      "0%",
+      "\\",
+      "'",
+      '"',
+      "É",
+      "é",
+      "energie",
+      "😀",
+      "i",
+      "İ",
+      "σας",
+      "Σ",
+      "caf\u00e9",
+      "e\u0301",
+      " ",
+      "x".repeat(500),
+      "nothing like it",
+      "a_b",
+      "-",
+    ]),
+  subject_email: () =>
+    pick([...emails.filter((email) => email !== ""), ...Object.keys(sameMailbox), "nobody@example.com", "%@example.com", "no address"]),
+  subject_phone: () =>
+    pick([...phones.filter((phone) => phone !== ""), "+12025550123", "+442079460958", "ask  my mother", "+1 202 555 0000", "%"]),
+  origin_domain: () => pick(["www.example.com", "WWW.EXAMPLE.COM", "example.com", "demo.example", "nowhere.example", "%"]),
+  entity: () => pick([...names, "ZETA", "%", ""]),
+  from: atTimes,
+  to: atTimes,
+};
+
+describe("GET /v1/certs", () => {
+  test("is exact for every filter alone, at every page", { timeout: 60_000 }, async () => {
+    const faults: (string | null)[] = [
+      await faultOf({}, false, 1, 25),
+      await faultOf({}, false, 2, 25),
+      await faultOf({}, false, 1, 100),
+      await faultOf({}, true, 1, 25),
+      await faultOf({}, false, 99, 25),
+    ];
+    for (const name of Object.keys(choices) as (keyof Query)[]) {
+      for (let round = 0; round < 8; round += 1)
+        faults.push(await faultOf({ [name]: choices[name]() }, false, pick([1, 1, 2]), pick([1, 7, 25, 100])));
+    }
+    for (const q of ["solar", "%", "_", "\\", "é", "İ", "σας", "😀", "x".repeat(500)]) faults.push(await faultOf({ q }, false, 1, 100));
+    expect(faults.filter((fault) => fault !== null)).toEqual([]);
+  });
+
+  test("is exact for any filters together", { timeout: 60_000 }, async () => {
+    const faults: (string | null)[] = [];
+    for (let round = 0; round < 80; round += 1) {
+      const query = Object.fromEntries(
+        (Object.keys(choices) as (keyof Query)[]).filter(() => random() < 0.3).map((name) => [name, choices[name]()]),
+      );
+      faults.push(await faultOf(query, random() < 0.2, pick([1, 1, 1, 2, 3]), pick([1, 3, 10, 25, 100])));
+    }
+    expect(faults.filter((fault) => fault !== null)).toEqual([]);
+  });
+
+  test("the pages together are the whole, without a gap or a repetition", async () => {
+    const seen: string[] = [];
+    for (let page = 1; ; page += 1) {
+      const { certs } = (await list(`?page=${page}&per_page=7`)).body.data as { certs: { cert_id: string }[] };
+      if (certs.length === 0) break;
+      seen.push(...certs.map(({ cert_id }) => cert_id));
+    }
+    expect(seen).toEqual(expected({}, false).map(({ certId }) => certId));
+  });
+
+  test("a row has its keys and no others, and its subject is masked", async () => {
+    const [row] = (await list("?per_page=1")).body.data.certs;
+    expect(Object.keys(row).sort()).toEqual([
+      "cert_id",
+      "entities",
+      "environment",
+      "fingerprint",
+      "issued_at",
+      "origin_domain",
+      "purpose",
+      "status",
+      "subject",
+      "verify_url",
+      "view_count",
+      "withdrawal",
+    ]);
+    const everyRow = (await list("?per_page=100")).text;
+    for (const value of ["pat@", "Pat@", "@example.com", "555 0123", "0958", "mother"]) expect(everyRow).not.toContain(value);
+    const { body } = await list("");
+    expect(Object.keys(body.data)).toEqual(["certs", "total", "page", "per_page"]);
+    expect([body.data.page, body.data.per_page, body.data.certs.length]).toEqual([1, 25, 25]);
+  });
+
+  test("larger pages than 100 are pages of 100, and any page past the end is empty", async () => {
+    for (const perPage of ["101", "1000", "999999999999999"])
+      expect((await list(`?per_page=${perPage}`)).body.data.per_page, perPage).toBe(100);
+    for (const page of ["5", "10001", "1000000000", "999999999999999"]) {
+      const { status, body } = await list(`?page=${page}&per_page=100`);
+      expect([status, body.data?.certs, body.data?.page, body.data?.total], page).toEqual([
+        200,
+        [],
+        Number(page),
+        expected({}, false).length,
+      ]);
+      const searched = await list(`?page=${page}&per_page=100&q=solar`);
+      expect([searched.status, searched.body.data?.certs, searched.body.data?.total], page).toEqual([
+        200,
+        [],
+        expected({ q: "solar" }, false).length,
+      ]);
+    }
+  });
+
+  test.each([
+    ...[
+      "0",
+      "-1",
+      "1.5",
+      "",
+      "abc",
+      "1e1",
+      "+1",
+      "%201",
+      "0x1",
+      "01",
+      "%D9%A1",
+      "NaN",
+      "Infinity",
+      "1%00",
+      "9".repeat(16),
+      "1;2",
+      "null",
+    ].flatMap((value) => [`page=${value}`, `per_page=${value}`]),
+    ...["Active", "ACTIVE", "", "expired", "active,revoked", "active%20", "*", "__proto__"].map((value) => `status=${value}`),
+    ...[
+      "yesterday",
+      "",
+      "2026-02-30",
+      "2026-13-01",
+      "2026-11-20T25:00:00Z",
+      "20261120",
+      "1763632800",
+      "2026-11-20T10:05:00.0000Z",
+      "2026-11-20%2010:05",
+      "Fri, 20 Nov 2026",
+      "+002026-11-20",
+      "2026-11-20T10:05:00+9:00",
+    ].flatMap((value) => [`from=${value}`, `to=${value}`]),
+    `q=${"q".repeat(501)}`,
+    `entity=${"e".repeat(201)}`,
+    `origin_domain=${"o".repeat(254)}`,
+    `subject_email=${"m".repeat(321)}`,
+    "subject_email=",
+    "subject_phone=",
+    `subject_phone=${"5".repeat(65)}`,
+    ...[
+      "page=1",
+      "per_page=1",
+      "status=active",
+      "q=a",
+      "subject_email=pat@example.com",
+      "subject_phone=1",
+      "origin_domain=a",
+      "entity=a",
+      "from=2026-11-20",
+      "to=2026-11-20",
+    ].map((one) => `${one}&${one}`),
+    "page=1&page=2",
+    "status=active&q=a&status=revoked",
+  ])("%s is refused", async (query) => {
+    vi.setSystemTime(Date.now() + 1_000);
+    const answer = await list(`?${query}`);
+    expect([answer.status, answer.body.error?.code]).toEqual([400, "invalid_request"]);
+    const [name, value] = (query.split("&")[0] as string).split("=") as [string, string];
+    expect(answer.body.error.message.startsWith(`${name}: `)).toBe(true);
+    if (value.length > 3) expect(answer.body.error.message).not.toContain(decodeURIComponent(value));
+  });
+
+  test.each([
+    "",
+    "?",
+    "?unknown=1&unknown=2",
+    "?q=",
+    "?toString=1&toString=2",
+    "?__proto__=1&__proto__=2",
+    "?constructor=x",
+    "?Page=0",
+    "?page[]=0",
+    "?q=%ED%A0%80",
+    "?q=%",
+    "?q=%00",
+    "?entity=%00",
+    "?origin_domain=%00",
+    "?subject_email=%00",
+    "?subject_phone=%00",
+    "?q='%20OR%201=1--",
+    "?from=2026-11-20&to=2026-11-19",
+  ])("%s is answered", async (query) => {
+    vi.setSystemTime(Date.now() + 1_000);
+    expect((await list(query)).status).toBe(200);
+  });
+});

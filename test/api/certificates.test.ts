@@ -1,0 +1,569 @@
+// Certificates read back: the public verification, the owner's detail, the evidence pack, and who sees which.
+import { env } from "cloudflare:workers";
+import { describe, expect, test } from "vitest";
+import { base64Of, bytesOfBase64, utf8 } from "../../core/bytes.ts";
+import { canonicalJson, type Json } from "../../core/canonical-json.ts";
+import { hmacSha256, sha256Hex } from "../../core/hash.ts";
+import type { DemoBusiness } from "../../scripts/demo-world.ts";
+import { call, consent, get, issue, submission, world, worldInSecondHome, type Answer } from "../support/world.ts";
+
+const key = world.acme.keys.live;
+const unknownId = "cc_00000000000000000000000000";
+const verifyKeys = [
+  "anchor",
+  "business_id",
+  "business_name",
+  "canonical",
+  "cease_by",
+  "cert_id",
+  "checks",
+  "disclosure_hash",
+  "disclosure_text",
+  "entities",
+  "environment",
+  "fingerprint",
+  "fingerprint_version",
+  "issued_at",
+  "origin_domain",
+  "policies",
+  "policies_status",
+  "preimage",
+  "purpose",
+  "signals",
+  "signature",
+  "status",
+  "status_list",
+  "subject",
+  "subject_erased_at",
+  "subject_hash",
+  "verify_url",
+  "view_count",
+  "withdrawal",
+];
+const detailKeys = [...verifyKeys, "audit", "evidence", "evidence_hash", "retention_until", "subject_salts", "view_trail"].sort();
+
+interface Data {
+  readonly canonical: string;
+  readonly fingerprint: string;
+  readonly disclosure_text: string;
+  readonly preimage: { readonly [key: string]: Json };
+  readonly [key: string]: unknown;
+}
+
+const dataOf = async (path: string, credential?: string): Promise<Data> => {
+  const answer = await get(path, credential);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body.data;
+};
+const verified = (certId: string): Promise<Data> => dataOf(`/v1/certs/${certId}/verify`);
+const detailed = (certId: string): Promise<Data> => dataOf(`/v1/certs/${certId}`, key);
+/** The body without what differs from one request to the next. */
+const sameBody = ({ text, body }: Answer): string => text.replace(body.request_id, "req");
+
+const secrets = {
+  fields: {
+    email: "hidden-mailbox@hidden-domain.example",
+    first_name: "Hiddenfirst",
+    last_name: "Hiddenlast",
+    phone: "+1 202 555 0188",
+    message: "hidden message",
+  },
+  page_url: "https://www.example.com/hidden-path?hidden-query=1#hidden-fragment",
+  referrer: "https://hidden-referrer.example/",
+};
+const secretHeaders = { "cf-connecting-ip": "198.51.100.88", "user-agent": "HiddenBrowser/1.0 (hidden)" };
+const issueSecretly = async (): Promise<string> => (await consent({ ...submission(), ...secrets }, secretHeaders)).body.data.cert_id;
+const expectNoSecret = (text: string): void => {
+  for (const marker of ["hidden", "0188", "198.51.100.88"]) expect(text.toLowerCase(), marker).not.toContain(marker);
+};
+
+describe("GET /v1/certs/{id}/verify", () => {
+  test("has its keys and no others", async () => {
+    expect(Object.keys(await verified((await issue()).cert_id)).sort()).toEqual(verifyKeys);
+    const asked = await issue({ entities_accepted: [], entities_rejected: ["Acme Solar LLC"] });
+    expect(Object.keys(await verified(asked.cert_id)).sort()).toEqual([...verifyKeys, "entities_accepted", "entities_rejected"].sort());
+  });
+
+  test("says what was sealed", async () => {
+    const receipt = await issue();
+    const data = await verified(receipt.cert_id);
+    expect(data).toMatchObject({
+      cert_id: receipt.cert_id,
+      status: "active",
+      environment: "live",
+      fingerprint: receipt.fingerprint,
+      fingerprint_version: "1",
+      issued_at: receipt.issued_at,
+      verify_url: receipt.verify_url,
+      business_id: world.acme.id,
+      business_name: world.acme.name,
+      entities: submission().entities,
+      disclosure_text: submission().disclosure_text,
+      disclosure_hash: sha256Hex(submission().disclosure_text),
+      purpose: submission().purpose,
+      origin_domain: "www.example.com",
+      subject: { email: "p***@e***.com", first_name: "P***", phone: "***-***-**23" },
+      subject_erased_at: null,
+      withdrawal: null,
+      cease_by: null,
+      signals: { gpc: false },
+      view_count: 0,
+    });
+  });
+
+  test("can be checked by anyone from its own words", async () => {
+    const asked = await issue({ entities: ["Ünïcode 😀", "\ufb33", "Zeta"], entities_accepted: ["Zeta"], entities_rejected: [] });
+    const data = await verified(asked.cert_id);
+    expect(canonicalJson(data.preimage)).toBe(data.canonical);
+    expect(sha256Hex(data.canonical)).toBe(data.fingerprint);
+    expect(data.preimage).toEqual({
+      business: { id: data.business_id, name: data.business_name },
+      cert_id: data.cert_id,
+      disclosure_hash: sha256Hex(data.disclosure_text),
+      entities: data.entities,
+      entities_accepted: data.entities_accepted,
+      entities_rejected: data.entities_rejected,
+      origin_domain: data.origin_domain,
+      purpose: data.purpose,
+      subject_hash: data.subject_hash,
+      timestamp: data.issued_at,
+    });
+  });
+
+  test("is signed by a key that the service publishes, over the exact canonical text", async () => {
+    const data = (await verified((await issue()).cert_id)) as unknown as {
+      canonical: string;
+      signature: { kid: string; alg: string; value: string };
+    };
+    const { keys } = (await get("/.well-known/jwks.json")).body as { keys: { kid: string; kty: string; crv: string; x: string }[] };
+    const jwk = keys.find(({ kid }) => kid === data.signature.kid) as (typeof keys)[number];
+    expect(data.signature.alg).toBe("Ed25519");
+    const verifying = await crypto.subtle.importKey("jwk", { kty: jwk.kty, crv: jwk.crv, x: jwk.x }, "Ed25519", false, ["verify"]);
+    const holds = (text: string, signature = data.signature.value): Promise<boolean> =>
+      crypto.subtle.verify("Ed25519", verifying, bytesOfBase64(signature) as Uint8Array<ArrayBuffer>, utf8(text));
+    expect(await holds(data.canonical)).toBe(true);
+    expect(await holds(data.canonical.replace("Acme", "Acne"))).toBe(false);
+    const other = (await verified((await issue()).cert_id)) as unknown as typeof data;
+    expect(await holds(data.canonical, other.signature.value)).toBe(false);
+  });
+
+  test("what is to be anchored is the published statement and nothing else", async () => {
+    const data = (await verified((await issue()).cert_id)) as unknown as Record<string, string> & { anchor: Record<string, string> };
+    const statement = JSON.parse(data.anchor.statement as string) as Record<string, string>;
+    expect(statement).toEqual({
+      entity_id: data.cert_id,
+      event: "certificate.issued",
+      fingerprint: data.fingerprint,
+      origin_domain: data.origin_domain,
+      schema: "svc-anchor-v1",
+      timestamp: data.issued_at,
+    });
+    expect(canonicalJson(statement)).toBe(data.anchor.statement);
+    expect(sha256Hex(data.anchor.statement as string)).toBe(data.anchor.entry_hash);
+    expect(data.anchor.event).toBe("certificate.issued");
+  });
+
+  test("carries nothing of the person, in body or headers", async () => {
+    const answer = await get(`/v1/certs/${await issueSecretly()}/verify`);
+    expectNoSecret(answer.text + JSON.stringify([...answer.headers]));
+    expect(answer.body.data.subject).toEqual({
+      email: "h***@h***.example",
+      first_name: "H***",
+      last_name: "H***",
+      phone: "***-***-**88",
+      message: "***",
+    });
+  });
+
+  test("two certificates of one person share nothing that tells", async () => {
+    const [first, second] = [await verified((await issue()).cert_id), await verified((await issue()).cert_id)];
+    for (const name of ["subject_hash", "fingerprint", "canonical"]) expect(first[name]).not.toBe(second[name]);
+  });
+
+  test("the subject hash is no hash that a guess could be tried against", async () => {
+    const { fields } = submission();
+    const { subject_hash } = await verified((await issue()).cert_id);
+    const guesses = [
+      JSON.stringify(fields),
+      canonicalJson(fields as Json),
+      String(fields.email),
+      canonicalJson(["email", String(fields.email)]),
+    ];
+    expect(guesses.map((guess) => sha256Hex(guess))).not.toContain(subject_hash);
+  });
+
+  test("an unknown, a malformed and a foreign-home id get one and the same answer", async () => {
+    const ids = [
+      unknownId,
+      "cc_zz000000000000000000000000",
+      "cc_",
+      "x",
+      unknownId.toUpperCase(),
+      `${unknownId}0`,
+      world.acme.id,
+      "__proto__",
+      "%00",
+      "%F0%9F%98%80",
+      "cc_00'%20OR%201=1--",
+      "c".repeat(2_000),
+    ];
+    const answers = await Promise.all(ids.map((id) => get(`/v1/certs/${id}/verify`)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]));
+    expect(new Set(answers.map(sameBody)).size).toBe(1);
+    expect(answers[0]?.body.error.code).toBe("cert_not_found");
+    expect(new Set(answers.map(({ headers }) => [...headers.keys()].sort().join())).size).toBe(1);
+  });
+
+  test("is never stale: a strong tag answers 304 until anything has changed", async () => {
+    const { cert_id } = await issue();
+    const path = `/v1/certs/${cert_id}/verify`;
+    const withTag = (tag: string): Promise<Answer> => call(path, { headers: { "if-none-match": tag } });
+    // The first looks at the origin's policies may still be under way; wait until two readings agree.
+    let answer = await get(path);
+    for (let again = await get(path); again.headers.get("etag") !== answer.headers.get("etag"); again = await get(path)) answer = again;
+    const tag = answer.headers.get("etag") as string;
+    expect(tag).toMatch(/^"[0-9a-f]{32,}"$/);
+    expect(answer.headers.get("cache-control")).toBe("no-cache");
+    for (const named of [tag, `W/${tag}`, `"x", ${tag}`, "*"]) {
+      const unchanged = await withTag(named);
+      expect([unchanged.status, unchanged.text, unchanged.headers.get("etag"), unchanged.headers.get("cache-control")], named).toEqual([
+        304,
+        "",
+        tag,
+        "no-cache",
+      ]);
+      expect(unchanged.headers.get("access-control-allow-origin")).toBe("*");
+    }
+    for (const other of ['"x"', tag.replaceAll('"', ""), ""]) expect((await withTag(other)).status, other).toBe(200);
+    await env.DB.prepare("UPDATE certificates SET view_count = view_count + 1 WHERE id = ?").bind(cert_id).run();
+    const changed = await withTag(tag);
+    expect(changed.status).toBe(200);
+    expect(changed.body.data.view_count).toBe(1);
+    expect(changed.headers.get("etag")).not.toBe(tag);
+  });
+
+  test("is readable from every page and says when it is asked too often", async () => {
+    const answer = await call(`/v1/certs/${(await issue()).cert_id}/verify`, { headers: { origin: "https://anybody.example" } });
+    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+    expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
+    for (const name of ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"]) expect(answer.headers.get(name)).toMatch(/^\d+$/);
+    expect((await get(`/v1/certs/${unknownId}/verify`)).headers.get("access-control-allow-origin")).toBe("*");
+  });
+
+  test("no header of the caller changes a word of it", async () => {
+    const { cert_id } = await issue();
+    const plain = await verified(cert_id);
+    const spoofed: readonly (readonly [string, string])[] = [
+      ["host", "evil.com"],
+      ["x-forwarded-host", "evil.com"],
+      ["x-host", "evil.com"],
+      ["x-forwarded-server", "evil.com"],
+      ["x-forwarded-proto", "gopher"],
+      ["x-original-url", "/v1/certs"],
+      ["x-rewrite-url", "/v1/certs"],
+      ["x-http-method-override", "DELETE"],
+      ["forwarded", "host=evil.com;proto=gopher"],
+      ["origin", "https://evil.com"],
+      ["referer", "https://evil.com/"],
+      ["accept", "text/html"],
+      ["accept-language", "xx"],
+      ["cookie", "svc_session=x"],
+      ["authorization", `Bearer ${key}`],
+    ];
+    for (const [name, value] of spoofed) {
+      const answer = await call(`/v1/certs/${cert_id}/verify`, { headers: { [name]: value } });
+      expect({ ...answer.body.data, policies_status: null, policies: null }, name).toEqual({
+        ...plain,
+        policies_status: null,
+        policies: null,
+      });
+      expect(answer.headers.get("content-type"), name).toMatch(/^application\/json/);
+      expect(answer.headers.get("x-content-type-options"), name).toBe("nosniff");
+    }
+  });
+
+  test("HEAD answers the same without a body, and neither counts as a view", async () => {
+    const { cert_id } = await issue();
+    const head = await call(`/v1/certs/${cert_id}/verify`, { method: "HEAD" });
+    expect([head.status, head.text]).toEqual([200, ""]);
+    await verified(cert_id);
+    expect((await verified(cert_id)).view_count).toBe(0);
+  });
+});
+
+describe("GET /v1/certs/{id}", () => {
+  test("has its keys and no others", async () => {
+    expect(Object.keys(await detailed((await issue()).cert_id)).sort()).toEqual(detailKeys);
+  });
+
+  test("opens what only the owner may see, and every hash in it can be recomputed", async () => {
+    const data = (await detailed(await issueSecretly())) as unknown as {
+      subject: Record<string, string>;
+      subject_salts: Record<string, string>;
+      subject_hash: string;
+      evidence: Record<string, Json>;
+      evidence_hash: string;
+      issued_at: string;
+      retention_until: string;
+      view_trail: unknown[];
+    };
+    expect(data.subject).toEqual(secrets.fields);
+    const commitments = Object.fromEntries(
+      Object.entries(data.subject).map(([name, value]) => [
+        name,
+        sha256Hex(canonicalJson([data.subject_salts[name] as string, name, value])),
+      ]),
+    );
+    expect(sha256Hex(canonicalJson(commitments))).toBe(data.subject_hash);
+    expect(new Set(Object.values(data.subject_salts)).size).toBe(5);
+    for (const salt of Object.values(data.subject_salts)) expect(salt).toMatch(/^[A-Za-z0-9_-]{22}$/);
+    expect(data.evidence).toMatchObject({
+      page_url: secrets.page_url,
+      referrer: secrets.referrer,
+      ip: "198.51.100.88",
+      user_agent: "HiddenBrowser/1.0 (hidden)",
+    });
+    expect(sha256Hex(canonicalJson(data.evidence))).toBe(data.evidence_hash);
+    expect(data.view_trail).toEqual([]);
+    expect(Date.parse(data.retention_until) - Date.parse(data.issued_at)).toBeGreaterThan(5 * 365 * 24 * 3_600_000);
+  });
+
+  test("each reading is entered in the business's audit chain, and a refused one is not", async () => {
+    const { cert_id } = await issue();
+    const entries = async (): Promise<number> =>
+      (await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'certificate.subject_read'")
+        .bind(cert_id)
+        .first<number>("n")) as number;
+    await detailed(cert_id);
+    await detailed(cert_id);
+    await get(`/v1/certs/${cert_id}`, world.other.keys.live);
+    await get(`/v1/certs/${cert_id}`);
+    await verified(cert_id);
+    expect(await entries()).toBe(2);
+  });
+
+  test("is kept by no cache and readable by no other page", async () => {
+    const answer = await get(`/v1/certs/${(await issue()).cert_id}`, key);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(answer.headers.has("access-control-allow-origin")).toBe(false);
+  });
+});
+
+describe("GET /v1/certs/{id}/evidence-pack", () => {
+  interface Pack {
+    bundle_version: string;
+    certificate: Record<string, Json>;
+    preimage: { [key: string]: Json };
+    canonical_json: string;
+    fingerprint: string;
+    subject_disclosures: { key: string; salt: string; value: string }[];
+    commitments: Record<string, string>;
+    disclosure: { text: string; hash: string };
+    evidence: Record<string, Json> | null;
+    evidence_hash: string;
+    ledger: Record<string, Json>;
+    issuer_keys: { keys: { kid: string; x: string }[] };
+    signature: { kid: string; value: string };
+    identity: Record<string, Json>;
+    withdrawal: null;
+    [key: string]: unknown;
+  }
+  const pack = async (certId: string, query = ""): Promise<Pack> =>
+    (await dataOf(`/v1/certs/${certId}/evidence-pack${query}`, key)) as unknown as Pack;
+
+  test("has the members that a verifier looks for", async () => {
+    expect(Object.keys(await pack((await issue()).cert_id)).sort()).toEqual(
+      [
+        "audit",
+        "bundle_version",
+        "canonical_json",
+        "certificate",
+        "commitments",
+        "disclosure",
+        "evidence",
+        "evidence_hash",
+        "fingerprint",
+        "generated_at",
+        "how_to_verify",
+        "identity",
+        "issuer_keys",
+        "ledger",
+        "policies",
+        "preimage",
+        "signature",
+        "subject_disclosures",
+        "views",
+        "withdrawal",
+        "withdrawal_receipt",
+      ].sort(),
+    );
+  });
+
+  test("proves the certificate from itself alone", async () => {
+    const bundle = await pack(await issueSecretly());
+    expect(bundle.bundle_version).toBe("1.0");
+    expect(canonicalJson(bundle.preimage)).toBe(bundle.canonical_json);
+    expect(sha256Hex(bundle.canonical_json)).toBe(bundle.fingerprint);
+    expect(sha256Hex(bundle.disclosure.text)).toBe(bundle.disclosure.hash);
+    expect(bundle.preimage).toMatchObject({
+      disclosure_hash: bundle.disclosure.hash,
+      subject_hash: sha256Hex(canonicalJson(bundle.commitments)),
+    });
+    expect(Object.fromEntries(bundle.subject_disclosures.map(({ key: name, value }) => [name, value]))).toEqual(secrets.fields);
+    for (const { key: name, salt, value } of bundle.subject_disclosures)
+      expect(sha256Hex(canonicalJson([salt, name, value]))).toBe(bundle.commitments[name]);
+    expect(sha256Hex(canonicalJson(bundle.evidence as Record<string, Json>))).toBe(bundle.evidence_hash);
+    expect(sha256Hex(String(bundle.ledger.entry))).toBe(bundle.ledger.entry_hash);
+    expect(JSON.parse(String(bundle.ledger.entry))).toMatchObject({ entity_id: bundle.preimage.cert_id, fingerprint: bundle.fingerprint });
+    for (const [name, value] of Object.entries(bundle.preimage)) {
+      const shown =
+        {
+          business: { id: bundle.certificate.business_id, name: bundle.certificate.business_name },
+          timestamp: bundle.certificate.issued_at,
+        }[name] ?? bundle.certificate[name];
+      expect(shown, name).toEqual(value);
+    }
+    const jwk = bundle.issuer_keys.keys.find(({ kid }) => kid === bundle.signature.kid) as { x: string };
+    const verifying = await crypto.subtle.importKey("jwk", { kty: "OKP", crv: "Ed25519", x: jwk.x }, "Ed25519", false, ["verify"]);
+    const signature = bytesOfBase64(bundle.signature.value) as Uint8Array<ArrayBuffer>;
+    expect(await crypto.subtle.verify("Ed25519", verifying, signature, utf8(bundle.canonical_json))).toBe(true);
+    expect(bundle.identity).toEqual({ legal_name: world.acme.name, mailing_address: expect.any(String), contact: expect.any(String) });
+  });
+
+  test("redacted, it holds nothing of the person, and its hashes still hold", async () => {
+    const certId = await issueSecretly();
+    for (const query of ["?redact=subject", "?redact=subject&disclose=email", "?disclose=email&redact=subject"]) {
+      const bundle = await pack(certId, query);
+      expectNoSecret(JSON.stringify({ ...bundle, certificate: { ...bundle.certificate, subject: null } }));
+      expect([bundle.subject_disclosures, bundle.evidence]).toEqual([[], null]);
+      expect(sha256Hex(canonicalJson(bundle.commitments))).toBe(bundle.preimage.subject_hash);
+      expect(sha256Hex(bundle.canonical_json)).toBe(bundle.fingerprint);
+    }
+  });
+
+  test("discloses the fields asked for, and the others stay commitments", async () => {
+    const certId = await issueSecretly();
+    const disclosed = async (query: string): Promise<string[]> =>
+      (await pack(certId, query)).subject_disclosures.map(({ key: name }) => name).sort();
+    expect(await disclosed("?disclose=email")).toEqual(["email"]);
+    expect(await disclosed("?disclose=phone,email,phone")).toEqual(["email", "phone"]);
+    expect(await disclosed("?disclose=unknown_field")).toEqual([]);
+    expect(await disclosed("?format=json")).toEqual(Object.keys(secrets.fields).sort());
+    const one = await pack(certId, "?disclose=email");
+    expect(Object.keys(one.commitments).sort()).toEqual(Object.keys(secrets.fields).sort());
+    expect(JSON.stringify(one.subject_disclosures)).not.toContain("Hiddenfirst");
+  });
+
+  test("a salt that was disclosed says nothing about another field", async () => {
+    const bundle = await pack(await issueSecretly());
+    const [first, second] = bundle.subject_disclosures as [Pack["subject_disclosures"][0], Pack["subject_disclosures"][0]];
+    expect(sha256Hex(canonicalJson([first.salt, second.key, second.value]))).not.toBe(bundle.commitments[second.key]);
+    expect(base64Of(hmacSha256(utf8(first.salt), second.key))).not.toContain(bundle.commitments[second.key]);
+  });
+
+  test.each([
+    "?format=pdf",
+    "?format=",
+    "?format=JSON",
+    "?redact=all",
+    "?redact=",
+    "?disclose=",
+    "?disclose=Email",
+    "?disclose=email,",
+    "?disclose=email%20phone",
+    "?disclose=__proto__",
+    "?format=json&format=json",
+    "?redact=subject&redact=subject",
+    "?disclose=email&disclose=phone",
+    `?disclose=${"a,".repeat(30)}a`,
+  ])("%s is refused", async (query) => {
+    const answer = await get(`/v1/certs/${(await issue()).cert_id}/evidence-pack${query}`, key);
+    expect([answer.status, answer.body.error.code]).toEqual([400, "invalid_request"]);
+  });
+
+  test("each export is entered in the business's audit chain", async () => {
+    const { cert_id } = await issue();
+    await pack(cert_id);
+    const count = await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'evidence_pack.exported'")
+      .bind(cert_id)
+      .first("n");
+    expect(count).toBe(1);
+  });
+});
+
+describe("a certificate whose person was erased", () => {
+  test("still verifies in full, and nobody can open or disclose anything of them", async () => {
+    const certId = await issueSecretly();
+    const before = await verified(certId);
+    await env.DB.prepare(
+      "UPDATE certificates SET subject_sealed = NULL, subject_masked = '{}', email_index = NULL, phone_index = NULL, subject_erased_at = 1000 WHERE id = ?",
+    )
+      .bind(certId)
+      .run();
+    const after = await verified(certId);
+    expect(after).toMatchObject({
+      fingerprint: before.fingerprint,
+      canonical: before.canonical,
+      signature: before.signature,
+      subject_hash: before.subject_hash,
+      subject: {},
+    });
+    expect(after.subject_erased_at).toBe("1970-01-01T00:00:01.000Z");
+    expect(sha256Hex(after.canonical)).toBe(after.fingerprint);
+    expect(await detailed(certId)).toMatchObject({ subject: {}, subject_salts: {} });
+    const bundle = await dataOf(`/v1/certs/${certId}/evidence-pack`, key);
+    expect(bundle).toMatchObject({ subject_disclosures: [], fingerprint: before.fingerprint, canonical_json: before.canonical });
+    for (const value of Object.values(secrets.fields)) expect(JSON.stringify(bundle)).not.toContain(value);
+    const found = await dataOf(`/v1/certs?subject_email=${encodeURIComponent(secrets.fields.email)}&q=`, key);
+    expect(JSON.stringify(found.certs)).not.toContain(certId);
+  });
+});
+
+describe("somebody else's certificate", () => {
+  const own = async (business: DemoBusiness, environment: "live" | "sandbox", host: string): Promise<string> => {
+    const answer = await consent(
+      { ...submission(business), client_id: business.clients[environment], page_url: `${host}/` },
+      { origin: host },
+    );
+    expect(answer.status, answer.text).toBe(201);
+    return answer.body.data.cert_id;
+  };
+
+  test("does not exist: for every key, and in every list, only its own", async () => {
+    const owners: readonly (readonly [name: string, key: string, certId: string])[] = [
+      ["acme live", world.acme.keys.live, await own(world.acme, "live", "https://www.example.com")],
+      ["acme sandbox", world.acme.keys.sandbox, await own(world.acme, "sandbox", "https://www.example.com")],
+      ["other live", world.other.keys.live, await own(world.other, "live", "https://other.example")],
+      ["other sandbox", world.other.keys.sandbox, await own(world.other, "sandbox", "https://other.example")],
+      ["acme in the second home", worldInSecondHome.acme.keys.live, await own(worldInSecondHome.acme, "live", "https://www.example.com")],
+    ];
+    for (const [who, credential, ownId] of owners) {
+      const nobodys = [
+        await get(`/v1/certs/${unknownId}`, credential),
+        await get(`/v1/certs/${unknownId}/evidence-pack`, credential),
+      ] as const;
+      for (const [whose, , certId] of owners) {
+        const answers = [await get(`/v1/certs/${certId}`, credential), await get(`/v1/certs/${certId}/evidence-pack`, credential)] as const;
+        if (certId === ownId) {
+          expect(
+            answers.map(({ status }) => status),
+            `${who} reads its own`,
+          ).toEqual([200, 200]);
+          continue;
+        }
+        for (const at of [0, 1] as const) {
+          expect(answers[at].status, `${who} reads ${whose}`).toBe(404);
+          expect(sameBody(answers[at]), `${who} reads ${whose}`).toBe(sameBody(nobodys[at]));
+        }
+      }
+      const { certs, total } = (await get("/v1/certs?per_page=100", credential)).body.data as {
+        certs: { cert_id: string }[];
+        total: number;
+      };
+      const foreign = owners.filter(([, , certId]) => certId !== ownId && certs.some(({ cert_id }) => cert_id === certId));
+      expect(foreign, `${who} lists`).toEqual([]);
+      expect(certs.map(({ cert_id }) => cert_id)).toContain(ownId);
+      expect(total).toBe(certs.length);
+    }
+  });
+});

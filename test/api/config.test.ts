@@ -1,0 +1,251 @@
+// A deployment is checked before it answers anything; and in production each host answers only its own paths.
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { base64Of } from "../../core/bytes.ts";
+import { ConfigFault, readConfig, type Env } from "../../workers/env.ts";
+import { call, entryWith, productionSettings, serviceWith } from "../support/world.ts";
+
+/** The faults that this change to a good production deployment brings about. */
+const faultsOf = (change: Readonly<Record<string, unknown>>): string[] => {
+  try {
+    readConfig({ ...env, ...productionSettings, ...change } as unknown as Env);
+    return [];
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigFault);
+    return (error as ConfigFault).message.replace("not configured to run: ", "").split(", ");
+  }
+};
+const secretOf = (...bytes: readonly number[]): string => base64Of(new Uint8Array(bytes));
+const counting = (count: number): string => secretOf(...Array.from({ length: count }, (_, at) => at * 7 + 1));
+const good = counting(32);
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe("a production deployment", () => {
+  test("with everything it needs runs", () => {
+    expect(faultsOf({})).toEqual([]);
+  });
+
+  const required = [
+    "ENVIRONMENT",
+    "BASE_URL",
+    "VERIFY_URL",
+    "CDN_URL",
+    "MCP_URL",
+    "APP_URL",
+    "MASTER_KEYS",
+    "INDEX_KEY",
+    "ISSUER_KEY",
+    "LEDGER_ORIGIN",
+  ] as const;
+  test.each(required)("without %s does not", (name) => {
+    expect(faultsOf({ [name]: undefined })).toContain(name);
+    expect(faultsOf({ [name]: "" })).toContain(name);
+    expect(faultsOf({ [name]: 7 })).toContain(name);
+  });
+
+  test("names everything that is missing at once", () => {
+    const faults = faultsOf(Object.fromEntries(required.map((name) => [name, ""])));
+    for (const name of required) expect(faults).toContain(name);
+  });
+
+  test.each(["BASE_URL", "VERIFY_URL", "CDN_URL", "MCP_URL", "APP_URL"])(
+    "refuses %s that is not https, not an address, or ends in a slash",
+    (name) => {
+      for (const value of [
+        "http://api.svc.test/v1",
+        "api.svc.test",
+        "//api.svc.test",
+        "https://",
+        "https://api.svc.test/",
+        "ftp://api.svc.test",
+        "localhost",
+      ]) {
+        expect(faultsOf({ [name]: value }), value).toEqual([name]);
+      }
+    },
+  );
+
+  test.each(["INDEX_KEY", "ISSUER_KEY"])("refuses %s unless it is 32 drawn bytes in base64", (name) => {
+    const unfit = [
+      counting(31),
+      counting(33),
+      counting(16),
+      secretOf(...Array<number>(32).fill(0)),
+      secretOf(...Array<number>(32).fill(255)),
+      secretOf(...Array.from({ length: 32 }, (_, at) => at % 8)),
+      "change-me",
+      "0".repeat(64),
+      `${good} `,
+      good.slice(0, -1),
+      base64Of(new TextEncoder().encode("aaaaaaaaaaaaaaaabbbbbbbbbbbbbbbb")),
+      good.replaceAll("=", ""),
+    ];
+    for (const value of unfit) expect(faultsOf({ [name]: value }), value).toEqual([name]);
+    expect(faultsOf({ [name]: good })).toEqual([]);
+  });
+
+  test("refuses MASTER_KEYS unless each is a version and 32 drawn bytes", () => {
+    for (const value of [
+      good,
+      `1:${counting(31)}`,
+      `1:${good},1:${good}`,
+      `1:${good},`,
+      `,1:${good}`,
+      `1=${good}`,
+      `a:${good}`,
+      `12345:${good}`,
+      `:${good}`,
+      `1:${good};2:${good}`,
+      "1:",
+      ":",
+    ]) {
+      expect(faultsOf({ MASTER_KEYS: value }), value).toEqual(["MASTER_KEYS"]);
+    }
+    expect(faultsOf({ MASTER_KEYS: `1:${good},2:${counting(32).replace("A", "B")}` })).toEqual([]);
+  });
+
+  test.each([
+    ["DEV_FETCH_ALLOW", "localhost:8788"],
+    ["DEV_RATE_SCALE", "1"],
+    ["DEV_CLOCK_OFFSET_MS", "0"],
+    ["DEV_ANYTHING_ELSE", "x"],
+  ])("refuses the development setting %s, whatever it says", (name, value) => {
+    expect(faultsOf({ [name]: value })).toContain(name);
+    expect(faultsOf({ [name]: "" })).toEqual([]);
+  });
+
+  test("refuses an environment that is neither", () => {
+    for (const value of ["prod", "Production", "staging", "test", "dev", " production"])
+      expect(faultsOf({ ENVIRONMENT: value }), value).toContain("ENVIRONMENT");
+  });
+
+  test("refuses limits and retired keys that it cannot read", () => {
+    expect(faultsOf({ LIMIT_CONSENT_PER_IP: "lots" })).toEqual(["LIMIT_CONSENT_PER_IP"]);
+    expect(faultsOf({ LIMIT_API_KEY: "0/60" })).toEqual(["LIMIT_API_KEY"]);
+    expect(faultsOf({ RETIRED_ISSUER_KEYS: "short" })).toEqual(["RETIRED_ISSUER_KEYS"]);
+    expect(faultsOf({ RETIRED_ISSUER_KEYS: `${"A".repeat(43)}  ${"B".repeat(42)}A` })).toEqual([]);
+  });
+
+  test("says in its log which settings are unfit, and never what they hold", async () => {
+    const lines: string[] = [];
+    vi.spyOn(console, "error").mockImplementation((line) => lines.push(String(line)));
+    const secret = `1:${good.slice(0, -2)}`;
+    const answer = await entryWith(
+      { ...productionSettings, MASTER_KEYS: secret, BASE_URL: "http://secret-host.test/v1" },
+      "https://api.svc.test",
+    )("/v1/health");
+    expect([answer.status, answer.body.error.code]).toEqual([503, "misconfigured"]);
+    expect(lines.join()).toContain("MASTER_KEYS");
+    expect(lines.join()).toContain("BASE_URL");
+    expect(lines.join() + answer.text).not.toContain(good.slice(0, 8));
+    expect(lines.join() + answer.text).not.toContain("secret-host");
+  });
+
+  test("answers again as soon as it is put right", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const settings: Record<string, unknown> = { ...productionSettings, MASTER_KEYS: "" };
+    expect((await entryWith(settings, "https://api.svc.test")("/v1/health")).status).toBe(503);
+    expect((await entryWith(productionSettings, "https://api.svc.test")("/v1/health")).status).toBe(200);
+  });
+});
+
+describe("a development deployment", () => {
+  test("may be on plain http and set its own clock and limits", () => {
+    const settings = {
+      ENVIRONMENT: "development",
+      BASE_URL: "http://localhost:8787/v1",
+      DEV_RATE_SCALE: "2.5",
+      DEV_CLOCK_OFFSET_MS: "-1000",
+      DEV_FETCH_ALLOW: "localhost:1, 127.0.0.1:2",
+    };
+    const config = readConfig({ ...env, ...settings } as unknown as Env);
+    expect([config.limits.CONSENT_PER_IP.count, config.limits.API_KEY.count, config.clockOffsetMs]).toEqual([150, 120, -1000]);
+    expect(config.devFetchAllow).toEqual(["localhost:1", "127.0.0.1:2"]);
+  });
+
+  test.each([
+    ["DEV_RATE_SCALE", "0"],
+    ["DEV_RATE_SCALE", "-1"],
+    ["DEV_RATE_SCALE", "many"],
+    ["DEV_CLOCK_OFFSET_MS", "1.5"],
+    ["DEV_CLOCK_OFFSET_MS", "tomorrow"],
+  ])("with %s=%s does not run", (name, value) => {
+    expect(faultsOf({ ENVIRONMENT: "development", [name]: value })).toContain(name);
+  });
+
+  test("needs its secrets like any other", () => {
+    expect(faultsOf({ ENVIRONMENT: "development", MASTER_KEYS: "", INDEX_KEY: "x", ISSUER_KEY: undefined })).toEqual([
+      "MASTER_KEYS",
+      "INDEX_KEY",
+      "ISSUER_KEY",
+    ]);
+  });
+
+  test("moves every clock by its offset", async () => {
+    const day = 86_400_000;
+    const { body } = await serviceWith({ DEV_CLOCK_OFFSET_MS: String(day) })("/v1/health");
+    expect(Math.abs(Date.parse(body.data.time) - Date.now() - day)).toBeLessThan(5_000);
+  });
+
+  test("answers every path on one host", async () => {
+    for (const path of ["/v1/health", "/health", "/.well-known/jwks.json", "/v1/openapi.json"])
+      expect((await call(path)).status, path).toBe(200);
+  });
+});
+
+describe("in production a host", () => {
+  const served: Readonly<Record<string, readonly string[]>> = {
+    "https://api.svc.test": ["/v1/health", "/health", "/.well-known/jwks.json", "/v1/openapi.json"],
+    "https://verify.svc.test": ["/.well-known/jwks.json"],
+    "https://app.svc.test": ["/v1/health", "/v1/openapi.json"],
+    "https://cdn.svc.test": [],
+    "https://mcp.svc.test": [],
+  };
+  const paths = [...new Set(Object.values(served).flat())];
+  const strangers = [
+    "https://evil.com",
+    "https://svc.test",
+    "https://api.svc.test.evil.com",
+    "https://xapi.svc.test",
+    "https://api.svc.test.",
+    "https://api.svc.test:8443",
+    "https://svc.workers.dev",
+    "https://127.0.0.1",
+    "https://[::1]",
+    "http://api.svc.test:8787",
+  ];
+
+  test.each([...Object.keys(served), ...strangers])("%s answers its own paths and no others", async (host) => {
+    const service = serviceWith(productionSettings, host);
+    for (const path of paths) {
+      const { status } = await service(path);
+      expect(status, path).toBe(served[host]?.includes(path) ? 200 : 404);
+    }
+    expect((await service("/v1/consent", { method: "POST" })).status).toBe(
+      ["https://api.svc.test", "https://app.svc.test"].includes(host) ? 415 : 404,
+    );
+  });
+
+  test("that is none of ours is told nothing, in the usual envelope", async () => {
+    const answer = await serviceWith(productionSettings, "https://evil.com")("/v1/health");
+    expect([answer.status, answer.body.error.code]).toEqual([404, "not_found"]);
+  });
+
+  test("serves nothing that only development has", async () => {
+    for (const host of Object.keys(served)) {
+      const service = serviceWith(productionSettings, host);
+      for (const path of ["/dev/mail", "/dev", "/__test/x", "/cdn-cgi/local/scheduled"])
+        expect((await service(path)).status, `${host}${path}`).toBe(404);
+    }
+  });
+
+  test("names its verify address by its settings, whatever host was asked", async () => {
+    const document = (await serviceWith(productionSettings, "https://app.svc.test")("/v1/openapi.json")).body as {
+      servers: { url: string }[];
+    };
+    expect(document.servers).toEqual([{ url: "https://api.svc.test" }]);
+  });
+});

@@ -1,0 +1,291 @@
+// What POST /v1/consent promises about storage: all of a submission or nothing, never after the change that forbids it,
+// nothing personal in the clear.
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, test } from "vitest";
+import { base64Of, utf8 } from "../../core/bytes.ts";
+import { call, consentRequest, databaseContents, get, rowCounts, serviceWith, submission, world, type Answer } from "../support/world.ts";
+
+const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "issued"}`;
+const other = world.other;
+const asOther = { ...submission(other), page_url: "https://other.example/quote" };
+const fromOther = { origin: "https://other.example" };
+const run = (sql: string, ...bound: (string | number)[]): Promise<unknown> =>
+  env.DB.prepare(sql)
+    .bind(...bound)
+    .run();
+
+const restore = async (): Promise<void> => {
+  await run("UPDATE businesses SET status = 'active', plan = 'enterprise', name = ? WHERE id = ?", other.name, other.id);
+  await run(
+    `INSERT INTO domains (id, business_id, domain, status, method, verified_at, created_at) VALUES ('dom_restored', ?, 'other.example', 'verified', 'dns', 0, 0)
+     ON CONFLICT (business_id, domain) DO UPDATE SET status = 'verified', method = 'dns'`,
+    other.id,
+  );
+};
+
+/** Counters kept beside the certificates, against the certificates themselves. */
+const expectCountersRight = async (): Promise<void> => {
+  const { results } = await env.DB.prepare(
+    `SELECT p.id, p.active, p.revoked,
+       (SELECT COUNT(*) FROM certificates c WHERE c.purpose_id = p.id AND c.status = 'active') AS rows_active,
+       (SELECT COUNT(*) FROM certificates c WHERE c.purpose_id = p.id AND c.status = 'revoked') AS rows_revoked
+     FROM purposes p`,
+  ).all<Record<"id" | "active" | "revoked" | "rows_active" | "rows_revoked", number>>();
+  for (const row of results) expect([row.active, row.revoked], `purpose ${row.id}`).toEqual([row.rows_active, row.rows_revoked]);
+};
+
+/** The database, with something done once between the reading and the writing of an issuance. */
+const interrupted = (change: () => Promise<unknown>): D1Database => {
+  let done = false;
+  return {
+    prepare: (sql: string) => env.DB.prepare(sql),
+    batch: async (statements: D1PreparedStatement[]) => {
+      if (statements.length > 3 && !done) {
+        done = true;
+        await change();
+      }
+      return env.DB.batch(statements);
+    },
+  } as unknown as D1Database;
+};
+
+describe("an account that changes between reading and writing", () => {
+  afterEach(restore);
+
+  test.each<readonly [string, () => Promise<unknown>, string]>([
+    ["suspended", () => run("UPDATE businesses SET status = 'suspended' WHERE id = ?", other.id), "402 business_suspended"],
+    ["closed", () => run("UPDATE businesses SET status = 'closed' WHERE id = ?", other.id), "402 business_inactive"],
+    ["past due", () => run("UPDATE businesses SET status = 'past_due' WHERE id = ?", other.id), "402 subscription_past_due"],
+    ["downgraded", () => run("UPDATE businesses SET plan = 'business' WHERE id = ?", other.id), "402 plan_required"],
+    ["without its domain", () => run("DELETE FROM domains WHERE business_id = ?", other.id), "403 origin_not_verified"],
+    [
+      "with its domain lapsed",
+      () => run("UPDATE domains SET status = 'lapsed' WHERE business_id = ?", other.id),
+      "403 origin_not_verified",
+    ],
+  ])("%s: nothing is issued, and the answer says why", async (_name, change, expected) => {
+    const before = await rowCounts();
+    const service = serviceWith({ DB: interrupted(change) });
+    expect(outcome(await service("/v1/consent", consentRequest(asOther, { ...fromOther, "idempotency-key": "race" })))).toBe(expected);
+    expect(await rowCounts()).toEqual(before);
+    await expectCountersRight();
+  });
+
+  test("with its proof narrowed to the exact host: a sub-domain is refused", async () => {
+    const service = serviceWith({ DB: interrupted(() => run("UPDATE domains SET method = 'meta' WHERE business_id = ?", other.id)) });
+    const answer = await service("/v1/consent", consentRequest(asOther, { origin: "https://shop.other.example" }));
+    expect(outcome(answer)).toBe("403 origin_not_verified");
+  });
+
+  test("renamed: the certificate bears the name that was true when it was written", async () => {
+    const service = serviceWith({ DB: interrupted(() => run("UPDATE businesses SET name = 'Renamed Inc' WHERE id = ?", other.id)) });
+    const { body } = await service("/v1/consent", consentRequest(asOther, fromOther));
+    expect((await get(`/v1/certs/${body.data.cert_id}/verify`)).body.data.business_name).toBe("Renamed Inc");
+  });
+
+  test("without its client: nothing is issued", async () => {
+    await run(
+      "INSERT INTO clients (id, business_id, environment, name, created_at) VALUES ('pc_live_0000000000000000000000gone', ?, 'live', 'x', 0)",
+      other.id,
+    );
+    const before = await rowCounts();
+    const service = serviceWith({ DB: interrupted(() => run("DELETE FROM clients WHERE id = 'pc_live_0000000000000000000000gone'")) });
+    const answer = await service("/v1/consent", consentRequest({ ...asOther, client_id: "pc_live_0000000000000000000000gone" }, fromOther));
+    expect(outcome(answer)).toBe("404 client_not_found");
+    expect(await rowCounts()).toEqual(before);
+  });
+
+  test.each<readonly [string, string, string, number]>([
+    ["a downgrade", "UPDATE businesses SET plan = 'free' WHERE id = ?", "402 plan_required", 200],
+    ["a suspension", "UPDATE businesses SET status = 'suspended' WHERE id = ?", "402 business_suspended", 60],
+    ["the removal of the domain", "DELETE FROM domains WHERE business_id = ?", "403 origin_not_verified", 60],
+  ])(
+    "%s in the middle of a storm: nothing is committed after it, and every 201 was before",
+    async (_name, sql, expected, posts) => {
+      const before = (await rowCounts()).certificates ?? 0;
+      let lastBefore = 0;
+      const change = async (): Promise<void> => {
+        const [, last] = await env.DB.batch<{ ord: number }>([
+          env.DB.prepare(sql).bind(other.id),
+          env.DB.prepare("SELECT COALESCE(MAX(ord), 0) AS ord FROM certificates"),
+        ]);
+        lastBefore = last?.results[0]?.ord ?? 0;
+      };
+      const answers: Answer[] = [];
+      const post = async (): Promise<void> => {
+        answers.push(await call("/v1/consent", consentRequest(asOther, fromOther)));
+      };
+      const wave = (count: number): Promise<unknown> => Promise.all(Array.from({ length: count }, post));
+      await wave(20);
+      const storm = wave(posts - 40);
+      await change();
+      await storm;
+      await wave(20);
+      const issued = answers.filter(({ status }) => status === 201).length;
+      expect(new Set(answers.map(outcome))).toEqual(new Set(["201 issued", expected]));
+      expect(((await rowCounts()).certificates ?? 0) - before).toBe(issued);
+      expect(
+        await env.DB.prepare("SELECT COUNT(*) AS n FROM certificates WHERE business_id = ? AND ord > ?")
+          .bind(other.id, lastBefore)
+          .first("n"),
+      ).toBe(0);
+      await expectCountersRight();
+    },
+    60_000,
+  );
+});
+
+/** What issuances have left, however far the work behind them has come: one row each, and no work without a certificate. */
+const issuances = async (): Promise<unknown> =>
+  env.DB.prepare(
+    `SELECT (SELECT COUNT(*) FROM certificates) AS certificates, (SELECT COUNT(*) FROM disclosures) AS disclosures,
+       (SELECT COUNT(*) FROM purposes) AS purposes, (SELECT SUM(active) FROM purposes) AS active, (SELECT COUNT(*) FROM idempotency) AS idempotency,
+       (SELECT COUNT(*) FROM audit_outbox WHERE type = 'certificate.issued') AS audited,
+       (SELECT COUNT(*) FROM anchors WHERE event = 'certificate.issued') AS anchored,
+       (SELECT COUNT(*) FROM outbox WHERE kind = 'policy' AND entity_id NOT IN (SELECT id FROM certificates)) AS orphans`,
+  ).first();
+
+describe("a table that fails", () => {
+  const tables = ["purposes", "disclosures", "certificates", "idempotency", "outbox", "audit_outbox", "anchors"] as const;
+
+  test.each(tables)("%s: 503, nothing stored anywhere, and the next call works", async (table) => {
+    const service = serviceWith();
+    const origin = `https://${table.replace("_", "-")}.other.example`; // a host of its own, so that its policies are still to be looked at
+    const body = {
+      ...asOther,
+      purpose: `a purpose for ${table}`,
+      disclosure_text: `A disclosure for ${table}.`,
+      fields: { email: `${table}@example.com` },
+    };
+    const send = (): Promise<Answer> => service("/v1/consent", consentRequest(body, { origin, "idempotency-key": `fails-${table}` }));
+    const before = await issuances();
+    await run(`CREATE TRIGGER broken BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'injected fault'); END`);
+    const refused = await send();
+    await run("DROP TRIGGER broken");
+    expect(outcome(refused)).toBe("503 storage_unavailable");
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    expect(refused.text).not.toContain("injected");
+    expect(await issuances()).toEqual(before);
+    const again = await send();
+    expect(outcome(again)).toBe("201 issued");
+    expect((await get(`/v1/certs/${again.body.data.cert_id}/verify`)).status).toBe(200);
+    await expectCountersRight();
+  });
+
+  test.each<readonly [string, string]>([
+    ["a locked database", "D1_ERROR: database is locked: SQLITE_BUSY"],
+    ["a lost connection", "Network connection lost."],
+    ["an overloaded database", "D1 DB is overloaded. Too many requests queued."],
+    ["a database that was reset", "D1_ERROR: D1 DB reset because its code was updated."],
+    ["a database that takes too long", "D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset."],
+    ["an internal error of the database", "D1_ERROR: Internal error while starting up D1 DB storage caused object to be reset."],
+  ])("%s: 503 for reading and writing, said without its words", async (_name, message) => {
+    const fails = (): Promise<never> => Promise.reject(new Error(message));
+    const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
+    const service = serviceWith({ DB: { prepare: () => statement, batch: fails } });
+    const keyed = { headers: { authorization: `Bearer ${world.acme.keys.live}` } };
+    const answers = [
+      await service("/v1/consent", consentRequest(submission())),
+      await service("/v1/certs/cc_00000000000000000000000000/verify"),
+      await service("/v1/certs", keyed),
+    ];
+    for (const answer of answers) {
+      expect(outcome(answer)).toBe("503 storage_unavailable");
+      expect(answer.headers.get("retry-after")).toBe("1");
+      expect(answer.text).not.toContain("D1");
+    }
+  });
+});
+
+describe("work that follows an issuance", () => {
+  test.each(["policy_captures", "policy_snapshots", "certificate_views"])(
+    "may fail at %s: the certificate stands all the same",
+    async (table) => {
+      await run(`CREATE TRIGGER broken BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'injected fault'); END`);
+      const answer = await serviceWith()("/v1/consent", consentRequest(submission()));
+      await run("DROP TRIGGER broken");
+      expect(outcome(answer)).toBe("201 issued");
+      expect((await get(`/v1/certs/${answer.body.data.cert_id}/verify`)).status).toBe(200);
+    },
+  );
+
+  test("may find no key-value store: the certificate stands all the same", async () => {
+    const fails = (): Promise<never> => Promise.reject(new Error("KV PUT failed: 500"));
+    const service = serviceWith({ KV: { get: fails, put: fails, list: fails, delete: fails } });
+    const answer = await service("/v1/consent", consentRequest(submission()));
+    expect(outcome(answer)).toBe("201 issued");
+    expect((await service(`/v1/certs/${answer.body.data.cert_id}/verify`)).status).toBe(200);
+  });
+});
+
+describe("at rest", () => {
+  test("nothing the person or the browser said stands in the clear", async () => {
+    const markers = {
+      email: "marker-mailbox@marker-domain.example",
+      phone: "+1 202 555 0199",
+      first_name: "Markerfirst",
+      last_name: "Märkerlåst",
+      message: "marker message of the person",
+      favourite_tree: "markeroak",
+      query: "markerquery=person%40example.com",
+      fragment: "markerfragment",
+      referrer: "https://marker-referrer.example/search?q=marker",
+      client_time: "marker-time",
+      locale: "marker-locale",
+      checkbox: "marker-checkbox",
+      esign: "Marker e-sign disclosure",
+      ip: "198.51.100.77",
+      userAgent: "MarkerBrowser/1.0 (MarkerOS)",
+      key: "marker-idempotency-key",
+    };
+    const { email, phone, first_name, last_name, message, favourite_tree } = markers;
+    const answer = await call(
+      "/v1/consent",
+      consentRequest(
+        {
+          ...submission(),
+          fields: { email, phone, first_name, last_name, message, favourite_tree },
+          page_url: `https://www.example.com/quote?${markers.query}#${markers.fragment}`,
+          referrer: markers.referrer,
+          client_time: markers.client_time,
+          locale: markers.locale,
+          presentation: { checkbox_name: markers.checkbox },
+          esign: { disclosure_text: markers.esign, accepted: true },
+        },
+        { "cf-connecting-ip": markers.ip, "user-agent": markers.userAgent, "idempotency-key": markers.key },
+      ),
+    );
+    expect(answer.status).toBe(201);
+    const token = String(answer.body.data.manage_url).split("#m=")[1] as string;
+    const keyed = { headers: { authorization: `Bearer ${world.acme.keys.live}`, "cf-connecting-ip": markers.ip } };
+    await call(`/v1/certs/${answer.body.data.cert_id}`, keyed);
+    await call(`/v1/certs/${answer.body.data.cert_id}/evidence-pack`, keyed);
+    await call(`/v1/certs?subject_email=${encodeURIComponent(email)}`, keyed);
+
+    const contents = await databaseContents();
+    expect(contents.certificates).toContain(answer.body.data.cert_id);
+    expect(JSON.parse((await call(`/v1/certs/${answer.body.data.cert_id}`, keyed)).text).data.subject.message).toBe(message);
+    const kept = await Promise.all((await env.KV.list()).keys.map(async ({ name }) => `${name} ${await env.KV.get(name)}`));
+    const stored = [...Object.entries(contents).map((table) => table.join(" ")), ...kept].join("\n").toLowerCase();
+    const forms = (text: string): string[] => [text, encodeURIComponent(text), base64Of(utf8(text)), JSON.stringify(text).slice(1, -1)];
+    const found = [...Object.values(markers), token, world.acme.keys.live, "12025550199", "marker-domain", "marker-referrer"].filter(
+      (marker) => forms(marker).some((form) => stored.includes(form.toLowerCase())),
+    );
+    expect(found).toEqual([]);
+  });
+
+  test("equal people are not visibly equal, except through the index that only the service can compute", async () => {
+    const issued = await Promise.all([1, 2].map(() => call("/v1/consent", consentRequest(submission()))));
+    const ids = issued.map(({ body }) => body.data.cert_id);
+    const { results } = await env.DB.prepare("SELECT * FROM certificates WHERE id IN (?, ?)")
+      .bind(...ids)
+      .all<Record<string, unknown>>();
+    const [first, second] = results as [Record<string, unknown>, Record<string, unknown>];
+    for (const column of ["subject_sealed", "evidence_sealed", "subject_hash", "fingerprint", "manage_token_hash"])
+      expect(first[column], column).not.toBe(second[column]);
+    for (const column of ["email_index", "phone_index"]) {
+      expect(first[column], column).toBe(second[column]);
+      expect(first[column], column).toMatch(/^[0-9a-f]{32}$/);
+    }
+  });
+});

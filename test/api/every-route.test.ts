@@ -1,0 +1,434 @@
+// What must hold on every route there is, taken from the description of the API: who may call it, and how it answers. A
+// route added later is tested by being described.
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import { sha256Hex } from "../../core/hash.ts";
+import { newSecret, type Home } from "../../core/ids.ts";
+import type { DemoBusiness } from "../../scripts/demo-world.ts";
+import { call, entryWith, get, issue, serviceWith, submission, world, worldInSecondHome, type Answer } from "../support/world.ts";
+
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly needsKey: boolean;
+  readonly parameters: readonly string[];
+}
+interface Described {
+  readonly security?: readonly Record<string, unknown>[];
+}
+
+let operations: readonly Operation[] = [];
+let ownCertId = "";
+const unknownCertId = "cc_00000000000000000000000000";
+const revokedKey = newSecret("sk_live_", "00" as Home, (count) => crypto.getRandomValues(new Uint8Array(count)));
+
+beforeAll(async () => {
+  const { paths } = (await get("/v1/openapi.json")).body as { paths: Record<string, Record<string, Described>> };
+  operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { security }]) => ({
+      method: method.toUpperCase(),
+      path,
+      needsKey: security !== undefined && security.length > 0 && security.every((scheme) => "apiKey" in scheme),
+      parameters: [...path.matchAll(/\{([a-z_]+)\}/g)].map(([, name]) => name as string),
+    })),
+  );
+  ownCertId = (await issue()).cert_id;
+  await env.DB.prepare(
+    "INSERT INTO api_keys (id, business_id, environment, key_hash, name, last4, created_at, revoked_at) VALUES ('key_revoked', ?, 'live', ?, 'x', 'xxxx', 0, 1)",
+  )
+    .bind(world.acme.id, sha256Hex(revokedKey))
+    .run();
+});
+
+/** Path parameters, as the records of acme. A route with another parameter needs a record here. */
+const ownRecords = (): Record<string, string> => ({ cert_id: ownCertId });
+const addressOf = ({ path, parameters }: Operation, records: Readonly<Record<string, string>>): string =>
+  parameters.reduce((filled, name) => {
+    const value = records[name];
+    if (value === undefined) throw new Error(`no record for {${name}} of ${path}`);
+    return filled.replace(`{${name}}`, value);
+  }, path);
+
+const requestTo = (operation: Operation, headers: Record<string, string> = {}, query = "", records = ownRecords()): Promise<Answer> =>
+  call(`${addressOf(operation, records)}${query}`, {
+    method: operation.method,
+    headers: { ...(operation.method !== "GET" && { "content-type": "application/json" }), origin: "https://www.example.com", ...headers },
+    ...(operation.method !== "GET" && { body: JSON.stringify(submission()) }),
+  });
+const nameOf = ({ method, path }: Operation): string => `${method} ${path}`;
+const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
+const keyed = (): readonly Operation[] => operations.filter(({ needsKey }) => needsKey);
+/** Faults over all routes, each named. */
+const over = async (routes: readonly Operation[], faultOf: (operation: Operation) => Promise<string | null>): Promise<string[]> => {
+  const faults: string[] = [];
+  for (const operation of routes) {
+    const fault = await faultOf(operation);
+    if (fault !== null) faults.push(`${nameOf(operation)}: ${fault}`);
+  }
+  return faults;
+};
+const expecting = (wanted: string, given: Answer): string | null =>
+  outcome(given) === wanted ? null : `${outcome(given)} instead of ${wanted}`;
+
+describe("every route that needs an API key", () => {
+  test("there are some", () => {
+    expect(keyed().map(nameOf)).toEqual(
+      expect.arrayContaining(["GET /v1/certs", "GET /v1/certs/{cert_id}", "GET /v1/certs/{cert_id}/evidence-pack"]),
+    );
+  });
+
+  const key = world.acme.keys.live;
+  const wrong: readonly (readonly [name: string, headers: Record<string, string>, query?: string])[] = [
+    ["none", {}],
+    ["an empty one", { authorization: "Bearer " }],
+    ["the scheme alone", { authorization: "Bearer" }],
+    ["the key without a scheme", { authorization: key }],
+    ["another scheme", { authorization: `Basic ${btoa(`${key}:`)}` }],
+    ["a token scheme", { authorization: `Token ${key}` }],
+    ["one that nobody has", { authorization: `Bearer ${newSecret("sk_live_", "00" as Home, (count) => new Uint8Array(count))}` }],
+    ["one of a home that is not there", { authorization: `Bearer ${key.replace("sk_live_00", "sk_live_zz")}` }],
+    ["one of another home", { authorization: `Bearer ${key.replace("sk_live_00", "sk_live_01")}` }],
+    ["one relabelled as a test key", { authorization: `Bearer ${key.replace("sk_live_", "sk_test_")}` }],
+    ["one that was revoked", { authorization: `Bearer ${revokedKey}` }],
+    ["one cut short", { authorization: `Bearer ${key.slice(0, -1)}` }],
+    ["one too long", { authorization: `Bearer ${key}A` }],
+    ["one in upper case", { authorization: `Bearer ${key.toUpperCase()}` }],
+    ["two", { authorization: `Bearer ${key}, Bearer ${key}` }],
+    ["one with words after it", { authorization: `Bearer ${key} x` }],
+    ["the hash of one", { authorization: `Bearer ${sha256Hex(key)}` }],
+    ["an agent's token", { authorization: `Bearer ${key.replace("sk_live_", "pat_")}` }],
+    ["a client id", { authorization: `Bearer ${world.acme.clients.live}` }],
+    ["one in the query", {}, `?api_key=${key}&access_token=${key}&key=${key}&authorization=Bearer%20${key}`],
+    ["one in a cookie", { cookie: `api_key=${key}; authorization=Bearer ${key}; svc_session=${key}` }],
+    [
+      "one in other headers",
+      { "x-api-key": key, "api-key": key, "proxy-authorization": `Bearer ${key}`, "x-authorization": `Bearer ${key}` },
+    ],
+  ];
+  test.each(wrong.map(([name, headers, query = ""]) => ({ name, headers, query })))(
+    "refuses $name with one and the same answer",
+    async ({ headers, query }) => {
+      const bodies = new Set<string>();
+      const faults = await over(keyed(), async (operation) => {
+        const answer = await requestTo(operation, headers, query);
+        bodies.add(answer.text.replace(answer.body.request_id, ""));
+        if (answer.headers.get("www-authenticate") !== "Bearer") return "does not say which scheme is meant";
+        if (answer.headers.has("access-control-allow-origin")) return "is readable by a page";
+        return expecting("401 unauthorized", answer);
+      });
+      expect(faults).toEqual([]);
+      expect(bodies.size).toBe(1);
+    },
+  );
+
+  test("tells nothing of a record without a key, whoever's it is", async () => {
+    expect(
+      await over(keyed(), async (operation) =>
+        expecting("401 unauthorized", await requestTo(operation, {}, "", { cert_id: unknownCertId })),
+      ),
+    ).toEqual([]);
+  });
+
+  const inState = async (status: string, change: (operation: Operation) => string | null): Promise<string[]> => {
+    await env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, world.acme.id).run();
+    try {
+      return await over(keyed(), async (operation) => {
+        const wanted = change(operation);
+        const answer = await requestTo(operation, { authorization: `Bearer ${key}` });
+        return wanted === null ? (answer.status < 400 ? null : outcome(answer)) : expecting(wanted, answer);
+      });
+    } finally {
+      await env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id).run();
+    }
+  };
+
+  test.each<readonly [string, (operation: Operation) => string | null]>([
+    ["active", () => null],
+    ["suspended", () => "402 business_suspended"],
+    ["closed", () => "402 business_inactive"],
+    ["pending", () => "402 business_inactive"],
+    ["past_due", ({ method }) => (method === "GET" ? null : "402 subscription_past_due")],
+  ])("while the business is %s", async (status, wanted) => {
+    expect(await inState(status, wanted)).toEqual([]);
+  });
+
+  const others: readonly (readonly [string, DemoBusiness])[] = [
+    ["another business", world.other],
+    ["a free business", world.examples.free],
+    ["a business in the second home", worldInSecondHome.acme],
+  ];
+  test.each(others)("answers %s about acme's records as about none", async (_name, business) => {
+    const faults = await over(
+      keyed().filter(({ parameters }) => parameters.length > 0),
+      async (operation) => {
+        for (const credential of Object.values(business.keys)) {
+          const theirs = await requestTo(operation, { authorization: `Bearer ${credential}` });
+          const nobodys = await requestTo(operation, { authorization: `Bearer ${credential}` }, "", { cert_id: unknownCertId });
+          if (
+            theirs.status !== 404 ||
+            theirs.text.replace(theirs.body.request_id, "") !== nobodys.text.replace(nobodys.body.request_id, "")
+          )
+            return outcome(theirs);
+        }
+        return null;
+      },
+    );
+    expect(faults).toEqual([]);
+  });
+
+  test("acme's own test key knows none of its live records", async () => {
+    const faults = await over(
+      keyed().filter(({ parameters }) => parameters.length > 0),
+      async (operation) =>
+        expecting("404 cert_not_found", await requestTo(operation, { authorization: `Bearer ${world.acme.keys.sandbox}` })),
+    );
+    expect(faults).toEqual([]);
+  });
+});
+
+describe("every route", () => {
+  const securityHeaders: Readonly<Record<string, RegExp>> = {
+    "strict-transport-security": /^max-age=31536000; includeSubDomains$/,
+    "x-content-type-options": /^nosniff$/,
+    "referrer-policy": /^no-referrer$/,
+    "content-security-policy": /default-src 'none'.*frame-ancestors 'none'/,
+    "permissions-policy": /camera=\(\)/,
+    "cross-origin-opener-policy": /^same-origin$/,
+    "cache-control": /\S/,
+    "x-request-id": /^req_00[0-9a-hjkmnp-tv-z]{24}$/,
+  };
+  const headerFault = (answer: Answer): string | null =>
+    Object.entries(securityHeaders).find(([name, pattern]) => !pattern.test(answer.headers.get(name) ?? ""))?.[0] ?? null;
+  const cacheable = /^\/(?:\.well-known\/|v1\/openapi\.json|v1\/certs\/\{cert_id\}\/verify)/;
+
+  const answersOf = async (operation: Operation): Promise<Answer[]> => [
+    await requestTo(operation, { authorization: `Bearer ${world.acme.keys.live}` }),
+    await requestTo(operation),
+    await requestTo(operation, { authorization: `Bearer ${world.examples.suspended.keys.live}` }),
+    await requestTo(operation, { authorization: "Bearer x" }, "?page=0&format=x"),
+    ...(operation.parameters.length > 0
+      ? [await requestTo(operation, { authorization: `Bearer ${world.other.keys.live}` }, "", { cert_id: "nothing" })]
+      : []),
+    await call(addressOf(operation, ownRecords()), { method: "DELETE" }),
+    await call(addressOf(operation, ownRecords()), {
+      method: "OPTIONS",
+      headers: { origin: "https://evil.com", "access-control-request-method": operation.method },
+    }),
+  ];
+
+  test("answers with the security headers and a request id, whatever it answers", async () => {
+    const faults = await over(operations, async (operation) => {
+      for (const answer of await answersOf(operation)) {
+        const fault = headerFault(answer);
+        if (fault !== null) return `${answer.status} without ${fault}`;
+        if (answer.body !== null && "ok" in answer.body && answer.body.request_id !== answer.headers.get("x-request-id"))
+          return `${answer.status}: another request id in the body`;
+        if (answer.headers.has("set-cookie") || answer.headers.has("server") || answer.headers.has("x-powered-by"))
+          return `${answer.status}: says too much`;
+      }
+      return null;
+    });
+    expect(faults).toEqual([]);
+  });
+
+  test("is kept by no cache, except what is made to be, and never when it refuses", async () => {
+    const faults = await over(operations, async (operation) => {
+      for (const answer of await answersOf(operation)) {
+        const kept = answer.headers.get("cache-control") !== "no-store";
+        if (kept && (answer.status >= 400 || !cacheable.test(operation.path)))
+          return `${answer.status} ${answer.headers.get("cache-control")}`;
+      }
+      return null;
+    });
+    expect(faults).toEqual([]);
+  });
+
+  test("is an envelope with its own keys and no others", async () => {
+    const faults = await over(operations, async (operation) => {
+      for (const answer of await answersOf(operation)) {
+        if (answer.text === "") continue;
+        if (!answer.headers.get("content-type")?.startsWith("application/json"))
+          return `${answer.status} is ${answer.headers.get("content-type")}`;
+        const keys = Object.keys(answer.body).join();
+        const isEnvelope =
+          answer.status < 400
+            ? keys === "ok,data,request_id" && answer.body.ok === true
+            : keys === "ok,error,request_id" && answer.body.ok === false;
+        const isPlainDocument = answer.status === 200 && /^\/(?:\.well-known\/|v1\/openapi\.json)/.test(operation.path);
+        if (!isEnvelope && !isPlainDocument) return `${answer.status} holds ${keys}`;
+        if (answer.status >= 400 && Object.keys(answer.body.error).join() !== "code,message")
+          return `${answer.status}: error holds ${Object.keys(answer.body.error)}`;
+      }
+      return null;
+    });
+    expect(faults).toEqual([]);
+  });
+
+  test("refuses every other method, naming those that work", async () => {
+    const faults = await over(operations, async (operation) => {
+      const here = operations.filter(({ path }) => path === operation.path).map(({ method }) => method);
+      for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((other) => !here.includes(other))) {
+        const answer = await call(addressOf(operation, ownRecords()), { method });
+        if (outcome(answer) !== "405 method_not_allowed") return `${method} answers ${outcome(answer)}`;
+        const allowed = answer.headers.get("allow")?.split(", ") ?? [];
+        if (here.some((one) => !allowed.includes(one)) || allowed.includes(method)) return `${method} is told ${allowed}`;
+      }
+      return null;
+    });
+    expect(faults).toEqual([]);
+  });
+
+  test("a path that is none is 404 for every method, with the same headers", async () => {
+    for (const path of [
+      "/v1",
+      "/v1/",
+      "/v1/nothing",
+      "/v1/certs/",
+      `/v1/certs/${ownCertId}/`,
+      `/v1/certs/${ownCertId}/verify/x`,
+      "/v2/certs",
+      "/v1//certs",
+      "/.env",
+      "/.well-known/nothing",
+      "/v1/%2e%2e/v1/nothing",
+      "/index.html",
+    ]) {
+      for (const method of ["GET", "POST", "DELETE"]) {
+        const answer = await call(path, { method });
+        expect(answer.status, `${method} ${path}`).toBe(404);
+        expect(headerFault(answer), `${method} ${path}`).toBeNull();
+      }
+    }
+  });
+
+  test("HEAD is GET without a body", async () => {
+    const faults = await over(
+      operations.filter(({ method }) => method === "GET"),
+      async (operation) => {
+        const headers = { authorization: `Bearer ${world.acme.keys.live}` };
+        const got = await requestTo(operation, headers);
+        const head = await call(addressOf(operation, ownRecords()), { method: "HEAD", headers });
+        return head.status === got.status && head.text === "" ? null : `${head.status} instead of ${got.status}`;
+      },
+    );
+    expect(faults).toEqual([]);
+  });
+
+  test("no two requests share an id", async () => {
+    const answers = await Promise.all(Array.from({ length: 100 }, () => get("/v1/nothing")));
+    expect(new Set(answers.map(({ headers }) => headers.get("x-request-id"))).size).toBe(100);
+  });
+
+  test("a caller's own request id is not taken over", async () => {
+    const answer = await call("/v1/nothing", { headers: { "x-request-id": "req_00aaaaaaaaaaaaaaaaaaaaaaaa" } });
+    expect(answer.headers.get("x-request-id")).not.toBe("req_00aaaaaaaaaaaaaaaaaaaaaaaa");
+  });
+
+  test("a deployment that is not fit to run says so on each, with the same headers, and writes nothing", async () => {
+    const silent = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const unfit = entryWith({ MASTER_KEYS: "" });
+    const faults = await over(operations, async (operation) => {
+      const answer = await unfit(addressOf(operation, ownRecords()), {
+        method: operation.method,
+        headers: { authorization: `Bearer ${world.acme.keys.live}`, "content-type": "application/json", origin: "https://www.example.com" },
+        ...(operation.method !== "GET" && { body: JSON.stringify(submission()) }),
+      });
+      const fault = headerFault(answer);
+      if (fault !== null) return `without ${fault}`;
+      if (Object.keys(answer.body).join() !== "ok,error,request_id") return `holds ${Object.keys(answer.body)}`;
+      return expecting("503 misconfigured", answer);
+    });
+    silent.mockRestore();
+    expect(faults).toEqual([]);
+  });
+
+  test("a fault of ours is 500 without a word of its cause", async () => {
+    const silent = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const broken = serviceWith({
+      DB: {
+        prepare: () => {
+          throw new TypeError("the secret cause");
+        },
+      },
+    });
+    const answer = await broken("/v1/certs", { headers: { authorization: `Bearer ${world.acme.keys.live}` } });
+    silent.mockRestore();
+    expect(outcome(answer)).toBe("500 internal_error");
+    expect(answer.text).not.toContain("secret");
+    expect(headerFault(answer)).toBeNull();
+  });
+});
+
+describe("GET /v1/health", () => {
+  test("names what it checked", async () => {
+    const { status, body } = await get("/v1/health");
+    expect(status).toBe(200);
+    expect(body.data).toEqual({
+      status: "ok",
+      checks: {
+        database: { ok: true, latency_ms: expect.any(Number) },
+        kv: { ok: true, latency_ms: expect.any(Number) },
+        crypto: { ok: true, latency_ms: expect.any(Number) },
+      },
+      version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    });
+    expect((await get("/health")).body.data.status).toBe("ok");
+  });
+
+  test.each<readonly [string, Record<string, unknown>, string]>([
+    [
+      "the database",
+      {
+        DB: {
+          prepare: () => ({ all: () => Promise.reject(new Error("D1_ERROR: secret cause")) }),
+          batch: () => Promise.reject(new Error("D1_ERROR: secret cause")),
+        },
+      },
+      "database",
+    ],
+    [
+      "a second database",
+      {
+        DB_01: {
+          prepare: () => ({ all: () => Promise.reject(new Error("D1_ERROR: secret cause")) }),
+          batch: () => Promise.reject(new Error("D1_ERROR: secret cause")),
+        },
+      },
+      "database",
+    ],
+    [
+      "the key-value store",
+      {
+        KV: { get: () => Promise.reject(new Error("KV GET failed: secret cause")), put: () => Promise.reject(new Error("KV PUT failed")) },
+      },
+      "kv",
+    ],
+  ])("names %s when it fails, and not why", async (_name, broken, failing) => {
+    const silent = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const answer = await serviceWith(broken)("/v1/health");
+    silent.mockRestore();
+    expect(outcome(answer)).toBe("503 unhealthy");
+    expect(answer.body.error.message).toContain(failing);
+    expect(answer.text).not.toContain("secret");
+  });
+});
+
+describe("GET /.well-known/jwks.json", () => {
+  test("publishes public keys and nothing private, retired ones included", async () => {
+    const retired = "A".repeat(43);
+    const { keys } = (await serviceWith({ RETIRED_ISSUER_KEYS: retired })("/.well-known/jwks.json")).body as {
+      keys: Record<string, string>[];
+    };
+    expect(keys).toHaveLength(2);
+    for (const jwk of keys) {
+      expect(Object.keys(jwk).sort()).toEqual(["alg", "crv", "kid", "kty", "use", "x"]);
+      expect(jwk).toMatchObject({ kty: "OKP", crv: "Ed25519", alg: "EdDSA", use: "sig" });
+      expect(jwk.x).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    }
+    expect(keys[1]?.x).toBe(retired);
+    const answer = await get("/.well-known/jwks.json");
+    expect(answer.headers.get("cache-control")).toMatch(/max-age=300/);
+    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+  });
+});

@@ -1,0 +1,109 @@
+// Limits by address and by client, as an isolate with the published limits counts them.
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { consentRequest, serviceWith, submission, world, type Answer, type Call } from "../support/world.ts";
+
+/** Without the platform's own shield, whose local stand-in also counts. */
+const published = { DEV_RATE_SCALE: "1", SHIELD: undefined };
+const from = (ip: string): Record<string, string> => ({ "cf-connecting-ip": ip });
+const verify = (service: Call, ip: string): Promise<Answer> =>
+  service("/v1/certs/cc_00000000000000000000000000/verify", { headers: from(ip) });
+const badConsent = (service: Call, ip: string): Promise<Answer> => service("/v1/consent", consentRequest("{", from(ip)));
+const times = async (count: number, ask: () => Promise<Answer>): Promise<number[]> => {
+  const statuses: number[] = [];
+  for (let at = 0; at < count; at += 1) statuses.push((await ask()).status);
+  return statuses;
+};
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("limits by address", () => {
+  test("60 submissions a minute, good or bad, then 429 with Retry-After, for that address alone", async () => {
+    const start = Date.now();
+    vi.useFakeTimers({ toFake: ["Date"], now: start });
+    const service = serviceWith(published);
+    expect(new Set(await times(60, () => badConsent(service, "203.0.113.7")))).toEqual(new Set([400]));
+    const refused = await badConsent(service, "203.0.113.7");
+    expect([refused.status, refused.body.error.code, refused.headers.get("retry-after")]).toEqual([429, "rate_limited", "60"]);
+    expect([refused.headers.get("ratelimit-limit"), refused.headers.get("ratelimit-remaining")]).toEqual(["60", "0"]);
+    expect((await badConsent(service, "203.0.113.8")).status).toBe(400);
+    vi.setSystemTime(start + 59_999);
+    expect((await badConsent(service, "203.0.113.7")).status).toBe(429);
+    vi.setSystemTime(start + 60_000);
+    expect((await badConsent(service, "203.0.113.7")).status).toBe(400);
+  });
+
+  test("an IPv6 subscriber is one address, whatever the last 64 bits", async () => {
+    const service = serviceWith({ ...published, LIMIT_CONSENT_PER_IP: "2/60" });
+    const statuses: number[] = [];
+    for (const ip of ["2001:db8:1:2::1", "2001:DB8:1:2:ffff::9", "2001:db8:0001:0002:3:4:5:6", "2001:db8:1:3::1"])
+      statuses.push((await badConsent(service, ip)).status);
+    expect(statuses).toEqual([400, 400, 429, 400]);
+  });
+
+  test("headers that only claim an address do not make another one", async () => {
+    const service = serviceWith({ ...published, LIMIT_CONSENT_PER_IP: "2/60" });
+    const statuses: number[] = [];
+    for (let at = 0; at < 4; at += 1) {
+      const claims = {
+        "x-forwarded-for": `198.51.100.${at}`,
+        "x-real-ip": `198.51.100.${at}`,
+        "true-client-ip": `198.51.100.${at}`,
+        forwarded: `for=198.51.100.${at}`,
+      };
+      statuses.push((await service("/v1/consent", consentRequest("{", { ...from("203.0.113.7"), ...claims }))).status);
+    }
+    expect(statuses).toEqual([400, 400, 429, 429]);
+  });
+
+  test("120 verifications a minute, found or not", async () => {
+    const service = serviceWith(published);
+    expect(new Set(await times(120, () => verify(service, "203.0.113.7")))).toEqual(new Set([404]));
+    expect((await verify(service, "203.0.113.7")).status).toBe(429);
+    expect((await verify(service, "203.0.113.8")).status).toBe(404);
+  });
+
+  test("the platform's shield refuses on top, and asks nothing while ours refuses", async () => {
+    let asked = 0;
+    const shield = (success: boolean) => ({
+      limit: async (): Promise<{ success: boolean }> => {
+        asked += 1;
+        return { success };
+      },
+    });
+    const refused = await badConsent(serviceWith({ ...published, SHIELD: shield(false) }), "203.0.113.7");
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "60"]);
+    const service = serviceWith({ ...published, LIMIT_CONSENT_PER_IP: "1/60", SHIELD: shield(true) });
+    expect(await times(3, () => badConsent(service, "203.0.113.7"))).toEqual([400, 429, 429]);
+    expect(asked).toBe(2);
+  });
+});
+
+describe("limits by client", () => {
+  test("a client is counted over all addresses, with the others untouched", async () => {
+    const service = serviceWith({ ...published, LIMIT_CONSENT_PER_CLIENT: "3/60" });
+    let ip = 0;
+    const send = (clientId: string): Promise<Answer> => {
+      ip += 1;
+      return service("/v1/consent", consentRequest({ ...submission(), client_id: clientId, purpose: "" }, from(`203.0.113.${ip}`)));
+    };
+    expect(await times(5, () => send(world.acme.clients.live))).toEqual([400, 400, 400, 429, 429]);
+    const refused = await send(world.acme.clients.live);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    expect(refused.headers.get("ratelimit-limit")).toBe("3");
+    expect((await send(world.acme.clients.sandbox)).status).toBe(400);
+    expect((await send("nobody")).status).toBe(400);
+  });
+
+  test("the published limit of a client is 600 a minute", async () => {
+    const service = serviceWith(published);
+    let ip = 0;
+    const send = (): Promise<Answer> => {
+      ip += 1;
+      return service("/v1/consent", consentRequest({ ...submission(), purpose: "" }, from(`10.${ip >> 8}.${ip & 255}.1`)));
+    };
+    expect(new Set(await times(600, send))).toEqual(new Set([400]));
+    expect((await send()).status).toBe(429);
+  });
+});

@@ -1,0 +1,204 @@
+// Logs hold no personal data: requests with a marker in every place a caller can fill, and not one marker in what was logged.
+import { env } from "cloudflare:workers";
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { scheduled } from "../../workers/jobs/scheduled.ts";
+import type { Env } from "../../workers/env.ts";
+import { openPlatform } from "../../workers/services.ts";
+import { call, consentRequest, entryWith, issue, serviceWith, submission, world, type Call } from "../support/world.ts";
+
+const lines: string[] = [];
+let certOfAcme = "";
+beforeAll(async () => {
+  certOfAcme = (await issue()).cert_id;
+});
+beforeEach(() => {
+  lines.length = 0;
+  for (const method of ["log", "info", "warn", "error", "debug", "trace"] as const) {
+    vi.spyOn(console, method).mockImplementation((...words: unknown[]) => {
+      lines.push(
+        words
+          .map((word) => (word instanceof Error ? `${word.message} ${word.stack}` : typeof word === "string" ? word : JSON.stringify(word)))
+          .join(" "),
+      );
+    });
+  }
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const marker = "zqmarkerqz";
+const markedHeaders: Readonly<Record<string, string>> = {
+  "cf-connecting-ip": "198.51.100.199",
+  "user-agent": `${marker}-agent`,
+  referer: `https://${marker}-referer.example/`,
+  cookie: `svc_session=${marker}`,
+  "x-forwarded-for": `${marker}, 198.51.100.199`,
+  "x-request-id": marker,
+  "x-subject-user-agent": marker,
+  "accept-language": marker,
+  "if-none-match": `"${marker}"`,
+  "x-anything": marker,
+};
+const markedBody = {
+  ...submission(),
+  fields: { email: `${marker}@example.com`, first_name: marker, message: marker, [marker]: marker },
+  disclosure_text: `${marker} disclosure`,
+  entities: [`${marker} Inc`],
+  purpose: `${marker} purpose`,
+  page_url: `https://www.example.com/${marker}?${marker}=1#${marker}`,
+  referrer: `https://${marker}.example/`,
+  locale: marker,
+  client_time: marker,
+  esign: { disclosure_text: marker, accepted: true },
+  [marker]: marker,
+};
+const consentOf = (body: unknown, headers: Record<string, string | null> = {}): RequestInit =>
+  consentRequest(body, { ...markedHeaders, ...headers });
+const withKey = (key: string): RequestInit => ({ headers: { ...markedHeaders, authorization: `Bearer ${key}` } });
+
+/** One request to everything that touches a store. */
+const useEach = async (service: Call): Promise<void> => {
+  await service("/v1/consent", consentOf(markedBody, { "idempotency-key": `${marker}-again` }));
+  await service("/v1/consent", consentOf(markedBody, { authorization: `Bearer ${world.acme.keys.live}` }));
+  for (const path of [
+    `/v1/certs?q=${marker}`,
+    `/v1/certs/${certOfAcme}?${marker}`,
+    `/v1/certs/${certOfAcme}/evidence-pack`,
+    `/v1/certs/${certOfAcme}/verify`,
+    `/c/${certOfAcme}`,
+    "/v1/health",
+  ])
+    await service(path, withKey(world.acme.keys.live));
+};
+
+/** Everything a caller can do here, well and badly. */
+const useAll = async (service: Call): Promise<void> => {
+  const issued = await service("/v1/consent", consentOf(markedBody, { "idempotency-key": marker }));
+  await service("/v1/consent", consentOf(markedBody, { "idempotency-key": marker }));
+  await service("/v1/consent", consentOf({ ...markedBody, purpose: `another ${marker}` }, { "idempotency-key": marker }));
+  const certId = issued.body?.data?.cert_id ?? "cc_00000000000000000000000000";
+  const bad: readonly unknown[] = [
+    `{"${marker}":`,
+    `"${marker}"`,
+    { ...markedBody, fields: { email: marker } },
+    { ...markedBody, purpose: `${marker}\u0000` },
+    { ...markedBody, entities: marker },
+    { ...markedBody, page_url: marker },
+    { ...markedBody, submission_id: marker },
+    { ...markedBody, client_id: marker },
+    { ...markedBody, presentation: { opt_in_type: marker } },
+    `${marker}${"x".repeat(300_000)}`,
+  ];
+  for (const body of bad) await service("/v1/consent", consentOf(body));
+  await service("/v1/consent", consentOf(markedBody, { origin: `https://${marker}.example` }));
+  await service("/v1/consent", consentOf(markedBody, { origin: marker }));
+  await service("/v1/consent", consentOf(markedBody, { authorization: `Bearer ${marker}` }));
+  await service("/v1/consent", consentOf(markedBody, { authorization: `Bearer ${world.other.keys.live}` }));
+  await service("/v1/consent", consentOf(markedBody, { "content-type": `text/${marker}` }));
+  await service("/v1/consent", consentOf(markedBody, { "content-encoding": marker }));
+  await service(
+    "/v1/consent",
+    consentOf({ ...markedBody, ...submission(world.examples.free), client_id: world.examples.free.clients.live }),
+  );
+  await service(`/v1/consent?${marker}=${marker}`, consentOf(markedBody));
+
+  for (const key of [world.acme.keys.live, world.other.keys.live, `sk_live_00${marker}`, world.examples.suspended.keys.live]) {
+    await service(
+      `/v1/certs?subject_email=${marker}%40example.com&q=${marker}&entity=${marker}&subject_phone=${marker}&${marker}=1`,
+      withKey(key),
+    );
+    await service(`/v1/certs?status=${marker}`, withKey(key));
+    await service(`/v1/certs/${certId}?${marker}`, withKey(key));
+    await service(`/v1/certs/${marker}`, withKey(key));
+    await service(`/v1/certs/${certId}/evidence-pack?disclose=${marker}`, withKey(key));
+    await service(`/v1/certs/${certId}/evidence-pack?format=${marker}`, withKey(key));
+  }
+  for (const path of [
+    `/${marker}`,
+    `/v1/${marker}`,
+    `/v1/certs/${marker}/verify?${marker}`,
+    `/v1/certs/${certId}/verify?${marker}`,
+    `/c/${marker}?${marker}`,
+    `/c/${certId}?${marker}`,
+    `/v1/health?${marker}`,
+    `/%F0%9F${marker}`,
+  ]) {
+    for (const method of ["GET", "HEAD", "POST", "DELETE", "OPTIONS"]) await service(path, { method, headers: markedHeaders });
+  }
+};
+
+const secrets = [world.acme.keys.live, world.other.keys.live, world.acme.keys.live.slice(-20), "198.51.100.199"];
+const leaked = (): string[] =>
+  lines.filter((line) => line.toLowerCase().includes(marker) || secrets.some((secret) => line.includes(secret)));
+
+const allowedMembers = ["level", "request_id", "method", "route", "status", "ms", "code", "business_id", "key_id", "at", "error"];
+
+describe("the log", () => {
+  test("holds one line a request and nothing that a caller sent", async () => {
+    let requests = 0;
+    await useAll((path, init) => {
+      requests += 1;
+      return call(path, init);
+    });
+    expect(requests).toBeGreaterThan(80);
+    expect(leaked()).toEqual([]);
+    const parsed = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(parsed.filter(({ route }) => route !== undefined)).toHaveLength(requests);
+    expect(new Set(parsed.flatMap((line) => Object.keys(line)).filter((name) => !allowedMembers.includes(name)))).toEqual(new Set());
+    for (const { status, code } of parsed.filter(({ route }) => route !== undefined))
+      if (Number(status) >= 400) expect(code === undefined).toBe(false);
+  });
+
+  test("tells who called by id, and where by the template of the route", async () => {
+    await call(`/v1/certs/cc_00000000000000000000000000?x=1`, withKey(world.acme.keys.live));
+    const line = JSON.parse(lines.at(-1) as string) as Record<string, unknown>;
+    expect(line).toMatchObject({
+      level: "info",
+      method: "GET",
+      route: "/v1/certs/:cert_id",
+      status: 404,
+      code: "cert_not_found",
+      business_id: world.acme.id,
+    });
+    expect(line.key_id).toMatch(/^key_/);
+    expect(line.request_id).toMatch(/^req_/);
+  });
+
+  test("says nothing of a caller when storage, keys or settings fail with words of theirs", async () => {
+    const words = new Error(`D1_ERROR: UNIQUE constraint failed: ${marker} 198.51.100.199: SQLITE_CONSTRAINT`);
+    const fails = (): Promise<never> => Promise.reject(words);
+    const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
+    const half = {
+      prepare: (sql: string) => env.DB.prepare(sql),
+      batch: fails,
+    };
+    for (const broken of [
+      { DB: { prepare: () => statement, batch: fails } },
+      { DB: half },
+      { KV: { get: fails, put: fails, list: fails } },
+      {
+        DB: {
+          prepare: () => {
+            throw new TypeError(marker);
+          },
+          batch: fails,
+        },
+      },
+      { RATE_LIMITER: { getByName: () => ({ take: fails }) } },
+    ]) {
+      await useEach(serviceWith(broken));
+    }
+    await useEach(entryWith({ MASTER_KEYS: marker, BASE_URL: marker }));
+    expect(lines.some((line) => line.includes('"level":"error"'))).toBe(true);
+    expect(leaked()).toEqual([]);
+  });
+
+  test("says nothing of anybody when the work behind the answers fails", async () => {
+    const fails = (): Promise<never> => Promise.reject(new Error(`D1_ERROR: ${marker}`));
+    const statement = { bind: () => statement, first: fails, all: fails, run: fails };
+    const platform = await openPlatform({ ...env, DB: { prepare: () => statement, batch: fails } } as unknown as Env);
+    for (const cron of ["* * * * *", "*/15 * * * *"]) await scheduled(platform, cron, Date.now()).catch(() => undefined); // a cron may fail; it may not tell
+    expect(leaked()).toEqual([]);
+  });
+});

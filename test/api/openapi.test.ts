@@ -1,0 +1,268 @@
+// The description of the API against the running thing: every route is described and every description is routed, and
+// what each route really answers, in success and in every refusal it names, is what its description says.
+import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { z } from "@hono/zod-openapi";
+import { inspectRoutes } from "hono/dev";
+import { beforeAll, describe, expect, test } from "vitest";
+import committed from "../../docs/openapi.json";
+import { openApiDocument } from "../../workers/api/openapi.ts";
+import { buildApp } from "../../workers/app.ts";
+import type { Env } from "../../workers/env.ts";
+import { openPlatform, type Platform } from "../../workers/services.ts";
+import { call, consent, get, issue, origin, submission, world, type Answer } from "../support/world.ts";
+
+type Json = Record<string, unknown>;
+interface Described {
+  readonly operationId: string;
+  readonly responses: Record<string, { content?: Record<string, { schema: Json; examples?: Record<string, unknown> }> }>;
+}
+interface Document {
+  readonly paths: Record<string, Record<string, Described>>;
+  readonly components: { readonly schemas: Record<string, Json> };
+}
+
+/** What is routed and described nowhere, and why. */
+const undocumented: readonly { readonly path: RegExp; readonly why: string }[] = [
+  { path: /^GET \/health$/, why: "where load balancers look; the same answer as /v1/health" },
+  { path: /^OPTIONS /, why: "asked by browsers on their own" },
+  { path: /^(?:GET|ALL) \/c(?:\/|$)/, why: "pages for people" },
+  { path: /^(?:GET|HEAD|POST) \/(?:ledger|audit)\//, why: "transparency logs, whose interface is a public standard (docs/ledger.md)" },
+  { path: /^GET \/docs$/, why: "the page that shows this description" },
+  { path: /^GET \/dev\//, why: "development only" },
+];
+
+let platform: Platform;
+let document: Document;
+let certId: string;
+
+beforeAll(async () => {
+  platform = await openPlatform(env as unknown as Env);
+  document = (await get("/v1/openapi.json")).body;
+  certId = (await issue()).cert_id;
+});
+
+const operations = (): { readonly key: string; readonly operation: Described }[] =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ key: `${method.toUpperCase()} ${path}`, operation })),
+  );
+
+describe("the description", () => {
+  test("is the committed docs/openapi.json, but for the address (npm run openapi writes it)", async () => {
+    const { servers: _here, ...served } = (await get("/v1/openapi.json")).body;
+    const { servers: _there, ...kept } = committed as Json;
+    expect(served).toEqual(kept);
+  });
+
+  test("stays the same however often an isolate builds its app", () => {
+    buildApp(platform);
+    buildApp(platform);
+    const elsewhere = openApiDocument("https://another.example") as Document & { servers: unknown };
+    expect({ ...elsewhere, servers: null }).toEqual({ ...document, servers: null });
+    expect(elsewhere.servers).toEqual([{ url: "https://another.example" }]);
+  });
+
+  test("names every route, and no other", () => {
+    const routed = [
+      ...new Set(
+        inspectRoutes(buildApp(platform))
+          .filter(({ isMiddleware }) => !isMiddleware)
+          .map(({ method, path }) => `${method} ${path.replaceAll(/:([a-z_]+)/g, "{$1}")}`),
+      ),
+    ];
+    const described = operations().map(({ key }) => key);
+    const open = routed.filter((route) => !undocumented.some(({ path }) => path.test(route)));
+    expect(open.sort()).toEqual(described.sort());
+  });
+});
+
+/** The app on a platform that is changed in one way, to bring about what cannot be asked for from outside. */
+const answerOf = async (changed: Partial<Platform>, path: string, init: RequestInit = {}): Promise<Answer> => {
+  const execution = createExecutionContext();
+  const response = await buildApp({ ...platform, ...changed }).fetch(new Request(`http://svc.test${path}`, init), env, execution);
+  await waitOnExecutionContext(execution);
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: text === "" ? null : JSON.parse(text) };
+};
+
+const full = async () => ({ allowed: false, remaining: 0, resetMs: 1_500 });
+const crowded = (): Partial<Platform> => ({ takeByAddress: full, takeExactly: full });
+const fails = (error: Error) => (): never => {
+  throw error;
+};
+const failing = (error: Error): Partial<Platform> => {
+  const db = { prepare: fails(error), batch: fails(error) } as unknown as D1Database;
+  // What an isolate remembers is asked for nothing here: the databases are what fails.
+  return {
+    homes: { of: () => db, all: () => [["00" as never, db]] },
+    rememberedClients: new (platform.rememberedClients.constructor as new () => Platform["rememberedClients"])(),
+  };
+};
+const outage = (): Partial<Platform> => failing(new Error("D1_ERROR: the database is away"));
+const bug = (): Partial<Platform> => failing(new TypeError("a mistake of ours"));
+
+const bearer = (key: string): RequestInit => ({ headers: { authorization: `Bearer ${key}` } });
+const post = (body: unknown): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json", origin },
+  body: JSON.stringify(body),
+});
+const mine = (): RequestInit => bearer(world.acme.keys.live);
+const path = (rest = ""): string => `/v1/certs/${certId}${rest}`;
+const unknownCert = "/v1/certs/cc_00zzzzzzzzzzzzzzzzzzzzzzzz";
+const { free, past_due, suspended, closed } = world.examples;
+
+/** The refusals that every route with an API key shares. */
+const keyRefusals = (at: () => string): Record<string, () => Promise<Answer>> => ({
+  unauthorized: () => get(at(), "sk_live_00wrong"),
+  business_suspended: () => get(at(), suspended.keys.live),
+  business_inactive: () => get(at(), closed.keys.live),
+  rate_limited: () => answerOf(crowded(), at(), mine()),
+  storage_unavailable: () => answerOf(outage(), at(), mine()),
+  internal_error: () => answerOf(bug(), at(), mine()),
+});
+
+/** For each operation: an answer of each success, by status, and of each refusal, by code. */
+const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<Answer>>>>> = {
+  captureConsent: {
+    201: () => consent(submission()),
+    "201 recipient by recipient": () =>
+      consent({ ...submission(), entities_accepted: ["Acme Solar LLC"], entities_rejected: [], submission_id: crypto.randomUUID() }),
+    invalid_request: () => consent({ ...submission(), purpose: "" }),
+    unauthorized: () => consent(submission(), { authorization: "Bearer sk_live_00wrong" }),
+    plan_required: () => consent(submission(free)),
+    business_inactive: () => consent(submission(closed)),
+    business_suspended: () => consent(submission(suspended)),
+    subscription_past_due: () => consent(submission(past_due)),
+    origin_not_verified: () => consent(submission(), { origin: "https://elsewhere.example" }),
+    page_url_not_verified: () => consent({ ...submission(), page_url: "https://elsewhere.example/" }),
+    forbidden: () => consent(submission(), { authorization: `Bearer ${world.other.keys.live}` }),
+    client_not_found: () => consent({ ...submission(), client_id: "pc_live_00zzzzzzzzzzzzzzzzzzzzzzzz" }),
+    idempotency_conflict: async () => {
+      const key = { "idempotency-key": crypto.randomUUID() };
+      await consent(submission(), key);
+      return consent({ ...submission(), purpose: "another purpose" }, key);
+    },
+    payload_too_large: () => consent(" ".repeat(256 * 1_024 + 1)),
+    unsupported_media_type: () => consent(submission(), { "content-type": "application/xml" }),
+    rate_limited: () => answerOf(crowded(), "/v1/consent", post(submission())),
+    storage_unavailable: () => answerOf(outage(), "/v1/consent", post(submission())),
+    internal_error: () => answerOf(bug(), "/v1/consent", post(submission())),
+  },
+  verifyCertificate: {
+    200: () => get(path("/verify")),
+    304: async () => {
+      const etag = (await get(path("/verify"))).headers.get("etag") as string;
+      return call(path("/verify"), { headers: { "if-none-match": etag } });
+    },
+    cert_not_found: () => get(`${unknownCert}/verify`),
+    rate_limited: () => answerOf(crowded(), path("/verify")),
+    storage_unavailable: () => answerOf(outage(), path("/verify")),
+    internal_error: () => answerOf(bug(), path("/verify")),
+  },
+  listCertificates: {
+    200: () => get("/v1/certs?q=solar&subject_email=pat@example.com", world.acme.keys.live),
+    "200 empty": () => get("/v1/certs?page=9999", world.acme.keys.live),
+    invalid_request: () => get("/v1/certs?page=0", world.acme.keys.live),
+    ...keyRefusals(() => "/v1/certs"),
+  },
+  readCertificate: {
+    200: () => get(path(), world.acme.keys.live),
+    cert_not_found: () => get(path(), world.other.keys.live),
+    ...keyRefusals(path),
+  },
+  exportEvidencePack: {
+    200: () => get(path("/evidence-pack"), world.acme.keys.live),
+    "200 redacted": () => get(path("/evidence-pack?redact=subject"), world.acme.keys.live),
+    "200 one field": () => get(path("/evidence-pack?format=json&disclose=email"), world.acme.keys.live),
+    invalid_request: () => get(path("/evidence-pack?format=tar"), world.acme.keys.live),
+    cert_not_found: () => get(`${unknownCert}/evidence-pack`, world.acme.keys.live),
+    ...keyRefusals(() => path("/evidence-pack")),
+  },
+  health: {
+    200: () => get("/v1/health"),
+    unhealthy: () => answerOf(outage(), "/v1/health"),
+    internal_error: () => answerOf({ clock: () => Number.NaN }, "/v1/health"),
+  },
+  issuerKeys: {
+    200: () => get("/.well-known/jwks.json"),
+    internal_error: () => answerOf({ signer: undefined as never }, "/.well-known/jwks.json"),
+  },
+  trust: {
+    200: () => get("/.well-known/svc-trust.json"),
+    internal_error: () => answerOf({ signer: undefined as never }, "/.well-known/svc-trust.json"),
+  },
+  openApiDocument: {
+    200: () => get("/v1/openapi.json"),
+    internal_error: () => answerOf({ config: { ...platform.config, baseUrl: "no address" } }, "/v1/openapi.json"),
+  },
+};
+
+/** Every object that lists its members lists all of them: an answer with a member that nobody described does not pass. */
+const strict = (schema: unknown): unknown => {
+  if (Array.isArray(schema)) return schema.map(strict);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const members = Object.fromEntries(
+    Object.entries(schema).map(([name, value]) => [
+      name,
+      name === "$ref" ? String(value).replace("#/components/schemas/", "#/$defs/") : name === "example" ? undefined : strict(value),
+    ]),
+  );
+  return "properties" in members && !("additionalProperties" in members) ? { ...members, additionalProperties: false } : members;
+};
+
+const validatorOf = (schema: Json): z.ZodType => {
+  const $defs = Object.fromEntries(Object.entries(document.components.schemas).map(([name, defined]) => [name, strict(defined)]));
+  return z.fromJSONSchema({ ...(strict(schema) as Json), $defs } as Parameters<typeof z.fromJSONSchema>[0]);
+};
+
+const describedFailures = (operation: Described): string[] =>
+  Object.values(operation.responses).flatMap(({ content }) => Object.keys(content?.["application/json"]?.examples ?? {}));
+const describedSuccesses = (operation: Described): string[] => Object.keys(operation.responses).filter((status) => status < "400");
+
+describe("live answers", () => {
+  test("are asked for in every success and every refusal that the description names", () => {
+    const wanted = operations().flatMap(({ operation }) =>
+      [...describedSuccesses(operation), ...describedFailures(operation)].map((name) => `${operation.operationId} ${name}`),
+    );
+    const tried = Object.entries(scenarios).flatMap(([id, of]) => Object.keys(of).map((name) => `${id} ${name}`));
+    expect(wanted.filter((name) => !tried.includes(name))).toEqual([]);
+    const successOf = (name: string): string => name.replace(/^(\w+ \d{3}) .*$/, "$1");
+    expect(tried.filter((name) => !wanted.includes(successOf(name)))).toEqual([]);
+  });
+
+  for (const [id, of] of Object.entries(scenarios)) {
+    for (const [name, send] of Object.entries(of)) {
+      test(`${id} answers ${name} as described`, async () => {
+        const answer = await send();
+        const found = operations().find(({ operation }) => operation.operationId === id);
+        const isSuccess = /^\d/.test(name);
+        if (isSuccess) expect(answer.status).toBe(Number.parseInt(name, 10));
+        else expect(answer.body.error.code).toBe(name);
+        const response = found?.operation.responses[answer.status];
+        expect(response, `status ${answer.status} is described`).toBeDefined();
+        const content = response?.content?.["application/json"];
+        if (content === undefined) return expect(answer.text).toBe("");
+        if (!isSuccess) expect(Object.keys(content.examples ?? {})).toContain(name);
+        const { error } = validatorOf(content.schema).safeParse(answer.body);
+        expect(error?.issues ?? []).toEqual([]);
+        expect(answer.headers.get("x-request-id")).toMatch(/^req_00/);
+      });
+    }
+  }
+
+  test("carry a member that is not described only to be refused by this test", () => {
+    const schema = document.components.schemas.Health as Json;
+    const health = {
+      status: "ok",
+      checks: { database: { ok: true, latency_ms: 1 }, kv: { ok: true, latency_ms: 1 }, crypto: { ok: true, latency_ms: 1 } },
+      version: "1",
+      time: "2026-03-04T05:06:07.089Z",
+    };
+    expect(validatorOf(schema).safeParse(health).success).toBe(true);
+    expect(validatorOf(schema).safeParse({ ...health, extra: 1 }).success).toBe(false);
+    expect(validatorOf(schema).safeParse({ ...health, checks: { ...health.checks, kv: { ok: "yes", latency_ms: 1 } } }).success).toBe(
+      false,
+    );
+  });
+});

@@ -1,0 +1,117 @@
+// RFC 8785, its own examples, and everything that JSON cannot carry exactly.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { canonicalJson, type Json } from "../../core/canonical-json.ts";
+
+describe("canonical JSON", () => {
+  test("the sample of RFC 8785 section 3.2.2 is written as printed there", () => {
+    const sample = JSON.parse(
+      String.raw`{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],"string":"\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/","literals":[null,true,false]}`,
+    ) as Json;
+    expect(canonicalJson(sample)).toBe(
+      String.raw`{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\u000f\nA'B\"\\\\\"/"}`,
+    );
+  });
+
+  test("keys are sorted by UTF-16 code unit, as in RFC 8785 section 3.2.3", () => {
+    const sample = { "\u20ac": 1, "\r": 2, "\ufb33": 3, "1": 4, "\u{1f600}": 5, "\u0080": 6, "\u00f6": 7 };
+    expect([...canonicalJson(sample).matchAll(/:(\d)/g)].map(([, value]) => value)).toEqual(["2", "4", "6", "7", "1", "5", "3"]);
+  });
+
+  test.each<readonly [string, string]>([
+    ["0000000000000000", "0"],
+    ["8000000000000000", "0"],
+    ["0000000000000001", "5e-324"],
+    ["8000000000000001", "-5e-324"],
+    ["7fefffffffffffff", "1.7976931348623157e+308"],
+    ["ffefffffffffffff", "-1.7976931348623157e+308"],
+    ["4340000000000000", "9007199254740992"],
+    ["c340000000000000", "-9007199254740992"],
+    ["4430000000000000", "295147905179352830000"],
+    ["44b52d02c7e14af5", "9.999999999999997e+22"],
+    ["44b52d02c7e14af6", "1e+23"],
+    ["44b52d02c7e14af7", "1.0000000000000001e+23"],
+    ["444b1ae4d6e2ef4e", "999999999999999700000"],
+    ["444b1ae4d6e2ef4f", "999999999999999900000"],
+    ["444b1ae4d6e2ef50", "1e+21"],
+    ["3eb0c6f7a0b5ed8c", "9.999999999999997e-7"],
+    ["3eb0c6f7a0b5ed8d", "0.000001"],
+    ["41b3de4355555553", "333333333.3333332"],
+    ["41b3de4355555554", "333333333.33333325"],
+    ["41b3de4355555555", "333333333.3333333"],
+    ["41b3de4355555556", "333333333.3333334"],
+    ["41b3de4355555557", "333333333.33333343"],
+    ["becbf647612f3696", "-0.0000033333333333333333"],
+    ["43143ff3c1cb0959", "1424953923781206.2"],
+  ])("the double %s of RFC 8785 appendix B is %s", (hex, text) => {
+    const double = new DataView(new Uint8Array((hex.match(/../g) as string[]).map((pair) => Number.parseInt(pair, 16))).buffer).getFloat64(
+      0,
+    );
+    expect(canonicalJson(double)).toBe(text);
+  });
+
+  test("only what must be escaped is escaped, in one spelling", () => {
+    expect(canonicalJson('\b\t\n\f\r"\\\u0000\u001f\u007f\u2028\u2029/é😀')).toBe(
+      String.raw`"\b\t\n\f\r\"\\\u0000\u001f${"\u007f\u2028\u2029"}/é😀"`,
+    );
+  });
+
+  class Wrapped {
+    readonly a = 1;
+  }
+  // biome-ignore lint/suspicious/noSparseArray: the hole is what is tested
+  const sparse = [1, , 3];
+  test.each<readonly [string, unknown]>([
+    ["undefined", undefined],
+    ["undefined in an object", { entities_rejected: undefined }],
+    ["undefined in a list", [undefined]],
+    ["a hole in a list", sparse],
+    ["NaN", Number.NaN],
+    ["Infinity", Number.POSITIVE_INFINITY],
+    ["-Infinity", Number.NEGATIVE_INFINITY],
+    ["a lone high surrogate", "a\ud800"],
+    ["a lone low surrogate", "\udc00"],
+    ["a lone surrogate as a key", { "\ud800": 1 }],
+    ["a Date", new Date(0)],
+    ["a Map", new Map()],
+    ["a Set", new Set()],
+    ["bytes", new Uint8Array(2)],
+    ["an instance of a class", new Wrapped()],
+    ["a boxed text", Object("a")],
+    ["a big integer", 1n],
+    ["a function", () => 1],
+    ["a symbol", Symbol("a")],
+    ["an object with toJSON", Object.assign(Object.create({ toJSON: () => "x" }), { a: 1 })],
+  ])("%s throws instead of being written differently", (_name, value) => {
+    expect(() => canonicalJson(value as Json)).toThrow(TypeError);
+  });
+
+  test("an object without a prototype is a plain object", () => {
+    expect(canonicalJson(Object.assign(Object.create(null), { b: 1, a: [] }) as Json)).toBe('{"a":[],"b":1}');
+  });
+
+  test("the key __proto__ is a key like any other", () => {
+    expect(canonicalJson(JSON.parse('{"b":1,"__proto__":{"a":2}}') as Json)).toBe('{"__proto__":{"a":2},"b":1}');
+  });
+
+  test("any value reads back as itself, and is written the same again", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: "binary" }), (value) => {
+        const plain = JSON.parse(JSON.stringify(value)) as Json;
+        const text = canonicalJson(plain);
+        expect(JSON.parse(text)).toEqual(plain);
+        expect(canonicalJson(JSON.parse(text) as Json)).toBe(text);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("the order in which keys were added does not matter", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ unit: "binary" }), fc.integer()), (record) => {
+        const reversed = Object.fromEntries(Object.entries(record).reverse());
+        expect(canonicalJson(reversed)).toBe(canonicalJson({ ...record }));
+      }),
+    );
+  });
+});

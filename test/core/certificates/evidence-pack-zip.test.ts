@@ -1,0 +1,167 @@
+// The container of a pack: one spelling of a zip, and every other spelling refused.
+import { describe, expect, test } from "vitest";
+import { concatBytes, utf8 } from "../../../core/bytes.ts";
+import { filesOfZip, zipOf } from "../../../core/certificates/evidence-zip.ts";
+
+const most = 1_000_000;
+const files = new Map([
+  ["a/b.txt", utf8("second")],
+  ["A.txt", utf8("first")],
+  ["a/empty", new Uint8Array(0)],
+  ["z.bin", Uint8Array.from({ length: 300 }, (_, at) => at % 256)],
+]);
+const zip = zipOf(files);
+
+const faultOf = (bytes: Uint8Array, mostBytes = most): string => {
+  const verdict = filesOfZip(bytes, mostBytes);
+  return verdict.ok ? "ok" : verdict.fault;
+};
+
+/** An archive written field by field, so that any of them can be wrong. */
+interface Member {
+  readonly name: string;
+  readonly content?: Uint8Array;
+  readonly flags?: number;
+  readonly method?: number;
+  readonly size?: number;
+  readonly packedSize?: number;
+  readonly extra?: Uint8Array;
+  readonly descriptor?: Uint8Array;
+  readonly central?: { readonly name?: string; readonly comment?: Uint8Array; readonly attributes?: number };
+}
+const u16 = (value: number): Uint8Array => Uint8Array.of(value & 0xff, value >> 8);
+const u32 = (value: number): Uint8Array => concatBytes(u16(value & 0xffff), u16(value >>> 16));
+const crcOf = (content: Uint8Array): Uint8Array => zipOf(new Map([["x", content]])).slice(14, 18);
+const archive = (members: readonly Member[], around: { gap?: Uint8Array; comment?: Uint8Array; count?: number } = {}): Uint8Array => {
+  const local: Uint8Array[] = [];
+  const central: Uint8Array[] = [];
+  let offset = 0;
+  for (const { name, content = utf8("x"), flags = 0x800, method = 0, size = content.length, extra = utf8(""), ...rest } of members) {
+    const common = (called: string) => [
+      u16(20),
+      u16(flags),
+      u16(method),
+      u16(0),
+      u16(0x21),
+      crcOf(content),
+      u32(rest.packedSize ?? content.length),
+      u32(size),
+      u16(utf8(called).length),
+    ];
+    const member = concatBytes(
+      u32(0x04034b50),
+      ...common(name),
+      u16(extra.length),
+      utf8(name),
+      extra,
+      content,
+      rest.descriptor ?? utf8(""),
+    );
+    const called = rest.central?.name ?? name;
+    const comment = rest.central?.comment ?? utf8("");
+    central.push(
+      concatBytes(
+        u32(0x02014b50),
+        u16(20),
+        ...common(called),
+        u16(0),
+        u16(comment.length),
+        u16(0),
+        u16(0),
+        u32(rest.central?.attributes ?? 0),
+        u32(offset),
+        utf8(called),
+        comment,
+      ),
+    );
+    local.push(member);
+    offset += member.length;
+  }
+  const gap = around.gap ?? utf8("");
+  const directory = concatBytes(...central);
+  const count = around.count ?? members.length;
+  const comment = around.comment ?? utf8("");
+  const end = [
+    u32(0x06054b50),
+    u16(0),
+    u16(0),
+    u16(count),
+    u16(count),
+    u32(directory.length),
+    u32(offset + gap.length),
+    u16(comment.length),
+  ];
+  return concatBytes(...local, gap, directory, ...end, comment);
+};
+
+describe("a stored zip", () => {
+  test("gives back what was put in, sorted by name", () => {
+    const read = filesOfZip(zip, most);
+    expect(read.ok && [...read.files.keys()]).toEqual(["A.txt", "a/b.txt", "a/empty", "z.bin"]);
+    expect(read.ok && new Map(read.files)).toEqual(files);
+  });
+
+  test("is the same whatever the order in which the files came", () => {
+    expect(zipOf(new Map([...files].reverse()))).toEqual(zip);
+  });
+
+  test("is what the independent writer of this test writes", () => {
+    const members = [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, content]) => ({ name, content }));
+    expect(archive(members)).toEqual(zip);
+  });
+
+  test("with any one byte changed in three ways is refused", () => {
+    let refused = 0;
+    for (let at = 0; at < zip.length; at += 1) {
+      for (const mask of [0x01, 0x20, 0x80]) {
+        const changed = zip.slice();
+        changed[at] = (changed[at] as number) ^ mask;
+        if (faultOf(changed) !== "ok") refused += 1;
+      }
+    }
+    expect(refused).toBe(zip.length * 3);
+  });
+
+  test("cut off anywhere is refused", () => {
+    for (let length = 0; length < zip.length; length += 1) expect(faultOf(zip.subarray(0, length))).not.toBe("ok");
+  });
+
+  test("is read out of the middle of a larger buffer", () => {
+    const around = concatBytes(utf8("before"), zip, utf8("after"));
+    expect(faultOf(around.subarray(6, 6 + zip.length))).toBe("ok");
+  });
+
+  test.each<[string, Uint8Array, string]>([
+    ["nothing in it", archive([]), "not_a_zip"],
+    ["bytes in front", concatBytes(utf8("MZ"), zip), "not_a_zip"],
+    ["bytes behind", concatBytes(zip, utf8("x")), "trailing_bytes"],
+    ["a comment", archive([{ name: "a" }], { comment: utf8("hello") }), "headers_differ"],
+    ["bytes between members and directory", archive([{ name: "a" }], { gap: utf8("gap!") }), "bytes_before_or_between_members"],
+    ["a member that the directory does not count", archive([{ name: "a" }, { name: "b" }], { count: 1 }), "headers_differ"],
+    ["a compressed member", archive([{ name: "a", method: 8 }]), "compressed"],
+    ["a member that claims to grow", archive([{ name: "a", size: 4_000_000_000 }]), "compressed"],
+    ["a member longer than the archive", archive([{ name: "a", packedSize: 4_000, size: 4_000 }]), "truncated"],
+    ["an encrypted member", archive([{ name: "a", flags: 0x801 }]), "data_descriptor_or_flags"],
+    ["a data descriptor", archive([{ name: "a", flags: 0x808, descriptor: new Uint8Array(12) }]), "data_descriptor_or_flags"],
+    ["an extra field", archive([{ name: "a", extra: Uint8Array.of(1, 2, 0, 0) }]), "wrong_crc"],
+    ["two members of one name", archive([{ name: "a" }, { name: "a" }]), "duplicate_or_unsorted_name"],
+    ["members out of order", archive([{ name: "b" }, { name: "a" }]), "duplicate_or_unsorted_name"],
+    ["another name in the directory", archive([{ name: "a", central: { name: "b" } }]), "headers_differ"],
+    ["a comment on a member", archive([{ name: "a", central: { comment: utf8("c") } }]), "headers_differ"],
+    ["attributes", archive([{ name: "a", central: { attributes: 0x41ed0010 } }]), "headers_differ"],
+    ...["/a", "../a", "a/../b", "a/./b", "a//b", "a/", "a\\b", "C:a", ".a", "a\u0000b", "ä", "", "a b"].map(
+      (name): [string, Uint8Array, string] => [`the name ${JSON.stringify(name)}`, archive([{ name }]), "unsafe_name"],
+    ),
+  ])("with %s is refused", (_, bytes, fault) => {
+    expect(faultOf(bytes)).toBe(fault);
+  });
+
+  test("larger than the reader allows is refused before it is looked at", () => {
+    expect(faultOf(zip, zip.length - 1)).toBe("too_large");
+    expect(faultOf(zip, zip.length)).toBe("ok");
+  });
+
+  test("is not written with a name that its reader refuses", () => {
+    expect(() => zipOf(new Map([["../a", utf8("x")]]))).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,250 @@
+// The evidence pack: which files it holds, that each is exactly what was hashed or signed, and what is left out when asked.
+import { execFileSync } from "node:child_process";
+import { createPublicKey, verify } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { hexOf, utf8 } from "../../../core/bytes.ts";
+import { evidenceZip, packFiles } from "../../../core/certificates/evidence-pack.ts";
+import { filesOfZip } from "../../../core/certificates/evidence-zip.ts";
+import { sha256Hex } from "../../../core/hash.ts";
+import { parseNote, parseVkey, verifyNote, type VerifierKey } from "../../../core/ledger/note.ts";
+import { sha256 } from "../../../core/hash.ts";
+import { noteCrypto } from "../../../storage/note-keys.ts";
+import { issuer, trustDocument, worldOf, type Wanted } from "../verifier/evidence.ts";
+import { jsonOf, textOf } from "../verifier/repack.ts";
+
+const filesOf = async (wanted: Wanted = {}) => packFiles((await worldOf(wanted)).parts);
+
+const everything = [
+  "MANIFEST.note",
+  "MANIFEST.sha256",
+  "README.txt",
+  "anchors/issued/attested.tlog-proof",
+  "anchors/issued/checkpoint.tsr",
+  "anchors/issued/checkpoint.txt",
+  "anchors/issued/entry.tlog-proof",
+  "anchors/issued/receipt.json",
+  "anchors/issued/statement.json",
+  "anchors/revoked/attested.tlog-proof",
+  "anchors/revoked/checkpoint.tsr",
+  "anchors/revoked/checkpoint.txt",
+  "anchors/revoked/entry.tlog-proof",
+  "anchors/revoked/receipt.json",
+  "anchors/revoked/statement.json",
+  "audit/2.tlog-proof",
+  "audit/3.tlog-proof",
+  "audit/5.tlog-proof",
+  "audit/6.tlog-proof",
+  "audit/entries.jsonl",
+  "audit/heads-record.json",
+  "audit/heads-record.tlog-proof",
+  "audit/heads.json",
+  "audit/payloads.json",
+  "certificate.html",
+  "certificate.json",
+  "fingerprint/disclosure.txt",
+  "fingerprint/preimage.json",
+  "manifest.json",
+  "policies/index.json",
+  "policies/privacy-*.txt",
+  "policies/terms-*.txt",
+  "subject/commitments.json",
+  "subject/disclosures.json",
+  "trust/issuer-*.pem",
+  "trust/trust.json",
+  "trust/tsa-*.pem",
+  "views.json",
+];
+
+/** Names without the hashes in them. */
+const shortened = (files: ReadonlyMap<string, Uint8Array>): string[] =>
+  [...files.keys()].map((path) => path.replace(/(privacy|terms|issuer|tsa)-[A-Za-z0-9_-]{16,}/, "$1-*")).sort();
+
+const inFolder = (files: ReadonlyMap<string, Uint8Array>, work: (folder: string) => void): void => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-pack-"));
+  try {
+    for (const [path, bytes] of files) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), bytes);
+    }
+    work(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+};
+
+describe("the pack of a withdrawn certificate that everybody has attested", () => {
+  test("holds every file of the layout and no other", async () => {
+    expect(shortened(await filesOf({ isRevoked: true }))).toEqual(everything);
+  });
+
+  test("travels through the zip unchanged", async () => {
+    const { parts } = await worldOf({ isRevoked: true });
+    const read = filesOfZip(await evidenceZip(parts), 1_000_000);
+    expect(read.ok && new Map(read.files)).toEqual(new Map([...(await packFiles(parts))].sort()));
+  });
+});
+
+describe("each file", () => {
+  test("has the hash that its claim names", async () => {
+    const { parts, fingerprint } = await worldOf();
+    const files = await packFiles(parts);
+    const hashOf = (path: string): string => sha256Hex(files.get(path)!);
+    const preimage = jsonOf(files, "fingerprint/preimage.json");
+    expect(hashOf("fingerprint/preimage.json")).toBe(fingerprint);
+    expect(hashOf("fingerprint/disclosure.txt")).toBe(preimage.disclosure_hash);
+    expect(hashOf("subject/commitments.json")).toBe(preimage.subject_hash);
+    expect(hashOf("anchors/issued/statement.json")).toBe(jsonOf(files, "anchors/issued/receipt.json").entry_hash);
+    for (const path of files.keys()) if (/^policies\/.*txt$/.test(path)) expect(path).toContain(hashOf(path));
+  });
+
+  test("is listed for sha256sum, which finds nothing wrong and names the file in which a byte changes", async () => {
+    inFolder(await filesOf({ isRevoked: true }), (folder) => {
+      const check = (): string =>
+        execFileSync("sha256sum", ["-c", "--strict", "MANIFEST.sha256"], {
+          cwd: folder,
+          encoding: "utf8",
+          stdio: ["ignore", "pipe", "ignore"],
+        });
+      expect(check().trim().split("\n")).toHaveLength(everything.length - 2);
+      writeFileSync(join(folder, "fingerprint/disclosure.txt"), "something else");
+      expect(check).toThrow();
+    });
+  });
+
+  test("stands in the manifest with its size and hash, but for the manifest itself", async () => {
+    const files = await filesOf();
+    const manifest = jsonOf(files, "manifest.json");
+    expect(manifest).toMatchObject({ schema: "svc-evidence-pack-v1", created_at: "2026-11-20T12:00:00.000Z", redacted: [] });
+    const listed = [...files].filter(([path]) => path !== "manifest.json" && !path.startsWith("MANIFEST"));
+    expect(manifest.files).toEqual(listed.sort().map(([path, bytes]) => ({ path, sha256: sha256Hex(bytes), size: bytes.length })));
+  });
+});
+
+describe("the issuer", () => {
+  test("signs the manifest as a note that other tools read with the key in the README", async () => {
+    const files = await filesOf();
+    const note = parseNote(textOf(files, "MANIFEST.note"))!;
+    expect(note.text).toBe(`svc-evidence-pack-v1\ncc_009w4k2m7q1x8z3v5t6r0nabcd\n${sha256Hex(files.get("MANIFEST.sha256")!)}\n`);
+    const [vkey = ""] = /svc\.example\/issuer\+[0-9a-f]{8}\+\S+/.exec(textOf(files, "README.txt")) ?? [];
+    expect(await verifyNote(noteCrypto, note, [parseVkey(sha256, vkey) as VerifierKey])).toMatchObject({ ok: true });
+  });
+
+  test("has its public key in the pack as openssl reads it, good for the signature on the record", async () => {
+    const files = await filesOf();
+    const pem = createPublicKey(textOf(files, `trust/issuer-${issuer.kid}.pem`));
+    const { signature } = jsonOf(files, "certificate.json");
+    expect(verify(null, files.get("fingerprint/preimage.json")!, pem, Buffer.from(signature.value, "base64"))).toBe(true);
+  });
+});
+
+describe("equal certificates", () => {
+  test("give equal bytes, but for the time of the manifest", async () => {
+    const one = await evidenceZip((await worldOf({ isRevoked: true })).parts);
+    const again = await evidenceZip((await worldOf({ isRevoked: true })).parts);
+    expect(hexOf(again)).toBe(hexOf(one));
+    const first = await filesOf();
+    const later = await filesOf({ createdAt: Date.parse("2027-01-01T00:00:00.000Z") });
+    const changed = [...first.keys()].filter((path) => hexOf(first.get(path)!) !== hexOf(later.get(path)!));
+    expect(changed.sort()).toEqual(["MANIFEST.note", "MANIFEST.sha256", "manifest.json"]);
+  });
+});
+
+describe("what is not there yet", () => {
+  test("is simply absent: the receipt while the ledger has not confirmed, the attestation while nobody has attested", async () => {
+    const anchorsIn = async (wanted: Wanted) => [...(await filesOf(wanted)).keys()].filter((path) => path.startsWith("anchors/")).sort();
+    expect(await anchorsIn({ anchors: "none" })).toEqual([]);
+    expect(await anchorsIn({ anchors: "pending" })).toEqual(["anchors/issued/statement.json"]);
+    expect(await anchorsIn({ anchors: "anchored" })).toEqual([
+      "anchors/issued/entry.tlog-proof",
+      "anchors/issued/receipt.json",
+      "anchors/issued/statement.json",
+    ]);
+  });
+
+  test("is absent of the audit log too", async () => {
+    const auditIn = async (wanted: Wanted) => [...(await filesOf(wanted)).keys()].filter((path) => path.startsWith("audit/")).sort();
+    expect(await auditIn({ audit: "none" })).toEqual([]);
+    expect(await auditIn({ audit: "entries" })).toEqual([
+      "audit/2.tlog-proof",
+      "audit/3.tlog-proof",
+      "audit/5.tlog-proof",
+      "audit/entries.jsonl",
+      "audit/payloads.json",
+    ]);
+  });
+});
+
+describe("a redacted pack", () => {
+  const personal = ["pat@example.com", "+15555550123", '"Pat"', "203.0.113.7", "198.51.100.23", "iPhone", "Windows NT", "quote?id=7"];
+  const findings = (files: ReadonlyMap<string, Uint8Array>): string[] =>
+    [...files.keys()].flatMap((path) => personal.filter((what) => textOf(files, path).includes(what)).map((what) => `${path}: ${what}`));
+
+  test("holds nothing that names the person, in any file, and says what is missing", async () => {
+    const files = await filesOf({ redacted: true, isRevoked: true });
+    expect(findings(await filesOf({ isRevoked: true })).length).toBeGreaterThan(8);
+    expect(findings(files)).toEqual([]);
+    expect(jsonOf(files, "manifest.json").redacted).toEqual([
+      "evidence",
+      "subject.email",
+      "subject.first_name",
+      "subject.phone",
+      "views.ip",
+      "views.user_agent",
+    ]);
+    expect(jsonOf(files, "subject/disclosures.json")).toEqual([]);
+  });
+
+  test("still tells two visitors apart, by a hash that cannot be guessed", async () => {
+    const views = jsonOf(await filesOf({ redacted: true }), "views.json");
+    expect(views[0].ip_hash).toMatch(/^[A-Za-z0-9_-]{22}$/);
+    expect(views[1].ip_hash).toBe(views[0].ip_hash);
+    expect(views[0].ip_hash).not.toBe(sha256Hex("198.51.100.23").slice(0, 22));
+  });
+});
+
+describe("disclosure", () => {
+  test("shows the chosen fields with their salts and no other", async () => {
+    const files = await filesOf({ disclose: ["phone"] });
+    expect(jsonOf(files, "subject/disclosures.json")).toEqual([[expect.stringMatching(/^[\w-]{22}$/), "phone", "+15555550123"]]);
+    expect(jsonOf(files, "manifest.json").redacted).toEqual(["subject.email", "subject.first_name"]);
+    expect([...files.keys()].filter((path) => textOf(files, path).includes("pat@example.com"))).toEqual([]);
+  });
+
+  test("is impossible once the person was erased, and the rest stays as it was", async () => {
+    const before = await filesOf();
+    const files = await filesOf({ isErased: true });
+    expect([...files.keys()].filter((path) => path.startsWith("subject/"))).toEqual([]);
+    expect(textOf(files, "fingerprint/preimage.json")).toBe(textOf(before, "fingerprint/preimage.json"));
+  });
+});
+
+describe("certificate.html", () => {
+  test("shows text of strangers as text, keeps a carriage return, and loads and runs nothing", async () => {
+    const page = textOf(await filesOf(), "certificate.html");
+    expect(page).toContain("&lt;/script&gt;&lt;!-- Consent");
+    expect(page).toContain("call me.&#13;\n");
+    expect(page).toContain("😀 &lt;Emoji&gt; &amp; Co");
+    expect(page).not.toMatch(/<script|\ssrc=|\shref=|\son[a-z]+=/);
+    expect(page).toMatch(/Content-Security-Policy" content="default-src &#39;none&#39;;/);
+  });
+});
+
+describe("parts that contradict each other", () => {
+  test("are a fault, not a pack", async () => {
+    const { parts } = await worldOf();
+    const audit = { ...parts.audit!, proofs: new Map() };
+    await expect(packFiles({ ...parts, audit })).rejects.toThrow("without its proof");
+    const policyTexts = new Map([...parts.policyTexts.keys()].map((hash) => [hash, "x".repeat(11_000_000)]));
+    await expect(packFiles({ ...parts, policyTexts })).rejects.toThrow("too large");
+  });
+
+  test("are not the same as unknown members of the trust document, which simply travel along", async () => {
+    const { parts } = await worldOf({ trust: { ...trustDocument, tsa: [{ name: "x" }], further: ["../../etc/passwd"] } });
+    const files = await packFiles(parts);
+    expect([...files.keys()].filter((path) => path.startsWith("trust/"))).toEqual([`trust/issuer-${issuer.kid}.pem`, "trust/trust.json"]);
+    expect(utf8(textOf(files, "trust/trust.json"))).toEqual(files.get("trust/trust.json"));
+  });
+});

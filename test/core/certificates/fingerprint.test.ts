@@ -1,0 +1,100 @@
+// Fingerprints against the published vectors, and what must and must not change one.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { canonicalPreimage, fingerprintOf, preimageOf, type Preimage } from "../../../core/certificates/fingerprint.ts";
+import { sha256Hex } from "../../../core/hash.ts";
+import vectors from "../../vectors/ledger.json" with { type: "json" };
+
+const cases = vectors.fingerprint as readonly {
+  readonly name: string;
+  readonly disclosure_text: string;
+  readonly input: Preimage;
+  readonly canonical: string;
+  readonly fingerprint: string;
+}[];
+
+/** The same facts as a certificate states them, in any order. */
+const boundBy = (input: Preimage, reversed: boolean): Parameters<typeof preimageOf>[0] => {
+  const turned = (names: readonly string[]): string[] => (reversed ? [...names].reverse() : [...names]);
+  return {
+    timestamp: input.timestamp,
+    subjectHash: input.subject_hash,
+    purpose: input.purpose,
+    originDomain: input.origin_domain,
+    recipients: {
+      entities: turned(input.entities),
+      ...(input.entities_accepted !== undefined && {
+        answered: { accepted: turned(input.entities_accepted), rejected: turned(input.entities_rejected ?? []) },
+      }),
+    },
+    disclosureHash: input.disclosure_hash,
+    certId: input.cert_id,
+    business: { name: input.business.name, id: input.business.id },
+  };
+};
+
+describe("fingerprint vectors", () => {
+  test("there are six, with six different fingerprints", () => {
+    expect(new Set(cases.map(({ fingerprint }) => fingerprint)).size).toBe(6);
+  });
+
+  test.each(cases)("$name is reproduced byte for byte", ({ input, canonical, fingerprint, disclosure_text }) => {
+    expect(canonicalPreimage(input)).toBe(canonical);
+    expect(fingerprintOf(input)).toBe(fingerprint);
+    expect(sha256Hex(canonical)).toBe(fingerprint);
+    expect(sha256Hex(disclosure_text)).toBe(input.disclosure_hash);
+  });
+
+  test.each(cases)("$name does not depend on the order in which its facts arrive", ({ input, canonical }) => {
+    expect(canonicalPreimage(preimageOf(boundBy(input, false)))).toBe(canonical);
+    expect(canonicalPreimage(preimageOf(boundBy(input, true)))).toBe(canonical);
+  });
+});
+
+describe("fingerprint", () => {
+  const [base] = cases as [(typeof cases)[number]];
+  const answered = (accepted: readonly string[], rejected: readonly string[]): string =>
+    fingerprintOf({ ...base.input, entities_accepted: accepted, entities_rejected: rejected });
+
+  test("never asked, asked and answered by nobody, and declined by nobody are three different facts", () => {
+    const all = base.input.entities;
+    expect(new Set([fingerprintOf(base.input), answered([], []), answered(all, []), answered([], all)]).size).toBe(4);
+  });
+
+  test("changing any one character of any bound value changes it", () => {
+    const paths: ((input: Preimage, change: (text: string) => string) => Preimage)[] = [
+      (input, change) => ({ ...input, business: { ...input.business, id: change(input.business.id) } }),
+      (input, change) => ({ ...input, business: { ...input.business, name: change(input.business.name) } }),
+      (input, change) => ({ ...input, cert_id: change(input.cert_id) }),
+      (input, change) => ({ ...input, disclosure_hash: change(input.disclosure_hash) }),
+      (input, change) => ({ ...input, entities: [change(input.entities[0] as string), ...input.entities.slice(1)] }),
+      (input, change) => ({ ...input, entities_accepted: [change((input.entities_accepted as string[])[0] as string)] }),
+      (input, change) => ({ ...input, entities_rejected: [change((input.entities_rejected as string[])[0] as string)] }),
+      (input, change) => ({ ...input, origin_domain: change(input.origin_domain) }),
+      (input, change) => ({ ...input, purpose: change(input.purpose) }),
+      (input, change) => ({ ...input, subject_hash: change(input.subject_hash) }),
+      (input, change) => ({ ...input, timestamp: change(input.timestamp) }),
+    ];
+    const bound = cases[1] as (typeof cases)[number];
+    fc.assert(
+      fc.property(fc.constantFrom(...paths), fc.nat(), fc.integer({ min: 1, max: 0x7e }), (path, at, by) => {
+        const changed = path(bound.input, (text) => {
+          const index = at % text.length;
+          return text.slice(0, index) + String.fromCharCode(text.charCodeAt(index) ^ by) + text.slice(index + 1);
+        });
+        expect(fingerprintOf(changed)).not.toBe(bound.fingerprint);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("a name in two Unicode forms gives two fingerprints: sealed text is never normalised", () => {
+    const named = (name: string): string => fingerprintOf({ ...base.input, entities: [name] });
+    expect(named("Caf\u00e9")).not.toBe(named("Cafe\u0301"));
+  });
+
+  test("an undefined list does not pass as a list that is not there", () => {
+    const broken = { ...base.input, entities_accepted: [], entities_rejected: undefined } as unknown as Preimage;
+    expect(() => fingerprintOf(broken)).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,93 @@
+// Recipients: named, accepted, rejected; and the difference between "declined nobody" and "never asked".
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { recipientsOf } from "../../../core/certificates/recipients.ts";
+
+const named = (entities: readonly string[], accepted?: readonly string[], rejected?: readonly string[]) =>
+  recipientsOf({ entities, accepted, rejected });
+const value = (...args: Parameters<typeof named>) => {
+  const read = named(...args);
+  return read.ok ? read.value : read.detail;
+};
+
+describe("recipients", () => {
+  test("are unique and sorted by UTF-16 code unit", () => {
+    expect(value(["Zeta", "zeta", "\ufb33 dalet", "😀 Emoji Co", "Zeta", "€ Euro SA", "Ångström AB"])).toEqual({
+      entities: ["Zeta", "zeta", "Ångström AB", "€ Euro SA", "😀 Emoji Co", "\ufb33 dalet"],
+    });
+  });
+
+  test("never asked leaves both lists out", () => {
+    expect(Object.keys(value(["A"]) as object)).toEqual(["entities"]);
+  });
+
+  test("asked and declined nobody keeps an empty list", () => {
+    expect(value(["A", "B"], ["B", "A"], [])).toEqual({ entities: ["A", "B"], answered: { accepted: ["A", "B"], rejected: [] } });
+    expect(value(["A", "B"], [], [])).toEqual({ entities: ["A", "B"], answered: { accepted: [], rejected: [] } });
+  });
+
+  test("an answer about a name that was not declared is dropped", () => {
+    expect(value(["A"], ["A", "Unknown", ""], ["Other", "\u0000"])).toEqual({
+      entities: ["A"],
+      answered: { accepted: ["A"], rejected: [] },
+    });
+  });
+
+  test("a declared name without a box stands in neither list", () => {
+    expect(value(["A", "B", "C"], ["A"], ["C"])).toEqual({ entities: ["A", "B", "C"], answered: { accepted: ["A"], rejected: ["C"] } });
+  });
+
+  test("a name in another Unicode form or with spaces around it is the same name, stored as first declared", () => {
+    expect(value(["Caf\u00e9", " Cafe\u0301 "], ["Cafe\u0301"], [])).toEqual({
+      entities: ["Caf\u00e9"],
+      answered: { accepted: ["Caf\u00e9"], rejected: [] },
+    });
+  });
+
+  test.each<readonly [string, Parameters<typeof named>, string]>([
+    ["nobody", [[]], "1 to 1,000"],
+    ["1,001", [Array.from({ length: 1_001 }, (_, at) => `E${at}`)], "1 to 1,000"],
+    ["an empty name", [["A", " "]], "empty"],
+    ["201 characters", [["x".repeat(201)]], "200"],
+    ["a control character", [["A\u0007"]], "control"],
+    ["an invisible name", [["\u200b"]], "invisible"],
+    ["accepted alone", [["A"], ["A"]], "both or neither"],
+    ["rejected alone", [["A"], undefined, ["A"]], "both or neither"],
+    ["a name in both", [["A"], ["A"], ["A"]], "stands in both"],
+    ["a name in both in two forms", [["Caf\u00e9"], ["Caf\u00e9"], ["Cafe\u0301"]], "stands in both"],
+  ])("%s is refused", (_name, args, rule) => {
+    expect(value(...args)).toContain(rule);
+  });
+
+  test.each<readonly [string, readonly string[], number]>([
+    ["1,000 names", Array.from({ length: 1_000 }, (_, at) => `E${at}`), 1_000],
+    ["200 characters", ["x".repeat(200)], 1],
+    ["200 characters between spaces", [`  ${"x".repeat(200)} `], 1],
+    ["the same name a thousand times", Array<string>(1_000).fill("A"), 1],
+  ])("%s is taken", (_name, entities, count) => {
+    const read = named(entities);
+    expect(read.ok && read.value.entities.length).toBe(count);
+  });
+
+  test("answers are disjoint, sorted subsets of the names, and order and repetition change nothing", () => {
+    const names = fc.uniqueArray(fc.constantFrom("A", "b", "Ç", "C\u0327", "\ufb33", "😀", "zeta", "Z"), { minLength: 1 });
+    const answers = fc.array(fc.constantFrom("A", "b", "Ç", "\ufb33", "😀", "zeta", "Unknown"));
+    fc.assert(
+      fc.property(names, answers, answers, (entities, accepted, rejected) => {
+        const read = named(entities, accepted, rejected);
+        const clash = accepted.some(
+          (name) => rejected.includes(name) && entities.some((entity) => entity.normalize() === name.normalize()),
+        );
+        expect(read.ok).toBe(!clash);
+        if (!read.ok || read.value.answered === undefined) return;
+        const { entities: kept, answered } = read.value;
+        for (const list of [kept, answered.accepted, answered.rejected]) expect(list).toEqual([...new Set(list)].sort());
+        for (const name of [...answered.accepted, ...answered.rejected]) expect(kept).toContain(name);
+        expect(answered.accepted.filter((name) => answered.rejected.includes(name))).toEqual([]);
+        const turned = named(kept.toReversed(), [...accepted, ...accepted].reverse(), [...rejected, "Unknown"]);
+        expect(turned).toEqual(read);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

@@ -1,0 +1,151 @@
+// The person on a certificate: which fields are taken, and the salted commitment against its vectors.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { bytesOfHex } from "../../../core/bytes.ts";
+import { canonicalJson } from "../../../core/canonical-json.ts";
+import {
+  fieldCommitment,
+  maskedSubject,
+  subjectCommitments,
+  subjectFields,
+  subjectHash,
+  subjectSalts,
+} from "../../../core/certificates/subject.ts";
+import { sha256Hex } from "../../../core/hash.ts";
+import vectors from "../../vectors/ledger.json" with { type: "json" };
+
+const salt = (hex: string): Uint8Array => bytesOfHex(hex) as Uint8Array;
+const fault = (input: object): string => {
+  const read = subjectFields(input);
+  return read.ok ? "accepted" : `${read.code} ${read.detail}`;
+};
+
+describe("subject vectors", () => {
+  test.each(vectors.subject)("$subject_hash is reproduced byte for byte", (vector) => {
+    const fields = new Map(Object.entries(vector.fields) as [string, string][]);
+    expect(subjectSalts(fields, salt(vector.salt))).toEqual(vector.salts);
+    const commitments = subjectCommitments(fields, salt(vector.salt));
+    expect(commitments).toEqual(vector.commitments);
+    expect(canonicalJson(commitments)).toBe(vector.canonical);
+    expect(subjectHash(commitments)).toBe(vector.subject_hash);
+  });
+
+  test("one field can be proved with its own salt and nothing else", () => {
+    const [vector] = vectors.subject as [(typeof vectors.subject)[0]];
+    const salts = vector.salts as Record<string, string>;
+    expect(fieldCommitment(salts.email as string, "email", "pat@example.com")).toBe((vector.commitments as Record<string, string>).email);
+    expect(fieldCommitment(salts.phone as string, "email", "pat@example.com")).not.toBe(
+      (vector.commitments as Record<string, string>).email,
+    );
+  });
+
+  test("the same person under two salts shares no salt, no commitment and no hash", () => {
+    const fields = new Map([
+      ["email", "pat@example.com"],
+      ["phone", "+15555550123"],
+    ]);
+    const everything = (hex: string): string[] => {
+      const commitments = subjectCommitments(fields, salt(hex));
+      return [...Object.values(subjectSalts(fields, salt(hex))), ...Object.values(commitments), subjectHash(commitments)];
+    };
+    const all = [...everything("00".repeat(32)), ...everything(`${"00".repeat(31)}01`)];
+    expect(new Set(all).size).toBe(all.length);
+  });
+
+  test("the hash does not depend on the order of the fields", () => {
+    const pairs: [string, string][] = [
+      ["email", "pat@example.com"],
+      ["phone", "1"],
+      ["zip", ""],
+    ];
+    const hashOf = (entries: readonly [string, string][]): string =>
+      subjectHash(subjectCommitments(new Map(entries), salt("07".repeat(32))));
+    expect(hashOf([...pairs].reverse())).toBe(hashOf(pairs));
+  });
+
+  test("no commitment is the plain hash of its value", () => {
+    const commitments = Object.values(subjectCommitments(new Map([["email", "pat@example.com"]]), salt("00".repeat(32))));
+    expect(commitments).not.toContain(sha256Hex("pat@example.com"));
+  });
+});
+
+describe("subject fields", () => {
+  const many = (count: number): Record<string, string> => Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, "x"]));
+
+  test.each<readonly [string, object, string]>([
+    ["no field", {}, "must hold 1 to 20 entries"],
+    ["21 fields", many(21), "must hold 1 to 20 entries"],
+    ["only empty values", { email: "", first_name: "  " }, "at least one value must not be empty"],
+    ["a number", { zip: 94000 }, "every value must be text"],
+    ["null", { zip: null }, "every value must be text"],
+    ["a list", { zip: ["94000"] }, "every value must be text"],
+    ["an object with toString", { zip: { toString: () => "94000" } }, "every value must be text"],
+    ["501 characters", { message: "x".repeat(501) }, "longer than 500"],
+    ["an upper-case key", { Email: "pat@example.com" }, "a key is not allowed"],
+    ["a key of 41 characters", { [`a${"b".repeat(40)}`]: "x" }, "a key is not allowed"],
+    ["a key that starts with a digit", { "1st": "x" }, "a key is not allowed"],
+    ["a key that starts with an underscore", { _id: "x" }, "a key is not allowed"],
+    ["an empty key", { "": "x" }, "a key is not allowed"],
+    ["a key with a dash", { "first-name": "x" }, "a key is not allowed"],
+    ["a key with a newline at its end", { "email\n": "x" }, "a key is not allowed"],
+    ["__proto__", JSON.parse('{"__proto__":"x"}'), "a key is not allowed"],
+    ["constructor", { constructor: "x" }, "a key is not allowed"],
+    ["prototype", { prototype: "x" }, "a key is not allowed"],
+    ["an e-mail address that is none", { email: "pat" }, "must be one e-mail address"],
+    ["two e-mail addresses", { email: "a@example.com,b@example.com" }, "must be one e-mail address"],
+    ["a line break", { first_name: "Pat\nBcc: x" }, "control characters"],
+  ])("%s is refused", (_name, input, rule) => {
+    expect(fault(input)).toContain("invalid_request");
+    expect(fault(input)).toContain(rule);
+  });
+
+  test.each<readonly [string, object, Record<string, string>]>([
+    ["20 fields", many(20), many(20)],
+    ["500 characters", { message: "x".repeat(500) }, { message: "x".repeat(500) }],
+    ["500 characters between spaces", { message: ` ${"x".repeat(500)} ` }, { message: "x".repeat(500) }],
+    ["an empty value beside another", { email: "", phone: "1" }, { email: "", phone: "1" }],
+    ["a key of 40 characters", { [`a${"b".repeat(39)}`]: "x" }, { [`a${"b".repeat(39)}`]: "x" }],
+    ["an unknown key", { favourite_tree_2: "oak" }, { favourite_tree_2: "oak" }],
+    ["a value that is not normalised", { first_name: "Rene\u0301" }, { first_name: "Rene\u0301" }],
+    ["a phone number nobody can parse", { phone: "call my mother" }, { phone: "call my mother" }],
+    ["a value like a key", { message: "__proto__" }, { message: "__proto__" }],
+  ])("%s is taken", (_name, input, stored) => {
+    const read = subjectFields(input);
+    expect(read.ok && Object.fromEntries(read.value)).toEqual(stored);
+  });
+
+  test("whatever is sent, the answer is a Map of checked text or a refusal, and no prototype changes", () => {
+    const before = JSON.stringify(Reflect.ownKeys(Object.prototype).map(String));
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.oneof(fc.string(), fc.constantFrom("__proto__", "constructor", "toString", "email")), fc.anything()),
+        (input) => {
+          const read = subjectFields(input);
+          if (!read.ok) return;
+          for (const [key, value] of read.value) {
+            expect(key).toMatch(/^[a-z][a-z0-9_]{0,39}$/);
+            expect(typeof value).toBe("string");
+          }
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+    expect(JSON.stringify(Reflect.ownKeys(Object.prototype).map(String))).toBe(before);
+  });
+
+  test("the masked form has the same keys and none of the values", () => {
+    expect(
+      maskedSubject(
+        new Map([
+          ["email", "pat@example.com"],
+          ["message", "hello"],
+          ["zip", ""],
+        ]),
+      ),
+    ).toEqual({
+      email: "p***@e***.com",
+      message: "***",
+      zip: "",
+    });
+  });
+});

@@ -1,0 +1,299 @@
+// Bodies are I-JSON. Checked by a table, against JSON.parse for valid documents, and against a second parser, written
+// the other way round (recursive descent, one character at a time), for documents with anything wrong in them.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { utf8 } from "../../core/bytes.ts";
+import { parseIJson } from "../../core/i-json.ts";
+
+const parsed = (text: string | Uint8Array): unknown => {
+  const read = parseIJson(typeof text === "string" ? utf8(text) : text);
+  return read.ok ? read.value : read.detail;
+};
+const nested = (depth: number, inner = "1"): string => "[".repeat(depth) + inner + "]".repeat(depth);
+
+class NotIJson extends Error {}
+
+/** The oracle: slow, obvious, and strict. */
+const oracle = (text: string): unknown => {
+  let at = 0;
+  const fail = (): never => {
+    throw new NotIJson();
+  };
+  const space = (): void => {
+    while (at < text.length && " \t\n\r".includes(text[at] as string)) at += 1;
+  };
+  const string = (): string => {
+    let out = "";
+    for (at += 1; ; at += 1) {
+      const char = text[at];
+      if (char === undefined || char < " ") fail();
+      if (char === '"') break;
+      if (char !== "\\") {
+        out += char;
+        continue;
+      }
+      at += 1;
+      const letter = text[at] as string;
+      if (letter === "u") {
+        const hex = text.slice(at + 1, at + 5);
+        if (!/^[0-9a-fA-F]{4}$/.test(hex)) fail();
+        out += String.fromCharCode(Number.parseInt(hex, 16));
+        at += 4;
+      } else {
+        const meant = ({ '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" } as Record<string, string>)[letter];
+        out += meant ?? fail();
+      }
+    }
+    at += 1;
+    for (let index = 0; index < out.length; index += 1) {
+      const unit = out.charCodeAt(index);
+      if (unit >= 0xdc00 && unit <= 0xdfff) fail();
+      if (unit >= 0xd800 && unit <= 0xdbff) {
+        const next = out.charCodeAt(index + 1);
+        if (!(next >= 0xdc00 && next <= 0xdfff)) fail();
+        index += 1;
+      }
+    }
+    return out;
+  };
+  const value = (depth: number): unknown => {
+    space();
+    const char = text[at];
+    if (char === '"') return string();
+    if (char === "{" || char === "[") {
+      if (depth === 8) fail();
+      const close = char === "{" ? "}" : "]";
+      const members: [string, unknown][] = [];
+      at += 1;
+      space();
+      if (text[at] === close) {
+        at += 1;
+        return char === "{" ? {} : [];
+      }
+      for (;;) {
+        space();
+        let key = String(members.length);
+        if (char === "{") {
+          if (text[at] !== '"') fail();
+          key = string();
+          if (members.some(([known]) => known === key)) fail();
+          space();
+          if (text[at] !== ":") fail();
+          at += 1;
+        }
+        members.push([key, value(depth + 1)]);
+        space();
+        if (text[at] === close) break;
+        if (text[at] !== ",") fail();
+        at += 1;
+      }
+      at += 1;
+      if (char === "[") return members.map(([, item]) => item);
+      const record = {};
+      for (const [key, item] of members)
+        Object.defineProperty(record, key, { value: item, enumerable: true, writable: true, configurable: true });
+      return record;
+    }
+    for (const [word, meant] of [
+      ["true", true],
+      ["false", false],
+      ["null", null],
+    ] as const) {
+      if (text.startsWith(word, at)) {
+        at += word.length;
+        return meant;
+      }
+    }
+    const number = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/.exec(text.slice(at))?.[0];
+    if (number === undefined || !Number.isFinite(Number(number))) fail();
+    at += (number as string).length;
+    return Number(number);
+  };
+  const read = value(0);
+  space();
+  if (at !== text.length) fail();
+  return read;
+};
+
+const asOracle = (text: string): { readonly ok: boolean; readonly value?: unknown } => {
+  try {
+    return { ok: true, value: oracle(text) };
+  } catch (error) {
+    if (error instanceof NotIJson) return { ok: false };
+    throw error;
+  }
+};
+
+describe("I-JSON", () => {
+  test.each<readonly [string, string | Uint8Array, string]>([
+    ["nothing", "", "not valid JSON"],
+    ["white space", " \n", "not valid JSON"],
+    ["half an object", '{"a":1', "not valid JSON"],
+    ["two values", "{}{}", "not valid JSON"],
+    ["a comma too many", '{"a":1,}', "not valid JSON"],
+    ["a comma too many in a list", "[1,]", "not valid JSON"],
+    ["a comment", "{/**/}", "not valid JSON"],
+    ["single quotes", "{'a':1}", "not valid JSON"],
+    ["a bare key", "{a:1}", "not valid JSON"],
+    ["NaN", "NaN", "not valid JSON"],
+    ["Infinity", "-Infinity", "not valid JSON"],
+    ["undefined", "undefined", "not valid JSON"],
+    ["a hex number", "0x10", "not valid JSON"],
+    ["a leading zero", "01", "not valid JSON"],
+    ["a leading plus", "+1", "not valid JSON"],
+    ["a point without digits", "1.", "not valid JSON"],
+    ["a raw line break in text", '"a\nb"', "not valid JSON"],
+    ["a raw NUL in text", '"a\u0000b"', "not valid JSON"],
+    ["an unknown escape", String.raw`"\x41"`, "not valid JSON"],
+    ["half an escape", String.raw`"\u12"`, "not valid JSON"],
+    ["a form feed as white space", "\f1", "not valid JSON"],
+    ["a no-break space as white space", "\u00a01", "not valid JSON"],
+    ["a byte order mark", "\ufeff{}", "not valid JSON"],
+    ["a byte order mark of UTF-16", new Uint8Array([0xff, 0xfe, 0x7b, 0, 0x7d, 0]), "not valid UTF-8"],
+    ["UTF-16 without a mark", new Uint8Array([0x7b, 0, 0x7d, 0]), "not valid JSON"],
+    ["a continuation byte alone", new Uint8Array([0x22, 0x80, 0x22]), "not valid UTF-8"],
+    ["a cut sequence", new Uint8Array([0x22, 0xe2, 0x82, 0x22]), "not valid UTF-8"],
+    ["a cut sequence at the end", new Uint8Array([0x22, 0x61, 0x22, 0xf0, 0x9f]), "not valid UTF-8"],
+    ["an overlong slash", new Uint8Array([0x22, 0xc0, 0xaf, 0x22]), "not valid UTF-8"],
+    ["an overlong NUL", new Uint8Array([0x22, 0xc0, 0x80, 0x22]), "not valid UTF-8"],
+    ["a surrogate in UTF-8", new Uint8Array([0x22, 0xed, 0xa0, 0x80, 0x22]), "not valid UTF-8"],
+    ["a pair of surrogates in UTF-8", new Uint8Array([0x22, 0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80, 0x22]), "not valid UTF-8"],
+    ["a code point past the last", new Uint8Array([0x22, 0xf4, 0x90, 0x80, 0x80, 0x22]), "not valid UTF-8"],
+    ["the byte FE", new Uint8Array([0x22, 0xfe, 0x22]), "not valid UTF-8"],
+    ["Latin-1", new Uint8Array([0x22, 0xe9, 0x22]), "not valid UTF-8"],
+    ["a lone high surrogate, escaped", String.raw`"\ud83d"`, "half a surrogate pair"],
+    ["a lone low surrogate, escaped", String.raw`["\ude00"]`, "half a surrogate pair"],
+    ["a pair the wrong way round", String.raw`"\ude00\ud83d"`, "half a surrogate pair"],
+    ["a lone surrogate as a key", String.raw`{"\ud83d":1}`, "half a surrogate pair"],
+    ["two surrogates in two texts", String.raw`["\ud83d","\ude00"]`, "half a surrogate pair"],
+    ["equal keys", '{"a":1,"a":1}', "a key stands twice"],
+    ["equal keys, one escaped", String.raw`{"a":1,"\u0061":2}`, "a key stands twice"],
+    ["equal keys apart", '{"a":{"b":1},"c":[{"a":1}],"a":2}', "a key stands twice"],
+    ["equal keys deep down", '{"x":[{"y":{"a":1,"b":2,"a":3}}]}', "a key stands twice"],
+    ["equal empty keys", '{"":1,"":2}', "a key stands twice"],
+    ["__proto__ twice", '{"__proto__":1,"__proto__":2}', "a key stands twice"],
+    ["nine levels", nested(9), "nested too deeply"],
+    ["nine levels of objects", `${'{"a":'.repeat(9)}1${"}".repeat(9)}`, "nested too deeply"],
+    ["a hundred thousand levels", nested(100_000), "nested too deeply"],
+    ["a hundred thousand levels, never closed", "[".repeat(100_000), "not valid JSON"],
+    ["1e400", '{"n":1e400}', "a number is too large"],
+    ["-1e400", "[-1e400]", "a number is too large"],
+    ["a number of 400 digits", "9".repeat(400), "a number is too large"],
+  ])("%s is refused", (_name, text, rule) => {
+    expect(parsed(text)).toContain(rule);
+  });
+
+  test.each<readonly [string, string, unknown]>([
+    ["null", "null", null],
+    ["white space around", " \t\r\n{} \n", {}],
+    ["eight levels", nested(8), JSON.parse(nested(8))],
+    ["eight levels side by side", `[${nested(7)},${nested(7)}]`, JSON.parse(`[${nested(7)},${nested(7)}]`)],
+    ["brackets in text", `"${"[{".repeat(50)}"`, "[{".repeat(50)],
+    ["a quote and a backslash in text", String.raw`["\"","\\","\\\""]`, ['"', "\\", '\\"']],
+    ["a pair, escaped", String.raw`"\ud83d\ude00"`, "😀"],
+    ["half a pair escaped and half not is no pair, but a whole one beside is", String.raw`"😀\ud83d\ude00"`, "😀😀"],
+    ["escaped NUL", String.raw`"\u0000"`, "\u0000"],
+    ["the same key in two objects", '[{"a":1},{"a":2}]', [{ a: 1 }, { a: 2 }]],
+    ["keys that differ in case", '{"a":1,"A":2}', { a: 1, A: 2 }],
+    ["keys that differ in Unicode form", '{"\u00e9":1,"e\u0301":2}', { "\u00e9": 1, "e\u0301": 2 }],
+    ["a value equal to its key", '{"a":"a","b":"a"}', { a: "a", b: "a" }],
+    ["the largest double", "1.7976931348623157e308", Number.MAX_VALUE],
+    ["a number too small", "1e-400", 0],
+    ["a byte order mark inside text", '"\ufeff"', "\ufeff"],
+    ["U+2028 in text", '"\u2028"', "\u2028"],
+    ["a noncharacter in text", '"\uffff"', "\uffff"],
+  ])("%s is taken", (_name, text, value) => {
+    expect(parsed(text)).toEqual(value);
+  });
+
+  test("the key __proto__ becomes a member and changes no prototype", () => {
+    const value = parsed('{"__proto__":{"polluted":true}}') as object;
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(Object.keys(value)).toEqual(["__proto__"]);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+
+  test("every valid document reads as JSON.parse reads it, however it is spelt", () => {
+    const spelt = (value: unknown, indent: number, escaped: boolean): string => {
+      const text = JSON.stringify(value, null, indent);
+      return escaped ? text.replace(/[^\u0000-\u007e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`) : text;
+    };
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: "binary", maxDepth: 7 }), fc.nat(3), fc.boolean(), (value, indent, escaped) => {
+        const text = spelt(value, indent, escaped);
+        expect(parsed(text)).toEqual(JSON.parse(text));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test("a document with anything changed in it is judged as the second parser judges it", () => {
+    const pieces = fc.constantFrom(
+      '"',
+      "\\",
+      "{",
+      "}",
+      "[",
+      "]",
+      ",",
+      ":",
+      "1",
+      "-",
+      "e9",
+      "1e400",
+      '"a"',
+      '"a":1',
+      String.raw`"\u0061":1`,
+      "\\ud83d",
+      "\\ude00",
+      "null",
+      " ",
+      "\u0000",
+      "😀",
+      '{"a":1,"a":2}',
+      nested(8),
+    );
+    fc.assert(
+      fc.property(
+        fc.jsonValue({ stringUnit: "binary", maxDepth: 5 }),
+        fc.array(fc.tuple(fc.nat(), fc.nat(3), pieces), { maxLength: 3 }),
+        (value, changes) => {
+          let text = JSON.stringify(value);
+          for (const [at, cut, piece] of changes) {
+            const index = at % (text.length + 1);
+            text = text.slice(0, index) + piece + text.slice(index + cut);
+          }
+          fc.pre(text.isWellFormed());
+          const read = parseIJson(utf8(text));
+          const expected = asOracle(text);
+          expect(read.ok, text).toBe(expected.ok);
+          if (read.ok) expect(read.value).toEqual(expected.value);
+        },
+      ),
+      { numRuns: 20_000 },
+    );
+  });
+
+  test("bytes that are not UTF-8 are refused wherever they stand", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 12 }), (bytes) => {
+        const body = new Uint8Array([0x22, ...bytes, 0x22]);
+        const isUtf8 = Buffer.from(Buffer.from(body).toString("utf8")).equals(Buffer.from(body));
+        if (!isUtf8) expect(parsed(body)).toContain("not valid UTF-8");
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test("a body of the largest size is judged in no time worth mentioning", () => {
+    const start = performance.now();
+    for (const text of [
+      `"${"\\u0061".repeat(43_000)}"`,
+      `[${"1,".repeat(130_000)}1]`,
+      `{${Array.from({ length: 20_000 }, (_, at) => `"k${at}":0`).join(",")}}`,
+    ]) {
+      expect(typeof parsed(text)).not.toBe("undefined");
+    }
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
+});

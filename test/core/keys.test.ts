@@ -1,0 +1,172 @@
+// `npm run keys` as an operator runs it: what it draws, where it leaves it, and that a production deployment takes it.
+import { execFileSync, spawnSync } from "node:child_process";
+import { createHash, createPrivateKey, createPublicKey } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { bytesOfBase64, bytesOfBase64Url } from "../../core/bytes.ts";
+import { keyKinds, parseSkey, parseVkey, vkeyOf } from "../../core/ledger/note.ts";
+import { parseAnchorSecret } from "../../core/ledger/rekor.ts";
+import { noteCrypto, openNoteSigner } from "../../storage/note-keys.ts";
+import { openSigner } from "../../storage/signer.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-keys-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const ledger = "ledger.example.com/ledger/2026h2";
+const audit = "api.example.com/audit/0";
+const names = ["--ledger-origin", ledger, "--audit-origin", audit];
+
+interface Public {
+  readonly vars: { readonly AUDIT_VKEY: string; readonly LEDGER_VKEYS: string };
+  readonly logs: readonly { readonly origin: string; readonly vkey: string; readonly role: string }[];
+  readonly witnesses: readonly string[];
+  readonly issuer_keys: readonly object[];
+  readonly anchor_keys: readonly { readonly spki: string; readonly spki_sha256: string }[];
+}
+
+const run = (...args: readonly string[]) => spawnSync(process.execPath, ["scripts/keys.ts", ...args], { encoding: "utf8" });
+const publicOf = (text: string): Public => JSON.parse(text.slice(text.indexOf("\n{\n"), text.indexOf("\n}\n") + 2)) as Public;
+
+const first = run(...names, "--json");
+const secrets = JSON.parse(first.stdout) as Record<string, string>;
+const published = publicOf(first.stderr);
+
+const secretNames = [
+  ...["MASTER_KEYS", "INDEX_KEY", "ISSUER_KEY", "AUDIT_KEY", "ANCHOR_KEY"],
+  ...["LEDGER_WRITE_TOKEN", "LEDGER_KEY", "LEDGER_WITNESS_KEY", "LEDGER_AUDITOR_TOKEN"],
+];
+
+/** What `readConfig` says of production deployments with these secrets, one line each. */
+const configured = (...deployments: readonly Readonly<Record<string, string>>[]): string[] => {
+  const settings = {
+    ENVIRONMENT: "production",
+    ...Object.fromEntries(["BASE_URL", "VERIFY_URL", "CDN_URL", "MCP_URL", "APP_URL"].map((name) => [name, "https://api.example.com"])),
+    LEDGER_ORIGIN: ledger,
+    AUDIT_VKEY: published.vars.AUDIT_VKEY,
+  };
+  const script = `import { readConfig } from "./workers/env.ts";
+    for (const env of JSON.parse(process.argv[1])) {
+      try { readConfig(env); console.log("fit to run"); } catch (error) { console.log(error.message); }
+    }`;
+  const envs = JSON.stringify(deployments.map((values) => ({ ...settings, ...values })));
+  return execFileSync(process.execPath, ["--input-type=module", "-e", script, envs], { encoding: "utf8" }).trim().split("\n");
+};
+
+describe("the keys of a deployment", () => {
+  test("are all there, and as JSON nothing but them is on stdout", () => {
+    expect(first.status).toBe(0);
+    expect(Object.keys(secrets).sort()).toEqual([...secretNames].sort());
+    expect(Object.values(secrets).filter((secret) => first.stderr.includes(secret))).toEqual([]);
+  });
+
+  test("are what a production deployment takes, and each that it needs is missed", () => {
+    const needed = ["MASTER_KEYS", "INDEX_KEY", "ISSUER_KEY", "AUDIT_KEY", "LEDGER_KEY", "LEDGER_WRITE_TOKEN"];
+    const without = (name: string): Record<string, string> => Object.fromEntries(Object.entries(secrets).filter(([one]) => one !== name));
+    const [whole, ...lacking] = configured(secrets, ...needed.map(without));
+    expect(whole).toBe("fit to run");
+    expect(lacking).toEqual(needed.map((name) => `not configured to run: ${name}`));
+  });
+
+  test("are drawn anew every time", () => {
+    const second = JSON.parse(run(...names, "--json").stdout) as Record<string, string>;
+    expect(secretNames.filter((name) => second[name] === secrets[name])).toEqual([]);
+  });
+
+  test("have 256 bits each", () => {
+    expect(bytesOfBase64(/^1:(.+)$/.exec(secrets.MASTER_KEYS ?? "")?.[1] ?? "")).toHaveLength(32);
+    for (const name of ["INDEX_KEY", "ISSUER_KEY"]) expect(bytesOfBase64(secrets[name] ?? "")).toHaveLength(32);
+    for (const name of ["LEDGER_WRITE_TOKEN", "LEDGER_AUDITOR_TOKEN"]) expect(bytesOfBase64Url(secrets[name] ?? "")).toHaveLength(32);
+    expect(parseAnchorSecret(secrets.ANCHOR_KEY ?? "")?.number).toHaveLength(32);
+  });
+
+  test.each([
+    ["LEDGER_KEY", ledger, keyKinds.log, () => published.vars.LEDGER_VKEYS],
+    ["AUDIT_KEY", audit, keyKinds.log, () => published.vars.AUDIT_VKEY],
+    ["LEDGER_WITNESS_KEY", "ledger.example.com/witness", keyKinds.witness, () => published.witnesses[0]],
+  ])("%s opens under the name %s, and its public part is the one to publish", async (secretName, name, kind, vkey) => {
+    const secret = secrets[secretName] ?? "";
+    const { key } = await openNoteSigner(secret);
+    expect(key).toMatchObject({ name, kind });
+    expect(vkeyOf(key)).toBe(vkey());
+    expect(parseVkey(noteCrypto.sha256, vkey() ?? "")).toEqual(key);
+    expect(secret).toMatch(/^PRIVATE\+KEY\+[^+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]+=*$/);
+  });
+
+  test("publish the issuer's key as certificates name it, and the anchor key as Rekor records it", async () => {
+    const signer = await openSigner(bytesOfBase64(secrets.ISSUER_KEY ?? "") ?? new Uint8Array(0), []);
+    expect(published.issuer_keys).toEqual(signer.publicKeys);
+    const anchor = createPrivateKey({ key: Buffer.from(secrets.ANCHOR_KEY ?? "", "base64"), format: "der", type: "pkcs8" });
+    const spki = createPublicKey(anchor).export({ type: "spki", format: "der" });
+    const fingerprint = createHash("sha256").update(spki).digest("hex");
+    expect(published.anchor_keys).toEqual([{ spki: spki.toString("base64"), spki_sha256: fingerprint }]);
+    expect(published.logs.map(({ origin, role }) => [origin, role])).toEqual([
+      [audit, "audit"],
+      [ledger, "ledger"],
+    ]);
+  });
+
+  test("go to the terminal as name and value, and into no file", () => {
+    const { stdout, stderr, status } = run(...names);
+    expect(status).toBe(0);
+    expect(stderr).toBe("");
+    for (const name of secretNames) expect(stdout).toMatch(new RegExp(`^${name}=.{32}`, "m"));
+  });
+
+  test("go into a file that only its owner reads, and then not to the terminal", () => {
+    const path = join(folder, "secrets.json");
+    const { stdout, stderr, status } = run(...names, "--out", path);
+    expect(status).toBe(0);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const written = JSON.parse(readFileSync(path, "utf8")) as Record<string, string>;
+    expect(Object.keys(written).sort()).toEqual([...secretNames].sort());
+    expect(Object.values(written).filter((secret) => (stdout + stderr).includes(secret))).toEqual([]);
+  });
+
+  test("never replace a file", () => {
+    const path = join(folder, "kept.json");
+    writeFileSync(path, "the only copy");
+    for (const option of ["--out", "--ledger-out"]) {
+      expect(run(...names, option, path)).toMatchObject({ status: 2, stdout: "" });
+    }
+    expect(readFileSync(path, "utf8")).toBe("the only copy");
+  });
+
+  test("of a ledger in another account are a file of its own; the two share the write token alone", () => {
+    const [ours, theirs] = [join(folder, "ours.json"), join(folder, "theirs.json")];
+    expect(run(...names, "--out", ours, "--ledger-out", theirs).status).toBe(0);
+    const [service, log] = [ours, theirs].map((path) => JSON.parse(readFileSync(path, "utf8")) as Record<string, string>);
+    expect(statSync(theirs).mode & 0o777).toBe(0o600);
+    expect(Object.keys(service ?? {}).filter((name) => name in (log ?? {}))).toEqual(["LEDGER_WRITE_TOKEN"]);
+    expect(service?.LEDGER_WRITE_TOKEN).toBe(log?.LEDGER_WRITE_TOKEN);
+    expect(Object.keys(log ?? {})).toContain("LEDGER_KEY");
+  });
+
+  test("may be drawn one at a time, with no other's public part beside it", () => {
+    const { stdout, stderr } = run("--only", "ISSUER_KEY", "--json");
+    expect(Object.keys(JSON.parse(stdout))).toEqual(["ISSUER_KEY"]);
+    expect(Object.keys(publicOf(stderr))).toEqual(["issuer_keys"]);
+  });
+
+  test("of several shards of the audit log stand in one secret", () => {
+    const { stdout } = run(...names, "--audit-origin", "api.example.com/audit/1", "--json");
+    const shards = (JSON.parse(stdout) as { AUDIT_KEY: string }).AUDIT_KEY.split(" ").map((secret) => parseSkey(secret)?.name);
+    expect(shards).toEqual([audit, "api.example.com/audit/1"]);
+  });
+
+  test.each([
+    ["no names", []],
+    ["a ledger with a scheme", ["--ledger-origin", "https://ledger.example.com/ledger", "--audit-origin", audit]],
+    ["a ledger without a path", ["--ledger-origin", "ledger.example.com", "--audit-origin", audit]],
+    ["an audit log that is no shard", ["--ledger-origin", ledger, "--audit-origin", "api.example.com/audit"]],
+    ["a shard twice", [...names, "--audit-origin", audit]],
+    ["a witness with a space", [...names, "--witness-name", "a b/c"]],
+    ["an unknown secret", [...names, "--only", "MASTER_KEY"]],
+    ["an unknown option", [...names, "--print"]],
+  ])("are not drawn with %s", (_, args) => {
+    const { status, stdout, stderr } = run(...args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    expect(stderr).toContain("Usage: npm run");
+  });
+});

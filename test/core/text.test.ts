@@ -1,0 +1,140 @@
+// Which text may be sealed: every rule with a text that keeps it and one that breaks it.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { isVisible, lineFault, passageFault, trimmed } from "../../core/text.ts";
+
+const point = (code: number): string => `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, at) => from + at);
+const between = (code: number): string => `a${String.fromCodePoint(code)}b`;
+
+const controls = [...range(0x00, 0x1f), ...range(0x7f, 0x9f)];
+const lineBreaksAndTab = [0x09, 0x0a, 0x0d];
+const embeddings = [...range(0x202a, 0x202e), ...range(0x2066, 0x2069)];
+const nonCharacters = [...range(0xfdd0, 0xfdef), ...range(0, 16).flatMap((plane) => [plane * 0x10000 + 0xfffe, plane * 0x10000 + 0xffff])];
+const zeroWidth = [
+  0x00ad, 0x034f, 0x061c, 0x115f, 0x17b4, 0x180e, 0x200b, 0x200e, 0x200f, 0x2060, 0x2061, 0x2062, 0x2063, 0x2064, 0x206a, 0x206f, 0x3164,
+  0xfeff, 0xffa0, 0xfff9, 0xfffa, 0xfffb, 0x1d173, 0xe0001, 0xe0041,
+];
+
+describe("a line of text", () => {
+  test.each([...controls, ...embeddings, ...nonCharacters, ...zeroWidth].map((code) => [point(code), code] as const))(
+    "%s between letters is refused",
+    (_name, code) => {
+      expect(lineFault(between(code))).not.toBeNull();
+    },
+  );
+
+  test.each<readonly [string, string]>([
+    ["plain", "Acme Solar LLC"],
+    ["Hebrew", "חברת החשמל"],
+    ["Arabic with digits", "شركة الطاقة ١٢٣"],
+    ["Persian with ZWNJ", "می\u200cخواهم"],
+    ["Devanagari with ZWJ", "क्\u200dष"],
+    ["an emoji of several", "👩\u200d👩\u200d👧\u200d👦"],
+    ["an emoji with a selector before its joiner", "❤\ufe0f\u200d🔥"],
+    ["an emoji with a selector", "☀\ufe0f"],
+    ["a decomposed name", "Rene\u0301e"],
+    ["Vietnamese, decomposed", "Nguye\u0302\u0303n"],
+    ["Zulu stacked marks", "Z\u0351\u036b\u0343"],
+    ["CJK", "神東京"],
+    ["an ideograph of a high plane", "𠮷野家"],
+    ["Thai", "บริษัท"],
+    ["no-break space", "a\u00a0b"],
+    ["ideographic space", "東\u3000京"],
+    ["quotes, markup and slashes", `"O'Neil" </script> & \\ / %_`],
+    ["private use", "\ue000"],
+    ["braille blank among letters", "a\u2800b"],
+    ["empty", ""],
+  ])("%s is taken", (_name, text) => {
+    expect(lineFault(text)).toBeNull();
+  });
+
+  test.each<readonly [string, string]>([
+    ["ZWJ first", "\u200da"],
+    ["ZWJ last", "a\u200d"],
+    ["ZWNJ first", "\u200ca"],
+    ["ZWNJ before a space", "a\u200c b"],
+    ["ZWNJ after a space", "a \u200cb"],
+    ["two joiners", "a\u200c\u200cb"],
+    ["ZWJ after ZWNJ", "a\u200c\u200db"],
+    ["joiners alone", "\u200d"],
+    ["marks alone", "\u0301\u0302"],
+    ["a selector alone", "\ufe0f"],
+    ["braille blank alone", "\u2800"],
+    ["no-break spaces alone", "\u00a0\u00a0"],
+    ["a line break", "a\nb"],
+    ["a tab", "a\tb"],
+    ["a carriage return", "a\rb"],
+    ["NEL", "a\u0085b"],
+  ])("%s is refused", (_name, text) => {
+    expect(lineFault(text)).not.toBeNull();
+  });
+});
+
+describe("a passage of text", () => {
+  test.each([...controls.filter((code) => !lineBreaksAndTab.includes(code)), 0x202d, 0x202e].map((code) => [point(code), code] as const))(
+    "%s is refused",
+    (_name, code) => {
+      expect(passageFault(between(code))).not.toBeNull();
+    },
+  );
+
+  test.each(
+    [...lineBreaksAndTab, 0x202a, 0x202b, 0x202c, ...range(0x2066, 0x2069), 0x200b, 0x00ad, 0xfeff, 0x2028, 0x2029, 0x200d].map(
+      (code) => [point(code), code] as const,
+    ),
+  )("%s is kept", (_name, code) => {
+    expect(passageFault(between(code))).toBeNull();
+  });
+
+  test.each<readonly [string, string]>([
+    ["nothing", ""],
+    ["spaces", "   "],
+    ["line breaks", "\r\n\r\n"],
+    ["zero-width spaces", "\u200b\u200b"],
+    ["a byte order mark", "\ufeff"],
+    ["Hangul fillers", "\u3164"],
+    ["braille blanks", "\u2800\u2800"],
+    ["marks", "\u0301"],
+    ["annotation marks", "\ufff9\ufffa\ufffb"],
+  ])("%s alone is refused", (_name, text) => {
+    expect(passageFault(text)).toBe("must hold something visible");
+    expect(isVisible(text)).toBe(false);
+  });
+});
+
+describe("trimming", () => {
+  // The property White_Space of Unicode, complete.
+  const whiteSpace = [...range(0x09, 0x0d), 0x20, 0x85, 0xa0, 0x1680, ...range(0x2000, 0x200a), 0x2028, 0x2029, 0x202f, 0x205f, 0x3000];
+
+  test.each(whiteSpace.map((code) => [point(code), String.fromCodePoint(code)] as const))(
+    "%s is trimmed from both ends",
+    (_name, space) => {
+      expect(trimmed(`${space}${space}a${space}b${space}`)).toBe(`a${space}b`);
+    },
+  );
+
+  test.each([0x200b, 0xfeff, 0x180e, 0x2060, 0x2800, 0x00ad].map((code) => [point(code), String.fromCodePoint(code)] as const))(
+    "%s is not white space and stays",
+    (_name, char) => {
+      expect(trimmed(`${char}a${char}`)).toBe(`${char}a${char}`);
+    },
+  );
+
+  test("it equals the pattern that says the same", () => {
+    const space = fc.constantFrom(...whiteSpace.map((code) => String.fromCodePoint(code)));
+    fc.assert(
+      fc.property(fc.array(fc.oneof(space, fc.string({ unit: "binary" }))), (parts) => {
+        const text = parts.join("");
+        expect(trimmed(text)).toBe(text.replace(/^\p{White_Space}+/u, "").replace(/\p{White_Space}+$/u, ""));
+      }),
+    );
+  });
+
+  test("a quarter of a megabyte of spaces inside a text takes no time worth mentioning", () => {
+    const text = `a${" ".repeat(256 * 1_024)}b`;
+    const start = performance.now();
+    expect(trimmed(text)).toBe(text);
+    expect(performance.now() - start).toBeLessThan(1_000); // a backtracking pattern needs a minute here
+  });
+});

@@ -1,0 +1,133 @@
+// svc-verify as it is handed out: one file, built, run by Node, with its exit codes.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { evidenceZip } from "../../../core/certificates/evidence-pack.ts";
+import { buildVerifier } from "../../../verifier/build.ts";
+import type { Report } from "../../../verifier/checks.ts";
+import { plainTrust, trustDocument, worldOf } from "./evidence.ts";
+import { flipped } from "./repack.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-verify-"));
+const inFolder = (name: string): string => join(folder, name);
+const { fingerprint, parts } = await worldOf({ isRevoked: true });
+const zip = await evidenceZip(parts);
+
+beforeAll(async () => {
+  await buildVerifier(folder);
+  writeFileSync(inFolder("pack.zip"), zip);
+  writeFileSync(inFolder("pending.zip"), await evidenceZip((await worldOf({ anchors: "pending" })).parts));
+  writeFileSync(inFolder("plain.zip"), await evidenceZip((await worldOf({ anchors: "anchored" })).parts));
+  writeFileSync(inFolder("changed.zip"), flipped(zip, 5_000, 1));
+  writeFileSync(inFolder("trust.json"), JSON.stringify(trustDocument, null, 2));
+  writeFileSync(inFolder("plain-trust.json"), JSON.stringify(plainTrust));
+  writeFileSync(inFolder("doubled.json"), '{"version":1,"version":1}');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const run = (...args: readonly string[]) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [inFolder("svc-verify.mjs"), ...args], { cwd: folder, encoding: "utf8" });
+  return { status, stdout, stderr };
+};
+const trusted = ["--trust", "trust.json"];
+
+describe("svc-verify", () => {
+  test("ends with 0 and says so when every check passed", () => {
+    const { status, stdout, stderr } = run("pack.zip", ...trusted, "--expect-fingerprint", fingerprint, "--require", "tsa,witness=1");
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^pass {4}zip\.structure/);
+    expect(stdout.trimEnd()).toMatch(/VALID: every check passed\.$/);
+  });
+
+  test.each<[string, number, readonly string[], RegExp]>([
+    ["a trust that asks for nobody's attestation", 0, ["plain.zip", "--trust", "plain-trust.json"], /VALID: every/],
+    ["a changed byte", 1, ["changed.zip", ...trusted], /INVALID: the first check that failed is zip\.structure$/m],
+    ["another fingerprint than expected", 1, ["pack.zip", ...trusted, "--expect-fingerprint", "0".repeat(64)], /failed is fp\.hash$/m],
+    ["a ledger that has not confirmed", 3, ["pending.zip", ...trusted], /INCOMPLETE.*\n {2}anchor\.entry_hash/],
+    ["no trust of the reader's own", 3, ["pack.zip"], /INCOMPLETE.*\n {2}trust:/],
+    [
+      "a witness that is asked for and missing",
+      3,
+      ["plain.zip", "--trust", "plain-trust.json", "--require", "witness=1"],
+      /attest\.cosign/,
+    ],
+    ["a time stamp that is asked for and missing", 3, ["plain.zip", "--trust", "plain-trust.json", "--require", "tsa"], /attest\.tsa/],
+    ["a file that is no pack", 1, ["trust.json", ...trusted], /zip\.structure/],
+  ])("with %s ends with %d", (_, code, args, said) => {
+    const { status, stdout } = run(...args);
+    expect(stdout).toMatch(said);
+    expect(status).toBe(code);
+  });
+
+  test.each<[string, readonly string[], RegExp]>([
+    ["nothing", [], /which pack/],
+    ["two packs", ["pack.zip", "pending.zip"], /one pack/],
+    ["an option nobody knows", ["pack.zip", "--fast"], /no option --fast/],
+    ["an option without its value", ["pack.zip", "--trust"], /needs a value/],
+    ["a fingerprint that is none", ["pack.zip", "--expect-fingerprint", "ABC"], /64 lower-case/],
+    ["a requirement nobody knows", ["pack.zip", "--require", "blockchain"], /--require takes/],
+    ["no witnesses", ["pack.zip", "--require", "witness=0"], /--require takes/],
+    ["a pack that is not there", ["missing.zip", ...trusted], /cannot be read/],
+    ["a trust file that is not there", ["pack.zip", "--trust", "missing.json"], /cannot be read/],
+    ["a trust file that is none", ["pack.zip", "--trust", "pack.zip"], /not a trust document/],
+    ["a trust file with a key twice", ["pack.zip", "--trust", "doubled.json"], /not a trust document/],
+  ])("given %s ends with 2 and says how it is used", (_, args, said) => {
+    const { status, stdout, stderr } = run(...args);
+    expect(stderr).toMatch(said);
+    expect(stderr).toContain("Usage: svc-verify");
+    expect(stdout).toBe("");
+    expect(status).toBe(2);
+  });
+
+  test("prints the report as JSON when asked", () => {
+    const report = JSON.parse(run("changed.zip", "--json", ...trusted).stdout) as Report;
+    expect(report).toMatchObject({ verdict: "invalid", failed: "zip.structure", trust: "given" });
+    expect(report.checks[0]).toMatchObject({ id: "zip.structure", outcome: "fail", detail: "wrong_crc" });
+  });
+
+  test("explains itself", () => {
+    expect(run("--help")).toMatchObject({ status: 0, stderr: "" });
+  });
+
+  test("runs under another name, as npm installs it", () => {
+    symlinkSync(inFolder("svc-verify.mjs"), inFolder("svc-verify"));
+    const { status, stdout } = spawnSync(process.execPath, [inFolder("svc-verify"), "pack.zip", ...trusted], {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    expect(stdout).toContain("VALID: every check passed.");
+    expect(status).toBe(0);
+    expect(statSync(inFolder("svc-verify.mjs")).mode & 0o111).not.toBe(0);
+  });
+
+  test("is a module too, depends on nothing but Node, and loads nothing", async () => {
+    const source = readFileSync(inFolder("svc-verify.mjs"), "utf8");
+    expect([...source.matchAll(/^import .* from "([^"]+)"/gm)].map(([, from]) => from).sort()).toEqual([
+      "node:fs",
+      "node:fs/promises",
+      "node:process",
+      "node:url",
+    ]);
+    expect(source).not.toMatch(/\b(?:fetch|XMLHttpRequest|WebSocket|require)\(|node:crypto/);
+    const module = (await import(pathToFileURL(inFolder("svc-verify.mjs")).href)) as typeof import("../../../verifier/cli.ts");
+    const trust = module.trustOf(trustDocument);
+    const demands = { trust, expectedFingerprint: null, requiresTimestamp: false, witnessMin: 0 };
+    expect(await module.verifyPack(zip, demands)).toMatchObject({ verdict: "valid" });
+    expect(await module.verifyPublic(parts.verifyView, demands)).toMatchObject({ verdict: "valid" });
+  });
+});
+
+describe("npm run verify", () => {
+  test("builds and runs it with paths meant from where it was typed", () => {
+    const { status, stdout } = spawnSync(process.execPath, ["scripts/verify.ts", "pack.zip", ...trusted], {
+      encoding: "utf8",
+      env: { ...process.env, INIT_CWD: folder },
+    });
+    expect(stdout).toContain("VALID: every check passed.");
+    expect(status).toBe(0);
+  });
+});

@@ -1,0 +1,678 @@
+// Packs whose issuer is the liar: everything is listed and signed again with the right key. What the fingerprint, the ledger, the
+// audit log and their witnesses bind is found all the same, and each lie is found by the check that is there for it.
+import { describe, expect, test } from "vitest";
+import { auditEntryText, type AuditEntry } from "../../../core/audit/chain.ts";
+import { base64Of, bytesOfBase64, concatBytes, utf8 } from "../../../core/bytes.ts";
+import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
+import { packFiles } from "../../../core/certificates/evidence-pack.ts";
+import type { EvidenceParts, JsonObject } from "../../../core/certificates/evidence-parts.ts";
+import { sha256, sha256Hex } from "../../../core/hash.ts";
+import { checkpointText } from "../../../core/ledger/checkpoint.ts";
+import { nodeHash } from "../../../core/ledger/merkle.ts";
+import { cosignatureLine, keyKinds, signNote, vkeyOf, type NoteSigner } from "../../../core/ledger/note.ts";
+import { receiptProofText, receiptText, type Receipt } from "../../../core/ledger/receipt.ts";
+import { rekorLeafText } from "../../../core/ledger/rekor.ts";
+import { tlogProofText, parseTlogProof } from "../../../core/ledger/tlog-proof.ts";
+import { openNoteSigner } from "../../../storage/note-keys.ts";
+import { trustOf } from "../../../verifier/trust.ts";
+import { noDemands, verifyPack } from "../../../verifier/verify-pack.ts";
+import type { Report } from "../../../verifier/checks.ts";
+import { naiveInclusion, naiveLeaf, naiveRoot } from "../../support/naive-log.ts";
+import { secretOf } from "../../support/note-keys.ts";
+import {
+  auditOrigin,
+  auditSigner,
+  issuer,
+  ledgerOrigin,
+  ledgerSigner,
+  plainTrust,
+  stranger,
+  trustDocument,
+  witness,
+  worldOf,
+} from "./evidence.ts";
+import { jsonOf, resigned, setJson, setText, textOf, zipped, type Files } from "./repack.ts";
+
+const pack = await packFiles((await worldOf({ isRevoked: true })).parts);
+const active = await packFiles((await worldOf()).parts);
+const other = await packFiles((await worldOf({ isRevoked: true, purpose: "another purpose" })).parts);
+
+const reportOn = async (files: ReadonlyMap<string, Uint8Array>, document: JsonObject = trustDocument): Promise<Report> =>
+  verifyPack(zipped(await resigned(files, issuer)), { ...noDemands, trust: trustOf(document) });
+
+const failedAfter = async (change: (files: Files) => unknown, from: ReadonlyMap<string, Uint8Array> = pack): Promise<string> => {
+  const files = new Map(from);
+  await change(files);
+  const report = await reportOn(files);
+  return report.failed ?? report.verdict;
+};
+
+const replace = (path: string, from: string | RegExp, to: string) => (files: Files) => {
+  const text = textOf(files, path);
+  expect(text.replace(from, to)).not.toBe(text);
+  setText(files, path, text.replace(from, to));
+};
+const edit = (path: string, change: (value: JsonObject) => Json) => (files: Files) => setJson(files, path, change(jsonOf(files, path)));
+const take =
+  (...paths: readonly string[]) =>
+  (files: Files) => {
+    for (const path of paths) files.set(path, other.get(path)!);
+  };
+const both =
+  (...all: readonly ((files: Files) => unknown)[]) =>
+  async (files: Files) => {
+    for (const one of all) await one(files);
+  };
+
+const anchorFiles = ["statement.json", "receipt.json", "entry.tlog-proof", "attested.tlog-proof", "checkpoint.txt", "checkpoint.tsr"];
+const anchorFrom =
+  (from: "issued" | "revoked", to: "issued" | "revoked", names = anchorFiles) =>
+  (files: Files) => {
+    for (const name of names) files.set(`anchors/${to}/${name}`, pack.get(`anchors/${from}/${name}`)!);
+  };
+
+describe("the record", () => {
+  test.each<[string, string, (files: Files) => unknown]>([
+    ["another name of the business in it", "fp.hash", replace("fingerprint/preimage.json", 'Acme Solar LLC"},', 'Acme Lunar LLC"},')],
+    [
+      "another name of the business on the certificate",
+      "cert.consistency",
+      edit("certificate.json", (c) => ({ ...c, business_name: "Acme Lunar LLC" })),
+    ],
+    ["another disclosure", "disclosure.hash", replace("fingerprint/disclosure.txt", "may call me", "may call me daily")],
+    ["another disclosure on the certificate", "cert.consistency", edit("certificate.json", (c) => ({ ...c, disclosure_text: "I agree." }))],
+    ["the record of another certificate", "fp.hash", take("fingerprint/preimage.json")],
+    ["the certificate of another record", "fp.hash", take("certificate.json")],
+    ["record and certificate of another", "anchor.statement", take("fingerprint/preimage.json", "certificate.json")],
+    [
+      "a fingerprint that fits a changed record",
+      "cert.consistency",
+      (files) => {
+        replace("fingerprint/preimage.json", "solar quote follow-up", "anything at all")(files);
+        const fingerprint = sha256Hex(files.get("fingerprint/preimage.json")!);
+        edit("certificate.json", (c) => ({ ...c, fingerprint }))(files);
+      },
+    ],
+    [
+      "a recipient who was not named",
+      "cert.consistency",
+      edit("certificate.json", (c) => ({ ...c, entities: [...(c.entities as string[]), "Zeta"] })),
+    ],
+    [
+      "answers that nobody gave",
+      "cert.consistency",
+      edit("certificate.json", (c) => ({ ...c, entities_accepted: [], entities_rejected: [] })),
+    ],
+    [
+      "the signature of another record",
+      "cert.consistency",
+      (files) => {
+        const { signature } = jsonOf(other, "certificate.json");
+        edit("certificate.json", (c) => ({ ...c, signature }))(files);
+      },
+    ],
+    [
+      "a signature of another kind",
+      "cert.consistency",
+      edit("certificate.json", (c) => ({ ...c, signature: { ...(c.signature as JsonObject), alg: "none" } })),
+    ],
+    ["another printed record", "cert.consistency", edit("certificate.json", (c) => ({ ...c, canonical: `${c.canonical} ` }))],
+    [
+      "another evidence",
+      "cert.consistency",
+      edit("certificate.json", (c) => ({ ...c, evidence: { ...(c.evidence as JsonObject), ip: "203.0.113.8" } })),
+    ],
+    ["no evidence, without saying so", "cert.consistency", edit("certificate.json", (c) => ({ ...c, evidence: null }))],
+    [
+      "evidence and its hash changed together",
+      "audit.chain",
+      edit("certificate.json", (c) => {
+        const evidence = { ...(c.evidence as JsonObject), ip: "203.0.113.8" };
+        return { ...c, evidence, evidence_hash: sha256Hex(canonicalJson(evidence)) };
+      }),
+    ],
+    [
+      "a detail of the person more",
+      "cert.consistency",
+      edit("certificate.json", (c) => ({ ...c, subject: { ...(c.subject as JsonObject), zip: "***" } })),
+    ],
+    ["another version of the fingerprint", "cert.consistency", edit("certificate.json", (c) => ({ ...c, fingerprint_version: "2" }))],
+  ])("with %s is found", async (_, check, change) => {
+    expect(await failedAfter(change)).toBe(check);
+  });
+
+  test("signed by somebody who is not trusted is found", async () => {
+    const value = await stranger.sign(textOf(pack, "fingerprint/preimage.json"));
+    const signed = (kid: string) => edit("certificate.json", (c) => ({ ...c, signature: { alg: "Ed25519", kid, value } }));
+    expect(await failedAfter(signed(stranger.kid))).toBe("cert.consistency");
+    expect(await failedAfter(signed(issuer.kid))).toBe("cert.consistency");
+  });
+});
+
+describe("the lists of recipients", () => {
+  const lists = async (change: (preimage: JsonObject) => JsonObject): Promise<string> =>
+    failedAfter(async (files) => {
+      const preimage = change(jsonOf(files, "fingerprint/preimage.json"));
+      const canonical = canonicalJson(preimage);
+      setText(files, "fingerprint/preimage.json", canonical);
+      const { business: _, cert_id: __, timestamp: ___, ...bound } = preimage;
+      const signature = { alg: "Ed25519", kid: issuer.kid, value: await issuer.sign(canonical) };
+      const members = { ...bound, canonical, preimage, signature, fingerprint: sha256Hex(canonical) };
+      edit("certificate.json", (c) => ({ ...c, ...members }))(files);
+    });
+  test.each<[string, JsonObject]>([
+    ["not sorted", { entities: ["b", "a"] }],
+    ["naming somebody twice", { entities: ["a", "a"] }],
+    ["both accepting and declining somebody", { entities: ["a", "b"], entities_accepted: ["a"], entities_rejected: ["a"] }],
+    ["answering somebody who was not named", { entities: ["a"], entities_accepted: ["b"], entities_rejected: [] }],
+    ["not sorted among the answers", { entities: ["a", "b"], entities_accepted: ["b", "a"], entities_rejected: [] }],
+  ])("%s are found, though all else was made to fit", async (_, arrays) => {
+    expect(await lists((preimage) => ({ ...preimage, ...arrays }))).toBe("fp.arrays");
+  });
+  test("with one half of the answers are no record", async () => {
+    expect(await lists((preimage) => ({ ...preimage, entities_accepted: [] }))).toBe("fp.canonical");
+  });
+});
+
+describe("the person's details", () => {
+  test.each<[string, string, (files: Files) => unknown]>([
+    ["another value", "subject.disclosures", replace("subject/disclosures.json", "pat@", "bat@")],
+    ["another key", "subject.disclosures", replace("subject/disclosures.json", '"first_name"', '"last_name"')],
+    [
+      "a disclosure twice",
+      "subject.disclosures",
+      (files) => {
+        const [first, ...rest] = jsonOf(files, "subject/disclosures.json");
+        setJson(files, "subject/disclosures.json", [first, first, ...rest]);
+      },
+    ],
+    ["a disclosure of the wrong shape", "subject.disclosures", (files) => setJson(files, "subject/disclosures.json", [["salt", "email"]])],
+    ["a commitment of his own making", "subject.commitments", edit("subject/commitments.json", (c) => ({ ...c, email: "00".repeat(32) }))],
+    [
+      "no commitments at all",
+      "subject.commitments",
+      (files) => {
+        files.delete("subject/commitments.json");
+        files.delete("subject/disclosures.json");
+      },
+    ],
+  ])("with %s are found out", async (_, check, change) => {
+    expect(await failedAfter(change)).toBe(check);
+  });
+});
+
+describe("the policies", () => {
+  const first = [...pack.keys()].find((path) => path.startsWith("policies/privacy-"))!;
+  test.each<[string, (files: Files) => unknown]>([
+    ["another text", replace(first, "We keep", "We sell")],
+    [
+      "another text under its own hash",
+      (files) => {
+        files.delete(first);
+        const text = utf8("We sell what you send us.");
+        files.set(`policies/privacy-${sha256Hex(text)}.txt`, text);
+      },
+    ],
+    [
+      "another kind",
+      (files) => {
+        const index = jsonOf(files, "policies/index.json");
+        setJson(
+          files,
+          "policies/index.json",
+          index.map((one: JsonObject) => ({ ...one, kind: "terms" })),
+        );
+      },
+    ],
+    ["a policy less in the index", (files) => setJson(files, "policies/index.json", jsonOf(files, "policies/index.json").slice(1))],
+    ["another source", replace("policies/index.json", "acme-solar.example/privacy", "acme-solar.example/other")],
+    ["a path out of the folder", replace("policies/index.json", /"path":"policies\//, '"path":"../')],
+  ])("with %s are found", async (_, change) => {
+    expect(await failedAfter(change)).toBe("policies.hash");
+  });
+});
+
+describe("an anchor", () => {
+  test.each<[string, string, (files: Files) => unknown]>([
+    ["the receipt of another certificate", "anchor.entry_hash", take("anchors/issued/receipt.json")],
+    [
+      "the whole anchor of another certificate",
+      "anchor.statement",
+      take(...anchorFiles.slice(0, 5).map((name) => `anchors/issued/${name}`)),
+    ],
+    ["the withdrawal's receipt for the issuance", "anchor.entry_hash", anchorFrom("revoked", "issued", ["receipt.json"])],
+    ["the withdrawal's whole anchor for the issuance", "anchor.statement", anchorFrom("revoked", "issued")],
+    ["the issuance's whole anchor for the withdrawal", "revoke.statement", anchorFrom("issued", "revoked")],
+    ["the withdrawal's attested proof for the issuance", "attest.inclusion", anchorFrom("revoked", "issued", ["attested.tlog-proof"])],
+    ["another proof than its receipt's", "anchor.inclusion", anchorFrom("revoked", "issued", ["entry.tlog-proof"])],
+    ["an attested checkpoint without its proof", "attest.inclusion", (files) => files.delete("anchors/issued/attested.tlog-proof")],
+    ["a proof without its attested checkpoint", "attest.inclusion", (files) => files.delete("anchors/issued/checkpoint.txt")],
+    [
+      "a statement that the certificate does not publish",
+      "anchor.statement",
+      edit("certificate.json", (c) => ({ ...c, anchor: { ...(c.anchor as JsonObject), statement: "{}" } })),
+    ],
+    [
+      "a checkpoint that the certificate does not publish",
+      "anchor.note",
+      edit("certificate.json", (c) => ({ ...c, anchor: { ...(c.anchor as JsonObject), tree_size: "21" } })),
+    ],
+    [
+      "another hash on the certificate",
+      "anchor.entry_hash",
+      edit("certificate.json", (c) => ({ ...c, anchor: { ...(c.anchor as JsonObject), entry_hash: "00".repeat(32) } })),
+    ],
+  ])("with %s is found", async (_, check, change) => {
+    expect(await failedAfter(change)).toBe(check);
+  });
+
+  const certainly = JSON.parse(textOf(pack, "anchors/issued/receipt.json")) as Receipt;
+  /** The receipt with something changed, its text form and the certificate's copy made to fit. */
+  const withReceipt = (receipt: Receipt) =>
+    both(
+      (files) => setText(files, "anchors/issued/receipt.json", receiptText(receipt)),
+      (files) => setText(files, "anchors/issued/entry.tlog-proof", receiptProofText(receipt) ?? ""),
+      edit("certificate.json", (c) => ({ ...c, anchor: { ...(c.anchor as JsonObject), status: "pending" } })),
+    );
+
+  test.each<[string, string, Partial<Receipt>]>([
+    ["a proof one hash short", "anchor.inclusion", { inclusion_proof: certainly.inclusion_proof.slice(1) }],
+    ["a proof one hash long", "anchor.inclusion", { inclusion_proof: [...certainly.inclusion_proof, certainly.root_hash] }],
+    ["an index that is the size", "anchor.inclusion", { leaf_index: "20", tx_ref: `${ledgerOrigin}#20` }],
+    ["the neighbour's index", "anchor.inclusion", { leaf_index: "18", tx_ref: `${ledgerOrigin}#18` }],
+    ["an index beyond a double", "anchor.inclusion", { leaf_index: "9007199254740993", tx_ref: `${ledgerOrigin}#9007199254740993` }],
+    ["a size that is not the checkpoint's", "anchor.note", { tree_size: "21" }],
+    ["a leaf of its own", "anchor.inclusion", { leaf_body: base64Of(pack.get("anchors/issued/statement.json")!) }],
+    ["a time before it was asked", "anchor.note", { submitted_at: "2026-04-05T06:07:10.000Z" }],
+    ["another kind of ledger", "anchor.note", { kind: "rekor2" }],
+  ])("with %s is found", async (_, check, change) => {
+    expect(await failedAfter(withReceipt({ ...certainly, ...change }))).toBe(check);
+  });
+
+  const leaves = Array.from({ length: 4 }, (_, at) => naiveLeaf(utf8(`entry ${at}`)));
+  const inOwnTree = async (
+    signer: NoteSigner,
+    origin: string,
+    size: bigint,
+    root: Uint8Array,
+    proof: readonly Uint8Array[],
+    index: bigint,
+  ): Promise<Receipt> => ({
+    ...certainly,
+    ledger: `tlog:${origin}`,
+    tx_ref: `${origin}#${index}`,
+    leaf_index: index.toString(),
+    inclusion_proof: proof.map(base64Of),
+    signed_root: await signNote(checkpointText({ origin, size, root }), [signer]),
+    tree_size: size.toString(),
+    root_hash: base64Of(root),
+  });
+  const ownLeaf = naiveLeaf(pack.get("anchors/issued/statement.json")!);
+
+  test("in a tree of the issuer's own is found by the ledger's key, whatever name it uses", async () => {
+    const own = await openNoteSigner(await secretOf(ledgerOrigin, 99));
+    const root = nodeHash(sha256, ownLeaf, leaves[0]!);
+    expect(await failedAfter(withReceipt(await inOwnTree(own, ledgerOrigin, 2n, root, [leaves[0]!], 0n)))).toBe("anchor.note");
+  });
+
+  test("in his own audit log is none: that log is not a ledger", async () => {
+    const root = nodeHash(sha256, ownLeaf, leaves[0]!);
+    expect(await failedAfter(withReceipt(await inOwnTree(auditSigner, auditOrigin, 2n, root, [leaves[0]!], 0n)))).toBe("anchor.note");
+  });
+
+  test("under the ledger's key but another log's name is found", async () => {
+    const root = nodeHash(sha256, ownLeaf, leaves[0]!);
+    const elsewhere = "ledger.example/ledger/2027h1";
+    expect(await failedAfter(withReceipt(await inOwnTree(ledgerSigner, elsewhere, 2n, root, [leaves[0]!], 0n)))).toBe("anchor.note");
+  });
+
+  test("whose leaf is an inner node of the tree is found: entries and nodes are hashed apart", async () => {
+    // A statement that is two hashes, and a proof that starts a level higher.
+    const pair = concatBytes(leaves[0]!, leaves[1]!);
+    const node = nodeHash(sha256, leaves[0]!, leaves[1]!);
+    const sibling = nodeHash(sha256, leaves[2]!, leaves[3]!);
+    const receipt = {
+      ...(await inOwnTree(ledgerSigner, ledgerOrigin, 4n, naiveRoot(leaves), [sibling], 0n)),
+      leaf_hash: base64Of(node),
+      entry_hash: sha256Hex(pair),
+    };
+    const report = await reportOn(await changedBy(withReceipt(receipt)));
+    expect(report.failed).toBe("anchor.entry_hash");
+    expect(report.checks.find(({ id }) => id === "anchor.inclusion")).toMatchObject({ outcome: "fail", detail: "proof_length" });
+  });
+
+  test("in a tree larger than 2^53 is counted exactly", async () => {
+    const huge = (1n << 53n) + 1n;
+    const proof = Array.from({ length: 53 }, (_, at) => naiveLeaf(utf8(`${at}`)));
+    let root: Uint8Array = ownLeaf;
+    for (const sibling of proof) root = nodeHash(sha256, root, sibling);
+    const short = await inOwnTree(ledgerSigner, ledgerOrigin, 1n << 53n, root, proof, 0n);
+    const rounded = await inOwnTree(ledgerSigner, ledgerOrigin, huge, root, proof, 0n);
+    const passes = async (receipt: Receipt) =>
+      (await reportOn(await changedBy(withReceipt(receipt)))).checks.find(({ id }) => id === "anchor.inclusion");
+    expect(await passes(short)).toMatchObject({ outcome: "pass" });
+    expect(await passes(rounded)).toMatchObject({ outcome: "fail", detail: "proof_length" });
+  });
+
+  const changedBy = async (change: (files: Files) => unknown): Promise<Files> => {
+    const files = new Map(pack);
+    await change(files);
+    return files;
+  };
+});
+
+describe("an attestation", () => {
+  const attested = textOf(pack, "anchors/issued/attested.tlog-proof");
+  const note = textOf(pack, "anchors/issued/checkpoint.txt");
+  const text = note.slice(0, note.indexOf("\n\n") + 1);
+
+  test("by a witness over other words spoils the note", async () => {
+    const line = await cosignatureLine(`${text}more\n`, witness, 1_775_369_703n);
+    expect(await failedAfter((files) => setText(files, "anchors/issued/attested.tlog-proof", attested.slice(0, -line.length) + line))).toBe(
+      "attest.inclusion",
+    );
+  });
+
+  test("by a witness whom nobody knows counts for nothing", async () => {
+    const own = await openNoteSigner(await secretOf("witness.example/w1", 98, keyKinds.witness));
+    const line = await cosignatureLine(text, own, 1_775_369_703n);
+    const proof = parseTlogProof(attested)!;
+    const report = await reportOn(
+      new Map(pack).set("anchors/issued/attested.tlog-proof", utf8(tlogProofText({ ...proof, checkpoint: note + line }))),
+    );
+    expect(report).toMatchObject({ verdict: "incomplete", failed: null });
+    expect(report.missing).toEqual(["attest.cosign: 0 of 1 witnesses that are asked for"]);
+  });
+
+  test("by one witness twice counts once", async () => {
+    const proof = parseTlogProof(attested)!;
+    const again = await cosignatureLine(text, witness, 1_775_369_704n);
+    const files = new Map(pack).set(
+      "anchors/issued/attested.tlog-proof",
+      utf8(tlogProofText({ ...proof, checkpoint: proof.checkpoint + again })),
+    );
+    const report = await reportOn(files, { ...trustDocument, policy: { witness_min: 2 } });
+    expect(report.missing[0]).toMatch(/^attest\.cosign: 1 of 2 witnesses/);
+  });
+
+  test("of another checkpoint by the authority is found", async () => {
+    const signed = await signNote(checkpointText({ origin: ledgerOrigin, size: 40n, root: sha256("another tree") }), [ledgerSigner]);
+    expect(await failedAfter((files) => setText(files, "anchors/issued/checkpoint.txt", signed))).toBe("attest.inclusion");
+    const size20 = jsonOf(pack, "anchors/issued/receipt.json").signed_root;
+    const proof = textOf(pack, "anchors/issued/entry.tlog-proof");
+    const report = await reportOn(
+      new Map(pack).set("anchors/issued/checkpoint.txt", utf8(size20)).set("anchors/issued/attested.tlog-proof", utf8(proof)),
+    );
+    expect(report.failed).toBe("attest.tsa");
+    expect(report.checks.find(({ id }) => id === "attest.tsa")?.detail).toBe("imprint_mismatch");
+  });
+
+  test("of a checkpoint that the log did not sign is found, though the proof begins with it", async () => {
+    expect(await failedAfter((files) => setText(files, "anchors/issued/checkpoint.txt", `${text}\n`))).toBe("attest.inclusion");
+  });
+
+  test("for another place of the same statement is found", async () => {
+    const { parts } = await worldOf({ anchors: "anchored" });
+    const [issued] = parts.anchors;
+    const leaf = naiveLeaf(utf8(issued!.statement));
+    const leaves = [leaf, naiveLeaf(utf8("else")), leaf];
+    const note = await signNote(checkpointText({ origin: ledgerOrigin, size: 3n, root: naiveRoot(leaves) }), [ledgerSigner]);
+    const receipt: Receipt = {
+      ...issued!.receipt!,
+      tx_ref: `${ledgerOrigin}#0`,
+      leaf_index: "0",
+      inclusion_proof: naiveInclusion(0, leaves).map(base64Of),
+      signed_root: note,
+      tree_size: "3",
+      root_hash: base64Of(naiveRoot(leaves)),
+    };
+    const attested = { note, inclusionProof: receipt.inclusion_proof, cosignatures: [], tsr: null };
+    const anchors = [{ event: "issued" as const, statement: issued!.statement, receipt, attested }];
+    const files = new Map(await packFiles({ ...parts, verifyView: { ...parts.verifyView, anchor: null }, anchors }));
+    expect((await reportOn(files, plainTrust)).verdict).toBe("valid");
+    const elsewhere = tlogProofText({ index: 2n, hashes: naiveInclusion(2, leaves), checkpoint: note });
+    expect((await reportOn(files.set("anchors/issued/attested.tlog-proof", utf8(elsewhere)), plainTrust)).failed).toBe("attest.inclusion");
+  });
+
+  test("that is no time stamp at all is found", async () => {
+    expect(await failedAfter((files) => files.set("anchors/issued/checkpoint.tsr", utf8("hello")))).toBe("attest.tsa");
+  });
+});
+
+describe("a withdrawal", () => {
+  test.each<[string, string, (files: Files) => unknown]>([
+    ["kept from the status", "cert.consistency", edit("certificate.json", (c) => ({ ...c, status: "active" }))],
+    ["kept from status and view", "revoke.statement", edit("certificate.json", (c) => ({ ...c, status: "active", withdrawal: null }))],
+    [
+      "at another time",
+      "revoke.statement",
+      edit("certificate.json", (c) => ({
+        ...c,
+        withdrawal: { ...(c.withdrawal as JsonObject), withdrawn_at: "2026-05-05T06:07:08.009Z" },
+      })),
+    ],
+    ["without a time", "revoke.statement", edit("certificate.json", (c) => ({ ...c, withdrawal: { scope: "certificate" } }))],
+    ["of a status nobody knows", "cert.consistency", edit("certificate.json", (c) => ({ ...c, status: "paused" }))],
+  ])("%s is found", async (_, check, change) => {
+    expect(await failedAfter(change)).toBe(check);
+  });
+
+  test("that never was is found: a certificate in force cannot be called withdrawn", async () => {
+    const files = new Map(active);
+    edit("certificate.json", (c) => ({
+      ...c,
+      status: "revoked",
+      withdrawal: { withdrawn_at: "2026-05-05T06:07:08.009Z", scope: "certificate" },
+    }))(files);
+    const report = await reportOn(files);
+    expect(report.verdict).toBe("incomplete"); // nobody but the issuer has said it
+    expect(report.missing).toEqual(["revoke.statement: the statement is not in the pack"]);
+  });
+
+  test("from single recipients leaves a certificate active", async () => {
+    const files = new Map(active);
+    edit("certificate.json", (c) => ({ ...c, withdrawal: { withdrawn_at: "2026-05-05T06:07:08.009Z", scope: "recipient" } }))(files);
+    expect((await reportOn(files)).verdict).toBe("valid");
+  });
+});
+
+describe("an audit trail", () => {
+  const lines = textOf(pack, "audit/entries.jsonl").trimEnd().split("\n");
+  const entry = (at: number): AuditEntry => JSON.parse(lines[at]!);
+  const withLines =
+    (...all: readonly string[]) =>
+    (files: Files) =>
+      setText(files, "audit/entries.jsonl", all.map((line) => `${line}\n`).join(""));
+  const changedAt = (at: number, change: Partial<AuditEntry>) => withLines(...lines.with(at, auditEntryText({ ...entry(at), ...change })));
+  const seqs = lines.map((_, at) => entry(at).seq);
+
+  test("of the world under test holds the entries 2, 3, 5 and 6 of its chain", () => {
+    expect(seqs).toEqual(["2", "3", "5", "6"]);
+  });
+
+  test.each<[string, string, (files: Files) => unknown]>([
+    ["a changed time", "audit.chain", changedAt(0, { at: "2026-03-04T05:06:07.090Z" })],
+    ["a changed type", "audit.chain", changedAt(2, { type: "policy.linked" })],
+    ["a changed type in front of a gap", "audit.inclusion", changedAt(1, { type: "certificate.subject_read" })],
+    ["a changed payload hash", "audit.chain", changedAt(1, { payload_hash: "00".repeat(32) })],
+    ["a changed link", "audit.chain", changedAt(1, { prev_hash: "00".repeat(32) })],
+    ["a changed link behind a gap", "audit.chain", changedAt(2, { prev_hash: "00".repeat(32) })],
+    ["another entity", "audit.chain", changedAt(1, { entity_id: "cc_other" })],
+    ["another chain", "audit.chain", changedAt(3, { chain: "ff".repeat(16) })],
+    ["a seq written in two ways", "audit.chain", changedAt(1, { seq: "03" })],
+    ["an entry removed and its proof left", "audit.chain", withLines(...lines.toSpliced(1, 1))],
+    ["an entry twice", "audit.chain", withLines(lines[0]!, ...lines)],
+    ["two entries swapped", "audit.chain", withLines(lines[0]!, lines[2]!, lines[1]!, lines[3]!)],
+    [
+      "no issuance",
+      "audit.chain",
+      both(
+        withLines(...lines.slice(1)),
+        (files) => files.delete("audit/2.tlog-proof"),
+        edit("audit/payloads.json", ({ 2: _, ...rest }) => rest),
+      ),
+    ],
+    ["a second issuance", "audit.chain", changedAt(1, { type: "certificate.issued" })],
+    ["no entries at all", "audit.chain", withLines()],
+    ["a payload of an entry that is not there", "audit.chain", edit("audit/payloads.json", (p) => ({ ...p, 4: p[2]! }))],
+    [
+      "another salt",
+      "audit.chain",
+      edit("audit/payloads.json", (p) => ({ ...p, 3: { ...(p[3] as JsonObject), salt: "AAAAAAAAAAAAAAAAAAAAAA" } })),
+    ],
+    [
+      "another payload",
+      "audit.chain",
+      edit("audit/payloads.json", (p) => ({ ...p, 5: { ...(p[5] as JsonObject), payload: { actor: "nobody" } } })),
+    ],
+    [
+      "a payload with something beside it",
+      "audit.chain",
+      edit("audit/payloads.json", (p) => ({ ...p, 5: { ...(p[5] as JsonObject), note: "x" } })),
+    ],
+    ["the proof of its neighbour", "audit.inclusion", (files) => files.set("audit/3.tlog-proof", pack.get("audit/2.tlog-proof")!)],
+    ["a proof missing", "audit.inclusion", (files) => files.delete("audit/3.tlog-proof")],
+    ["entries gone and their proofs left", "audit.chain", (files) => files.delete("audit/entries.jsonl")],
+  ])("with %s is found", async (_, check, change) => {
+    expect(await failedAfter(change)).toBe(check);
+  });
+
+  test("names the entry that was changed", async () => {
+    const files = new Map(pack);
+    edit("audit/payloads.json", (p) => ({ ...p, 5: { ...(p[5] as JsonObject), payload: { actor: "nobody" } } }))(files);
+    const report = await reportOn(files);
+    expect(report.checks.find(({ id }) => id === "audit.chain")?.detail).toContain("entry 5");
+  });
+
+  test("without the payloads that were erased still verifies", async () => {
+    expect(await failedAfter((files) => setJson(files, "audit/payloads.json", {}))).toBe("valid");
+  });
+
+  test.each<[string, string, Wanted["lies"]]>([
+    ["the issuance of another fingerprint", "audit.chain", { issuance: { fingerprint: "00".repeat(32) } }],
+    ["its entries in another order", "audit.inclusion", { order: "reversed" }],
+    ["a chain that ends in another entry", "audit.heads", { leaf: { head: "00".repeat(32) } }],
+    ["a chain that lacks its last entry", "audit.heads", { leaf: { seq: "5", head: "00".repeat(32) } }],
+    ["a chain longer than it was", "audit.heads", { order: "after the record" }],
+    ["another chain in this one's place", "audit.heads", { leaf: { chain: "ff".repeat(16) } }],
+    ["a record that stands elsewhere than it says", "audit.heads", { logSize: "3" }],
+  ])("that the log itself was made to hold %s is found", async (_, check, lies = {}) => {
+    const truth = (await worldOf({ isRevoked: true })).parts.audit!;
+    const issuance = lies.issuance === undefined ? {} : { issuance: { ...truth.payloads.get("2")!.payload, ...lies.issuance } };
+    const { parts } = await worldOf({ isRevoked: true, isFirstEntry: false, lies: { ...lies, ...issuance } });
+    expect((await reportOn(await packFiles(parts))).failed).toBe(check);
+  });
+
+  test("of another business's chain, or of another place in the tree of heads, is found", async () => {
+    const heads = (change: (value: JsonObject) => Json) => edit("audit/heads.json", change);
+    expect(await failedAfter(heads((h) => ({ ...h, chain_index: "4" })))).toBe("audit.heads");
+    const first = await packFiles((await worldOf({ isFirstEntry: true })).parts);
+    expect(
+      await failedAfter(
+        heads((h) => ({ ...h, chain_index: "4" })),
+        first,
+      ),
+    ).toBe("audit.chain"); // entry 1 names its place
+  });
+
+  const editLeaf = (change: JsonObject) =>
+    edit("audit/heads.json", (h) => ({ ...h, leaf: canonicalJson({ ...(JSON.parse(String(h.leaf)) as JsonObject), ...change }) }));
+  test.each<[string, (files: Files) => unknown]>([
+    ["a smaller count", editLeaf({ seq: "5" })],
+    ["another head", editLeaf({ head: "00".repeat(32) })],
+    ["another chain's leaf", editLeaf({ chain: "ff".repeat(16) })],
+    ["a leaf with spaces", edit("audit/heads.json", (h) => ({ ...h, leaf: String(h.leaf).replace(":", ": ") }))],
+    ["a path one hash short", edit("audit/heads.json", (h) => ({ ...h, path: (h.path as string[]).slice(1) }))],
+    ["another size", edit("audit/heads.json", (h) => ({ ...h, size: "10" }))],
+    ["another root", edit("audit/heads-record.json", (r) => ({ ...r, heads_root: "00".repeat(32) }))],
+    ["another place in the log", edit("audit/heads-record.json", (r) => ({ ...r, log_size: "11" }))],
+    ["another time", edit("audit/heads-record.json", (r) => ({ ...r, at: "2026-04-05T06:30:00.000Z" }))],
+    ["an entry's proof", (files) => files.set("audit/heads-record.tlog-proof", pack.get("audit/6.tlog-proof")!)],
+    ["a part missing", (files) => files.delete("audit/heads-record.json")],
+  ])("whose record of heads has %s is found", async (_, change) => {
+    expect(await failedAfter(change)).toBe("audit.heads");
+  });
+});
+
+describe("a statement in Rekor", async () => {
+  const origin = "rekor.example";
+  const rekor = await openNoteSigner(await secretOf(origin, 41));
+  const keys = (await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"])) as CryptoKeyPair;
+  const spki = base64Of(new Uint8Array(await crypto.subtle.exportKey("spki", keys.publicKey)));
+
+  /** Web Crypto gives r and s side by side; a leaf holds them as DER. */
+  const derOf = (raw: Uint8Array): Uint8Array => {
+    const integer = (bytes: Uint8Array): Uint8Array => {
+      const start = bytes.findIndex((byte) => byte !== 0);
+      const trimmed = bytes.subarray(start);
+      const value = trimmed[0]! >= 0x80 ? concatBytes(Uint8Array.of(0), trimmed) : trimmed;
+      return concatBytes(Uint8Array.of(2, value.length), value);
+    };
+    const both = concatBytes(integer(raw.subarray(0, 32)), integer(raw.subarray(32)));
+    return concatBytes(Uint8Array.of(0x30, both.length), both);
+  };
+
+  const { parts } = await worldOf({ anchors: "anchored" });
+  const { statement } = parts.anchors[0]!;
+  const leafOf = async (text: string): Promise<Uint8Array> => {
+    const raw = new Uint8Array(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, keys.privateKey, utf8(text)));
+    return utf8(rekorLeafText({ digest: base64Of(sha256(text)), signature: base64Of(derOf(raw)), publicKey: spki }));
+  };
+  const receiptFor = async (body: Uint8Array): Promise<Receipt> => {
+    const leaves = [naiveLeaf(utf8("else")), naiveLeaf(body), naiveLeaf(utf8("more"))];
+    return {
+      ...parts.anchors[0]!.receipt!,
+      ledger: `rekor2:${origin}`,
+      kind: "rekor2",
+      tx_ref: `${origin}#1`,
+      leaf_index: "1",
+      leaf_hash: base64Of(leaves[1]!),
+      leaf_body: base64Of(body),
+      inclusion_proof: naiveInclusion(1, leaves).map(base64Of),
+      signed_root: await signNote(`${origin}\n3\n${base64Of(naiveRoot(leaves))}\n`, [rekor]),
+      tree_size: "3",
+      root_hash: base64Of(naiveRoot(leaves)),
+    };
+  };
+  const log = { origin, vkey: vkeyOf(rekor.key), valid_from: "2026-01-01T00:00:00.000Z", role: "primary" };
+  const rekorTrust: JsonObject = { ...plainTrust, logs: [log, (plainTrust.logs as JsonObject[])[1]!], anchor_keys: [spki] };
+
+  const rekorPack = async (receipt: Receipt): Promise<ReadonlyMap<string, Uint8Array>> => {
+    const view: JsonObject = { ...parts.verifyView, anchor: null };
+    const changed: EvidenceParts = { ...parts, verifyView: view, anchors: [{ event: "issued", statement, receipt, attested: null }] };
+    return packFiles(changed);
+  };
+
+  test("is proven by the log's checkpoint and the issuer's signature in the leaf", async () => {
+    const files = await rekorPack(await receiptFor(await leafOf(statement)));
+    expect(files.has("anchors/issued/rekor.json")).toBe(true);
+    const report = await reportOn(files, rekorTrust);
+    expect(report.verdict).toBe("valid");
+    expect(report.checks.find(({ id }) => id === "anchor.rekor_body")).toMatchObject({ outcome: "pass" });
+  });
+
+  test("whose leaf is about another statement is found", async () => {
+    const report = await reportOn(await rekorPack(await receiptFor(await leafOf("something else"))), rekorTrust);
+    expect(report.failed).toBe("anchor.rekor_body");
+  });
+
+  test("whose leaf is shown otherwise than in the receipt, or not at all, is found", async () => {
+    const files = new Map(await rekorPack(await receiptFor(await leafOf(statement))));
+    expect((await reportOn(new Map(files).set("anchors/issued/rekor.json", utf8("{}")), rekorTrust)).failed).toBe("anchor.rekor_body");
+    files.delete("anchors/issued/rekor.json");
+    expect((await reportOn(files, rekorTrust)).failed).toBe("anchor.rekor_body");
+  });
+
+  test("signed with a key that the reader was not told of is not complete, and with another key than he was told is invalid", async () => {
+    const files = await rekorPack(await receiptFor(await leafOf(statement)));
+    const { anchor_keys: _, ...without } = rekorTrust;
+    expect((await reportOn(files, without)).missing).toEqual(["anchor.rekor_body: no key of the issuer's for this ledger is trusted"]);
+    const wrong = base64Of(concatBytes(bytesOfBase64(spki)!.subarray(0, -1), Uint8Array.of(1)));
+    expect((await reportOn(files, { ...rekorTrust, anchor_keys: [wrong] })).failed).toBe("anchor.rekor_body");
+  });
+
+  test("under a checkpoint of another log is found", async () => {
+    const report = await reportOn(await rekorPack(await receiptFor(await leafOf(statement))), { ...rekorTrust, logs: plainTrust.logs! });
+    expect(report.failed).toBe("anchor.note");
+  });
+});

@@ -1,0 +1,408 @@
+// A world for evidence: one certificate and everything that is ever said about it, made in memory by the real rules, with a
+// ledger, an audit log, a witness and a time-stamping authority. The trees are hashed by the independent log of test/support.
+import { auditPayloadHash } from "../../../core/audit/payload.ts";
+import { genesisOf, nextEntry, type AuditEntry } from "../../../core/audit/chain.ts";
+import { headLeafText, headsRecordText } from "../../../core/audit/heads.ts";
+import { base64Of, base64UrlOf, bytesOfBase64, bytesOfHex, hexOf, utf8 } from "../../../core/bytes.ts";
+import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
+import type { EvidenceParts, JsonObject, PackedAnchor, PackedAudit } from "../../../core/certificates/evidence-parts.ts";
+import { issueCertificate } from "../../../core/certificates/issue.ts";
+import type { OpenedCertificate } from "../../../core/certificates/published.ts";
+import { readSubmission } from "../../../core/certificates/submission.ts";
+import { maskedSubject } from "../../../core/certificates/subject.ts";
+import { verifyView } from "../../../core/certificates/views.ts";
+import { sha256, sha256Hex } from "../../../core/hash.ts";
+import type { BusinessId, CertId, ClientId } from "../../../core/ids.ts";
+import { checkpointText } from "../../../core/ledger/checkpoint.ts";
+import { cosignatureLine, keyKinds, signNote, vkeyOf, type NoteSigner } from "../../../core/ledger/note.ts";
+import { receiptProofText, type Receipt } from "../../../core/ledger/receipt.ts";
+import { anchorStatement } from "../../../core/ledger/statement.ts";
+import { tlogProofText } from "../../../core/ledger/tlog-proof.ts";
+import { openNoteSigner } from "../../../storage/note-keys.ts";
+import { openSigner } from "../../../storage/signer.ts";
+import { naiveInclusion, naiveLeaf, naiveRoot } from "../../support/naive-log.ts";
+import { secretOf } from "../../support/note-keys.ts";
+import stamped from "./time-stamp.json" with { type: "json" };
+
+export const ledgerOrigin = "ledger.example/ledger/2026h2";
+export const auditOrigin = "svc.example/audit/0";
+export const ledgerSigner = await openNoteSigner(await secretOf(ledgerOrigin, 21));
+export const auditSigner = await openNoteSigner(await secretOf(auditOrigin, 7));
+export const witness = await openNoteSigner(await secretOf("witness.example/w1", 9, keyKinds.witness));
+export const issuer = await openSigner(new Uint8Array(32).fill(33), []);
+export const stranger = await openSigner(new Uint8Array(32).fill(34), []);
+
+const validFrom = "2026-01-01T00:00:00.000Z";
+
+export const trustDocument: JsonObject = {
+  version: 1,
+  logs: [
+    { origin: ledgerOrigin, vkey: vkeyOf(ledgerSigner.key), valid_from: validFrom, valid_to: null, role: "primary" },
+    { origin: auditOrigin, vkey: vkeyOf(auditSigner.key), valid_from: validFrom, valid_to: null, role: "audit" },
+  ],
+  witnesses: [vkeyOf(witness.key)],
+  policy: { witness_min: 1 },
+  tsa: [{ name: stamped.name, spki_sha256: stamped.spki_sha256, pem: stamped.pem }],
+  issuer_keys: { keys: issuer.publicKeys.map((key) => ({ ...key })) },
+};
+
+/** The same without anybody who attests checkpoints. */
+export const plainTrust: JsonObject = { ...trustDocument, witnesses: [], policy: { witness_min: 0 }, tsa: [] };
+
+export const issuedAt = Date.parse("2026-03-04T05:06:07.089Z");
+export const withdrawnAt = Date.parse("2026-04-05T06:07:08.009Z");
+const certId = "cc_009w4k2m7q1x8z3v5t6r0nabcd" as CertId;
+const businessId = "biz_0001hzy3v7k2m7q1x8z3v5t6r0" as BusinessId;
+const clientId = "pc_live_0001hzy3v7k2m7q1x8z3v5t6r0" as ClientId;
+const chain = { tag: "00112233445566778899aabbccddeeff", shard: 0 };
+const chainIndex = 3;
+
+const privacyText = "Privacy policy of Acme Solar LLC.\nWe keep what you send us.\n";
+const termsText = "Terms of Acme Solar LLC.\n";
+
+export interface Wanted {
+  /** The person withdrew later. */
+  readonly isRevoked?: boolean;
+  /** How far the ledger has come. */
+  readonly anchors?: "none" | "pending" | "anchored" | "attested";
+  /** How far the audit log has come. */
+  readonly audit?: "none" | "entries" | "heads";
+  readonly redacted?: boolean;
+  readonly disclose?: readonly string[] | null;
+  readonly isErased?: boolean;
+  /** The business's first entry ever is this issuance. */
+  readonly isFirstEntry?: boolean;
+  readonly entities?: readonly string[];
+  readonly accepted?: readonly string[] | undefined;
+  readonly purpose?: string;
+  readonly trust?: JsonObject;
+  readonly createdAt?: number;
+  /** What the audit log was made to hold instead of the truth; everything is hashed, proven and signed as it should be. */
+  readonly lies?: {
+    readonly issuance?: JsonObject;
+    /** Members of the chain's leaf in the tree of heads. */
+    readonly leaf?: { readonly chain?: string; readonly seq?: string; readonly head?: string };
+    readonly logSize?: string;
+    /** Entries stand in the log newest first, or behind the record of heads. */
+    readonly order?: "reversed" | "after the record";
+  };
+}
+
+const demanded = <T extends { readonly ok: boolean }>(result: T): Extract<T, { readonly ok: true }> => {
+  if (!result.ok) throw new Error(`the world does not hold together: ${JSON.stringify(result)}`);
+  return result as Extract<T, { readonly ok: true }>;
+};
+
+const sealed = (wanted: Wanted) => {
+  const { accepted } = wanted;
+  const entities = wanted.entities ?? ["Acme Solar LLC", "Bright Homes Inc", "€ Euro SA", "😀 <Emoji> & Co"];
+  const submission = {
+    fields: { email: "pat@example.com", first_name: "Pat", phone: "+15555550123" },
+    disclosureText:
+      'By clicking "Submit" I agree that Acme Solar LLC may call me.\r\n</script><!-- Consent is not a condition of purchase. 😀',
+    entities,
+    entitiesAccepted: accepted,
+    entitiesRejected: accepted === undefined ? undefined : entities.filter((name) => !accepted.includes(name)),
+    purpose: wanted.purpose ?? "solar quote follow-up",
+    pageUrl: "https://www.acme-solar.example/quote?id=7",
+    extras: { locale: "en-US", presentation: { opt_in_type: "manual", font_px: 12.5 } },
+  };
+  const domain = { id: "dom_1", domain: "acme-solar.example", method: "dns" } as const;
+  const issued = demanded(
+    issueCertificate({
+      business: {
+        id: businessId,
+        name: "Acme Solar LLC",
+        status: "active",
+        plan: "enterprise",
+        environment: "live",
+        domains: [domain],
+        chain,
+        retentionYears: 5,
+      },
+      clientId,
+      submission,
+      read: demanded(readSubmission(submission)).value,
+      originHeader: "https://www.acme-solar.example",
+      circumstances: {
+        ip: "203.0.113.7",
+        userAgent: "Mozilla/5.0 (iPhone)",
+        gpc: false,
+        capturedVia: "browser",
+        geo: { country: "US", region: "CA", city: null },
+      },
+      rules: { allowsLocalHttp: false, allowsSandboxLocalhost: false },
+      now: issuedAt,
+      certId,
+      rootSalt: Uint8Array.from({ length: 32 }, (_, at) => at),
+    }),
+  );
+  return issued.value;
+};
+
+/** A log of 40 statements or entries, some of them these. */
+export interface World {
+  readonly parts: EvidenceParts;
+  readonly fingerprint: string;
+}
+
+const filler = (name: string): Uint8Array => utf8(`somebody else's ${name}`);
+
+/** Forty statements: those given, at 17 and 29, among others. */
+const ledgerOf = (statements: readonly string[]) => {
+  const places = [17, 29];
+  const entries = Array.from({ length: 40 }, (_, at) => {
+    const statement = statements[places.indexOf(at)];
+    return statement === undefined ? filler(`statement ${at}`) : utf8(statement);
+  });
+  const leaves = entries.map(naiveLeaf);
+  const noteAt = (size: number, signer: NoteSigner = ledgerSigner): Promise<string> =>
+    signNote(checkpointText({ origin: ledgerOrigin, size: BigInt(size), root: naiveRoot(leaves, 0, size) }), [signer]);
+  const receiptOf = async (which: number): Promise<Receipt> => {
+    const index = places[which] as number;
+    const size = index + 3;
+    return {
+      v: 1,
+      ledger: `tlog:${ledgerOrigin}`,
+      kind: "tlog",
+      tx_ref: `${ledgerOrigin}#${index}`,
+      entry_hash: hexOf(sha256(entries[index] as Uint8Array)),
+      leaf_index: String(index),
+      leaf_hash: base64Of(leaves[index] as Uint8Array),
+      inclusion_proof: naiveInclusion(index, leaves.slice(0, size)).map(base64Of),
+      signed_root: await noteAt(size),
+      tree_size: String(size),
+      root_hash: base64Of(naiveRoot(leaves, 0, size)),
+      submitted_at: "2026-04-05T06:07:09.000Z",
+      verified_at: "2026-04-05T06:07:09.412Z",
+    };
+  };
+  return { noteAt, receiptOf, places, proofAt: (which: number) => naiveInclusion(places[which] as number, leaves).map(base64Of) };
+};
+
+/** The attested checkpoint covers both statements always, so that one time stamp over it serves every world. */
+const attestedLedger = (fingerprint: string) => {
+  const anchor = { entityId: certId, fingerprint, originDomain: "www.acme-solar.example" };
+  const statements = [
+    anchorStatement({ event: "certificate.issued", ...anchor, at: issuedAt }),
+    anchorStatement({ event: "certificate.revoked", ...anchor, at: withdrawnAt }),
+  ];
+  return { statements, ledger: ledgerOf(statements) };
+};
+
+/** What the recorded time stamp is over, for whoever records it anew. */
+export const noteToStamp = (): Promise<string> => attestedLedger(sealed({}).certificate.fingerprint).ledger.noteAt(40);
+
+const anchorsOf = async (wanted: Wanted, fingerprint: string): Promise<PackedAnchor[]> => {
+  const reach = wanted.anchors ?? "attested";
+  if (reach === "none") return [];
+  const { statements, ledger } = attestedLedger(fingerprint);
+  const note = await ledger.noteAt(40);
+  const cosignature = await cosignatureLine(note.slice(0, note.indexOf("\n\n") + 1), witness, 1_775_369_703n);
+  const isStamped = stamped.note_sha256 === sha256Hex(note);
+  const anchor = async (event: "issued" | "revoked", which: number): Promise<PackedAnchor> => ({
+    event,
+    statement: statements[which] as string,
+    receipt: reach === "pending" ? null : await ledger.receiptOf(which),
+    attested:
+      reach === "attested"
+        ? {
+            note,
+            inclusionProof: ledger.proofAt(which),
+            cosignatures: [cosignature],
+            tsr: isStamped ? bytesOfBase64(stamped.token) : null,
+          }
+        : null,
+  });
+  return [await anchor("issued", 0), ...(wanted.isRevoked ? [await anchor("revoked", 1)] : [])];
+};
+
+/** Salts of 128 bits, one for each entry. */
+const saltOf = (at: number): string => base64UrlOf(sha256(`salt ${at}`).subarray(0, 16));
+
+const auditOf = async (wanted: Wanted, issuance: JsonObject): Promise<PackedAudit | null> => {
+  if (wanted.audit === "none") return null;
+  const mine = (type: string, at: number, payload: JsonObject) => ({ type, entity: certId as string, kind: "certificate", at, payload });
+  const other = (type: string, at: number) => ({
+    type,
+    entity: "key_else",
+    kind: "api_key",
+    at,
+    payload: { actor: "owner" } as JsonObject,
+  });
+  const events = [
+    ...(wanted.isFirstEntry ? [] : [other("api_key.created", issuedAt - 5_000)]),
+    mine("certificate.issued", issuedAt, wanted.lies?.issuance ?? issuance),
+    mine("policy.linked", issuedAt + 9_000, { content_hash: sha256Hex(privacyText) }),
+    other("api_key.created", issuedAt + 60_000),
+    mine("certificate.subject_read", issuedAt + 90_000, { actor: "api_key:key_1" }),
+    ...(wanted.isRevoked ? [mine("certificate.revoked", withdrawnAt, { actor: "subject", method: "email_code" })] : []),
+  ];
+  let head = genesisOf(sha256, { chain: chain.tag, chainIndex: BigInt(chainIndex) });
+  const entries: { entry: AuditEntry; hash: string; payload: JsonObject; salt: string }[] = [];
+  for (const [at, event] of events.entries()) {
+    const salt = saltOf(at);
+    const next = nextEntry(sha256, chain.tag, head, {
+      type: event.type,
+      entity_type: event.kind,
+      entity_id: event.entity,
+      at: new Date(event.at).toISOString(),
+      payload_hash: auditPayloadHash(salt, event.payload),
+    });
+    head = next.head;
+    entries.push({ entry: next.entry, hash: head.hash, payload: event.payload, salt });
+  }
+  const { lies = {} } = wanted;
+  const ownLeaf = canonicalJson({ chain: chain.tag, head: head.hash, seq: head.seq.toString(), ...lies.leaf });
+  const heads = Array.from({ length: 9 }, (_, at) =>
+    at === chainIndex ? ownLeaf : headLeafText(sha256Hex(`chain ${at}`).slice(0, 32), { seq: 1n, hash: sha256Hex(`${at}`) }),
+  );
+  const headLeaves = heads.map((text) => naiveLeaf(utf8(text)));
+  const ordered = lies.order === "reversed" ? entries.toReversed() : entries;
+  const own = ordered.flatMap(({ hash }, at) => [naiveLeaf(sha256(`other ${at}`)), naiveLeaf(bytesOfHex(hash) as Uint8Array)]);
+  const before = lies.order === "after the record" ? [naiveLeaf(sha256("else"))] : own;
+  const record = headsRecordText({
+    at: "2026-04-05T06:15:00.000Z",
+    heads_root: hexOf(naiveRoot(headLeaves)),
+    heads_size: String(heads.length),
+    log_size: lies.logSize ?? String(before.length),
+    schema: "svc-heads-v1",
+  });
+  const recordIndex = before.length;
+  const leaves = [...before, naiveLeaf(sha256(record)), ...(lies.order === "after the record" ? own : [])];
+  const checkpoint = await signNote(checkpointText({ origin: auditOrigin, size: BigInt(leaves.length), root: naiveRoot(leaves) }), [
+    auditSigner,
+  ]);
+  const proofAt = (index: number): string => tlogProofText({ index: BigInt(index), hashes: naiveInclusion(index, leaves), checkpoint });
+  const placeOf = (hash: string): number => leaves.findIndex((leaf) => leaf.equals(naiveLeaf(bytesOfHex(hash) as Uint8Array)));
+  const shown = entries.map((one) => ({ ...one, place: placeOf(one.hash) })).filter(({ entry }) => entry.entity_id === certId);
+  return {
+    chainIndex,
+    entries: shown.map(({ entry }) => entry),
+    payloads: new Map(shown.map(({ entry, payload, salt }) => [entry.seq, { payload, salt }])),
+    proofs: new Map(shown.map(({ entry, place }) => [entry.seq, proofAt(place)])),
+    heads:
+      wanted.audit === "entries"
+        ? null
+        : {
+            record,
+            record_tlog_proof: proofAt(recordIndex),
+            leaf: heads[chainIndex] as string,
+            path: naiveInclusion(chainIndex, headLeaves).map(base64Of),
+            size: String(heads.length),
+          },
+  };
+};
+
+/** The anchor as the service publishes it. */
+const publishedAnchor = (anchor: PackedAnchor | undefined): JsonObject | null => {
+  if (anchor === undefined) return null;
+  const { statement, receipt, attested } = anchor;
+  const common = {
+    event: `certificate.${anchor.event}`,
+    entry_hash: sha256Hex(statement),
+    statement,
+    ledger: `tlog:${ledgerOrigin}`,
+  };
+  if (receipt === null) return { status: "pending", ...common };
+  return {
+    status: "anchored",
+    ...common,
+    tx_ref: receipt.tx_ref,
+    leaf_index: receipt.leaf_index,
+    tree_size: receipt.tree_size,
+    inclusion_proof: receipt.inclusion_proof,
+    signed_root: receipt.signed_root,
+    anchored_at: receipt.verified_at,
+    anchored_at_source: "service",
+    tlog_proof: receiptProofText(receipt),
+    ...(attested !== null && {
+      attested: {
+        tree_size: "40",
+        signed_root: attested.note + attested.cosignatures.join(""),
+        inclusion_proof: attested.inclusionProof,
+        time: null,
+        time_source: "rfc3161",
+        attestations: attested.tsr === null ? [] : [{ kind: "rfc3161", tsa: stamped.name, time: null, token: base64Of(attested.tsr) }],
+      },
+    }),
+  };
+};
+
+export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
+  const { certificate, fact } = sealed(wanted);
+  const anchors = await anchorsOf(wanted, certificate.fingerprint);
+  const policy = (kind: "privacy" | "terms", text: string) => ({
+    id: `pol_${kind}`,
+    kind,
+    sourceUrl: `https://www.acme-solar.example/${kind}`,
+    contentHash: sha256Hex(text),
+    capturedAt: issuedAt + 8_000,
+  });
+  const opened: OpenedCertificate = {
+    certificate: {
+      id: certificate.id,
+      businessId: certificate.business.id,
+      businessName: certificate.business.name,
+      environment: certificate.environment,
+      status: wanted.isRevoked ? "revoked" : "active",
+      purpose: certificate.purpose,
+      disclosureText: certificate.disclosureText,
+      disclosureHash: certificate.disclosureHash,
+      entities: certificate.recipients.entities,
+      answered: certificate.recipients.answered ?? null,
+      originDomain: certificate.originDomain,
+      issuedAt,
+      fingerprint: certificate.fingerprint,
+      subjectHash: certificate.subjectHash,
+      subjectMasked: maskedSubject(certificate.fields),
+      subjectErasedAt: wanted.isErased ? withdrawnAt : null,
+      gpc: false,
+      capturedVia: "browser",
+      signature: { kid: issuer.kid, alg: "Ed25519", value: await issuer.sign(certificate.canonical) },
+      viewCount: 2,
+      policiesLooked: true,
+      policies: [policy("privacy", privacyText), policy("terms", termsText)],
+      anchor: null,
+    },
+    subject: wanted.isErased ? null : { fields: certificate.fields, rootSalt: certificate.rootSalt },
+    evidence: certificate.evidence,
+    evidenceHash: certificate.evidenceHash,
+    retentionUntil: certificate.retentionUntil,
+    chain,
+  };
+  const withdrawal = {
+    withdrawn_at: new Date(withdrawnAt).toISOString(),
+    cease_by: "2026-04-17T23:59:59.999Z",
+    method: "email_code",
+    scope: "certificate",
+    anchor: publishedAnchor(anchors[1]),
+  };
+  const view: JsonObject = {
+    ...verifyView(opened.certificate, "https://svc.example"),
+    anchor: publishedAnchor(anchors[0]),
+    withdrawal: wanted.isRevoked ? (withdrawal as unknown as Json) : null,
+    cease_by: wanted.isRevoked ? withdrawal.cease_by : null,
+  };
+  const parts: EvidenceParts = {
+    createdAt: wanted.createdAt ?? Date.parse("2026-11-20T12:00:00.000Z"),
+    opened,
+    verifyView: view,
+    views: [
+      { at: issuedAt + 70_000, ip: "198.51.100.23", userAgent: "Mozilla/5.0 (Windows NT 10.0)", os: "Windows", bot: false },
+      { at: issuedAt + 80_000, ip: "198.51.100.23", userAgent: "curl/8", os: null, bot: true },
+    ],
+    policyTexts: new Map([
+      [sha256Hex(privacyText), privacyText],
+      [sha256Hex(termsText), termsText],
+    ]),
+    identity: { legalName: "Acme Solar LLC", mailingAddress: "1 Sun St\nTestville, CA", contact: "privacy@acme-solar.example" },
+    anchors,
+    audit: await auditOf(wanted, fact.payload),
+    trust: wanted.trust ?? trustDocument,
+    issuer: { keyName: "svc.example/issuer", x: issuer.publicKeys[0]?.x ?? "", sign: issuer.sign },
+    disclose: wanted.disclose === undefined || wanted.disclose === null ? null : new Set(wanted.disclose),
+    redacted: wanted.redacted ?? false,
+  };
+  return { parts, fingerprint: certificate.fingerprint };
+};

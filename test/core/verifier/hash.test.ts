@@ -1,0 +1,64 @@
+// The verifier's own SHA-256 and HMAC: against the published vectors and against the runtime's.
+import { createHash, createHmac } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { hexOf, utf8 } from "../../../core/bytes.ts";
+import { hmacSha256, sha256, sha256Hex } from "../../../verifier/hash.ts";
+import { draws } from "./repack.ts";
+
+const drawn = (next: (below: number) => number, length: number): Uint8Array => Uint8Array.from({ length }, () => next(256));
+
+describe("SHA-256", () => {
+  test.each([
+    ["", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"],
+    ["abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"],
+    ["abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"],
+    [
+      "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
+      "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1",
+    ],
+  ])("gives the digest that FIPS 180-4 publishes for %j", (message, digest) => {
+    expect(sha256Hex(message)).toBe(digest);
+  });
+
+  test("gives the published digest of a million times a", () => {
+    expect(sha256Hex("a".repeat(1_000_000))).toBe("cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  });
+
+  test("is that of the runtime for every length up to five blocks and 4,000 drawn messages", () => {
+    const next = draws(1);
+    const lengths = [...Array.from({ length: 321 }, (_, length) => length), ...Array.from({ length: 4_000 }, () => next(2_000))];
+    for (const length of lengths) {
+      const message = drawn(next, length);
+      expect(hexOf(sha256(message))).toBe(createHash("sha256").update(message).digest("hex"));
+    }
+  });
+
+  test("takes text as UTF-8, and a part of a buffer as that part", () => {
+    expect(sha256Hex("Zürich 😀")).toBe(sha256Hex(utf8("Zürich 😀")));
+    const whole = utf8("xxabcxx");
+    expect(sha256Hex(whole.subarray(2, 5))).toBe(sha256Hex("abc"));
+  });
+});
+
+describe("HMAC-SHA-256", () => {
+  test.each([
+    ["0b".repeat(20), utf8("Hi There"), "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"],
+    [hexOf(utf8("Jefe")), utf8("what do ya want for nothing?"), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"],
+    [
+      "aa".repeat(131),
+      utf8("Test Using Larger Than Block-Size Key - Hash Key First"),
+      "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54",
+    ],
+  ])("gives the code that RFC 4231 publishes", (key, message, code) => {
+    expect(hexOf(hmacSha256(Uint8Array.from(Buffer.from(key, "hex")), message))).toBe(code);
+  });
+
+  test("is that of the runtime for 2,000 drawn keys and messages", () => {
+    const next = draws(2);
+    for (let round = 0; round < 2_000; round += 1) {
+      const key = drawn(next, next(150));
+      const message = drawn(next, next(300));
+      expect(hexOf(hmacSha256(key, message))).toBe(createHmac("sha256", key).update(message).digest("hex"));
+    }
+  });
+});

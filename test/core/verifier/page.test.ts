@@ -1,0 +1,149 @@
+// The page that checks itself, in a real browser, opened from disk: what it says, that it reaches for nothing, and that it finds
+// out a copy that somebody changed.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { evidenceHtml, evidenceZip } from "../../../core/certificates/evidence-pack.ts";
+import { bundleVerifier } from "../../../verifier/build.ts";
+import { accessibilityFindings, fitsItsWidth, launchBrowser, openPage } from "../../support/browser.ts";
+import { trustDocument, worldOf } from "./evidence.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-page-"));
+let browser: Browser;
+let good: string;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  good = await evidenceHtml((await worldOf({ isRevoked: true })).parts, (await bundleVerifier()).page);
+  writeFileSync(join(folder, "trust.json"), JSON.stringify(trustDocument));
+  writeFileSync(join(folder, "other.json"), "[]");
+});
+afterAll(async () => {
+  await browser.close();
+  rmSync(folder, { recursive: true });
+});
+
+const opened = async (html: string) => {
+  const path = join(folder, "evidence.html");
+  writeFileSync(path, html);
+  const context = await openPage(browser);
+  const asked: string[] = [];
+  context.page.on("request", (request) => asked.push(request.url()));
+  await context.page.goto(pathToFileURL(path).href);
+  const settled = async (verdict: string): Promise<string> => {
+    await context.page.waitForSelector(`#verdict[data-verdict="${verdict}"]`);
+    return (await context.page.textContent("#verdict")) ?? "";
+  };
+  return { ...context, asked, settled };
+};
+
+/** A letter of the pack changed to its neighbour in the alphabet, so that it stays base64. */
+const changed = (html: string, at: number): string => {
+  const start = html.indexOf('id="pack">') + 'id="pack">'.length + at;
+  const letter = html[start] === "A" ? "B" : "A";
+  return html.slice(0, start) + letter + html.slice(start + 1);
+};
+
+describe("the page from disk", () => {
+  test("checks its pack with the pack's own keys and says what is missing: keys of the reader's own", async () => {
+    const { page, settled, complaints, asked, close } = await opened(good);
+    expect(await settled("incomplete")).toContain("Nothing is wrong, but the proof is not complete.");
+    expect(await page.locator('tr[data-outcome="pass"]').count()).toBe(29);
+    expect(await page.locator('tr[data-outcome="fail"]').count()).toBe(0);
+    expect(complaints).toEqual([]);
+    expect(asked.filter((url) => !url.startsWith("file:"))).toEqual([]);
+    expect(asked).toHaveLength(1);
+    await close();
+  });
+
+  test("is valid once the reader gives keys of his own", async () => {
+    const { page, settled, complaints, close } = await opened(good);
+    await page.setInputFiles("#trust", join(folder, "trust.json"));
+    expect(await settled("valid")).toContain("Every check passed.");
+    await page.fill("#fingerprint", "0".repeat(64));
+    await page.locator("#fingerprint").blur();
+    expect(await settled("invalid")).toContain("fp.hash");
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test("takes no other file for a trust document", async () => {
+    const { page, settled, close } = await opened(good);
+    await settled("incomplete");
+    await page.setInputFiles("#trust", join(folder, "other.json"));
+    await page.waitForFunction(() => (document.getElementById("trust") as HTMLInputElement).validationMessage !== "");
+    await settled("incomplete");
+    await close();
+  });
+
+  test("shows the certificate in words, every check in a table, and passes the accessibility rules", async () => {
+    const { page, settled, close } = await opened(good);
+    await settled("incomplete");
+    expect(await page.textContent("blockquote")).toContain('By clicking "Submit" I agree');
+    expect(await page.locator("#checks tr").count()).toBe(31);
+    expect(await page.textContent('tr[data-check="fp.hash"]')).toContain("The fingerprint is the SHA-256 of the record.");
+    expect(await accessibilityFindings(page)).toEqual([]);
+    for (const width of [320, 1_200]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await fitsItsWidth(page)).toBe(true);
+    }
+    await page.emulateMedia({ media: "print" });
+    expect(await page.locator("#trust").isVisible()).toBe(false);
+    expect(await page.locator("#checks").isVisible()).toBe(true);
+    await close();
+  });
+
+  test("gives the pack back as the zip it was made of", async () => {
+    const { page, settled, close } = await opened(good);
+    await settled("incomplete");
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click("#save")]);
+    expect(download.suggestedFilename()).toBe("evidence-cc_009w4k2m7q1x8z3v5t6r0nabcd.zip");
+    const saved = readFileSync(await download.path());
+    expect(Buffer.compare(saved, Buffer.from(await evidenceZip((await worldOf({ isRevoked: true })).parts)))).toBe(0);
+    await close();
+  });
+
+  test("without its script says that nothing was checked", async () => {
+    const path = join(folder, "evidence.html");
+    writeFileSync(path, good);
+    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    await page.goto(pathToFileURL(path).href);
+    expect(await page.textContent("#verdict")).toContain("Not checked.");
+    await close();
+  });
+});
+
+describe("a changed copy", () => {
+  test.each([100, 9_000, 33_333, 60_000])("with one letter of its pack changed at %d names the check that fails", async (at) => {
+    const { page, settled, close } = await opened(changed(good, at));
+    expect(await settled("invalid")).toContain("zip.structure");
+    expect(await page.getAttribute("#verdict", "data-failed")).toBe("zip.structure");
+    await close();
+  });
+
+  test("that shows another certificate than its pack holds is found out and set right", async () => {
+    const { page, settled, close } = await opened(good.replace("4 March 2026", "4 March 2025"));
+    expect(await settled("invalid")).toContain("was not what the pack holds");
+    expect(await page.textContent("#certificate")).toContain("4 March 2026");
+    await close();
+  });
+
+  test("with another script does not run it: the page names its own by hash", async () => {
+    const forged = good.replace("<script>", "<script>document.title = 'forged';");
+    const { page, complaints, close } = await opened(forged);
+    expect(await page.title()).not.toBe("forged");
+    expect(await page.textContent("#verdict")).toContain("Not checked.");
+    expect(complaints.join()).toContain("Content Security Policy");
+    await close();
+  });
+});
+
+describe("a verifier that would end its own element", () => {
+  test("is refused when the page is made", async () => {
+    const { parts } = await worldOf();
+    await expect(evidenceHtml(parts, "const a = '</script>';")).rejects.toThrow(TypeError);
+  });
+});

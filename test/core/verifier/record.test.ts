@@ -1,0 +1,39 @@
+// Details of single checks that a whole pack cannot show: short salts, and answers remembered for the right key.
+import { describe, expect, test } from "vitest";
+import { canonicalJson } from "../../../core/canonical-json.ts";
+import { fieldCommitment } from "../../../core/certificates/subject.ts";
+import { remembering, webCrypto } from "../../../verifier/crypto.ts";
+import { checkDisclosures } from "../../../verifier/record.ts";
+
+describe("a salt", () => {
+  const outcome = (salt: string): string => {
+    const commitments = canonicalJson({ email: fieldCommitment(salt, "email", "pat@example.com") });
+    return checkDisclosures(canonicalJson([[salt, "email", "pat@example.com"]]), commitments).outcome;
+  };
+  test("has 128 bits, in its one spelling, even where the commitment was made with another", () => {
+    expect(outcome("M0wf8M-0jao61I8anqJ2AA")).toBe("pass");
+    for (const salt of ["", "AA", "M0wf8M-0jao61I8anqJ2AB", "M0wf8M-0jao61I8anqJ2AA==", "M0wf8M+0jao61I8anqJ2AA"])
+      expect(outcome(salt)).toBe("fail");
+  });
+});
+
+describe("remembered answers", () => {
+  test("are given again for the same key, words and signature, and for no others", async () => {
+    let asked = 0;
+    const crypto = remembering({
+      ...webCrypto,
+      verifyEd25519: async (publicKey, message, signature) => {
+        asked += 1;
+        return publicKey[0] === 1 && message[0] === 2 && signature[0] === 3;
+      },
+    });
+    const [one, two, three] = [Uint8Array.of(1), Uint8Array.of(2), Uint8Array.of(3)] as const;
+    expect(await crypto.verifyEd25519(one, two, three)).toBe(true);
+    expect(await crypto.verifyEd25519(one, two, three)).toBe(true);
+    expect(asked).toBe(1);
+    expect(await crypto.verifyEd25519(three, two, three)).toBe(false);
+    expect(await crypto.verifyEd25519(one, one, three)).toBe(false);
+    expect(await crypto.verifyEd25519(one, two, two)).toBe(false);
+    expect(asked).toBe(4);
+  });
+});

@@ -1,0 +1,60 @@
+// Ways to change a pack: with the manifest left as it is, put in order again, or signed again by whomever.
+import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
+import { manifestNoteText } from "../../../core/certificates/evidence-manifest.ts";
+import { zipOf } from "../../../core/certificates/evidence-zip.ts";
+import { bytesOfBase64, bytesOfBase64Url, utf8 } from "../../../core/bytes.ts";
+import { sha256, sha256Hex } from "../../../core/hash.ts";
+import { keyKinds, signNote, verifierKey } from "../../../core/ledger/note.ts";
+import type { Signer } from "../../../storage/signer.ts";
+
+export type Files = Map<string, Uint8Array>;
+
+/** The same draws for the same seed, so that a failure can be repeated. */
+export const draws = (seed: number): ((below: number) => number) => {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+};
+
+/** One byte changed to another. */
+export const flipped = (bytes: Uint8Array, at: number, mask: number): Uint8Array => {
+  const changed = bytes.slice();
+  changed[at] = (changed[at] as number) ^ mask;
+  return changed;
+};
+
+export const textOf = (files: ReadonlyMap<string, Uint8Array>, path: string): string => new TextDecoder().decode(files.get(path));
+
+export const jsonOf = (files: ReadonlyMap<string, Uint8Array>, path: string) => JSON.parse(textOf(files, path));
+
+export const setText = (files: Files, path: string, text: string): void => {
+  files.set(path, utf8(text));
+};
+
+export const setJson = (files: Files, path: string, value: Json): void => setText(files, path, canonicalJson(value));
+
+/** The lists of the manifest as they would have to be for these files. */
+export const relisted = (given: ReadonlyMap<string, Uint8Array>): Files => {
+  const files = new Map(given);
+  const paths = [...files.keys()].filter((path) => !path.startsWith("MANIFEST.") && path !== "manifest.json").sort();
+  const listed = paths.map((path) => ({ path, size: files.get(path)!.length, sha256: sha256Hex(files.get(path)!) }));
+  setJson(files, "manifest.json", { ...jsonOf(files, "manifest.json"), files: listed });
+  const sums = [...paths, "manifest.json"].sort().map((path) => `${sha256Hex(files.get(path)!)}  ${path}\n`);
+  setText(files, "MANIFEST.sha256", sums.join(""));
+  return files;
+};
+
+/** Listed again and signed by the key of `by`, under the same name. */
+export const resigned = async (given: ReadonlyMap<string, Uint8Array>, by: Signer): Promise<Files> => {
+  const files = relisted(given);
+  const key = verifierKey(sha256, "svc.example/issuer", keyKinds.log, bytesOfBase64Url(by.publicKeys[0]!.x)!);
+  const text = manifestNoteText(jsonOf(files, "manifest.json").cert_id, files.get("MANIFEST.sha256")!);
+  setText(files, "MANIFEST.note", await signNote(text, [{ key, sign: async () => bytesOfBase64(await by.sign(text))! }]));
+  return files;
+};
+
+export const zipped = (files: ReadonlyMap<string, Uint8Array>): Uint8Array<ArrayBuffer> => zipOf(files);

@@ -1,0 +1,318 @@
+// Packs that somebody changed: single bytes by the thousand in every kind of file, under every kind of repair that an attacker
+// could try, and encodings that say the same in another way. Each change is found, and the check that finds it has a name.
+import { afterAll, describe, expect, test } from "vitest";
+import { concatBytes, utf8 } from "../../../core/bytes.ts";
+import { evidenceZip, packFiles } from "../../../core/certificates/evidence-pack.ts";
+import { checkIds, type Report } from "../../../verifier/checks.ts";
+import { trustOf } from "../../../verifier/trust.ts";
+import { noDemands, verifyPack } from "../../../verifier/verify-pack.ts";
+import { issuer, stranger, trustDocument, worldOf } from "./evidence.ts";
+import { draws, flipped, relisted, resigned, setJson, setText, textOf, zipped, type Files } from "./repack.ts";
+
+const trust = trustOf(trustDocument);
+const { parts } = await worldOf({ isRevoked: true });
+const pack = await packFiles(parts);
+const zip = await evidenceZip(parts);
+const paths = [...pack.keys()].sort();
+const signedByStranger = await resigned(pack, stranger);
+
+const verdictOn = (bytes: Uint8Array): Promise<Report> => verifyPack(bytes, { ...noDemands, trust });
+
+const masks = [0x01, 0x20, 0x80, 0xff]; // the last bit, the case of a letter, the bit that text never sets, all of them
+
+/** For each file of the pack so many changes of one byte, drawn the same each time. */
+function* changes(perFile: number, seed: number): Generator<{ readonly path: string; readonly files: Files; readonly at: number }> {
+  const next = draws(seed);
+  for (const path of paths) {
+    const bytes = pack.get(path)!;
+    for (let count = 0; count < perFile; count += 1) {
+      const at = next(bytes.length);
+      yield { path, at, files: new Map(pack).set(path, flipped(bytes, at, masks[next(masks.length)]!)) };
+    }
+  }
+}
+
+let changed = 0;
+let found = 0;
+const tally = (report: Report): string => {
+  changed += 1;
+  if (report.verdict === "invalid" && report.failed !== null && checkIds.includes(report.failed)) found += 1;
+  return report.failed ?? report.verdict;
+};
+afterAll(() => console.log(`${changed} single-byte changes, ${changed - found} not found`));
+
+test("the pack itself is valid, also when it is put together again", async () => {
+  expect((await verdictOn(zip)).verdict).toBe("valid");
+  expect((await verdictOn(zipped(relisted(pack)))).verdict).toBe("valid");
+  expect((await verdictOn(zipped(await resigned(pack, issuer)))).verdict).toBe("valid");
+});
+
+describe("a changed byte", () => {
+  test("of the zip, wherever it is, breaks its structure", async () => {
+    const next = draws(11);
+    const missed: number[] = [];
+    for (let count = 0; count < 2_000; count += 1) {
+      const at = next(zip.length);
+      if (tally(await verdictOn(flipped(zip, at, masks[next(masks.length)]!))) !== "zip.structure") missed.push(at);
+    }
+    expect(missed).toEqual([]);
+  });
+
+  test("of a file that is zipped again is not as the manifest lists it", async () => {
+    const missed: string[] = [];
+    const named = new Set<string>();
+    for (const { path, at, files } of changes(8, 12)) {
+      const failed = tally(await verdictOn(zipped(files)));
+      named.add(failed);
+      if (!["manifest.files", "manifest.signature"].includes(failed)) missed.push(`${path} ${at}: ${failed}`);
+    }
+    expect(missed).toEqual([]);
+    expect([...named].sort()).toEqual(["manifest.files", "manifest.signature"]); // the second for the note itself
+  });
+
+  test("of a file whose lists are put in order again breaks the issuer's signature", async () => {
+    const missed: string[] = [];
+    for (const { path, at, files } of changes(6, 13)) {
+      const isList = path === "manifest.json" || path.startsWith("MANIFEST."); // putting in order would undo the change
+      const failed = tally(await verdictOn(zipped(isList ? files : relisted(files))));
+      const expected = isList ? ["manifest.files", "manifest.signature"] : ["manifest.signature"];
+      if (!expected.includes(failed)) missed.push(`${path} ${at}: ${failed}`);
+    }
+    expect(missed).toEqual([]);
+  });
+
+  test("of a file that somebody signs again with a key of his own is not the issuer's", async () => {
+    const missed: string[] = [];
+    for (const { path, at, files } of changes(6, 14)) {
+      if (path === "manifest.json" || path.startsWith("MANIFEST.")) continue;
+      const failed = tally(await verdictOn(zipped(await resigned(files, stranger))));
+      if (failed !== "manifest.signature") missed.push(`${path} ${at}: ${failed}`);
+    }
+    expect(missed).toEqual([]);
+  });
+
+  /** What somebody besides the issuer vouches for, or the fingerprint binds. */
+  const isBound = (path: string): boolean =>
+    /^(?:fingerprint\/|subject\/|policies\/.*txt$|anchors\/.*(?:statement\.json|proof|checkpoint\.txt)$|audit\/)/.test(path);
+
+  test("of a file that the fingerprint, a log or a witness binds is found even if the issuer himself signs again", async () => {
+    const valid: string[] = [];
+    const named = new Set<string>();
+    for (const { path, at, files } of changes(12, 15)) {
+      if (!isBound(path)) continue;
+      const report = await verdictOn(zipped(await resigned(files, issuer)));
+      named.add(report.failed ?? report.verdict);
+      if (report.verdict === "valid") valid.push(`${path} ${at}`);
+    }
+    expect(valid).toEqual([]);
+    expect([...named]).toEqual(
+      expect.arrayContaining([
+        "fp.canonical",
+        "fp.hash",
+        "disclosure.hash",
+        "subject.commitments",
+        "subject.disclosures",
+        "policies.hash",
+        "anchor.statement",
+        "anchor.inclusion",
+        "attest.inclusion",
+        "revoke.statement",
+        "revoke.inclusion",
+        "revoke.attest.inclusion",
+        "audit.chain",
+        "audit.inclusion",
+        "audit.heads",
+      ]),
+    );
+  });
+
+  test("of a receipt is found even if the issuer himself signs again, but for the two times that are his own", async () => {
+    const bytes = pack.get("anchors/issued/receipt.json")!;
+    const text = textOf(pack, "anchors/issued/receipt.json");
+    const ownTimes = [...text.matchAll(/"(?:submitted_at|verified_at)":"/g)].map(({ index, 0: name }) => index + name.length);
+    const isOwnTime = (at: number): boolean => ownTimes.some((start) => at >= start && at < start + 24);
+    const missed: number[] = [];
+    for (let at = 0; at < bytes.length; at += 11) {
+      const files = await resigned(new Map(pack).set("anchors/issued/receipt.json", flipped(bytes, at, 0x01)), issuer);
+      if ((await verdictOn(zipped(files))).verdict === "valid" && !isOwnTime(at)) missed.push(at);
+    }
+    expect(missed).toEqual([]);
+  });
+});
+
+/** The failed check after a change that the issuer himself signed. */
+const failedAfter = async (change: (files: Files) => void): Promise<string> => {
+  const files = new Map(pack);
+  change(files);
+  const report = await verdictOn(zipped(await resigned(files, issuer)));
+  return report.failed ?? report.verdict;
+};
+
+describe("another spelling of the same", () => {
+  const asJson = (path: string) => (files: Files) => setText(files, path, JSON.stringify(JSON.parse(textOf(files, path)), null, 1));
+  const marked = (path: string) => (files: Files) => files.set(path, concatBytes(Uint8Array.of(0xef, 0xbb, 0xbf), files.get(path)!));
+  const replaced = (path: string, from: string | RegExp, to: string) => (files: Files) => {
+    const text = textOf(files, path);
+    expect(text.replace(from, to)).not.toBe(text);
+    setText(files, path, text.replace(from, to));
+  };
+  const twice = (path: string) => (files: Files) => {
+    const text = textOf(files, path);
+    const [, member = ""] = /^\{("[^"]+":"[^"]*")/.exec(text) ?? [];
+    setText(files, path, text.replace(member, `${member},${member}`));
+  };
+
+  test.each<[string, string, (files: Files) => unknown]>([
+    ["a record with spaces", "fp.canonical", asJson("fingerprint/preimage.json")],
+    ["a record with a byte order mark", "fp.canonical", marked("fingerprint/preimage.json")],
+    ["a record with a key twice", "fp.canonical", replaced("fingerprint/preimage.json", '"cert_id":', '"cert_id":"x","cert_id":')],
+    ["a record with a line break at its end", "fp.canonical", replaced("fingerprint/preimage.json", /$/, "\n")],
+    ["a record with an escape", "fp.canonical", replaced("fingerprint/preimage.json", "Acme", "\\u0041cme")],
+    ["a record with a further member", "fp.canonical", replaced("fingerprint/preimage.json", '"timestamp"', '"t":"","timestamp"')],
+    ["a certificate with spaces", "fp.hash", asJson("certificate.json")],
+    ["a certificate with a byte order mark", "fp.hash", marked("certificate.json")],
+    ["commitments in upper case", "subject.commitments", replaced("subject/commitments.json", /[0-9a-f]{64}/, "A".repeat(64))],
+    ["commitments with a key twice", "subject.commitments", twice("subject/commitments.json")],
+    [
+      "a salt with a spare bit set",
+      "subject.disclosures",
+      replaced("subject/disclosures.json", "M0wf8M-0jao61I8anqJ2AA", "M0wf8M-0jao61I8anqJ2AB"),
+    ],
+    [
+      "a salt with padding",
+      "subject.disclosures",
+      replaced("subject/disclosures.json", "M0wf8M-0jao61I8anqJ2AA", "M0wf8M-0jao61I8anqJ2AA=="),
+    ],
+    ["a statement with spaces", "anchor.statement", asJson("anchors/issued/statement.json")],
+    ["a receipt with spaces", "anchor.entry_hash", asJson("anchors/issued/receipt.json")],
+    [
+      "a receipt with a hash in upper case",
+      "anchor.entry_hash",
+      replaced("anchors/issued/receipt.json", /"entry_hash":"[^"]+"/, `"entry_hash":"${"A".repeat(64)}"`),
+    ],
+    ["a receipt with a key twice", "anchor.entry_hash", twice("anchors/issued/receipt.json")],
+    ["a receipt with a proof in other base64", "anchor.note", replaced("anchors/issued/receipt.json", /=","/, '","')],
+    ["a proof with CRLF", "anchor.inclusion", replaced("anchors/issued/entry.tlog-proof", /\n/g, "\r\n")],
+    ["an attested proof with CRLF", "attest.inclusion", replaced("anchors/issued/attested.tlog-proof", /\n/g, "\r\n")],
+    ["an attested checkpoint with CRLF", "attest.inclusion", replaced("anchors/issued/checkpoint.txt", /\n/g, "\r\n")],
+    ["an index with a zero in front", "attest.inclusion", replaced("anchors/issued/attested.tlog-proof", "index 17", "index 017")],
+    ["an audit entry with spaces", "audit.chain", replaced("audit/entries.jsonl", '{"at":', '{ "at":')],
+    ["audit entries with CRLF", "audit.chain", replaced("audit/entries.jsonl", /\n/g, "\r\n")],
+    ["audit entries without their last line break", "audit.chain", replaced("audit/entries.jsonl", /\n$/, "")],
+    ["audit entries with an empty line", "audit.chain", replaced("audit/entries.jsonl", "\n", "\n\n")],
+    ["a record of heads with spaces", "audit.heads", asJson("audit/heads-record.json")],
+  ])("%s is refused", async (_, check, change) => {
+    expect(await failedAfter(change)).toBe(check);
+  });
+
+  test.each<[string, (files: Files) => unknown, string]>([
+    ["sums in upper case", replaced("MANIFEST.sha256", /^[0-9a-f]{64}/, "A".repeat(64)), "manifest.files"],
+    ["sums with CRLF", replaced("MANIFEST.sha256", /\n/g, "\r\n"), "manifest.files"],
+    ["sums with the mark of binary files", replaced("MANIFEST.sha256", "  ", " *"), "manifest.files"],
+    ["sums with a line twice", replaced("MANIFEST.sha256", /^(.*\n)/, "$1$1"), "manifest.files"],
+    ["a manifest with spaces", asJson("manifest.json"), "manifest.files"],
+    ["a note with CRLF", replaced("MANIFEST.note", /\n/g, "\r\n"), "manifest.signature"],
+    ["a note with other base64", replaced("MANIFEST.note", /=+\n$/, "\n"), "manifest.signature"],
+  ])("a manifest of %s is refused", async (_, change, check) => {
+    const files = new Map(pack);
+    change(files);
+    expect((await verdictOn(zipped(files))).failed).toBe(check);
+  });
+});
+
+describe("a further file", () => {
+  test.each([
+    "extra.txt",
+    "anchors/issued/extra.json",
+    "anchors/other/statement.json",
+    "audit/0.tlog-proof",
+    "policies/privacy-x.txt",
+    "certificate.JSON",
+    "trust/key.pem",
+  ])("%s does not belong in a pack", async (path) => {
+    const files = new Map(pack).set(path, utf8("x"));
+    const report = await verdictOn(zipped(await resigned(files, issuer)));
+    expect(report).toMatchObject({ verdict: "invalid", failed: "zip.structure" });
+    expect(report.checks[0]?.detail).toContain(path);
+  });
+
+  test.each([
+    ["policies/privacy-".concat("0".repeat(64), ".txt"), "policies.hash"],
+    ["audit/4.tlog-proof", "audit.inclusion"],
+    ["anchors/issued/rekor.json", "anchor.rekor_body"],
+  ])("%s, of a kind that belongs there, is noticed by its check", async (path, check) => {
+    expect(await failedAfter((files) => files.set(path, utf8("x")))).toBe(check);
+  });
+});
+
+describe("a missing file", () => {
+  test("is named, whichever it is", async () => {
+    const silent: string[] = [];
+    for (const path of paths.filter((one) => !one.startsWith("MANIFEST.") && one !== "manifest.json")) {
+      const files = new Map(pack);
+      files.delete(path);
+      expect((await verdictOn(zipped(files))).failed).toMatch(/^(?:zip\.structure|manifest\.files)$/);
+      // Even the issuer cannot leave out what belongs to the rest; a copy of a public key is for convenience only.
+      const report = await verdictOn(zipped(await resigned(files, issuer)));
+      if (report.verdict === "valid") silent.push(path.replace(/-[A-Za-z0-9_-]{16,}/, ""));
+    }
+    expect(silent).toEqual(["trust/issuer.pem", "trust/tsa.pem"]);
+  });
+});
+
+describe("signature lines", () => {
+  const withLine = (path: string, line: string) => (files: Files) => setText(files, path, textOf(files, path) + line);
+
+  test("by keys that nobody knows are passed over", async () => {
+    const unknown = textOf(signedByStranger, "MANIFEST.note").split("\n\n")[1]!;
+    const files = new Map(pack);
+    withLine("MANIFEST.note", unknown)(files);
+    expect((await verdictOn(zipped(files))).verdict).toBe("valid");
+    expect(await failedAfter(withLine("anchors/issued/attested.tlog-proof", unknown))).toBe("valid");
+  });
+
+  test("by a known key that are bad spoil the whole note, next to good ones too", async () => {
+    const files = new Map(pack);
+    const good = textOf(pack, "MANIFEST.note").split("\n\n")[1]!;
+    const [, name = "", encoded = ""] = /^— (\S+) (\S+)/.exec(good) ?? [];
+    const bytes = flipped(Uint8Array.from(Buffer.from(encoded, "base64")), 40, 1);
+    withLine("MANIFEST.note", `— ${name} ${Buffer.from(bytes).toString("base64")}\n`)(files);
+    expect(await verdictOn(zipped(files))).toMatchObject({ verdict: "invalid", failed: "manifest.signature" });
+  });
+
+  test("of another pack do not sign this one", async () => {
+    const other = await packFiles((await worldOf({ redacted: true })).parts);
+    const files = new Map(pack).set("MANIFEST.note", other.get("MANIFEST.note")!);
+    expect((await verdictOn(zipped(files))).failed).toBe("manifest.signature");
+  });
+});
+
+describe("what is no pack", () => {
+  test.each<[string, Uint8Array]>([
+    ["nothing", new Uint8Array(0)],
+    ["text", utf8("hello")],
+    ["a zip of something else", zipped(new Map([["a.txt", utf8("x")]]))],
+    ["zeros", new Uint8Array(1_000)],
+  ])("%s is invalid by its structure", async (_, bytes) => {
+    expect(await verdictOn(bytes)).toMatchObject({ verdict: "invalid", failed: "zip.structure" });
+  });
+
+  test("JSON nested deeper than any stack is refused, not a crash", async () => {
+    const deep = "[".repeat(200_000) + "]".repeat(200_000);
+    for (const path of ["certificate.json", "audit/payloads.json", "subject/disclosures.json", "trust/trust.json"]) {
+      const files = new Map(pack);
+      setText(files, path, deep);
+      const report = await verdictOn(zipped(await resigned(files, issuer)));
+      expect(report.verdict).toBe(path === "trust/trust.json" ? "valid" : "invalid");
+    }
+    const files = new Map(pack);
+    setText(files, "manifest.json", deep);
+    expect((await verdictOn(zipped(files))).failed).toBe("manifest.files");
+  });
+
+  test("a manifest about another certificate is found, whoever signed it", async () => {
+    const files = new Map(pack);
+    setJson(files, "manifest.json", { ...JSON.parse(textOf(pack, "manifest.json")), cert_id: "cc_other" });
+    expect((await verdictOn(zipped(await resigned(files, issuer)))).failed).toBe("cert.consistency");
+  });
+});

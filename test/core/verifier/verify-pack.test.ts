@@ -1,0 +1,279 @@
+// The verdict on packs as they are handed out: complete, not complete yet, redacted, under other keys and other demands.
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../core/certificates/evidence-parts.ts";
+import { evidenceZip } from "../../../core/certificates/evidence-pack.ts";
+import { vkeyOf } from "../../../core/ledger/note.ts";
+import { openNoteSigner } from "../../../storage/note-keys.ts";
+import { checkIds, type Outcome, type Report } from "../../../verifier/checks.ts";
+import { trustOf } from "../../../verifier/trust.ts";
+import { checkOrder, noDemands, verifyPack, type Demands } from "../../../verifier/verify-pack.ts";
+import { webCrypto } from "../../../verifier/crypto.ts";
+import { secretOf } from "../../support/note-keys.ts";
+import { auditOrigin, ledgerOrigin, ledgerSigner, plainTrust, stranger, trustDocument, worldOf, type Wanted } from "./evidence.ts";
+
+const judged = async (wanted: Wanted, document: JsonObject | null = trustDocument, demands: Partial<Demands> = {}): Promise<Report> => {
+  const { parts } = await worldOf(wanted);
+  const trust = document === null ? null : trustOf(document);
+  if (document !== null && trust === null) throw new Error("not a trust document");
+  return verifyPack(await evidenceZip(parts), { ...noDemands, ...demands, trust });
+};
+
+const idsThat = (report: Report, outcome: Outcome): string[] =>
+  report.checks.filter((check) => check.outcome === outcome).map(({ id }) => id);
+
+/** Checks that a certificate in force, in a ledger that holds statements themselves, does not need. */
+const notWithdrawn = [
+  "revoke.statement",
+  "revoke.entry_hash",
+  "revoke.note",
+  "revoke.inclusion",
+  "revoke.rekor_body",
+  "revoke.attest.inclusion",
+  "revoke.attest.cosign",
+  "revoke.attest.tsa",
+];
+
+describe("a complete pack", () => {
+  test("of a certificate in force passes every check that applies, in the written order", async () => {
+    const report = await judged({});
+    expect(report).toMatchObject({ verdict: "valid", failed: null, missing: [], trust: "given" });
+    expect(report.checks.map(({ id }) => id)).toEqual(checkIds);
+    expect(idsThat(report, "skipped")).toEqual(["anchor.rekor_body", ...notWithdrawn]);
+    expect(idsThat(report, "fail")).toEqual([]);
+  });
+
+  test("of a withdrawn certificate passes those of the withdrawal too", async () => {
+    const report = await judged({ isRevoked: true });
+    expect(report.verdict).toBe("valid");
+    expect(idsThat(report, "skipped")).toEqual(["anchor.rekor_body", "revoke.rekor_body"]);
+  });
+
+  test("whose form asked recipient by recipient, and which is its business's first entry, passes", async () => {
+    expect((await judged({ accepted: ["Acme Solar LLC"], anchors: "anchored" }, plainTrust)).verdict).toBe("valid");
+    expect((await judged({ accepted: [], anchors: "anchored" }, plainTrust)).verdict).toBe("valid");
+    expect((await judged({ isFirstEntry: true })).verdict).toBe("valid");
+  });
+
+  test("names the certificate, the fingerprint, the log's sizes and the time that others attest", async () => {
+    const { fingerprint } = await worldOf();
+    const report = await judged({});
+    expect(report).toMatchObject({ cert_id: "cc_009w4k2m7q1x8z3v5t6r0nabcd", fingerprint });
+    const detail = (id: string) => report.checks.find((check) => check.id === id)?.detail;
+    expect(detail("attest.tsa")).toMatch(/^2026-11-20T\d\d:\d\d:\d\d\.\d{3}Z, by tsa\.example$/);
+    expect(detail("attest.cosign")).toContain("witness.example/w1");
+    expect(detail("audit.heads")).toBe("5 entries in the chain at 2026-04-05T06:15:00.000Z");
+  });
+
+  test("is checked in less than 200 ms", async () => {
+    const zip = await evidenceZip((await worldOf({ isRevoked: true })).parts);
+    const trust = trustOf(trustDocument);
+    const times: number[] = [];
+    for (let round = 0; round < 15; round += 1) {
+      const start = performance.now();
+      await verifyPack(zip, { ...noDemands, trust });
+      times.push(performance.now() - start);
+    }
+    const sorted = times.toSorted((a, b) => a - b);
+    console.log(`verifying a pack of ${zip.length} bytes: first ${times[0]?.toFixed(1)} ms, median ${sorted[7]?.toFixed(1)} ms`);
+    expect(sorted[7]).toBeLessThan(200);
+  });
+});
+
+describe("a pack that is not complete", () => {
+  test.each<[string, Wanted, string[]]>([
+    ["the ledger has not confirmed", { anchors: "pending" }, ["anchor.entry_hash"]],
+    ["the ledger was not asked", { anchors: "none" }, ["anchor.statement"]],
+    ["nobody has attested", { anchors: "anchored" }, ["attest.inclusion", "attest.cosign", "attest.tsa"]],
+    ["the audit log holds nothing", { audit: "none" }, ["audit.chain"]],
+    ["the audit log has not recorded the chain", { audit: "entries" }, ["audit.heads"]],
+    ["the ledger has not confirmed the withdrawal", { isRevoked: true, anchors: "pending" }, ["anchor.entry_hash", "revoke.entry_hash"]],
+  ])("because %s is incomplete, not invalid", async (_, wanted, ids) => {
+    const report = await judged(wanted);
+    expect(report).toMatchObject({ verdict: "incomplete", failed: null });
+    expect(idsThat(report, "incomplete")).toEqual(ids);
+    expect(report.missing).toHaveLength(ids.length);
+  });
+
+  test("because a policy's text could not be read says which check lacks it", async () => {
+    const { parts } = await worldOf();
+    const policyTexts = new Map(
+      [...parts.policyTexts].map(([hash], at) => [hash, at === 0 ? null : (parts.policyTexts.get(hash) ?? null)]),
+    );
+    const report = await verifyPack(await evidenceZip({ ...parts, policyTexts }), { ...noDemands, trust: trustOf(trustDocument) });
+    expect(report.missing).toEqual(["policies.hash: the text of 1 of 2 policies is not in the pack"]);
+  });
+});
+
+describe("attestations", () => {
+  test("are not asked for when neither the trust nor the reader asks", async () => {
+    const report = await judged({ anchors: "anchored" }, plainTrust);
+    expect(report.verdict).toBe("valid");
+    expect(idsThat(report, "skipped")).toEqual(expect.arrayContaining(["attest.inclusion", "attest.cosign", "attest.tsa"]));
+  });
+
+  test.each<[string, Partial<Demands>, string[]]>([
+    ["a time stamp", { requiresTimestamp: true }, ["attest.inclusion", "attest.tsa"]],
+    ["a witness", { witnessMin: 1 }, ["attest.inclusion", "attest.cosign"]],
+  ])("are missed when the reader asks for %s", async (_, demands, ids) => {
+    const report = await judged({ anchors: "anchored" }, plainTrust, demands);
+    expect(report.verdict).toBe("incomplete");
+    expect(idsThat(report, "incomplete")).toEqual(ids);
+  });
+
+  test("by fewer witnesses than asked for, or by none that is known, are not enough", async () => {
+    expect((await judged({}, trustDocument, { witnessMin: 2 })).missing).toEqual([
+      "attest.cosign: 1 of 2 witnesses that are asked for: witness.example/w1",
+    ]);
+    expect(idsThat(await judged({}, { ...trustDocument, witnesses: [] }), "incomplete")).toEqual(["attest.cosign"]);
+  });
+
+  test("by an authority that the reader does not name count as none", async () => {
+    const tsa = [{ name: "other", spki_sha256: "00".repeat(32), pem: "" }];
+    expect(idsThat(await judged({}, { ...trustDocument, tsa }), "incomplete")).toEqual(["attest.tsa"]);
+    const expired = (trustDocument.tsa as JsonObject[]).map((one) => ({ ...one, valid_to: "2026-01-01T00:00:00.000Z" }));
+    expect(idsThat(await judged({}, { ...trustDocument, tsa: expired }), "incomplete")).toEqual(["attest.tsa"]);
+  });
+});
+
+describe("redaction", () => {
+  test("leaves a pack valid and is said in the notes", async () => {
+    const report = await judged({ redacted: true, isRevoked: true });
+    expect(report.verdict).toBe("valid");
+    expect(report.notes).toEqual(
+      expect.arrayContaining(["Not disclosed: email, first_name, phone.", "Left out on purpose: evidence, views.ip, views.user_agent."]),
+    );
+    expect((await judged({ disclose: ["email"] })).notes).toContain("Not disclosed: first_name, phone.");
+  });
+
+  test("by erasure leaves fingerprint and proofs valid", async () => {
+    const report = await judged({ isErased: true });
+    expect(report.verdict).toBe("valid");
+    expect(idsThat(report, "skipped")).toEqual(expect.arrayContaining(["subject.commitments", "subject.disclosures"]));
+  });
+});
+
+describe("the reader's own knowledge", () => {
+  test("of the fingerprint is compared with the pack's", async () => {
+    const { fingerprint } = await worldOf();
+    expect((await judged({}, trustDocument, { expectedFingerprint: fingerprint })).verdict).toBe("valid");
+    const report = await judged({}, trustDocument, {
+      expectedFingerprint: fingerprint.replace(/^./, (digit) => (digit === "0" ? "1" : "0")),
+    });
+    expect(report).toMatchObject({ verdict: "invalid", failed: "fp.hash" });
+  });
+
+  test("of the keys is asked for: with the pack's own copy nothing is valid", async () => {
+    const report = await judged({}, null);
+    expect(report).toMatchObject({ verdict: "incomplete", trust: "bundled", failed: null });
+    expect(idsThat(report, "incomplete")).toEqual([]);
+    expect(report.missing[0]).toMatch(/^trust: /);
+  });
+
+  const strangersKeys = { keys: stranger.publicKeys.map((key) => ({ ...key })) };
+  const logs = trustDocument.logs as JsonObject[];
+
+  test.each<[string, JsonObject, string]>([
+    ["another issuer", { ...trustDocument, issuer_keys: strangersKeys }, "manifest.signature"],
+    ["another ledger", { ...trustDocument, logs: [logs[1] as JsonObject] }, ""],
+    [
+      "the ledger's key before its time",
+      { ...trustDocument, logs: [{ ...logs[0], valid_from: "2026-06-01T00:00:00.000Z" }, logs[1]!] },
+      "anchor.note",
+    ],
+    [
+      "the ledger's key after its time",
+      { ...trustDocument, logs: [{ ...logs[0], valid_to: "2026-04-01T00:00:00.000Z" }, logs[1]!] },
+      "anchor.note",
+    ],
+    ["the ledger as an audit log only", { ...trustDocument, logs: [{ ...logs[0], role: "audit" }, logs[1]!] }, ""],
+    [
+      "the audit log's key after its time",
+      { ...trustDocument, logs: [logs[0]!, { ...logs[1], valid_to: "2026-10-01T00:00:00.000Z" }] },
+      "audit.inclusion",
+    ],
+  ])("that names %s does not accept the pack", async (_, document, failed) => {
+    const report = await judged({}, document);
+    expect(report.verdict).toBe(failed === "" ? "incomplete" : "invalid");
+    expect(report.failed ?? "").toBe(failed);
+  });
+
+  test("that names another key of the ledger does not accept the pack", async () => {
+    const other = await openNoteSigner(await secretOf(ledgerOrigin, 22));
+    const document = { ...trustDocument, logs: [{ ...logs[0], vkey: vkeyOf(other.key) }, logs[1]!] };
+    expect(await judged({}, document)).toMatchObject({ verdict: "invalid", failed: "anchor.note" });
+  });
+
+  test("that is older than the pack's copy is said in the notes", async () => {
+    const { parts } = await worldOf({ trust: { ...trustDocument, issuer_keys: { keys: [...issuerKeys(), ...strangersKeys.keys] } } });
+    const report = await verifyPack(await evidenceZip(parts), { ...noDemands, trust: trustOf(trustDocument) });
+    expect(report.verdict).toBe("valid");
+    expect(report.notes).toContain("The pack's own copy of the trust document names keys that yours does not.");
+  });
+
+  const issuerKeys = () => (trustDocument.issuer_keys as { readonly keys: readonly JsonObject[] }).keys;
+});
+
+describe("a program that cannot check signatures", () => {
+  test.each<[string, () => Promise<boolean>]>([
+    ["because it has no such interface", () => Promise.reject(new Error("no Ed25519"))],
+    ["because it says yes to everything", () => Promise.resolve(true)],
+  ])("%s accepts nothing as complete, and says so", async (_, verifyEd25519) => {
+    const { parts } = await worldOf();
+    const report = await verifyPack(
+      await evidenceZip(parts),
+      { ...noDemands, trust: trustOf(trustDocument) },
+      { ...webCrypto, verifyEd25519 },
+    );
+    expect(report.verdict).toBe("incomplete");
+    expect(idsThat(report, "incomplete")).toEqual([
+      "manifest.signature",
+      "cert.consistency",
+      "anchor.note",
+      "audit.inclusion",
+      "audit.heads",
+    ]);
+    expect(report.notes[0]).toContain("cannot check Ed25519");
+  });
+});
+
+describe("the order of times", () => {
+  const issued = "2026-03-04T05:06:07.089Z";
+  const at = (offsetMs: number) => Date.parse(issued) + offsetMs;
+  test.each<[string, Parameters<typeof checkOrder>, Outcome]>([
+    ["a time stamp five minutes early", [issued, undefined, at(-300_000), null], "pass"],
+    ["a time stamp a millisecond earlier than that", [issued, undefined, at(-300_001), null], "fail"],
+    ["a withdrawal in the same instant", [issued, issued, null, null], "pass"],
+    ["a withdrawal before the issuance", [issued, "2026-03-04T05:06:07.088Z", null, null], "fail"],
+    ["a time stamp older than the withdrawal it is about", [issued, "2026-03-04T06:06:07.089Z", at(60_000), at(60_000)], "fail"],
+  ])("with %s", (_, times, outcome) => {
+    expect(checkOrder(...times).outcome).toBe(outcome);
+  });
+});
+
+describe("a trust document", () => {
+  const logs = trustDocument.logs as JsonObject[];
+  const [key] = (trustDocument.issuer_keys as { keys: JsonObject[] }).keys as [JsonObject];
+  test("may hold members that are not known, and leave out what it trusts nobody for", () => {
+    expect(trustOf({ ...trustDocument, further: 1 })).not.toBeNull();
+    expect(trustOf({ version: "1" })).toMatchObject({ ledgers: [], witnesses: [], witnessMin: 0, authorities: [], issuerKeys: [] });
+  });
+
+  test.each<[string, unknown]>([
+    ["no object", []],
+    ["another version", { ...trustDocument, version: 2 }],
+    ["a log under another name than its key's", { ...trustDocument, logs: [{ ...logs[0], origin: auditOrigin }] }],
+    ["a log without a role", { ...trustDocument, logs: [{ ...logs[0], role: null }] }],
+    ["a log whose key id is wrong", { ...trustDocument, logs: [{ ...logs[0], vkey: vkeyOf({ ...ledgerSigner.key, keyId: "00000000" }) }] }],
+    ["a witness that is a log", { ...trustDocument, witnesses: [logs[0]!.vkey] }],
+    ["a time that is none", { ...trustDocument, logs: [{ ...logs[0], valid_from: "yesterday" }] }],
+    ["a negative number of witnesses", { ...trustDocument, policy: { witness_min: -1 } }],
+    ["an authority without a key", { ...trustDocument, tsa: [{ name: "x" }] }],
+    [
+      "an issuer's key under another id",
+      { ...trustDocument, issuer_keys: { keys: [{ ...key, kid: `${String(key.kid).slice(0, -1)}A` }] } },
+    ],
+    ["an issuer's key of another kind", { ...trustDocument, issuer_keys: { keys: [{ ...key, crv: "X25519" }] } }],
+  ])("with %s is not usable", (_, document) => {
+    expect(trustOf(document)).toBeNull();
+  });
+});

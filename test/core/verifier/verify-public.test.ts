@@ -1,0 +1,97 @@
+// What a page can check of the public answer alone: no secret, no pack, only the JSON and the keys it trusts.
+import { describe, expect, test } from "vitest";
+import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
+import type { JsonObject } from "../../../core/certificates/evidence-parts.ts";
+import type { Report } from "../../../verifier/checks.ts";
+import { trustOf } from "../../../verifier/trust.ts";
+import { noDemands } from "../../../verifier/verify-pack.ts";
+import { verifyPublic } from "../../../verifier/verify-public.ts";
+import { plainTrust, trustDocument, worldOf, type Wanted } from "./evidence.ts";
+
+const viewOf = async (wanted: Wanted = {}): Promise<JsonObject> => (await worldOf(wanted)).parts.verifyView;
+const judged = (view: JsonObject, document: JsonObject | null = trustDocument): Promise<Report> =>
+  verifyPublic(view, { ...noDemands, trust: document === null ? null : trustOf(document) });
+const failedOn = async (view: JsonObject): Promise<string> => {
+  const { failed, verdict } = await judged(view);
+  return failed ?? verdict;
+};
+
+const attested = await viewOf({ isRevoked: true });
+
+describe("the public answer", () => {
+  test("of an anchored, attested, withdrawn certificate passes every check", async () => {
+    const report = await judged(attested);
+    expect(report).toMatchObject({ verdict: "valid", failed: null, fingerprint: attested.fingerprint });
+    expect(report.checks.filter(({ outcome }) => outcome !== "pass").map(({ id }) => id)).toEqual([
+      "anchor.rekor_body",
+      "revoke.rekor_body",
+    ]);
+  });
+
+  test("after a trip over the wire is the same", async () => {
+    expect((await judged(JSON.parse(JSON.stringify(attested)))).verdict).toBe("valid");
+  });
+
+  test("while the ledger has not confirmed is incomplete", async () => {
+    expect((await judged(await viewOf({ anchors: "pending" }))).missing).toEqual([
+      "anchor.entry_hash: the ledger has not confirmed yet: there is no receipt",
+    ]);
+  });
+
+  test("anchored and not attested is valid for whoever asks for no more", async () => {
+    expect((await judged(await viewOf({ anchors: "anchored" }), plainTrust)).verdict).toBe("valid");
+    expect((await judged(await viewOf({ anchors: "anchored" }))).verdict).toBe("incomplete");
+  });
+
+  test("without any trusted key still has its fingerprint checked", async () => {
+    const report = await judged(attested, null);
+    expect(report.verdict).toBe("incomplete");
+    expect(report.checks.slice(0, 4).map(({ outcome }) => outcome)).toEqual(["pass", "pass", "pass", "pass"]);
+  });
+
+  const anchor = attested.anchor as JsonObject;
+  const attestedPart = anchor.attested as JsonObject;
+  const inAnchor = (change: JsonObject): JsonObject => ({ anchor: { ...anchor, ...change } });
+  test.each<[string, JsonObject]>([
+    ["fp.canonical", { canonical: `${attested.canonical} ` }],
+    ["fp.canonical", { canonical: 7 }],
+    ["fp.hash", { fingerprint: "00".repeat(32) }],
+    ["disclosure.hash", { disclosure_text: "another text" }],
+    ["cert.consistency", { purpose: "another purpose" }],
+    ["cert.consistency", { preimage: { ...(attested.preimage as JsonObject), purpose: "another purpose" } }],
+    ["cert.consistency", { signature: { ...(attested.signature as JsonObject), value: "AAAA" } }],
+    ["cert.consistency", { status: "active" }],
+    [
+      "anchor.statement",
+      inAnchor({ statement: canonicalJson({ ...JSON.parse(String(anchor.statement)), origin_domain: "other.example" }) }),
+    ],
+    ["anchor.entry_hash", inAnchor({ entry_hash: "00".repeat(32) })],
+    ["anchor.note", inAnchor({ signed_root: String(anchor.signed_root).replace("20", "21") })],
+    ["anchor.note", inAnchor({ signed_root: "hello" })],
+    ["anchor.note", inAnchor({ tree_size: "21" })],
+    ["anchor.note", inAnchor({ ledger: "tlog:other.example/log" })],
+    ["anchor.note", inAnchor({ tx_ref: "ledger.example/ledger/2026h2#18" })],
+    ["anchor.entry_hash", inAnchor({ leaf_index: 17 })],
+    ["anchor.entry_hash", inAnchor({ inclusion_proof: "none" })],
+    ["anchor.inclusion", inAnchor({ inclusion_proof: (anchor.inclusion_proof as Json[]).slice(1) })],
+    ["anchor.inclusion", inAnchor({ tlog_proof: String(anchor.tlog_proof).replace("index 17", "index 18") })],
+    ["attest.inclusion", inAnchor({ attested: { ...attestedPart, inclusion_proof: [] } })],
+    ["attest.inclusion", inAnchor({ attested: { ...attestedPart, signed_root: anchor.signed_root as string } })],
+    ["attest.tsa", inAnchor({ attested: { ...attestedPart, attestations: [{ kind: "rfc3161", token: "AAAA" }] } })],
+    ["revoke.statement", { withdrawal: { ...(attested.withdrawal as JsonObject), withdrawn_at: "2027-01-01T00:00:00.000Z" } }],
+    ["revoke.statement", { withdrawal: { ...(attested.withdrawal as JsonObject), anchor } }],
+  ])("changed is found by %s", async (check, change) => {
+    expect(await failedOn({ ...attested, ...change })).toBe(check);
+  });
+
+  test("whatever it is instead gives a verdict, not a crash", async () => {
+    const strange: readonly JsonObject[] = [
+      {},
+      { canonical: null, anchor: [] },
+      { ...attested, anchor: { status: "anchored", statement: "x" } },
+      { ...attested, anchor: { ...anchor, attested: { attestations: [null, 7, "x"] } } },
+      { ...attested, withdrawal: [] },
+    ];
+    for (const view of strange) expect((await judged(view)).verdict).not.toBe("valid");
+  });
+});

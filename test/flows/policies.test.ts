@@ -1,0 +1,198 @@
+// Policy capture over real sockets: a site on this machine, named in DEV_FETCH_ALLOW, that compresses, redirects, drips
+// and lies.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createGzip, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { sha256Hex } from "../../core/hash.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+
+type Page = (request: IncomingMessage, response: ServerResponse) => void;
+
+let site: Server;
+let service: LocalService;
+let port = 0;
+let pages: Record<string, Page> = {};
+let seen: { readonly host: string; readonly path: string; readonly headers: IncomingMessage["headers"]; closedAfterMs: number | null }[] =
+  [];
+
+const html =
+  (body: string, headers: Record<string, string> = {}): Page =>
+  (_, response) => {
+    response.writeHead(200, { "content-type": "text/html; charset=utf-8", ...headers }).end(body);
+  };
+
+beforeAll(async () => {
+  site = createServer((request, response) => {
+    const arrived = Date.now();
+    const visit = {
+      host: request.headers.host ?? "",
+      path: request.url ?? "",
+      headers: request.headers,
+      closedAfterMs: null as number | null,
+    };
+    seen.push(visit);
+    response.on("close", () => {
+      visit.closedAfterMs = Date.now() - arrived;
+    });
+    const page = pages[visit.path];
+    if (page === undefined) response.writeHead(404, { "content-type": "text/html" }).end("nothing here");
+    else page(request, response);
+  });
+  await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
+  port = (site.address() as AddressInfo).port;
+  service = await startLocalService({ DEV_FETCH_ALLOW: `localhost:${port}` });
+});
+afterAll(async () => {
+  site.closeAllConnections();
+  site.close();
+  await service.stop();
+});
+beforeEach(async () => {
+  seen = [];
+  pages = { "/quote": html('<a href="/privacy">Privacy policy</a> <a href="/terms">Terms of service</a>'), "/terms": html("Terms") };
+  // As if the last look at this domain were long ago.
+  await service.database.batch([
+    service.database.prepare("UPDATE policy_captures SET captured_at = 0"),
+    service.database.prepare("DELETE FROM outbox"),
+  ]);
+});
+
+/** Issues a certificate on the site and answers its id and how long that took. */
+const issue = async (): Promise<{ readonly certId: string; readonly ms: number }> => {
+  const start = performance.now();
+  const response = await fetch(`${service.origin}/v1/consent`, {
+    method: "POST",
+    headers: { "content-type": "text/plain", origin: `http://localhost:${port}` },
+    body: JSON.stringify({
+      client_id: service.world.acme.clients.live,
+      fields: { email: "pat@example.com" },
+      disclosure_text: "By clicking Send I agree.",
+      entities: ["Acme Solar LLC"],
+      purpose: "solar quote follow-up",
+      page_url: `http://localhost:${port}/quote?email=pat@example.com`,
+    }),
+  });
+  const answer = (await response.json()) as { data: { cert_id: string } };
+  expect(response.status).toBe(201);
+  return { certId: answer.data.cert_id, ms: performance.now() - start };
+};
+
+interface Policies {
+  readonly policies_status: string;
+  readonly policies: readonly {
+    readonly kind: string;
+    readonly source_url: string;
+    readonly content_hash: string;
+    readonly text: string;
+  }[];
+}
+const read = async (certId: string): Promise<Policies> => {
+  const headers = { authorization: `Bearer ${service.world.acme.keys.live}` };
+  return ((await (await fetch(`${service.origin}/v1/certs/${certId}`, { headers })).json()) as { data: Policies }).data;
+};
+const settled = async (certId: string, withinMs = 5_000): Promise<Policies> => {
+  for (const start = Date.now(); Date.now() - start < withinMs; ) {
+    const detail = await read(certId);
+    if (detail.policies_status !== "pending") return detail;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error("still pending");
+};
+const paths = (): string[] => seen.map(({ path }) => path);
+
+describe("a site on this machine", () => {
+  test("is captured, compressed or not, and sees nothing of the visitor", async () => {
+    const privacy = "<!doctype html><title>Privacy</title><h1>Datenschutz</h1><p>Wir speichern wenig &amp; kurz.</p>";
+    pages["/privacy"] = (_, response) => {
+      response
+        .writeHead(200, { "content-type": "text/html; charset=utf-8", "content-encoding": "gzip", "set-cookie": "id=1" })
+        .end(gzipSync(privacy));
+    };
+    const { certId } = await issue();
+    const { policies_status, policies } = await settled(certId);
+    expect(policies_status).toBe("captured");
+    expect(policies.map(({ kind, source_url, text }) => ({ kind, source_url, text }))).toEqual([
+      { kind: "privacy", source_url: `http://localhost:${port}/privacy`, text: "Privacy\nDatenschutz\nWir speichern wenig & kurz." },
+      { kind: "terms", source_url: `http://localhost:${port}/terms`, text: "Terms" },
+    ]);
+    for (const { content_hash, text } of policies) expect(content_hash).toBe(sha256Hex(text));
+    expect(paths()).toEqual(["/quote", "/privacy", "/terms"]);
+    for (const { headers } of seen) {
+      expect(headers["user-agent"]).toBe("Svc-Policies/1");
+      expect([headers.cookie, headers.referer, headers.authorization, headers.origin]).toEqual([
+        undefined,
+        undefined,
+        undefined,
+        undefined,
+      ]);
+    }
+  });
+
+  test.each([
+    (at: number) => `http://127.0.0.1:${at}/other`,
+    (at: number) => `http://LOCALHOST:${at}/other`,
+    (at: number) => `http://2130706433:${at}/other`,
+    (at: number) => `//0x7f.1:${at}/other`,
+    (at: number) => `http://[::ffff:127.0.0.1]:${at}/other`,
+    (at: number) => `http://user@localhost:${at}/other`,
+    (at: number) => `http://localhost.:${at}/other`,
+  ])("is not reached through a redirect to another spelling of itself (%#)", async (location) => {
+    pages["/privacy"] = (_, response) => {
+      response.writeHead(302, { location: location(port) }).end();
+    };
+    pages["/other"] = html("Privacy, reached around the corner");
+    const { certId } = await issue();
+    expect((await settled(certId)).policies.map(({ kind }) => kind)).toEqual(["terms"]);
+    expect(paths()).not.toContain("/other");
+  });
+
+  test("cannot fill the memory with a page that unpacks to 200 MB", async () => {
+    pages["/privacy"] = (_, response) => {
+      response.writeHead(200, { "content-type": "text/html", "content-encoding": "gzip" });
+      const gzip = createGzip();
+      gzip.pipe(response);
+      const block = Buffer.alloc(1 << 20, "x");
+      let blocks = 0;
+      const more = (): void => {
+        while (!response.destroyed && blocks < 200) {
+          blocks += 1;
+          if (!gzip.write(block)) {
+            gzip.once("drain", more);
+            return;
+          }
+        }
+        gzip.end();
+      };
+      response.on("close", () => gzip.destroy());
+      more();
+    };
+    const { certId } = await issue();
+    expect((await settled(certId)).policies.map(({ kind }) => kind)).toEqual(["terms"]);
+  });
+
+  test("that drips is left after ten seconds, and delays no visitor meanwhile", async () => {
+    const drips: NodeJS.Timeout[] = [];
+    const dripping: Page = (_, response) => {
+      response.writeHead(200, { "content-type": "text/html" });
+      drips.push(setInterval(() => response.write("x"), 200));
+    };
+    pages["/quote"] = dripping;
+    pages["/"] = (_, response) => {
+      response.writeHead(503).end();
+    };
+    const times: number[] = [];
+    const { certId } = await issue();
+    for (let n = 0; n < 10; n += 1) times.push((await issue()).ms);
+    expect(Math.max(...times)).toBeLessThan(3_000);
+    expect((await read(certId)).policies_status).toBe("pending");
+    for (const start = Date.now(); seen[0]?.closedAfterMs === null && Date.now() - start < 20_000; ) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    drips.forEach(clearInterval);
+    expect(seen[0]?.closedAfterMs).toBeGreaterThan(9_000);
+    expect(seen[0]?.closedAfterMs).toBeLessThan(13_000);
+    expect((await read(certId)).policies_status).toBe("pending"); // it will be asked again
+    expect(paths().filter((path) => path === "/quote")).toHaveLength(1); // once for all eleven
+  });
+});

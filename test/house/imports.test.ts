@@ -1,0 +1,61 @@
+// Imports point one way: api, pages and jobs to operations, operations to core and storage, storage to core, core to
+// nothing. An import that points another way is named with its file.
+import { existsSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { importRow, importRules, type ImportRule } from "./import-rules.ts";
+import { type Import, importsOf, liesIn, packageOf, read, scriptFiles } from "./repository.ts";
+
+const files = scriptFiles();
+const imports = files.flatMap(importsOf);
+
+const ruleOf = (file: string): ImportRule | undefined =>
+  importRules.filter(({ from }) => liesIn(file, from)).sort((a, b) => b.from.length - a.from.length)[0];
+
+/** A rule for a folder does not let its neighbours with a rule of their own in: they are named, or they are not allowed. */
+const isAllowed = ({ file, specifier, target, typesOnly }: Import): boolean => {
+  const rule = ruleOf(file);
+  if (rule === undefined) return false;
+  if (target === null) return rule.packages === "any" || rule.packages.includes(packageOf(specifier));
+  if (ruleOf(target) === rule) return true;
+  if (rule.may.some((place) => liesIn(target, place) && (ruleOf(target)?.from.length ?? 0) <= place.length)) return true;
+  if (rule.from === "workers" && liesIn(target, "workers")) return true; // where everything is put together
+  if (rule.packages === "any" && rule.may.some((place) => liesIn(target, place))) return true;
+  return typesOnly && (rule.types ?? []).some((place) => liesIn(target, place));
+};
+
+const named = (edge: Import): string => `${edge.file} imports ${edge.specifier}${edge.typesOnly ? " (types)" : ""}`;
+
+describe("imports", () => {
+  test("there are files and imports to look at", () => {
+    expect(files.length).toBeGreaterThan(50);
+    expect(imports.length).toBeGreaterThan(200);
+  });
+
+  test("point only where the table lets them", () => {
+    expect(imports.filter((edge) => !isAllowed(edge)).map(named)).toEqual([]);
+  });
+
+  test("name files that are there, with their extension", () => {
+    const broken = imports.filter(
+      ({ target }) => target !== null && !target.endsWith(".gen.ts") && !target.endsWith("build.mjs") && !existsSync(target),
+    );
+    expect(broken.map(named)).toEqual([]);
+  });
+
+  test("leave no folder without a rule and no rule without a folder", () => {
+    expect(files.filter((file) => ruleOf(file) === undefined)).toEqual([]);
+    expect(importRules.map(({ from }) => from).filter((from) => !existsSync(from))).toEqual([]);
+  });
+
+  test("never go through a barrel: a path in an import is the path of the code", () => {
+    const barrels = files.filter((file) => /^export \* from/m.test(read(file)));
+    const reexports = imports.filter(({ file, statement }) => /^\s*export/.test(statement) && file !== "workers/index.ts").map(named);
+    expect([...barrels, ...reexports]).toEqual([]);
+    expect(files.filter((file) => /(?:^|\/)index\.tsx?$/.test(file))).toEqual(["workers/index.ts"]);
+  });
+
+  test("AGENTS.md shows the table as it is enforced", () => {
+    const shown = read("AGENTS.md").split("\n");
+    expect(importRules.map(importRow).filter((row) => !shown.includes(row))).toEqual([]);
+  });
+});

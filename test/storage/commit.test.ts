@@ -1,0 +1,73 @@
+// A change and everything it entails are one transaction.
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, test } from "vitest";
+import { canonicalJson } from "../../core/canonical-json.ts";
+import type { Fact } from "../../core/facts.ts";
+import { sha256, sha256Hex } from "../../core/hash.ts";
+import { commit } from "../../storage/commit.ts";
+import { openVault, type Vault } from "../../storage/vault.ts";
+import { databaseContents, world } from "../support/world.ts";
+
+let vault: Vault;
+beforeAll(async () => {
+  const key = sha256("a key") as Uint8Array<ArrayBuffer>;
+  vault = await openVault({ masterKeys: new Map([["1", key]]), indexKey: key });
+});
+
+const fact = (change: Partial<Fact> = {}): Fact => ({
+  type: "certificate.issued",
+  entityType: "certificate",
+  entityId: "cc_1",
+  at: 1_000,
+  chain: { tag: world.acme.chain, shard: 0 },
+  payload: { actor: "test", secret: "payload" },
+  anchor: { fingerprint: "00", originDomain: "example.com" },
+  ...change,
+});
+const rename = (name: string): D1PreparedStatement =>
+  env.DB.prepare("UPDATE businesses SET name = ? WHERE id = ?").bind(name, world.acme.id);
+const committing = (rows: readonly D1PreparedStatement[], facts: readonly Fact[]): Promise<unknown> =>
+  commit({ db: env.DB, vault, ledgerId: "tlog:test" }, rows, facts);
+
+describe("a commit", () => {
+  test("writes the change, an audit entry for each fact, and a statement for each that is anchored", async () => {
+    await committing([rename("Renamed")], [fact(), fact({ type: "certificate.subject_read", at: 2_000 })]);
+    expect(await env.DB.prepare("SELECT name FROM businesses WHERE id = ?").bind(world.acme.id).first("name")).toBe("Renamed");
+    const entries = await env.DB.prepare("SELECT * FROM audit_outbox WHERE entity_id = 'cc_1' ORDER BY ord").all<Record<string, string>>();
+    expect(entries.results.map(({ type }) => type)).toEqual(["certificate.issued", "certificate.subject_read"]);
+    for (const entry of entries.results) {
+      expect(JSON.stringify(entry)).not.toContain("secret");
+      const place = { table: "audit_outbox", record: entry.id as string, field: "payload", owner: world.acme.chain };
+      const opened = await vault.open(place, entry.payload_sealed as string);
+      expect(JSON.parse(opened)[1]).toEqual({ actor: "test", secret: "payload" });
+      expect(opened).toBe(canonicalJson(JSON.parse(opened)));
+      expect(sha256Hex(opened)).toBe(entry.payload_hash);
+    }
+    expect(new Set(entries.results.map(({ payload_hash }) => payload_hash)).size).toBe(2);
+    const anchors = await env.DB.prepare("SELECT * FROM anchors WHERE entity_id = 'cc_1'").all<Record<string, string>>();
+    expect(anchors.results).toHaveLength(1);
+    expect(sha256Hex(anchors.results[0]?.statement as string)).toBe(anchors.results[0]?.entry_hash);
+  });
+
+  test.each<readonly [string, () => readonly [readonly D1PreparedStatement[], readonly Fact[]]]>([
+    ["a row", () => [[rename("Never"), env.DB.prepare("INSERT INTO businesses (id) VALUES ('x')")], [fact({ entityId: "cc_2" })]]],
+    ["a statement that is there already", () => [[rename("Never")], [fact({ entityId: "cc_3" }), fact({ entityId: "cc_3" })]]],
+    [
+      "an anchored fact with nothing to anchor",
+      () => [[rename("Never")], [{ ...fact({ entityId: "cc_4" }), anchor: undefined } as unknown as Fact]],
+    ],
+    ["a payload that JSON cannot carry", () => [[rename("Never")], [fact({ entityId: "cc_5", payload: { lost: undefined } as never })]]],
+  ])("fails as a whole over %s", async (_name, change) => {
+    const before = await databaseContents();
+    await expect(committing(...change())).rejects.toThrow();
+    expect(await databaseContents()).toEqual(before);
+  });
+
+  test("many at once leave as many entries, each its own", async () => {
+    await Promise.all(Array.from({ length: 50 }, (_, at) => committing([], [fact({ entityId: `cc_many_${at}`, at })])));
+    const row = await env.DB.prepare(
+      "SELECT COUNT(*) AS n, COUNT(DISTINCT payload_hash) AS hashes FROM audit_outbox WHERE entity_id LIKE 'cc\\_many\\_%' ESCAPE '\\'",
+    ).first();
+    expect(row).toEqual({ n: 50, hashes: 50 });
+  });
+});

@@ -1,0 +1,149 @@
+// Sealed values: they open where they belong and nowhere else, with the keys that sealed them and no others.
+import { describe, expect, test } from "vitest";
+import { base64UrlOf, bytesOfBase64Url } from "../../core/bytes.ts";
+import { sha256 } from "../../core/hash.ts";
+import { openVault, type SealedPlace, type Vault } from "../../storage/vault.ts";
+
+const key = (label: string): Uint8Array<ArrayBuffer> => sha256(`key ${label}`) as Uint8Array<ArrayBuffer>;
+const vaultOf = (...versions: readonly string[]): Promise<Vault> =>
+  openVault({ masterKeys: new Map(versions.map((version) => [version, key(version)])), indexKey: key("index") });
+const place: SealedPlace = { table: "certificates", record: "cc_1", field: "subject", owner: "biz_1" };
+
+describe("a sealed value", () => {
+  test.each(["", "hello", "\u0000", "é😀\ufeff", "x".repeat(100_000), '{"a":1}'])("opens as it was: %#", async (text) => {
+    const vault = await vaultOf("1");
+    expect(await vault.open(place, await vault.seal(place, text))).toBe(text);
+  });
+
+  test("shows nothing of its text, and is never the same twice", async () => {
+    const vault = await vaultOf("1");
+    const sealed = await Promise.all(Array.from({ length: 50 }, () => vault.seal(place, "the same secret text")));
+    expect(new Set(sealed).size).toBe(50);
+    for (const value of sealed) {
+      expect(value).toMatch(/^1\.[A-Za-z0-9_-]+$/);
+      expect(new TextDecoder().decode(bytesOfBase64Url(value.slice(2)) as Uint8Array)).not.toContain("secret");
+    }
+    // Nonces and wrapped data keys are drawn anew each time.
+    const parts = sealed.map((value) => bytesOfBase64Url(value.slice(2)) as Uint8Array);
+    expect(new Set(parts.map((bytes) => base64UrlOf(bytes.subarray(0, 40)))).size).toBe(50);
+    expect(new Set(parts.map((bytes) => base64UrlOf(bytes.subarray(40, 52)))).size).toBe(50);
+  });
+
+  test.each<readonly [string, Partial<SealedPlace>]>([
+    ["another record", { record: "cc_2" }],
+    ["another owner", { owner: "biz_2" }],
+    ["another field", { field: "evidence" }],
+    ["another table", { table: "certificate_views" }],
+  ])("does not open in the place of %s", async (_name, moved) => {
+    const vault = await vaultOf("1");
+    const sealed = await vault.seal(place, "text");
+    await expect(vault.open({ ...place, ...moved }, sealed)).rejects.toThrow();
+  });
+
+  test("two places cannot be spelt alike: a name with the separator in it is refused", async () => {
+    await expect((await vaultOf("1")).seal({ ...place, record: "cc_1|subject" }, "text")).rejects.toThrow("bar");
+  });
+
+  test("does not open with any one of its bytes changed, cut or added", async () => {
+    const vault = await vaultOf("1");
+    const bytes = bytesOfBase64Url((await vault.seal(place, "a secret")).slice(2)) as Uint8Array;
+    const opens = (changed: Uint8Array): Promise<boolean> =>
+      vault.open(place, `1.${base64UrlOf(changed)}`).then(
+        () => true,
+        () => false,
+      );
+    expect(await opens(bytes)).toBe(true);
+    const survivors: number[] = [];
+    for (let at = 0; at < bytes.length; at += 1) {
+      const changed = bytes.slice();
+      changed[at] = (changed[at] as number) ^ (1 << (at % 8));
+      if (await opens(changed)) survivors.push(at);
+    }
+    expect(survivors).toEqual([]);
+    expect(await opens(bytes.subarray(0, -1))).toBe(false);
+    expect(await opens(new Uint8Array([...bytes, 0]))).toBe(false);
+    expect(await opens(bytes.subarray(0, 52))).toBe(false);
+    expect(await opens(new Uint8Array())).toBe(false);
+  });
+
+  test.each(["", ".", "1", "1.", "2.AAAA", "AAAA", "1.*", "1. AAAA", "__proto__.AAAA"])(
+    "text that was never sealed does not open: %j",
+    async (text) => {
+      await expect((await vaultOf("1")).open(place, text)).rejects.toThrow();
+    },
+  );
+
+  test("the spelling of a sealed value is one: another spelling of the same bytes does not open", async () => {
+    const vault = await vaultOf("1");
+    const sealed = await vault.seal(place, "text");
+    await expect(vault.open(place, `${sealed}=`)).rejects.toThrow();
+    await expect(vault.open(place, sealed.replace("1.", "01."))).rejects.toThrow();
+    await expect(vault.open(place, ` ${sealed}`)).rejects.toThrow();
+  });
+});
+
+describe("master keys", () => {
+  test("the newest seals, and the older still open what they sealed", async () => {
+    const before = await vaultOf("1");
+    const during = await vaultOf("1", "2");
+    const old = await before.seal(place, "old");
+    const fresh = await during.seal(place, "new");
+    expect(old.startsWith("1.") && fresh.startsWith("2.")).toBe(true);
+    expect(await during.open(place, old)).toBe("old");
+    expect(await during.open(place, fresh)).toBe("new");
+    const after = await vaultOf("2");
+    expect(await after.open(place, fresh)).toBe("new");
+    await expect(after.open(place, old)).rejects.toThrow();
+    await expect(before.open(place, fresh)).rejects.toThrow();
+  });
+
+  test("another key under the same version opens nothing", async () => {
+    const sealed = await (await vaultOf("1")).seal(place, "text");
+    const imposter = await openVault({ masterKeys: new Map([["1", key("another")]]), indexKey: key("index") });
+    await expect(imposter.open(place, sealed)).rejects.toThrow();
+  });
+
+  test("a value relabelled with another version does not open, even when both keys are at hand", async () => {
+    const sealed = await (await vaultOf("1")).seal(place, "text");
+    const vault = await openVault({
+      masterKeys: new Map([
+        ["1", key("1")],
+        ["2", key("1")],
+      ]),
+      indexKey: key("index"),
+    });
+    expect(await vault.open(place, sealed)).toBe("text");
+    await expect(vault.open(place, sealed.replace("1.", "2."))).rejects.toThrow();
+  });
+
+  test("without any there is no vault", async () => {
+    await expect(vaultOf()).rejects.toThrow("no master key");
+  });
+});
+
+describe("the blind index", () => {
+  test("is stable for a key, and tells nothing without it", async () => {
+    const [one, again, other] = await Promise.all([
+      vaultOf("1"),
+      vaultOf("1", "2"),
+      openVault({ masterKeys: new Map([["1", key("1")]]), indexKey: key("another index") }),
+    ]);
+    const index = await one.blindIndex("email", "pat@example.com");
+    expect(index).toMatch(/^[0-9a-f]{32}$/);
+    expect(await again.blindIndex("email", "pat@example.com")).toBe(index);
+    expect(await other.blindIndex("email", "pat@example.com")).not.toBe(index);
+    expect(await one.blindIndex("phone", "pat@example.com")).not.toBe(index);
+    expect(await one.blindIndex("email", "pam@example.com")).not.toBe(index);
+  });
+
+  test("of a viewer is bound to the certificate, the address and the browser", async () => {
+    const vault = await vaultOf("1");
+    const indexes = await Promise.all([
+      vault.viewerIndex("cc_1", "203.0.113.7", "a"),
+      vault.viewerIndex("cc_2", "203.0.113.7", "a"),
+      vault.viewerIndex("cc_1", "203.0.113.8", "a"),
+      vault.viewerIndex("cc_1", "203.0.113.7", "b"),
+    ]);
+    expect(new Set(indexes).size).toBe(4);
+  });
+});

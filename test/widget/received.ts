@@ -1,0 +1,61 @@
+// What the backend of a form got: reading a request into entries, and telling the certificate from the rest.
+
+import type { IncomingMessage } from "node:http";
+
+/** One submission as the backend of the form received it. */
+export interface Received {
+  method: string;
+  path: string;
+  /** Media type without boundary. */
+  type: string;
+  entries: [name: string, value: string][];
+  json?: unknown;
+  headers: IncomingMessage["headers"];
+}
+
+/** The certificates the backend got: as a form entry, a line of a text/plain form, or anywhere in a JSON body. */
+export function certificatesIn({ entries, json }: Received): string[] {
+  const named = entries.filter(([name]) => name === "svc_cert_id").map(([, value]) => value);
+  const elsewhere = JSON.stringify([json, entries.filter(([name]) => name === "(body)")]);
+  return [...named, ...(elsewhere.match(/cc_\d+/g) ?? [])];
+}
+
+/** What the backend got, minus the certificate and what differs between two visits to the same page. */
+export function apartFromCertificate({ method, type, entries, json }: Received) {
+  const strip = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.filter((item) => Object(item).name !== "svc_cert_id").map(strip);
+    if (typeof value !== "object" || value === null) return value;
+    const kept = Object.entries(value).filter(([key]) => key !== "svc_cert_id");
+    return Object.fromEntries(kept.map(([key, inner]) => [key, strip(inner)]));
+  };
+  const others = entries.filter(([name]) => name !== "svc_cert_id");
+  return {
+    method,
+    type,
+    entries: others.map(([name, value]) => [name, name === "(body)" ? value.replace(/svc_cert_id=.*\r\n/, "") : value]),
+    json: strip(json),
+  };
+}
+
+/** Reads a submission of any encoding; the query counts as entries too. */
+export async function received(request: IncomingMessage, url: URL): Promise<Received> {
+  const bytes = await bytesOf(request);
+  const type = (request.headers["content-type"] ?? "").split(";")[0]!;
+  const entries: [string, string][] = [...url.searchParams];
+  let json: unknown;
+  if (type === "application/json") json = JSON.parse(bytes.toString());
+  else if (type === "application/x-www-form-urlencoded") entries.push(...new URLSearchParams(bytes.toString()));
+  else if (type === "multipart/form-data") {
+    const form = await new Response(new Uint8Array(bytes), { headers: { "content-type": request.headers["content-type"]! } }).formData();
+    for (const [name, value] of form) {
+      entries.push([name, typeof value === "string" ? value : `${value.name}:${value.type}:${await value.text()}`]);
+    }
+  } else if (bytes.length) entries.push(["(body)", bytes.toString()]);
+  return { method: request.method!, path: url.pathname, type, entries, ...(json === undefined ? {} : { json }), headers: request.headers };
+}
+
+export async function bytesOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,57 @@
+// Builds the verifier: dist/svc-verify.mjs for Node, also a module for programs; and the script of the page that checks itself.
+// Neither depends on anything, and neither is minified: whoever relies on it can read it.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, type BuildOptions, type Plugin } from "esbuild";
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** The server's runtime hashes with node:crypto; what runs anywhere brings its own SHA-256 under the same names. */
+const ownHash: Plugin = {
+  name: "own-hash",
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /\/hash\.ts$/ }, () => ({ path: at("hash.ts") }));
+  },
+};
+
+const bundle = async (options: BuildOptions): Promise<string> => {
+  const { outputFiles } = await build({
+    bundle: true,
+    target: "es2022",
+    charset: "utf8",
+    legalComments: "none",
+    plugins: [ownHash],
+    write: false,
+    logLevel: "warning",
+    absWorkingDir: at(".."),
+    ...options,
+  });
+  const [output] = outputFiles ?? [];
+  if (output === undefined) throw new Error("build: the verifier came to nothing");
+  return output.text;
+};
+
+export interface BuiltVerifier {
+  /** dist/svc-verify.mjs */
+  readonly command: string;
+  /** What `evidenceHtml` takes as its `verifierSource`. */
+  readonly page: string;
+}
+
+export const bundleVerifier = async (): Promise<BuiltVerifier> => {
+  const [command, page] = await Promise.all([
+    bundle({ entryPoints: [at("cli.ts")], format: "esm", platform: "node", banner: { js: "#!/usr/bin/env node" } }),
+    bundle({ entryPoints: [at("page.ts")], format: "iife", platform: "browser" }),
+  ]);
+  return { command, page };
+};
+
+/** Writes `svc-verify.mjs` and `svc-verify-page.js` into the folder. */
+export const buildVerifier = async (outDir: string): Promise<BuiltVerifier> => {
+  const built = await bundleVerifier();
+  mkdirSync(outDir, { recursive: true });
+  writeFileSync(join(outDir, "svc-verify.mjs"), built.command, { mode: 0o755 });
+  writeFileSync(join(outDir, "svc-verify-page.js"), built.page);
+  return built;
+};

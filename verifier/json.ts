@@ -1,0 +1,53 @@
+// Reading JSON that must be in its one canonical form, and members of JSON that may be anything.
+import { canonicalJson, type Json } from "../core/canonical-json.ts";
+
+export type JsonObject = { readonly [key: string]: Json };
+
+/** Null for bytes that are not UTF-8. A byte order mark stays in the text, where nothing accepts it. */
+export const textOf = (bytes: Uint8Array | undefined): string | null => {
+  if (bytes === undefined) return null;
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+};
+
+/**
+ * Undefined unless the text is the canonical form of what it says. Equal keys, escapes, spaces and other spellings of numbers
+ * do not come out again as they went in.
+ */
+export const parseCanonical = (text: string | null): Json | undefined => {
+  if (text === null) return undefined;
+  try {
+    const value = JSON.parse(text) as Json;
+    return canonicalJson(value) === text ? value : undefined;
+  } catch {
+    return undefined; // not JSON, half a surrogate pair, or nested deeper than the stack
+  }
+};
+
+export const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const objectOf = (value: unknown): JsonObject | null => (isObject(value) ? value : null);
+
+export const stringOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
+
+export const stringsOf = (value: unknown): readonly string[] | null =>
+  Array.isArray(value) && value.every((one) => typeof one === "string") ? value : null;
+
+/** Are these exactly the members, no more and no fewer? */
+export const hasExactly = (record: JsonObject, names: readonly string[]): boolean =>
+  Object.keys(record).length === names.length && names.every((name) => Object.hasOwn(record, name));
+
+const sameJson = (a: Json | undefined, b: Json | undefined): boolean =>
+  a === undefined || b === undefined ? a === b : canonicalJson(a) === canonicalJson(b);
+
+/** Names of the members in which two records differ. */
+export const differing = (a: JsonObject, b: JsonObject, names: readonly string[]): string[] =>
+  names.filter((name) => !sameJson(a[name], b[name]));
+
+export const isIso = (text: unknown): text is string =>
+  typeof text === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) && Number.isFinite(Date.parse(text));
+
+export const isHash = (text: unknown): text is string => typeof text === "string" && /^[0-9a-f]{64}$/.test(text);

@@ -1,0 +1,32 @@
+// Which files a pack consists of. A name that is not here is an extra member, and an extra member could say anything.
+
+const required: readonly string[] = [
+  "MANIFEST.note",
+  "MANIFEST.sha256",
+  "README.txt",
+  "certificate.html",
+  "certificate.json",
+  "fingerprint/disclosure.txt",
+  "fingerprint/preimage.json",
+  "manifest.json",
+  "policies/index.json",
+  "trust/trust.json",
+  "views.json",
+];
+
+const optional: readonly RegExp[] = [
+  /^subject\/(?:commitments|disclosures)\.json$/,
+  /^policies\/(?:privacy|terms)-[0-9a-f]{64}\.txt$/,
+  /^anchors\/(?:issued|revoked)\/(?:statement\.json|receipt\.json|entry\.tlog-proof|attested\.tlog-proof|checkpoint\.txt|checkpoint\.tsr|rekor\.json)$/,
+  /^audit\/(?:entries\.jsonl|payloads\.json|heads\.json|heads-record\.json|heads-record\.tlog-proof)$/,
+  /^audit\/[1-9][0-9]{0,18}\.tlog-proof$/,
+  /^trust\/(?:issuer-[A-Za-z0-9_-]{43}|tsa-[0-9a-f]{16})\.pem$/,
+];
+
+/** What keeps these names from being a pack's, in one sentence; null when nothing does. */
+export const layoutFault = (names: readonly string[]): string | null => {
+  const missing = required.find((name) => !names.includes(name));
+  if (missing !== undefined) return `${missing} is missing`;
+  const extra = names.find((name) => !required.includes(name) && !optional.some((pattern) => pattern.test(name)));
+  return extra === undefined ? null : `${extra} does not belong in a pack`;
+};

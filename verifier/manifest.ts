@@ -1,0 +1,64 @@
+// Checks that the pack is the one that the issuer signed: every file against the list, the list against the signature.
+import { canonicalJson, type Json } from "../core/canonical-json.ts";
+import { manifestNoteText, packSchema } from "../core/certificates/evidence-manifest.ts";
+import { sha256Hex, sha256 } from "../core/hash.ts";
+import { keyKinds, parseNote, verifierKey, verifyNote, type NoteCrypto } from "../core/ledger/note.ts";
+import { fail, incomplete, pass, type Finding } from "./checks.ts";
+import { hasExactly, isIso, objectOf, parseCanonical, stringOf, stringsOf, textOf } from "./json.ts";
+import type { Trust } from "./trust.ts";
+
+type Files = ReadonlyMap<string, Uint8Array>;
+
+export interface Manifest {
+  readonly certId: string;
+  readonly createdAt: string;
+  readonly redacted: readonly string[];
+}
+
+/** Null unless manifest.json is canonical and of this schema. */
+export const manifestOf = (files: Files): (Manifest & { readonly listed: Json }) | null => {
+  const record = objectOf(parseCanonical(textOf(files.get("manifest.json"))));
+  if (record === null || !hasExactly(record, ["schema", "cert_id", "created_at", "redacted", "files"])) return null;
+  const certId = stringOf(record.cert_id);
+  const redacted = stringsOf(record.redacted);
+  if (record.schema !== packSchema || certId === null || redacted === null || !isIso(record.created_at)) return null;
+  return { certId, createdAt: record.created_at, redacted, listed: record.files ?? null };
+};
+
+const isManifest = (path: string): boolean => path.startsWith("MANIFEST.");
+
+/** Both lists must be exactly what these files give: nothing missing, nothing more, in order, in one spelling. */
+export const checkFiles = (files: Files): Finding => {
+  const manifest = manifestOf(files);
+  if (manifest === null) return fail("manifest.json is not a manifest");
+  const sums = textOf(files.get("MANIFEST.sha256")) ?? "";
+  const claimed = new Map(sums.split("\n").map((line) => [line.slice(66), line.slice(0, 64)]));
+  const paths = [...files.keys()].sort();
+  const summed = paths.filter((path) => !isManifest(path));
+  for (const path of summed) {
+    if (claimed.get(path) !== sha256Hex(files.get(path) as Uint8Array)) return fail(`${path} is not as MANIFEST.sha256 lists it`);
+  }
+  if (sums !== summed.map((path) => `${claimed.get(path)}  ${path}\n`).join(""))
+    return fail("MANIFEST.sha256 does not list exactly these files");
+  const listed = summed
+    .filter((path) => path !== "manifest.json")
+    .map((path) => ({ path, sha256: claimed.get(path) as string, size: (files.get(path) as Uint8Array).length }));
+  if (canonicalJson(manifest.listed) !== canonicalJson(listed)) return fail("manifest.json does not list exactly these files");
+  return pass(`${summed.length} files`);
+};
+
+export const checkSignature = async (crypto: NoteCrypto, files: Files, trust: Trust | null): Promise<Finding> => {
+  const manifest = manifestOf(files);
+  if (manifest === null) return fail("manifest.json is not a manifest");
+  const note = parseNote(textOf(files.get("MANIFEST.note")) ?? "");
+  if (note === null) return fail("MANIFEST.note is not a signed note");
+  if (note.text !== manifestNoteText(manifest.certId, files.get("MANIFEST.sha256") as Uint8Array)) {
+    return fail("MANIFEST.note is not about this manifest");
+  }
+  if (trust === null || trust.issuerKeys.length === 0) return incomplete("no issuer's key to check it with");
+  // The trusted thing is the key; the name is what its owner calls it, and the key id binds the two.
+  const names = [...new Set(note.signatures.map(({ name }) => name))];
+  const keys = names.flatMap((name) => trust.issuerKeys.map(({ publicKey }) => verifierKey(sha256, name, keyKinds.log, publicKey)));
+  const verdict = await verifyNote(crypto, note, keys);
+  return verdict.ok ? pass(`by ${verdict.signatures[0]?.key.name}, ${manifest.createdAt}`) : fail(verdict.fault);
+};

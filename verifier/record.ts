@@ -1,0 +1,197 @@
+// Checks on the record behind the fingerprint, and on everything that it names by hash. The same for a pack and for the
+// public answer of the service.
+import { bytesOfBase64, bytesOfBase64Url, utf8 } from "../core/bytes.ts";
+import { canonicalJson } from "../core/canonical-json.ts";
+import { fieldCommitment } from "../core/certificates/subject.ts";
+import { sha256Hex } from "../core/hash.ts";
+import type { NoteCrypto } from "../core/ledger/note.ts";
+import { fail, incomplete, pass, skipped, type Finding } from "./checks.ts";
+import { differing, hasExactly, isHash, isIso, isObject, objectOf, parseCanonical, stringOf, stringsOf, type JsonObject } from "./json.ts";
+import type { Trust } from "./trust.ts";
+
+/** The record as parsed; its members have their types. */
+export interface Preimage {
+  readonly business: { readonly id: string; readonly name: string };
+  readonly cert_id: string;
+  readonly disclosure_hash: string;
+  readonly entities: readonly string[];
+  readonly entities_accepted?: readonly string[];
+  readonly entities_rejected?: readonly string[];
+  readonly origin_domain: string;
+  readonly purpose: string;
+  readonly subject_hash: string;
+  readonly timestamp: string;
+}
+
+const texts = ["cert_id", "disclosure_hash", "origin_domain", "purpose", "subject_hash", "timestamp"] as const;
+const answers = ["entities_accepted", "entities_rejected"] as const;
+
+/** Null unless the text is canonical and has exactly the eight members of a record, or the ten of one with answers. */
+export const preimageOf = (text: string | null): Preimage | null => {
+  const record = objectOf(parseCanonical(text));
+  if (record === null) return null;
+  const names = ["business", "entities", ...texts];
+  const isShaped = hasExactly(record, names) || hasExactly(record, [...names, ...answers]);
+  const { business } = record;
+  const isTyped =
+    isObject(business) &&
+    hasExactly(business, ["id", "name"]) &&
+    Object.values(business).every((value) => typeof value === "string") &&
+    texts.every((name) => typeof record[name] === "string") &&
+    ["entities", ...answers].every((name) => record[name] === undefined || stringsOf(record[name]) !== null);
+  return isShaped && isTyped && isIso(record.timestamp) ? (record as unknown as Preimage) : null;
+};
+
+export const checkCanonical = (preimage: Preimage | null): Finding =>
+  preimage === null ? fail("the record is not canonical JSON of exactly the bound members") : pass();
+
+/** `claimed` is what the certificate says, `expected` what the reader was told elsewhere. */
+export const checkFingerprint = (text: string | null, claimed: unknown, expected: string | null): Finding => {
+  const actual = sha256Hex(text ?? "");
+  if (typeof claimed !== "string") return fail("there is no certificate to read that names a fingerprint");
+  if (text === null || actual !== claimed) return fail("the certificate names another fingerprint than its record has");
+  if (expected !== null && actual !== expected) return fail("it is not the fingerprint that was expected");
+  return pass(actual);
+};
+
+const isSortedSet = (names: readonly string[]): boolean => names.every((name, at) => at === 0 || (names[at - 1] as string) < name);
+
+export const checkArrays = (preimage: Preimage): Finding => {
+  const { entities, entities_accepted: accepted, entities_rejected: rejected } = preimage;
+  if (![entities, accepted ?? [], rejected ?? []].every(isSortedSet)) return fail("a list is not sorted, or names somebody twice");
+  if (accepted === undefined || rejected === undefined) return pass(`${entities.length} recipients, asked about together`);
+  if (accepted.some((name) => rejected.includes(name))) return fail("somebody is both accepted and declined");
+  if (![...accepted, ...rejected].every((name) => entities.includes(name))) return fail("somebody was answered who was not named");
+  return pass(`${entities.length} recipients, ${accepted.length} accepted, ${rejected.length} declined`);
+};
+
+export const checkDisclosure = (disclosure: Uint8Array | string, preimage: Preimage): Finding =>
+  sha256Hex(disclosure) === preimage.disclosure_hash ? pass() : fail("it is another text than the record names");
+
+const commitmentsOf = (text: string | null): Readonly<Record<string, string>> | null => {
+  const record = objectOf(parseCanonical(text));
+  return record !== null && Object.values(record).every(isHash) ? (record as Record<string, string>) : null;
+};
+
+export const checkCommitments = (text: string | null, preimage: Preimage, erasedAt: unknown): Finding => {
+  if (text === null && isIso(erasedAt)) return skipped(`the person's details were erased at ${erasedAt}`);
+  if (text === null) return fail("subject/commitments.json is missing");
+  if (commitmentsOf(text) === null) return fail("subject/commitments.json is not a canonical map of commitments");
+  return sha256Hex(text) === preimage.subject_hash ? pass() : fail("the record names other commitments");
+};
+
+const saltBytes = 16;
+
+export const checkDisclosures = (text: string | null, commitmentsText: string | null): Finding => {
+  if (text === null && commitmentsText === null) return skipped("nothing is left to disclose");
+  const commitments = commitmentsOf(commitmentsText);
+  const list = parseCanonical(text);
+  if (commitments === null || !Array.isArray(list)) return fail("subject/disclosures.json is not a canonical list");
+  let last = "";
+  for (const one of list) {
+    const [salt = "", key = "", value = "", ...more] = stringsOf(one) ?? [];
+    if (stringsOf(one)?.length !== 3 || more.length > 0 || key <= last)
+      return fail("a disclosure is not [salt, key, value], in order of keys");
+    if (bytesOfBase64Url(salt)?.length !== saltBytes) return fail(`the salt of ${key} is not 128 bits of base64url`);
+    if (!Object.hasOwn(commitments, key) || commitments[key] !== fieldCommitment(salt, key, value)) {
+      return fail(`${key} is not what was committed to`);
+    }
+    last = key;
+  }
+  return pass(list.length === 0 ? "nothing disclosed" : list.map((one) => (one as string[])[1]).join(", "));
+};
+
+/** `textOfPolicy` gives the hash of the text at a path, undefined where there is none; `paths` are all that are there. */
+export const checkPolicies = (
+  index: unknown,
+  listed: unknown,
+  paths: readonly string[],
+  hashOfFile: (path: string) => string | undefined,
+): Finding => {
+  if (!Array.isArray(index)) return fail("policies/index.json is not a canonical list");
+  const named = new Set<string>();
+  let without = 0;
+  for (const one of index) {
+    const policy = objectOf(one);
+    if (policy === null || !hasExactly(policy, ["captured_at", "content_hash", "id", "kind", "path", "source_url"])) {
+      return fail("policies/index.json is malformed");
+    }
+    if (policy.path === null) {
+      without += 1;
+      continue;
+    }
+    const path = stringOf(policy.path) ?? "";
+    if (path !== `policies/${policy.kind}-${policy.content_hash}.txt`) return fail("a policy is filed under another name than its hash");
+    if (hashOfFile(path) !== policy.content_hash) return fail(`${path} is not the text with that hash`);
+    named.add(path);
+  }
+  if (paths.some((path) => !named.has(path))) return fail("a policy is there that the index does not name");
+  const published = index.map((one) => {
+    const { path: _, ...rest } = one as JsonObject;
+    return rest;
+  });
+  if (canonicalJson(published as never) !== canonicalJson((listed ?? null) as never)) return fail("the certificate lists other policies");
+  if (without > 0) return incomplete(`the text of ${without} of ${index.length} policies is not in the pack`);
+  return pass(index.length === 0 ? "none were linked" : `${index.length} policies`);
+};
+
+/** Members of the public certificate that the record binds, as the record has them. */
+const boundMembers = (preimage: Preimage): JsonObject => ({
+  cert_id: preimage.cert_id,
+  business_id: preimage.business.id,
+  business_name: preimage.business.name,
+  issued_at: preimage.timestamp,
+  entities: preimage.entities,
+  ...(preimage.entities_accepted !== undefined && { entities_accepted: preimage.entities_accepted }),
+  ...(preimage.entities_rejected !== undefined && { entities_rejected: preimage.entities_rejected }),
+  disclosure_hash: preimage.disclosure_hash,
+  purpose: preimage.purpose,
+  origin_domain: preimage.origin_domain,
+  subject_hash: preimage.subject_hash,
+  preimage: preimage as unknown as JsonObject,
+});
+
+const boundNames = [
+  "cert_id",
+  "business_id",
+  "business_name",
+  "issued_at",
+  "entities",
+  "entities_accepted",
+  "entities_rejected",
+  "disclosure_hash",
+  "purpose",
+  "origin_domain",
+  "subject_hash",
+  "preimage",
+];
+
+/** The public certificate against the record, and the issuer's signature on the record. */
+export const checkCertificate = async (
+  crypto: NoteCrypto,
+  certificate: JsonObject,
+  preimage: Preimage,
+  canonical: string,
+  trust: Trust | null,
+): Promise<Finding> => {
+  const names = differing(certificate, boundMembers(preimage), boundNames);
+  if (names.length > 0) return fail(`certificate and record differ in ${names.join(", ")}`);
+  if (certificate.canonical !== canonical) return fail("the certificate prints another record");
+  if (certificate.fingerprint_version !== "1") return fail("the fingerprint is of a version not known here");
+  if (typeof certificate.disclosure_text !== "string" || sha256Hex(certificate.disclosure_text) !== preimage.disclosure_hash) {
+    return fail("the certificate shows another disclosure");
+  }
+  const { status, withdrawal } = certificate;
+  if (status !== "active" && status !== "revoked") return fail("the certificate has no known status");
+  // A withdrawal from single recipients leaves the certificate active.
+  const isWithdrawn = isObject(withdrawal) && withdrawal.scope !== "recipient";
+  if (isWithdrawn !== (status === "revoked")) return fail("the certificate's status and its withdrawal contradict each other");
+  const signature = objectOf(certificate.signature);
+  const bytes = bytesOfBase64(stringOf(signature?.value) ?? "");
+  if (signature?.alg !== "Ed25519" || bytes?.length !== 64) return fail("the issuer's signature is malformed");
+  if (trust === null || trust.issuerKeys.length === 0) return incomplete("no issuer's key to check the signature with");
+  const key = trust.issuerKeys.find(({ kid }) => kid === signature.kid);
+  if (key === undefined) return fail("the certificate is signed by a key that is not trusted");
+  const isSigned = await crypto.verifyEd25519(key.publicKey, utf8(canonical), bytes);
+  return isSigned ? pass(`${status}, signed by ${key.kid}`) : fail("the issuer's signature is not over this record");
+};

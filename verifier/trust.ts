@@ -1,0 +1,117 @@
+// The trust document (/.well-known/svc-trust.json): the keys a reader decides to believe. Members that are not known are
+// passed over; a member that is known and malformed makes the whole document unusable, because nobody could say what was meant.
+import { base64UrlOf, bytesOfBase64, bytesOfBase64Url } from "../core/bytes.ts";
+import { sha256 } from "../core/hash.ts";
+import { keyKinds, parseVkey, type VerifierKey } from "../core/ledger/note.ts";
+import { vkeyOfSpki } from "../core/ledger/rekor-receipt.ts";
+import type { TrustedLogKey } from "../core/ledger/receipt.ts";
+import type { TimestampPin } from "../core/ledger/rfc3161.ts";
+import { isHash, isIso, objectOf, stringOf, type JsonObject } from "./json.ts";
+
+export interface IssuerKey {
+  /** RFC 7638 thumbprint. */
+  readonly kid: string;
+  readonly publicKey: Uint8Array<ArrayBuffer>;
+}
+
+export interface Trust {
+  /** Logs in which statements are anchored. */
+  readonly ledgers: readonly TrustedLogKey[];
+  /** Logs that hold audit entries: never good for an anchor, since the issuer keeps them itself. */
+  readonly auditLogs: readonly TrustedLogKey[];
+  readonly witnesses: readonly VerifierKey[];
+  readonly witnessMin: number;
+  readonly authorities: readonly TimestampPin[];
+  readonly issuerKeys: readonly IssuerKey[];
+  /** The issuer's keys in ledgers that ask for a signature with every entry: SPKI, base64. */
+  readonly anchorKeys: readonly string[];
+}
+
+const always = "1970-01-01T00:00:00.000Z";
+
+const listOf = <T>(value: unknown, read: (one: unknown) => T | null): readonly T[] | null => {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) return null;
+  const all = value.map(read);
+  return all.every((one) => one !== null) ? all : null;
+};
+
+/** Null for a window that is not one; both ends may be left open. */
+const windowOf = (record: JsonObject): { readonly validFrom: string; readonly validTo?: string } | null => {
+  const from = record.valid_from ?? always;
+  const to = record.valid_to ?? null;
+  if (!isIso(from) || (to !== null && !isIso(to))) return null;
+  return to === null ? { validFrom: from } : { validFrom: from, validTo: to };
+};
+
+const roles: readonly unknown[] = ["primary", "mirror", "audit"];
+
+/** Rekor's logs may sign with ECDSA: the one-line form of such a key holds its SPKI behind a byte for the kind. */
+const isEcdsaKey = (origin: string, vkey: string): boolean => {
+  const bytes = bytesOfBase64(vkey.slice(vkey.lastIndexOf("+") + 1)) ?? new Uint8Array(0);
+  return vkeyOfSpki(sha256, origin, bytes.slice(1)) === vkey;
+};
+
+const logOf = (value: unknown): (TrustedLogKey & { readonly role: unknown }) | null => {
+  const record = objectOf(value);
+  const window = record === null ? null : windowOf(record);
+  const origin = stringOf(record?.origin);
+  const vkey = stringOf(record?.vkey);
+  if (record === null || window === null || origin === null || vkey === null || !roles.includes(record.role)) return null;
+  const key = parseVkey(sha256, vkey);
+  const isEd25519 = key?.kind === keyKinds.log && key.name === origin;
+  return isEd25519 || isEcdsaKey(origin, vkey) ? { origin, vkey, ...window, role: record.role } : null;
+};
+
+const witnessOf = (value: unknown): VerifierKey | null => {
+  const key = typeof value === "string" ? parseVkey(sha256, value) : null;
+  return key?.kind === keyKinds.witness ? key : null;
+};
+
+const authorityOf = (value: unknown): TimestampPin | null => {
+  const record = objectOf(value);
+  const window = record === null ? null : windowOf(record);
+  const name = stringOf(record?.name);
+  return record !== null && window !== null && name !== null && isHash(record.spki_sha256)
+    ? { name, spkiSha256: record.spki_sha256, ...window }
+    : null;
+};
+
+const issuerKeyOf = (value: unknown): IssuerKey | null => {
+  const record = objectOf(value);
+  const x = stringOf(record?.x) ?? "";
+  const publicKey = bytesOfBase64Url(x);
+  if (record?.kty !== "OKP" || record.crv !== "Ed25519" || publicKey?.length !== 32) return null;
+  const kid = base64UrlOf(sha256(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`));
+  return record.kid === kid ? { kid, publicKey } : null;
+};
+
+/** Null for anything but a usable document of version 1. */
+export const trustOf = (document: unknown): Trust | null => {
+  const record = objectOf(document);
+  if (record === null || (record.version !== 1 && record.version !== "1")) return null;
+  const logs = listOf(record.logs, logOf);
+  const witnesses = listOf(record.witnesses, witnessOf);
+  const authorities = listOf(record.tsa, authorityOf);
+  const issuerKeys = listOf(objectOf(record.issuer_keys)?.keys, issuerKeyOf);
+  const anchorKeys = listOf(record.anchor_keys, (one) => (typeof one === "string" && bytesOfBase64(one) !== null ? one : null));
+  const witnessMin = objectOf(record.policy)?.witness_min ?? 0;
+  if (logs === null || witnesses === null || authorities === null || issuerKeys === null || anchorKeys === null) return null;
+  if (typeof witnessMin !== "number" || !Number.isSafeInteger(witnessMin) || witnessMin < 0) return null;
+  return {
+    ledgers: logs.filter(({ role }) => role !== "audit"),
+    auditLogs: logs.filter(({ role }) => role === "audit"),
+    witnesses,
+    witnessMin,
+    authorities,
+    issuerKeys,
+    anchorKeys,
+  };
+};
+
+/** The keys of one log that were not out of use before `since`. */
+export const logKeys = (logs: readonly TrustedLogKey[], origin: string, since: string): readonly VerifierKey[] =>
+  logs
+    .filter((log) => log.origin === origin && (log.validTo === undefined || since < log.validTo))
+    .map(({ vkey }) => parseVkey(sha256, vkey))
+    .filter((key) => key !== null);

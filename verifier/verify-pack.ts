@@ -1,0 +1,263 @@
+// The whole check of an evidence pack, offline: from the bytes of the zip and the keys the reader trusts to one report. Every
+// check that can be made is made; the first that fails names the verdict.
+import { filesOfZip } from "../core/certificates/evidence-zip.ts";
+import { canonicalJson } from "../core/canonical-json.ts";
+import { sha256Hex } from "../core/hash.ts";
+import type { NoteCrypto } from "../core/ledger/note.ts";
+import { minuteMs } from "../core/time.ts";
+import { checkAnchor, expectedStatement, type AnchorContext, type AnchorExhibit } from "./anchor.ts";
+import { checkChain, checkHeads, checkInclusion, entriesOf } from "./audit.ts";
+import { fail, incomplete, pass, reportOf, skipped, type CheckId, type Finding, type Findings, type Report } from "./checks.ts";
+import { canVerify, remembering, unableNote, webCrypto } from "./crypto.ts";
+import { isIso, objectOf, parseCanonical, stringOf, textOf, type JsonObject } from "./json.ts";
+import { layoutFault } from "./layout.ts";
+import { checkFiles, checkSignature, manifestOf } from "./manifest.ts";
+import {
+  checkArrays,
+  checkCanonical,
+  checkCertificate,
+  checkCommitments,
+  checkDisclosure,
+  checkDisclosures,
+  checkFingerprint,
+  checkPolicies,
+  preimageOf,
+  type Preimage,
+} from "./record.ts";
+import { trustOf, type Trust } from "./trust.ts";
+
+export interface Demands {
+  /** The reader's own trust document; null uses the copy in the pack, which proves nothing by itself. */
+  readonly trust: Trust | null;
+  /** Hex, as the reader was told it elsewhere. */
+  readonly expectedFingerprint: string | null;
+  /** A time stamp is asked for when the trust names an authority, or when this is true. */
+  readonly requiresTimestamp: boolean;
+  /** Witnesses are asked for as the trust's policy says, or as many as this. */
+  readonly witnessMin: number;
+}
+
+export const noDemands: Demands = { trust: null, expectedFingerprint: null, requiresTimestamp: false, witnessMin: 0 };
+
+const mostZipBytes = 20 * 1_024 * 1_024;
+
+type Files = ReadonlyMap<string, Uint8Array>;
+
+export const anchorContext = (crypto: NoteCrypto, trust: Trust | null, demands: Demands): AnchorContext => ({
+  crypto,
+  trust,
+  requiresTimestamp: demands.requiresTimestamp || (trust?.authorities.length ?? 0) > 0,
+  witnessMin: Math.max(demands.witnessMin, trust?.witnessMin ?? 0),
+});
+
+const exhibitOf = (files: Files, event: "issued" | "revoked", published: JsonObject | null): AnchorExhibit => {
+  const text = (name: string): string | null => textOf(files.get(`anchors/${event}/${name}`));
+  return {
+    statement: text("statement.json"),
+    published,
+    receipt: text("receipt.json"),
+    entryProof: text("entry.tlog-proof"),
+    rekorBody: files.get(`anchors/${event}/rekor.json`) ?? null,
+    attestedProof: text("attested.tlog-proof"),
+    attestedNote: text("checkpoint.txt"),
+    timestampReply: files.get(`anchors/${event}/checkpoint.tsr`) ?? null,
+  };
+};
+
+const clockSlackMs = 5 * minuteMs; // between an authority's clock and the issuer's
+
+/** Issued, then withdrawn; and nobody attested the issuance before it happened. */
+export const checkOrder = (
+  issuedAt: string,
+  withdrawnAt: unknown,
+  attestedAt: number | null,
+  withdrawalAttestedAt: number | null,
+): Finding => {
+  const issued = Date.parse(issuedAt);
+  const withdrawn = isIso(withdrawnAt) ? Date.parse(withdrawnAt) : null;
+  if (withdrawn !== null && withdrawn < issued) return fail("it was withdrawn before it was issued");
+  if (attestedAt !== null && attestedAt < issued - clockSlackMs) return fail("a time stamp is older than the certificate");
+  if (withdrawn !== null && withdrawalAttestedAt !== null && withdrawalAttestedAt < withdrawn - clockSlackMs) {
+    return fail("a time stamp is older than the withdrawal");
+  }
+  return pass(withdrawn === null ? `issued ${issuedAt}` : `issued ${issuedAt}, withdrawn ${withdrawnAt}`);
+};
+
+/** Both anchors of a certificate and the order of its times. `exhibits` gives what is shown of each. */
+export const checkAnchors = async (
+  findings: Findings,
+  certificate: JsonObject,
+  preimage: Preimage,
+  fingerprint: string,
+  exhibits: (event: "issued" | "revoked", published: JsonObject | null) => AnchorExhibit,
+  context: AnchorContext,
+): Promise<void> => {
+  const at = preimage.timestamp;
+  const issuance = exhibits("issued", objectOf(certificate.anchor));
+  const { time } = await checkAnchor(
+    findings,
+    "issued",
+    expectedStatement("certificate.issued", preimage, fingerprint, at),
+    issuance,
+    context,
+  );
+
+  const withdrawal = objectOf(certificate.withdrawal);
+  const revocation = exhibits("revoked", objectOf(withdrawal?.anchor));
+  const withdrawnAt = withdrawal?.withdrawn_at;
+  let revokedTime: number | null = null;
+  if (certificate.status !== "revoked") {
+    const none =
+      revocation.statement === null ? skipped("it is not withdrawn") : fail("a withdrawal is shown of a certificate that is active");
+    findings.set("revoke.statement", none);
+  } else if (!isIso(withdrawnAt)) {
+    findings.set("revoke.statement", fail("the certificate does not say when it was withdrawn"));
+  } else {
+    const expected = expectedStatement("certificate.revoked", preimage, fingerprint, withdrawnAt);
+    revokedTime = (await checkAnchor(findings, "revoked", expected, revocation, context)).time;
+  }
+  findings.set("time.order", checkOrder(at, withdrawnAt, time, revokedTime));
+};
+
+const checkEvidence = (certificate: JsonObject, redacted: readonly string[]): string | null => {
+  const evidence = objectOf(certificate.evidence);
+  if (evidence === null) return redacted.includes("evidence") ? null : "the evidence is missing";
+  return sha256Hex(canonicalJson(evidence)) === certificate.evidence_hash ? null : "the evidence is not what its hash says";
+};
+
+const subjectKeysFault = (certificate: JsonObject, commitments: string | null): string | null => {
+  const subject = objectOf(certificate.subject);
+  const committed = objectOf(parseCanonical(commitments));
+  if (committed === null) return null;
+  const isSame = subject !== null && Object.keys(subject).sort().join("\n") === Object.keys(committed).sort().join("\n");
+  return isSame ? null : "the certificate shows other details of the person than were committed to";
+};
+
+/** What the checks of one pack share. */
+interface Opened {
+  readonly crypto: NoteCrypto;
+  readonly files: Files;
+  readonly trust: Trust | null;
+  readonly findings: Findings;
+  readonly certificate: JsonObject | null;
+  readonly canonical: string | null;
+  readonly preimage: Preimage | null;
+}
+
+const checkRecord = async (
+  { crypto, files, trust, findings, certificate, canonical, preimage }: Opened,
+  demands: Demands,
+): Promise<void> => {
+  const set = (id: CheckId, finding: Finding): void => {
+    findings.set(id, finding);
+  };
+  set("fp.canonical", checkCanonical(preimage));
+  set("fp.hash", checkFingerprint(canonical, certificate?.fingerprint, demands.expectedFingerprint));
+  const commitments = textOf(files.get("subject/commitments.json"));
+  set("subject.disclosures", checkDisclosures(textOf(files.get("subject/disclosures.json")), commitments));
+  const policyPaths = [...files.keys()].filter((path) => /^policies\/.*\.txt$/.test(path));
+  const index = parseCanonical(textOf(files.get("policies/index.json")));
+  set(
+    "policies.hash",
+    checkPolicies(index, certificate?.policies, policyPaths, (path) => {
+      const bytes = files.get(path);
+      return bytes === undefined ? undefined : sha256Hex(bytes);
+    }),
+  );
+  if (certificate === null) set("cert.consistency", fail("certificate.json is not canonical JSON"));
+  if (preimage === null || canonical === null) return;
+  set("fp.arrays", checkArrays(preimage));
+  set("disclosure.hash", checkDisclosure(files.get("fingerprint/disclosure.txt") as Uint8Array, preimage));
+  set("subject.commitments", checkCommitments(commitments, preimage, certificate?.subject_erased_at));
+  if (certificate === null) return;
+  const manifest = manifestOf(files);
+  const fault =
+    manifest?.certId === preimage.cert_id
+      ? (checkEvidence(certificate, manifest.redacted) ?? subjectKeysFault(certificate, commitments))
+      : "the manifest is about another certificate";
+  set("cert.consistency", fault !== null ? fail(fault) : await checkCertificate(crypto, certificate, preimage, canonical, trust));
+};
+
+const checkAudit = async ({ crypto, files, trust, findings, certificate, canonical, preimage }: Opened): Promise<void> => {
+  const text = textOf(files.get("audit/entries.jsonl"));
+  if (!files.has("audit/entries.jsonl")) {
+    const parts = [...files.keys()].filter((path) => path.startsWith("audit/"));
+    findings.set(
+      "audit.chain",
+      parts.length > 0 ? fail("audit/entries.jsonl is missing") : incomplete("the audit log holds nothing of it yet"),
+    );
+    return;
+  }
+  const entries = text === null ? 1 : entriesOf(text);
+  if (typeof entries === "number") {
+    findings.set("audit.chain", fail(`line ${entries} of audit/entries.jsonl is not an entry`));
+    return;
+  }
+  if (preimage === null || canonical === null) return;
+  const fingerprint = sha256Hex(canonical);
+  findings.set("audit.chain", checkChain(files, { entries, preimage, fingerprint, evidenceHash: certificate?.evidence_hash }));
+  const createdAt = manifestOf(files)?.createdAt ?? "";
+  findings.set("audit.inclusion", await checkInclusion(crypto, trust, files, entries, createdAt));
+  findings.set("audit.heads", await checkHeads(crypto, trust, files, entries, createdAt));
+};
+
+/** Every key a document names, for comparison. */
+const namesOfKeys = ({ ledgers, auditLogs, witnesses, authorities, issuerKeys, anchorKeys }: Trust): string[] => [
+  ...[...ledgers, ...auditLogs].map(({ vkey }) => vkey),
+  ...witnesses.map(({ name, keyId }) => `${name}+${keyId}`),
+  ...authorities.map(({ spkiSha256 }) => spkiSha256),
+  ...issuerKeys.map(({ kid }) => kid),
+  ...anchorKeys,
+];
+
+const notesOf = (files: Files, certificate: JsonObject | null, given: Trust | null, bundled: Trust | null): string[] => {
+  const redacted = manifestOf(files)?.redacted ?? [];
+  const evidence = redacted.filter((name) => !name.startsWith("subject."));
+  const subject = redacted.filter((name) => name.startsWith("subject."));
+  const known = given === null ? [] : namesOfKeys(given);
+  const isOther = given !== null && bundled !== null && namesOfKeys(bundled).some((name) => !known.includes(name));
+  return [
+    ...(isOther ? ["The pack's own copy of the trust document names keys that yours does not."] : []),
+    ...(subject.length > 0 ? [`Not disclosed: ${subject.map((name) => name.slice("subject.".length)).join(", ")}.`] : []),
+    ...(evidence.length > 0 ? [`Left out on purpose: ${evidence.join(", ")}.`] : []),
+    ...(certificate?.environment === "sandbox" ? ["A sandbox certificate, for trying out. It proves nothing."] : []),
+    "README.txt, certificate.html and views.json are covered by the issuer's signature alone.",
+  ];
+};
+
+/** Checks a pack from its bytes alone. */
+export const verifyPack = async (zip: Uint8Array, demands: Demands, given: NoteCrypto = webCrypto): Promise<Report> => {
+  const crypto = remembering(given);
+  const findings: Findings = new Map();
+  const opened = filesOfZip(zip, mostZipBytes);
+  const structure = opened.ok ? layoutFault([...opened.files.keys()]) : opened.fault;
+  if (!opened.ok || structure !== null) {
+    findings.set("zip.structure", fail(structure ?? "not_a_zip"));
+    return reportOf(findings, { cert_id: null, fingerprint: null, trust: demands.trust === null ? "none" : "given", notes: [] });
+  }
+  const { files } = opened;
+  findings.set("zip.structure", pass(`${files.size} files`));
+
+  const bundled = trustOf(parseCanonical(textOf(files.get("trust/trust.json"))));
+  const isAble = await canVerify(crypto);
+  const trust = isAble ? (demands.trust ?? bundled) : null;
+  findings.set("manifest.files", checkFiles(files));
+  findings.set("manifest.signature", await checkSignature(crypto, files, trust));
+
+  const certificate = objectOf(parseCanonical(textOf(files.get("certificate.json"))));
+  const canonical = textOf(files.get("fingerprint/preimage.json"));
+  const preimage = preimageOf(canonical);
+  const pack: Opened = { crypto, files, trust, findings, certificate, canonical, preimage };
+  await checkRecord(pack, demands);
+  if (certificate !== null && preimage !== null && canonical !== null) {
+    const exhibits = (event: "issued" | "revoked", published: JsonObject | null): AnchorExhibit => exhibitOf(files, event, published);
+    await checkAnchors(findings, certificate, preimage, sha256Hex(canonical), exhibits, anchorContext(crypto, trust, demands));
+  }
+  await checkAudit(pack);
+  return reportOf(findings, {
+    cert_id: preimage?.cert_id ?? stringOf(certificate?.cert_id),
+    fingerprint: canonical === null ? null : sha256Hex(canonical),
+    trust: demands.trust !== null ? "given" : bundled !== null ? "bundled" : "none",
+    notes: [...(isAble ? [] : [unableNote]), ...notesOf(files, certificate, demands.trust, bundled)],
+  });
+};
