@@ -57,5 +57,5 @@ CREATE TABLE outbox (
   created_at INTEGER NOT NULL,
   UNIQUE (kind, entity_id)
 ) STRICT;
-CREATE INDEX outbox_due ON outbox (next_at, ord);
+CREATE INDEX outbox_due ON outbox (kind, next_at, ord);
 CREATE INDEX outbox_topic ON outbox (kind, topic);

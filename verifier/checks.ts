@@ -37,7 +37,7 @@ export const checkIds = [
 export type CheckId = (typeof checkIds)[number];
 
 /** What a check asks; the answer "passed" makes it a true sentence. */
-export const asks: Readonly<Record<CheckId, string>> = {
+const asks: Readonly<Record<CheckId, string>> = {
   "zip.structure": "The archive holds the files of a pack and not one byte more.",
   "manifest.files": "Every file is the one that the manifest lists.",
   "manifest.signature": "The issuer signed the manifest.",

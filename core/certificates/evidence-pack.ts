@@ -25,7 +25,7 @@ import { publishedCanonical } from "./published.ts";
 import { fieldSalt, subjectCommitments } from "./subject.ts";
 
 /** Twice this is what a reader takes. The two policies are 1 MiB each at most; an audit entry with its proof is about 2 KiB. */
-export const mostPackBytes = 10 * 1_024 * 1_024;
+const mostPackBytes = 10 * 1_024 * 1_024;
 
 const json = (value: Json): Uint8Array => utf8(canonicalJson(value));
 

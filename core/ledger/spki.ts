@@ -12,7 +12,7 @@ export interface SignatureCrypto {
   verify(algorithm: { readonly name: string; readonly hash: string }, key: unknown, signature: Bytes, data: Bytes): Promise<boolean>;
 }
 
-export const ecPublicKey = "2a8648ce3d0201";
+const ecPublicKey = "2a8648ce3d0201";
 export const rsaEncryption = "2a864886f70d010101";
 const p256 = "2a8648ce3d030107";
 const ed25519 = "2b6570";

@@ -58,19 +58,19 @@ beforeEach(async () => {
   ]);
 });
 
-/** Issues a certificate on the site and answers its id and how long that took. */
-const issue = async (): Promise<{ readonly certId: string; readonly ms: number }> => {
+/** Issues a certificate on the site, or on another, and answers its id and how long that took. */
+const issue = async (at = `http://localhost:${port}`): Promise<{ readonly certId: string; readonly ms: number }> => {
   const start = performance.now();
   const response = await fetch(`${service.origin}/v1/consent`, {
     method: "POST",
-    headers: { "content-type": "text/plain", origin: `http://localhost:${port}` },
+    headers: { "content-type": "text/plain", origin: at },
     body: JSON.stringify({
       client_id: service.world.acme.clients.live,
       fields: { email: "pat@example.com" },
       disclosure_text: "By clicking Send I agree.",
       entities: ["Acme Solar LLC"],
       purpose: "solar quote follow-up",
-      page_url: `http://localhost:${port}/quote?email=pat@example.com`,
+      page_url: `${at}/quote?email=pat@example.com`,
     }),
   });
   const answer = (await response.json()) as { data: { cert_id: string } };
@@ -195,4 +195,14 @@ describe("a site on this machine", () => {
     expect((await read(certId)).policies_status).toBe("pending"); // it will be asked again
     expect(paths().filter((path) => path === "/quote")).toHaveLength(1); // once for all eleven
   });
+});
+
+test("the demo site's policies are captured", async () => {
+  const { certId } = await issue(service.demoOrigin);
+  const { policies } = await settled(certId);
+  expect(policies.map(({ kind, source_url }) => [kind, source_url])).toEqual([
+    ["privacy", `${service.demoOrigin}/privacy`],
+    ["terms", `${service.demoOrigin}/terms`],
+  ]);
+  expect(policies[0]?.text).toContain("Privacy policy");
 });

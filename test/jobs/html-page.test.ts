@@ -43,6 +43,13 @@ describe("the words of a page", () => {
     });
   });
 
+  test("is the same wherever the page is cut while it is read", () => {
+    for (let before = 16_320; before <= 16_390; before += 1) {
+      const { text } = read(`${"x".repeat(before)}<p>caf&eacute;<b>s</b>😀<script>z</script><!-- c --></p>&amp;amp`);
+      expect(text.slice(before)).toBe("\ncafés😀\n&amp");
+    }
+  });
+
   test("is none of a page nested deeper than any page for people", () => {
     expect(read(`Privacy${"<div>".repeat(6_000)}`)).toEqual({ text: "", links: [] });
     expect(read(`Privacy${"<div>".repeat(900)}`).text).toBe("Privacy");

@@ -36,7 +36,7 @@ const unlessAborted = (signal: AbortSignal | null | undefined, answer: Response 
 
 const resolverHosts: ReadonlySet<string> = new Set(["cloudflare-dns.com", "dns.google"]);
 
-export const dnsAnswer = (name: string, type: string | null, addresses: readonly string[]): Response => {
+const dnsAnswer = (name: string, type: string | null, addresses: readonly string[]): Response => {
   const wanted = addresses.filter((address) => address.includes(":") === (type === "AAAA"));
   const records = wanted.map((data) => ({ name, type: type === "AAAA" ? 28 : 1, TTL: 60, data }));
   return Response.json({ Status: addresses.length === 0 ? 3 : 0, ...(records.length > 0 && { Answer: records }) });

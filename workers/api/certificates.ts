@@ -18,7 +18,7 @@ import {
 } from "../operations/certificates.ts";
 import { jsonOrText, readJsonBody } from "./body.ts";
 import type { Api } from "./context.ts";
-import { answer, failure, refusal, success } from "./envelope.ts";
+import { answer, failure, refusal, success, successText } from "./envelope.ts";
 import { anyOrigin, apiKey, limitByAddress, limited, preflight, unauthorized } from "./guards.ts";
 import { createRoute, mount } from "./openapi.ts";
 import {
@@ -324,12 +324,12 @@ const verify = async (c: Context<Api>): Promise<Response> => {
   const certId = certIdParam(c);
   const found = certId === null ? refuse("cert_not_found") : await verifyCertificate(c.var.services, certId);
   if (!found.ok) return refusal(c, found);
-  const view = verifyView(found.value, c.var.services.config.verifyUrl);
+  const view = JSON.stringify(verifyView(found.value, c.var.services.config.verifyUrl));
   const tag = entityTag(view);
   c.header("ETag", tag);
   c.header("Cache-Control", "no-cache");
   if (isNamedIn(c.req.header("if-none-match"), tag)) return c.body(null, 304);
-  return success(c, 200, view);
+  return successText(c, 200, view);
 };
 
 /** The named parameters; one that is given twice could mean either, so it is refused. */

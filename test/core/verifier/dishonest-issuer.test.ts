@@ -30,6 +30,7 @@ import {
   trustDocument,
   witness,
   worldOf,
+  type Wanted,
 } from "./evidence.ts";
 import { jsonOf, resigned, setJson, setText, textOf, zipped, type Files } from "./repack.ts";
 
@@ -552,7 +553,7 @@ describe("an audit trail", () => {
     ["the issuance of another fingerprint", "audit.chain", { issuance: { fingerprint: "00".repeat(32) } }],
     ["its entries in another order", "audit.inclusion", { order: "reversed" }],
     ["a chain that ends in another entry", "audit.heads", { leaf: { head: "00".repeat(32) } }],
-    ["a chain that lacks its last entry", "audit.heads", { leaf: { seq: "5", head: "00".repeat(32) } }],
+    ["a chain that lacks its last entries", "audit.heads", { leaf: { seq: "4", head: "00".repeat(32) } }],
     ["a chain longer than it was", "audit.heads", { order: "after the record" }],
     ["another chain in this one's place", "audit.heads", { leaf: { chain: "ff".repeat(16) } }],
     ["a record that stands elsewhere than it says", "audit.heads", { logSize: "3" }],

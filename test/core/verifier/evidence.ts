@@ -49,8 +49,8 @@ export const trustDocument: JsonObject = {
 /** The same without anybody who attests checkpoints. */
 export const plainTrust: JsonObject = { ...trustDocument, witnesses: [], policy: { witness_min: 0 }, tsa: [] };
 
-export const issuedAt = Date.parse("2026-03-04T05:06:07.089Z");
-export const withdrawnAt = Date.parse("2026-04-05T06:07:08.009Z");
+const issuedAt = Date.parse("2026-03-04T05:06:07.089Z");
+const withdrawnAt = Date.parse("2026-04-05T06:07:08.009Z");
 const certId = "cc_009w4k2m7q1x8z3v5t6r0nabcd" as CertId;
 const businessId = "biz_0001hzy3v7k2m7q1x8z3v5t6r0" as BusinessId;
 const clientId = "pc_live_0001hzy3v7k2m7q1x8z3v5t6r0" as ClientId;
@@ -274,7 +274,7 @@ const auditOf = async (wanted: Wanted, issuance: JsonObject): Promise<PackedAudi
     auditSigner,
   ]);
   const proofAt = (index: number): string => tlogProofText({ index: BigInt(index), hashes: naiveInclusion(index, leaves), checkpoint });
-  const placeOf = (hash: string): number => leaves.findIndex((leaf) => leaf.equals(naiveLeaf(bytesOfHex(hash) as Uint8Array)));
+  const placeOf = (hash: string): number => leaves.map(hexOf).indexOf(hexOf(naiveLeaf(bytesOfHex(hash) as Uint8Array)));
   const shown = entries.map((one) => ({ ...one, place: placeOf(one.hash) })).filter(({ entry }) => entry.entity_id === certId);
   return {
     chainIndex,

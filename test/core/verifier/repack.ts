@@ -48,13 +48,24 @@ export const relisted = (given: ReadonlyMap<string, Uint8Array>): Files => {
   return files;
 };
 
-/** Listed again and signed by the key of `by`, under the same name. */
-export const resigned = async (given: ReadonlyMap<string, Uint8Array>, by: Signer): Promise<Files> => {
-  const files = relisted(given);
+/** Signed by the key of `by`, under the same name, with the sums as they are. */
+const signedBy = async (files: Files, by: Signer): Promise<Files> => {
   const key = verifierKey(sha256, "svc.example/issuer", keyKinds.log, bytesOfBase64Url(by.publicKeys[0]!.x)!);
   const text = manifestNoteText(jsonOf(files, "manifest.json").cert_id, files.get("MANIFEST.sha256")!);
   setText(files, "MANIFEST.note", await signNote(text, [{ key, sign: async () => bytesOfBase64(await by.sign(text))! }]));
   return files;
+};
+
+/** Listed again and signed. */
+export const resigned = (given: ReadonlyMap<string, Uint8Array>, by: Signer): Promise<Files> => signedBy(relisted(given), by);
+
+/** Signed with another list in manifest.json than the files would give. */
+export const resignedWithList = (given: ReadonlyMap<string, Uint8Array>, list: Json, by: Signer): Promise<Files> => {
+  const files = new Map(given);
+  setJson(files, "manifest.json", { ...jsonOf(files, "manifest.json"), files: list });
+  const sum = sha256Hex(files.get("manifest.json")!);
+  setText(files, "MANIFEST.sha256", textOf(files, "MANIFEST.sha256").replace(/^[0-9a-f]{64} {2}manifest\.json$/m, `${sum}  manifest.json`));
+  return signedBy(files, by);
 };
 
 export const zipped = (files: ReadonlyMap<string, Uint8Array>): Uint8Array<ArrayBuffer> => zipOf(files);

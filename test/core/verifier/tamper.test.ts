@@ -1,13 +1,14 @@
 // Packs that somebody changed: single bytes by the thousand in every kind of file, under every kind of repair that an attacker
 // could try, and encodings that say the same in another way. Each change is found, and the check that finds it has a name.
 import { afterAll, describe, expect, test } from "vitest";
+import type { Json } from "../../../core/canonical-json.ts";
 import { concatBytes, utf8 } from "../../../core/bytes.ts";
 import { evidenceZip, packFiles } from "../../../core/certificates/evidence-pack.ts";
 import { checkIds, type Report } from "../../../verifier/checks.ts";
 import { trustOf } from "../../../verifier/trust.ts";
 import { noDemands, verifyPack } from "../../../verifier/verify-pack.ts";
 import { issuer, stranger, trustDocument, worldOf } from "./evidence.ts";
-import { draws, flipped, relisted, resigned, setJson, setText, textOf, zipped, type Files } from "./repack.ts";
+import { draws, flipped, relisted, resigned, resignedWithList, setJson, setText, textOf, zipped, type Files } from "./repack.ts";
 
 const trust = trustOf(trustDocument);
 const { parts } = await worldOf({ isRevoked: true });
@@ -308,6 +309,17 @@ describe("what is no pack", () => {
     const files = new Map(pack);
     setText(files, "manifest.json", deep);
     expect((await verdictOn(zipped(files))).failed).toBe("manifest.files");
+  });
+
+  test("a manifest that lists something else than the files is found, whoever signed it", async () => {
+    const { files: list } = JSON.parse(textOf(pack, "manifest.json"));
+    const [first, ...rest] = list;
+    const verdict = async (other: Json) => (await verdictOn(zipped(await resignedWithList(pack, other, issuer)))).failed;
+    expect(await verdict(list)).toBeNull();
+    expect(await verdict([{ ...first, size: first.size + 1 }, ...rest])).toBe("manifest.files");
+    expect(await verdict(rest)).toBe("manifest.files");
+    expect(await verdict([...rest, first])).toBe("manifest.files");
+    expect(await verdict(null)).toBe("manifest.files");
   });
 
   test("a manifest about another certificate is found, whoever signed it", async () => {

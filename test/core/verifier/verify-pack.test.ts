@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../core/certificates/evidence-parts.ts";
 import { evidenceZip } from "../../../core/certificates/evidence-pack.ts";
+import { sha256Hex } from "../../../core/hash.ts";
 import { vkeyOf } from "../../../core/ledger/note.ts";
 import { openNoteSigner } from "../../../storage/note-keys.ts";
 import { checkIds, type Outcome, type Report } from "../../../verifier/checks.ts";
@@ -9,7 +10,18 @@ import { trustOf } from "../../../verifier/trust.ts";
 import { checkOrder, noDemands, verifyPack, type Demands } from "../../../verifier/verify-pack.ts";
 import { webCrypto } from "../../../verifier/crypto.ts";
 import { secretOf } from "../../support/note-keys.ts";
-import { auditOrigin, ledgerOrigin, ledgerSigner, plainTrust, stranger, trustDocument, worldOf, type Wanted } from "./evidence.ts";
+import {
+  auditOrigin,
+  ledgerOrigin,
+  ledgerSigner,
+  noteToStamp,
+  plainTrust,
+  stranger,
+  trustDocument,
+  worldOf,
+  type Wanted,
+} from "./evidence.ts";
+import stamped from "./time-stamp.json" with { type: "json" };
 
 const judged = async (wanted: Wanted, document: JsonObject | null = trustDocument, demands: Partial<Demands> = {}): Promise<Report> => {
   const { parts } = await worldOf(wanted);
@@ -34,6 +46,11 @@ const notWithdrawn = [
 ];
 
 describe("a complete pack", () => {
+  test("carries the recorded time stamp, which is over the world's own checkpoint", async () => {
+    expect(sha256Hex(await noteToStamp())).toBe(stamped.note_sha256);
+    expect((await worldOf()).parts.anchors[0]?.attested?.tsr).not.toBeNull();
+  });
+
   test("of a certificate in force passes every check that applies, in the written order", async () => {
     const report = await judged({});
     expect(report).toMatchObject({ verdict: "valid", failed: null, missing: [], trust: "given" });

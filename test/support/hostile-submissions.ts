@@ -1,0 +1,397 @@
+// Submissions that must be refused, each with its answer.
+import type { RefusalCode } from "../../core/refusals.ts";
+import { changed, fieldsWith, manyFields, manyNames, nested, padded, spliced, splicedBytes, text, without } from "./submissions.ts";
+import { submission, world, type HeaderChanges } from "./world.ts";
+
+export interface HostileSubmission {
+  readonly name: string;
+  readonly body: unknown;
+  readonly headers?: HeaderChanges;
+  readonly status: number;
+  readonly code: RefusalCode;
+}
+
+const bad = (name: string, body: unknown, headers: HeaderChanges = {}): HostileSubmission => ({
+  name,
+  body,
+  headers,
+  status: 400,
+  code: "invalid_request",
+});
+
+const syntax: HostileSubmission[] = [
+  bad("no body", ""),
+  bad("white space", "  \n"),
+  bad("null", "null"),
+  bad("true", "true"),
+  bad("a number", "42"),
+  bad("a text", '"hello"'),
+  bad("a list", "[]"),
+  bad("a list of a submission", `[${text()}]`),
+  bad("an empty object", "{}"),
+  bad("half an object", text().slice(0, -1)),
+  bad("one brace too many", `${text()}}`),
+  bad("two submissions", text() + text()),
+  bad("a comma too many", text().replace(/}$/, ",}")),
+  bad("a comment", `/* hello */${text()}`),
+  bad("single quotes", text().replaceAll('"', "'")),
+  bad("bare keys", text().replace('"purpose"', "purpose")),
+  bad("NaN", spliced("x", "NaN")),
+  bad("Infinity", spliced("x", "-Infinity")),
+  bad("a hex number", spliced("x", "0x10")),
+  bad("a leading zero", spliced("x", "007")),
+  bad("undefined", spliced("x", "undefined")),
+  bad("a raw line break in a text", spliced("purpose", '"solar\nquote"')),
+  bad("a raw NUL in a text", spliced("purpose", '"solar\u0000quote"')),
+  bad("an unknown escape", spliced("purpose", String.raw`"\x41"`)),
+  bad("form fields", "client_id=x&purpose=y"),
+  bad("XML", "<consent/>"),
+  bad("a JSON text in a JSON text", JSON.stringify(text())),
+];
+
+const encoding: HostileSubmission[] = [
+  bad("a byte order mark", `\ufeff${text()}`),
+  bad("UTF-16 with a mark", new Uint8Array([0xff, 0xfe, ...[...text()].flatMap((char) => [char.charCodeAt(0), 0])])),
+  bad("UTF-16 without a mark", new Uint8Array([...text()].flatMap((char) => [char.charCodeAt(0), 0]))),
+  bad("Latin-1", splicedBytes("purpose", [0xe9])),
+  bad("a continuation byte alone", splicedBytes("purpose", [0x80])),
+  bad("a cut sequence", splicedBytes("purpose", [0xe2, 0x82])),
+  bad("an overlong slash", splicedBytes("purpose", [0xc0, 0xaf])),
+  bad("an overlong NUL", splicedBytes("disclosure_text", [0xc0, 0x80])),
+  bad("a lone surrogate in UTF-8", splicedBytes("disclosure_text", [0xed, 0xa0, 0x80])),
+  bad("a pair of surrogates in UTF-8", splicedBytes("disclosure_text", [0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80])),
+  bad("a code point past the last", splicedBytes("disclosure_text", [0xf4, 0x90, 0x80, 0x80])),
+  bad("a lone surrogate, escaped", spliced("purpose", String.raw`"a\ud83d"`)),
+  bad("a lone low surrogate, escaped", spliced("disclosure_text", String.raw`"\ude00"`)),
+  bad("a pair the wrong way round", spliced("disclosure_text", String.raw`"\ude00\ud83d"`)),
+  bad("a lone surrogate in a recipient", spliced("entities", String.raw`["\ud83d"]`)),
+  bad("a lone surrogate in a field", fieldsWith(String.raw`{"email":"pat@example.com","first_name":"\ud83d"}`)),
+  bad("a lone surrogate as a key", fieldsWith(String.raw`{"\ud83d":"x"}`)),
+  bad("a lone surrogate in an unknown key", spliced("unknown", String.raw`"\udfff"`)),
+  bad("a lone surrogate in evidence", spliced("referrer", String.raw`"\ud800"`)),
+];
+
+const structure: HostileSubmission[] = [
+  bad("equal keys", text().replace("{", '{"purpose":"x",')),
+  bad("equal keys, one escaped", text().replace("{", String.raw`{"pu\u0072pose":"x",`)),
+  bad("equal client ids", text().replace("{", `{"client_id":"${world.other.clients.live}",`)),
+  bad("equal field keys", fieldsWith('{"email":"pat@example.com","email":"eve@example.com"}')),
+  bad("equal field keys, one escaped", fieldsWith(String.raw`{"email":"pat@example.com","\u0065mail":"eve@example.com"}`)),
+  bad("equal keys in an unknown object", spliced("unknown", '{"a":1,"a":1}')),
+  bad("nine levels", spliced("unknown", nested(8))),
+  bad("nine levels in fields", fieldsWith('{"email":{"a":{"a":{"a":{"a":{"a":{"a":{"a":1}}}}}}}}')),
+  bad("a hundred thousand levels", nested(100_000)),
+  bad("a hundred thousand levels in a submission", spliced("unknown", nested(100_000))),
+  bad("1e400", spliced("unknown", "1e400")),
+  bad("1e400 as a font size", spliced("presentation", '{"font_px":1e400}')),
+];
+
+const required = ["client_id", "fields", "disclosure_text", "entities", "purpose", "page_url"] as const;
+const rightShape: Readonly<Record<(typeof required)[number], "text" | "object" | "list">> = {
+  client_id: "text",
+  fields: "object",
+  disclosure_text: "text",
+  entities: "list",
+  purpose: "text",
+  page_url: "text",
+};
+const wrongTypes = (key: (typeof required)[number]): HostileSubmission[] => [
+  bad(`${key} missing`, without(key)),
+  bad(`${key} null`, changed({ [key]: null })),
+  bad(`${key} a number`, changed({ [key]: 7 })),
+  bad(`${key} true`, changed({ [key]: true })),
+  ...(rightShape[key] === "text" ? [] : [bad(`${key} a text`, changed({ [key]: "some words" }))]),
+  ...(rightShape[key] === "list" ? [] : [bad(`${key} a list`, changed({ [key]: ["some words"] }))]),
+  ...(rightShape[key] === "object" ? [] : [bad(`${key} an object`, changed({ [key]: { some: "words" } }))]),
+];
+
+const fields: HostileSubmission[] = [
+  bad("no field", changed({ fields: {} })),
+  bad("21 fields", changed({ fields: manyFields(21) })),
+  bad("only empty values", changed({ fields: { email: "", first_name: "" } })),
+  bad("only blank values", changed({ fields: { email: " \t", first_name: "\u00a0\u3000" } })),
+  bad("a number as a value", changed({ fields: { email: "pat@example.com", zip: 94000 } })),
+  bad("null as a value", changed({ fields: { email: "pat@example.com", zip: null } })),
+  bad("a list as a value", changed({ fields: { email: ["pat@example.com"] } })),
+  bad("an object as a value", changed({ fields: { email: { value: "pat@example.com" } } })),
+  bad("501 characters", changed({ fields: { message: "x".repeat(501) } })),
+  ...["Email", "first-name", "first name", "1st", "_id", "", "é", "email\n", "a.b", "a[0]", "$ne", `a${"b".repeat(40)}`].map((key) =>
+    bad(`the field key ${JSON.stringify(key.slice(0, 12))}`, changed({ fields: { email: "pat@example.com", [key]: "value of it" } })),
+  ),
+  ...[...Object.getOwnPropertyNames(Object.prototype), "prototype"].map((key) =>
+    bad(`the field key ${key}`, fieldsWith(`{"email":"pat@example.com",${JSON.stringify(key)}:"polluted"}`)),
+  ),
+  bad("__proto__ with members as a field", fieldsWith('{"email":"pat@example.com","__proto__":{"polluted":"yes"}}')),
+  bad("__proto__ alone as fields", fieldsWith('{"__proto__":{"email":"pat@example.com"}}')),
+  ...[
+    "pat",
+    "pat@",
+    "@example.com",
+    "pat@localhost",
+    "pat@127.0.0.1",
+    "a@example.com,b@example.com",
+    "Pat <pat@example.com>",
+    "pat@example.com>",
+    "pat@exa mple.com",
+    "pat@example..com",
+    "pat@example.com.",
+    ".pat@example.com",
+    `${"a".repeat(65)}@example.com`,
+    `a@${"b".repeat(250)}.com`,
+    "pat\u200b@example.com",
+  ].map((email) => bad(`the e-mail address ${JSON.stringify(email.slice(0, 30))}`, changed({ fields: { email } }))),
+];
+
+/** Texts of one line that must not be sealed. */
+const hidden: readonly (readonly [string, string])[] = [
+  ["NUL", "a\u0000b"],
+  ["a bell", "a\u0007b"],
+  ["a line break", "a\nb"],
+  ["a carriage return", "a\rb"],
+  ["a tab", "a\tb"],
+  ["an escape character", "a\u001b[31mb"],
+  ["DEL", "a\u007fb"],
+  ["NEL", "a\u0085b"],
+  ["a C1 control", "a\u009fb"],
+  ["an embedding", "a\u202ab\u202c"],
+  ["an override", "a\u202eb"],
+  ["an isolate", "a\u2066b\u2069"],
+  ["a noncharacter", "a\ufffeb"],
+  ["a noncharacter of an Arabic block", "a\ufdd0b"],
+  ["a noncharacter of another plane", "a\u{1ffff}b"],
+  ["a zero-width space", "a\u200bb"],
+  ["a word joiner", "a\u2060b"],
+  ["a byte order mark inside", "a\ufeffb"],
+  ["a byte order mark around", "\ufeffab\ufeff"],
+  ["a soft hyphen", "a\u00adb"],
+  ["a tag character", "a\u{e0041}b"],
+  ["ZWJ at its start", "\u200dab"],
+  ["ZWNJ at its end", "ab\u200c"],
+  ["two joiners", "a\u200d\u200db"],
+  ["ZWJ beside a space", "a \u200db"],
+  ["zero-width characters alone", "\u200b\u200b"],
+  ["joiners alone", "\u200d"],
+  ["marks alone", "\u0301"],
+  ["a Hangul filler alone", "\u3164"],
+  ["braille blanks alone", "\u2800"],
+];
+
+const lines: HostileSubmission[] = hidden.flatMap(([what, value]) => [
+  bad(`a purpose with ${what}`, changed({ purpose: value })),
+  bad(`a recipient with ${what}`, changed({ entities: ["Acme Solar LLC", value] })),
+  bad(`a field with ${what}`, changed({ fields: { email: "pat@example.com", first_name: value } })),
+]);
+
+const lengths: HostileSubmission[] = [
+  bad("an empty purpose", changed({ purpose: "" })),
+  bad("a blank purpose", changed({ purpose: " \u00a0\u3000" })),
+  bad("a purpose of 501", changed({ purpose: "p".repeat(501) })),
+  bad("a purpose of a quarter of a megabyte of spaces", changed({ purpose: `a${" ".repeat(200_000)}b` })),
+  bad("nobody", changed({ entities: [] })),
+  bad("1,001 recipients", changed({ entities: manyNames(1_001) })),
+  bad("a recipient of 201", changed({ entities: ["r".repeat(201)] })),
+  bad("an empty recipient", changed({ entities: ["Acme Solar LLC", ""] })),
+  bad("a blank recipient", changed({ entities: [" \u2003"] })),
+  bad("a recipient that is a number", changed({ entities: ["Acme Solar LLC", 7] })),
+  bad("a recipient that is null", changed({ entities: [null] })),
+  bad("a recipient that is a list", changed({ entities: [["Acme Solar LLC"]] })),
+  bad("an empty disclosure", changed({ disclosure_text: "" })),
+  bad("a blank disclosure", changed({ disclosure_text: " \r\n\t\u00a0" })),
+  bad("an invisible disclosure", changed({ disclosure_text: "\u200b\ufeff\u2060" })),
+  bad("a disclosure of 20,001", changed({ disclosure_text: "d".repeat(20_001) })),
+  bad("a disclosure with NUL", changed({ disclosure_text: "I agree\u0000" })),
+  bad("a disclosure with a bell", changed({ disclosure_text: "I agree\u0007" })),
+  bad("a disclosure with a form feed", changed({ disclosure_text: "I agree\f" })),
+  bad("a disclosure with a vertical tab", changed({ disclosure_text: "I agree\v" })),
+  bad("a disclosure with a C1 control", changed({ disclosure_text: "I agree\u0090" })),
+  bad("a disclosure with a left-to-right override", changed({ disclosure_text: "I \u202dagree" })),
+  bad("a disclosure with a right-to-left override", changed({ disclosure_text: "I \u202eagree" })),
+];
+
+const pages: HostileSubmission[] = [
+  "",
+  "not an address",
+  "/quote",
+  "//www.example.com/",
+  "www.example.com/quote",
+  "http://www.example.com/",
+  "ftp://www.example.com/",
+  "file:///etc/passwd",
+  "data:text/html,x",
+  "javascript:alert(1)",
+  "https:www.example.com/",
+  "https:/www.example.com/",
+  "https:\\\\www.example.com\\",
+  "https://",
+  "https://user@www.example.com/",
+  "https://user:secret@www.example.com/",
+  "https://www.example.com@evil.com/",
+  "https://www.example.com\\@evil.com/",
+  " https://www.example.com/",
+  "https://www.example.com/ x",
+  "https://www.example.com/\n",
+  "https://www.exam\tple.com/",
+  "https://www.example.com/\u202e",
+  "https://www.example.com:99999/",
+  `https://www.example.com/${"p".repeat(2_025)}`,
+].map((page_url) => bad(`the page ${JSON.stringify(page_url.slice(0, 40))}`, changed({ page_url })));
+
+const answers: HostileSubmission[] = [
+  bad("entities_accepted alone", changed({ entities_accepted: ["Acme Solar LLC"] })),
+  bad("entities_rejected alone", changed({ entities_rejected: ["Acme Solar LLC"] })),
+  bad("entities_accepted with a null beside it", changed({ entities_accepted: [], entities_rejected: null })),
+  bad("a name in both", changed({ entities_accepted: ["Acme Solar LLC"], entities_rejected: ["Acme Solar LLC"] })),
+  bad(
+    "a name in both in two Unicode forms",
+    changed({ entities: ["Caf\u00e9"], entities_accepted: ["Caf\u00e9"], entities_rejected: ["Cafe\u0301"] }),
+  ),
+  bad("a name in both with spaces", changed({ entities_accepted: ["Acme Solar LLC"], entities_rejected: [" Acme Solar LLC "] })),
+  bad("entities_accepted a text", changed({ entities_accepted: "Acme Solar LLC", entities_rejected: [] })),
+  bad("entities_accepted an object", changed({ entities_accepted: {}, entities_rejected: [] })),
+  bad("entities_rejected of numbers", changed({ entities_accepted: [], entities_rejected: [7] })),
+  bad("entities_rejected of nulls", changed({ entities_accepted: [], entities_rejected: [null] })),
+];
+
+const extras: HostileSubmission[] = [
+  bad("submission_id a word", changed({ submission_id: "not-a-uuid" })),
+  bad("submission_id empty", changed({ submission_id: "" })),
+  bad("submission_id a number", changed({ submission_id: 7 })),
+  bad("submission_id in braces", changed({ submission_id: "{7d9f0b0e-6a37-4b0e-9a53-0f3f0f8f7a11}" })),
+  bad("submission_id with a tail", changed({ submission_id: "7d9f0b0e-6a37-4b0e-9a53-0f3f0f8f7a11x" })),
+  bad("locale a number", changed({ locale: 7 })),
+  bad("locale of 36", changed({ locale: "e".repeat(36) })),
+  bad("presentation a text", changed({ presentation: "manual" })),
+  bad("presentation a list", changed({ presentation: [] })),
+  bad("presentation.opt_in_type unknown", changed({ presentation: { opt_in_type: "automatic" } })),
+  bad("presentation.font_px a text", changed({ presentation: { font_px: "12px" } })),
+  bad("presentation.font_px negative", changed({ presentation: { font_px: -1 } })),
+  bad("presentation.font_px of 1,001", changed({ presentation: { font_px: 1_001 } })),
+  bad("presentation.contrast_ratio 0", changed({ presentation: { contrast_ratio: 0 } })),
+  bad("presentation.contrast_ratio 22", changed({ presentation: { contrast_ratio: 22 } })),
+  bad("presentation.visible a text", changed({ presentation: { visible: "yes" } })),
+  bad("presentation.checkbox_name of 201", changed({ presentation: { checkbox_name: "n".repeat(201) } })),
+  bad("esign a text", changed({ esign: "accepted" })),
+  bad("esign without accepted", changed({ esign: { disclosure_text: "I sign" } })),
+  bad("esign without text", changed({ esign: { accepted: true } })),
+  bad("esign.accepted a text", changed({ esign: { disclosure_text: "I sign", accepted: "true" } })),
+  bad("esign.disclosure_text of 20,001", changed({ esign: { disclosure_text: "e".repeat(20_001), accepted: true } })),
+  bad("widget a text", changed({ widget: "1.0.0" })),
+  bad("widget.version a number", changed({ widget: { version: 1 } })),
+  bad("widget.version of 65", changed({ widget: { version: "v".repeat(65) } })),
+  bad("widget.sha256 of 65", changed({ widget: { sha256: "0".repeat(65) } })),
+  bad("referrer a number", changed({ referrer: 7 })),
+  bad("referrer of 2,049", changed({ referrer: "r".repeat(2_049) })),
+  bad("client_time a number", changed({ client_time: 1_763_632_800 })),
+  bad("client_time of 41", changed({ client_time: "t".repeat(41) })),
+];
+
+const headers: HostileSubmission[] = [
+  bad("Idempotency-Key empty", text(), { "idempotency-key": "" }),
+  bad("Idempotency-Key of 65", text(), { "idempotency-key": "k".repeat(65) }),
+  bad("Idempotency-Key with a space", text(), { "idempotency-key": "my key" }),
+  bad("Idempotency-Key with a dot", text(), { "idempotency-key": "my.key" }),
+  bad("Idempotency-Key twice", text(), { "idempotency-key": "key-one, key-two" }),
+  bad("Idempotency-Key with a slash", text(), { "idempotency-key": "my/key" }),
+  bad("X-Subject-IP that is none", text(), { authorization: `Bearer ${world.acme.keys.live}`, "x-subject-ip": "my house" }),
+  bad("X-Subject-IP twice", text(), { authorization: `Bearer ${world.acme.keys.live}`, "x-subject-ip": "203.0.113.7, 203.0.113.8" }),
+];
+
+const media: HostileSubmission[] = [
+  [null, undefined],
+  ["", undefined],
+  ["text/html", undefined],
+  ["text/json", undefined],
+  ["text/plainer", undefined],
+  ["application/jsonp", undefined],
+  ["application/vnd.api+json", undefined],
+  ["application/problem+json", undefined],
+  ["application/x-www-form-urlencoded", undefined],
+  ["multipart/form-data; boundary=x", undefined],
+  ["application/octet-stream", undefined],
+  ["application/json, text/plain", undefined],
+  ["*/*", undefined],
+  [";application/json", undefined],
+  ["application/json", "gzip"],
+  ["application/json", "br"],
+  ["application/json", "identity"],
+  ["text/plain", "deflate"],
+].map(([type, coding]) => ({
+  name: `content type ${type}${coding === undefined ? "" : `, encoded as ${coding}`}`,
+  body: text(),
+  headers: { "content-type": type as string | null, ...(coding !== undefined && { "content-encoding": coding as string }) },
+  status: 415,
+  code: "unsupported_media_type",
+}));
+
+const clients: HostileSubmission[] = [
+  "",
+  "pc_",
+  "pc_live_",
+  "nobody",
+  world.acme.clients.live.toUpperCase(),
+  `${world.acme.clients.live}0`,
+  world.acme.clients.live.slice(0, -1),
+  ` ${world.acme.clients.live}`,
+  world.acme.id,
+  world.acme.keys.live,
+  "__proto__",
+  "constructor",
+  "pc_live_00'; DROP TABLE certificates;--",
+  "pc_live_00\u0000",
+  "pc_live_000000000000000000000000zz",
+  "pc_live_zz0000000000000000000000zz",
+  "pc_test_000000000000000000000000zz",
+  "c".repeat(10_000),
+].map((client_id) => ({
+  name: `the client ${JSON.stringify(client_id.slice(0, 40))}`,
+  body: changed({ client_id }),
+  status: 404,
+  code: "client_not_found",
+}));
+
+const sizes: HostileSubmission[] = [
+  { name: "a byte more than 256 KiB", body: padded(262_145), status: 413, code: "payload_too_large" },
+  { name: "a megabyte", body: padded(1_048_576), status: 413, code: "payload_too_large" },
+  { name: "a megabyte that is not even JSON", body: new Uint8Array(1_048_576).fill(0xff), status: 413, code: "payload_too_large" },
+  {
+    name: "a megabyte of the wrong type",
+    body: padded(1_048_576),
+    headers: { "content-type": "text/html" },
+    status: 415,
+    code: "unsupported_media_type",
+  },
+  {
+    name: "a megabyte that calls itself ten bytes",
+    body: padded(1_048_576),
+    headers: { "content-length": "10" },
+    status: 413,
+    code: "payload_too_large",
+  },
+  bad("256 KiB of opening brackets", "[".repeat(262_144)),
+  bad("256 KiB of keys", changed({ fields: Object.fromEntries(Array.from({ length: 15_000 }, (_, at) => [`key${at}`, "1"])) })),
+];
+
+const order: HostileSubmission[] = [
+  bad("an unknown client and an empty purpose", changed({ client_id: "nobody", purpose: "" })),
+  bad("an unknown client and a bad address of the page", changed({ client_id: world.acme.clients.live.slice(0, -1), page_url: "x" })),
+  bad("a free business and an invisible recipient", { ...submission(world.examples.free), entities: ["\u200b"] }),
+  bad("a foreign Origin and no fields", changed({ fields: {} }), { origin: "https://evil.com" }),
+];
+
+export const hostileSubmissions: readonly HostileSubmission[] = [
+  ...syntax,
+  ...encoding,
+  ...structure,
+  ...required.flatMap(wrongTypes),
+  ...fields,
+  ...lines,
+  ...lengths,
+  ...pages,
+  ...answers,
+  ...extras,
+  ...headers,
+  ...media,
+  ...clients,
+  ...sizes,
+  ...order,
+];
