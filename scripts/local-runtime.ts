@@ -7,9 +7,6 @@ import { join } from "node:path";
 process.env.CLOUDFLARE_CF_FETCH_ENABLED ??= "false"; // no request for a location that is not needed here
 process.env.WRANGLER_SEND_METRICS ??= "false";
 process.env.WRANGLER_HIDE_BANNER ??= "true";
-// Some twenty isolates share the local runtime, and each lets garbage pile up to hundreds of MiB before it collects. Small
-// young generations collected whole keep the process below 300 MiB; docs/benchmarks.md has what it costs.
-process.env.MINIFLARE_WORKERD_V8_FLAGS ??= "--gc-global --max-semi-space-size=8";
 
 const { unstable_getMiniflareWorkerOptions, unstable_splitSqlQuery } = await import("wrangler");
 const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import("miniflare");
