@@ -15,7 +15,10 @@ const isInstalled = () => existsSync(node) && existsSync(installed) && statSync(
 if (!isInstalled()) {
   process.stderr.write("Installing dependencies (once) ...\n");
   // stdout stays free for the command's own output
-  const { status } = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: root, stdio: ["ignore", 2, 2] });
+  // `install` and not `ci`: the lockfile pins every version, but a registry that does not carry the binaries of other
+  // platforms leaves those out of it, and `ci` then refuses the whole tree. Nothing is written back.
+  const install = ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
+  const { status } = spawnSync("npm", install, { cwd: root, stdio: ["ignore", 2, 2] });
   if (status !== 0) process.exit(status ?? 1);
 }
 

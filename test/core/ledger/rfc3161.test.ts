@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { bytesOfBase64, bytesOfHex, hexOf, utf8 } from "../../../core/bytes.ts";
 import { der, parseDer, type Der } from "../../../core/ledger/der.ts";
 import { timestampRequest, verifyTimestampToken, type TimestampPin, type TimestampQuestion } from "../../../core/ledger/rfc3161.ts";
@@ -340,8 +340,12 @@ describe("asking an authority", () => {
 
 const describeOpenssl = (keys: readonly TsaKey[]): void => {
   describe.each(keys)("an authority of openssl with a key %s", (key) => {
-    const tsa = new OpensslTsa({ key });
-    const trusted = [pinOf(hexOf(sha256(tsa.spki())))];
+    let tsa: OpensslTsa;
+    let trusted: readonly TimestampPin[];
+    beforeAll(() => {
+      tsa = new OpensslTsa({ key });
+      trusted = [pinOf(hexOf(sha256(tsa.spki())))];
+    });
     afterAll(() => tsa.remove());
 
     test("stamps our request; our checks and openssl's accept the same reply", async () => {
