@@ -15,8 +15,8 @@ export const scheduled = async (platform: Platform, cron: string, at: Instant): 
   if (cron === everyQuarter) await checkpointAudit(platform, at);
   if (cron !== everyMinute) return;
   await kickAudit(platform);
-  await relayOutbox(platform);
   await dropExpiredAnswers(platform);
   await unpark(platform);
-  await submitAnchors(platform); // last: a slow ledger may take this run's time
+  // side by side: neither a slow ledger nor a policy host that hangs keeps the other waiting
+  await Promise.all([relayOutbox(platform), submitAnchors(platform)]);
 };
