@@ -169,6 +169,17 @@ describe("a ledger in trouble", () => {
     expect((await anchors())[0]).toMatchObject({ status: "pending", tx_ref: null });
   });
 
+  test("whose tiles come short is asked again, and not taken for one with two histories", async () => {
+    await issueWaiting(2);
+    await submitAnchors(platformWith(realLedger));
+    await issueWaiting(1);
+    const short = platformWith(async (request) => (request.url.includes("/tile/") ? new Response("") : realLedger(request)));
+    await submitAnchors(short);
+    expect((await anchors()).at(-1)).toMatchObject({ status: "pending", last_error: "tile_short" });
+    const { fork } = (await env.DB.prepare("SELECT fork FROM ledger_state").first<{ fork: string | null }>()) ?? { fork: "none" };
+    expect(fork).toBeNull();
+  });
+
   test("whose answer is lost after it took the entry gives the same place again", async () => {
     const [id] = await issueWaiting(1);
     let lost = 0;

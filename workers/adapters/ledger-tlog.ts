@@ -244,7 +244,8 @@ export const tlogAdapter = (ledger: TlogLedger, fetchLedger: LedgerFetch, crypto
       const proof = seen.size < size ? build((read) => consistencyProofFromTiles(crypto.sha256, seen.size, size, read)) : [];
       const [older, newer] = seen.size <= size ? [seen, checkpoint] : [checkpoint, seen];
       // A checkpoint that covers what was just added and is smaller than the last one seen is a second history by itself.
-      if (proof === null || seen.size > size || !isConsistent(crypto.sha256, older, newer, proof)) {
+      if (proof === null) return all(retry("tile_short")); // not a second history: a page that came short
+      if (seen.size > size || !isConsistent(crypto.sha256, older, newer, proof)) {
         return all({ ok: false, outcome: { ok: false, kind: "fork", evidence: { old: lastSeen.note, new: note } } });
       }
     }
