@@ -1,15 +1,25 @@
 // The switchboard: for every kind of fact, where it goes besides its own rows. A change of what is audited, anchored or
 // told to a business is a change of this table and of nothing else.
+import type { Environment } from "./access/entitlement.ts";
 import type { Json } from "./canonical-json.ts";
+import type { EventType } from "./events/event.ts";
+import type { BusinessId } from "./ids.ts";
 import type { AnchorSubject } from "./ledger/statement.ts";
 import type { Instant } from "./time.ts";
 
+export interface FactRoute {
+  readonly anchored: boolean;
+  /** The event that tells the business of it, by webhook and feed. */
+  readonly event: EventType | null;
+}
+
 export const factRoutes = {
-  "certificate.issued": { anchored: true },
-  "certificate.subject_read": { anchored: false },
-  "evidence_pack.exported": { anchored: false },
-  "policy.linked": { anchored: false },
-} as const satisfies Record<string, { readonly anchored: boolean }>;
+  "certificate.issued": { anchored: true, event: null },
+  "certificate.revoked": { anchored: true, event: "certificate.revoked" },
+  "certificate.subject_read": { anchored: false, event: null },
+  "evidence_pack.exported": { anchored: false, event: null },
+  "policy.linked": { anchored: false, event: null },
+} as const satisfies Record<string, FactRoute>;
 
 export type FactType = keyof typeof factRoutes;
 
@@ -24,6 +34,14 @@ export interface Fact {
   readonly payload: { readonly [key: string]: Json };
   /** What the ledger statement needs, for facts that are anchored. */
   readonly anchor?: Pick<AnchorSubject, "fingerprint" | "originDomain">;
+  /** Whose event it is; needed where the table names one. */
+  readonly businessId?: BusinessId;
+  /** Needed with it: facts about sandbox records emit no event. */
+  readonly environment?: Environment;
+  /** The share an event is about; without one it is about the fact's entity. */
+  readonly shareId?: string;
+  /** The payload of an update, sealed under its share's key. */
+  readonly dataSealed?: string;
 }
 
 /** A principal's audit chain: a random tag, not derived from anything personal, and the log that holds it. */

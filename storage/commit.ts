@@ -1,10 +1,12 @@
-// One change, one batch: the rows of the change, the audit entries and ledger statements its facts call for, and the
-// work that follows, all or nothing. A 2xx is answered only after this returned.
+// One change, one batch: the rows of the change, the audit entries, ledger statements and events its facts call for, and
+// the work that follows, all or nothing. A 2xx is answered only after this returned.
 import { auditPayloadHash } from "../core/audit/payload.ts";
 import { base64UrlOf } from "../core/bytes.ts";
+import type { EventType } from "../core/events/event.ts";
 import { factRoutes, type Fact } from "../core/facts.ts";
 import { anchorStatement, entryHash, type AnchoredEvent } from "../core/ledger/statement.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
+import { insertEvent } from "./events.ts";
 import type { Vault } from "./vault.ts";
 
 const auditRow = async (db: D1Database, vault: Vault, fact: Fact): Promise<D1PreparedStatement> => {
@@ -45,14 +47,33 @@ const anchorRow = (db: D1Database, ledgerId: string, fact: Fact, anchor: NonNull
     .bind(crypto.randomUUID(), ledgerId, fact.entityId, fact.type, statement, entryHash(statement), fact.at, fact.at);
 };
 
+/** Null for a fact about a sandbox record: test keys and test clients never make a live endpoint ring. */
+const eventRow = (db: D1Database, fact: Fact, type: EventType): D1PreparedStatement | null => {
+  const { businessId, environment, shareId } = fact;
+  if (businessId === undefined || environment === undefined) throw new Error(`commit: ${fact.type} has an event and does not say whose`);
+  if (environment === "sandbox") return null;
+  return insertEvent(db, businessId, {
+    id: crypto.randomUUID(),
+    type,
+    createdAt: fact.at,
+    shareId: shareId ?? null,
+    certId: shareId === undefined ? fact.entityId : null,
+    dataSealed: fact.dataSealed ?? null,
+  });
+};
+
 /** The rows that `facts` add to a change. */
 const factRows = async (db: D1Database, vault: Vault, ledgerId: string, facts: readonly Fact[]): Promise<D1PreparedStatement[]> => {
   const rows: D1PreparedStatement[] = [];
   for (const fact of facts) {
+    const route = factRoutes[fact.type];
     rows.push(await auditRow(db, vault, fact));
-    if (!factRoutes[fact.type].anchored) continue;
-    if (fact.anchor === undefined) throw new Error(`commit: ${fact.type} is anchored and carries nothing to anchor`);
-    rows.push(anchorRow(db, ledgerId, fact, fact.anchor));
+    if (route.anchored) {
+      if (fact.anchor === undefined) throw new Error(`commit: ${fact.type} is anchored and carries nothing to anchor`);
+      rows.push(anchorRow(db, ledgerId, fact, fact.anchor));
+    }
+    const event = route.event === null ? null : eventRow(db, fact, route.event);
+    if (event !== null) rows.push(event);
   }
   return rows;
 };

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { canonicalJson } from "../../core/canonical-json.ts";
 import type { Fact } from "../../core/facts.ts";
+import type { BusinessId } from "../../core/ids.ts";
 import { sha256, sha256Hex } from "../../core/hash.ts";
 import { commit } from "../../storage/commit.ts";
 import { openVault, type Vault } from "../../storage/vault.ts";
@@ -47,6 +48,29 @@ describe("a commit", () => {
     const anchors = await env.DB.prepare("SELECT * FROM anchors WHERE entity_id = 'cc_1'").all<Record<string, string>>();
     expect(anchors.results).toHaveLength(1);
     expect(sha256Hex(anchors.results[0]?.statement as string)).toBe(anchors.results[0]?.entry_hash);
+  });
+
+  test("writes the event of a fact that a business is told of, sealed payload and all, and none about sandbox records", async () => {
+    const told = { businessId: world.acme.id as BusinessId, environment: "live" } as const;
+    const revoked = fact({ type: "certificate.revoked", entityId: "cc_told", ...told });
+    await committing(
+      [],
+      [
+        revoked,
+        fact({ type: "certificate.revoked", entityId: "cc_share", ...told, shareId: "shr_1", dataSealed: "1.sealed" }),
+        fact({ type: "certificate.revoked", entityId: "cc_sandbox", ...told, environment: "sandbox" }),
+        fact({ entityId: "cc_untold" }),
+      ],
+    );
+    const { results } = await env.DB.prepare("SELECT * FROM event_outbox ORDER BY ord").all<Record<string, unknown>>();
+    const shared = { business_id: world.acme.id, type: "certificate.revoked", created_at: 1_000 };
+    expect(results.map(({ ord: _ord, event_id: _id, ...rest }) => rest)).toEqual([
+      { ...shared, cert_id: "cc_told", share_id: null, data_sealed: null },
+      { ...shared, cert_id: null, share_id: "shr_1", data_sealed: "1.sealed" },
+    ]);
+    for (const { event_id } of results) expect(event_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    const { businessId: _, ...unowned } = revoked;
+    await expect(committing([], [{ ...unowned, entityId: "cc_unowned" }])).rejects.toThrow("does not say whose");
   });
 
   test.each<readonly [string, () => readonly [readonly D1PreparedStatement[], readonly Fact[]]]>([

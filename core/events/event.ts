@@ -1,0 +1,33 @@
+// What a business is told: the kinds of event, and an event as it is stored (SPEC, Resources, Event). An event names what happened and to which record; it never names a person, except in the
+// payload of an update, which stays sealed until the moment it is sent or read.
+import type { Instant } from "../time.ts";
+
+/** SPEC, Events. What an endpoint receives that does not choose. */
+export const eventTypes = [
+  "share.created",
+  "share.expiring",
+  "share.expired",
+  "share.revoked",
+  "share.renewed",
+  "business.ceased",
+  "consumer.updated.email",
+  "consumer.updated.phone",
+  "consumer.updated.address",
+  "consumer.updated.name",
+  "certificate.revoked",
+] as const;
+
+export type EventType = (typeof eventTypes)[number];
+
+/** On its way into a business's sequence, which gives it its place. */
+export interface UnplacedEvent {
+  /** UUID v4, drawn with the change it tells of; what receivers tell copies apart by. */
+  readonly id: string;
+  readonly type: string;
+  readonly createdAt: Instant;
+  /** At most one of the two is set. */
+  readonly shareId: string | null;
+  readonly certId: string | null;
+  /** The payload of an update, sealed under its share's key; null for every other event. */
+  readonly dataSealed: string | null;
+}
