@@ -83,7 +83,7 @@ export const buildApp = (platform: Platform): Hono<Api> => {
   }
   mountHealth(app);
   mountCertificates(app);
-  mountPages(app);
+  mountPages(app, platform.config);
   mountLogs(app, platform.config);
   app.onError(onFault);
   app.notFound(onUnknown(app));

@@ -1,6 +1,7 @@
 // The bindings and settings of a deployment, read once and checked once: a deployment that is not fit to run answers 503
 // on every route instead of running half configured, and says in its log everything that is missing at once.
 import { bytesOfBase64, bytesOfBase64Url } from "../core/bytes.ts";
+import { isMailbox } from "../core/mailbox.ts";
 import { isOrigin } from "../core/ledger/checkpoint.ts";
 import { keyKinds, parseSkey, parseVkey } from "../core/ledger/note.ts";
 import { sha256, type Bytes } from "../core/hash.ts";
@@ -17,6 +18,8 @@ export interface Env {
   readonly LEDGER_LOG: DurableObjectNamespace<LedgerLog>;
   readonly ANCHOR_KICKS: Queue<object>;
   readonly SHIELD?: RateLimit;
+  /** Cloudflare's Email Service, for MAIL_TRANSPORT "cloudflare". */
+  readonly EMAIL?: SendEmail;
   /** Settings and secrets arrive as text under many names; they are read through `readConfig` only. */
   readonly [name: string]: unknown;
 }
@@ -37,6 +40,7 @@ export interface Config {
   readonly issuerSeed: Bytes;
   readonly retiredIssuerKeys: readonly string[];
   readonly limits: Limits;
+  readonly mail: MailSettings;
   /** Added to every clock read; development only. */
   readonly clockOffsetMs: number;
   /** `host:port` of local or plain-http hosts that may be fetched; development only. */
@@ -56,6 +60,16 @@ export interface LedgerSettings {
   readonly keys: readonly string[];
   /** Public keys pinned in the settings: those of a ledger elsewhere, and earlier ones of the embedded. */
   readonly vkeys: readonly string[];
+}
+
+export interface MailSettings {
+  /** One mailbox. */
+  readonly from: string;
+  readonly transport:
+    | { readonly kind: "cloudflare" }
+    | { readonly kind: "http"; readonly url: string; readonly token: string }
+    /** Development only: kept here, sent to nobody. */
+    | { readonly kind: "capture" };
 }
 
 export class ConfigFault extends Error {
@@ -106,6 +120,31 @@ const ledgerOf = (
   return { ledger: { id: `tlog:${origin}`, origin, url, writeToken, keys: url === "" ? keys : [], vkeys }, faults };
 };
 
+/** How mail leaves. There is no deployment without it: nobody could sign in or withdraw, and nothing would say so. */
+const mailOf = (
+  env: Env,
+  setting: (name: string) => string | undefined,
+  development: boolean,
+): { readonly mail: MailSettings; readonly faults: readonly string[] } => {
+  const from = setting("MAIL_FROM") ?? "";
+  const kind = setting("MAIL_TRANSPORT") ?? (development ? "capture" : "");
+  const url = setting("MAIL_HTTP_URL") ?? "";
+  const token = setting("MAIL_HTTP_TOKEN") ?? "";
+  const faults = isMailbox(from) ? [] : ["MAIL_FROM"];
+  const isHttps = URL.canParse(url) && (new URL(url).protocol === "https:" || development);
+  if (kind === "cloudflare") {
+    if (env.EMAIL === undefined) faults.push("EMAIL");
+    return { mail: { from, transport: { kind } }, faults };
+  }
+  if (kind === "http") {
+    if (!isHttps) faults.push("MAIL_HTTP_URL");
+    if (token === "") faults.push("MAIL_HTTP_TOKEN");
+    return { mail: { from, transport: { kind, url, token } }, faults };
+  }
+  if (kind !== "capture" || !development) faults.push("MAIL_TRANSPORT");
+  return { mail: { from, transport: { kind: "capture" } }, faults };
+};
+
 /** Secrets of the audit log are told apart by their names: `<host>/audit/<shard>`. */
 const auditKeysOf = (text: string | undefined): ReadonlyMap<number, readonly string[]> | null => {
   const shards = new Map<number, string[]>();
@@ -142,6 +181,9 @@ export const readConfig = (env: Env): Config => {
   const auditKeys = auditKeysOf(setting("AUDIT_KEY"));
   if (auditKeys === null) faults.push("AUDIT_KEY");
 
+  const { mail, faults: mailFaults } = mailOf(env, setting, development);
+  faults.push(...mailFaults);
+
   // By their prefix, so that a setting added for development is refused here without anybody thinking of it.
   if (!development) faults.push(...Object.keys(env).filter((name) => name.startsWith("DEV_") && setting(name) !== undefined));
   const scale = Number(setting("DEV_RATE_SCALE") ?? "1");
@@ -168,6 +210,7 @@ export const readConfig = (env: Env): Config => {
     issuerSeed,
     retiredIssuerKeys,
     limits,
+    mail,
     clockOffsetMs,
     devFetchAllow: (setting("DEV_FETCH_ALLOW") ?? "").split(",").flatMap((entry) => entry.trim() || []),
     shielded: scale === 1,

@@ -2,11 +2,13 @@
 import type { FetchPage } from "../core/access/outbound-page.ts";
 import type { Limit, WindowState } from "../core/access/window.ts";
 import type { ToE164 } from "../core/certificates/matching.ts";
+import type { Mailer } from "../core/mail/message.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import type { LedgerAdapter } from "../core/ledger/adapter.ts";
 import { vkeyOf } from "../core/ledger/note.ts";
 import type { TrustedLogKey } from "../core/ledger/receipt.ts";
 import type { Clock } from "../core/time.ts";
+import { captureMail, capturedMail, type CapturedMail } from "../storage/captured-mail.ts";
 import { homesOf, type Homes } from "../storage/homes.ts";
 import { RememberedClients } from "../storage/remembered-clients.ts";
 import { openSigner, type Signer } from "../storage/signer.ts";
@@ -16,6 +18,7 @@ import type { AuditLog } from "../durable-objects/audit-log.ts";
 import { tlogAdapter, type LedgerFetch, type TlogLedger } from "./adapters/ledger-tlog.ts";
 import { AddressWindows } from "./adapters/address-windows.ts";
 import { readPage, type ReadPage } from "./adapters/html-page.ts";
+import { bindingMailer, httpMailer } from "./adapters/mailer.ts";
 import { openPageFetcher } from "./adapters/page-fetcher.ts";
 import { e164 } from "./adapters/phone.ts";
 import { openHostCheck } from "./adapters/public-hosts.ts";
@@ -52,6 +55,10 @@ export interface Platform {
   readonly kickAnchors: () => Promise<void>;
   /** Where statements are anchored: the primary first. */
   readonly ledgers: readonly LedgerAdapter[];
+  /** How mail leaves; operations put it into the outbox and never call this before an answer. */
+  readonly mailer: Mailer;
+  /** Development's mailbox, newest first; empty everywhere else. */
+  readonly mailbox: (to: string | null) => Promise<readonly CapturedMail[]>;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly log: Log;
@@ -100,18 +107,32 @@ const openLedger = (config: Config, trusted: readonly TrustedLog[], embedded: Le
   return tlogAdapter(ledger, url === "" ? embedded : (request) => fetch(request), noteCrypto, clock);
 };
 
+/** Captured mail is kept in the first home: a mail belongs to none. */
+const openMailer = (env: Env, config: Config, store: { readonly db: D1Database; readonly vault: Vault }, clock: Clock): Mailer => {
+  const { transport } = config.mail;
+  if (transport.kind === "cloudflare") return bindingMailer(env.EMAIL as SendEmail);
+  if (transport.kind === "http") return httpMailer(transport);
+  return {
+    send: async (message) => {
+      await captureMail(store.db, store.vault, message, clock());
+      return "accepted";
+    },
+  };
+};
+
 export const openPlatform = async (env: Env): Promise<Platform> => {
   const config = readConfig(env);
   const windows = new AddressWindows();
   const ownHosts = [config.baseUrl, config.verifyUrl, config.cdnUrl, config.mcpUrl, config.appUrl].map((url) => new URL(url).host);
   const clock: Clock = () => Date.now() + config.clockOffsetMs;
   const trustedLogs = await openTrustedLogs(config);
+  const vault = await openVault(config);
   const ledgerLog: LedgerFetch = (request) => env.LEDGER_LOG.getByName(config.ledger.origin).fetch(request);
   return {
     config,
     homes: homesOf(env),
     kv: env.KV,
-    vault: await openVault(config),
+    vault,
     signer: await openSigner(config.issuerSeed, config.retiredIssuerKeys),
     rememberedClients: new RememberedClients(),
     toE164: e164,
@@ -129,6 +150,8 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
     },
     trustedLogs,
     ledgers: [openLedger(config, trustedLogs, ledgerLog, clock)],
+    mailer: openMailer(env, config, { db: env.DB, vault }, clock),
+    mailbox: (to) => capturedMail(env.DB, vault, to),
     clock,
     random: (count) => crypto.getRandomValues(new Uint8Array(count)),
     log: consoleLog,

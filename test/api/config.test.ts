@@ -129,6 +129,18 @@ describe("a production deployment", () => {
     expect(faultsOf({ RETIRED_ISSUER_KEYS: `${"A".repeat(43)}  ${"B".repeat(42)}A` })).toEqual([]);
   });
 
+  test("refuses to run without a way to send mail, and never captures it", () => {
+    for (const kind of [undefined, "", "capture", "smtp", "HTTP"])
+      expect(faultsOf({ MAIL_TRANSPORT: kind }), kind).toEqual(["MAIL_TRANSPORT"]);
+    expect(faultsOf({ MAIL_TRANSPORT: "cloudflare" })).toEqual(["EMAIL"]);
+    expect(faultsOf({ MAIL_TRANSPORT: "cloudflare", EMAIL: { send: () => undefined } })).toEqual([]);
+    for (const url of ["", "mail.example", "http://mail.example/send"])
+      expect(faultsOf({ MAIL_HTTP_URL: url }), url).toEqual(["MAIL_HTTP_URL"]);
+    expect(faultsOf({ MAIL_HTTP_TOKEN: "" })).toEqual(["MAIL_HTTP_TOKEN"]);
+    for (const from of ["", "svc", "svc <no-reply@svc.test>", "a@svc.test,b@svc.test"])
+      expect(faultsOf({ MAIL_FROM: from }), from).toEqual(["MAIL_FROM"]);
+  });
+
   test("says in its log which settings are unfit, and never what they hold", async () => {
     const lines: string[] = [];
     vi.spyOn(console, "error").mockImplementation((line) => lines.push(String(line)));

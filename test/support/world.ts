@@ -62,6 +62,10 @@ export const productionSettings = {
   MCP_URL: "https://mcp.svc.test",
   APP_URL: "https://app.svc.test",
   DEV_RATE_SCALE: "",
+  MAIL_TRANSPORT: "http",
+  MAIL_FROM: "no-reply@svc.test",
+  MAIL_HTTP_URL: "https://mail.example/send",
+  MAIL_HTTP_TOKEN: "mail-token-of-the-tests-not-a-secret",
 } as const;
 
 export const get = (path: string, key?: string): Promise<Answer> =>

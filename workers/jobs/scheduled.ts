@@ -4,6 +4,7 @@ import type { Instant } from "../../core/time.ts";
 import { checkpointAudit, kickAudit } from "../operations/checkpoints.ts";
 import { dropExpiredAnswers } from "../operations/expiry.ts";
 import { submitAnchors, unpark } from "../operations/ledger.ts";
+import { relayMail } from "../operations/mail.ts";
 import { relayOutbox } from "../operations/outbox.ts";
 import type { Platform } from "../services.ts";
 
@@ -17,6 +18,6 @@ export const scheduled = async (platform: Platform, cron: string, at: Instant): 
   await kickAudit(platform);
   await dropExpiredAnswers(platform);
   await unpark(platform);
-  // side by side: neither a slow ledger nor a policy host that hangs keeps the other waiting
-  await Promise.all([relayOutbox(platform), submitAnchors(platform)]);
+  // side by side: no slow ledger, mail provider or policy host keeps the others waiting
+  await Promise.all([relayOutbox(platform), submitAnchors(platform), relayMail(platform)]);
 };

@@ -1,12 +1,15 @@
-// Pages: the reference of the API at /docs; certificates under /c, with what every other path and method there answers.
+// Pages: the reference of the API at /docs; in development captured mail at /dev/mail; certificates under /c, with what every other path and method there answers.
 import { Hono } from "hono";
 import type { Api } from "../api/context.ts";
+import type { Config } from "../env.ts";
+import { mountDevMail } from "./dev-mail.tsx";
 import { mountDocs } from "./docs.tsx";
 import { noSuchPage, onPageFault, readOnlyPage } from "./notices.tsx";
 import { mountVerify } from "./verify.tsx";
 
-export const mountPages = (app: Hono<Api>): void => {
+export const mountPages = (app: Hono<Api>, config: Config): void => {
   mountDocs(app);
+  if (config.environment === "development") mountDevMail(app);
   const pages = new Hono<Api>();
   mountVerify(pages);
   pages.all("*", (c) => (c.req.method === "GET" || c.req.method === "HEAD" ? noSuchPage(c) : readOnlyPage(c)));

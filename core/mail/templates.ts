@@ -1,0 +1,171 @@
+// Every mail there is, in every language, to be read as text. To add one: its data in `MailData`, its life in `mailLifeMs`,
+// its words in `templates`; the compiler asks for what is missing. What a business or a person chose is never in a subject.
+import { dayMs, isoOf, minuteMs, type Instant } from "../time.ts";
+import { plainName, type MailText } from "./message.ts";
+
+export type MailLanguage = "en" | "es" | "fr-CA";
+
+/** What each template is filled with. Kept sealed until the mail is sent. */
+export interface MailData {
+  /** To whoever asked to sign in. */
+  readonly login_code: { readonly code: string };
+  /** To the person on a certificate who asked to withdraw. */
+  readonly withdrawal_code: { readonly code: string; readonly business_name: string; readonly verify_url: string };
+  /** To the owners of a business: the certificate's id and the deadline, and nothing of the person. */
+  readonly withdrawal_owner_notice: { readonly cert_id: string; readonly cease_by: Instant };
+  /** To the owners of a business whose endpoint does not answer. */
+  readonly webhook_failing: { readonly webhook_id: string; readonly failing_since: Instant; readonly failures: number };
+}
+
+export type MailTemplate = keyof MailData;
+
+/** A template with its data. */
+export type Mail = { readonly [T in MailTemplate]: { readonly template: T; readonly data: MailData[T] } }[MailTemplate];
+
+/** How long sending is tried: a code that has expired is of no use to anybody. */
+export const mailLifeMs: Readonly<Record<MailTemplate, number>> = {
+  login_code: 10 * minuteMs,
+  withdrawal_code: 10 * minuteMs,
+  withdrawal_owner_notice: 3 * dayMs,
+  webhook_failing: dayMs,
+};
+
+const dateWords: Readonly<Record<MailLanguage, string>> = { en: "en-GB", es: "es", "fr-CA": "fr-CA" };
+
+/** `4 December 2026`: deadlines end with their day, in UTC. */
+const dayIn = (language: MailLanguage, at: Instant): string =>
+  new Intl.DateTimeFormat(dateWords[language], { dateStyle: "long", timeZone: "UTC" }).format(at);
+
+/** `2026-11-20 10:05 UTC` */
+const minuteOf = (at: Instant): string => `${isoOf(at).slice(0, 16).replace("T", " ")} UTC`;
+
+type Words = { readonly [T in MailTemplate]: (data: MailData[T]) => MailText };
+
+const en: Words = {
+  login_code: ({ code }) => ({
+    subject: "Your sign-in code",
+    lines: [
+      "Here is your code to sign in:",
+      { code },
+      "It is valid for 10 minutes and works once. Nobody from us will ever ask you for it.",
+      "You did not want to sign in? Then you can ignore this mail: without the code nobody gets in.",
+    ],
+  }),
+  withdrawal_code: ({ code, business_name, verify_url }) => ({
+    subject: "Your code to withdraw consent",
+    lines: [
+      "Here is your code to withdraw your consent:",
+      { code },
+      "It is valid for 10 minutes and works once.",
+      `The consent was given to: ${plainName(business_name)}. Its certificate is here:`,
+      { link: verify_url },
+      "You did not ask for this? Then you can ignore this mail: nothing changes.",
+    ],
+  }),
+  withdrawal_owner_notice: ({ cert_id, cease_by }) => ({
+    subject: "A consent was withdrawn",
+    lines: [
+      "The person on one of your certificates has withdrawn consent. The certificate is:",
+      cert_id,
+      `Contact under this consent must end by ${dayIn("en", cease_by)}, midnight UTC (${isoOf(cease_by)}).`,
+      "The certificate and its record are kept.",
+    ],
+  }),
+  webhook_failing: ({ webhook_id, failing_since, failures }) => ({
+    subject: "A webhook endpoint is failing",
+    lines: [
+      "One of your webhook endpoints does not accept what we send it. The endpoint is:",
+      webhook_id,
+      `It has failed ${failures} times in a row, since ${minuteOf(failing_since)}. It stays switched on.`,
+      "Every event is also in the feed, GET /v1/events: read what you missed there, in order.",
+    ],
+  }),
+};
+
+const es: Words = {
+  login_code: ({ code }) => ({
+    subject: "Su código para entrar",
+    lines: [
+      "Este es su código para entrar:",
+      { code },
+      "Vale 10 minutos y sirve una sola vez. Nadie de nuestra parte se lo pedirá nunca.",
+      "¿No quería entrar? Entonces puede ignorar este correo: sin el código no entra nadie.",
+    ],
+  }),
+  withdrawal_code: ({ code, business_name, verify_url }) => ({
+    subject: "Su código para retirar el consentimiento",
+    lines: [
+      "Este es su código para retirar su consentimiento:",
+      { code },
+      "Vale 10 minutos y sirve una sola vez.",
+      `El consentimiento se dio a: ${plainName(business_name)}. Su certificado está aquí:`,
+      { link: verify_url },
+      "¿No lo ha pedido usted? Entonces puede ignorar este correo: no cambia nada.",
+    ],
+  }),
+  withdrawal_owner_notice: ({ cert_id, cease_by }) => ({
+    subject: "Se ha retirado un consentimiento",
+    lines: [
+      "La persona de uno de sus certificados ha retirado el consentimiento. El certificado es:",
+      cert_id,
+      `El contacto basado en él debe terminar a más tardar el ${dayIn("es", cease_by)}, medianoche UTC (${isoOf(cease_by)}).`,
+      "El certificado y su registro se conservan.",
+    ],
+  }),
+  webhook_failing: ({ webhook_id, failing_since, failures }) => ({
+    subject: "Un webhook está fallando",
+    lines: [
+      "Uno de sus webhooks no acepta lo que le enviamos. El webhook es:",
+      webhook_id,
+      `Ha fallado ${failures} veces seguidas, desde ${minuteOf(failing_since)}. Sigue activado.`,
+      "Todos los eventos están también en GET /v1/events: lea allí, en orden, lo que le falte.",
+    ],
+  }),
+};
+
+const frCa: Words = {
+  login_code: ({ code }) => ({
+    subject: "Votre code de connexion",
+    lines: [
+      "Voici votre code de connexion :",
+      { code },
+      "Il est valide 10 minutes et ne sert qu’une fois. Personne de chez nous ne vous le demandera jamais.",
+      "Vous ne vouliez pas vous connecter ? Ignorez ce courriel : sans le code, personne n’entre.",
+    ],
+  }),
+  withdrawal_code: ({ code, business_name, verify_url }) => ({
+    subject: "Votre code pour retirer votre consentement",
+    lines: [
+      "Voici votre code pour retirer votre consentement :",
+      { code },
+      "Il est valide 10 minutes et ne sert qu’une fois.",
+      `Le consentement a été donné à : ${plainName(business_name)}. Son certificat se trouve ici :`,
+      { link: verify_url },
+      "Vous n’avez rien demandé ? Ignorez ce courriel : rien ne change.",
+    ],
+  }),
+  withdrawal_owner_notice: ({ cert_id, cease_by }) => ({
+    subject: "Un consentement a été retiré",
+    lines: [
+      "La personne nommée sur l’un de vos certificats a retiré son consentement. Le certificat est :",
+      cert_id,
+      `Les communications fondées sur ce consentement doivent cesser au plus tard le ${dayIn("fr-CA", cease_by)}, à minuit UTC (${isoOf(cease_by)}).`,
+      "Le certificat et son dossier sont conservés.",
+    ],
+  }),
+  webhook_failing: ({ webhook_id, failing_since, failures }) => ({
+    subject: "Un webhook est en échec",
+    lines: [
+      "L’un de vos webhooks n’accepte pas ce que nous lui envoyons. Le webhook est :",
+      webhook_id,
+      `Il a échoué ${failures} fois de suite, depuis ${minuteOf(failing_since)}. Il reste activé.`,
+      "Tous les événements se trouvent aussi dans GET /v1/events : lisez-y, dans l’ordre, ce qui manque.",
+    ],
+  }),
+};
+
+const templates: Readonly<Record<MailLanguage, Words>> = { en, es, "fr-CA": frCa };
+
+/** The words of a mail in a language. */
+export const mailText = (language: MailLanguage, mail: Mail): MailText =>
+  (templates[language][mail.template] as (data: Mail["data"]) => MailText)(mail.data);

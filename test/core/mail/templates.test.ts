@@ -1,0 +1,112 @@
+// Mails as their readers get them: every template in every language, and what no mail may ever carry.
+import { describe, expect, test } from "vitest";
+import { mailMessage, plainName } from "../../../core/mail/message.ts";
+import { mailLifeMs, mailText, type Mail, type MailLanguage, type MailTemplate } from "../../../core/mail/templates.ts";
+
+const hostileName = 'Acme <b>& "Sons"</b>\r\nBcc: everyone@example.com https://evil.example/pay www.evil.example pay@evil.example';
+const mails: { readonly [T in MailTemplate]: Extract<Mail, { template: T }> } = {
+  login_code: { template: "login_code", data: { code: "123456" } },
+  withdrawal_code: {
+    template: "withdrawal_code",
+    data: { code: "123456", business_name: hostileName, verify_url: "https://verify.example.com/c/cc_00abc?a=1&b=2" },
+  },
+  withdrawal_owner_notice: {
+    template: "withdrawal_owner_notice",
+    data: { cert_id: "cc_00k3v9d2m4q8x1c7b5n0t6w2h9", cease_by: Date.UTC(2026, 11, 4, 23, 59, 59, 999) },
+  },
+  webhook_failing: {
+    template: "webhook_failing",
+    data: { webhook_id: "whk_00k3v9d2m4q8x1c7b5n0t6w2h9", failing_since: Date.UTC(2026, 10, 20, 10, 5), failures: 100 },
+  },
+};
+const languages: readonly MailLanguage[] = ["en", "es", "fr-CA"];
+const cases = languages.flatMap((language) => Object.values(mails).map((mail) => ({ language, template: mail.template, mail })));
+
+const envelope = { id: "id", to: "pat@example.com", from: "no-reply@example.com", language: "en" };
+const messageOf = (language: MailLanguage, mail: Mail) => mailMessage({ ...envelope, language }, mailText(language, mail));
+
+describe("every mail in every language", () => {
+  test.each(cases)("$template in $language is whole in both of its bodies", ({ language, mail }) => {
+    const { subject, text, html } = messageOf(language, mail);
+    expect(subject).toMatch(/^[^\r\n]{5,80}$/);
+    expect(text).not.toMatch(/undefined|\[object/);
+    expect(text.split("\n\n").length).toBeGreaterThanOrEqual(4);
+    expect(html).toMatch(new RegExp(`^<!doctype html><html lang="${language}">.*</html>$`, "s"));
+    expect(html).not.toMatch(/undefined|\[object|<(?:b|script|img|style)\b/);
+  });
+
+  test.each(cases.filter(({ template }) => template.endsWith("_code")))(
+    "$template in $language holds its code and no other six digits",
+    ({ language, mail }) => {
+      const { subject, text, html } = messageOf(language, mail);
+      for (const body of [text, html]) expect(body.match(/(?<!\d)\d{6}(?!\d)/g)).toEqual(["123456"]);
+      expect(subject).not.toMatch(/\d/); // a locked screen shows subjects
+    },
+  );
+
+  test("no two languages say the same", () => {
+    for (const mail of Object.values(mails)) expect(new Set(languages.map((language) => messageOf(language, mail).text)).size).toBe(3);
+  });
+
+  test("a code's mail lives as long as the code", () => {
+    expect([mailLifeMs.login_code, mailLifeMs.withdrawal_code]).toEqual([600_000, 600_000]);
+  });
+});
+
+describe("what a business chose", () => {
+  test.each(languages)("is text in a sentence of ours, never a link, a line or a subject (%s)", (language) => {
+    const { subject, text, html } = messageOf(language, mails.withdrawal_code);
+    expect(subject).not.toContain("Acme");
+    expect(text).toContain('Acme <b>& "Sons"<');
+    expect(html).toContain("Acme &lt;b&gt;&amp; &quot;Sons&quot;");
+    for (const body of [text, html]) {
+      expect(body).not.toMatch(/evil\.example|\/\/evil|@evil|everyone@example/);
+      expect(body).not.toContain("\r");
+    }
+    expect(html.match(/href="[^"]*"/g)).toEqual(['href="https://verify.example.com/c/cc_00abc?a=1&amp;b=2"']);
+  });
+
+  test("keeps an ordinary name as it is, and cuts an endless one", () => {
+    for (const name of ["Acme Solar LLC", "Bright Homes, Inc.", "Müller & Söhne", "Café «Zoé»"]) expect(plainName(name)).toBe(name);
+    expect(plainName("a".repeat(5_000)).length).toBe(100);
+    expect(plainName("a\u202Eb\u200Bc\u0000d\ne")).toBe("a b c d e");
+  });
+
+  test("is nothing of the person in what owners are told", () => {
+    const { text } = messageOf("en", mails.withdrawal_owner_notice);
+    expect(text).toContain("cc_00k3v9d2m4q8x1c7b5n0t6w2h9");
+    expect(text).toContain("4 December 2026");
+    expect(text).toContain("2026-12-04T23:59:59.999Z");
+    expect(text).not.toMatch(/@|https?:/);
+  });
+});
+
+describe("an address or a subject that could carry a header", () => {
+  const addresses = [
+    "pat@example.com\r\nBcc: x@example.com",
+    "pat@example.com,x@example.com",
+    "pat@example.com x@example.com",
+    "Pat <pat@example.com>",
+    "pat@example.com\u0000",
+    "pat@example.com;x@example.com",
+    '"a b"@example.com',
+    "pat@example.com%0aBcc:x@example.com",
+    "pat@exa\nmple.com",
+    "pat\u2028@example.com",
+    "@example.com",
+    "pat",
+    "",
+  ];
+  test.each(addresses)("is refused: %j", (address) => {
+    const words = mailText("en", mails.login_code);
+    expect(() => mailMessage({ ...envelope, to: address }, words)).toThrow("not one mailbox");
+    expect(() => mailMessage({ ...envelope, from: address }, words)).toThrow("not one mailbox");
+  });
+
+  test.each(["a\r\nBcc: x@example.com", "a\nb", "a\u2028b", "a\u202Eb", "a\u0000", "", "a".repeat(121)])(
+    "is refused: subject %j",
+    (subject) => {
+      expect(() => mailMessage(envelope, { subject, lines: [] })).toThrow("not one line");
+    },
+  );
+});

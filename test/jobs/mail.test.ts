@@ -1,0 +1,257 @@
+// Mail from the outbox to whoever takes it: once it is written it leaves, whatever fails in between, until it is of no use.
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import type { MailMessage, MailOutcome } from "../../core/mail/message.ts";
+import { insertMail, type MailToSend } from "../../storage/mail.ts";
+import { bindingMailer, httpMailer } from "../../workers/adapters/mailer.ts";
+import { scheduled } from "../../workers/jobs/scheduled.ts";
+import { relayMail, relayMailSoon } from "../../workers/operations/mail.ts";
+import type { Env } from "../../workers/env.ts";
+import { openPlatform, type Platform } from "../../workers/services.ts";
+import { call, databaseContents } from "../support/world.ts";
+
+const minute = 60_000;
+const start = Date.UTC(2026, 10, 20, 10, 0, 0);
+let platform: Platform;
+let now = start;
+let sent: MailMessage[] = [];
+let faults: string[] = [];
+
+beforeEach(async () => {
+  await env.DB.batch([env.DB.prepare("DELETE FROM mail_outbox"), env.DB.prepare("DELETE FROM captured_mail")]);
+  now = start;
+  sent = [];
+  faults = [];
+  platform = await openPlatform(env as unknown as Env);
+});
+
+/** The platform with a provider that answers as told, the last answer for good. */
+const sending = (...answers: readonly (MailOutcome | Error)[]): Platform => ({
+  ...platform,
+  clock: () => now,
+  log: { ...platform.log, fault: ({ at, error }) => faults.push(`${at}: ${error}`) },
+  mailer: {
+    send: async (message) => {
+      const answer = answers[Math.min(sent.length, answers.length - 1)] as MailOutcome | Error;
+      sent.push(message);
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+  },
+});
+const write = async (change: Partial<MailToSend> = {}): Promise<void> => {
+  const mail = { to: "pat@example.com", template: "login_code", data: { code: "123456" }, now, ...change } as MailToSend;
+  await env.DB.batch([await insertMail(env.DB, platform.vault, mail)]);
+};
+const waiting = async () => (await env.DB.prepare("SELECT next_at, attempts FROM mail_outbox ORDER BY ord").all()).results;
+
+describe("a mail that was written", () => {
+  test("leaves once, in the reader's language, and its row goes with it", async () => {
+    await write({ language: "es" });
+    const accepting = sending("accepted");
+    await Promise.all([relayMail(accepting), relayMail(accepting)]);
+    expect(sent.map(({ to, subject }) => [to, subject])).toEqual([["pat@example.com", "Su código para entrar"]]);
+    expect(await waiting()).toEqual([]);
+    await relayMail(accepting);
+    expect(sent.length).toBe(1);
+  });
+
+  test("is sent once the answer is out, and not before", async () => {
+    await write();
+    const accepting = sending("accepted");
+    const after: (() => Promise<void>)[] = [];
+    relayMailSoon({ ...accepting, platform: accepting, afterAnswer: (work) => after.push(work) });
+    expect([sent.length, after.length]).toEqual([0, 1]);
+    await after[0]?.();
+    expect(sent.length).toBe(1);
+  });
+
+  test("is only written where its condition holds", async () => {
+    await write({ onlyIf: { sql: "EXISTS (SELECT 1 FROM businesses WHERE id = ?)", bound: ["biz_none"] } });
+    expect(await waiting()).toEqual([]);
+    await write({ onlyIf: { sql: "?1 = 'x' OR EXISTS (SELECT 1 FROM businesses)", bound: [] } });
+    expect((await waiting()).length).toBe(1);
+  });
+
+  test("to nobody costs the same row and goes nowhere", async () => {
+    await write({ to: null });
+    expect((await waiting()).length).toBe(1);
+    await relayMail(sending("accepted"));
+    expect([sent, await waiting(), faults]).toEqual([[], [], []]);
+  });
+
+  test("is nowhere readable at rest, neither waiting nor captured", async () => {
+    await write();
+    const before = JSON.stringify(await databaseContents());
+    await relayMail({ ...platform, clock: () => now });
+    const after = JSON.stringify(await databaseContents());
+    for (const contents of [before, after]) expect(contents).not.toMatch(/pat@example|123456|sign-in code/);
+  });
+
+  test("to more or less than one mailbox is not written", async () => {
+    for (const to of ["pat@example.com\r\nBcc: x@example.com", "a@example.com,b@example.com", "Pat <pat@example.com>", ""])
+      await expect(write({ to })).rejects.toThrow("not one mailbox");
+    expect(await waiting()).toEqual([]);
+  });
+});
+
+describe("a provider", () => {
+  test("that does not take it is asked again after 15 s, then twice as long each time, under the same id", async () => {
+    await write();
+    const refusing = sending("later");
+    const waits: number[] = [];
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      await relayMail(refusing);
+      const [row] = await waiting();
+      waits.push((row?.next_at as number) - now);
+      now = (row?.next_at as number) - 1;
+      const before = sent.length;
+      await relayMail(refusing);
+      expect(sent.length).toBe(before);
+      now += 1;
+    }
+    expect(waits).toEqual([15_000, 30_000, 60_000, 120_000, 240_000]);
+    expect(new Set(sent.map(({ id }) => id)).size).toBe(1);
+  });
+
+  test("that comes back gets it", async () => {
+    await write();
+    const healing = sending("later", new Error("a mistake of ours"), "accepted");
+    await relayMail(healing);
+    now += minute;
+    await relayMail(healing);
+    expect((await waiting()).length).toBe(1);
+    now += minute;
+    await relayMail(healing);
+    expect([sent.length, await waiting()]).toEqual([3, []]);
+  });
+
+  test("that stays away is not asked for a code that nobody can use any more", async () => {
+    await write();
+    await write({ template: "withdrawal_owner_notice", data: { cert_id: "cc_1", cease_by: start } });
+    now += 10 * minute;
+    await relayMail(sending("later"));
+    expect(sent.map(({ subject }) => subject)).toEqual(["A consent was withdrawn"]);
+    expect((await waiting()).length).toBe(1);
+    expect(faults).toEqual(["mail: given up"]);
+    now += 3 * 24 * 60 * minute;
+    await relayMail(sending("later"));
+    expect(await waiting()).toEqual([]);
+  });
+
+  test("that refuses the address is not asked again, and the log does not say whose it was", async () => {
+    await write();
+    await relayMail(sending("refused"));
+    expect([await waiting(), faults]).toEqual([[], ["mail: refused"]]);
+  });
+
+  test("that hangs keeps no other worker's mail waiting, and a worker that died is followed by the cron", async () => {
+    await write();
+    const dying = { ...sending("accepted"), mailer: { send: () => new Promise<MailOutcome>(() => undefined) } };
+    void relayMail(dying);
+    await vi.waitFor(async () => expect((await waiting())[0]?.attempts).toBe(1));
+    await write({ to: "sam@example.com" });
+    await relayMail(sending("accepted"));
+    expect(sent.map(({ to }) => to)).toEqual(["sam@example.com"]);
+    now += minute;
+    await scheduled(sending("accepted"), "* * * * *", now);
+    expect(sent.map(({ to }) => to)).toEqual(["sam@example.com", "pat@example.com"]);
+  });
+
+  test("gets everybody else's mail while one row does not open", async () => {
+    await write();
+    await env.DB.prepare("UPDATE mail_outbox SET message_sealed = '1.AAAA'").run();
+    for (const to of ["a@example.com", "b@example.com", "c@example.com", "d@example.com", "e@example.com"]) await write({ to });
+    await relayMail(sending("accepted"));
+    expect(sent.length).toBe(5);
+    expect((await waiting()).length).toBe(1);
+  });
+});
+
+const message: MailMessage = { id: "m-1", to: "pat@example.com", from: "no-reply@example.com", subject: "s", text: "t", html: "<p>t" };
+
+describe("Cloudflare's Email Service", () => {
+  test("is given the mail in its own words", async () => {
+    const given: unknown[] = [];
+    expect(await bindingMailer({ send: async (mail) => given.push(mail) }).send(message)).toBe("accepted");
+    expect(given).toEqual([{ to: "pat@example.com", from: "no-reply@example.com", subject: "s", text: "t", html: "<p>t" }]);
+  });
+
+  test.each([
+    ["E_RECIPIENT_SUPPRESSED", "refused"],
+    ["E_VALIDATION_ERROR", "refused"],
+    ["E_RATE_LIMIT_EXCEEDED", "later"],
+    ["E_SENDER_NOT_VERIFIED", "later"],
+    [undefined, "later"],
+  ])("that fails with %s means %s", async (code, outcome) => {
+    const binding = { send: () => Promise.reject(Object.assign(new Error("to pat@example.com"), { code })) };
+    expect(await bindingMailer(binding).send(message)).toBe(outcome);
+  });
+});
+
+describe("a provider over HTTPS", () => {
+  test("is given the mail as JSON, with its token and the mail's id", async () => {
+    const requests: Request[] = [];
+    const provider = httpMailer({ url: "https://mail.example/send", token: "secret" }, async (request) => {
+      requests.push(request);
+      return new Response("queued", { status: 202 });
+    });
+    expect(await provider.send(message)).toBe("accepted");
+    const [request] = requests as [Request];
+    expect([request.method, request.url, request.redirect]).toEqual(["POST", "https://mail.example/send", "manual"]);
+    expect([request.headers.get("authorization"), request.headers.get("idempotency-key")]).toEqual(["Bearer secret", "m-1"]);
+    const { id: _id, ...rest } = message;
+    expect(await request.json()).toEqual(rest);
+  });
+
+  test.each([
+    [200, "accepted"],
+    [302, "later"],
+    [400, "refused"],
+    [401, "later"],
+    [403, "later"],
+    [422, "refused"],
+    [429, "later"],
+    [500, "later"],
+  ])("that answers %d means %s", async (status, outcome) => {
+    const provider = httpMailer({ url: "https://mail.example/send", token: "x" }, async () => new Response(null, { status }));
+    expect(await provider.send(message)).toBe(outcome);
+  });
+
+  test("that cannot be reached means later", async () => {
+    const provider = httpMailer({ url: "https://mail.example/send", token: "x" }, () => Promise.reject(new Error("no route")));
+    expect(await provider.send(message)).toBe("later");
+  });
+});
+
+describe("GET /dev/mail", () => {
+  test("shows what would have been sent, newest first, at once", async () => {
+    now = Date.now();
+    await write();
+    await write({ to: "Sam@Example.com", data: { code: "654321" } });
+    const { status, headers, body } = await call("/dev/mail");
+    expect([status, headers.get("content-type"), headers.get("cache-control")]).toEqual([200, "application/json", "no-store"]);
+    expect(body.messages.map(({ to }: { to: string }) => to).sort()).toEqual(["Sam@Example.com", "pat@example.com"]);
+    expect(Object.keys(body.messages[0]).sort()).toEqual(["from", "html", "id", "sent_at", "subject", "text", "to"]);
+    await write({ data: { code: "111111" } });
+    expect((await call("/dev/mail")).body.messages[0].text).toContain("111111");
+  });
+
+  test("of one address shows that address's, however it is spelt", async () => {
+    now = Date.now();
+    await write();
+    await write({ to: "sam@example.com" });
+    const { body } = await call("/dev/mail?to=SAM@example.COM");
+    expect(body.messages.map(({ to }: { to: string }) => to)).toEqual(["sam@example.com"]);
+    expect((await call("/dev/mail?to=nobody@example.com")).body.messages).toEqual([]);
+  });
+
+  test("is a page for a browser", async () => {
+    now = Date.now();
+    await write();
+    const { headers, text } = await call("/dev/mail", { headers: { accept: "text/html,*/*;q=0.8" } });
+    expect(headers.get("content-type")).toMatch(/^text\/html/);
+    expect(text).toContain("Your sign-in code");
+    expect(text).toContain("123456");
+  });
+});

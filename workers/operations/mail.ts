@@ -1,0 +1,68 @@
+// Sends what the mail outboxes hold: right after an answer, and each minute for whatever is left. At least once; a repeat
+// carries the same id. What cannot be sent within its life is dropped, and the log says so without saying to whom.
+import { mailMessage, type MailOutcome } from "../../core/mail/message.ts";
+import { mailText } from "../../core/mail/templates.ts";
+import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
+import type { CapturedMail } from "../../storage/captured-mail.ts";
+import { claimMail, deleteMail, openMail, postponeMail, type DueMail } from "../../storage/mail.ts";
+import { kindOfError } from "../log.ts";
+import type { Platform, Services } from "../services.ts";
+
+const atOnce = 5; // a Worker may wait for six connections; one stays free
+const longestRelayMs = 20 * secondMs; // the platform ends work 30 s after its answer
+const firstWaitMs = 15 * secondMs;
+const longestWaitMs = 30 * minuteMs;
+
+/** After the first attempt 15 s, then twice as long each time, at most half an hour. */
+const nextAttempt = (attempts: number, now: Instant): Instant =>
+  now + Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(attempts - 1, 20));
+
+/** What became of one attempt. A row that does not open is tried again: the key it needs may be on its way back. */
+const attempt = async (platform: Platform, due: DueMail): Promise<MailOutcome | "nobody"> => {
+  try {
+    const mail = await openMail(platform.vault, due);
+    if (mail.to === null) return "nobody";
+    const envelope = { id: due.id, to: mail.to, from: platform.config.mail.from, language: mail.language };
+    return await platform.mailer.send(mailMessage(envelope, mailText(mail.language, mail)));
+  } catch (error) {
+    platform.log.fault({ at: "mail", error: kindOfError(error) });
+    return "later";
+  }
+};
+
+const handOver = async (platform: Platform, db: D1Database, due: DueMail): Promise<void> => {
+  const now = platform.clock();
+  const outcome = due.giveUpAt <= now ? "given up" : await attempt(platform, due);
+  if (outcome === "refused" || outcome === "given up") platform.log.fault({ at: "mail", error: outcome });
+  await (outcome === "later" ? postponeMail(db, due.id, nextAttempt(due.attempts, now)) : deleteMail(db, due.id)).run();
+};
+
+const relayHome = async (platform: Platform, db: D1Database, until: Instant): Promise<void> => {
+  while (platform.clock() < until) {
+    const due = await claimMail(db, platform.clock(), atOnce);
+    if (due.length === 0) return;
+    await Promise.all(due.map((mail) => handOver(platform, db, mail)));
+  }
+};
+
+/** Every home in turn; a home that fails does not keep the others waiting. */
+export const relayMail = async (platform: Platform): Promise<void> => {
+  for (const [, db] of platform.homes.all()) {
+    try {
+      await relayHome(platform, db, platform.clock() + longestRelayMs);
+    } catch (error) {
+      platform.log.fault({ at: "mail", error: kindOfError(error) }); // the rows stay, the next minute tries again
+    }
+  }
+};
+
+/** For whoever has committed a mail: it leaves after the answer. */
+export const relayMailSoon = (services: Services): void => {
+  services.afterAnswer(() => relayMail(services.platform));
+};
+
+/** What development would have sent, newest first. Sends what is due first, so that nobody has to wait for a mail. */
+export const readCapturedMail = async (services: Services, to: string | null): Promise<readonly CapturedMail[]> => {
+  await relayMail(services.platform);
+  return services.mailbox(to);
+};

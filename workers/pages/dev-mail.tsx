@@ -1,0 +1,38 @@
+// GET /dev/mail: what development would have sent, as JSON for programs and as a page for people. Mounted in development only.
+import type { Context, Hono } from "hono";
+import type { Api } from "../api/context.ts";
+import { isoOf } from "../../core/time.ts";
+import { readCapturedMail } from "../operations/mail.ts";
+import { pageAnswer } from "./layout.tsx";
+
+const mailbox = async (c: Context<Api>): Promise<Response> => {
+  const to = c.req.query("to") ?? null;
+  const mails = await readCapturedMail(c.var.services, to === "" ? null : to);
+  if (!(c.req.header("accept") ?? "").includes("text/html")) {
+    return c.json({ messages: mails.map(({ sentAt, ...mail }) => ({ ...mail, sent_at: isoOf(sentAt) })) });
+  }
+  return pageAnswer(c, 200, () => ({
+    title: "Captured mail",
+    only: "en",
+    content: (
+      <article>
+        <h1>Captured mail</h1>
+        <p>Nothing leaves this machine: what would have been sent is here, the newest first.</p>
+        {mails.length === 0 && <p>There is none.</p>}
+        {mails.map((mail) => (
+          <section>
+            <h2>{mail.subject}</h2>
+            <p class="quiet">
+              To {mail.to}, {isoOf(mail.sentAt)}
+            </p>
+            <pre>{mail.text}</pre>
+          </section>
+        ))}
+      </article>
+    ),
+  }));
+};
+
+export const mountDevMail = (app: Hono<Api>): void => {
+  app.get("/dev/mail", mailbox);
+};
