@@ -3,27 +3,31 @@
 //   AUDIT_KEY   note-format secrets, separated by spaces; those whose name ends in `/audit/<shard>` are this object's
 // Appending is one synchronous transaction, so however many call at once, a chain never forks.
 import { hexOf } from "../core/bytes.ts";
-import type { AuditProof } from "../core/audit/proof.ts";
+import type { AuditProof, HeadsProof } from "../core/audit/proof.ts";
 import { minuteMs, secondMs } from "../core/time.ts";
 import { markDrained, undrainedRows } from "../storage/audit.ts";
 import { homesOf } from "../storage/homes.ts";
 import { checkpointPage, nothingHere, plain, proofPage, tilePage } from "./log-pages.ts";
 import {
   appendRows,
+  chainStateOf,
   closePeriod,
   createAuditTables,
+  entriesOfRows,
   headIndexOf,
   headsProofOf,
   keepPeriodCheckpoint,
   logIndicesOf,
+  newestRecordIndex,
   readChainPage,
   type AppendOutcome,
   type AuditRow,
   type ChainPage,
   type ClosedPeriod,
+  type StoredEntry,
 } from "./audit-tables.ts";
-import { checkpointAt, frozenBecause, metaValue, setMeta, type SignedCheckpoint } from "./log-tables.ts";
-import { openLogKeys, signedCheckpoint, tlogProofAt, TransparencyLog, type LogKeys } from "./transparency-log.ts";
+import { checkpointAt, frozenBecause, metaValue, oldestCheckpointOver, setMeta, type SignedCheckpoint } from "./log-tables.ts";
+import { carriesEvery, openLogKeys, signedCheckpoint, tlogProofAt, TransparencyLog, type LogKeys } from "./transparency-log.ts";
 
 export interface AuditEnv {
   readonly AUDIT_KEY?: string;
@@ -46,6 +50,18 @@ export interface PeriodCheckpoint {
 export interface ProvenHead {
   readonly size: number;
   readonly proof: AuditProof;
+}
+
+/** Some entries of a chain with all that proves them. */
+export interface ProvenTrail {
+  readonly chainIndex: number;
+  /** The chain's newest entry. */
+  readonly head: { readonly seq: string; readonly hash: string };
+  /** Oldest first. */
+  readonly entries: readonly StoredEntry[];
+  /** c2sp.org/tlog-proof@v1 of each, in the same order. */
+  readonly proofs: readonly string[];
+  readonly heads: HeadsProof | null;
 }
 
 const gatherMs = 50; // requests that end within this share one commit
@@ -160,6 +176,39 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     const checkpoint = last < 0 ? null : await this.#signed(last + 1);
     if (checkpoint === null) return last < 0 ? [] : null;
     return places.map(({ seq, log_index }) => ({ seq, tlog_proof: tlogProofAt(sql, log_index, checkpoint) }));
+  }
+
+  /** The entries that these rows of an outbox became, oldest first, without those that no chain holds yet. */
+  entriesOf(chain: string, outboxIds: readonly string[]): StoredEntry[] {
+    return entriesOfRows(this.ctx.storage.sql, chain, outboxIds);
+  }
+
+  /**
+   * As `entriesOf`, with everything that proves them. Against the first checkpoint that covers what is proven, not the newest,
+   * so that asking again later gives the same proofs. Null when there are none, and from a frozen log that never signed for them.
+   */
+  async trailOf(chain: string, outboxIds: readonly string[]): Promise<ProvenTrail | null> {
+    const { sql } = this.ctx.storage;
+    const entries = this.entriesOf(chain, outboxIds);
+    const state = chainStateOf(sql, chain);
+    const last = entries.at(-1);
+    const checkpoint = last === undefined ? null : await this.#firstOver(Number(last.log_index) + 1);
+    if (state === null || checkpoint === null) return null;
+    const record = newestRecordIndex(sql);
+    const recorded = record === null ? null : await this.#firstOver(record + 1);
+    return {
+      ...state,
+      entries,
+      proofs: entries.map(({ log_index }) => tlogProofAt(sql, Number(log_index), checkpoint)),
+      heads: recorded === null ? null : headsProofOf(sql, chain, recorded),
+    };
+  }
+
+  /** The first checkpoint over so many entries; the newest, where an earlier key signed that one. */
+  async #firstOver(size: number): Promise<SignedCheckpoint | null> {
+    const first = oldestCheckpointOver(this.ctx.storage.sql, size);
+    const { signers } = await this.#openKeys();
+    return first !== null && carriesEvery(first.note, signers) ? first : await this.#signed(size);
   }
 
   /** Soon, unless it is to happen sooner: read the outboxes. Costs one write at most, however often it is called. */

@@ -32,6 +32,7 @@ export const createAuditTables = (sql: SqlStorage): void => {
       chain INTEGER NOT NULL, seq INTEGER NOT NULL, log_index INTEGER NOT NULL, outbox_id TEXT NOT NULL, home TEXT NOT NULL,
       at TEXT NOT NULL, type TEXT NOT NULL, entity_type TEXT NOT NULL, entity_id TEXT NOT NULL, payload_hash TEXT NOT NULL,
       prev_hash BLOB NOT NULL, PRIMARY KEY (chain, seq)) STRICT, WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS entry_place ON entry (log_index);
     CREATE TABLE IF NOT EXISTS head_node (
       height INTEGER NOT NULL, idx INTEGER NOT NULL, hash BLOB NOT NULL, epoch INTEGER NOT NULL, sealed BLOB,
       PRIMARY KEY (height, idx)) STRICT, WITHOUT ROWID;
@@ -61,7 +62,7 @@ const isRow = (row: AuditRow): boolean =>
   [row.id, row.type, row.entityType, row.entityId].every((text) => text !== "" && text.isWellFormed());
 
 /** An event that touches two principals is one outbox id in two chains. */
-const dedupeOf = (row: AuditRow): Uint8Array => sha256(`${row.id}:${row.chain}`);
+const dedupeOf = (id: string, chain: string): Uint8Array => sha256(`${id}:${chain}`);
 
 interface Chain {
   readonly index: number;
@@ -163,7 +164,7 @@ export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[], now: Inst
       malformed.push(row.id);
       continue;
     }
-    const dedupe = dedupeOf(row);
+    const dedupe = dedupeOf(row.id, row.chain);
     const key = hexOf(dedupe);
     if (inBatch.has(key) || hasLeaf(sql, dedupe)) continue;
     inBatch.add(key);
@@ -329,6 +330,21 @@ type EntryRow = {
   hash: ArrayBuffer;
 };
 
+const storedEntry = (tag: string, row: EntryRow): StoredEntry => ({
+  seq: String(row.seq),
+  at: row.at,
+  type: row.type,
+  entity_type: row.entity_type,
+  entity_id: row.entity_id,
+  payload_hash: row.payload_hash,
+  prev_hash: hexOf(new Uint8Array(row.prev_hash)),
+  hash: hexOf(new Uint8Array(row.hash)),
+  chain: tag,
+  log_index: String(row.log_index),
+  outbox_id: row.outbox_id,
+  home: row.home,
+});
+
 /** Stored values as they are: whoever reads them checks them. Null for a chain without entries in a log of that size. */
 export const readChainPage = (
   sql: SqlStorage,
@@ -361,22 +377,33 @@ export const readChainPage = (
     chain: tag,
     chainIndex: chain.index,
     head: { seq: String(head.seq), hash: hexOf(new Uint8Array(head.hash)) },
-    entries: rows.map((row) => ({
-      seq: String(row.seq),
-      at: row.at,
-      type: row.type,
-      entity_type: row.entity_type,
-      entity_id: row.entity_id,
-      payload_hash: row.payload_hash,
-      prev_hash: hexOf(new Uint8Array(row.prev_hash)),
-      hash: hexOf(new Uint8Array(row.hash)),
-      chain: tag,
-      log_index: String(row.log_index),
-      outbox_id: row.outbox_id,
-      home: row.home,
-    })),
+    entries: rows.map((row) => storedEntry(tag, row)),
     nextBeforeSeq: last !== undefined && last.seq > 1 ? String(last.seq) : null,
   };
+};
+
+/** The entries that rows of an outbox became, oldest first; rows that the chain does not hold are left out. */
+export const entriesOfRows = (sql: SqlStorage, tag: string, outboxIds: readonly string[]): StoredEntry[] =>
+  outboxIds
+    .flatMap((id) =>
+      sql
+        .exec<EntryRow>(
+          `SELECT e.seq, e.log_index, e.outbox_id, e.home, e.at, e.type, e.entity_type, e.entity_id, e.payload_hash, e.prev_hash, l.entry AS hash
+           FROM leaf l JOIN entry e ON e.log_index = l.idx WHERE l.dedupe = ?`,
+          dedupeOf(id, tag),
+        )
+        .toArray(),
+    )
+    .sort((a, b) => a.seq - b.seq)
+    .map((row) => storedEntry(tag, row));
+
+/** Place in the tree of heads and newest entry of a chain; null for one without entries. */
+export const chainStateOf = (
+  sql: SqlStorage,
+  tag: string,
+): { readonly chainIndex: number; readonly head: { readonly seq: string; readonly hash: string } } | null => {
+  const chain = chainByTag(sql, tag);
+  return chain === null ? null : { chainIndex: chain.index, head: { seq: chain.head.seq.toString(), hash: chain.head.hash } };
 };
 
 /** Where the newest entry of a chain stands in a log of that size; null for a chain without entries in it. */
@@ -399,6 +426,9 @@ export const logIndicesOf = (sql: SqlStorage, tag: string, seqs: readonly number
       JSON.stringify(seqs),
     )
     .toArray();
+
+/** Where the newest record of heads stands; null before the first. */
+export const newestRecordIndex = (sql: SqlStorage): number | null => newestRecord(sql)?.log_index ?? null;
 
 /** The completeness proof of a chain at the newest record; null when the chain, or the checkpoint, is not that far yet. */
 export const headsProofOf = (sql: SqlStorage, tag: string, checkpoint: SignedCheckpoint): HeadsProof | null => {

@@ -154,6 +154,12 @@ export const newestCheckpoint = (sql: SqlStorage): SignedCheckpoint | null =>
 export const checkpointAt = (sql: SqlStorage, size: number): SignedCheckpoint | null =>
   checkpointOf(sql.exec<CheckpointRow>("SELECT size, root, note, signed_at FROM checkpoint WHERE size = ?", size).toArray()[0]);
 
+/** The first checkpoint that was signed over at least so many entries: once there is one, always the same. */
+export const oldestCheckpointOver = (sql: SqlStorage, size: number): SignedCheckpoint | null =>
+  checkpointOf(
+    sql.exec<CheckpointRow>("SELECT size, root, note, signed_at FROM checkpoint WHERE size >= ? ORDER BY size LIMIT 1", size).toArray()[0],
+  );
+
 /**
  * Freezes the log when its tree no longer begins with a tree head it is known to have had: storage was set back or changed
  * underneath it, and whatever it signed next would be a second history. True while all is well.

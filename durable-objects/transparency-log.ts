@@ -43,7 +43,7 @@ export const openLogKeys = async (secrets: string): Promise<LogKeys> => {
 
 const spacingMs = secondMs; // a checkpoint a second at most, however many readers ask: each is kept for good
 
-const carriesEvery = (note: string, signers: readonly NoteSigner[]): boolean => {
+export const carriesEvery = (note: string, signers: readonly NoteSigner[]): boolean => {
   const lines = parseNote(note)?.signatures ?? [];
   return signers.every(({ key }) => lines.some(({ name, keyId }) => name === key.name && keyId === key.keyId));
 };

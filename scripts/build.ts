@@ -1,12 +1,15 @@
 // Builds what the Worker serves but does not compute: the page script, page styles and page scripts. Pages learn the names
-// of their files from workers/pages/assets.gen.ts, which only this file writes.
+// of their files from workers/pages/assets.gen.ts, and evidence pages get the script that checks them from
+// workers/pages/verifier.gen.ts; only this file writes the two.
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { build } from "esbuild";
+import { bundleVerifier } from "../verifier/build.ts";
 import { buildWidget } from "../widget/build.mjs";
 
 const assetsDir = "dist/assets";
 const namesPath = "workers/pages/assets.gen.ts";
+const verifierPath = "workers/pages/verifier.gen.ts";
 
 /** Cross-origin pages load the script, with or without an integrity attribute; hashed copies never change. */
 const headers = `/v1/svc.js
@@ -67,6 +70,9 @@ const namesModule = (assets: readonly PageAsset[]): string =>
     "",
   ].join("\n");
 
+const verifierModule = (source: string): string =>
+  `// Written by scripts/build.ts: the script of an evidence page, as verifier/build.ts makes it.\nexport const verifierSource = ${JSON.stringify(source)};\n`;
+
 /** Unchanged files keep their time, so that whoever watches them sees changes only. */
 const writeChanged = (path: string, contents: string | Uint8Array): void => {
   if (existsSync(path) && readFileSync(path).equals(Buffer.from(contents))) return;
@@ -81,6 +87,7 @@ export const buildAssets = async (): Promise<void> => {
   for (const { address, contents } of assets) writeChanged(join(assetsDir, address), contents);
   writeChanged(join(assetsDir, "_headers"), headers);
   writeChanged(namesPath, namesModule(assets));
+  writeChanged(verifierPath, verifierModule((await bundleVerifier()).page));
   const served = new Set(["/_headers", "/v1/svc.js", `/v1/svc-${hash12}.js`, ...assets.map(({ address }) => address)]);
   for (const entry of readdirSync(assetsDir, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);

@@ -232,6 +232,14 @@ export const certificateForPage = async (
   return row === undefined ? null : { certificate: fromRow(row), loggedAt: row.logged_at };
 };
 
+interface OwnersColumns {
+  subject_sealed: string | null;
+  evidence_sealed: string;
+  audit_chain: string;
+  audit_shard: number;
+  issued_entry: string | null;
+}
+
 /** The owner's view: subject and evidence opened. Null for an unknown certificate and for somebody else's, alike. */
 export const openedCertificate = async (
   db: D1Database,
@@ -240,12 +248,14 @@ export const openedCertificate = async (
 ): Promise<OpenedCertificate | null> => {
   const row = await db
     .prepare(
-      `SELECT ${publishedColumns}, c.subject_sealed, c.evidence_sealed, b.audit_chain, b.audit_shard
+      `SELECT ${publishedColumns}, c.subject_sealed, c.evidence_sealed, b.audit_chain, b.audit_shard,
+         (SELECT o.id FROM audit_outbox o
+           WHERE o.entity_id = c.id AND o.type = 'certificate.issued' AND o.drained_at IS NOT NULL) AS issued_entry
        FROM ${publishedFrom} JOIN businesses b ON b.id = c.business_id
        WHERE c.id = ? AND c.business_id = ? AND c.environment = ?`,
     )
     .bind(asked.certId, asked.businessId, asked.environment)
-    .first<CertificateRow & { subject_sealed: string | null; evidence_sealed: string; audit_chain: string; audit_shard: number }>();
+    .first<CertificateRow & OwnersColumns>();
   if (row === null) return null;
   const [subject, evidence] = await Promise.all([
     row.subject_sealed === null ? null : vault.open(place(row.id, row.business_id, "subject"), row.subject_sealed),
@@ -258,6 +268,7 @@ export const openedCertificate = async (
     evidenceHash: row.evidence_hash,
     retentionUntil: row.retention_until,
     chain: { tag: row.audit_chain, shard: row.audit_shard },
+    issuedEntry: row.issued_entry,
   };
 };
 

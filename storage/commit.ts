@@ -6,13 +6,14 @@ import type { EventType } from "../core/events/event.ts";
 import { factRoutes, type Fact } from "../core/facts.ts";
 import { anchorStatement, entryHash, type AnchoredEvent } from "../core/ledger/statement.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
+import { payloadPlace } from "./audit.ts";
 import { insertEvent } from "./events.ts";
 import type { Vault } from "./vault.ts";
 
 const auditRow = async (db: D1Database, vault: Vault, fact: Fact): Promise<D1PreparedStatement> => {
   const id = crypto.randomUUID();
   const salt = base64UrlOf(crypto.getRandomValues(new Uint8Array(16)));
-  const place = { table: "audit_outbox", record: id, field: "payload", owner: fact.chain.tag };
+  const place = payloadPlace(id, fact.chain.tag);
   return db
     .prepare(
       `INSERT INTO audit_outbox (id, shard, chain, type, entity_type, entity_id, at, payload_hash, payload_sealed)

@@ -1,7 +1,7 @@
 // The work list of anchors and what is known of each ledger. The rows are the truth; queue messages are only kicks. A row is
 // worked on under a lease: whoever's lease has passed lost it, and a receipt is stored once.
 import type { Outcome, SeenTree, Submission } from "../core/ledger/adapter.ts";
-import { receiptText } from "../core/ledger/receipt.ts";
+import { parseReceipt, receiptText, type Receipt } from "../core/ledger/receipt.ts";
 import { hourMs, minuteMs, secondMs, type Instant } from "../core/time.ts";
 
 const leaseMs = minuteMs; // longer than a call to the slowest ledger (30 s) and its ten looks at a checkpoint
@@ -107,6 +107,12 @@ export const releaseAnchors = (db: D1Database, lease: string): D1PreparedStateme
 export const unparkAnchors = (db: D1Database, now: Instant): D1PreparedStatement =>
   db.prepare("UPDATE anchors SET status = 'pending' WHERE status = 'parked' AND next_at <= ?").bind(now);
 
+export interface EntityAnchor {
+  readonly event: string;
+  readonly statement: string;
+  readonly receipt: Receipt | null;
+}
+
 export interface LedgerState {
   readonly seen: SeenTree | null;
   readonly failures: number;
@@ -176,3 +182,14 @@ export const rememberFork = (
        ON CONFLICT (ledger_id) DO UPDATE SET fork = COALESCE(fork, ?2), updated_at = ?3`,
     )
     .bind(ledgerId, JSON.stringify(evidence), now);
+
+/** What a ledger holds, or will hold, about one record: the statement and, once confirmed, its receipt. In the order of their commits. */
+export const entityAnchors = async (db: D1Database, ledgerId: string, entityId: string): Promise<EntityAnchor[]> => {
+  const { results } = await db
+    .prepare(
+      "SELECT event, statement, CASE status WHEN 'anchored' THEN receipt END AS receipt FROM anchors WHERE entity_id = ? AND ledger_id = ? ORDER BY ord",
+    )
+    .bind(entityId, ledgerId)
+    .all<{ event: string; statement: string; receipt: string | null }>();
+  return results.map(({ event, statement, receipt }) => ({ event, statement, receipt: receipt === null ? null : parseReceipt(receipt) }));
+};

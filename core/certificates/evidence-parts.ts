@@ -31,6 +31,8 @@ export interface PackedAnchor {
 /** This certificate's entries of its business's chain, oldest first: those that the audit log already holds. */
 export interface PackedAudit {
   readonly chainIndex: number;
+  /** The chain's newest entry, whatever it is about. */
+  readonly head: { readonly seq: string; readonly hash: string };
   readonly entries: readonly AuditEntry[];
   /** By seq; without those that were erased. */
   readonly payloads: ReadonlyMap<string, { readonly salt: string; readonly payload: JsonObject }>;
@@ -58,6 +60,8 @@ export interface EvidenceParts {
   /** Text of each linked policy by its content hash; null where it could not be read. */
   readonly policyTexts: ReadonlyMap<string, string | null>;
   readonly identity: { readonly legalName: string | null; readonly mailingAddress: string | null; readonly contact: string | null };
+  /** That the certificate was withdrawn, as handed to the person; absent or null while it was not. */
+  readonly withdrawalReceipt?: JsonObject | null;
   readonly anchors: readonly PackedAnchor[];
   /** Null while the audit log holds nothing of the certificate. */
   readonly audit: PackedAudit | null;

@@ -71,6 +71,8 @@ export interface OpenedCertificate {
   readonly evidenceHash: string;
   readonly retentionUntil: Instant;
   readonly chain: AuditChain;
+  /** The outbox row of the issuance, once the audit log has taken it. */
+  readonly issuedEntry: string | null;
 }
 
 export interface View {

@@ -1,6 +1,6 @@
-// The four views of a certificate as JSON (CONTRACT 8): public, list row, owner's detail, evidence bundle. Public and
-// list views are built from the published certificate only; decrypted values can enter through the detail and the
-// bundle alone.
+// Three views of a certificate as JSON (CONTRACT 8): public, list row, owner's detail. Public and list views are built from
+// the published certificate only; decrypted values can enter through the detail alone (and through the evidence, which is
+// evidence-bundle.ts and evidence-pack.ts).
 import type { Json } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
 import { isoOf, isoOrNull, type Instant } from "../time.ts";
@@ -16,7 +16,7 @@ import {
   type PublishedPolicy,
   type View,
 } from "./published.ts";
-import { subjectCommitments, subjectSalts } from "./subject.ts";
+import { subjectSalts } from "./subject.ts";
 
 type JsonObject = { readonly [key: string]: Json };
 
@@ -116,9 +116,11 @@ export interface DetailParts {
   /** Text of each linked policy by its content hash; null where the text could not be read. */
   readonly policyTexts: ReadonlyMap<string, string | null>;
   readonly verifyBase: string;
+  /** The issuance in its business's audit chain; null until it is there. */
+  readonly entry: { readonly seq: string; readonly hash: string; readonly prev_hash: string } | null;
 }
 
-const policiesWithText = (parts: DetailParts): readonly JsonObject[] =>
+export const policiesWithText = (parts: Pick<DetailParts, "opened" | "policyTexts">): readonly JsonObject[] =>
   parts.opened.certificate.policies.map((policy) => ({ ...policyView(policy), text: parts.policyTexts.get(policy.contentHash) ?? null }));
 
 /** GET /v1/certs/{id} with the owner's key: personal data. */
@@ -132,75 +134,8 @@ export const detailView = (parts: DetailParts): JsonObject => {
     evidence_hash: opened.evidenceHash,
     policies: policiesWithText(parts),
     view_trail: viewTrailView(parts.views),
-    audit: null,
+    audit: parts.entry === null ? null : { seq: Number(parts.entry.seq), hash: parts.entry.hash, prev_hash: parts.entry.prev_hash },
     retention_until: isoOf(opened.retentionUntil),
-  };
-};
-
-export interface BundleParts extends DetailParts {
-  readonly generatedAt: Instant;
-  /** Field keys whose value and salt are disclosed; null discloses every field. */
-  readonly disclose: ReadonlySet<string> | null;
-  /** Leaves out the subject and everything in the evidence that points to a person. */
-  readonly redacted: boolean;
-  readonly identity: { readonly legalName: string | null; readonly mailingAddress: string | null; readonly contact: string | null };
-  readonly issuerKeys: readonly JsonObject[];
-}
-
-const howToVerify = [
-  "1. SHA-256 of canonical_json (UTF-8) must equal fingerprint.",
-  "2. SHA-256 of disclosure.text (UTF-8) must equal disclosure.hash, which is disclosure_hash in the preimage.",
-  "3. SHA-256 of the canonical JSON of commitments must equal subject_hash in the preimage; for each disclosed field, SHA-256 of the canonical JSON [salt, key, value] must equal its commitment.",
-  "4. The Ed25519 signature must verify over canonical_json with the key named by signature.kid in issuer_keys, which must be a key you trust.",
-  "5. SHA-256 of ledger.entry must equal ledger.entry_hash.",
-].join("\n");
-
-/** GET /v1/certs/{id}/evidence-pack?format=json: everything needed to check the certificate without us. */
-export const evidenceBundle = (parts: BundleParts): JsonObject => {
-  const { opened, redacted } = parts;
-  const { certificate, subject } = opened;
-  const fields = subject?.fields ?? new Map<string, string>();
-  const salts = subject === null ? {} : subjectSalts(fields, subject.rootSalt);
-  const disclosed = redacted ? [] : [...fields].filter(([key]) => parts.disclose?.has(key) ?? true);
-  return {
-    bundle_version: "1.0",
-    generated_at: isoOf(parts.generatedAt),
-    certificate: verifyView(certificate, parts.verifyBase),
-    preimage: publishedPreimage(certificate) as unknown as JsonObject,
-    canonical_json: publishedCanonical(certificate),
-    fingerprint: certificate.fingerprint,
-    subject_disclosures: disclosed.map(([key, value]) => ({ key, salt: salts[key] as string, value })),
-    commitments: subject === null ? {} : subjectCommitments(fields, subject.rootSalt),
-    disclosure: { text: certificate.disclosureText, hash: certificate.disclosureHash },
-    policies: policiesWithText(parts),
-    evidence: redacted ? null : opened.evidence,
-    evidence_hash: opened.evidenceHash,
-    audit: { entries: [], head: null },
-    ledger: {
-      entry: certificate.anchor?.statement ?? null,
-      entry_hash: certificate.anchor?.entryHash ?? null,
-      leaf_hash: null,
-      leaf_index: null,
-      tree_size: null,
-      inclusion_proof: [],
-      checkpoint: null,
-      cosignatures: [],
-      timestamp_token: null,
-      tlog_proof: null,
-    },
-    withdrawal: null,
-    withdrawal_receipt: null,
-    views: parts.views.map((view) => ({
-      at: isoOf(view.at),
-      os: view.os,
-      bot: view.bot,
-      ip: redacted ? null : view.ip,
-      user_agent: redacted ? null : view.userAgent,
-    })),
-    issuer_keys: { keys: parts.issuerKeys },
-    signature: { ...certificate.signature },
-    identity: { legal_name: parts.identity.legalName, mailing_address: parts.identity.mailingAddress, contact: parts.identity.contact },
-    how_to_verify: howToVerify,
   };
 };
 

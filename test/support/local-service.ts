@@ -28,6 +28,7 @@ const sources = [
   "durable-objects/**",
   "workers/**",
   "widget/**",
+  "verifier/**",
   "scripts/build.ts",
   "wrangler.toml",
   "package.json",

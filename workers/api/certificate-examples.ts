@@ -5,7 +5,8 @@ import { issueCertificate } from "../../core/certificates/issue.ts";
 import type { OpenedCertificate, PublishedCertificate, View } from "../../core/certificates/published.ts";
 import { maskedSubject } from "../../core/certificates/subject.ts";
 import { readSubmission } from "../../core/certificates/submission.ts";
-import { detailView, evidenceBundle, listRowView, verifyView, verifyUrlOf } from "../../core/certificates/views.ts";
+import { evidenceBundle } from "../../core/certificates/evidence-bundle.ts";
+import { detailView, listRowView, verifyView, verifyUrlOf } from "../../core/certificates/views.ts";
 import { sha256, sha256Hex } from "../../core/hash.ts";
 import type { BusinessId, CertId, ClientId } from "../../core/ids.ts";
 import { anchorStatement, entryHash } from "../../core/ledger/statement.ts";
@@ -147,10 +148,11 @@ const opened: OpenedCertificate = {
   evidence: certificate.evidence,
   evidenceHash: certificate.evidenceHash,
   retentionUntil: certificate.retentionUntil,
-  chain: { tag: "example", shard: 0 },
+  chain: { tag: "00112233445566778899aabbccddeeff", shard: 0 },
+  issuedEntry: null,
 };
 const views: View[] = [{ at: issuedAt + 3_600_000, ip: "198.51.100.23", userAgent, os: "iOS", bot: false }];
-const parts = { opened, views, policyTexts: new Map([[sha256Hex(policyText), policyText]]), verifyBase };
+const parts = { opened, views, policyTexts: new Map([[sha256Hex(policyText), policyText]]), verifyBase, entry: null };
 
 export const receiptExample = {
   cert_id: certificate.id,
@@ -192,11 +194,15 @@ export const evidenceExample = evidenceBundle({
   ...parts,
   disclose: new Set(["email"]),
   redacted: false,
-  generatedAt: issuedAt + 86_400_000,
+  createdAt: issuedAt + 86_400_000,
+  verifyView: verifyExample,
+  anchors: [{ event: "issued", statement, receipt: null, attested: null }],
+  audit: null,
+  trust: { issuer_keys: { keys: [exampleSigningKey] } },
+  issuer: { keyName: "svc.example/issuer", x: exampleSigningKey.x, sign: async () => "" },
   identity: {
     legalName: "Acme Solar LLC",
     mailingAddress: "1 Example Street, Testville, CA 94000, US",
     contact: "privacy@acme-solar.example",
   },
-  issuerKeys: [exampleSigningKey],
 });

@@ -301,6 +301,23 @@ export const certificateListSchema = z
   })
   .openapi("CertificateList");
 
+const auditEntry = z
+  .object({
+    seq: z.int(),
+    at: timestamp,
+    type: z.string(),
+    entity_type: z.string(),
+    entity_id: z.string(),
+    payload: orNull(z.record(z.string(), z.unknown())).openapi({ description: "What the entry committed to; `null` once erased." }),
+    payload_salt: orNull(z.string()),
+    payload_hash: hash,
+    prev_hash: hash,
+    hash,
+    log_index: orNull(z.string()).openapi({ description: "Decimal: its place in the audit log." }),
+    tlog_proof: orNull(z.string()).openapi({ description: "That the audit log holds it, in the c2sp.org/tlog-proof@v1 text form." }),
+  })
+  .openapi("AuditEntry", { description: "One entry of an audit chain." });
+
 export const evidenceBundleSchema = z
   .object({
     bundle_version: z.literal("1.0"),
@@ -318,9 +335,39 @@ export const evidenceBundleSchema = z
     evidence: orNull(evidence).openapi({ description: "`null` where redacted." }),
     evidence_hash: hash,
     audit: z
-      .object({ entries: z.array(z.unknown()), head: z.unknown().nullable() })
-      .openapi({ description: "Entries of the certificate in your audit chain and the chain's head." }),
-    ledger: z.record(z.string(), z.unknown()).openapi({ description: "The anchored statement and, once anchored, its proof." }),
+      .object({
+        chain: orNull(z.string()).openapi({ description: "Random name of your audit chain." }),
+        chain_index: orNull(z.int()).openapi({ description: "Its place in the log's tree of heads." }),
+        entries: z.array(auditEntry).openapi({ description: "What happened to the certificate, oldest first." }),
+        head: orNull(z.object({ seq: z.int(), hash })).openapi({ description: "The chain's newest entry." }),
+        heads: orNull(
+          z.object({
+            record: z.string(),
+            record_tlog_proof: z.string(),
+            leaf: z.string(),
+            path: z.array(z.string()),
+            size: z.string(),
+          }),
+        ).openapi({ description: "The log's own record of how far every chain had come, and this chain's place in it." }),
+      })
+      .openapi({ description: "The certificate's entries in your audit chain, each with its proof." }),
+    ledger: z
+      .object({
+        entry: orNull(z.string()).openapi({ description: "The anchored statement." }),
+        entry_hash: orNull(hash),
+        leaf_hash: orNull(z.string()).openapi({ description: "Base64. This and all that follows is null or empty until it is anchored." }),
+        leaf_index: orNull(z.string()).openapi({ description: "Decimal." }),
+        leaf_body: orNull(z.string())
+          .optional()
+          .openapi({ description: "Base64; for ledgers that wrap the statement in a leaf of their own." }),
+        tree_size: orNull(z.string()).openapi({ description: "Decimal." }),
+        inclusion_proof: z.array(z.string()).openapi({ description: "Base64 hashes, from the leaf's sibling up." }),
+        checkpoint: orNull(z.string()).openapi({ description: "The signed checkpoint, with the lines of witnesses." }),
+        cosignatures: z.array(z.string()).openapi({ description: "The lines of witnesses." }),
+        timestamp_token: orNull(z.string()).openapi({ description: "RFC 3161 reply over the checkpoint without cosignatures, base64." }),
+        tlog_proof: orNull(z.string()).openapi({ description: "The proof in the c2sp.org/tlog-proof@v1 text form." }),
+      })
+      .openapi({ description: "The anchored statement and, once anchored, its proof." }),
     withdrawal,
     withdrawal_receipt: z.unknown().nullable().openapi({ description: "`null` while the certificate is active." }),
     views: z.array(view),

@@ -4,18 +4,15 @@ import type { Context, Hono } from "hono";
 import type { CaptureCircumstances, Submission } from "../../core/certificates/certificate.ts";
 import { addressKey, isKnownIp } from "../../core/access/address.ts";
 import type { Json } from "../../core/canonical-json.ts";
+import { evidenceBundle } from "../../core/certificates/evidence-bundle.ts";
+import { evidenceHtml, evidenceZip } from "../../core/certificates/evidence-pack.ts";
 import { entityTag, verifyView } from "../../core/certificates/views.ts";
 import { certIdOf, clientIdOf, type CertId } from "../../core/ids.ts";
 import { ok, refuse, type Result } from "../../core/result.ts";
 import { authenticateKey } from "../operations/access.ts";
-import {
-  captureConsent,
-  evidencePack,
-  listCertificates,
-  readCertificate,
-  verifyCertificate,
-  type ListQuery,
-} from "../operations/certificates.ts";
+import { captureConsent, listCertificates, readCertificate, verifyCertificate, type ListQuery } from "../operations/certificates.ts";
+import { gatherEvidence } from "../operations/evidence.ts";
+import { verifierSource } from "../pages/verifier.gen.ts";
 import { jsonOrText, readJsonBody } from "./body.ts";
 import type { Api } from "./context.ts";
 import { answer, failure, refusal, success, successText } from "./envelope.ts";
@@ -43,6 +40,10 @@ import { envelope, enveloped, failures, rateHeaders, schemaFault } from "./wire.
 
 const idempotencyPattern = /^[A-Za-z0-9_-]{1,64}$/;
 const fieldList = /^[a-z][a-z0-9_]{0,39}(?:,[a-z][a-z0-9_]{0,39}){0,19}$/;
+
+const packFormats = ["json", "zip", "html"] as const;
+type PackFormat = (typeof packFormats)[number];
+const isPackFormat = (text: string): text is PackFormat => (packFormats as readonly string[]).includes(text);
 
 const certParam = z.object({
   cert_id: z.string().openapi({ description: "Id of the certificate, prefix `cc_`.", example: exampleCertId }),
@@ -203,12 +204,15 @@ const packRoute = createRoute({
   tags: ["certificates"],
   summary: "Export the evidence of one of your certificates",
   description:
-    "One bundle with all that is needed to check the certificate without this service. Disclose as few fields as the case needs: each disclosed field can be proved alone. Each export is entered in your audit chain.",
+    "All that is needed to check the certificate without this service: as a zip of the exact signed and hashed files, as one page that checks itself when opened from disk, or as one JSON object. Disclose as few fields as the case needs: each disclosed field can be proved alone. Each export is entered in your audit chain.",
   security: [{ apiKey: [] }],
   request: {
     params: certParam,
     query: z.object({
-      format: z.enum(["json"]).optional().openapi({ description: "`json` (default): one enveloped bundle." }),
+      format: z.enum(packFormats).optional().openapi({
+        description:
+          "`json` (default): one enveloped bundle. `zip`: the evidence pack, for `svc-verify` and common tools. `html`: the same pack inside a page that checks itself.",
+      }),
       redact: z.enum(["subject"]).optional().openapi({ description: "`subject` leaves out every personal value." }),
       disclose: z.string().regex(fieldList).optional().openapi({
         description: "Field keys separated by commas; only these are disclosed. Default: every field.",
@@ -218,9 +222,13 @@ const packRoute = createRoute({
   },
   responses: {
     200: {
-      description: "The bundle.",
+      description: "The evidence. Files are attachments named `evidence-<cert_id>`.",
       headers: rateHeaders,
-      content: { "application/json": { schema: envelope("EvidenceAnswer", evidenceBundleSchema), example: enveloped(evidenceExample) } },
+      content: {
+        "application/json": { schema: envelope("EvidenceAnswer", evidenceBundleSchema), example: enveloped(evidenceExample) },
+        "application/zip": { schema: z.string().openapi({ format: "binary", description: "With `format=zip`." }) },
+        "text/html": { schema: z.string().openapi({ description: "With `format=html`." }) },
+      },
     },
     ...failures(["invalid_request", "cert_not_found", ...keyRefusals], {
       ...notYours,
@@ -380,19 +388,21 @@ const pack = async (c: Context<Api>): Promise<Response> => {
   if (certId === null || c.var.principal === undefined) return failure(c, "cert_not_found");
   const given = queryOf(c, ["format", "redact", "disclose"]);
   if (!given.ok) return refusal(c, given);
-  const { format, redact, disclose } = given.value;
-  if (format !== undefined && format !== "json") return failure(c, "invalid_request", "format: must be json.");
+  const { format = "json", redact, disclose } = given.value;
+  if (!isPackFormat(format)) return failure(c, "invalid_request", "format: must be json, zip or html.");
   if (redact !== undefined && redact !== "subject") return failure(c, "invalid_request", "redact: must be subject.");
   if (disclose !== undefined && !fieldList.test(disclose))
     return failure(c, "invalid_request", "disclose: must be field keys separated by commas.");
-  return answer(
-    c,
-    200,
-    await evidencePack(c.var.services, c.var.principal, certId, {
-      disclose: disclose === undefined ? null : new Set(disclose.split(",")),
-      redacted: redact === "subject",
-    }),
-  );
+  const parts = await gatherEvidence(c.var.services, c.var.principal, certId, {
+    disclose: disclose === undefined ? null : new Set(disclose.split(",")),
+    redacted: redact === "subject",
+  });
+  if (!parts.ok) return refusal(c, parts);
+  if (format === "json") return success(c, 200, evidenceBundle(parts.value));
+  c.header("Content-Disposition", `attachment; filename="evidence-${certId}.${format}"`);
+  return format === "zip"
+    ? c.body(await evidenceZip(parts.value), 200, { "Content-Type": "application/zip" })
+    : c.body(await evidenceHtml(parts.value, verifierSource), 200, { "Content-Type": "text/html; charset=utf-8" });
 };
 
 export const mountCertificates = (app: Hono<Api>): void => {

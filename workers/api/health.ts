@@ -2,6 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context, Hono } from "hono";
 import { checkHealth } from "../operations/health.ts";
+import { trustDocument } from "../operations/trust.ts";
 import type { Api } from "./context.ts";
 import { failure, success } from "./envelope.ts";
 import { anyOrigin } from "./guards.ts";
@@ -169,22 +170,8 @@ export const mountHealth = (app: Hono<Api>): void => {
 
   app.use("/.well-known/svc-trust.json", anyOrigin);
   mount(app, trustRoute, (c) => {
-    const { trustedLogs, signer } = c.var.services;
     c.header("Cache-Control", publicCache);
-    return c.json({
-      version: 1,
-      logs: trustedLogs.map((log) => ({
-        origin: log.origin,
-        vkey: log.vkey,
-        valid_from: log.validFrom,
-        valid_to: log.validTo ?? null,
-        role: log.role,
-      })),
-      witnesses: [],
-      policy: { witness_min: 0 },
-      tsa: [],
-      issuer_keys: { keys: signer.publicKeys },
-    });
+    return c.json(trustDocument(c.var.services));
   });
 
   app.use("/v1/openapi.json", anyOrigin);

@@ -1,4 +1,4 @@
-// Certificates: capture, verify, list, read, evidence. Load, decide, commit; no HTTP here, and nothing slow before the answer.
+// Certificates: capture, verify, list, read. Load, decide, commit; no HTTP here, and nothing slow before the answer.
 import type { Principal } from "../../core/access/principal.ts";
 import { base64UrlOf } from "../../core/bytes.ts";
 import { canonicalJson, type Json } from "../../core/canonical-json.ts";
@@ -7,7 +7,7 @@ import { issueCertificate, type Issued, type IssueRefusal } from "../../core/cer
 import { comparablePhone, comparableSubject } from "../../core/certificates/matching.ts";
 import type { OpenedCertificate, PublishedCertificate } from "../../core/certificates/published.ts";
 import { readSubmission, type ReadSubmission } from "../../core/certificates/submission.ts";
-import { detailView, evidenceBundle, listRowView, verifyUrlOf, type DetailParts } from "../../core/certificates/views.ts";
+import { detailView, listRowView, verifyUrlOf, type DetailParts } from "../../core/certificates/views.ts";
 import type { FactType } from "../../core/facts.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import type { Environment } from "../../core/access/entitlement.ts";
@@ -16,7 +16,7 @@ import { comparableMailbox } from "../../core/mailbox.ts";
 import { lookSharedMs } from "../../core/policies/snapshot.ts";
 import { ok, refuse, type Result } from "../../core/result.ts";
 import { isoOf, type Instant } from "../../core/time.ts";
-import { businessIdentity, capturingClient, type CapturingClient } from "../../storage/accounts.ts";
+import { capturingClient, type CapturingClient } from "../../storage/accounts.ts";
 import { certificatePage } from "../../storage/certificate-list.ts";
 import { certificateById, insertCertificate, isOutdatedRevision, openedCertificate } from "../../storage/certificates.ts";
 import { commit } from "../../storage/commit.ts";
@@ -24,6 +24,7 @@ import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../
 import { insertPolicyWork } from "../../storage/outbox.ts";
 import { policyText } from "../../storage/policies.ts";
 import { viewTrail } from "../../storage/views.ts";
+import { kindOfError } from "../log.ts";
 import type { Services } from "../services.ts";
 import { followUpSoon } from "./follow-up.ts";
 import { relaySoon } from "./outbox.ts";
@@ -286,13 +287,13 @@ export const listCertificates = async (services: Services, principal: Principal,
 };
 
 /** Opens a certificate of the principal for reading, and puts that reading into the business's audit chain first. */
-const openForReading = async (
+export const openForReading = async (
   services: Services,
   principal: Principal,
   certId: CertId,
   type: FactType,
   payload: JsonObject,
-): Promise<Result<DetailParts, "cert_not_found">> => {
+): Promise<Result<Omit<DetailParts, "entry">, "cert_not_found">> => {
   const db = services.homes.of(certId);
   const opened: OpenedCertificate | null =
     db === null
@@ -323,6 +324,17 @@ const openForReading = async (
   return ok({ opened, views, policyTexts: new Map(texts), verifyBase: services.config.verifyUrl });
 };
 
+/** Where the issuance stands in the audit chain; null until it does, and while the log does not answer. */
+const issuedEntry = async (services: Services, { chain, issuedEntry: row }: OpenedCertificate): Promise<DetailParts["entry"]> => {
+  if (row === null) return null;
+  try {
+    return (await services.auditLog(chain.shard).entriesOf(chain.tag, [row]))[0] ?? null;
+  } catch (error) {
+    services.log.fault({ at: "audit", error: kindOfError(error) });
+    return null;
+  }
+};
+
 /** The owner's detail: decrypted subject and evidence. Refuses `cert_not_found` for unknown and foreign ids alike. */
 export const readCertificate = async (
   services: Services,
@@ -330,29 +342,6 @@ export const readCertificate = async (
   certId: CertId,
 ): Promise<Result<JsonObject, "cert_not_found">> => {
   const parts = await openForReading(services, principal, certId, "certificate.subject_read", {});
-  return parts.ok ? ok(detailView(parts.value)) : parts;
-};
-
-/** The evidence bundle. `disclose` null discloses every field; `redacted` none, and no evidence that points to a person. */
-export const evidencePack = async (
-  services: Services,
-  principal: Principal,
-  certId: CertId,
-  asked: { readonly disclose: ReadonlySet<string> | null; readonly redacted: boolean },
-): Promise<Result<JsonObject, "cert_not_found">> => {
-  const parts = await openForReading(services, principal, certId, "evidence_pack.exported", {
-    redacted: asked.redacted,
-    disclosed: asked.disclose === null ? "all" : [...asked.disclose].sort(),
-  });
   if (!parts.ok) return parts;
-  const db = services.homes.of(certId) as D1Database;
-  return ok(
-    evidenceBundle({
-      ...parts.value,
-      ...asked,
-      generatedAt: services.clock(),
-      identity: await businessIdentity(db, principal.business.id),
-      issuerKeys: services.signer.publicKeys.map((key) => ({ ...key })),
-    }),
-  );
+  return ok(detailView({ ...parts.value, entry: await issuedEntry(services, parts.value.opened) }));
 };

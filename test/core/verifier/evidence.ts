@@ -278,6 +278,7 @@ const auditOf = async (wanted: Wanted, issuance: JsonObject): Promise<PackedAudi
   const shown = entries.map((one) => ({ ...one, place: placeOf(one.hash) })).filter(({ entry }) => entry.entity_id === certId);
   return {
     chainIndex,
+    head: { seq: head.seq.toString(), hash: head.hash },
     entries: shown.map(({ entry }) => entry),
     payloads: new Map(shown.map(({ entry, payload, salt }) => [entry.seq, { payload, salt }])),
     proofs: new Map(shown.map(({ entry, place }) => [entry.seq, proofAt(place)])),
@@ -370,6 +371,7 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
     evidenceHash: certificate.evidenceHash,
     retentionUntil: certificate.retentionUntil,
     chain,
+    issuedEntry: null,
   };
   const withdrawal = {
     withdrawn_at: new Date(withdrawnAt).toISOString(),

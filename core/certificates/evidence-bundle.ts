@@ -1,0 +1,136 @@
+// The evidence of one certificate as one JSON object, for programs that want the parts (CONTRACT 8). It says what the files of
+// the pack say; the pack is what gets signed.
+import { auditEntryHash } from "../audit/chain.ts";
+import { base64Of, bytesOfBase64 } from "../bytes.ts";
+import { sha256 } from "../hash.ts";
+import { parseCheckpoint } from "../ledger/checkpoint.ts";
+import { parseTlogProof, tlogProofText } from "../ledger/tlog-proof.ts";
+import { receiptProofText } from "../ledger/receipt.ts";
+import { isoOf } from "../time.ts";
+import { disclosedFields, type EvidenceParts, type JsonObject, type PackedAnchor, type PackedAudit } from "./evidence-parts.ts";
+import { publishedCanonical, publishedPreimage } from "./published.ts";
+import { subjectCommitments, subjectSalts } from "./subject.ts";
+import { policiesWithText } from "./views.ts";
+
+const howToVerify = [
+  "1. SHA-256 of canonical_json (UTF-8) must equal fingerprint.",
+  "2. SHA-256 of disclosure.text (UTF-8) must equal disclosure.hash, which is disclosure_hash in the preimage.",
+  "3. SHA-256 of the canonical JSON of commitments must equal subject_hash in the preimage; for each disclosed field, SHA-256 of the canonical JSON [salt, key, value] must equal its commitment.",
+  "4. The Ed25519 signature must verify over canonical_json with the key named by signature.kid in issuer_keys, which must be a key you trust.",
+  "5. SHA-256 of ledger.entry must equal ledger.entry_hash, and ledger.tlog_proof (c2sp.org/tlog-proof@v1) must lead from ledger.entry to ledger.checkpoint, signed by a ledger key you trust.",
+  "6. ledger.timestamp_token, where there is one, is an RFC 3161 reply over ledger.checkpoint without the lines of ledger.cosignatures.",
+  "7. Each of audit.entries, written as canonical JSON of its eight bound members, has its hash; its tlog_proof leads from the 32 bytes of that hash to a checkpoint of the audit log.",
+  "The same as files, checked at once by svc-verify or by itself in a browser: ?format=zip and ?format=html.",
+].join("\n");
+
+const nothingAnchored = {
+  leaf_hash: null,
+  leaf_index: null,
+  tree_size: null,
+  inclusion_proof: [],
+  checkpoint: null,
+  cosignatures: [],
+  timestamp_token: null,
+  tlog_proof: null,
+} as const;
+
+/** The proof against the checkpoint that others attested, where one was; else against the one of the receipt. */
+const ledgerPart = (anchor: PackedAnchor | undefined, entryHash: string | null): JsonObject => {
+  if (anchor === undefined) return { entry: null, entry_hash: null, ...nothingAnchored };
+  const { statement, receipt, attested } = anchor;
+  const common = { entry: statement, entry_hash: entryHash };
+  if (receipt === null) return { ...common, ...nothingAnchored };
+  const place = { leaf_hash: receipt.leaf_hash, leaf_index: receipt.leaf_index, leaf_body: receipt.leaf_body ?? null };
+  if (attested === null) {
+    return {
+      ...common,
+      ...place,
+      tree_size: receipt.tree_size,
+      inclusion_proof: receipt.inclusion_proof,
+      checkpoint: receipt.signed_root,
+      cosignatures: [],
+      timestamp_token: null,
+      tlog_proof: receiptProofText(receipt),
+    };
+  }
+  const checkpoint = attested.note + attested.cosignatures.join("");
+  const hashes = attested.inclusionProof.map((hash) => bytesOfBase64(hash) ?? new Uint8Array(0));
+  return {
+    ...common,
+    ...place,
+    tree_size: parseCheckpoint(attested.note)?.size.toString() ?? null,
+    inclusion_proof: attested.inclusionProof,
+    checkpoint,
+    cosignatures: attested.cosignatures,
+    timestamp_token: attested.tsr === null ? null : base64Of(attested.tsr),
+    tlog_proof: tlogProofText({ index: BigInt(receipt.leaf_index), hashes, checkpoint }),
+  };
+};
+
+const auditPart = (audit: PackedAudit | null): JsonObject => {
+  if (audit === null) return { chain: null, chain_index: null, entries: [], head: null, heads: null };
+  return {
+    chain: audit.entries[0]?.chain ?? null,
+    chain_index: audit.chainIndex,
+    entries: audit.entries.map((entry) => {
+      const committed = audit.payloads.get(entry.seq);
+      const proof = audit.proofs.get(entry.seq) ?? null;
+      return {
+        seq: Number(entry.seq),
+        at: entry.at,
+        type: entry.type,
+        entity_type: entry.entity_type,
+        entity_id: entry.entity_id,
+        payload: committed?.payload ?? null,
+        payload_salt: committed?.salt ?? null,
+        payload_hash: entry.payload_hash,
+        prev_hash: entry.prev_hash,
+        hash: auditEntryHash(sha256, entry),
+        log_index: proof === null ? null : (parseTlogProof(proof)?.index.toString() ?? null),
+        tlog_proof: proof,
+      };
+    }),
+    head: { seq: Number(audit.head.seq), hash: audit.head.hash },
+    heads: audit.heads === null ? null : { ...audit.heads, path: [...audit.heads.path] },
+  };
+};
+
+/** GET /v1/certs/{id}/evidence-pack?format=json: everything needed to check the certificate without us. */
+export const evidenceBundle = (parts: EvidenceParts): JsonObject => {
+  const { opened, redacted, verifyView } = parts;
+  const { certificate, subject } = opened;
+  const fields = subject?.fields ?? new Map<string, string>();
+  const salts = subject === null ? {} : subjectSalts(fields, subject.rootSalt);
+  return {
+    bundle_version: "1.0",
+    generated_at: isoOf(parts.createdAt),
+    certificate: verifyView,
+    preimage: publishedPreimage(certificate) as unknown as JsonObject,
+    canonical_json: publishedCanonical(certificate),
+    fingerprint: certificate.fingerprint,
+    subject_disclosures: disclosedFields(parts).map(([key, value]) => ({ key, salt: salts[key] as string, value })),
+    commitments: subject === null ? {} : subjectCommitments(fields, subject.rootSalt),
+    disclosure: { text: certificate.disclosureText, hash: certificate.disclosureHash },
+    policies: policiesWithText(parts),
+    evidence: redacted ? null : opened.evidence,
+    evidence_hash: opened.evidenceHash,
+    audit: auditPart(parts.audit),
+    ledger: ledgerPart(
+      parts.anchors.find(({ event }) => event === "issued"),
+      certificate.anchor?.entryHash ?? null,
+    ),
+    withdrawal: verifyView.withdrawal ?? null,
+    withdrawal_receipt: parts.withdrawalReceipt ?? null,
+    views: parts.views.map((view) => ({
+      at: isoOf(view.at),
+      os: view.os,
+      bot: view.bot,
+      ip: redacted ? null : view.ip,
+      user_agent: redacted ? null : view.userAgent,
+    })),
+    issuer_keys: parts.trust.issuer_keys ?? null,
+    signature: { ...certificate.signature },
+    identity: { legal_name: parts.identity.legalName, mailing_address: parts.identity.mailingAddress, contact: parts.identity.contact },
+    how_to_verify: howToVerify,
+  };
+};

@@ -1,0 +1,229 @@
+// The evidence of a certificate through the front door, as a zip, as a page and as JSON, judged by the offline verifier alone.
+import { env, exports } from "cloudflare:workers";
+import { beforeAll, describe, expect, test } from "vitest";
+import { bytesOfBase64 } from "../../core/bytes.ts";
+import { canonicalJson, type Json } from "../../core/canonical-json.ts";
+import { sha256Hex } from "../../core/hash.ts";
+import { parseNote } from "../../core/ledger/note.ts";
+import { minuteMs } from "../../core/time.ts";
+import { filesOfZip } from "../../core/certificates/evidence-zip.ts";
+import type { Report } from "../../verifier/checks.ts";
+import { trustOf } from "../../verifier/trust.ts";
+import { noDemands, verifyPack } from "../../verifier/verify-pack.ts";
+import type { Env } from "../../workers/env.ts";
+import { checkpointAudit } from "../../workers/operations/checkpoints.ts";
+import { submitAnchors } from "../../workers/operations/ledger.ts";
+import { platformOf } from "../../workers/services.ts";
+import { consent, get, issue, submission, world } from "../support/world.ts";
+
+const platform = await platformOf(env as unknown as Env);
+const key = world.acme.keys.live;
+const person = { email: "hidden.person@secret.example", first_name: "Hiddenfirst", phone: "+1 202 555 0177" };
+
+const raw = async (certId: string, query: string): Promise<{ status: number; headers: Headers; bytes: Uint8Array<ArrayBuffer> }> => {
+  const response = await exports.default.fetch(
+    new Request(`http://svc.test/v1/certs/${certId}/evidence-pack${query}`, { headers: { authorization: `Bearer ${key}` } }),
+  );
+  return { status: response.status, headers: response.headers, bytes: new Uint8Array(await response.arrayBuffer()) };
+};
+const zipOf = async (certId: string, query = ""): Promise<Uint8Array<ArrayBuffer>> => (await raw(certId, `?format=zip${query}`)).bytes;
+const publishedTrust = async () => trustOf((await get("/.well-known/svc-trust.json")).body);
+const judged = async (zip: Uint8Array): Promise<Report> => verifyPack(zip, { ...noDemands, trust: await publishedTrust() });
+const filesOf = (zip: Uint8Array): ReadonlyMap<string, Uint8Array> => {
+  const opened = filesOfZip(zip, 20_000_000);
+  if (!opened.ok) throw new Error(opened.fault);
+  return opened.files;
+};
+const textIn = (files: ReadonlyMap<string, Uint8Array>, path: string): string => new TextDecoder().decode(files.get(path));
+
+/** A certificate that the ledger and the audit log have taken, with a record of heads over it. */
+const settled = async (): Promise<string> => {
+  const { cert_id } = await issue({ fields: person });
+  await platform.auditLog(0).drainNow();
+  await submitAnchors(platform);
+  return cert_id;
+};
+
+let certId = "";
+let window = Math.floor(Date.now() / (15 * minuteMs));
+beforeAll(async () => {
+  certId = await settled();
+  window += 1;
+  await checkpointAudit(platform, window * 15 * minuteMs);
+});
+
+describe("the zip", () => {
+  test("passes every check of the verifier with the published keys, and lacks nothing", async () => {
+    const report = await judged(await zipOf(certId));
+    expect(report).toMatchObject({ verdict: "valid", failed: null, missing: [], cert_id: certId });
+    const outcomes = Object.fromEntries(report.checks.map(({ id, outcome }) => [id, outcome]));
+    expect(outcomes).toMatchObject({ "anchor.inclusion": "pass", "audit.inclusion": "pass", "audit.heads": "pass", "audit.chain": "pass" });
+  });
+
+  test("is an attachment under the certificate's name, and nobody keeps it", async () => {
+    const { status, headers } = await raw(certId, "?format=zip");
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toBe("application/zip");
+    expect(headers.get("content-disposition")).toBe(`attachment; filename="evidence-${certId}.zip"`);
+    expect(headers.get("cache-control")).toBe("no-store");
+  });
+
+  test("holds exactly the files of the layout", async () => {
+    const seq = JSON.parse(textIn(filesOf(await zipOf(certId)), "audit/entries.jsonl").split("\n")[0] as string).seq as string;
+    const kid = (await get("/.well-known/jwks.json")).body.keys[0].kid as string;
+    expect([...filesOf(await zipOf(certId)).keys()].sort()).toEqual(
+      [
+        "MANIFEST.note",
+        "MANIFEST.sha256",
+        "README.txt",
+        "anchors/issued/entry.tlog-proof",
+        "anchors/issued/receipt.json",
+        "anchors/issued/statement.json",
+        `audit/${seq}.tlog-proof`,
+        "audit/entries.jsonl",
+        "audit/heads-record.json",
+        "audit/heads-record.tlog-proof",
+        "audit/heads.json",
+        "audit/payloads.json",
+        "certificate.html",
+        "certificate.json",
+        "fingerprint/disclosure.txt",
+        "fingerprint/preimage.json",
+        "manifest.json",
+        "policies/index.json",
+        "subject/commitments.json",
+        "subject/disclosures.json",
+        `trust/issuer-${kid}.pem`,
+        "trust/trust.json",
+        "views.json",
+      ].sort(),
+    );
+  });
+
+  test("of an unchanged certificate is the same but for the time in the manifest, however often it is exported or read", async () => {
+    const first = filesOf(await zipOf(certId));
+    await get(`/v1/certs/${certId}`, key);
+    await settled(); // the ledger and the audit log have grown meanwhile
+    await platform.auditLog(0).drainNow();
+    const second = filesOf(await zipOf(certId));
+    expect([...second.keys()]).toEqual([...first.keys()]);
+    for (const [path, bytes] of first) {
+      if (/^manifest/i.test(path)) continue;
+      expect(textIn(second, path), path).toBe(new TextDecoder().decode(bytes));
+    }
+    const manifest = (files: ReadonlyMap<string, Uint8Array>): object => ({ ...JSON.parse(textIn(files, "manifest.json")), created_at: 0 });
+    expect(manifest(second)).toEqual(manifest(first));
+  });
+
+  test("carries the public answer of verify, and the hashes that anybody can recompute", async () => {
+    const files = filesOf(await zipOf(certId));
+    const verified = (await get(`/v1/certs/${certId}/verify`)).body.data;
+    const shown = JSON.parse(textIn(files, "certificate.json"));
+    for (const [name, value] of Object.entries(verified)) expect(shown[name], name).toEqual(value);
+    expect(sha256Hex(textIn(files, "fingerprint/preimage.json"))).toBe(verified.fingerprint);
+    expect(sha256Hex(textIn(files, "fingerprint/disclosure.txt"))).toBe(verified.disclosure_hash);
+    expect(sha256Hex(textIn(files, "subject/commitments.json"))).toBe(verified.subject_hash);
+    expect(JSON.parse(textIn(files, "trust/trust.json"))).toEqual((await get("/.well-known/svc-trust.json")).body);
+    expect(parseNote(textIn(files, "MANIFEST.note"))?.text).toContain(`\n${certId}\n`);
+  });
+
+  test("redacted, holds nothing of the person and still passes", async () => {
+    const zip = await zipOf(certId, "&redact=subject");
+    expect(await judged(zip)).toMatchObject({ verdict: "valid", missing: [] });
+    const text = [...filesOf(zip).values()].map((bytes) => new TextDecoder().decode(bytes)).join("\n");
+    for (const value of [...Object.values(person), "utm=1", "iPhone"]) expect(text).not.toContain(value);
+  });
+
+  test("discloses one field alone, and its commitment opens", async () => {
+    const files = filesOf(await zipOf(certId, "&disclose=email"));
+    const [[salt, name, value]] = JSON.parse(textIn(files, "subject/disclosures.json")) as [[string, string, string]];
+    expect([name, value]).toEqual(["email", person.email]);
+    expect(sha256Hex(canonicalJson([salt, name, value]))).toBe(JSON.parse(textIn(files, "subject/commitments.json")).email);
+    const text = [...files.values()].map((bytes) => new TextDecoder().decode(bytes)).join("\n");
+    expect(text).not.toContain(person.first_name);
+  });
+
+  test("before the ledger has answered is incomplete, not wrong", async () => {
+    const kicks = platform as { kickAnchors: () => Promise<void> };
+    const kick = kicks.kickAnchors;
+    kicks.kickAnchors = () => Promise.resolve();
+    const { cert_id } = await issue();
+    const report = await judged(await zipOf(cert_id));
+    kicks.kickAnchors = kick;
+    expect(report).toMatchObject({ verdict: "incomplete", failed: null });
+    expect(report.missing.join("\n")).toMatch(/anchor\.entry_hash/);
+    expect(report.checks.find(({ id }) => id === "audit.inclusion")?.outcome).toBe("pass"); // drained for the pack
+  });
+
+  test("while the audit log does not answer is handed out without its part", async () => {
+    const holder = platform as { auditLog: (shard: number) => unknown };
+    const { auditLog } = holder;
+    holder.auditLog = () => {
+      throw new Error("Network connection lost.");
+    };
+    const { status, bytes } = await raw(certId, "?format=zip");
+    holder.auditLog = auditLog;
+    expect(status).toBe(200);
+    const report = await judged(bytes);
+    expect(report).toMatchObject({ verdict: "incomplete", failed: null });
+    expect(report.checks.find(({ id }) => id === "audit.chain")?.outcome).toBe("incomplete");
+  });
+
+  test("is not there for a format, a redaction or a field list that is none", async () => {
+    for (const query of ["?format=tar", "?format=ZIP", "?format=zip&redact=all", "?format=zip&disclose=A"])
+      expect((await raw(certId, query)).status, query).toBe(400);
+  });
+});
+
+describe("the page", () => {
+  test("holds the same pack and its own verifier, and loads nothing", async () => {
+    const { status, headers, bytes } = await raw(certId, "?format=html");
+    const text = new TextDecoder().decode(bytes);
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(headers.get("content-disposition")).toBe(`attachment; filename="evidence-${certId}.html"`);
+    const zip = bytesOfBase64(/<script type="application\/zip" id="pack">([^<]+)<\/script>/.exec(text)?.[1] ?? "") as Uint8Array;
+    expect(await judged(zip)).toMatchObject({ verdict: "valid", cert_id: certId });
+    expect(text).toContain("default-src &#39;none&#39;");
+    expect(text).not.toMatch(/<(?:script|link|img|iframe)[^>]+(?:src|href)=/);
+  });
+});
+
+describe("the bundle", () => {
+  test("tells the ledger's proof and the audit log's, and both hold", async () => {
+    const { data } = (await get(`/v1/certs/${certId}/evidence-pack`, key)).body;
+    const { ledger, audit } = data;
+    expect(sha256Hex(ledger.entry)).toBe(ledger.entry_hash);
+    expect(ledger).toMatchObject({
+      leaf_index: expect.any(String),
+      tree_size: expect.any(String),
+      cosignatures: [],
+      timestamp_token: null,
+    });
+    expect(ledger.tlog_proof).toContain(ledger.checkpoint);
+    expect(ledger.checkpoint.split("\n")[1]).toBe(ledger.tree_size);
+    const [issued] = audit.entries as { [member: string]: Json }[];
+    const { seq, at, type, entity_type, entity_id, payload_hash, prev_hash } = issued as { [member: string]: Json };
+    const bound = { at, chain: audit.chain, entity_id, entity_type, payload_hash, prev_hash, seq: String(seq), type } as Json;
+    expect(sha256Hex(canonicalJson(bound))).toBe(issued?.hash);
+    expect(sha256Hex(canonicalJson([issued?.payload_salt as Json, issued?.payload as Json]))).toBe(payload_hash);
+    expect(issued).toMatchObject({ type: "certificate.issued", entity_id: certId, payload: { fingerprint: data.fingerprint } });
+    expect(audit.head.seq).toBeGreaterThanOrEqual(Number(seq));
+    expect(audit.heads.leaf).toContain(audit.chain);
+    expect(data.certificate).toEqual((await get(`/v1/certs/${certId}/verify`)).body.data);
+  });
+});
+
+describe("the owner's detail", () => {
+  test("names the issuance's place in the audit chain, once it has one", async () => {
+    const { data } = (await get(`/v1/certs/${certId}/evidence-pack`, key)).body;
+    const [{ seq, hash, prev_hash }] = data.audit.entries;
+    expect((await get(`/v1/certs/${certId}`, key)).body.data.audit).toEqual({ seq, hash, prev_hash });
+  });
+
+  test("of a certificate whose entry has not been drained says null", async () => {
+    const { body } = await consent(submission());
+    await env.DB.prepare("UPDATE audit_outbox SET drained_at = NULL WHERE entity_id = ?").bind(body.data.cert_id).run();
+    expect((await get(`/v1/certs/${body.data.cert_id}`, key)).body.data.audit).toBeNull();
+  });
+});
