@@ -3,9 +3,9 @@
 import { base64Of, bytesOfBase64, utf8 } from "../core/bytes.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import { sha256, sha256Hex } from "../core/hash.ts";
-import { parseCheckpoint } from "../core/ledger/checkpoint.ts";
+import { parseCheckpoint, withoutCosignatures } from "../core/ledger/checkpoint.ts";
 import { leafHash } from "../core/ledger/merkle.ts";
-import { parseNote, type NoteCrypto } from "../core/ledger/note.ts";
+import type { NoteCrypto } from "../core/ledger/note.ts";
 import { receiptText, type Receipt } from "../core/ledger/receipt.ts";
 import { tlogProofText } from "../core/ledger/tlog-proof.ts";
 import type { AnchorExhibit } from "./anchor.ts";
@@ -57,15 +57,6 @@ const proofText = (index: unknown, hashes: unknown, checkpoint: unknown): string
   if (typeof index !== "string" || !/^[0-9]{1,19}$/.test(index) || typeof checkpoint !== "string" || !proof?.every((hash) => hash !== null))
     return null;
   return tlogProofText({ index: BigInt(index), hashes: proof, checkpoint });
-};
-
-/** The note without the lines of others: what the log itself wrote, and what a time stamp is over. */
-const withoutCosignatures = (note: string): string | null => {
-  const parsed = parseNote(note);
-  const origin = parseCheckpoint(note)?.origin;
-  if (parsed === null || origin === undefined) return null;
-  const lines = note.slice(parsed.text.length + 1).split(/(?<=\n)/);
-  return `${parsed.text}\n${lines.filter((_, at) => parsed.signatures[at]?.name === origin).join("")}`;
 };
 
 /** The receipt that a published anchor was made of. Only ledgers that hold the statement itself publish enough for that. */

@@ -15,7 +15,8 @@ import { openSigner, type Signer } from "../storage/signer.ts";
 import { openVault, type Vault } from "../storage/vault.ts";
 import { noteCrypto, openNoteSigner } from "../storage/note-keys.ts";
 import type { AuditLog } from "../durable-objects/audit-log.ts";
-import { tlogAdapter, type LedgerFetch, type TlogLedger } from "./adapters/ledger-tlog.ts";
+import type { SendRequest } from "./adapters/exchange.ts";
+import { tlogAdapter, type TlogLedger } from "./adapters/ledger-tlog.ts";
 import { AddressWindows } from "./adapters/address-windows.ts";
 import { readPage, type ReadPage } from "./adapters/html-page.ts";
 import { bindingMailer, httpMailer } from "./adapters/mailer.ts";
@@ -100,7 +101,7 @@ const openTrustedLogs = async (config: Config): Promise<readonly TrustedLog[]> =
 };
 
 /** The primary ledger: the embedded one through its HTTP interface, or one elsewhere over the network. */
-const openLedger = (config: Config, trusted: readonly TrustedLog[], embedded: LedgerFetch, clock: Clock): LedgerAdapter => {
+const openLedger = (config: Config, trusted: readonly TrustedLog[], embedded: SendRequest, clock: Clock): LedgerAdapter => {
   const { origin, url, writeToken } = config.ledger;
   const trust = trusted.filter(({ role }) => role === "primary");
   const ledger: TlogLedger = { origin, role: "primary", baseUrl: url === "" ? `https://${origin}` : url, writeToken, trust };
@@ -127,7 +128,7 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
   const clock: Clock = () => Date.now() + config.clockOffsetMs;
   const trustedLogs = await openTrustedLogs(config);
   const vault = await openVault(config);
-  const ledgerLog: LedgerFetch = (request) => env.LEDGER_LOG.getByName(config.ledger.origin).fetch(request);
+  const ledgerLog: SendRequest = (request) => env.LEDGER_LOG.getByName(config.ledger.origin).fetch(request);
   return {
     config,
     homes: homesOf(env),

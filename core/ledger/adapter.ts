@@ -31,6 +31,9 @@ export type Outcome =
   | { readonly ok: false; readonly kind: "permanent"; readonly code: string }
   | { readonly ok: false; readonly kind: "fork"; readonly evidence: { readonly old: string; readonly new: string } };
 
+/** What asking a log for something about its tree can come to. */
+export type Reading<T> = ({ readonly ok: true } & T) | Extract<Outcome, { readonly ok: false }>;
+
 export interface LedgerAdapter {
   /** `<kind>:<origin>`, as in anchors and receipts. */
   readonly id: string;
@@ -41,6 +44,12 @@ export interface LedgerAdapter {
   readonly prepare: (submission: Submission) => Promise<string>;
   /** One outcome a submission, in their order. Nothing is answered `ok` that did not pass every check. */
   readonly submit: (batch: readonly Submission[], lastSeen: SeenTree | null, signal: AbortSignal) => Promise<readonly Outcome[]>;
+  /** The newest tree that the ledger has signed, if it goes on from the last one seen. */
+  readonly head: (lastSeen: SeenTree | null, signal: AbortSignal) => Promise<Reading<{ readonly seen: SeenTree }>>;
+  /** Hashes that lead from the entry at `index` to the root of a tree of this ledger; whether they do is for the caller to check. */
+  readonly inclusion: (index: bigint, size: bigint, signal: AbortSignal) => Promise<Reading<{ readonly hashes: readonly Uint8Array[] }>>;
+  /** Hashes that lead from one tree of this ledger to a later one, unchecked. */
+  readonly consistency: (from: bigint, to: bigint, signal: AbortSignal) => Promise<Reading<{ readonly hashes: readonly Uint8Array[] }>>;
 }
 
 /** Evidence about a checkpoint from somebody else: a time stamp, or a witness that saw no other history. */

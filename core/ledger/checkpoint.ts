@@ -40,6 +40,15 @@ export const parseCheckpoint = (note: string): Checkpoint | null => {
   return parsed === null ? null : parseCheckpointText(parsed.text);
 };
 
+/** The note without the lines of others: what the log itself wrote, and what a time stamp is over. Null for what is no checkpoint. */
+export const withoutCosignatures = (note: string): string | null => {
+  const parsed = parseNote(note);
+  const origin = parsed === null ? undefined : parseCheckpointText(parsed.text)?.origin;
+  if (parsed === null || origin === undefined) return null;
+  const lines = note.slice(parsed.text.length + 1).split(/(?<=\n)/);
+  return `${parsed.text}\n${lines.filter((_, at) => parsed.signatures[at]?.name === origin).join("")}`;
+};
+
 export type CheckpointFault = "note_malformed" | NoteFault | "checkpoint_malformed" | "origin_mismatch";
 export type CheckpointVerdict =
   | {

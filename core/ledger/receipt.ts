@@ -102,23 +102,44 @@ export type ReceiptVerdict =
   | { readonly ok: true; readonly checkpoint: Checkpoint; readonly index: bigint }
   | { readonly ok: false; readonly fault: ReceiptFault };
 
+export type SignedRootVerdict =
+  | { readonly ok: true; readonly checkpoint: Checkpoint }
+  | { readonly ok: false; readonly fault: ReceiptFault };
+
 export interface ReceiptContext {
   readonly trust: readonly TrustedLogKey[];
+  /** Reads a checkpoint that one of these keys must have signed, for logs that sign otherwise than with Ed25519. */
+  readonly checkpointBy?: (signedRoot: string, keys: readonly TrustedLogKey[]) => Promise<SignedRootVerdict>;
   /** The last verified tree of this ledger, and the proof between it and the receipt's; the smaller tree comes first in it. */
   readonly lastSeen?: { readonly head: TreeHead; readonly proof: readonly Uint8Array[] };
   /** Shows that a leaf of the ledger's own making is about the statement. Needed for ledgers that wrap what they log. */
   readonly bindsLeaf?: (leafBody: Uint8Array, statement: Uint8Array) => Promise<boolean>;
 }
 
-const fail = (fault: ReceiptFault): ReceiptVerdict => ({ ok: false, fault });
+const fail = (fault: ReceiptFault): { readonly ok: false; readonly fault: ReceiptFault } => ({ ok: false, fault });
 
 const isIso = (text: string): boolean => {
   const instant = Date.parse(text);
   return Number.isFinite(instant) && isoOf(instant) === text;
 };
 
-/** Was the key in use when the receipt was verified? ISO times in one spelling sort as text. */
-const wasInUse = (key: TrustedLogKey, at: string): boolean => key.validFrom <= at && (key.validTo === undefined || at < key.validTo);
+/** The keys that were in use at a time. ISO times in one spelling sort as text. */
+export const keysInUse = (keys: readonly TrustedLogKey[], at: string): TrustedLogKey[] =>
+  keys.filter(({ validFrom, validTo }) => validFrom <= at && (validTo === undefined || at < validTo));
+
+/** The checkpoint in a note, if one of the log's Ed25519 keys signed it. */
+const checkpointByLogKey = async (crypto: NoteCrypto, signedRoot: string, pinned: readonly TrustedLogKey[]): Promise<SignedRootVerdict> => {
+  const note = parseNote(signedRoot);
+  if (note === null) return fail("note_malformed");
+  const keys = pinned.map((key) => parseVkey(crypto.sha256, key.vkey)).filter((key): key is VerifierKey => key?.kind === keyKinds.log);
+  const signed = await verifyNote(crypto, note, keys);
+  if (!signed.ok) return fail(signed.fault);
+  const checkpoint = parseCheckpointText(note.text);
+  if (checkpoint === null) return fail("checkpoint_malformed");
+  const signers = new Set(signed.signatures.map(({ key }) => `${key.name}+${key.keyId}+`));
+  const isByOrigin = pinned.some((key) => key.origin === checkpoint.origin && [...signers].some((signer) => key.vkey.startsWith(signer)));
+  return isByOrigin ? { ok: true, checkpoint } : fail("origin_mismatch");
+};
 
 /**
  * In this order: shape, note, signature by a key pinned for that time, origin, references, index, proof length, root, leaf
@@ -139,20 +160,12 @@ export const verifyReceipt = async (
   if (!isIso(receipt.submitted_at) || !isIso(receipt.verified_at)) return fail("receipt_malformed");
   if (receipt.submitted_at > receipt.verified_at) return fail("receipt_malformed");
 
-  const note = parseNote(receipt.signed_root);
-  if (note === null) return fail("note_malformed");
-  const pinned = context.trust.filter((key) => wasInUse(key, receipt.verified_at));
-  const keys = pinned.map((key) => parseVkey(crypto.sha256, key.vkey)).filter((key): key is VerifierKey => key?.kind === keyKinds.log);
-  const signed = await verifyNote(crypto, note, keys);
-  if (!signed.ok) return fail(signed.fault);
-
-  const checkpoint = parseCheckpointText(note.text);
-  if (checkpoint === null) return fail("checkpoint_malformed");
+  const pinned = keysInUse(context.trust, receipt.verified_at);
+  const read = context.checkpointBy ?? ((signedRoot, keys) => checkpointByLogKey(crypto, signedRoot, keys));
+  const signed = await read(receipt.signed_root, pinned);
+  if (!signed.ok) return signed;
+  const { checkpoint } = signed;
   const { origin } = checkpoint;
-  const signers = new Set(signed.signatures.map(({ key }) => `${key.name}+${key.keyId}+`));
-  if (!pinned.some((key) => key.origin === origin && [...signers].some((signer) => key.vkey.startsWith(signer)))) {
-    return fail("origin_mismatch");
-  }
   if (
     receipt.ledger !== `${receipt.kind}:${origin}` ||
     receipt.tx_ref !== `${origin}#${index}` ||

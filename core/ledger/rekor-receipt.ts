@@ -1,14 +1,19 @@
 // Receipts of a Rekor v2 log, checked offline: its checkpoints may be signed with ECDSA, and its leaf wraps the statement in our
-// signature of it. For all else the checks, their order and their names are those of receipt.ts.
+// signature of it. All else is receipt.ts.
 import { base64Of, bytesOfBase64, concatBytes, hexOf, utf8 } from "../bytes.ts";
-import { isoOf } from "../time.ts";
-import { parseCheckpointText, type Checkpoint } from "./checkpoint.ts";
-import { countOf, hashBytes, isSameHash, leafHash, type Hash } from "./merkle.ts";
+import { parseCheckpointText } from "./checkpoint.ts";
+import type { Hash } from "./merkle.ts";
 import { isKeyName, keyKinds, parseNote, parseVkey, verifierKey, vkeyOf, type Note } from "./note.ts";
-import type { Receipt, ReceiptFault, ReceiptVerdict, TrustedLogKey } from "./receipt.ts";
+import {
+  verifyReceipt,
+  type Receipt,
+  type ReceiptFault,
+  type ReceiptVerdict,
+  type SignedRootVerdict,
+  type TrustedLogKey,
+} from "./receipt.ts";
 import { bindsRekorLeaf, type RekorCrypto } from "./rekor.ts";
 import { ed25519OfSpki, keyOfSpki } from "./spki.ts";
-import { inclusionFault } from "./tlog-proof.ts";
 
 /** Byte of ECDSA keys in their one-line form (c2sp.org/signed-note); only Rekor uses them here. */
 const ecdsaKind = 0x02;
@@ -64,10 +69,6 @@ const signersOf = async (
   return signers.length === 0 ? "no_known_signature" : signers;
 };
 
-export type RekorCheckpointVerdict =
-  | { readonly ok: true; readonly checkpoint: Checkpoint }
-  | { readonly ok: false; readonly fault: ReceiptFault };
-
 const fail = (fault: ReceiptFault): { readonly ok: false; readonly fault: ReceiptFault } => ({ ok: false, fault });
 
 /** The checkpoint in a signed note, if a key trusted for its origin signed it. */
@@ -75,7 +76,7 @@ export const verifyRekorCheckpoint = async (
   crypto: RekorCrypto,
   signedRoot: string,
   trust: readonly TrustedLogKey[],
-): Promise<RekorCheckpointVerdict> => {
+): Promise<SignedRootVerdict> => {
   const note = parseNote(signedRoot);
   if (note === null) return fail("note_malformed");
   const signers = await signersOf(crypto, note, trust);
@@ -86,54 +87,23 @@ export const verifyRekorCheckpoint = async (
   return { ok: true, checkpoint };
 };
 
-const isIso = (text: string): boolean => {
-  const instant = Date.parse(text);
-  return Number.isFinite(instant) && isoOf(instant) === text;
-};
-
 export interface RekorTrust {
   readonly logs: readonly TrustedLogKey[];
   /** Our own anchor keys, as SPKI in base64. */
   readonly anchorKeys: readonly string[];
 }
 
-/** As `verifyReceipt`, check for check and fault for fault. */
+/** `verifyReceipt` with what Rekor does differently. */
 export const verifyRekorReceipt = async (
   crypto: RekorCrypto,
   receipt: Receipt,
   statement: Uint8Array,
   trust: RekorTrust,
 ): Promise<ReceiptVerdict> => {
-  const index = countOf(receipt.leaf_index);
-  const leaf = bytesOfBase64(receipt.leaf_hash);
-  const hashes = receipt.inclusion_proof.map(bytesOfBase64);
-  const body = receipt.leaf_body === undefined ? undefined : bytesOfBase64(receipt.leaf_body);
-  if (index === null || leaf?.length !== hashBytes || body === null) return fail("receipt_malformed");
-  if (!hashes.every((hash) => hash?.length === hashBytes)) return fail("receipt_malformed");
-  if (!isIso(receipt.submitted_at) || !isIso(receipt.verified_at)) return fail("receipt_malformed");
-  if (receipt.submitted_at > receipt.verified_at) return fail("receipt_malformed");
-
-  // ISO times in one spelling sort as text
-  const inUse = trust.logs.filter(
-    ({ validFrom, validTo }) => validFrom <= receipt.verified_at && (validTo === undefined || receipt.verified_at < validTo),
-  );
-  const signed = await verifyRekorCheckpoint(crypto, receipt.signed_root, inUse);
-  if (!signed.ok) return signed;
-  const { checkpoint } = signed;
-  if (
-    receipt.ledger !== `${receipt.kind}:${checkpoint.origin}` ||
-    receipt.tx_ref !== `${checkpoint.origin}#${index}` ||
-    receipt.tree_size !== checkpoint.size.toString() ||
-    receipt.root_hash !== base64Of(checkpoint.root)
-  ) {
-    return fail("reference_mismatch");
-  }
-  const excluded = inclusionFault(crypto, { leaf, index, hashes: hashes as Uint8Array[] }, checkpoint);
-  if (excluded !== null) return fail(excluded);
-
-  if (receipt.entry_hash !== hexOf(crypto.sha256(statement)) || receipt.kind !== "rekor2" || body === undefined)
-    return fail("leaf_mismatch");
-  if (!isSameHash(leaf, leafHash(crypto.sha256, body))) return fail("leaf_mismatch");
-  if (!(await bindsRekorLeaf(crypto, trust.anchorKeys)(body, statement))) return fail("leaf_mismatch");
-  return { ok: true, checkpoint, index };
+  const verdict = await verifyReceipt(crypto, receipt, statement, {
+    trust: trust.logs,
+    checkpointBy: (signedRoot, keys) => verifyRekorCheckpoint(crypto, signedRoot, keys),
+    bindsLeaf: bindsRekorLeaf(crypto, trust.anchorKeys),
+  });
+  return verdict.ok && receipt.kind !== "rekor2" ? fail("leaf_mismatch") : verdict;
 };

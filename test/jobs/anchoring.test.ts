@@ -2,7 +2,8 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
-import { tlogAdapter, type LedgerFetch } from "../../workers/adapters/ledger-tlog.ts";
+import type { SendRequest } from "../../workers/adapters/exchange.ts";
+import { tlogAdapter } from "../../workers/adapters/ledger-tlog.ts";
 import type { Env } from "../../workers/env.ts";
 import { submitAnchors, unpark } from "../../workers/operations/ledger.ts";
 import { scheduled } from "../../workers/jobs/scheduled.ts";
@@ -43,15 +44,18 @@ const anchorOf = async (certId: string): Promise<AnchorRow> => {
   return row;
 };
 
+const forkOf = async (): Promise<string | null> =>
+  (await env.DB.prepare("SELECT fork FROM ledger_state").first<{ fork: string | null }>())?.fork ?? null;
+
 /** A ledger object of its own for each test: same name and key, other storage. */
 let logName = "";
-const realLedger: LedgerFetch = (request) =>
+const realLedger: SendRequest = (request) =>
   base.ledgerLog === undefined
     ? Promise.reject(new Error("none"))
     : (env.LEDGER_LOG as DurableObjectNamespace).getByName(logName).fetch(request);
 
 /** The platform with its ledger reached through `through`, on a clock of its own. */
-const platformWith = (through: LedgerFetch, clock: () => Instant = () => Date.now()): Platform => ({
+const platformWith = (through: SendRequest, clock: () => Instant = () => Date.now()): Platform => ({
   ...base,
   clock,
   ledgers: [
@@ -64,7 +68,7 @@ const platformWith = (through: LedgerFetch, clock: () => Instant = () => Date.no
   ],
 });
 
-const never: LedgerFetch = (request) =>
+const never: SendRequest = (request) =>
   new Promise((_, reject) => {
     request.signal.addEventListener("abort", () => reject(new Error("aborted")));
   });
@@ -112,10 +116,10 @@ describe("a ledger in good health", () => {
 
 describe("a ledger in trouble", () => {
   const garbage =
-    (status: number, body: string): LedgerFetch =>
+    (status: number, body: string): SendRequest =>
     async () =>
       new Response(body, { status });
-  const faults: readonly (readonly [string, LedgerFetch])[] = [
+  const faults: readonly (readonly [string, SendRequest])[] = [
     ["answers 500", garbage(500, "no")],
     ["resets the connection", async () => Promise.reject(new Error("Network connection lost."))],
     ["answers garbage", garbage(200, "{]")],
@@ -147,7 +151,7 @@ describe("a ledger in trouble", () => {
 
   test("that names another entry's place is not believed", async () => {
     await issueWaiting(2);
-    const lying: LedgerFetch = async (request) => {
+    const lying: SendRequest = async (request) => {
       const answer = await realLedger(request);
       return request.url.endsWith("/add-batch") ? Response.json({ indices: ["1", "0"] }) : answer;
     };
@@ -175,15 +179,88 @@ describe("a ledger in trouble", () => {
     await issueWaiting(1);
     const short = platformWith(async (request) => (request.url.includes("/tile/") ? new Response("") : realLedger(request)));
     await submitAnchors(short);
-    expect((await anchors()).at(-1)).toMatchObject({ status: "pending", last_error: "tile_short" });
-    const { fork } = (await env.DB.prepare("SELECT fork FROM ledger_state").first<{ fork: string | null }>()) ?? { fork: "none" };
-    expect(fork).toBeNull();
+    expect((await anchors()).at(-1)).toMatchObject({ status: "pending", last_error: "tile_malformed" });
+    expect(await forkOf()).toBeNull();
+  });
+
+  test("whose tiles are garbage of the right length is asked again, and not taken for one with two histories", async () => {
+    await issueWaiting(2);
+    await submitAnchors(platformWith(realLedger));
+    await issueWaiting(1);
+    let now = Date.now();
+    const garbled = platformWith(
+      async (request) => {
+        const answer = await realLedger(request);
+        if (!request.url.includes("/tile/")) return answer;
+        return new Response(new Uint8Array((await answer.arrayBuffer()).byteLength).fill(7), { status: answer.status });
+      },
+      () => now,
+    );
+    await submitAnchors(garbled);
+    expect((await anchors()).at(-1)).toMatchObject({ status: "pending", last_error: "tiles_mismatch" });
+    expect(await forkOf()).toBeNull();
+    now += minuteMs;
+    await submitAnchors(platformWith(realLedger, () => now));
+    expect((await anchors()).map(({ status }) => status)).toEqual(["anchored", "anchored", "anchored"]);
+  });
+
+  test("that shows an old checkpoint out of a cache is believed for what the old one proves, and accused of nothing", async () => {
+    const older = await issueWaiting(2);
+    let kept: string | null = null;
+    const cached: SendRequest = async (request) => {
+      if (!request.url.endsWith("/checkpoint")) return realLedger(request);
+      kept ??= await (await realLedger(request)).text();
+      return new Response(kept);
+    };
+    let lost = true;
+    let now = Date.now();
+    const platform = platformWith(
+      async (request) => {
+        const answer = await cached(request);
+        if (!request.url.includes("/tile/") || !lost) return answer;
+        throw new Error("Network connection lost."); // the first run learns the checkpoint and cannot prove the entry
+      },
+      () => now,
+    );
+    await submitAnchors(platform);
+    await issueWaiting(1);
+    now = Date.now();
+    await env.DB.prepare("UPDATE anchors SET next_at = ? WHERE attempts > 0")
+      .bind(now + 10 * minuteMs)
+      .run();
+    await env.DB.prepare("UPDATE ledger_state SET failures = 0, blocked_until = 0").run();
+    await submitAnchors(platformWith(realLedger, () => now)); // a tree of three is seen
+    lost = false;
+    now += 20 * minuteMs;
+    await submitAnchors(platform); // and the cache still shows the tree of two
+    for (const id of older) expect(await anchorOf(id)).toMatchObject({ status: "anchored" });
+    expect(await forkOf()).toBeNull();
+    expect(await env.DB.prepare("SELECT size FROM ledger_state").first("size")).toBe("3");
+  });
+
+  test("that sends an endless answer is cut off, whatever it announces", async () => {
+    await issueWaiting(1);
+    let sent = 0;
+    const endless = platformWith(
+      async () =>
+        new Response(
+          new ReadableStream({
+            pull: (controller) => {
+              sent += 4_096;
+              controller.enqueue(new Uint8Array(4_096));
+            },
+          }),
+        ),
+    );
+    await submitAnchors(endless);
+    expect((await anchors())[0]).toMatchObject({ status: "pending", last_error: "answer_too_large" });
+    expect(sent).toBeLessThan(200_000);
   });
 
   test("whose answer is lost after it took the entry gives the same place again", async () => {
     const [id] = await issueWaiting(1);
     let lost = 0;
-    const losing: LedgerFetch = async (request) => {
+    const losing: SendRequest = async (request) => {
       const answer = await realLedger(request);
       if (!request.url.endsWith("/add-batch") || lost > 0) return answer;
       lost += 1;
@@ -209,7 +286,7 @@ describe("a ledger in trouble", () => {
   test("that never takes one statement parks that one and takes the others", async () => {
     const ids = await issueWaiting(3);
     const poisoned = ids[1] as string;
-    const picky: LedgerFetch = async (request) => {
+    const picky: SendRequest = async (request) => {
       const isPost = request.method === "POST";
       const body = isPost ? await request.clone().text() : "";
       return isPost && body.includes(poisoned) ? new Response("no", { status: 400 }) : realLedger(request);
@@ -255,12 +332,11 @@ describe("a ledger in trouble", () => {
   test("that shows a second history is asked nothing more, and both histories are kept", async () => {
     await issueWaiting(2);
     await submitAnchors(platformWith(realLedger));
-    const [id] = await issueWaiting(1);
-    logName = crypto.randomUUID(); // the same name and key over other storage: what a rolled-back ledger looks like
+    logName = crypto.randomUUID(); // the same name and key over other storage: another history
+    const ids = await issueWaiting(2); // two entries there too: the same size under another root
     await submitAnchors(platformWith(realLedger));
-    expect(await anchorOf(id as string)).toMatchObject({ status: "pending", tx_ref: null });
-    const { fork } = (await env.DB.prepare("SELECT fork FROM ledger_state").first<{ fork: string }>()) ?? { fork: "{}" };
-    expect(Object.keys(JSON.parse(fork)).sort()).toEqual(["new", "old"]);
+    for (const id of ids) expect(await anchorOf(id)).toMatchObject({ status: "pending", tx_ref: null });
+    expect(Object.keys(JSON.parse((await forkOf()) ?? "{}")).sort()).toEqual(["new", "old"]);
     let asked = 0;
     await submitAnchors(
       platformWith(async (request) => {
@@ -270,6 +346,25 @@ describe("a ledger in trouble", () => {
     );
     expect(asked).toBe(0);
     expect((await consent(submission())).status).toBe(201);
+  });
+});
+
+describe("a ledger that was set back", () => {
+  test("anchors nothing and is asked again, and is found out as soon as it has grown past what it had shown", async () => {
+    await issueWaiting(3);
+    await submitAnchors(platformWith(realLedger));
+    logName = crypto.randomUUID();
+    const [first] = await issueWaiting(1);
+    let now = Date.now();
+    await submitAnchors(platformWith(realLedger, () => now));
+    expect(await anchorOf(first as string)).toMatchObject({ status: "pending", tx_ref: null, last_error: "checkpoint_behind" });
+    expect(await forkOf()).toBeNull();
+    await issueWaiting(3);
+    now += 10 * minuteMs;
+    await env.DB.prepare("UPDATE ledger_state SET failures = 0, blocked_until = 0").run();
+    await submitAnchors(platformWith(realLedger, () => now));
+    expect(Object.keys(JSON.parse((await forkOf()) ?? "{}")).sort()).toEqual(["new", "old"]);
+    expect((await anchors()).filter(({ status }) => status === "anchored")).toHaveLength(3);
   });
 });
 

@@ -78,7 +78,7 @@ export const exchange = async (
 };
 
 /** Retry-After, in seconds or as a date; undefined for anything else, which leaves it to our own schedule. */
-const retryAfterMs = (headers: Headers, clock: Clock): number | undefined => {
+export const retryAfterMs = (headers: Headers, clock: Clock): number | undefined => {
   const text = headers.get("retry-after") ?? "";
   if (/^\d{1,6}$/.test(text)) return Number(text) * secondMs;
   const instant = /GMT$/.test(text) ? Date.parse(text) : Number.NaN;

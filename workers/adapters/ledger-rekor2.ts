@@ -1,12 +1,11 @@
 // Sigstore's Rekor v2 as a ledger: a private one as the primary, the public one only as a mirror of checkpoints. Nothing it
 // answers is believed: an outcome is `ok` only when our signature of the statement is proved to be in a tree that a pinned key
 // signed and that goes on from the last tree we saw.
-import { base64Of, bytesOfBase64, bytesOfBase64Url, hexOf, utf8 } from "../../core/bytes.ts";
+import { base64Of, bytesOfBase64Url, hexOf, utf8 } from "../../core/bytes.ts";
 import type { LedgerAdapter, Outcome, SeenTree, Submission } from "../../core/ledger/adapter.ts";
 import { parseCheckpoint } from "../../core/ledger/checkpoint.ts";
-import { continuation, tilesForContinuation } from "../../core/ledger/continuation.ts";
 import { ecdsaDerOf } from "../../core/ledger/der.ts";
-import { countOf, hashBytes, leafHash, type TreeHead } from "../../core/ledger/merkle.ts";
+import { countOf, leafHash } from "../../core/ledger/merkle.ts";
 import type { NoteCrypto } from "../../core/ledger/note.ts";
 import { verifyRekorCheckpoint, verifyRekorReceipt } from "../../core/ledger/rekor-receipt.ts";
 import {
@@ -18,10 +17,11 @@ import {
   type RekorAnswer,
   type RekorCrypto,
 } from "../../core/ledger/rekor.ts";
-import type { Receipt, TrustedLogKey } from "../../core/ledger/receipt.ts";
+import { keysInUse, type Receipt, type TrustedLogKey } from "../../core/ledger/receipt.ts";
 import { isSignedBy, p256Spki } from "../../core/ledger/spki.ts";
-import { inclusionProofFromTiles, tilePath, tilesReadBy, tileWidth, type ReadTile, type TilePlace } from "../../core/ledger/tiles.ts";
+import { inclusionProofFromTiles, tilesReadBy } from "../../core/ledger/tiles.ts";
 import { isoOf, secondMs, type Clock } from "../../core/time.ts";
+import { historyFault, inLanes, logReader, openTiles, seenOf, type ReadCheckpoint } from "./log-reader.ts";
 import { exchange, permanent, refusedBy, retry, type Answer, type Permanent, type Retry, type SendRequest } from "./exchange.ts";
 
 /** The key that signs statements for Rekor. */
@@ -72,26 +72,11 @@ export interface RekorLedger {
 const postWithinMs = 30 * secondMs; // Rekor answers when its next checkpoint is out; Sigstore asks for 20 s at least
 const readWithinMs = 10 * secondMs;
 const mostAnswerBytes = 65_536;
-const mostTileBytes = tileWidth * hashBytes;
 const postsAtOnce = 5;
 const mostPerBatch = 5; // one round of posts: 30 s at the worst and the checks, within the minute that a claim lasts
-const tilesAtOnce = 4; // of the six connections an invocation may hold open
 
 type Failure = Retry | Permanent;
 type Filed = { readonly ok: true; readonly answer: RekorAnswer; readonly submittedAt: number };
-
-/** Runs `work` on every item, `lanes` at a time; results in the order of the items. */
-const inLanes = async <T, R>(items: readonly T[], lanes: number, work: (item: T) => Promise<R>): Promise<R[]> => {
-  const results: R[] = [];
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    for (let at = next++; at < items.length; at = next++) results[at] = await work(items[at] as T);
-  };
-  await Promise.all(Array.from({ length: lanes }, lane));
-  return results;
-};
-
-const headOf = ({ size, root }: SeenTree): TreeHead => ({ size: countOf(size) ?? 0n, root: bytesOfBase64(root) ?? new Uint8Array(0) });
 
 export const rekorAdapter = (
   ledger: RekorLedger,
@@ -108,50 +93,27 @@ export const rekorAdapter = (
   const read = async (path: string, mostBytes: number, signal: AbortSignal): Promise<{ ok: true; answer: Answer } | Retry> =>
     exchange(send, `${ledger.baseUrl}/api/v2/${path}`, {}, { withinMs: readWithinMs, mostBytes, signal });
 
-  /** The hashes of one tile. A log may drop a partial tile once the full one is there. */
-  const fetchTile = async ({ level, n, width }: TilePlace, signal: AbortSignal): Promise<Uint8Array | Retry> => {
-    for (const asked of width === tileWidth ? [width] : [width, tileWidth]) {
-      const sent = await read(tilePath({ level, n, width: asked }), mostTileBytes, signal);
-      if (!sent.ok) return sent;
-      const { status, body } = sent.answer;
-      if (status === 200) return body.length === asked * hashBytes ? body : retry("tile_malformed");
-      if (status !== 404) return retry(`tile_http_${status}`);
-    }
-    return retry("tile_missing");
-  };
-
-  const fetchTiles = async (places: readonly TilePlace[], signal: AbortSignal): Promise<{ ok: true; read: ReadTile } | Retry> => {
-    const fetched = await inLanes(places, tilesAtOnce, (place) => fetchTile(place, signal));
-    const tiles = new Map<string, Uint8Array>();
-    for (const [at, place] of places.entries()) {
-      const tile = fetched[at] as Uint8Array | Retry;
-      if ("ok" in tile) return tile;
-      tiles.set(tilePath(place), tile);
-    }
-    return {
-      ok: true,
-      read: (level, n, width) => (tiles.get(tilePath({ level, n, width })) ?? new Uint8Array(0)).subarray(0, width * hashBytes),
-    };
-  };
-
-  /** For an entry that Rekor has already: it says where and proves nothing, so the proof is built from its tiles. */
-  const findFiled = async (index: bigint, leaf: Uint8Array, signal: AbortSignal): Promise<RekorAnswer | Failure> => {
+  /** The newest checkpoint, signed by a key pinned for now. */
+  const newest = async (signal: AbortSignal): Promise<({ readonly ok: true } & ReadCheckpoint) | Failure> => {
     const sent = await read("checkpoint", mostAnswerBytes, signal);
     if (!sent.ok) return sent;
     if (sent.answer.status !== 200) return refusedBy(sent.answer, clock);
     const note = new TextDecoder().decode(sent.answer.body);
-    const now = isoOf(clock());
-    const inUse = ledger.trust.filter(({ validFrom, validTo }) => validFrom <= now && (validTo === undefined || now < validTo));
-    const verdict = await verifyRekorCheckpoint(crypto, note, inUse);
+    const verdict = await verifyRekorCheckpoint(crypto, note, keysInUse(ledger.trust, isoOf(clock())));
     if (!verdict.ok) return retry(verdict.fault);
-    const { size } = verdict.checkpoint;
+    return verdict.checkpoint.origin === ledger.origin ? { ok: true, note, checkpoint: verdict.checkpoint } : retry("origin_mismatch");
+  };
+
+  /** For an entry that Rekor has already: it says where and proves nothing, so the proof is built from its tiles. */
+  const findFiled = async (index: bigint, leaf: Uint8Array, signal: AbortSignal): Promise<RekorAnswer | Failure> => {
+    const covering = await newest(signal);
+    if (!covering.ok) return covering;
+    const { note, checkpoint } = covering;
+    const { size } = checkpoint;
     if (index >= size) return retry("not_in_checkpoint");
-    const tiles = await fetchTiles(
-      tilesReadBy((hash, read) => inclusionProofFromTiles(hash, index, size, read)),
-      signal,
-    );
-    if (!tiles.ok) return tiles;
-    return { index, leaf, hashes: inclusionProofFromTiles(sha256, index, size, tiles.read), note };
+    const tiles = openTiles(read, signal);
+    const refused = await tiles.load(tilesReadBy((hash, from) => inclusionProofFromTiles(hash, index, size, from)));
+    return refused ?? { index, leaf, hashes: inclusionProofFromTiles(sha256, index, size, tiles.read), note };
   };
 
   /** Sends what was prepared, as it is. Throws when nothing was: what is not kept before it is sent cannot be sent again. */
@@ -205,16 +167,9 @@ export const rekorAdapter = (
     if (receipt === null) return retry("note_malformed");
     const verdict = await verifyRekorReceipt(crypto, receipt, utf8(submission.statement), trust);
     if (!verdict.ok) return retry(verdict.fault);
-    const seen: SeenTree = { size: receipt.tree_size, root: receipt.root_hash, note: receipt.signed_root };
-    if (lastSeen === null) return { ok: true, receipt, seen };
-    const heads = [headOf(lastSeen), verdict.checkpoint] as const;
-    const [older, newer] = heads[0].size <= heads[1].size ? heads : [heads[1], heads[0]];
-    const tiles = await fetchTiles(tilesForContinuation(older.size, newer.size), signal);
-    if (!tiles.ok) return tiles;
-    const shown = continuation(sha256, older, newer, tiles.read);
-    if (shown === "unproven") return retry("tiles_mismatch");
-    if (shown === "forked") return { ok: false, kind: "fork", evidence: { old: lastSeen.note, new: seen.note } };
-    return { ok: true, receipt, seen };
+    const now = { note: receipt.signed_root, checkpoint: verdict.checkpoint };
+    const fault = await historyFault(sha256, openTiles(read, signal), lastSeen, now);
+    return fault ?? { ok: true, receipt, seen: seenOf(now) };
   };
 
   return {
@@ -238,10 +193,11 @@ export const rekorAdapter = (
       for (const [at, submission] of batch.entries()) {
         const one = filed[at] as Filed | Failure;
         const outcome = one.ok ? await judge(submission, one, seen, signal) : one;
-        if (outcome.ok && (seen === null || headOf(outcome.seen).size > headOf(seen).size)) seen = outcome.seen;
+        if (outcome.ok && (countOf(outcome.seen.size) ?? 0n) > (countOf(seen?.size ?? "0") ?? 0n)) seen = outcome.seen;
         outcomes.push(outcome);
       }
       return outcomes;
     },
+    ...logReader(sha256, read, newest),
   };
 };
