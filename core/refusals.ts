@@ -5,6 +5,7 @@
 export const refusals = {
   invalid_request: "The request is not valid.",
   opt_out_failed: "The address or the code is not right, or the code has expired.",
+  login_failed: "The address or the code is not right, or the code has expired.",
   unauthorized: "A valid credential is needed.",
   plan_required: "This needs a plan that includes it.",
   business_inactive: "This business account is not active.",
@@ -12,6 +13,8 @@ export const refusals = {
   subscription_past_due: "A payment is past due, so only reading is possible. Settle the payment to write again.",
   origin_not_verified: "The Origin of this request is not on a verified domain of this business.",
   page_url_not_verified: "The host of page_url is not on a verified domain of this business.",
+  csrf_failed: "This request comes from another site than the app.",
+  owner_required: "Only an owner of the business may do this.",
   forbidden: "This is not allowed.",
   not_found: "There is nothing here.",
   client_not_found: "There is no such client.",

@@ -3,8 +3,11 @@
 import type { BusinessStatus, Environment, Plan } from "../core/access/entitlement.ts";
 import type { VerificationMethod } from "../core/access/origins.ts";
 import { bytesOfBase64 } from "../core/bytes.ts";
+import { comparableMailbox } from "../core/mailbox.ts";
 import { hmacSha256, sha256Hex } from "../core/hash.ts";
 import { firstHome, newId, newSecret, type Home, type RandomBytes } from "../core/ids.ts";
+import { consumerEmailPlace, memberEmailPlace } from "../storage/people-places.ts";
+import { openVault, type Vault } from "../storage/vault.ts";
 import type { D1Like, D1Statement } from "./local-runtime.ts";
 
 interface DemoDomain {
@@ -127,3 +130,42 @@ const businessesOf = (world: DemoWorld): readonly DemoBusiness[] => [world.acme,
 export const seedDemo = async (db: D1Like, world: DemoWorld, now: number): Promise<void> => {
   await db.batch(businessesOf(world).flatMap((business) => seedRows(db, business, now)));
 };
+
+/** The vault of a service with these settings (`MASTER_KEYS`, `INDEX_KEY`), for rows that only it can open. */
+export const vaultOf = (vars: Readonly<Record<string, unknown>>): Promise<Vault> => {
+  const keyOf = (text: string): Uint8Array<ArrayBuffer> => bytesOfBase64(text) ?? new Uint8Array();
+  const masterKeys = String(vars.MASTER_KEYS)
+    .split(",")
+    .map((part) => [part.slice(0, part.indexOf(":")), keyOf(part.slice(part.indexOf(":") + 1))] as const);
+  return openVault({ masterKeys: new Map(masterKeys), indexKey: keyOf(String(vars.INDEX_KEY)) });
+};
+
+/** Who signs in to the demo's portals and to its consumer app, once; their addresses are sealed like everybody's. */
+export const seedPeople = async (db: D1Like, vault: Vault, world: DemoWorld, now: number): Promise<void> => {
+  const indexOf = (email: string): Promise<string> => vault.blindIndex("email", comparableMailbox(email) as string);
+  const member = async (business: DemoBusiness, email: string, role: "owner" | "member"): Promise<D1Statement> => {
+    const id = `mem_${business.id.slice(4, 6)}${sha256Hex(`${business.id} ${email}`).slice(0, 24)}`;
+    return db
+      .prepare("INSERT OR IGNORE INTO members (id, business_id, email_sealed, email_index, role, created_at) VALUES (?, ?, ?, ?, ?, ?)")
+      .bind(id, business.id, await vault.seal(memberEmailPlace(id, business.id), email), await indexOf(email), role, now);
+  };
+  const consumerId = `con_${world.acme.id.slice(4, 6)}${sha256Hex(`${world.acme.id} ${world.consumerEmail}`).slice(0, 24)}`;
+  await db.batch([
+    await member(world.acme, world.ownerEmail, "owner"),
+    await member(world.acme, world.memberEmail, "member"),
+    await member(world.other, world.otherOwnerEmail, "owner"),
+    ...(await Promise.all(Object.entries(world.examples).map(([name, business]) => member(business, exampleOwnerEmail(name), "owner")))),
+    db
+      .prepare("INSERT OR IGNORE INTO consumers (id, email_sealed, email_index, audit_chain, created_at) VALUES (?, ?, ?, ?, ?)")
+      .bind(
+        consumerId,
+        await vault.seal(consumerEmailPlace(consumerId), world.consumerEmail),
+        await indexOf(world.consumerEmail),
+        sha256Hex(`${consumerId} chain`).slice(0, 32),
+        now,
+      ),
+  ]);
+};
+
+/** `owner@past-due.example` owns the business that is past due, and so on. */
+export const exampleOwnerEmail = (name: string): string => `owner@${name.replaceAll("_", "-")}.example`;

@@ -1,8 +1,8 @@
 // `npm start`: the whole service and a demo business site, on this machine, in the foreground.
 import { buildAssets } from "./build.ts";
 import { startDemoSite } from "./demo-site.ts";
-import { demoWorld, seedDemo } from "./demo-world.ts";
-import { bundleWorker, startRuntime, type Runtime } from "./local-runtime.ts";
+import { demoWorld, seedDemo, seedPeople, vaultOf } from "./demo-world.ts";
+import { bundleWorker, startRuntime, type D1Like, type Runtime } from "./local-runtime.ts";
 import { ensureDevVars, localSettings } from "./settings.ts";
 
 const step = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
@@ -32,9 +32,12 @@ const main = async (): Promise<void> => {
   await step("page script, styles", buildAssets);
   await step("bundle", bundleWorker);
   const world = demoWorld(settings.vars.ISSUER_KEY as string);
-  const runtime = await step("databases, demo accounts, runtime", () =>
-    startRuntime({ ...settings, seed: (db) => seedDemo(db, world, Date.now()) }),
-  );
+  const vault = await vaultOf(settings.vars);
+  const seed = async (db: D1Like): Promise<void> => {
+    await seedDemo(db, world, Date.now());
+    await seedPeople(db, vault, world, Date.now());
+  };
+  const runtime = await step("databases, demo accounts, runtime", () => startRuntime({ ...settings, seed }));
   const site = await startDemoSite({ port: settings.demoPort, cdnOrigin: settings.origin, clientId: world.acme.clients.live });
   const ticker = keepTicking(runtime);
 
@@ -44,6 +47,7 @@ const main = async (): Promise<void> => {
   Health               ${settings.origin}/v1/health
   Demo client id       ${world.acme.clients.live}
   Demo API key         ${world.acme.keys.live}
+  Demo portal owner    ${world.ownerEmail}   signs in with a code from ${settings.origin}/dev/mail
   One certificate from the command line:  npm run demo
   Stop with Ctrl-C; the data stay in ${settings.stateDir}
 `);

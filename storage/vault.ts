@@ -19,6 +19,8 @@ export interface Vault {
   readonly open: (place: SealedPlace, sealed: string) => Promise<string>;
   /** 32 hex characters (128 bits): equal inputs meet, nobody without the key can test a guess. */
   readonly blindIndex: (kind: "email" | "phone", comparable: string) => Promise<string>;
+  /** Of a six-digit code that was mailed for `purpose`: its million values cannot be tried out without the key. */
+  readonly codeHash: (purpose: string, code: string) => Promise<string>;
   readonly viewerIndex: (certId: string, ip: string, userAgent: string) => Promise<string>;
 }
 
@@ -79,6 +81,7 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
     },
     // The inner hash lets a caller ask with the SHA-256 of an address instead of the address (CONTRACT 2).
     blindIndex: (kind, comparable) => keyed128(`${kind}:${sha256Hex(comparable)}`),
+    codeHash: (purpose, code) => keyed128(`code:${purpose}\n${code}`),
     viewerIndex: (certId, ip, userAgent) => keyed128(`viewer:${certId}\n${ip}\n${userAgent}`),
   };
 };

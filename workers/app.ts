@@ -5,6 +5,7 @@ import { Hono } from "hono";
 import { routePath } from "hono/route";
 import { firstHome, newId } from "../core/ids.ts";
 import { mountCertificates } from "./api/certificates.ts";
+import { mountAuth } from "./api/auth.ts";
 import { onFault, onUnknown } from "./api/faults.ts";
 import type { Api } from "./api/context.ts";
 import { failure } from "./api/envelope.ts";
@@ -57,6 +58,7 @@ const framed: MiddlewareHandler<Api> = async (c, next) => {
     ms: services.clock() - start,
     ...(c.var.refused !== undefined && { code: c.var.refused }),
     ...(c.var.principal !== undefined && { business_id: c.var.principal.business.id, key_id: c.var.principal.keyId }),
+    ...(c.var.session?.realm === "business" && { business_id: c.var.session.business.id }),
   });
 };
 
@@ -83,6 +85,7 @@ export const buildApp = (platform: Platform): Hono<Api> => {
   }
   mountHealth(app);
   mountCertificates(app);
+  mountAuth(app);
   mountPages(app, platform.config);
   mountLogs(app, platform.config);
   app.onError(onFault);

@@ -15,6 +15,14 @@ export const defaultLimits = {
   CONSENT_PER_CLIENT: { count: 600, seconds: 60, scaled: true },
   /** Public pages and their JSON together. */
   VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
+  /** An office behind one address signs in in the morning; more asks for codes to other people's addresses. */
+  AUTH_REQUEST_PER_IP: { count: 30, seconds: 3_600, scaled: true },
+  /** Each code bears five tries whoever makes them; this only keeps the database from one caller's flood. */
+  AUTH_VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
+  /** Nobody's mailbox gets more than five codes in a quarter of an hour. */
+  AUTH_CODES_PER_ADDRESS: { count: 5, seconds: 900, scaled: false },
+  /** A person who clicks, and a page that asks beside it. */
+  SESSION: { count: 120, seconds: 60, scaled: false },
   /** SPEC, Limits. */
   API_KEY: { count: 120, seconds: 60, scaled: false },
 } as const satisfies Record<string, RouteLimit>;

@@ -10,6 +10,7 @@ import { openApiDocument } from "../../workers/api/openapi.ts";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform, type Platform } from "../../workers/services.ts";
+import { askForCode, codeFor, forgetCodes, giveCode, json, signIn } from "../support/people.ts";
 import { call, consent, get, issue, origin, submission, world, type Answer } from "../support/world.ts";
 
 type Json = Record<string, unknown>;
@@ -122,6 +123,22 @@ const keyRefusals = (at: () => string): Record<string, () => Promise<Answer>> =>
   internal_error: () => answerOf(bug(), at(), mine()),
 });
 
+const asked = { email: world.ownerEmail, realm: "business" };
+const proof = { ...asked, email: "never-asked@example.com", code: "123456" };
+const changed = (init: RequestInit, headers: Record<string, string>): RequestInit => ({
+  ...init,
+  headers: { ...(init.headers as Record<string, string>), ...headers },
+});
+
+/** The refusals that unsafe routes of people share. */
+const postRefusals = (at: string, good: () => RequestInit): Record<string, () => Promise<Answer>> => ({
+  csrf_failed: () => call(at, changed(good(), { origin: "https://elsewhere.example" })),
+  payload_too_large: () => call(at, { ...good(), body: " ".repeat(256 * 1_024 + 1) }),
+  unsupported_media_type: () => call(at, changed(good(), { "content-type": "application/xml" })),
+  storage_unavailable: () => answerOf(outage(), at, good()),
+  internal_error: () => answerOf(bug(), at, good()),
+});
+
 /** For each operation: an answer of each success, by status, and of each refusal, by code. */
 const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<Answer>>>>> = {
   captureConsent: {
@@ -180,6 +197,41 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
     invalid_request: () => get(path("/evidence-pack?format=tar"), world.acme.keys.live),
     cert_not_found: () => get(`${unknownCert}/evidence-pack`, world.acme.keys.live),
     ...keyRefusals(() => path("/evidence-pack")),
+  },
+  requestLoginCode: {
+    200: () => call("/v1/auth/request-code", json(asked)),
+    invalid_request: () => call("/v1/auth/request-code", json({ ...asked, email: "nobody" })),
+    ...postRefusals("/v1/auth/request-code", () => json(asked)),
+    rate_limited: () => answerOf(crowded(), "/v1/auth/request-code", json(asked)),
+  },
+  verifyLoginCode: {
+    200: async () => {
+      await forgetCodes();
+      await askForCode(world.ownerEmail, "business");
+      return giveCode(world.ownerEmail, await codeFor(world.ownerEmail), "business");
+    },
+    "200 a consumer": async () => {
+      await askForCode("described@example.com", "consumer");
+      return giveCode("described@example.com", await codeFor("described@example.com"), "consumer");
+    },
+    login_failed: () => call("/v1/auth/verify-code", json(proof)),
+    invalid_request: () => call("/v1/auth/verify-code", json({ ...proof, code: "12" })),
+    ...postRefusals("/v1/auth/verify-code", () => json(proof)),
+    rate_limited: () => answerOf(crowded(), "/v1/auth/verify-code", json(proof)),
+  },
+  signOut: {
+    200: () => call("/v1/auth/logout", { method: "POST" }),
+    "200 of a session": async () => call("/v1/auth/logout", json({}, await signIn(world.memberEmail))),
+    invalid_request: () => call("/v1/auth/logout", { ...json({}), body: "{" }),
+    ...postRefusals("/v1/auth/logout", () => json({}, { cookie: `svc_session=ses_00${"A".repeat(43)}` })),
+  },
+  currentSession: {
+    200: async () => call("/v1/auth/session", { headers: await signIn(world.memberEmail) }),
+    "200 of a consumer": async () => call("/v1/auth/session", { headers: await signIn(world.consumerEmail, "consumer") }),
+    unauthorized: () => get("/v1/auth/session"),
+    rate_limited: async () => answerOf(crowded(), "/v1/auth/session", { headers: await signIn(world.ownerEmail) }),
+    storage_unavailable: () => answerOf(outage(), "/v1/auth/session", { headers: { cookie: `svc_session=ses_00${"A".repeat(43)}` } }),
+    internal_error: () => answerOf(bug(), "/v1/auth/session", { headers: { cookie: `svc_session=ses_00${"A".repeat(43)}` } }),
   },
   health: {
     200: () => get("/v1/health"),

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildAssets } from "../../scripts/build.ts";
 import { startDemoSite } from "../../scripts/demo-site.ts";
-import { demoWorld, seedDemo, type DemoWorld } from "../../scripts/demo-world.ts";
+import { demoWorld, seedDemo, seedPeople, vaultOf, type DemoWorld } from "../../scripts/demo-world.ts";
 import { bundleWorker, startRuntime, type D1Like, type Runtime } from "../../scripts/local-runtime.ts";
 import { freshVars, settingsOf } from "../../scripts/settings.ts";
 
@@ -92,6 +92,7 @@ export const startLocalService = async (vars: Readonly<Record<string, string>> =
   const world = demoWorld(settings.vars.ISSUER_KEY as string);
   const database = await runtime.database();
   await seedDemo(database, world, Date.now());
+  await seedPeople(database, await vaultOf(settings.vars), world, Date.now());
   const site = await startDemoSite({ port: demoPort, cdnOrigin: settings.origin, clientId: world.acme.clients.live });
   return {
     origin: settings.origin,

@@ -1,7 +1,7 @@
 // Every test file starts on empty, migrated databases holding the demo's businesses.
 import { applyD1Migrations, reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { seedDemo } from "../../scripts/demo-world.ts";
+import { seedDemo, seedPeople, vaultOf } from "../../scripts/demo-world.ts";
 import { world, worldInSecondHome } from "./world.ts";
 
 await reset();
@@ -11,4 +11,5 @@ for (const [db, demo] of [
 ] as const) {
   await applyD1Migrations(db, env.TEST_MIGRATIONS);
   await seedDemo(db, demo, Date.now());
+  if (db === env.DB) await seedPeople(db, await vaultOf(env), demo, Date.now()); // an address belongs to one home
 }

@@ -2,7 +2,7 @@
 // sees raw input.
 import type { Json } from "../../core/canonical-json.ts";
 import { parseIJson } from "../../core/i-json.ts";
-import { refuse, type Result } from "../../core/result.ts";
+import { ok, refuse, type Result } from "../../core/result.ts";
 
 const mostBytes = 256 * 1_024; // CONTRACT 0: a disclosure of 20,000 characters and 1,000 recipients fit many times over
 
@@ -42,6 +42,15 @@ export const readJsonBody = async (request: Request, accepted: readonly string[]
   if (!accepted.includes(mediaType(request)) || request.headers.has("content-encoding")) return refuse("unsupported_media_type");
   return bytes === null ? refuse("payload_too_large") : parseIJson(bytes);
 };
+
+/** As `readJsonBody`, for routes that need no input: no body at all is an empty object. */
+export const readOptionalJsonBody = async (request: Request): Promise<Result<Json, BodyRefusal>> => {
+  if (request.headers.get("content-length") === "0" || request.body === null) return ok({});
+  return readJsonBody(request, jsonOnly);
+};
+
+/** Whatever a form on another site can send is not this. */
+export const jsonOnly = ["application/json"] as const;
 
 /** The page script sends JSON as text/plain: a simple request, so no preflight delays a first submission. */
 export const jsonOrText = ["application/json", "text/plain"] as const;

@@ -1,6 +1,7 @@
 // What travels with a request through middlewares and handlers.
 import type { RefusalCode } from "../../core/refusals.ts";
 import type { Principal } from "../../core/access/principal.ts";
+import type { Session } from "../../core/access/session.ts";
 import type { Services } from "../services.ts";
 
 export interface Variables {
@@ -12,6 +13,8 @@ export interface Variables {
   refused?: RefusalCode;
   /** Set by the API-key guard. */
   principal?: Principal;
+  /** Set by the session guard. */
+  session?: Session;
 }
 
 export interface Api {

@@ -19,6 +19,14 @@ described.openAPIRegistry.registerComponent("securitySchemes", "apiKey", {
     "`Authorization: Bearer sk_live_…` (or `sk_test_…` for sandbox records). Created in the portal, shown once, opens your own records only. 120 requests a minute; past a payment that is due it reads and does not write.",
 });
 
+described.openAPIRegistry.registerComponent("securitySchemes", "session", {
+  type: "apiKey",
+  in: "cookie",
+  name: "__Host-svc_session",
+  description:
+    "A person who is signed in: the cookie that `POST /v1/auth/verify-code` sets (in development over plain http it is named `svc_session`). What it opens depends on who signed in: a consumer, or a member or owner of a business. Unsafe methods are refused when they come from another site.",
+});
+
 /** `/certs/{cert_id}` as Hono spells it. */
 const honoPath = (path: string): string => path.replaceAll(/\{([a-z_]+)\}/g, ":$1");
 
@@ -53,6 +61,10 @@ const documentAt = (apiOrigin: string): object =>
     servers: [{ url: apiOrigin }],
     tags: [
       { name: "certificates", description: "Issue, verify, list and read certificates of consent." },
+      {
+        name: "sign-in",
+        description: "Sign in with an e-mailed code. These routes set and end the session cookie of the portal and the consumer app.",
+      },
       { name: "service", description: "Health and keys of the service itself." },
     ],
   });

@@ -4,6 +4,7 @@ import type { RefusalCode } from "../../core/refusals.ts";
 export const statuses = {
   invalid_request: 400,
   opt_out_failed: 400,
+  login_failed: 400,
   unauthorized: 401,
   plan_required: 402,
   business_inactive: 402,
@@ -11,6 +12,8 @@ export const statuses = {
   subscription_past_due: 402,
   origin_not_verified: 403,
   page_url_not_verified: 403,
+  csrf_failed: 403,
+  owner_required: 403,
   forbidden: 403,
   not_found: 404,
   client_not_found: 404,

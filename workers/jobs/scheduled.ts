@@ -2,7 +2,7 @@
 // tick is no work.
 import type { Instant } from "../../core/time.ts";
 import { checkpointAudit, kickAudit } from "../operations/checkpoints.ts";
-import { dropExpiredAnswers } from "../operations/expiry.ts";
+import { dropExpired } from "../operations/expiry.ts";
 import { submitAnchors, unpark } from "../operations/ledger.ts";
 import { relayMail } from "../operations/mail.ts";
 import { relayOutbox } from "../operations/outbox.ts";
@@ -16,7 +16,7 @@ export const scheduled = async (platform: Platform, cron: string, at: Instant): 
   if (cron === everyQuarter) await checkpointAudit(platform, at);
   if (cron !== everyMinute) return;
   await kickAudit(platform);
-  await dropExpiredAnswers(platform);
+  await dropExpired(platform);
   await unpark(platform);
   // side by side: no slow ledger, mail provider or policy host keeps the others waiting
   await Promise.all([relayOutbox(platform), submitAnchors(platform), relayMail(platform)]);

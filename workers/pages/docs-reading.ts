@@ -191,15 +191,17 @@ const filledPath = (document: ApiDocument, operation: Operation): string =>
     .filter(({ in: place }) => place === "path")
     .reduce((path, { name, schema }) => path.replace(`{${name}}`, encodeURIComponent(String(exampleOf(document, schema)))), operation.path);
 
-/** The same call on a command line. The key comes from the environment, so that it stays out of the shell's history. */
+/** The same call on a command line. The key and the cookie come from the environment, so that they stay out of the shell's history. */
 export const curlOf = (document: ApiDocument, operation: Operation): string => {
   const body = operation.requestBody?.content["application/json"];
   const headers = (operation.parameters ?? []).filter(({ in: place, required }) => place === "header" && required);
   const needsKey = operation.security.length > 0 && operation.security.every((need) => "apiKey" in need);
+  const needsSession = operation.security.some((need) => "session" in need);
   const parts = [
     `curl ${quoted(`${document.servers[0]?.url ?? ""}${filledPath(document, operation)}`)}`,
     ...(operation.method === "GET" || body !== undefined ? [] : [`-X ${operation.method}`]),
     ...(needsKey ? ['-H "Authorization: Bearer $SVC_API_KEY"'] : []),
+    ...(needsSession ? ['--cookie "__Host-svc_session=$SVC_SESSION"'] : []),
     ...headers.map(({ name, schema }) => `-H ${quoted(`${name}: ${exampleOf(document, schema)}`)}`),
     ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `--data ${quoted(jsonText(contentExample(document, body)))}`]),
   ];

@@ -229,6 +229,7 @@ const Refusals: FC<{ operation: Operation }> = ({ operation }) => (
 );
 
 const callers = (operation: Operation): string => {
+  if (operation.security.some((need) => "session" in need)) return "For a person who is signed in";
   const withKey = operation.security.some((need) => "apiKey" in need);
   if (!withKey) return "For anyone, without a credential";
   return operation.security.some((need) => Object.keys(need).length === 0)
@@ -260,7 +261,7 @@ const Contents: FC<{ document: ApiDocument }> = ({ document }) => (
         <a href="#introduction">Introduction</a>
       </li>
       <li>
-        <a href="#keys">API keys</a>
+        <a href="#keys">API keys and sessions</a>
       </li>
       {document.tags.map(({ name }) => (
         <li>
@@ -299,7 +300,7 @@ const Reference: FC<{ document: ApiDocument }> = ({ document }) => (
       </section>
       <section aria-labelledby="keys">
         <h2 id="keys" tabindex={-1}>
-          API keys
+          API keys and sessions
         </h2>
         {Object.values(document.components.securitySchemes).map(({ description = "" }) => (
           <Paragraphs text={description} />

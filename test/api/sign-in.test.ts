@@ -1,0 +1,641 @@
+// Signing in with an e-mailed code: who gets in, how often anyone may try, and what nobody learns on the way.
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { sha256Hex } from "../../core/hash.ts";
+import type { Realm } from "../../core/access/session.ts";
+import { newLoginCode } from "../../core/access/login-code.ts";
+import { memberEmailPlace } from "../../storage/people-places.ts";
+import { scheduled } from "../../workers/jobs/scheduled.ts";
+import type { Env } from "../../workers/env.ts";
+import { openPlatform } from "../../workers/services.ts";
+import { exampleOwnerEmail, vaultOf } from "../../scripts/demo-world.ts";
+import { askForCode, codeFor, codeIn, cookieOf, forgetCodes, giveCode, json, mailsTo, signIn, wrongFor } from "../support/people.ts";
+import {
+  call,
+  databaseContents,
+  productionSettings,
+  rowCounts,
+  serviceWith,
+  world,
+  worldInSecondHome,
+  type Answer,
+} from "../support/world.ts";
+
+const { ownerEmail, memberEmail, consumerEmail } = world;
+const minute = 60_000;
+const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
+const peopleTables = ["members", "consumers", "login_codes", "sessions", "mail_outbox", "captured_mail"] as const;
+/** The cookie of an answer as a request sends it. */
+const session = (cookie: string): RequestInit => ({ headers: { cookie } });
+const whoIs = (cookie: string): Promise<Answer> => call("/v1/auth/session", session(cookie));
+
+beforeEach(async () => {
+  await forgetCodes();
+  await env.DB.prepare("DELETE FROM sessions").run();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+const at = (instant: number): void => {
+  vi.useFakeTimers({ toFake: ["Date"], now: instant });
+};
+
+describe("a member of a business", () => {
+  test.each([
+    ["owner", ownerEmail],
+    ["member", memberEmail],
+  ])("who is %s signs in with the code from the mail", async (role, email) => {
+    const asked = await askForCode(email, "business");
+    expect([asked.status, asked.body.data]).toEqual([200, { accepted: true }]);
+    const [mail] = await mailsTo(email);
+    expect(mail?.subject).toBe("Your sign-in code");
+    const answer = await giveCode(email, codeIn(mail!), "business");
+    expect(answer.status).toBe(200);
+    const { user, created } = answer.body.data;
+    expect(user).toEqual({ id: expect.stringMatching(/^mem_00[0-9a-z]{24}$/), email, realm: "business", role, business_id: world.acme.id });
+    expect(created).toBe(false);
+    const read = await whoIs(cookieOf(answer));
+    expect([read.status, read.body.data]).toEqual([200, { user }]);
+  });
+
+  test("is mailed at the address as it was given, however it is spelt now", async () => {
+    const spelt = `  ${ownerEmail.toUpperCase()} `;
+    await askForCode(spelt, "business");
+    const [mail] = await mailsTo(ownerEmail);
+    expect(mail?.to).toBe(ownerEmail);
+    expect((await giveCode(spelt, codeIn(mail!), "business")).body.data.user.email).toBe(ownerEmail);
+  });
+
+  test("who lives in another home signs in there, and the cookie finds the way back", async () => {
+    const email = "owner@second-home.example";
+    const id = `mem_01${"z".repeat(24)}`;
+    const vault = await vaultOf(env);
+    await env.DB_01.prepare(
+      "INSERT INTO members (id, business_id, email_sealed, email_index, role, created_at) VALUES (?, ?, ?, ?, 'owner', 0)",
+    )
+      .bind(
+        id,
+        worldInSecondHome.acme.id,
+        await vault.seal(memberEmailPlace(id, worldInSecondHome.acme.id), email),
+        await vault.blindIndex("email", email),
+      )
+      .run();
+    await askForCode(email, "business");
+    const answer = await giveCode(email, await codeFor(email), "business");
+    expect(answer.body.data.user).toMatchObject({ id, business_id: worldInSecondHome.acme.id });
+    expect(cookieOf(answer)).toMatch(/^svc_session=ses_01/);
+    expect((await whoIs(cookieOf(answer))).body.data.user.id).toBe(id);
+    expect(await rowCounts(["sessions", "login_codes"])).toEqual({ sessions: 0, login_codes: 0 });
+  });
+
+  test("of a business that may not be used still signs in and out", async () => {
+    for (const name of ["past_due", "suspended", "closed"]) {
+      const { cookie } = await signIn(exampleOwnerEmail(name));
+      expect((await whoIs(cookie)).status, name).toBe(200);
+      expect((await call("/v1/auth/logout", { method: "POST", ...session(cookie) })).status, name).toBe(200);
+    }
+  });
+
+  test("who was removed, or whose session has ended, is nobody at once", async () => {
+    const { cookie } = await signIn(memberEmail);
+    const row = await env.DB.prepare("SELECT * FROM members WHERE role = 'member'").first<Record<string, string>>();
+    await env.DB.prepare("DELETE FROM members WHERE id = ?").bind(row!.id!).run();
+    expect(outcome(await whoIs(cookie))).toBe("401 unauthorized");
+    await env.DB.prepare("INSERT INTO members (id, business_id, email_sealed, email_index, role, created_at) VALUES (?, ?, ?, ?, ?, ?)")
+      .bind(...Object.values(row!))
+      .run();
+    expect((await whoIs(cookie)).status).toBe(200);
+  });
+});
+
+describe("a consumer", () => {
+  test("is made at the first sign-in, once, and found at the next", async () => {
+    const email = "Newcomer@Example.com";
+    await askForCode(email, "consumer");
+    const answer = await call(
+      "/v1/auth/verify-code",
+      json({ email, code: await codeFor(email), realm: "consumer", name: " Pat Example " }),
+    );
+    expect([answer.status, answer.body.data.created]).toEqual([200, true]);
+    const { user } = answer.body.data;
+    expect(user).toEqual({
+      id: expect.stringMatching(/^con_00[0-9a-hjkmnp-tv-z]{24}$/),
+      email,
+      realm: "consumer",
+      role: null,
+      business_id: null,
+    });
+    await forgetCodes();
+    await askForCode("newcomer@example.com", "consumer");
+    const again = await giveCode("newcomer@example.com", await codeFor(email), "consumer");
+    expect([again.body.data.created, again.body.data.user]).toEqual([false, user]);
+  });
+
+  test("of the demo is known", async () => {
+    await askForCode(consumerEmail, "consumer");
+    const answer = await giveCode(consumerEmail, await codeFor(consumerEmail), "consumer");
+    expect([answer.body.data.created, answer.body.data.user.email]).toEqual([false, consumerEmail]);
+  });
+
+  test("is nowhere readable at rest", async () => {
+    await askForCode("marker-zq@example.com", "consumer");
+    await call(
+      "/v1/auth/verify-code",
+      json({ email: "marker-zq@example.com", code: await codeFor("marker-zq@example.com"), realm: "consumer", name: "Marker Zq" }),
+    );
+    expect(JSON.stringify(await databaseContents())).not.toMatch(/marker-zq|Marker Zq/i);
+  });
+
+  test("named with what nobody is called is refused before a try is spent", async () => {
+    await askForCode(consumerEmail, "consumer");
+    for (const name of ["x".repeat(201), "a\u0000b", "a\u202Eb", "\u200B"]) {
+      const answer = await call("/v1/auth/verify-code", json({ email: consumerEmail, code: "000000", realm: "consumer", name }));
+      expect(outcome(answer), JSON.stringify(name)).toBe("400 invalid_request");
+    }
+    expect(await env.DB.prepare("SELECT tries FROM login_codes").first("tries")).toBe(0);
+  });
+});
+
+describe("a code", () => {
+  test("works once, however often it is given at once", async () => {
+    await askForCode(ownerEmail, "business");
+    const code = await codeFor(ownerEmail);
+    const answers = await Promise.all(Array.from({ length: 100 }, () => giveCode(ownerEmail, code, "business")));
+    const outcomes = answers.map(outcome);
+    expect(outcomes.filter((one) => one === "200 ok").length).toBe(1);
+    expect(outcomes.filter((one) => one === "400 login_failed").length).toBe(99);
+    expect(await rowCounts(["sessions"])).toEqual({ sessions: 1 });
+    expect(outcome(await giveCode(ownerEmail, code, "business"))).toBe("400 login_failed");
+  });
+
+  test("of a newcomer given many times at once makes one consumer and one session", async () => {
+    const email = "race@example.com";
+    const before = await rowCounts(["consumers"]);
+    await askForCode(email, "consumer");
+    const code = await codeFor(email);
+    const answers = await Promise.all(Array.from({ length: 30 }, () => giveCode(email, code, "consumer")));
+    expect(answers.filter(({ status }) => status === 200).length).toBe(1);
+    expect((await rowCounts(["consumers"])).consumers).toBe((before.consumers as number) + 1);
+  });
+
+  test("bears five tries, counted before anything is compared", async () => {
+    await askForCode(ownerEmail, "business");
+    const code = await codeFor(ownerEmail);
+    for (let attempt = 0; attempt < 4; attempt += 1)
+      expect(outcome(await giveCode(ownerEmail, wrongFor(code), "business"))).toBe("400 login_failed");
+    expect((await giveCode(ownerEmail, code, "business")).status).toBe(200);
+    await forgetCodes();
+    await askForCode(ownerEmail, "business");
+    const next = await codeFor(ownerEmail);
+    for (let attempt = 0; attempt < 5; attempt += 1) await giveCode(ownerEmail, wrongFor(next), "business");
+    expect(outcome(await giveCode(ownerEmail, next, "business"))).toBe("400 login_failed");
+  });
+
+  test("is compared with no more than five guesses, however many come at once", async () => {
+    await askForCode(ownerEmail, "business");
+    const code = await codeFor(ownerEmail);
+    await Promise.all(Array.from({ length: 60 }, () => giveCode(ownerEmail, wrongFor(code), "business")));
+    expect(await env.DB.prepare("SELECT tries FROM login_codes").first("tries")).toBe(5);
+    expect(outcome(await giveCode(ownerEmail, code, "business"))).toBe("400 login_failed");
+  });
+
+  test("is valid for ten minutes", async () => {
+    const start = Date.now();
+    at(start);
+    await askForCode(ownerEmail, "business");
+    await askForCode(memberEmail, "business");
+    const [owners, members] = [await codeFor(ownerEmail), await codeFor(memberEmail)];
+    at(start + 10 * minute - 1);
+    expect((await giveCode(ownerEmail, owners, "business")).status).toBe(200);
+    at(start + 10 * minute);
+    expect(outcome(await giveCode(memberEmail, members, "business"))).toBe("400 login_failed");
+  });
+
+  test("opens nothing for another address, in another realm, or after its twin was used", async () => {
+    await askForCode(ownerEmail, "business");
+    const code = await codeFor(ownerEmail);
+    expect(outcome(await giveCode(memberEmail, code, "business"))).toBe("400 login_failed");
+    expect(outcome(await giveCode(ownerEmail, code, "consumer"))).toBe("400 login_failed");
+    const start = Date.now();
+    at(start + minute);
+    await askForCode(ownerEmail, "business");
+    const twin = await codeFor(ownerEmail);
+    expect((await giveCode(ownerEmail, twin, "business")).status).toBe(200);
+    expect(outcome(await giveCode(ownerEmail, code, "business"))).toBe("400 login_failed");
+  });
+
+  test("that came late still works when another was asked for", async () => {
+    const start = Date.now();
+    at(start);
+    await askForCode(ownerEmail, "business");
+    const early = await codeFor(ownerEmail);
+    at(start + minute);
+    await askForCode(ownerEmail, "business");
+    expect((await mailsTo(ownerEmail)).length).toBe(2);
+    expect((await giveCode(ownerEmail, early, "business")).status).toBe(200);
+  });
+
+  test("that is not six digits is refused without spending a try", async () => {
+    await askForCode(ownerEmail, "business");
+    for (const code of ["12345", "1234567", "12345a", " 123456", "１２３４５６", "", 123456, null])
+      expect(outcome(await call("/v1/auth/verify-code", json({ email: ownerEmail, code, realm: "business" }))), String(code)).toBe(
+        "400 invalid_request",
+      );
+    expect(await env.DB.prepare("SELECT tries FROM login_codes").first("tries")).toBe(0);
+  });
+
+  test("is any of a million, each as likely", () => {
+    const drawn = (...bytes: readonly number[]): string => {
+      let given = 0;
+      return newLoginCode((count) => {
+        const part = bytes.slice(given, given + count);
+        given += count;
+        return new Uint8Array(part);
+      });
+    };
+    expect(drawn(0, 0, 0)).toBe("000000");
+    expect(drawn(0x0f, 0x42, 0x3f)).toBe("999999");
+    expect(drawn(0xf4, 0x23, 0xff)).toBe("999999"); // 15,999,999: the last number that counts
+    expect(drawn(0xf4, 0x24, 0x00, 0, 0, 7)).toBe("000007"); // 16,000,000 and above are drawn again
+    expect(drawn(0xff, 0xff, 0xff, 0, 0, 8)).toBe("000008");
+  });
+});
+
+describe("asking for codes", () => {
+  test("again within a minute sends nothing while a code is open; after it, another", async () => {
+    const start = Date.now();
+    at(start);
+    await askForCode(ownerEmail, "business");
+    const answers = [await askForCode(ownerEmail, "business"), await askForCode(ownerEmail.toUpperCase(), "business")];
+    expect(answers.map(({ body }) => body.data)).toEqual([{ accepted: true }, { accepted: true }]);
+    at(start + minute - 1);
+    await askForCode(ownerEmail, "business");
+    expect((await mailsTo(ownerEmail)).length).toBe(1);
+    at(start + minute);
+    await askForCode(ownerEmail, "business");
+    expect((await mailsTo(ownerEmail)).length).toBe(2);
+  });
+
+  test("at once, many times, sends one", async () => {
+    await Promise.all(Array.from({ length: 40 }, () => askForCode(ownerEmail, "business")));
+    expect((await mailsTo(ownerEmail)).length).toBe(1);
+    expect(await rowCounts(["login_codes", "mail_outbox"])).toEqual({ login_codes: 1, mail_outbox: 0 });
+  });
+
+  test("right after signing in sends another: the code before is spent", async () => {
+    await askForCode(ownerEmail, "business");
+    await giveCode(ownerEmail, await codeFor(ownerEmail), "business");
+    await askForCode(ownerEmail, "business");
+    expect((await mailsTo(ownerEmail)).length).toBe(2);
+  });
+
+  test("sends an address at most five in a quarter of an hour, in both realms together, and says nothing of it", async () => {
+    const email = "many@example.com";
+    const start = Date.now();
+    for (let asked = 0; asked < 8; asked += 1) {
+      at(start + asked * minute);
+      expect((await askForCode(email, asked % 2 === 0 ? "consumer" : "business")).body.data).toEqual({ accepted: true });
+    }
+    expect((await rowCounts(["login_codes"])).login_codes).toBe(5);
+    expect((await mailsTo(email)).length).toBe(3); // those for the realm in which the address may sign in
+    at(start + 15 * minute);
+    await askForCode(email, "consumer");
+    expect((await rowCounts(["login_codes"])).login_codes).toBe(6);
+  });
+
+  test("is limited to 30 an hour from one address of the network, known or not", async () => {
+    const service = serviceWith({ DEV_RATE_SCALE: "1", SHIELD: undefined });
+    const from = (ip: string, email: string) =>
+      service("/v1/auth/request-code", json({ email, realm: "business" }, { "cf-connecting-ip": ip }));
+    for (let asked = 0; asked < 30; asked += 1) expect((await from("203.0.113.9", `${asked}@example.com`)).status).toBe(200);
+    const refused = await from("203.0.113.9", ownerEmail);
+    expect(outcome(refused)).toBe("429 rate_limited");
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(3_500);
+    expect((await from("203.0.113.10", ownerEmail)).status).toBe(200);
+  });
+
+  test("comes in the language that the browser asks for", async () => {
+    await call("/v1/auth/request-code", json({ email: ownerEmail, realm: "business" }, { "accept-language": "fr-FR,fr;q=0.9,en;q=0.1" }));
+    expect((await mailsTo(ownerEmail))[0]?.subject).toBe("Votre code de connexion");
+  });
+
+  test.each(["", "pat", "pat@", "a@b", "a@example.com,b@example.com", "a@example.com\r\nBcc: b@example.com", "Pat <pat@example.com>"])(
+    "for %j is refused, and nothing is written",
+    async (email) => {
+      const before = await rowCounts(peopleTables);
+      expect(outcome(await askForCode(email, "consumer"))).toBe("400 invalid_request");
+      expect(outcome(await giveCode(email, "123456", "consumer"))).toBe("400 invalid_request");
+      expect(await rowCounts(peopleTables)).toEqual(before);
+    },
+  );
+});
+
+describe("whether an address is known", () => {
+  const stranger = "stranger@acme-solar.example";
+  const realms: readonly Realm[] = ["business", "consumer"];
+  /** What an answer says and carries, without what differs between any two requests. */
+  const told = ({ status, headers, body, text }: Answer): unknown => [
+    status,
+    text.replace(body.request_id, ""),
+    [...headers].filter(([name]) => !["x-request-id", "ratelimit-remaining", "ratelimit-reset"].includes(name)),
+  ];
+
+  test.each(realms)("is not told by asking for a code (%s)", async (realm) => {
+    const known = realm === "business" ? ownerEmail : consumerEmail;
+    const before = await rowCounts(["login_codes", "sessions", "members", "consumers"]);
+    const first = await askForCode(known, realm);
+    const between = await rowCounts(["login_codes", "sessions", "members", "consumers"]);
+    const second = await askForCode(stranger, realm);
+    const after = await rowCounts(["login_codes", "sessions", "members", "consumers"]);
+    expect(told(first)).toEqual(told(second));
+    for (const table of Object.keys(before))
+      expect((after[table] as number) - (between[table] as number), table).toBe((between[table] as number) - (before[table] as number));
+  });
+
+  test("is not told by a mail: nobody's mail is a row like any other, and is dropped", async () => {
+    await askForCode(stranger, "business");
+    expect(await mailsTo(stranger)).toEqual([]);
+    expect(await rowCounts(["mail_outbox", "captured_mail"])).toEqual({ mail_outbox: 0, captured_mail: 0 });
+  });
+
+  test("costs the same statements either way", async () => {
+    const asked = async (email: string): Promise<readonly string[]> => {
+      const statements: string[] = [];
+      const db = new Proxy(env.DB, {
+        get: (target, name) => {
+          if (name === "prepare")
+            return (sql: string) => {
+              statements.push(sql.replaceAll(/\s+/g, " "));
+              return target.prepare(sql);
+            };
+          const member = Reflect.get(target, name) as unknown;
+          return typeof member === "function" ? member.bind(target) : member;
+        },
+      });
+      await serviceWith({ DB: db, MAIL_TRANSPORT: "http", MAIL_HTTP_URL: "http://mail.example/send", MAIL_HTTP_TOKEN: "x" })(
+        "/v1/auth/request-code",
+        json({ email, realm: "business" }),
+      );
+      return statements.filter((sql) => !/^(?:UPDATE|DELETE FROM) mail_outbox/.test(sql)); // what follows the answer
+    };
+    const statements = await asked(ownerEmail);
+    expect(statements.length).toBeGreaterThanOrEqual(3);
+    expect(await asked(stranger)).toEqual(statements);
+  });
+
+  test("is not told by trying a code: every reason to refuse is one answer", async () => {
+    await askForCode(ownerEmail, "business");
+    const code = await codeFor(ownerEmail);
+    await askForCode(stranger, "business");
+    const start = Date.now();
+    const refused: Answer[] = [
+      await giveCode(ownerEmail, wrongFor(code), "business"), // a wrong code
+      await giveCode(stranger, code, "business"), // an address that is nobody's
+      await giveCode("never-asked@example.com", code, "business"), // no code outstanding
+      await giveCode(ownerEmail, code, "consumer"), // another realm
+    ];
+    for (let attempt = 0; attempt < 5; attempt += 1) refused.push(await giveCode(ownerEmail, wrongFor(code), "business"));
+    refused.push(await giveCode(ownerEmail, code, "business")); // tries used up
+    await askForCode(memberEmail, "business");
+    const members = await codeFor(memberEmail);
+    await giveCode(memberEmail, members, "business");
+    refused.push(await giveCode(memberEmail, members, "business")); // used
+    at(start + 11 * minute);
+    await askForCode(ownerEmail, "business");
+    const late = await codeFor(ownerEmail);
+    at(start + 22 * minute);
+    refused.push(await giveCode(ownerEmail, late, "business")); // expired
+    expect(new Set(refused.map((answer) => JSON.stringify(told(answer)))).size).toBe(1);
+    expect(outcome(refused[0]!)).toBe("400 login_failed");
+    expect(refused.some(({ headers }) => headers.has("set-cookie"))).toBe(false);
+  });
+
+  test("guessing the code of nobody opens nothing", async () => {
+    await askForCode(stranger, "business");
+    const vault = await vaultOf(env);
+    const index = await vault.blindIndex("email", stranger);
+    await env.DB.prepare("UPDATE login_codes SET code_hash = ?")
+      .bind(await vault.codeHash(`login\nbusiness\n${index}`, "123456"))
+      .run();
+    expect(outcome(await giveCode(stranger, "123456", "business"))).toBe("400 login_failed");
+    expect(await rowCounts(["sessions"])).toEqual({ sessions: 0 });
+  });
+});
+
+describe("a session", () => {
+  test("is a random token in a cookie that scripts cannot read and other sites do not send, and a hash at rest", async () => {
+    await askForCode(ownerEmail, "business");
+    const answer = await giveCode(ownerEmail, await codeFor(ownerEmail), "business");
+    const cookie = answer.headers.get("set-cookie") as string;
+    const token = /^svc_session=(ses_00[A-Za-z0-9_-]{43}); Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax$/.exec(cookie)?.[1] as string;
+    expect(token).toBeDefined();
+    expect(answer.text).not.toContain(token);
+    expect(await env.DB.prepare("SELECT token_hash FROM sessions").first("token_hash")).toBe(sha256Hex(token));
+    expect(JSON.stringify(await databaseContents())).not.toContain(token);
+  });
+
+  test("of a consumer lasts 30 days, of a member 12 hours", async () => {
+    const start = Date.now();
+    for (const [realm, email, lifeMs] of [
+      ["business", ownerEmail, 12 * 60 * minute],
+      ["consumer", consumerEmail, 30 * 24 * 60 * minute],
+    ] as const) {
+      at(start);
+      await askForCode(email, realm);
+      const answer = await giveCode(email, await codeFor(email), realm);
+      expect(answer.headers.get("set-cookie")).toContain(`Max-Age=${lifeMs / 1_000};`);
+      at(start + lifeMs - 1);
+      expect((await whoIs(cookieOf(answer))).status).toBe(200);
+      at(start + lifeMs);
+      expect(outcome(await whoIs(cookieOf(answer)))).toBe("401 unauthorized");
+    }
+  });
+
+  test("outside development travels under the __Host- name and over https only", async () => {
+    const production = serviceWith({ ...productionSettings, DEV_RATE_SCALE: "" }, "https://app.svc.test");
+    const vault = await vaultOf(env);
+    const index = await vault.blindIndex("email", ownerEmail);
+    expect((await production("/v1/auth/request-code", json({ email: ownerEmail, realm: "business" }))).status).toBe(200);
+    await env.DB.prepare("UPDATE login_codes SET code_hash = ?")
+      .bind(await vault.codeHash(`login\nbusiness\n${index}`, "123456"))
+      .run();
+    const answer = await giveCode(ownerEmail, "123456", "business", {}, production);
+    const cookie = answer.headers.get("set-cookie") as string;
+    expect(cookie).toMatch(/^__Host-svc_session=ses_00[A-Za-z0-9_-]{43}; Path=\/; Max-Age=43200; HttpOnly; Secure; SameSite=Lax$/);
+    expect(cookie).not.toMatch(/domain/i);
+    expect((await production("/v1/auth/session", session(cookieOf(answer)))).status).toBe(200);
+    expect((await production("/v1/auth/session", session(cookieOf(answer).replace("__Host-", "")))).status).toBe(401);
+    expect((await call("/v1/auth/session", session(cookieOf(answer)))).status).toBe(401);
+  });
+
+  test("that the browser had before signing in ends with it", async () => {
+    const { cookie: before } = await signIn(memberEmail);
+    await forgetCodes();
+    await askForCode(ownerEmail, "business");
+    const answer = await giveCode(ownerEmail, await codeFor(ownerEmail), "business", { cookie: before });
+    expect(cookieOf(answer)).not.toBe(before);
+    expect((await whoIs(before)).status).toBe(401);
+    expect((await whoIs(cookieOf(answer))).status).toBe(200);
+  });
+
+  test("is not the one a stranger planted: a failed sign-in ends none and makes none", async () => {
+    const { cookie } = await signIn(ownerEmail);
+    expect((await giveCode(memberEmail, "123456", "business", { cookie })).headers.has("set-cookie")).toBe(false);
+    expect((await whoIs(cookie)).status).toBe(200);
+    const planted = `svc_session=ses_00${"A".repeat(43)}`;
+    await forgetCodes();
+    await askForCode(ownerEmail, "business");
+    const answer = await giveCode(ownerEmail, await codeFor(ownerEmail), "business", { cookie: planted });
+    expect(cookieOf(answer)).not.toBe(planted);
+    expect((await whoIs(planted)).status).toBe(401);
+  });
+
+  test("ends at once when signing out, for every copy of the cookie, and again changes nothing", async () => {
+    const { cookie } = await signIn(ownerEmail);
+    const answer = await call("/v1/auth/logout", { method: "POST", ...session(cookie) });
+    expect([answer.status, answer.body.data]).toEqual([200, { logged_out: true }]);
+    expect(answer.headers.get("set-cookie")).toBe("svc_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax");
+    expect(answer.headers.get("clear-site-data")).toBe('"storage"');
+    expect((await whoIs(cookie)).status).toBe(401);
+    expect(await rowCounts(["sessions"])).toEqual({ sessions: 0 });
+    for (const again of [session(cookie), {}]) expect((await call("/v1/auth/logout", { method: "POST", ...again })).status).toBe(200);
+  });
+
+  const { keys } = world.acme;
+  test.each([
+    ["none", ""],
+    ["an empty one", "svc_session="],
+    ["an unknown one", `svc_session=ses_00${"A".repeat(43)}`],
+    ["one of a home that is not there", `svc_session=ses_zz${"A".repeat(43)}`],
+    ["an API key", `svc_session=${keys.live}`],
+    ["the name in another case", `SVC_SESSION=ses_00${"A".repeat(43)}`],
+  ])("is not %s", async (_name, cookie) => {
+    const answer = await whoIs(cookie);
+    expect(outcome(answer)).toBe("401 unauthorized");
+    expect(answer.headers.has("www-authenticate")).toBe(false);
+  });
+
+  test("is not one of two, and not one in a header, a query or a body", async () => {
+    const { cookie } = await signIn(ownerEmail);
+    const token = cookie.split("=")[1] as string;
+    expect((await whoIs(`${cookie}; ${cookie}`)).status).toBe(401);
+    expect((await whoIs(`a=b; ${cookie}; c=d`)).status).toBe(200);
+    expect((await call("/v1/auth/session", { headers: { authorization: `Bearer ${token}` } })).status).toBe(401);
+    expect((await call(`/v1/auth/session?svc_session=${token}`)).status).toBe(401);
+    expect((await whoIs(`${cookie}x`)).status).toBe(401);
+    expect((await whoIs(cookie.slice(0, -1))).status).toBe(401);
+    expect((await whoIs(`svc_session=${sha256Hex(token)}`)).status).toBe(401);
+  });
+
+  test("answers 120 requests a minute, whatever they are, and counts each person alone", async () => {
+    const { cookie } = await signIn(ownerEmail);
+    const start = Date.now() + 2 * minute;
+    at(start);
+    const statuses: number[] = [];
+    for (let asked = 0; asked < 120; asked += 1) statuses.push((await whoIs(cookie)).status);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    const refused = await whoIs(cookie);
+    expect([outcome(refused), refused.headers.get("retry-after"), refused.headers.get("ratelimit-limit")]).toEqual([
+      "429 rate_limited",
+      "60",
+      "120",
+    ]);
+    const { cookie: second } = await signIn(memberEmail);
+    expect((await whoIs(second)).status).toBe(200);
+    at(start + minute);
+    expect((await whoIs(cookie)).status).toBe(200);
+  });
+
+  test("that has ended, and codes that nobody can use, are swept by the minute job", async () => {
+    const start = Date.now();
+    at(start);
+    await signIn(ownerEmail);
+    await signIn(consumerEmail, "consumer");
+    const platform = await openPlatform(env as unknown as Env);
+    const sweep = (now: number) => scheduled({ ...platform, clock: () => now }, "* * * * *", now);
+    await sweep(start + 59 * minute);
+    expect(await rowCounts(["sessions", "login_codes"])).toEqual({ sessions: 2, login_codes: 1 });
+    await sweep(start + 60 * minute);
+    expect(await rowCounts(["sessions", "login_codes"])).toEqual({ sessions: 2, login_codes: 0 });
+    await sweep(start + 12 * 60 * minute);
+    expect(await rowCounts(["sessions"])).toEqual({ sessions: 1 });
+  });
+});
+
+describe("a request from another site", () => {
+  const app = "http://svc.test";
+  const foreign: readonly (readonly [string, Record<string, string>])[] = [
+    ["another origin", { origin: "https://evil.example" }],
+    ["an opaque origin", { origin: "null" }],
+    ["a sibling of the app", { origin: "http://evil.svc.test" }],
+    ["the app's host on another port", { origin: "http://svc.test:8080" }],
+    ["the app's host over https", { origin: "https://svc.test" }],
+    ["an origin with a path", { origin: `${app}/` }],
+    ["an origin that begins like the app's", { origin: `${app}.evil.example` }],
+    ["two origins", { origin: `${app}, https://evil.example` }],
+    ["the app's origin, which the browser denies", { origin: app, "sec-fetch-site": "cross-site" }],
+    ["no origin, from a cross-site form", { "sec-fetch-site": "cross-site" }],
+    ["the same in capitals", { "sec-fetch-site": "CROSS-SITE" }],
+  ];
+  test.each(foreign)("is refused before anything else: %s", async (_name, headers) => {
+    const { cookie } = await signIn(ownerEmail);
+    await forgetCodes();
+    const before = await rowCounts(peopleTables);
+    for (const path of ["/v1/auth/request-code", "/v1/auth/verify-code", "/v1/auth/logout"]) {
+      const answer = await call(path, json({ email: ownerEmail, code: "123456", realm: "business" }, { ...headers, cookie }));
+      expect(outcome(answer), path).toBe("403 csrf_failed");
+      expect(answer.headers.has("access-control-allow-origin")).toBe(headers.origin === app);
+      expect(answer.headers.has("set-cookie")).toBe(false);
+    }
+    expect(await rowCounts(peopleTables)).toEqual(before);
+    expect((await whoIs(cookie)).status).toBe(200);
+  });
+
+  test.each([
+    ["the app itself", { origin: app, "sec-fetch-site": "same-origin" }],
+    ["the app without the browser's remark", { origin: app }],
+    ["a program, which has no origin", {}],
+    ["an address that was typed", { "sec-fetch-site": "none" }],
+  ])("is not this: %s", async (_name, headers: Record<string, string>) => {
+    expect((await call("/v1/auth/request-code", json({ email: ownerEmail, realm: "business" }, headers))).status).toBe(200);
+  });
+
+  test("a form is not JSON", async () => {
+    for (const type of ["application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain", ""]) {
+      const body = JSON.stringify({ email: ownerEmail, realm: "business", code: "123456" });
+      for (const path of ["/v1/auth/request-code", "/v1/auth/verify-code", "/v1/auth/logout"]) {
+        const answer = await call(path, { method: "POST", headers: { "content-type": type }, body: new TextEncoder().encode(body) });
+        expect(outcome(answer), `${path} ${type}`).toBe("415 unsupported_media_type");
+      }
+    }
+  });
+
+  test("reads nothing: only the app's pages may, with the cookie", async () => {
+    const { cookie } = await signIn(ownerEmail);
+    const asApp = await call("/v1/auth/session", { headers: { cookie, origin: app } });
+    expect(asApp.headers.get("access-control-allow-origin")).toBe(app);
+    expect(asApp.headers.get("access-control-allow-credentials")).toBe("true");
+    expect(asApp.headers.get("vary")).toContain("Origin");
+    const refused = await call("/v1/auth/session", { headers: { origin: app } });
+    expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([401, app]);
+    for (const origin of ["https://evil.example", "null", "http://evil.svc.test"]) {
+      for (const init of [
+        { headers: { cookie, origin } },
+        { method: "OPTIONS", headers: { origin, "access-control-request-method": "POST" } },
+      ]) {
+        const answer = await call("/v1/auth/session", init);
+        expect(answer.headers.has("access-control-allow-origin")).toBe(false);
+        expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
+      }
+    }
+    const preflight = await call("/v1/auth/verify-code", {
+      method: "OPTIONS",
+      headers: { origin: app, "access-control-request-method": "POST" },
+    });
+    expect([
+      preflight.status,
+      preflight.headers.get("access-control-allow-origin"),
+      preflight.headers.get("access-control-max-age"),
+    ]).toEqual([204, app, "7200"]);
+  });
+});
