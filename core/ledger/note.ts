@@ -9,6 +9,22 @@ export interface NoteCrypto {
   readonly verifyEd25519: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => Promise<boolean>;
 }
 
+/** The same crypto, asked once for each signature: receipts of one batch all carry the same checkpoint. To be dropped with the batch. */
+export const verifyingOnce = (crypto: NoteCrypto): NoteCrypto => {
+  const verdicts = new Map<string, Promise<boolean>>();
+  return {
+    sha256: crypto.sha256,
+    verifyEd25519: (publicKey, message, signature) => {
+      const asked = [publicKey, message, signature].map(base64Of).join(" ");
+      const known = verdicts.get(asked);
+      if (known !== undefined) return known;
+      const verdict = crypto.verifyEd25519(publicKey, message, signature);
+      verdicts.set(asked, verdict);
+      return verdict;
+    },
+  };
+};
+
 /** The byte that tells a key's kind: in its one-line form and in its key id. */
 export const keyKinds = { log: 0x01, witness: 0x04 } as const;
 export type KeyKind = (typeof keyKinds)[keyof typeof keyKinds];

@@ -61,21 +61,38 @@ const perfectRoot = (hash: Hash, hashes: readonly Uint8Array[]): Uint8Array => {
   return row[0] as Uint8Array;
 };
 
-/** Reads the nodes of a tree of `size` out of its tiles, asking for exactly the widths that such a tree has. */
+/**
+ * Reads the nodes of a tree of `size` out of its tiles, asking for exactly the widths that such a tree has. Each tile is
+ * read once and each node hashed once however many proofs are built from the same reader: neighbours share almost all of
+ * them, and a proof on its own hashes up to 255 nodes of its leaf's tile.
+ */
 export const nodesFromTiles = (hash: Hash, size: bigint, read: ReadTile): ReadNode => {
-  return (height, index) => {
-    const level = Math.floor(height / tileHeight);
-    const span = 1 << (height % tileHeight); // this many hashes of the tile lie under the node
-    const first = index * BigInt(span);
-    const n = first / BigInt(tileWidth);
-    const from = Number(first % BigInt(tileWidth));
+  const tiles = new Map<string, Uint8Array>();
+  const nodes = new Map<string, Uint8Array>();
+  const tileAt = (level: number, n: bigint): Uint8Array => {
+    const at = `${level}/${n}`;
+    const known = tiles.get(at);
+    if (known !== undefined) return known;
     const tile = read(level, n, widthInTree(level, n, size));
-    if (tile.length < (from + span) * hashBytes) throw new RangeError("tiles: the tile is shorter than its tree");
-    return perfectRoot(
-      hash,
-      Array.from({ length: span }, (_, at) => hashAt(tile, from + at)),
-    );
+    tiles.set(at, tile);
+    return tile;
   };
+  const nodeAt: ReadNode = (height, index) => {
+    if (height % tileHeight === 0) {
+      const level = height / tileHeight;
+      const tile = tileAt(level, index / BigInt(tileWidth));
+      const from = Number(index % BigInt(tileWidth));
+      if (tile.length < (from + 1) * hashBytes) throw new RangeError("tiles: the tile is shorter than its tree");
+      return hashAt(tile, from);
+    }
+    const at = `${height}/${index}`;
+    const known = nodes.get(at);
+    if (known !== undefined) return known;
+    const node = nodeHash(hash, nodeAt(height - 1, index * 2n), nodeAt(height - 1, index * 2n + 1n));
+    nodes.set(at, node);
+    return node;
+  };
+  return nodeAt;
 };
 
 export const rootFromTiles = (hash: Hash, size: bigint, read: ReadTile): Uint8Array => rootOf(hash, size, nodesFromTiles(hash, size, read));

@@ -4,10 +4,10 @@
 import { base64Of, hexOf, utf8 } from "../../core/bytes.ts";
 import type { LedgerAdapter, Outcome, Submission } from "../../core/ledger/adapter.ts";
 import { verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
-import { countOf, leafHash } from "../../core/ledger/merkle.ts";
-import { parseVkey, type NoteCrypto, type VerifierKey } from "../../core/ledger/note.ts";
+import { countOf, inclusionProofOf, leafHash } from "../../core/ledger/merkle.ts";
+import { parseVkey, verifyingOnce, type NoteCrypto, type VerifierKey } from "../../core/ledger/note.ts";
 import { keysInUse, verifyReceipt, type Receipt, type TrustedLogKey } from "../../core/ledger/receipt.ts";
-import { entryBundle, inclusionProofFromTiles, tilesReadBy } from "../../core/ledger/tiles.ts";
+import { entryBundle, nodesFromTiles, tilesReadBy } from "../../core/ledger/tiles.ts";
 import { parseIJson } from "../../core/i-json.ts";
 import { isoOf, secondMs, type Clock } from "../../core/time.ts";
 import { exchange, permanent, retry, retryAfterMs, type Answer, type Permanent, type Retry, type SendRequest } from "./exchange.ts";
@@ -142,12 +142,16 @@ export const tlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto: NoteC
     if (!covering.ok) return all(covering);
     const { size } = covering.checkpoint;
     const tiles = openTiles(read, signal);
-    const places = added.flatMap((one) =>
-      one.ok ? tilesReadBy((hash, from) => inclusionProofFromTiles(hash, one.index, size, from)) : [],
-    );
+    const places = tilesReadBy((hash, from) => {
+      const nodes = nodesFromTiles(hash, size, from);
+      for (const one of added) if (one.ok) inclusionProofOf(hash, one.index, size, nodes);
+    });
     const refused = (await tiles.load(places)) ?? (await historyFault(crypto.sha256, tiles, lastSeen, covering));
     if (refused !== null) return all(refused);
 
+    // One reader and one verdict on the checkpoint's signature for the whole batch: all its proofs end in the same tree.
+    const nodes = nodesFromTiles(crypto.sha256, size, tiles.read);
+    const ofBatch = verifyingOnce(crypto);
     const outcomes: Outcome[] = [];
     for (const [at, submission] of batch.entries()) {
       const one = added[at] as Added;
@@ -155,9 +159,9 @@ export const tlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto: NoteC
         outcomes.push(one);
         continue;
       }
-      const hashes = inclusionProofFromTiles(crypto.sha256, one.index, size, tiles.read);
+      const hashes = inclusionProofOf(crypto.sha256, one.index, size, nodes);
       const receipt = receiptFor(submission, one.index, covering, hashes, submittedAt);
-      const verdict = await verifyReceipt(crypto, receipt, utf8(submission.statement), { trust: ledger.trust });
+      const verdict = await verifyReceipt(ofBatch, receipt, utf8(submission.statement), { trust: ledger.trust });
       outcomes.push(verdict.ok ? { ok: true, receipt, seen: seenOf(covering) } : retry(`receipt_${verdict.fault}`));
     }
     return outcomes;

@@ -12,6 +12,7 @@ import {
   parseVkey,
   signNote,
   skeyOf,
+  verifyingOnce,
   verifyNote,
   vkeyOf,
   withSignatureLines,
@@ -74,6 +75,27 @@ describe("keys", () => {
   test("have two kinds with different ids for the same bytes", () => {
     expect(parseVkey(sha256, log.vkey.replace("+AepK", "+BOpK"))).toBeNull();
     expect(parseVkey(sha256, log.vkey.replace("+AepK", "+AupK"))).toBeNull(); // kind 2: ECDSA, which we do not take
+  });
+});
+
+describe("crypto that verifies once", () => {
+  test("asks for each signature once, and for another text, key or signature again", async () => {
+    const asked: string[] = [];
+    const once = verifyingOnce({
+      sha256,
+      verifyEd25519: async (key, message, signature) => {
+        asked.push([...key, ...message, ...signature].join());
+        return signature[0] === 1;
+      },
+    });
+    const [key, text, good, bad] = [new Uint8Array([7]), utf8("text"), new Uint8Array([1]), new Uint8Array([0])];
+    for (let round = 0; round < 3; round += 1) {
+      expect(await once.verifyEd25519(key, text, good)).toBe(true);
+      expect(await once.verifyEd25519(key, text, bad)).toBe(false);
+      expect(await once.verifyEd25519(key, utf8("other"), good)).toBe(true);
+      expect(await once.verifyEd25519(new Uint8Array([8]), text, good)).toBe(true);
+    }
+    expect(asked).toHaveLength(4);
   });
 });
 
