@@ -19,6 +19,7 @@ export const refusals = {
   not_found: "There is nothing here.",
   client_not_found: "There is no such client.",
   cert_not_found: "There is no such certificate.",
+  share_inactive: "The share is not active.",
   method_not_allowed: "This method is not possible here.",
   idempotency_conflict: "This idempotency key was used with another request.",
   payload_too_large: "The body is larger than 256 KiB.",

@@ -9,6 +9,7 @@ import { mountAuth } from "./api/auth.ts";
 import { onFault, onUnknown } from "./api/faults.ts";
 import type { Api } from "./api/context.ts";
 import { failure } from "./api/envelope.ts";
+import { mountEvents } from "./api/events.ts";
 import { mountHealth } from "./api/health.ts";
 import { mountLogs } from "./api/logs.ts";
 import type { Config } from "./env.ts";
@@ -86,6 +87,7 @@ export const buildApp = (platform: Platform): Hono<Api> => {
   mountHealth(app);
   mountCertificates(app);
   mountAuth(app);
+  mountEvents(app);
   mountPages(app, platform.config);
   mountLogs(app, platform.config);
   app.onError(onFault);

@@ -6,6 +6,8 @@ import { isOrigin } from "../core/ledger/checkpoint.ts";
 import { keyKinds, parseSkey, parseVkey } from "../core/ledger/note.ts";
 import { sha256, type Bytes } from "../core/hash.ts";
 import type { AuditLog } from "../durable-objects/audit-log.ts";
+import type { BusinessLog } from "../durable-objects/business-log.ts";
+import type { EndpointLane } from "../durable-objects/endpoint-lane.ts";
 import type { LedgerLog } from "../durable-objects/ledger-log.ts";
 import type { RateLimiter } from "../durable-objects/rate-limiter.ts";
 import { readLimits, type Limits } from "./limits.ts";
@@ -15,6 +17,8 @@ export interface Env {
   readonly KV: KVNamespace;
   readonly RATE_LIMITER: DurableObjectNamespace<RateLimiter>;
   readonly AUDIT_LOG: DurableObjectNamespace<AuditLog>;
+  readonly BUSINESS_LOG: DurableObjectNamespace<BusinessLog>;
+  readonly ENDPOINT_LANE: DurableObjectNamespace<EndpointLane>;
   readonly LEDGER_LOG: DurableObjectNamespace<LedgerLog>;
   readonly ANCHOR_KICKS: Queue<object>;
   readonly SHIELD?: RateLimit;

@@ -12,6 +12,8 @@ import { consoleLog } from "./log.ts";
 import { platformOf, type Platform } from "./services.ts";
 
 export { AuditLog } from "../durable-objects/audit-log.ts";
+export { BusinessLog } from "../durable-objects/business-log.ts";
+export { EndpointLane } from "./endpoint-lane.ts";
 export { LedgerLog } from "../durable-objects/ledger-log.ts";
 export { RateLimiter } from "../durable-objects/rate-limiter.ts";
 

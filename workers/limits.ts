@@ -25,6 +25,8 @@ export const defaultLimits = {
   SESSION: { count: 120, seconds: 60, scaled: false },
   /** SPEC, Limits. */
   API_KEY: { count: 120, seconds: 60, scaled: false },
+  /** SPEC, Limits: tests and replays of webhooks together, for each user. */
+  WEBHOOK_CALLS: { count: 60, seconds: 600, scaled: false },
 } as const satisfies Record<string, RouteLimit>;
 
 export type LimitName = keyof typeof defaultLimits;

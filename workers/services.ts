@@ -15,6 +15,7 @@ import { openSigner, type Signer } from "../storage/signer.ts";
 import { openVault, type Vault } from "../storage/vault.ts";
 import { noteCrypto, openNoteSigner } from "../storage/note-keys.ts";
 import type { AuditLog } from "../durable-objects/audit-log.ts";
+import type { BusinessLog } from "../durable-objects/business-log.ts";
 import type { SendRequest } from "./adapters/exchange.ts";
 import { tlogAdapter, type TlogLedger } from "./adapters/ledger-tlog.ts";
 import { AddressWindows } from "./adapters/address-windows.ts";
@@ -24,6 +25,7 @@ import { openPageFetcher } from "./adapters/page-fetcher.ts";
 import { e164 } from "./adapters/phone.ts";
 import { openHostCheck } from "./adapters/public-hosts.ts";
 import { siteOf } from "./adapters/site.ts";
+import { openWebhookSender, type PostWebhook } from "./adapters/webhook-sender.ts";
 import { readConfig, type Config, type Env } from "./env.ts";
 import type { LimitName } from "./limits.ts";
 import { consoleLog, type Log } from "./log.ts";
@@ -48,6 +50,10 @@ export interface Platform {
   readonly siteOf: (hostname: string) => string;
   /** A shard of the audit log, by its number. */
   readonly auditLog: (shard: number) => DurableObjectStub<AuditLog>;
+  /** A business's events and endpoints. */
+  readonly businessLog: (businessId: string) => DurableObjectStub<BusinessLog>;
+  /** A guarded POST to a receiver. */
+  readonly postWebhook: PostWebhook;
   /** The embedded ledger's HTTP interface. */
   readonly ledgerLog: (request: Request) => Promise<Response>;
   /** Keys of the ledger and of the audit log, as published for those who check proofs. */
@@ -125,6 +131,11 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
   const config = readConfig(env);
   const windows = new AddressWindows();
   const ownHosts = [config.baseUrl, config.verifyUrl, config.cdnUrl, config.mcpUrl, config.appUrl].map((url) => new URL(url).host);
+  const outbound = {
+    ownHosts,
+    allowedAsWritten: config.devFetchAllow,
+    checkHost: openHostCheck({ dohUrls: config.dohUrls, ownHosts }),
+  };
   const clock: Clock = () => Date.now() + config.clockOffsetMs;
   const trustedLogs = await openTrustedLogs(config);
   const vault = await openVault(config);
@@ -137,14 +148,12 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
     signer: await openSigner(config.issuerSeed, config.retiredIssuerKeys),
     rememberedClients: new RememberedClients(),
     toE164: e164,
-    fetchPage: openPageFetcher({
-      ownHosts,
-      allowedAsWritten: config.devFetchAllow,
-      checkHost: openHostCheck({ dohUrls: config.dohUrls, ownHosts }),
-    }),
+    fetchPage: openPageFetcher(outbound),
+    postWebhook: openWebhookSender({ ...outbound, clock }),
     readPage,
     siteOf,
     auditLog: (shard) => env.AUDIT_LOG.getByName(String(shard)),
+    businessLog: (businessId) => env.BUSINESS_LOG.getByName(businessId),
     ledgerLog,
     kickAnchors: async () => {
       await env.ANCHOR_KICKS.send({});
@@ -166,16 +175,14 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
   };
 };
 
-let opened: { readonly env: Env; readonly platform: Promise<Platform> } | null = null;
+const opened = new WeakMap<Env, Promise<Platform>>();
 
-/** The platform of this isolate: opened once, and again whenever the runtime hands out another env. */
+/** The platform of this isolate: opened once for each env the runtime hands out, to requests and to objects. */
 export const platformOf = (env: Env): Promise<Platform> => {
-  if (opened?.env !== env) {
-    const platform = openPlatform(env);
-    opened = { env, platform };
-    platform.catch(() => {
-      if (opened?.platform === platform) opened = null; // a failed opening is tried again, not remembered
-    });
-  }
-  return opened.platform;
+  const known = opened.get(env);
+  if (known !== undefined) return known;
+  const platform = openPlatform(env);
+  opened.set(env, platform);
+  platform.catch(() => opened.delete(env)); // a failed opening is tried again, not remembered
+  return platform;
 };

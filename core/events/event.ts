@@ -1,6 +1,8 @@
-// What a business is told: the kinds of event, and an event as it is stored (SPEC, Resources, Event). An event names what happened and to which record; it never names a person, except in the
+// What a business is told: the kinds of event, an event as it is stored, and the one body that the feed and every delivery
+// carry (SPEC, Resources, Event). An event names what happened and to which record; it never names a person, except in the
 // payload of an update, which stays sealed until the moment it is sent or read.
-import type { Instant } from "../time.ts";
+import type { Json } from "../canonical-json.ts";
+import { isoOf, type Instant } from "../time.ts";
 
 /** SPEC, Events. What an endpoint receives that does not choose. */
 export const eventTypes = [
@@ -31,3 +33,19 @@ export interface UnplacedEvent {
   /** The payload of an update, sealed under its share's key; null for every other event. */
   readonly dataSealed: string | null;
 }
+
+/** An event with its place: 1, 2, 3 … without a gap in each business. */
+export interface StoredEvent extends UnplacedEvent {
+  readonly seq: number;
+}
+
+/** The event as a receiver sees it, keys in the order in which SPEC lists them. `data` is the opened payload. */
+export const eventBody = (event: Omit<StoredEvent, "dataSealed">, data: Json | null): { readonly [key: string]: Json } => ({
+  id: event.id,
+  type: event.type,
+  created_at: isoOf(event.createdAt),
+  share_id: event.shareId,
+  cert_id: event.certId,
+  data,
+  seq: event.seq,
+});

@@ -11,6 +11,7 @@ import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform, type Platform } from "../../workers/services.ts";
 import { askForCode, codeFor, forgetCodes, giveCode, json, signIn } from "../support/people.ts";
+import { commitEvents, eventRow, logs } from "../support/events.ts";
 import { call, consent, get, issue, origin, submission, world, type Answer } from "../support/world.ts";
 
 type Json = Record<string, unknown>;
@@ -232,6 +233,17 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
     rate_limited: async () => answerOf(crowded(), "/v1/auth/session", { headers: await signIn(world.ownerEmail) }),
     storage_unavailable: () => answerOf(outage(), "/v1/auth/session", { headers: { cookie: `svc_session=ses_00${"A".repeat(43)}` } }),
     internal_error: () => answerOf(bug(), "/v1/auth/session", { headers: { cookie: `svc_session=ses_00${"A".repeat(43)}` } }),
+  },
+  listEvents: {
+    200: () => get("/v1/events", world.acme.keys.live),
+    "200 with one of each kind": async () => {
+      await commitEvents(world.acme.id, 1);
+      await env.DB.batch([eventRow(world.acme.id, { type: "share.created", certId: null, shareId: "shr_1" })]);
+      await logs.getByName(world.acme.id).drain();
+      return get("/v1/events?cursor=0&limit=500", world.acme.keys.live);
+    },
+    invalid_request: () => get("/v1/events?cursor=-1", world.acme.keys.live),
+    ...keyRefusals(() => "/v1/events"),
   },
   health: {
     200: () => get("/v1/health"),

@@ -18,6 +18,7 @@ import type { Api } from "./context.ts";
 import { answer, failure, refusal, success, successText } from "./envelope.ts";
 import { anyOrigin, apiKey, limitByAddress, limited, preflight, unauthorized } from "./guards.ts";
 import { createRoute, mount } from "./openapi.ts";
+import { queryOf } from "./query.ts";
 import {
   certificateDetailSchema,
   certificateListSchema,
@@ -338,17 +339,6 @@ const verify = async (c: Context<Api>): Promise<Response> => {
   c.header("Cache-Control", "no-cache");
   if (isNamedIn(c.req.header("if-none-match"), tag)) return c.body(null, 304);
   return successText(c, 200, view);
-};
-
-/** The named parameters; one that is given twice could mean either, so it is refused. */
-const queryOf = <N extends string>(c: Context<Api>, names: readonly N[]): Result<Partial<Record<N, string>>, "invalid_request"> => {
-  const given: Partial<Record<N, string>> = {};
-  for (const name of names) {
-    const values = c.req.queries(name) ?? [];
-    if (values.length > 1) return refuse("invalid_request", `${name}: must be given once.`);
-    if (values[0] !== undefined) given[name] = values[0];
-  }
-  return ok(given);
 };
 
 const listQueryOf = (c: Context<Api>): Result<ListQuery, "invalid_request"> => {

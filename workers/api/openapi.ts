@@ -65,6 +65,7 @@ const documentAt = (apiOrigin: string): object =>
         name: "sign-in",
         description: "Sign in with an e-mailed code. These routes set and end the session cookie of the portal and the consumer app.",
       },
+      { name: "events", description: "What happened to your records, in order. The same events are pushed to your webhooks." },
       { name: "service", description: "Health and keys of the service itself." },
     ],
   });

@@ -19,6 +19,7 @@ export const statuses = {
   client_not_found: 404,
   cert_not_found: 404,
   method_not_allowed: 405,
+  share_inactive: 409,
   idempotency_conflict: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,

@@ -5,6 +5,7 @@ import { checkpointAudit, kickAudit } from "../operations/checkpoints.ts";
 import { dropExpired } from "../operations/expiry.ts";
 import { submitAnchors, unpark } from "../operations/ledger.ts";
 import { relayMail } from "../operations/mail.ts";
+import { sweepEvents } from "../operations/events.ts";
 import { relayOutbox } from "../operations/outbox.ts";
 import type { Platform } from "../services.ts";
 
@@ -19,5 +20,5 @@ export const scheduled = async (platform: Platform, cron: string, at: Instant): 
   await dropExpired(platform);
   await unpark(platform);
   // side by side: no slow ledger, mail provider or policy host keeps the others waiting
-  await Promise.all([relayOutbox(platform), submitAnchors(platform), relayMail(platform)]);
+  await Promise.all([relayOutbox(platform), submitAnchors(platform), relayMail(platform), sweepEvents(platform)]);
 };

@@ -1,0 +1,136 @@
+// A webhook endpoint of a business, and its deliveries, as management sees them (CONTRACT 9). Times are instants; the
+// wire's names and forms begin in the route.
+import { eventTypes, type StoredEvent } from "../events/event.ts";
+import { hourMs, type Instant } from "../time.ts";
+
+/** At most this many endpoints a business. */
+export const mostEndpoints = 20;
+/** After a rotation the earlier secret signs beside the new one for a day. */
+export const secretOverlapMs = 24 * hourMs;
+/** Types that an endpoint may name besides those it gets without naming any. */
+export const namedOnlyEventTypes = ["certificate.issued"] as const;
+
+export type EndpointStatus = "enabled" | "disabled";
+
+export interface NewEndpoint {
+  readonly id: string;
+  readonly url: string;
+  /** Null: every type of `eventTypes`. */
+  readonly events: readonly string[] | null;
+  readonly description: string | null;
+  /** Sealed by storage/webhook-secrets.ts. */
+  readonly secretSealed: string;
+  /** `whsec_…` and the last four characters. */
+  readonly secretHint: string;
+  readonly createdAt: Instant;
+}
+
+export interface EndpointChange {
+  readonly url?: string;
+  readonly events?: readonly string[] | null;
+  readonly description?: string | null;
+  readonly status?: EndpointStatus;
+}
+
+export interface Endpoint {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly string[] | null;
+  readonly description: string | null;
+  readonly status: EndpointStatus;
+  readonly secretHint: string;
+  readonly createdAt: Instant;
+}
+
+/** How an endpoint is doing; kept beside its deliveries. */
+export interface EndpointHealth {
+  readonly consecutiveFailures: number;
+  /** When the first failure since the last success was. */
+  readonly failingSince: Instant | null;
+  /** When the last attempt ended, well or not. */
+  readonly lastDeliveryAt: Instant | null;
+  /** Null when nothing was sent yet or nobody answered. */
+  readonly lastResponseStatus: number | null;
+  /** Deliveries that wait or are retried. */
+  readonly backlog: number;
+  /** When the event of the oldest of them happened. */
+  readonly oldestPendingAt: Instant | null;
+}
+
+/** What a lane needs of its endpoint in order to send. */
+export interface EndpointSettings {
+  readonly endpointId: string;
+  readonly businessId: string;
+  /** Rises with every change, so that an older copy never replaces a newer one. */
+  readonly revision: number;
+  readonly url: string;
+  readonly status: EndpointStatus;
+  readonly secretSealed: string;
+  readonly earlierSecretSealed: string | null;
+  readonly earlierSecretUntil: Instant | null;
+}
+
+/** `pending`: not tried yet. `retrying`: failed, and comes again. */
+export type DeliveryStatus = "pending" | "retrying" | "success" | "abandoned";
+
+/** `http`: an answer that is not 2xx. */
+export type DeliveryError = "timeout" | "dns" | "tls" | "connection" | "http";
+
+export interface Delivery {
+  readonly id: string;
+  readonly webhookId: string;
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly status: DeliveryStatus;
+  /** Scheduled attempts made; replays do not count. */
+  readonly attempt: number;
+  readonly responseStatus: number | null;
+  readonly error: DeliveryError | null;
+  readonly durationMs: number | null;
+  readonly nextAttemptAt: Instant | null;
+  readonly deliveredAt: Instant | null;
+  readonly createdAt: Instant;
+}
+
+/** What one attempt came to. */
+export type Outcome =
+  | { readonly kind: "answered"; readonly status: number; readonly durationMs: number }
+  | { readonly kind: "unanswered"; readonly error: Exclude<DeliveryError, "http">; readonly durationMs: number };
+
+/** One delivery on its way to its receiver. */
+export interface Sending {
+  readonly settings: EndpointSettings;
+  readonly event: StoredEvent;
+  readonly deliveryId: string;
+  readonly attempt: number;
+}
+
+/**
+ * What sending came to. `unready`: something of ours was missing, so nothing was sent; `cancelled`: the payload may no longer
+ * be read, so nothing will be.
+ */
+export type Sent = Outcome | { readonly kind: "unready"; readonly error: Exclude<DeliveryError, "http"> } | { readonly kind: "cancelled" };
+
+/** What a replay needs: the delivery as it stands, its event and where it goes. */
+export interface ReplaySource {
+  readonly delivery: Delivery;
+  readonly sending: Sending;
+}
+
+/** SPEC, Delivery rules 1: any 2xx and nothing else. */
+export const isDelivered = (outcome: Outcome): boolean => outcome.kind === "answered" && outcome.status >= 200 && outcome.status <= 299;
+
+const ordinaryTypes: ReadonlySet<string> = new Set(eventTypes);
+
+/** Whether an endpoint with this choice of events receives a type. */
+export const receives = (events: readonly string[] | null, type: string): boolean =>
+  events === null ? ordinaryTypes.has(type) : events.includes(type);
+
+// A delivery's id begins with the first characters of its endpoint's (25 of the 120 random bits), so that it leads to the
+// one object, among the twenty a business may have, that holds it.
+const idBody = "whk_".length;
+const tagEnd = idBody + 2 + 5;
+const tagOf = (id: string): string => id.slice(idBody, tagEnd);
+
+export const deliveryIdFor = (endpointId: string, fresh: string): string => `dlv_${tagOf(endpointId)}${fresh.slice(tagEnd)}`;
+export const mayHold = (endpointId: string, deliveryId: string): boolean => tagOf(endpointId) === tagOf(deliveryId);

@@ -1,0 +1,26 @@
+// When a delivery is tried, and how often (SPEC, Delivery rules). The times are exact, without jitter: a business plans its
+// maintenance by them, and five slots an endpoint bound the bursts that jitter would spread.
+import { hourMs, minuteMs, secondMs, type Instant } from "../time.ts";
+
+/** A receiver that has not answered by then has failed. */
+export const attemptTimeoutMs = 10 * secondMs;
+/** How long an attempt may be under way before it counts as lost with its process: what a resolver may take (2 s), the time-out, and a margin. */
+export const leaseMs = 15 * secondMs;
+export const mostAttempts = 5;
+/** Deliveries of one endpoint under way at once: one less than the six connections the platform gives an object. */
+export const slots = 5;
+
+/** Between the failure of attempt 1, 2, 3, 4 and the next one. */
+const pauses = [minuteMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs] as const;
+
+/** An attempt that died with our process is no failure of the receiver; but a delivery that kills us each time is given up on. */
+export const mostForgivenInterruptions = 3;
+/** What went wrong on our side before anything was sent is tried again this soon, this often; then it counts. */
+export const unreadyPauseMs = 5 * secondMs;
+export const mostUnready = 20;
+
+/** When the next attempt is due after attempt number `attempt` failed at `at`; null when there is none. */
+export const nextAttemptAt = (attempt: number, at: Instant): Instant | null => {
+  const pause = pauses[attempt - 1];
+  return attempt >= mostAttempts || pause === undefined ? null : at + pause;
+};

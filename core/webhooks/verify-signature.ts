@@ -1,0 +1,42 @@
+// For receivers: whether a delivery was sent by whoever holds the endpoint's secret, and just now. Published as
+// dist/verify-signature.mjs, without any dependency: it runs wherever JavaScript does.
+import { hexOf, utf8 } from "../bytes.ts";
+import { hmacSha256 } from "../hash.ts";
+
+const toleranceSeconds = 300; // SPEC, Webhook signature 4
+const header = /^t=(\d{1,12})((?:,v1=[0-9a-f]{64})+)$/;
+
+/** Takes the same time wherever the first difference is. Both are 64 characters. */
+const isSame = (a: string, b: string): boolean => {
+  let difference = 0;
+  for (let at = 0; at < a.length; at += 1) difference |= a.charCodeAt(at) ^ b.charCodeAt(at);
+  return difference === 0;
+};
+
+const joined = (prefix: Uint8Array, body: Uint8Array): Uint8Array => {
+  const bytes = new Uint8Array(prefix.length + body.length);
+  bytes.set(prefix);
+  bytes.set(body, prefix.length);
+  return bytes;
+};
+
+/**
+ * True when `signatureHeader` (the value of `Svc-Signature`) signs exactly these bytes with this secret, and its time is at most
+ * 300 seconds from `nowSeconds`. Pass the body as it arrived, before any parsing. During a rotation the header holds two
+ * signatures; one that fits is enough. Never throws.
+ */
+export const verifySignature = (
+  rawBody: string | Uint8Array,
+  signatureHeader: string | null | undefined,
+  secret: string,
+  nowSeconds: number,
+): boolean => {
+  const [, time, signatures] = header.exec(signatureHeader ?? "") ?? [];
+  if (time === undefined || signatures === undefined || secret === "") return false;
+  if (!(Math.abs(nowSeconds - Number(time)) <= toleranceSeconds)) return false;
+  const body = typeof rawBody === "string" ? utf8(rawBody) : rawBody;
+  const expected = hexOf(hmacSha256(utf8(secret), joined(utf8(`${time}.`), body)));
+  let fits = false;
+  for (const given of signatures.split(",v1=").slice(1)) fits = isSame(expected, given) || fits;
+  return fits;
+};

@@ -1,0 +1,357 @@
+// One object a business: its events in one sequence without a gap, the feed of it, and the list of its endpoints. Events come
+// from the outbox of the business's database, each takes the next place exactly once, and every endpoint's lane
+// (endpoint-lane.ts) is handed what it has not seen. Whoever asks may die at any point: what is in the outbox is read again
+// and found known, and an alarm armed with the events themselves hands them on.
+import { DurableObject } from "cloudflare:workers";
+import { homesOf } from "../storage/homes.ts";
+import { forgetPlacedEvents, waitingEvents } from "../storage/events.ts";
+import type { StoredEvent } from "../core/events/event.ts";
+import { mayHold, mostEndpoints, receives } from "../core/webhooks/endpoint.ts";
+import type {
+  Delivery,
+  Endpoint,
+  EndpointChange,
+  EndpointHealth,
+  EndpointSettings,
+  NewEndpoint,
+  Outcome,
+  ReplaySource,
+} from "../core/webhooks/endpoint.ts";
+import { minuteMs, secondMs, type Instant } from "../core/time.ts";
+import {
+  changeEndpoint,
+  chosenEvents,
+  createEventTables,
+  dropEndpoint,
+  endpointOf,
+  endpointRow,
+  endpointRows,
+  eventsBetween,
+  headOf,
+  insertEndpoint,
+  keepName,
+  keptName,
+  markRemoved,
+  noteServed,
+  placeEvents,
+  removedEndpoints,
+  rotateSecret,
+  settingsOf,
+  type EndpointRow,
+} from "./event-tables.ts";
+import type { EndpointLane } from "./endpoint-lane.ts";
+
+export interface BusinessLogEnv {
+  readonly ENDPOINT_LANE: DurableObjectNamespace<EndpointLane>;
+  readonly [name: string]: unknown;
+}
+
+export interface EventPage {
+  readonly events: readonly StoredEvent[];
+  /** How far this page read: the place of its last event, or further where events of other types were passed over. */
+  readonly readTo: number;
+  readonly head: number;
+}
+
+/** An endpoint with how it is doing; null where its lane did not answer. */
+export interface EndpointState {
+  readonly endpoint: Endpoint;
+  readonly health: EndpointHealth | null;
+}
+
+const rowsARead = 500;
+const rowsAPush = 200;
+// A page that asks for rare types reads this far and no further; the cursor goes on from there. Some ten milliseconds.
+const mostPassedOver = 20_000;
+const safetyMs = 15 * secondMs; // armed with the events: by then whoever was to hand them on has done so or died
+const firstRetryMs = 2 * secondMs;
+const longestRetryMs = minuteMs;
+const drainRetryMs = 5 * secondMs;
+
+const backoff = (first: number, failures: number): number => Math.min(longestRetryMs, first * 2 ** Math.min(failures - 1, 10));
+
+/** Tries since the last success, and when to try again. */
+interface Retry {
+  readonly failures: number;
+  readonly at: Instant;
+}
+
+export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends DurableObject<E> {
+  #head: number;
+  #draining: Promise<void> | null = null;
+  /** Somebody asked while a drain was under way: it may have looked before their row was there. */
+  #askedAgain = false;
+  #drainRetry: Retry | null = null;
+  /** Whether an alarm may be set; an earlier process may have set one. */
+  #isArmed = true;
+  readonly #pushing = new Map<string, Promise<void>>();
+  readonly #pushRetries = new Map<string, Retry>();
+
+  constructor(ctx: DurableObjectState, env: E) {
+    super(ctx, env);
+    createEventTables(ctx.storage.sql);
+    // An alarm may start the object without its name; what it is called is kept from the first time it is known.
+    if (ctx.id.name !== undefined && keptName(ctx.storage.sql) === null) keepName(ctx.storage.sql, ctx.id.name);
+    this.#head = headOf(ctx.storage.sql);
+  }
+
+  get #sql(): SqlStorage {
+    return this.ctx.storage.sql;
+  }
+
+  #businessId(): string {
+    const name = keptName(this.#sql);
+    if (name === null) throw new Error("log: the object is not named by its business");
+    return name;
+  }
+
+  #db(): D1Database {
+    const db = homesOf(this.env).of(this.#businessId());
+    if (db === null) throw new Error("log: the business has no home");
+    return db;
+  }
+
+  #lane(endpointId: string): DurableObjectStub<EndpointLane> {
+    return this.env.ENDPOINT_LANE.getByName(endpointId);
+  }
+
+  #fault(at: string, error: unknown): void {
+    console.error(JSON.stringify({ level: "error", at: `business-log.${at}`, error: error instanceof Error ? error.name : "unknown" }));
+  }
+
+  // The sequence
+
+  /** Places whatever waits in the outbox and hands it to the lanes. Of many calls at once one works, and it works for all. */
+  async drain(): Promise<void> {
+    this.#askedAgain = true;
+    this.#draining ??= this.#drainWhileAsked();
+    await this.#draining;
+    await Promise.all(this.#pushing.values());
+  }
+
+  async #drainWhileAsked(): Promise<void> {
+    try {
+      while (this.#askedAgain) {
+        this.#askedAgain = false;
+        await this.#drainOnce();
+      }
+      this.#drainRetry = null;
+    } catch (error) {
+      const failures = (this.#drainRetry?.failures ?? 0) + 1;
+      this.#drainRetry = { failures, at: Date.now() + backoff(drainRetryMs, failures) };
+      this.#fault("drain", error);
+      await this.#armNext();
+    } finally {
+      this.#draining = null;
+    }
+  }
+
+  /**
+   * Read, place, forget. Dying after placing only means reading the rows again and finding them known. Rows are forgotten by
+   * their ids, and nothing is passed over for being old: after a restore of the database its row numbers start again.
+   */
+  async #drainOnce(): Promise<void> {
+    const db = this.#db();
+    for (;;) {
+      const rows = await waitingEvents(db, this.#businessId(), rowsARead);
+      if (rows.length === 0) return;
+      const armed = this.#place(rows);
+      this.#serveAll();
+      await armed;
+      await forgetPlacedEvents(
+        db,
+        rows.map(({ id }) => id),
+      ).run();
+      if (rows.length < rowsARead) return;
+    }
+  }
+
+  /** Events and the alarm that hands them on are one step: nothing awaits between them. */
+  #place(rows: Parameters<typeof placeEvents>[1]): Promise<void> {
+    const { storage } = this.ctx;
+    this.#head = storage.transactionSync(() => placeEvents(storage.sql, rows, this.#head));
+    return this.#armNext();
+  }
+
+  /** What follows `cursor`. Past the head nothing is read: most polls cost nothing. */
+  page(cursor: number, limit: number, types: readonly string[] | null): EventPage {
+    const head = this.#head;
+    if (cursor >= head) return { events: [], readTo: cursor, head };
+    const upTo = types === null ? head : Math.min(head, cursor + mostPassedOver);
+    const events = eventsBetween(this.#sql, cursor, upTo, types, limit);
+    const last = events.at(-1);
+    return { events, readTo: events.length === limit && last !== undefined ? last.seq : upTo, head };
+  }
+
+  // Handing events to the lanes
+
+  #isBehind(row: EndpointRow): boolean {
+    return row.acked < this.#head || row.sent_revision < row.revision;
+  }
+
+  /** One push at a time for each lane; a lane that fails has its own pause and keeps no other waiting. */
+  #serveAll(): void {
+    for (const row of endpointRows(this.#sql)) {
+      if (!this.#isBehind(row) || this.#pushing.has(row.id)) continue;
+      if ((this.#pushRetries.get(row.id)?.at ?? 0) > Date.now()) continue;
+      this.#pushing.set(row.id, this.#serve(row.id));
+    }
+  }
+
+  async #serve(endpointId: string): Promise<void> {
+    try {
+      for (let row = endpointRow(this.#sql, endpointId); row !== null && this.#isBehind(row); row = endpointRow(this.#sql, endpointId)) {
+        await this.#serveSome(row);
+      }
+      this.#pushRetries.delete(endpointId);
+    } catch (error) {
+      const failures = (this.#pushRetries.get(endpointId)?.failures ?? 0) + 1;
+      this.#pushRetries.set(endpointId, { failures, at: Date.now() + backoff(firstRetryMs, failures) });
+      this.#fault("push", error);
+    } finally {
+      this.#pushing.delete(endpointId);
+    }
+    if (this.#pushing.size === 0) await this.#armNext();
+  }
+
+  async #serveSome(row: EndpointRow): Promise<void> {
+    const chosen = chosenEvents(row);
+    const upTo = Math.min(this.#head, row.acked + rowsAPush);
+    const events = eventsBetween(this.#sql, row.acked, upTo, null, rowsAPush).filter(({ type }) => receives(chosen, type));
+    if (events.length === 0 && row.sent_revision === row.revision) return noteServed(this.#sql, row.id, row.revision, upTo);
+    const lane = this.#lane(row.id);
+    const settings = settingsOf(row, this.#businessId());
+    if (row.sent_revision === 0) await lane.open(settings, row.acked);
+    const received = await lane.push(settings, events, upTo);
+    if (received === null) throw new Error("log: a lane is not open");
+    noteServed(this.#sql, row.id, row.revision, received);
+  }
+
+  /** When something is left to do; cleared when nothing is. */
+  #armNext(): Promise<void> {
+    const now = Date.now();
+    const times = endpointRows(this.#sql)
+      .filter((row) => this.#isBehind(row))
+      .map((row) => this.#pushRetries.get(row.id)?.at ?? now + safetyMs);
+    if (removedEndpoints(this.#sql).length > 0) times.push(now + safetyMs);
+    if (this.#drainRetry !== null) times.push(this.#drainRetry.at);
+    if (times.length > 0) {
+      this.#isArmed = true;
+      return this.ctx.storage.setAlarm(Math.max(now + 1, Math.min(...times)));
+    }
+    if (!this.#isArmed) return Promise.resolve();
+    this.#isArmed = false;
+    return this.ctx.storage.deleteAlarm();
+  }
+
+  /** Never throws and never gives up: the platform retries a failing alarm six times and then forgets it. */
+  override async alarm(): Promise<void> {
+    try {
+      this.#isArmed = true;
+      await this.ctx.storage.setAlarm(Date.now() + safetyMs);
+      for (const id of removedEndpoints(this.#sql)) await this.#finishRemoval(id);
+      await this.drain();
+      this.#serveAll();
+      await Promise.all(this.#pushing.values());
+      await this.#armNext();
+    } catch (error) {
+      this.#fault("alarm", error);
+    }
+  }
+
+  // The endpoints
+
+  /** False when the business has as many as it may. */
+  async addEndpoint(endpoint: NewEndpoint): Promise<boolean> {
+    if (endpointRows(this.#sql).length >= mostEndpoints) return false;
+    insertEndpoint(this.#sql, endpoint, this.#head);
+    await this.#told(endpoint.id);
+    return true;
+  }
+
+  /** Tells the lane of a change; when it cannot be told now, it is told by the alarm. */
+  async #told(endpointId: string): Promise<void> {
+    await this.#armNext();
+    this.#serveAll();
+    await this.#pushing.get(endpointId);
+  }
+
+  async endpoints(): Promise<readonly EndpointState[]> {
+    return Promise.all(endpointRows(this.#sql).map((row) => this.#stateOf(row)));
+  }
+
+  async endpoint(id: string): Promise<EndpointState | null> {
+    const row = endpointRow(this.#sql, id);
+    return row === null ? null : this.#stateOf(row);
+  }
+
+  async #stateOf(row: EndpointRow): Promise<EndpointState> {
+    try {
+      return { endpoint: endpointOf(row), health: await this.#lane(row.id).health() };
+    } catch (error) {
+      this.#fault("health", error);
+      return { endpoint: endpointOf(row), health: null };
+    }
+  }
+
+  /** Null when there is no such endpoint. */
+  async changeEndpoint(id: string, change: EndpointChange): Promise<EndpointState | null> {
+    const row = endpointRow(this.#sql, id);
+    if (row === null) return null;
+    changeEndpoint(this.#sql, row, change);
+    await this.#told(id);
+    return this.endpoint(id);
+  }
+
+  /** False when there is no such endpoint. */
+  async rotateSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, now: Instant): Promise<boolean> {
+    if (endpointRow(this.#sql, id) === null) return false;
+    rotateSecret(this.#sql, id, secret, now);
+    await this.#told(id);
+    return true;
+  }
+
+  /** What is needed to send to an endpoint, its sealed secrets included. Null when there is no such endpoint. */
+  settings(id: string): EndpointSettings | null {
+    const row = endpointRow(this.#sql, id);
+    return row === null ? null : settingsOf(row, this.#businessId());
+  }
+
+  /** When this returned, nothing more is sent but what was already under way. False when there is no such endpoint. */
+  async removeEndpoint(id: string): Promise<boolean> {
+    if (!markRemoved(this.#sql, id)) return false;
+    await this.#armNext();
+    await this.#finishRemoval(id);
+    await this.#armNext();
+    return true;
+  }
+
+  async #finishRemoval(id: string): Promise<void> {
+    await this.#pushing.get(id); // a push that came after the wipe would fill the lane again
+    await this.#lane(id).wipe();
+    dropEndpoint(this.#sql, id);
+    this.#pushRetries.delete(id);
+  }
+
+  // Deliveries
+
+  /** Newest first; null when there is no such endpoint, or `before` is no delivery of it. */
+  async deliveries(
+    endpointId: string,
+    limit: number,
+    before: string | null,
+  ): Promise<{ readonly deliveries: readonly Delivery[]; readonly hasMore: boolean } | null> {
+    return endpointRow(this.#sql, endpointId) === null ? null : this.#lane(endpointId).deliveries(limit, before);
+  }
+
+  /** A delivery of any endpoint of this business, with what is needed to send it again. */
+  async replaySource(deliveryId: string): Promise<ReplaySource | null> {
+    const holders = endpointRows(this.#sql).filter((row) => mayHold(row.id, deliveryId));
+    const found = await Promise.all(holders.map((row) => this.#lane(row.id).replaySource(deliveryId)));
+    return found.find((source) => source !== null) ?? null;
+  }
+
+  async keepReplay(endpointId: string, deliveryId: string, outcome: Outcome): Promise<Delivery | null> {
+    return endpointRow(this.#sql, endpointId) === null ? null : this.#lane(endpointId).keepReplay(deliveryId, outcome);
+  }
+}

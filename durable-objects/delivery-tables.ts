@@ -1,0 +1,362 @@
+// The tables of an endpoint's lane and every step of a delivery, each one synchronous: free functions over SqlStorage, so
+// that nothing interleaves between reading a row and changing it. A delivery is `pending` (due at `due`), `sending` (under a
+// lease), `success` or `abandoned`; `attempt` counts the attempts that have ended.
+import type { StoredEvent } from "../core/events/event.ts";
+import { deliveryIdFor, isDelivered } from "../core/webhooks/endpoint.ts";
+import type { Delivery, DeliveryError, EndpointHealth, EndpointSettings, EndpointStatus, Outcome } from "../core/webhooks/endpoint.ts";
+import { leaseMs, mostForgivenInterruptions, mostUnready, nextAttemptAt, unreadyPauseMs } from "../core/webhooks/schedule.ts";
+import { dayMs, hourMs, type Instant } from "../core/time.ts";
+
+const successKeptMs = 30 * dayMs;
+const abandonedKeptMs = 90 * dayMs;
+const prunedAtOnce = 1_000; // rows; some milliseconds
+// A dead endpoint is worth a letter to its owners when this many attempts in a row failed, or when the first of them is this old.
+const alarmingFailures = 100;
+const alarmingMs = 24 * hourMs;
+
+/** Not before the lane is told what it is for, so that a lane that was wiped stays empty. */
+export const createDeliveryTables = (sql: SqlStorage): void => {
+  sql.exec(`
+    CREATE TABLE IF NOT EXISTS lane (
+      id INTEGER PRIMARY KEY CHECK (id = 1), endpoint_id TEXT NOT NULL, business_id TEXT NOT NULL, revision INTEGER NOT NULL,
+      url TEXT NOT NULL, status TEXT NOT NULL, secret_sealed TEXT NOT NULL, earlier_sealed TEXT, earlier_until INTEGER,
+      received INTEGER NOT NULL, failures INTEGER NOT NULL, failing_since INTEGER, alerted INTEGER NOT NULL,
+      last_delivery_at INTEGER, last_status INTEGER) STRICT;
+    CREATE TABLE IF NOT EXISTS delivery (
+      seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, event_id TEXT NOT NULL, type TEXT NOT NULL, share_id TEXT, cert_id TEXT,
+      data_sealed TEXT, happened_at INTEGER NOT NULL, created_at INTEGER NOT NULL, status TEXT NOT NULL, attempt INTEGER NOT NULL,
+      due INTEGER, lease INTEGER, interruptions INTEGER NOT NULL, unready INTEGER NOT NULL, response_status INTEGER, error TEXT,
+      duration_ms INTEGER, delivered_at INTEGER, ended_at INTEGER) STRICT;
+    CREATE INDEX IF NOT EXISTS delivery_due ON delivery (due, seq) WHERE status = 'pending';
+    CREATE INDEX IF NOT EXISTS delivery_sending ON delivery (lease) WHERE status = 'sending';
+    CREATE INDEX IF NOT EXISTS delivery_ended ON delivery (status, ended_at) WHERE ended_at IS NOT NULL;
+  `);
+};
+
+/** False for a lane that was never told what it is for, or was wiped. */
+export const hasDeliveryTables = (sql: SqlStorage): boolean =>
+  sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'lane'").toArray().length > 0;
+
+type LaneRow = {
+  endpoint_id: string;
+  business_id: string;
+  revision: number;
+  url: string;
+  status: EndpointStatus;
+  secret_sealed: string;
+  earlier_sealed: string | null;
+  earlier_until: number | null;
+  received: number;
+  failures: number;
+  failing_since: number | null;
+  alerted: number;
+  last_delivery_at: number | null;
+  last_status: number | null;
+};
+
+const laneRow = (sql: SqlStorage): LaneRow | null => sql.exec<LaneRow>("SELECT * FROM lane").toArray()[0] ?? null;
+
+/** Null for a lane without an endpoint. */
+export const laneSettings = (sql: SqlStorage): EndpointSettings | null => {
+  const row = laneRow(sql);
+  return row === null
+    ? null
+    : {
+        endpointId: row.endpoint_id,
+        businessId: row.business_id,
+        revision: row.revision,
+        url: row.url,
+        status: row.status,
+        secretSealed: row.secret_sealed,
+        earlierSecretSealed: row.earlier_sealed,
+        earlierSecretUntil: row.earlier_until,
+      };
+};
+
+/** Takes newer settings and leaves older ones. `head` is where an endpoint that is new begins to listen. */
+export const keepSettings = (sql: SqlStorage, settings: EndpointSettings, head: number): void => {
+  sql.exec(
+    `INSERT INTO lane (id, endpoint_id, business_id, revision, url, status, secret_sealed, earlier_sealed, earlier_until,
+       received, failures, failing_since, alerted, last_delivery_at, last_status)
+     VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, 0, NULL, NULL)
+     ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, url = excluded.url, status = excluded.status,
+       secret_sealed = excluded.secret_sealed, earlier_sealed = excluded.earlier_sealed, earlier_until = excluded.earlier_until
+     WHERE excluded.revision > lane.revision`,
+    settings.endpointId,
+    settings.businessId,
+    settings.revision,
+    settings.url,
+    settings.status,
+    settings.secretSealed,
+    settings.earlierSecretSealed,
+    settings.earlierSecretUntil,
+    head,
+  );
+};
+
+/** Takes events that it does not have yet; `upTo` is how far the sequence was read for it, wanted events or not. */
+export const takeEvents = (
+  sql: SqlStorage,
+  events: readonly StoredEvent[],
+  upTo: number,
+  newDeliveryId: () => string,
+  now: Instant,
+): number => {
+  const lane = laneRow(sql);
+  if (lane === null) throw new Error("lane: it has no endpoint");
+  for (const event of events) {
+    if (event.seq <= lane.received) continue; // known, also when it has long been delivered and dropped
+    sql.exec(
+      `INSERT INTO delivery (seq, id, event_id, type, share_id, cert_id, data_sealed, happened_at, created_at,
+         status, attempt, due, interruptions, unready) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, 0, 0)`,
+      event.seq,
+      deliveryIdFor(lane.endpoint_id, newDeliveryId()),
+      event.id,
+      event.type,
+      event.shareId,
+      event.certId,
+      event.dataSealed,
+      event.createdAt,
+      now,
+      now,
+    );
+  }
+  const received = Math.max(lane.received, upTo);
+  if (received > lane.received) sql.exec("UPDATE lane SET received = ?", received);
+  return received;
+};
+
+export type DeliveryRow = {
+  seq: number;
+  id: string;
+  event_id: string;
+  type: string;
+  share_id: string | null;
+  cert_id: string | null;
+  data_sealed: string | null;
+  happened_at: number;
+  created_at: number;
+  status: "pending" | "sending" | "success" | "abandoned";
+  attempt: number;
+  due: number | null;
+  lease: number | null;
+  interruptions: number;
+  unready: number;
+  response_status: number | null;
+  error: DeliveryError | null;
+  duration_ms: number | null;
+  delivered_at: number | null;
+  ended_at: number | null;
+};
+
+export const eventOf = (row: DeliveryRow): StoredEvent => ({
+  seq: row.seq,
+  id: row.event_id,
+  type: row.type,
+  createdAt: row.happened_at,
+  shareId: row.share_id,
+  certId: row.cert_id,
+  dataSealed: row.data_sealed,
+});
+
+/** As management sees it: one under way is waiting for its first attempt or being retried. */
+export const deliveryOf = (row: DeliveryRow, webhookId: string): Delivery => ({
+  id: row.id,
+  webhookId,
+  eventId: row.event_id,
+  eventType: row.type,
+  status: row.status === "success" || row.status === "abandoned" ? row.status : row.attempt === 0 ? "pending" : "retrying",
+  attempt: row.attempt,
+  responseStatus: row.response_status,
+  error: row.error,
+  durationMs: row.duration_ms,
+  nextAttemptAt: row.due,
+  deliveredAt: row.delivered_at,
+  createdAt: row.created_at,
+});
+
+/** Takes the delivery that has been due longest: from here on its attempt is under way, and that is on disk before it leaves. */
+export const claimDelivery = (sql: SqlStorage, now: Instant): DeliveryRow | null =>
+  sql
+    .exec<DeliveryRow>(
+      `UPDATE delivery SET status = 'sending', lease = ?1 + ${leaseMs}
+       WHERE seq = (SELECT seq FROM delivery WHERE status = 'pending' AND due <= ?1 ORDER BY due, seq LIMIT 1) RETURNING *`,
+      now,
+    )
+    .toArray()[0] ?? null;
+
+/** Enters how an attempt ended, in the row and in what is known of the endpoint's health. */
+const endAttempt = (sql: SqlStorage, row: DeliveryRow, outcome: Outcome, now: Instant): void => {
+  const delivered = isDelivered(outcome);
+  const attempt = row.attempt + 1;
+  const next = delivered ? null : nextAttemptAt(attempt, now);
+  const responseStatus = outcome.kind === "answered" ? outcome.status : null;
+  const error = delivered ? null : outcome.kind === "answered" ? "http" : outcome.error;
+  sql.exec(
+    `UPDATE delivery SET status = ?, attempt = ?, due = ?, lease = NULL, unready = 0, response_status = ?, error = ?,
+       duration_ms = ?, delivered_at = ?, ended_at = ? WHERE seq = ?`,
+    delivered ? "success" : next === null ? "abandoned" : "pending",
+    attempt,
+    next,
+    responseStatus,
+    error,
+    outcome.durationMs,
+    delivered ? now : null,
+    next === null ? now : null,
+    row.seq,
+  );
+  if (delivered) noteSuccess(sql, responseStatus, now);
+  else noteFailure(sql, responseStatus, now);
+};
+
+const noteSuccess = (sql: SqlStorage, status: number | null, now: Instant): void => {
+  sql.exec("UPDATE lane SET failures = 0, failing_since = NULL, alerted = 0, last_delivery_at = ?, last_status = ?", now, status);
+};
+
+const noteFailure = (sql: SqlStorage, status: number | null, now: Instant): void => {
+  sql.exec(
+    "UPDATE lane SET failures = failures + 1, failing_since = COALESCE(failing_since, ?1), last_delivery_at = ?1, last_status = ?2",
+    now,
+    status,
+  );
+};
+
+const stillUnderWay = (sql: SqlStorage, row: DeliveryRow): DeliveryRow | null =>
+  sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE seq = ? AND status = 'sending' AND lease = ?", row.seq, row.lease).toArray()[0] ??
+  null;
+
+/** Only while the attempt is still the one that was claimed: meanwhile it may have been replayed, or its lease have passed. */
+export const settleAttempt = (sql: SqlStorage, claimed: DeliveryRow, outcome: Outcome, now: Instant): void => {
+  const row = stillUnderWay(sql, claimed);
+  if (row !== null) endAttempt(sql, row, outcome, now);
+};
+
+/** Nothing was sent, and not for a reason of the receiver's: soon again, and only in the end an attempt that failed. */
+export const postponeUnready = (sql: SqlStorage, claimed: DeliveryRow, error: Exclude<DeliveryError, "http">, now: Instant): void => {
+  const row = stillUnderWay(sql, claimed);
+  if (row === null) return;
+  if (row.unready >= mostUnready) {
+    endAttempt(sql, row, { kind: "unanswered", error, durationMs: 0 }, now);
+    return;
+  }
+  sql.exec(
+    "UPDATE delivery SET status = 'pending', lease = NULL, unready = unready + 1, due = ? WHERE seq = ?",
+    now + unreadyPauseMs,
+    row.seq,
+  );
+};
+
+/** The payload may no longer be read by anyone: nothing is sent, and it comes no more. */
+export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Instant): void => {
+  sql.exec(
+    "UPDATE delivery SET status = 'abandoned', lease = NULL, due = NULL, ended_at = ? WHERE seq = ? AND status = 'sending' AND lease = ?",
+    now,
+    claimed.seq,
+    claimed.lease,
+  );
+};
+
+/**
+ * Attempts that died with their process, or outlived their lease: sent again at once under the same number, since the
+ * receiver did nothing wrong. `all` when the process has just begun, so that whatever was under way no longer is.
+ */
+export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean): void => {
+  const rows = sql
+    .exec<DeliveryRow>("SELECT * FROM delivery WHERE status = 'sending' AND (? = 1 OR lease <= ?)", all ? 1 : 0, now)
+    .toArray();
+  for (const row of rows) {
+    if (row.interruptions >= mostForgivenInterruptions)
+      endAttempt(sql, row, { kind: "unanswered", error: "connection", durationMs: 0 }, now);
+    else
+      sql.exec(
+        "UPDATE delivery SET status = 'pending', lease = NULL, due = ?, interruptions = interruptions + 1 WHERE seq = ?",
+        now,
+        row.seq,
+      );
+  }
+};
+
+/** When there is something to do next; null when nothing waits. A disabled endpoint keeps what waits for it and sends nothing. */
+export const nextDueAt = (sql: SqlStorage): Instant | null => {
+  if (laneRow(sql)?.status !== "enabled") return null;
+  const { at } = sql
+    .exec<{ at: number | null }>(
+      `SELECT MIN(at) AS at FROM (SELECT MIN(due) AS at FROM delivery WHERE status = 'pending'
+         UNION ALL SELECT MIN(lease) FROM delivery WHERE status = 'sending')`,
+    )
+    .one();
+  return at;
+};
+
+/** Newest first, from before the delivery `before` on. Null when there is no such delivery. */
+export const listDeliveries = (sql: SqlStorage, limit: number, before: string | null): readonly DeliveryRow[] | null => {
+  const start = before === null ? Number.MAX_SAFE_INTEGER : deliveryRow(sql, before)?.seq;
+  if (start === undefined) return null;
+  return sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE seq < ? ORDER BY seq DESC LIMIT ?", start, limit).toArray();
+};
+
+export const deliveryRow = (sql: SqlStorage, id: string): DeliveryRow | null =>
+  sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE id = ?", id).toArray()[0] ?? null;
+
+/**
+ * A replay that was delivered ends the delivery, whatever it was waiting for: what is pending is dropped, and an attempt under
+ * way no longer counts. A replay that failed changes nothing. The number of attempts stays either way.
+ */
+export const keepReplay = (sql: SqlStorage, id: string, outcome: Outcome, now: Instant): void => {
+  if (!isDelivered(outcome) || outcome.kind !== "answered") return;
+  sql.exec(
+    `UPDATE delivery SET status = 'success', due = NULL, lease = NULL, error = NULL, response_status = ?, duration_ms = ?,
+       delivered_at = ?, ended_at = ? WHERE id = ?`,
+    outcome.status,
+    outcome.durationMs,
+    now,
+    now,
+    id,
+  );
+  noteSuccess(sql, outcome.status, now);
+};
+
+export const laneHealth = (sql: SqlStorage): EndpointHealth => {
+  const lane = laneRow(sql);
+  const { backlog, oldest } = sql
+    .exec<{ backlog: number; oldest: number | null }>(
+      `SELECT COUNT(*) AS backlog, MIN(at) AS oldest FROM (SELECT happened_at AS at FROM delivery WHERE status = 'pending'
+         UNION ALL SELECT happened_at FROM delivery WHERE status = 'sending')`,
+    )
+    .one();
+  return {
+    consecutiveFailures: lane?.failures ?? 0,
+    failingSince: lane?.failing_since ?? null,
+    lastDeliveryAt: lane?.last_delivery_at ?? null,
+    lastResponseStatus: lane?.last_status ?? null,
+    backlog,
+    oldestPendingAt: oldest,
+  };
+};
+
+/** True once in each time of failing: when its owners should hear of it. */
+export const needsAlert = (sql: SqlStorage, now: Instant): boolean => {
+  const lane = laneRow(sql);
+  if (lane === null || lane.alerted === 1 || lane.failing_since === null) return false;
+  return lane.failures >= alarmingFailures || now - lane.failing_since >= alarmingMs;
+};
+
+export const noteAlert = (sql: SqlStorage): void => {
+  sql.exec("UPDATE lane SET alerted = 1");
+};
+
+/** Ended deliveries that have been kept long enough, some at a time. */
+export const pruneDeliveries = (sql: SqlStorage, now: Instant): number => {
+  let pruned = 0;
+  for (const [status, keptMs] of [
+    ["success", successKeptMs],
+    ["abandoned", abandonedKeptMs],
+  ] as const) {
+    pruned += sql.exec(
+      `DELETE FROM delivery WHERE seq IN (SELECT seq FROM delivery WHERE status = ? AND ended_at <= ? ORDER BY ended_at LIMIT ${prunedAtOnce})`,
+      status,
+      now - keptMs,
+    ).rowsWritten;
+  }
+  return pruned;
+};

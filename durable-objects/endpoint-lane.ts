@@ -1,0 +1,246 @@
+// One object an endpoint: the deliveries of that endpoint and nothing else, so that a receiver that hangs delays nobody but
+// itself. Everything is sent inside the alarm, at most five at once; how something is sent comes from outside (`LanePorts`),
+// this file holds when. Three rules keep it from ever falling silent: the next alarm is set before anything is tried, the
+// alarm never throws (the platform forgets one that throws six times), and a lane that starts looks for what was under way.
+import { DurableObject } from "cloudflare:workers";
+import type { StoredEvent } from "../core/events/event.ts";
+import type { Delivery, EndpointHealth, EndpointSettings, Outcome, ReplaySource, Sending, Sent } from "../core/webhooks/endpoint.ts";
+import { leaseMs, slots } from "../core/webhooks/schedule.ts";
+import { secondMs, type Clock } from "../core/time.ts";
+import {
+  cancelDelivery,
+  claimDelivery,
+  createDeliveryTables,
+  deliveryOf,
+  deliveryRow,
+  eventOf,
+  hasDeliveryTables,
+  keepReplay,
+  keepSettings,
+  laneHealth,
+  laneSettings,
+  listDeliveries,
+  needsAlert,
+  nextDueAt,
+  noteAlert,
+  postponeUnready,
+  pruneDeliveries,
+  requeueInterrupted,
+  settleAttempt,
+  takeEvents,
+  type DeliveryRow,
+} from "./delivery-tables.ts";
+
+export interface LanePorts {
+  readonly clock: Clock;
+  /** How far ahead an alarm may lie; Infinity where clocks only go forward at their own pace. */
+  readonly farthestAlarmMs: number;
+  readonly newDeliveryId: () => string;
+  /** Never throws. */
+  readonly send: (sending: Sending) => Promise<Sent>;
+  /** Tells the owners that their endpoint has been failing for long. */
+  readonly alert: (settings: EndpointSettings, health: EndpointHealth) => Promise<void>;
+  readonly fault: (error: unknown) => void;
+}
+
+const noNewAfterMs = 45 * secondMs; // with the last attempts (10 s) far inside the fifteen minutes an alarm may take
+const afterFaultMs = 5 * secondMs;
+
+export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
+  #opening: Promise<LanePorts> | undefined;
+  /** Interrupts the wait of the alarm under way; null when there is none. */
+  #wake: (() => void) | null = null;
+  /** False until this process has looked for attempts that died with the one before. */
+  #tookOver = false;
+  #alerting = false;
+  /** True from `wipe` on: what is still under way finds no tables and must not look for them. */
+  #wiped = false;
+
+  constructor(ctx: DurableObjectState, env: E) {
+    super(ctx, env);
+    // Whatever the last process meant to do next, this one looks now; the alarm then sets the right time.
+    const { sql } = ctx.storage;
+    if (hasDeliveryTables(sql) && nextDueAt(sql) !== null) void ctx.storage.setAlarm(Date.now() + 1);
+  }
+
+  protected abstract openPorts(): Promise<LanePorts>;
+
+  async #ports(): Promise<LanePorts> {
+    this.#opening ??= this.openPorts();
+    try {
+      return await this.#opening;
+    } catch (error) {
+      this.#opening = undefined; // a failed opening is tried again, not remembered
+      throw error;
+    }
+  }
+
+  #isOpen(): boolean {
+    return !this.#wiped && hasDeliveryTables(this.ctx.storage.sql);
+  }
+
+  /** Takes up a new endpoint, which hears of what comes after `head`. */
+  open(settings: EndpointSettings, head: number): void {
+    createDeliveryTables(this.ctx.storage.sql);
+    keepSettings(this.ctx.storage.sql, settings, head);
+  }
+
+  /**
+   * Takes events and, where they are newer, settings. Answers how far the lane has come, or null when it is not open. Rows and
+   * alarm are one step: nothing awaits between them.
+   */
+  async push(settings: EndpointSettings, events: readonly StoredEvent[], upTo: number): Promise<number | null> {
+    const { clock, newDeliveryId } = await this.#ports();
+    if (!this.#isOpen()) return null;
+    const { storage } = this.ctx;
+    const received = storage.transactionSync(() => {
+      keepSettings(storage.sql, settings, 0);
+      return takeEvents(storage.sql, events, upTo, newDeliveryId, clock());
+    });
+    if (this.#wake !== null) this.#wake();
+    else if (nextDueAt(storage.sql) !== null) await storage.setAlarm(Date.now() + 1);
+    return received;
+  }
+
+  /** The endpoint is gone: nothing of it stays, and nothing is sent any more but what is under way. */
+  async wipe(): Promise<void> {
+    this.#wiped = true;
+    this.#wake?.();
+    await this.ctx.storage.deleteAlarm();
+    await this.ctx.storage.deleteAll();
+  }
+
+  health(): EndpointHealth | null {
+    return this.#isOpen() ? laneHealth(this.ctx.storage.sql) : null;
+  }
+
+  /** Newest first, at most `limit`; null when `before` is no delivery of this endpoint. */
+  deliveries(limit: number, before: string | null): { readonly deliveries: readonly Delivery[]; readonly hasMore: boolean } | null {
+    const settings = this.#isOpen() ? laneSettings(this.ctx.storage.sql) : null;
+    const rows = settings === null ? null : listDeliveries(this.ctx.storage.sql, limit + 1, before);
+    if (settings === null || rows === null) return null;
+    return { deliveries: rows.slice(0, limit).map((row) => deliveryOf(row, settings.endpointId)), hasMore: rows.length > limit };
+  }
+
+  replaySource(deliveryId: string): ReplaySource | null {
+    const settings = this.#isOpen() ? laneSettings(this.ctx.storage.sql) : null;
+    const row = settings === null ? null : deliveryRow(this.ctx.storage.sql, deliveryId);
+    if (settings === null || row === null) return null;
+    return {
+      delivery: deliveryOf(row, settings.endpointId),
+      sending: { settings, event: eventOf(row), deliveryId, attempt: Math.max(1, row.attempt) },
+    };
+  }
+
+  /** Enters how a replay ended; answers the delivery as it then stands. */
+  async keepReplay(deliveryId: string, outcome: Outcome): Promise<Delivery | null> {
+    const { clock } = await this.#ports();
+    const settings = this.#isOpen() ? laneSettings(this.ctx.storage.sql) : null;
+    if (settings === null) return null;
+    keepReplay(this.ctx.storage.sql, deliveryId, outcome, clock());
+    const row = deliveryRow(this.ctx.storage.sql, deliveryId);
+    return row === null ? null : deliveryOf(row, settings.endpointId);
+  }
+
+  /** Never throws and never gives up. */
+  override async alarm(): Promise<void> {
+    if (!this.#isOpen()) return;
+    let ports: LanePorts | null = null;
+    try {
+      // Before anything is tried, so that however this ends there is a next time.
+      await this.ctx.storage.setAlarm(Date.now() + leaseMs);
+      ports = await this.#ports();
+      await this.#sendWhatIsDue(ports);
+      if (this.#wiped) return;
+      pruneDeliveries(this.ctx.storage.sql, ports.clock());
+      await this.#armNext(ports);
+    } catch (error) {
+      ports?.fault(error);
+      await this.#armAfterFault();
+    }
+  }
+
+  async #armAfterFault(): Promise<void> {
+    try {
+      if (!this.#wiped) await this.ctx.storage.setAlarm(Date.now() + afterFaultMs);
+    } catch (error) {
+      console.error(JSON.stringify({ level: "error", at: "endpoint-lane.alarm", error: error instanceof Error ? error.name : "unknown" }));
+    }
+  }
+
+  #armNext({ clock, farthestAlarmMs }: LanePorts): Promise<void> {
+    const { storage } = this.ctx;
+    const due = nextDueAt(storage.sql);
+    if (due === null) return storage.deleteAlarm();
+    // At the very moment would be in the past by the time the platform looks: one millisecond later is not.
+    return storage.setAlarm(Date.now() + Math.min(farthestAlarmMs, Math.max(1, due - clock())));
+  }
+
+  /** Keeps up to five deliveries under way until nothing is due; a slot that is free again is used at once. */
+  async #sendWhatIsDue(ports: LanePorts): Promise<void> {
+    const { sql } = this.ctx.storage;
+    requeueInterrupted(sql, ports.clock(), !this.#tookOver);
+    this.#tookOver = true;
+    const stopAt = Date.now() + noNewAfterMs;
+    const running = new Set<Promise<void>>();
+    try {
+      for (;;) {
+        // Set before looking: what comes in after the look finds somebody to wake.
+        const woken = new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+        while (!this.#wiped && running.size < slots && Date.now() < stopAt) {
+          const settings = laneSettings(sql);
+          const claimed = settings?.status === "enabled" ? claimDelivery(sql, ports.clock()) : null;
+          if (settings === null || claimed === null) break;
+          const attempt: Promise<void> = this.#attempt(ports, settings, claimed).finally(() => running.delete(attempt));
+          running.add(attempt);
+        }
+        if (running.size === 0) return;
+        // Past the time for new ones only the end of those under way matters.
+        await (Date.now() < stopAt ? this.#untilSomethingHappens(ports, running, woken) : Promise.race(running));
+      }
+    } finally {
+      this.#wake = null;
+    }
+  }
+
+  /** An attempt ends, a push comes, or a delivery becomes due while a slot is free. */
+  async #untilSomethingHappens(ports: LanePorts, running: ReadonlySet<Promise<void>>, woken: Promise<void>): Promise<void> {
+    const due = this.#wiped || running.size >= slots ? null : nextDueAt(this.ctx.storage.sql);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const becomesDue = new Promise<void>((resolve) => {
+      if (due !== null) timer = setTimeout(resolve, Math.min(leaseMs, Math.max(1, due - ports.clock())));
+    });
+    try {
+      await Promise.race([...running, woken, becomesDue]);
+    } finally {
+      clearTimeout(timer); // a timer left behind would keep the object awake, and billed
+    }
+  }
+
+  async #attempt(ports: LanePorts, settings: EndpointSettings, claimed: DeliveryRow): Promise<void> {
+    const sent = await ports.send({ settings, event: eventOf(claimed), deliveryId: claimed.id, attempt: claimed.attempt + 1 });
+    if (this.#wiped) return;
+    const { sql } = this.ctx.storage;
+    const now = ports.clock();
+    if (sent.kind === "cancelled") cancelDelivery(sql, claimed, now);
+    else if (sent.kind === "unready") postponeUnready(sql, claimed, sent.error, now);
+    else settleAttempt(sql, claimed, sent, now);
+    if (needsAlert(sql, now)) await this.#alert(ports, settings);
+  }
+
+  /** A letter that could not be written is tried again with the next failure. */
+  async #alert(ports: LanePorts, settings: EndpointSettings): Promise<void> {
+    if (this.#alerting) return;
+    this.#alerting = true;
+    try {
+      await ports.alert(settings, laneHealth(this.ctx.storage.sql));
+      if (!this.#wiped) noteAlert(this.ctx.storage.sql);
+    } catch (error) {
+      ports.fault(error);
+    } finally {
+      this.#alerting = false;
+    }
+  }
+}

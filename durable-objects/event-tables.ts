@@ -1,0 +1,204 @@
+// The tables of a business's log: its events in their order, and its endpoints with how far each has been served. Free
+// functions over SqlStorage; a change is one synchronous step.
+import type { StoredEvent, UnplacedEvent } from "../core/events/event.ts";
+import { secretOverlapMs } from "../core/webhooks/endpoint.ts";
+import type { Endpoint, EndpointChange, EndpointSettings, EndpointStatus, NewEndpoint } from "../core/webhooks/endpoint.ts";
+import type { Instant } from "../core/time.ts";
+
+export const createEventTables = (sql: SqlStorage): void => {
+  sql.exec(`
+    CREATE TABLE IF NOT EXISTS business (id TEXT PRIMARY KEY) STRICT;
+    CREATE TABLE IF NOT EXISTS event (
+      seq INTEGER PRIMARY KEY, event_id TEXT NOT NULL UNIQUE, type TEXT NOT NULL, share_id TEXT, cert_id TEXT, data_sealed TEXT,
+      created_at INTEGER NOT NULL) STRICT;
+    CREATE TABLE IF NOT EXISTS endpoint (
+      ord INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, url TEXT NOT NULL, events TEXT, description TEXT, status TEXT NOT NULL,
+      secret_sealed TEXT NOT NULL, secret_hint TEXT NOT NULL, earlier_sealed TEXT, earlier_until INTEGER, created_at INTEGER NOT NULL,
+      revision INTEGER NOT NULL, sent_revision INTEGER NOT NULL, acked INTEGER NOT NULL, removed INTEGER NOT NULL) STRICT;
+  `);
+};
+
+export const keptName = (sql: SqlStorage): string | null => sql.exec<{ id: string }>("SELECT id FROM business").toArray()[0]?.id ?? null;
+
+export const keepName = (sql: SqlStorage, id: string): void => {
+  sql.exec("INSERT INTO business (id) VALUES (?)", id);
+};
+
+export const headOf = (sql: SqlStorage): number => sql.exec<{ head: number }>("SELECT COALESCE(MAX(seq), 0) AS head FROM event").one().head;
+
+/**
+ * Gives each event the next place, unless it has one. The place is computed and taken in one step, so an event that is known, or
+ * an insert that fails, uses up no number. Answers the head afterwards. Within a transaction of the caller.
+ */
+export const placeEvents = (sql: SqlStorage, events: readonly UnplacedEvent[], head: number): number => {
+  let last = head;
+  for (const event of events) {
+    const { rowsWritten } = sql.exec(
+      `INSERT INTO event (seq, event_id, type, share_id, cert_id, data_sealed, created_at) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
+       WHERE NOT EXISTS (SELECT 1 FROM event WHERE event_id = ?2)`,
+      last + 1,
+      event.id,
+      event.type,
+      event.shareId,
+      event.certId,
+      event.dataSealed,
+      event.createdAt,
+    );
+    if (rowsWritten > 0) last += 1;
+  }
+  return last;
+};
+
+type EventRow = {
+  seq: number;
+  event_id: string;
+  type: string;
+  share_id: string | null;
+  cert_id: string | null;
+  data_sealed: string | null;
+  created_at: number;
+};
+
+const storedEvent = (row: EventRow): StoredEvent => ({
+  seq: row.seq,
+  id: row.event_id,
+  type: row.type,
+  createdAt: row.created_at,
+  shareId: row.share_id,
+  certId: row.cert_id,
+  dataSealed: row.data_sealed,
+});
+
+/** The events behind `after` up to `upTo`, of the given types or of all, `most` of them. */
+export const eventsBetween = (
+  sql: SqlStorage,
+  after: number,
+  upTo: number,
+  types: readonly string[] | null,
+  most: number,
+): readonly StoredEvent[] =>
+  (types === null
+    ? sql.exec<EventRow>("SELECT * FROM event WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?", after, upTo, most)
+    : sql.exec<EventRow>(
+        "SELECT * FROM event WHERE seq > ? AND seq <= ? AND type IN (SELECT value FROM json_each(?)) ORDER BY seq LIMIT ?",
+        after,
+        upTo,
+        JSON.stringify(types),
+        most,
+      )
+  )
+    .toArray()
+    .map(storedEvent);
+
+export type EndpointRow = {
+  ord: number;
+  id: string;
+  url: string;
+  events: string | null;
+  description: string | null;
+  status: EndpointStatus;
+  secret_sealed: string;
+  secret_hint: string;
+  earlier_sealed: string | null;
+  earlier_until: number | null;
+  created_at: number;
+  revision: number;
+  sent_revision: number;
+  acked: number;
+  removed: number;
+};
+
+/** Oldest first; those being removed are nobody's business but the remover's. */
+export const endpointRows = (sql: SqlStorage): readonly EndpointRow[] =>
+  sql.exec<EndpointRow>("SELECT * FROM endpoint WHERE removed = 0 ORDER BY ord").toArray();
+
+export const endpointRow = (sql: SqlStorage, id: string): EndpointRow | null =>
+  sql.exec<EndpointRow>("SELECT * FROM endpoint WHERE id = ? AND removed = 0", id).toArray()[0] ?? null;
+
+export const chosenEvents = (row: EndpointRow): readonly string[] | null =>
+  row.events === null ? null : (JSON.parse(row.events) as readonly string[]);
+
+export const endpointOf = (row: EndpointRow): Endpoint => ({
+  id: row.id,
+  url: row.url,
+  events: chosenEvents(row),
+  description: row.description,
+  status: row.status,
+  secretHint: row.secret_hint,
+  createdAt: row.created_at,
+});
+
+export const settingsOf = (row: EndpointRow, businessId: string): EndpointSettings => ({
+  endpointId: row.id,
+  businessId,
+  revision: row.revision,
+  url: row.url,
+  status: row.status,
+  secretSealed: row.secret_sealed,
+  earlierSecretSealed: row.earlier_sealed,
+  earlierSecretUntil: row.earlier_until,
+});
+
+const eventsText = (events: readonly string[] | null): string | null => (events === null ? null : JSON.stringify(events));
+
+/** It hears of what comes from now on; what was before is in the feed. */
+export const insertEndpoint = (sql: SqlStorage, endpoint: NewEndpoint, head: number): void => {
+  sql.exec(
+    `INSERT INTO endpoint (id, url, events, description, status, secret_sealed, secret_hint, earlier_sealed, earlier_until, created_at,
+       revision, sent_revision, acked, removed) VALUES (?, ?, ?, ?, 'enabled', ?, ?, NULL, NULL, ?, 1, 0, ?, 0)`,
+    endpoint.id,
+    endpoint.url,
+    eventsText(endpoint.events),
+    endpoint.description,
+    endpoint.secretSealed,
+    endpoint.secretHint,
+    endpoint.createdAt,
+    head,
+  );
+};
+
+export const changeEndpoint = (sql: SqlStorage, row: EndpointRow, change: EndpointChange): void => {
+  sql.exec(
+    "UPDATE endpoint SET url = ?, events = ?, description = ?, status = ?, revision = revision + 1 WHERE id = ?",
+    change.url ?? row.url,
+    change.events === undefined ? row.events : eventsText(change.events),
+    change.description === undefined ? row.description : change.description,
+    change.status ?? row.status,
+    row.id,
+  );
+};
+
+/** The secret in force becomes the earlier one, which signs beside the new one for a day; one before it no longer does. */
+export const rotateSecret = (
+  sql: SqlStorage,
+  id: string,
+  secret: { readonly sealed: string; readonly hint: string },
+  now: Instant,
+): void => {
+  sql.exec(
+    `UPDATE endpoint SET earlier_sealed = secret_sealed, earlier_until = ?, secret_sealed = ?, secret_hint = ?, revision = revision + 1
+     WHERE id = ?`,
+    now + secretOverlapMs,
+    secret.sealed,
+    secret.hint,
+    id,
+  );
+};
+
+/** What its lane has taken, as the lane says. */
+export const noteServed = (sql: SqlStorage, id: string, revision: number, acked: number): void => {
+  sql.exec("UPDATE endpoint SET sent_revision = MAX(sent_revision, ?), acked = MAX(acked, ?) WHERE id = ?", revision, acked, id);
+};
+
+export const markRemoved = (sql: SqlStorage, id: string): boolean =>
+  sql.exec("UPDATE endpoint SET removed = 1 WHERE id = ?", id).rowsWritten > 0;
+
+export const removedEndpoints = (sql: SqlStorage): readonly string[] =>
+  sql
+    .exec<{ id: string }>("SELECT id FROM endpoint WHERE removed = 1")
+    .toArray()
+    .map(({ id }) => id);
+
+export const dropEndpoint = (sql: SqlStorage, id: string): void => {
+  sql.exec("DELETE FROM endpoint WHERE id = ? AND removed = 1", id);
+};

@@ -1,0 +1,118 @@
+// The feed through the front door: what a page is, what a cursor may be, and what nobody may read.
+import { env } from "cloudflare:workers";
+import { describe, expect, test } from "vitest";
+import type { BusinessId } from "../../core/ids.ts";
+import { tellSoon } from "../../workers/operations/events.ts";
+import type { Env } from "../../workers/env.ts";
+import { openPlatform, type Services } from "../../workers/services.ts";
+import { commitEvents, logs } from "../support/events.ts";
+import { get, world, serviceWith, type Answer } from "../support/world.ts";
+
+const feed = (query = "", key = world.acme.keys.live): Promise<Answer> => get(`/v1/events${query}`, key);
+const tell = async (count: number, ...change: Parameters<typeof commitEvents>[2][]): Promise<string[]> => {
+  const ids = await commitEvents(world.acme.id, count, change[0]);
+  await logs.getByName(world.acme.id).drain();
+  return ids;
+};
+
+describe("the feed", () => {
+  test("is empty, with the cursor as it was given, before anything happened", async () => {
+    expect((await feed()).body.data).toEqual({ events: [], next_cursor: 0, has_more: false });
+    expect((await feed("?cursor=77")).body.data).toEqual({ events: [], next_cursor: 77, has_more: false });
+  });
+
+  test("shows each event as SPEC has it, in order, and leads on by its cursor", async () => {
+    const ids = await tell(3);
+    const first = (await feed("?limit=2")).body.data;
+    expect(first.events.map(({ id }: { id: string }) => id)).toEqual(ids.slice(0, 2));
+    expect(first).toMatchObject({ next_cursor: 2, has_more: true });
+    expect(Object.keys(first.events[0])).toEqual(["id", "type", "created_at", "share_id", "cert_id", "data", "seq"]);
+    expect(first.events[0]).toMatchObject({ type: "certificate.revoked", share_id: null, data: null, seq: 1 });
+    expect(first.events[0].cert_id).toMatch(/^cc_00/);
+    expect(first.events[0].created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    const rest = (await feed(`?cursor=${first.next_cursor}&limit=2`)).body.data;
+    expect(rest).toMatchObject({ events: [{ id: ids[2], seq: 3 }], next_cursor: 3, has_more: false });
+    expect((await feed("?cursor=3")).body.data).toEqual({ events: [], next_cursor: 3, has_more: false });
+  });
+
+  test("has pages of 100 unless asked otherwise, and never more than 500", { timeout: 60_000 }, async () => {
+    await tell(600);
+    expect((await feed()).body.data.events).toHaveLength(100);
+    expect((await feed("?limit=501")).body.data.events).toHaveLength(500);
+    expect((await feed("?limit=99999999999999999999")).body.data.events).toHaveLength(500);
+  });
+
+  test.each([
+    ...["-1", "1.5", "1e3", "abc", "", " 1", "0x10", "01", "9007199254740992", "99999999999999999999", "NaN", "null", "0;drop"].map(
+      (cursor) => [`cursor=${encodeURIComponent(cursor)}`],
+    ),
+    ...["0", "-1", "1.5", "abc", "", "1e2"].map((limit) => [`limit=${limit}`]),
+    ["types=no.such.type"],
+    ["types=certificate.revoked,"],
+    ["types="],
+    ["cursor=1&cursor=2"],
+    ["limit=1&limit=2"],
+  ])("refuses ?%s", async (query) => {
+    const answer = await feed(`?${query}`);
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.code).toBe("invalid_request");
+    expect(answer.body.error.message).toMatch(/^(?:cursor|limit|types): /);
+  });
+
+  test("takes the largest exact number for a cursor", async () => {
+    expect((await feed("?cursor=9007199254740991")).body.data).toEqual({ events: [], next_cursor: 9_007_199_254_740_991, has_more: false });
+  });
+
+  test("shows only the types asked for, while the cursor passes over the others", async () => {
+    const before = (await feed("?cursor=9007199254740991")).status;
+    expect(before).toBe(200);
+    const [id] = await tell(1, { type: "share.created", certId: null, shareId: "shr_1" });
+    await tell(1);
+    const page = (await feed("?types=share.created,share.revoked")).body.data;
+    expect(page.events.map((event: { id: string }) => event.id)).toEqual([id]);
+    expect(page.next_cursor).toBe(page.events[0].seq + 1);
+    expect(page.has_more).toBe(false);
+  });
+
+  test("W9: keeps the event of an update and withholds its payload once the share is not active", async () => {
+    const [id] = await tell(1, { type: "consumer.updated.email", certId: null, shareId: "shr_gone", dataSealed: "1.not-to-be-opened" });
+    const page = (await feed("?types=consumer.updated.email")).body.data;
+    expect(page.events).toMatchObject([{ id, share_id: "shr_gone", data: null }]);
+    expect(JSON.stringify(page)).not.toContain("sealed");
+  });
+
+  test("is one business's own, and a test key's is empty", async () => {
+    await tell(1);
+    expect((await feed("", world.other.keys.live)).body.data.events).toEqual([]);
+    expect((await feed("", world.acme.keys.sandbox)).body.data).toEqual({ events: [], next_cursor: 0, has_more: false });
+    expect((await feed("", "sk_live_00wrong")).status).toBe(401);
+  });
+
+  test("W30: is answered 120 times a minute; the next poll waits and wakes nobody", { timeout: 60_000 }, async () => {
+    const woken: string[] = [];
+    const watched = {
+      getByName: (name: string) => {
+        woken.push(name);
+        return logs.getByName(name);
+      },
+    };
+    const service = serviceWith({ BUSINESS_LOG: watched });
+    const poll = () => service("/v1/events?cursor=0&limit=1", { headers: { authorization: `Bearer ${world.other.keys.live}` } });
+    const answers = await Promise.all(Array.from({ length: 125 }, poll));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(answers.filter(({ status }) => status === 200).length).toBe(woken.length);
+    expect(woken.length).toBeLessThanOrEqual(120);
+    expect(refused.length).toBeGreaterThanOrEqual(5);
+    for (const { headers } of refused) expect(Number(headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+  });
+
+  test("has an event some milliseconds after the change was answered, without any cron", async () => {
+    const platform = await openPlatform(env as unknown as Env);
+    const work: Promise<void>[] = [];
+    const services: Services = { ...platform, platform, afterAnswer: (task) => void work.push(task()) };
+    const [id] = await commitEvents(world.other.id, 1);
+    tellSoon(services, world.other.id as BusinessId);
+    await Promise.all(work);
+    expect((await logs.getByName(world.other.id).page(0, 10, null)).events.map((event) => event.id)).toEqual([id]);
+  });
+});

@@ -1,0 +1,151 @@
+// The test button and the replay of a delivery: sent at once, with the real secret, and leaving no trace but the delivery's end.
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { BusinessId } from "../../core/ids.ts";
+import type { Delivery } from "../../core/webhooks/endpoint.ts";
+import { verifySignature } from "../../core/webhooks/verify-signature.ts";
+import { replayDelivery, testEndpoint } from "../../workers/operations/webhook-calls.ts";
+import type { Env } from "../../workers/env.ts";
+import { openPlatform, type Services } from "../../workers/services.ts";
+import {
+  commitEvents,
+  in2030,
+  logs,
+  newBusiness,
+  playReceivers,
+  register,
+  runAlarm,
+  runAlarmsUntil,
+  sequenceOf,
+} from "../support/events.ts";
+import { databaseContents } from "../support/world.ts";
+
+const hook = "https://hook1.merchant-tests.com/in";
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  vi.setSystemTime(in2030);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+const servicesNow = async (): Promise<Services> => {
+  const platform = await openPlatform(env as unknown as Env);
+  return { ...platform, platform, afterAnswer: () => undefined };
+};
+
+const started = async (status: () => number) => {
+  const services = await servicesNow();
+  const posts = playReceivers(() => new Response(null, { status: status() }));
+  const business = (await newBusiness()) as BusinessId;
+  const registered = await register(business, hook);
+  const deliveries = async (): Promise<readonly Delivery[]> =>
+    (await logs.getByName(business).deliveries(registered.id, 100, null))?.deliveries ?? [];
+  const tellOne = async (): Promise<string> => {
+    await commitEvents(business, 1);
+    await logs.getByName(business).drain();
+    return ((await deliveries())[0] as Delivery).id;
+  };
+  return { services, posts, business, ...registered, deliveries, tellOne };
+};
+
+describe("a test", () => {
+  test("W22: is signed with the real secret, and is in no feed, no list and no database", async () => {
+    const { services, posts, business, id, secret, deliveries } = await started(() => 200);
+    const before = await databaseContents();
+    expect(await testEndpoint(services, business, id)).toMatchObject({ ok: true, value: { delivered: true, responseStatus: 200 } });
+    const ping = JSON.parse(posts[0]?.body ?? "");
+    expect(ping).toMatchObject({ type: "test.ping", seq: 0, share_id: null, cert_id: null, data: null });
+    expect(verifySignature(posts[0]?.body ?? "", posts[0]?.headers.get("svc-signature"), secret, Date.now() / 1_000)).toBe(true);
+    expect(posts[0]?.headers.get("svc-delivery-id")).toMatch(/^dlv_00/);
+    expect(await sequenceOf(business)).toEqual([]);
+    expect(await deliveries()).toEqual([]);
+    expect(await databaseContents()).toEqual(before);
+  });
+
+  test("says 0 where nobody answered, and nothing of another business", async () => {
+    const { services, business, id } = await started(() => {
+      throw new TypeError("Network connection lost.");
+    });
+    expect(await testEndpoint(services, business, id)).toMatchObject({ ok: true, value: { delivered: false, responseStatus: 0 } });
+    expect(await testEndpoint(services, (await newBusiness()) as BusinessId, id)).toMatchObject({ ok: false, code: "not_found" });
+  });
+});
+
+describe("a replay", () => {
+  test("W21: of an abandoned delivery ends it as a success and does not count as an attempt", async () => {
+    let status = 500;
+    const { services, posts, business, lane, deliveries, tellOne } = await started(() => status);
+    const id = await tellOne();
+    await runAlarmsUntil(lane);
+    expect(await deliveries()).toMatchObject([{ id, status: "abandoned", attempt: 5 }]);
+    vi.setSystemTime(Date.now() + 5_000);
+    const failed = await replayDelivery(services, business, id);
+    expect(failed).toMatchObject({
+      ok: true,
+      value: { delivered: false, responseStatus: 500, delivery: { status: "abandoned", attempt: 5 } },
+    });
+    status = 200;
+    vi.setSystemTime(Date.now() + 5_000);
+    const replayed = await replayDelivery(services, business, id);
+    expect(replayed).toMatchObject({
+      ok: true,
+      value: { delivered: true, responseStatus: 200, delivery: { id, status: "success", attempt: 5, deliveredAt: Date.now() } },
+    });
+    expect(await deliveries()).toHaveLength(1);
+    expect(new Set(posts.map(({ body }) => body)).size).toBe(1);
+    const signatures = posts.map(({ headers }) => headers.get("svc-signature"));
+    expect(new Set(signatures).size).toBe(signatures.length);
+  });
+
+  test("W21: that is delivered leaves nothing to retry, also while an attempt is under way", async () => {
+    let release = (): void => undefined;
+    const held = new Promise<Response>((resolve) => {
+      release = () => resolve(new Response(null, { status: 500 }));
+    });
+    const { services, business, lane, deliveries, tellOne } = await started(() => 500);
+    const id = await tellOne();
+    await runAlarmsUntil(lane, in2030 + 61_000); // two attempts failed
+    expect(await deliveries()).toMatchObject([{ status: "retrying", attempt: 2 }]);
+    vi.restoreAllMocks();
+    let holds = true;
+    const posts = playReceivers(() => (holds ? held : new Response(null, { status: 200 })));
+    vi.setSystemTime(in2030 + 400_000);
+    const third = runAlarm(lane);
+    await vi.waitFor(() => expect(posts).toHaveLength(1), { timeout: 5_000 });
+    holds = false;
+    expect(await replayDelivery(services, business, id)).toMatchObject({ ok: true, value: { delivered: true } });
+    release();
+    await third;
+    expect(await deliveries()).toMatchObject([{ status: "success", attempt: 2, nextAttemptAt: null }]);
+    await runAlarmsUntil(lane);
+    expect(posts).toHaveLength(2);
+  });
+
+  test("W21: of another business's delivery, or of none, finds nothing", async () => {
+    const { services, business, tellOne } = await started(() => 200);
+    const id = await tellOne();
+    expect(await replayDelivery(services, (await newBusiness()) as BusinessId, id)).toMatchObject({ ok: false, code: "not_found" });
+    expect(await replayDelivery(services, business, "dlv_00zzzzzzzzzzzzzzzzzzzzzzzz")).toMatchObject({ ok: false, code: "not_found" });
+  });
+
+  test("of an update whose share is no longer active sends nothing", async () => {
+    const { services, business, posts, lane, deliveries } = await started(() => 200);
+    await commitEvents(business, 1, { type: "consumer.updated.name", certId: null, shareId: "shr_gone", dataSealed: "1.x" });
+    await logs.getByName(business).drain();
+    await runAlarmsUntil(lane);
+    const [delivery] = await deliveries();
+    expect(await replayDelivery(services, business, delivery?.id as string)).toMatchObject({ ok: false, code: "share_inactive" });
+    expect(posts).toEqual([]);
+  });
+
+  test("finds the one endpoint among many that holds the delivery", async () => {
+    const { services, business, tellOne, posts } = await started(() => 200);
+    for (let at = 0; at < 5; at += 1) await register(business, `https://hook1.merchant-tests.com/other${at}`);
+    const id = await tellOne();
+    expect(await replayDelivery(services, business, id)).toMatchObject({ ok: true, value: { delivery: { id } } });
+    expect(posts.map(({ url }) => url)).toEqual([hook]);
+  });
+});

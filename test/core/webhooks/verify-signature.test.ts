@@ -1,0 +1,91 @@
+// The signature as receivers check it: the published vector, independent code, and everything that must not pass.
+import { createHmac } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { deliveryHeaders, secretHint, webhookSecret } from "../../../core/webhooks/signature.ts";
+import { verifySignature } from "../../../core/webhooks/verify-signature.ts";
+import vectors from "../../vectors/webhook-signatures.json" with { type: "json" };
+
+const secret = webhookSecret(Uint8Array.from({ length: 32 }, (_, at) => at * 7));
+const earlier = webhookSecret(Uint8Array.from({ length: 32 }, (_, at) => 255 - at));
+const now = 1_763_632_800;
+const body = '{"id":"1","type":"share.created","name":"Zoë 🎈 \u2028 end"}';
+const headers = (secrets: readonly string[] = [secret], sent = body): Readonly<Record<string, string>> =>
+  deliveryHeaders({
+    event: { id: "7d9f0b0e-6a37-4b0e-9a53-0f3f0f8f7a11", type: "share.created" },
+    deliveryId: "dlv_00k3v9d2m4q8x1c7b5n0t6w2h9",
+    attempt: 2,
+    body: sent,
+    secrets,
+    now: now * 1_000 + 999,
+  });
+const header = (secrets?: readonly string[]): string => headers(secrets)["Svc-Signature"] as string;
+
+describe("a signature", () => {
+  test.each(vectors.signatures)("matches the vector: $note", ({ secret: of, t, body: signed, v1, now_seconds, valid }) => {
+    expect(verifySignature(signed, `t=${t},v1=${v1}`, of, now_seconds)).toBe(valid);
+    if (valid) expect(createHmac("sha256", of).update(`${t}.${signed}`).digest("hex")).toBe(v1);
+  });
+
+  test("W20: is what independent code computes from the same bytes", () => {
+    const expected = createHmac("sha256", secret).update(`${now}.${body}`, "utf8").digest("hex");
+    expect(header()).toBe(`t=${now},v1=${expected}`);
+    expect(verifySignature(body, header(), secret, now)).toBe(true);
+    expect(verifySignature(new TextEncoder().encode(body), header(), secret, now)).toBe(true);
+  });
+
+  test("stands beside the one of the Standard Webhooks libraries, over id, time and body", () => {
+    const all = headers([secret, earlier]);
+    const expected = [secret, earlier].map((one) => {
+      const key = Buffer.from(one.slice("whsec_".length), "base64");
+      return `v1,${createHmac("sha256", key).update(`${all["webhook-id"]}.${now}.${body}`).digest("base64")}`;
+    });
+    expect(all["webhook-signature"]).toBe(expected.join(" "));
+    expect(all["webhook-timestamp"]).toBe(String(now));
+    expect(all["webhook-id"]).toBe(all["Svc-Event-Id"]);
+    expect(all).toMatchObject({ "Svc-Attempt": "2", "User-Agent": "Svc-Webhooks/1", "Content-Type": "application/json" });
+  });
+
+  test("of a rotation carries two, and either secret verifies", () => {
+    expect(header([secret, earlier])).toMatch(/^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
+    expect(verifySignature(body, header([secret, earlier]), secret, now)).toBe(true);
+    expect(verifySignature(body, header([secret, earlier]), earlier, now)).toBe(true);
+  });
+
+  test("is good for 300 seconds either way and not for one more", () => {
+    for (const off of [-300, -299, 0, 299, 300]) expect(verifySignature(body, header(), secret, now + off)).toBe(true);
+    for (const off of [-301, 301, 100_000, Number.NaN]) expect(verifySignature(body, header(), secret, now + off)).toBe(false);
+  });
+
+  test.each<readonly [string, string | null | undefined]>([
+    ["nothing", null],
+    ["no header", undefined],
+    ["an empty one", ""],
+    ["another time", header().replace(`t=${now}`, `t=${now + 1}`)],
+    ["no time", header().replace(/^t=\d+,/, "")],
+    ["two times", `t=${now},${header()}`],
+    ["upper-case hex", header().replace(/v1=.*/, (text) => text.toUpperCase().replace("V1", "v1"))],
+    ["a shorter one", header().slice(0, -1)],
+    ["a longer one", `${header()}0`],
+    ["another version", header().replace("v1=", "v0=")],
+    ["spaces", header().replace(",", ", ")],
+    ["a line end", `${header()}\n`],
+    ["one changed character", header().replace(/.$/, (last) => (last === "0" ? "1" : "0"))],
+    ["a very long one", `t=${now}${",v1=".concat("0".repeat(64)).repeat(1_000)}`],
+  ])("is refused in %s", (_name, given) => {
+    expect(verifySignature(body, given, secret, now)).toBe(false);
+  });
+
+  test("is refused for other bytes, another secret and no secret", () => {
+    expect(verifySignature(body.replace("ë", "e"), header(), secret, now)).toBe(false);
+    expect(verifySignature(body.normalize("NFD"), header(), secret, now)).toBe(false);
+    expect(verifySignature(body, header(), earlier, now)).toBe(false);
+    expect(verifySignature(body, header(), "", now)).toBe(false);
+    expect(verifySignature(body, header(), secret.slice("whsec_".length), now)).toBe(false); // the prefix is part of the key
+  });
+
+  test("is made with secrets of 256 bits that Standard Webhooks libraries read", () => {
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(Buffer.from(secret.slice(6), "base64")).toHaveLength(32);
+    expect(secretHint(secret)).toBe(`whsec_…${secret.slice(-4)}`);
+  });
+});

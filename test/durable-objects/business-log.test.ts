@@ -1,0 +1,215 @@
+// The sequence of a business's events: nothing lost, nothing twice, no gap, in the order of the commits.
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, test } from "vitest";
+import { BusinessLog, type BusinessLogEnv } from "../../durable-objects/business-log.ts";
+import { placeEvents } from "../../durable-objects/event-tables.ts";
+import type { StoredEvent } from "../../core/events/event.ts";
+import { scheduled } from "../../workers/jobs/scheduled.ts";
+import type { Env } from "../../workers/env.ts";
+import { openPlatform } from "../../workers/services.ts";
+import { alarmOf, commitEvents, eventRow, logs, newBusiness, runAlarm, sequenceOf, type LogStub } from "../support/events.ts";
+
+const waiting = (businessId: string): Promise<number | null> =>
+  env.DB.prepare("SELECT COUNT(*) AS n FROM event_outbox WHERE business_id = ?").bind(businessId).first<number>("n");
+
+const places = (events: readonly StoredEvent[]): number[] => events.map(({ seq }) => seq);
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
+
+type Fault = (sql: string) => Promise<void> | void;
+
+/** The database, with something happening before each statement of which `sql` is the text. */
+const disturbed = (db: D1Database, before: Fault): D1Database => {
+  const statement = (target: D1PreparedStatement, sql: string): D1PreparedStatement =>
+    new Proxy(target, {
+      get: (_, name) => {
+        const value = Reflect.get(target, name) as unknown;
+        if (typeof value !== "function") return value;
+        return (...args: unknown[]) => {
+          if (name === "bind") return statement(Reflect.apply(value, target, args) as D1PreparedStatement, sql);
+          return (async () => {
+            await before(sql);
+            return Reflect.apply(value, target, args) as unknown;
+          })();
+        };
+      },
+    });
+  const guard = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get: (_, name) => {
+        const value = Reflect.get(target, name) as unknown;
+        if (typeof value !== "function") return value;
+        return (...args: unknown[]) => {
+          const result = Reflect.apply(value, target, args) as object;
+          if (name === "withSession") return guard(result);
+          return name === "prepare" ? statement(result as D1PreparedStatement, String(args[0])) : result;
+        };
+      },
+    });
+  return guard(db);
+};
+
+/** The object as it runs on a database that misbehaves. */
+const logOn = (stub: LogStub, db: D1Database, use: (log: BusinessLog, state: DurableObjectState) => Promise<void>): Promise<void> =>
+  runInDurableObject(stub, async (_, state) => use(new BusinessLog(state, { ...env, DB: db } as unknown as BusinessLogEnv), state));
+
+describe("the sequence", () => {
+  test("W4: has each event once, however often it is offered, and no number is used up by one that is known", async () => {
+    const business = await newBusiness();
+    const stub = logs.getByName(business);
+    const [id] = await commitEvents(business, 1);
+    await stub.drain();
+    await runInDurableObject(stub, (_, state) => {
+      const again = { id: id as string, type: "certificate.revoked", createdAt: 1, shareId: null, certId: "cc_1", dataSealed: null };
+      expect(placeEvents(state.storage.sql, Array(100).fill(again), 1)).toBe(1);
+    });
+    await commitEvents(business, 2);
+    await stub.drain();
+    expect(places(await sequenceOf(business))).toEqual([1, 2, 3]);
+  });
+
+  test("W4: read again after dying between the placing and the forgetting has nothing twice", async () => {
+    const business = await newBusiness();
+    const stub = logs.getByName(business);
+    const ids = await commitEvents(business, 5);
+    const dying = disturbed(env.DB, (sql) => {
+      if (sql.startsWith("DELETE")) throw new Error("D1_ERROR: gone");
+    });
+    await logOn(stub, dying, async (log, state) => {
+      await log.drain();
+      expect(await state.storage.getAlarm()).not.toBeNull(); // it comes back by itself
+    });
+    expect(await waiting(business)).toBe(5);
+    await evictDurableObject(stub);
+    await stub.drain();
+    expect(await waiting(business)).toBe(0);
+    expect((await sequenceOf(business)).map((event) => event.id)).toEqual(ids);
+  });
+
+  test("W3: takes what nobody told it of with the next minute, in the order of the commits", async () => {
+    const business = await newBusiness();
+    const untold = await commitEvents(business, 1);
+    const told = await commitEvents(business, 1);
+    const platform = await openPlatform(env as unknown as Env);
+    await scheduled(platform, "* * * * *", Date.now());
+    expect((await sequenceOf(business)).map(({ id }) => id)).toEqual([...untold, ...told]);
+    expect(await waiting(business)).toBe(0);
+  });
+
+  test("W5: never leaves to the minute what is committed while it is being read", { timeout: 60_000 }, async () => {
+    const business = await newBusiness();
+    const stub = logs.getByName(business);
+    const slow = disturbed(env.DB, () => scheduler.wait(20));
+    await logOn(stub, slow, async (log) => {
+      const drains: Promise<void>[] = [];
+      for (let at = 0; at < 50; at += 1) {
+        await eventRow(business).run();
+        drains.push(log.drain());
+        if (at % 3 === 0) await scheduler.wait(7); // lands at ever other moments of the drain under way
+      }
+      await Promise.all(drains);
+      expect(await waiting(business)).toBe(0);
+      expect(log.page(0, 500, null).events).toHaveLength(50);
+    });
+  });
+
+  test("W6: loses nothing while the database fails, and tries again by itself at growing distances", async () => {
+    const business = await newBusiness();
+    const stub = logs.getByName(business);
+    await commitEvents(business, 3);
+    let failing = true;
+    const down = disturbed(env.DB, () => {
+      if (failing) throw new Error("D1_ERROR: away");
+    });
+    await logOn(stub, down, async (log, state) => {
+      const pauses: number[] = [];
+      for (let run = 0; run < 6; run += 1) {
+        await log.alarm(); // never throws
+        pauses.push(Math.round((((await state.storage.getAlarm()) ?? 0) - Date.now()) / 1_000));
+      }
+      expect(pauses).toEqual([5, 10, 20, 40, 60, 60]);
+      failing = false;
+      await log.alarm();
+      expect(await state.storage.getAlarm()).toBeNull();
+      expect(places(log.page(0, 500, null).events)).toEqual([1, 2, 3]);
+    });
+  });
+
+  test("W7: takes only what is new after the database was set back and gives out its numbers again", async () => {
+    const business = await newBusiness();
+    const stub = logs.getByName(business);
+    const old = await commitEvents(business, 50);
+    await stub.drain();
+    await env.DB.prepare("DELETE FROM sqlite_sequence WHERE name = 'event_outbox'").run();
+    await env.DB.batch(old.map((id) => eventRow(business, { id })));
+    const fresh = await commitEvents(business, 50);
+    await stub.drain();
+    expect(await waiting(business)).toBe(0);
+    const sequence = await sequenceOf(business);
+    expect(places(sequence)).toEqual(upTo(100));
+    expect(sequence.map(({ id }) => id)).toEqual([...old, ...fresh]);
+  });
+
+  test("W8: is read by three readers at three speeds while it grows, each event once and in order", { timeout: 60_000 }, async () => {
+    const business = await newBusiness();
+    const stub = logs.getByName(business);
+    const total = 2_000;
+    const reader = async (limit: number): Promise<number[]> => {
+      const seen: number[] = [];
+      for (let cursor = 0; seen.length < total; ) {
+        const page = await stub.page(cursor, limit, null);
+        seen.push(...places(page.events));
+        expect(page.readTo).toBe(seen.at(-1) ?? cursor);
+        cursor = page.readTo;
+        if (page.events.length === 0) await scheduler.wait(2);
+      }
+      return seen;
+    };
+    const readers = [1, 7, 500].map(reader);
+    for (let at = 0; at < total; at += 100) {
+      await commitEvents(business, 100);
+      await stub.drain();
+    }
+    for (const seen of await Promise.all(readers)) expect(seen).toEqual(upTo(total));
+  });
+
+  test("passes over types that were not asked for, and says how far it read", async () => {
+    const business = await newBusiness();
+    const stub = logs.getByName(business);
+    await commitEvents(business, 3, { type: "share.created", certId: null, shareId: "shr_1" });
+    await commitEvents(business, 1);
+    await commitEvents(business, 2, { type: "share.revoked", certId: null, shareId: "shr_1" });
+    await stub.drain();
+    expect(await stub.page(0, 100, ["certificate.revoked"])).toMatchObject({ events: [{ seq: 4 }], readTo: 6, head: 6 });
+    expect(await stub.page(0, 2, ["share.created", "share.revoked"])).toMatchObject({ events: [{ seq: 1 }, { seq: 2 }], readTo: 2 });
+    expect(await stub.page(4, 100, ["certificate.revoked"])).toMatchObject({ events: [], readTo: 6, head: 6 });
+  });
+
+  test("W28: answers a poll that has nothing to tell from memory, without reading a row", async () => {
+    const business = await newBusiness();
+    await commitEvents(business, 10);
+    await logs.getByName(business).drain();
+    await runInDurableObject(logs.getByName(business), (log, state) => {
+      const asked: string[] = [];
+      const exec = state.storage.sql.exec.bind(state.storage.sql);
+      state.storage.sql.exec = ((query: string, ...bound: never[]) => {
+        asked.push(query);
+        return exec(query, ...bound);
+      }) as typeof state.storage.sql.exec;
+      expect(log.page(10, 100, null)).toEqual({ events: [], readTo: 10, head: 10 });
+      expect(log.page(10_000, 100, ["share.created"])).toEqual({ events: [], readTo: 10_000, head: 10 });
+      expect(asked).toEqual([]);
+      expect(log.page(9, 100, null).events).toHaveLength(1);
+      expect(asked).toHaveLength(1);
+    });
+  });
+
+  test("is left without an alarm when nothing is left to do", async () => {
+    const business = await newBusiness();
+    const stub = logs.getByName(business);
+    await commitEvents(business, 1);
+    await stub.drain();
+    expect(await alarmOf(stub)).toBeNull();
+    expect(await runAlarm(stub)).toBe(false);
+  });
+});

@@ -1,0 +1,399 @@
+// Deliveries to an endpoint: exactly on the schedule, at least once, and never silent for good.
+import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { EndpointLane } from "../../durable-objects/endpoint-lane.ts";
+import type { Delivery, EndpointHealth } from "../../core/webhooks/endpoint.ts";
+import { mostAttempts, slots } from "../../core/webhooks/schedule.ts";
+import { verifySignature } from "../../core/webhooks/verify-signature.ts";
+import {
+  alarmOf,
+  commitEvents,
+  in2030,
+  lanes,
+  logs,
+  newBusiness,
+  playReceivers,
+  register,
+  runAlarm,
+  runAlarmsUntil,
+  sequenceOf,
+  type LaneStub,
+  type Registered,
+} from "../support/events.ts";
+
+const hook = "https://hook1.merchant-tests.com/in?tenant=7";
+const answering = (status: number) => () => new Response(null, { status });
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  vi.setSystemTime(in2030);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** A business with one endpoint and so many events on their way to it. */
+const laneWith = async (events: number, url = hook): Promise<Registered & { readonly business: string }> => {
+  const business = await newBusiness();
+  const registered = await register(business, url);
+  await commitEvents(business, events);
+  await logs.getByName(business).drain();
+  return { ...registered, business };
+};
+
+const deliveriesOf = async (lane: LaneStub): Promise<readonly Delivery[]> => (await lane.deliveries(100, null))?.deliveries ?? [];
+const deliveryOf = async (lane: LaneStub): Promise<Delivery> => (await deliveriesOf(lane))[0] as Delivery;
+const healthOf = async (lane: LaneStub): Promise<EndpointHealth> => (await lane.health()) as EndpointHealth;
+
+describe("the schedule", () => {
+  test("W10: is 1 min, 5 min, 30 min and 2 h after each failure, not a millisecond earlier, five attempts and then never again", async () => {
+    const posts = playReceivers(answering(500));
+    const { lane } = await laneWith(1);
+    await runAlarmsUntil(lane, Number.POSITIVE_INFINITY, async (at) => {
+      const before = posts.length;
+      vi.setSystemTime(Math.max(Date.now(), at - 1));
+      if (before > 0) {
+        await runAlarm(lane);
+        expect(posts).toHaveLength(before);
+      }
+    });
+    const first = posts[0]?.at ?? 0;
+    expect(posts.map(({ at }) => at - first)).toEqual([0, 60_000, 360_000, 2_160_000, 9_360_000]);
+    expect(posts).toHaveLength(mostAttempts);
+    expect(await deliveryOf(lane)).toMatchObject({
+      status: "abandoned",
+      attempt: 5,
+      responseStatus: 500,
+      error: "http",
+      nextAttemptAt: null,
+    });
+    expect(await alarmOf(lane)).toBeNull();
+    expect(posts.map(({ headers }) => headers.get("svc-attempt"))).toEqual(["1", "2", "3", "4", "5"]);
+  });
+
+  test("W10: says when the next attempt is due, and is over with the first success", async () => {
+    let status = 503;
+    const posts = playReceivers(() => new Response(null, { status }));
+    const { lane } = await laneWith(1);
+    expect(await deliveryOf(lane)).toMatchObject({ status: "pending", attempt: 0, responseStatus: null });
+    await runAlarmsUntil(lane, in2030 + 1_000);
+    const failed = await deliveryOf(lane);
+    expect(failed).toMatchObject({ status: "retrying", attempt: 1, responseStatus: 503, deliveredAt: null });
+    expect(failed.nextAttemptAt).toBe((posts[0]?.at ?? 0) + 60_000);
+    status = 204;
+    await runAlarmsUntil(lane);
+    expect(await deliveryOf(lane)).toMatchObject({ status: "success", attempt: 2, responseStatus: 204, error: null, nextAttemptAt: null });
+    expect(posts).toHaveLength(2);
+    expect(await alarmOf(lane)).toBeNull();
+  });
+
+  test.each([
+    [200, true],
+    [204, true],
+    [299, true],
+    [300, false],
+    [301, false],
+    [302, false],
+    [307, false],
+    [308, false],
+    [400, false],
+    [410, false],
+    [429, false],
+    [500, false],
+  ])("W12: takes %i for what it is", async (status, delivered) => {
+    const posts = playReceivers(
+      () => new Response(null, { status, headers: { location: "https://elsewhere.merchant-tests.com/", "retry-after": "7200" } }),
+    );
+    const { lane } = await laneWith(1);
+    await runAlarmsUntil(lane, in2030 + 1_000);
+    expect(await deliveryOf(lane)).toMatchObject({ status: delivered ? "success" : "retrying", responseStatus: status });
+    expect(posts.map(({ url }) => url)).toEqual([hook]);
+  });
+
+  test.each([
+    ["Network connection lost.", "connection"],
+    ["TLS handshake failed: certificate verify failed", "tls"],
+    ["DNS lookup failed.", "dns"],
+  ])("W12: tries again after %s", async (message, error) => {
+    playReceivers(() => {
+      throw new TypeError(message);
+    });
+    const { lane } = await laneWith(1);
+    await runAlarmsUntil(lane, in2030 + 1_000);
+    expect(await deliveryOf(lane)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null, error });
+    expect((await healthOf(lane)).consecutiveFailures).toBe(1);
+  });
+
+  test("W26: follows no redirect, wherever it leads", async () => {
+    const posts = playReceivers(
+      () => new Response(null, { status: 302, headers: { location: "http://169.254.169.254/latest/meta-data/" } }),
+    );
+    const { lane } = await laneWith(1);
+    await runAlarmsUntil(lane);
+    expect(new Set(posts.map(({ url }) => url))).toEqual(new Set([hook]));
+    expect(posts).toHaveLength(5);
+  });
+
+  test("W15: stays the same however often the process ends between two attempts", async () => {
+    const posts = playReceivers(answering(500));
+    const { lane } = await laneWith(1);
+    await runAlarmsUntil(lane, Number.POSITIVE_INFINITY, () => evictDurableObject(lane));
+    const first = posts[0]?.at ?? 0;
+    expect(posts.map(({ at }) => at - first)).toEqual([0, 60_000, 360_000, 2_160_000, 9_360_000]);
+  });
+
+  test("W13: goes on when sending itself fails twenty times over: nothing is abandoned, no alarm ever rejects", async () => {
+    const posts = playReceivers(answering(200));
+    const { lane } = await laneWith(1);
+    await runInDurableObject(lane, async (object, state) => {
+      const exec = state.storage.sql.exec.bind(state.storage.sql);
+      let failures = 20;
+      state.storage.sql.exec = ((query: string, ...bound: never[]) => {
+        if (query.includes("SET status = 'sending'") && failures > 0) {
+          failures -= 1;
+          throw new Error("failpoint");
+        }
+        return exec(query, ...bound);
+      }) as typeof state.storage.sql.exec;
+      for (let run = 0; run < 20; run += 1) {
+        await (object as EndpointLane).alarm();
+        expect(await state.storage.getAlarm()).toBe(Date.now() + 5_000);
+        vi.setSystemTime(Date.now() + 5_000);
+      }
+      await (object as EndpointLane).alarm();
+    });
+    expect(posts).toHaveLength(1);
+    expect(await deliveryOf(lane)).toMatchObject({ status: "success", attempt: 1 });
+  });
+
+  test("W13: does not charge the receiver for a resolver that is silent, until it has been silent for long", async () => {
+    vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response("busy", { status: 503 }));
+    const { lane } = await laneWith(1, "https://unresolved.merchant-tests.com/");
+    await runAlarmsUntil(lane, in2030 + 90_000);
+    expect(await deliveryOf(lane)).toMatchObject({ status: "pending", attempt: 0 });
+    await runAlarmsUntil(lane, in2030 + 120_000);
+    expect(await deliveryOf(lane)).toMatchObject({ status: "retrying", attempt: 1, error: "dns" });
+  });
+});
+
+describe("what was under way", () => {
+  const hanging = (): Promise<Response> => new Promise<Response>(() => undefined);
+
+  test("W14: when the process died is sent again at once under the same number, three times; then it counts", async () => {
+    let alive = false;
+    const posts = playReceivers(() => (alive ? new Response(null, { status: 500 }) : hanging()));
+    const { id } = await laneWith(1);
+    let lane = lanes.getByName(id);
+    for (let death = 1; death <= 4; death += 1) {
+      const alarm = runAlarm(lane).catch(() => "died");
+      await vi.waitFor(() => expect(posts).toHaveLength(death), { timeout: 5_000 });
+      await abortAllDurableObjects();
+      await alarm;
+      lane = lanes.getByName(id); // the stub of a dead object stays dead
+      expect(await deliveryOf(lane)).toMatchObject({ status: "pending", attempt: 0 });
+    }
+    expect(posts.map(({ headers }) => headers.get("svc-attempt"))).toEqual(["1", "1", "1", "1"]);
+    alive = true;
+    await runAlarm(lane); // takes the fourth death for a failure
+    expect(await deliveryOf(lane)).toMatchObject({ status: "retrying", attempt: 1, error: "connection" });
+    await runAlarmsUntil(lane);
+    expect(posts).toHaveLength(5 + 3);
+    expect(await deliveryOf(lane)).toMatchObject({ status: "abandoned", attempt: 5 });
+  });
+
+  test("W24: is all that still reaches a receiver once its endpoint is removed, and nothing of the endpoint stays", async () => {
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const posts = playReceivers(async () => {
+      await held;
+      return new Response(null, { status: 200 });
+    });
+    const { id, lane, business } = await laneWith(100);
+    const alarm = runAlarm(lane);
+    await vi.waitFor(() => expect(posts).toHaveLength(slots), { timeout: 5_000 });
+    expect(await logs.getByName(business).removeEndpoint(id)).toBe(true);
+    release();
+    await alarm;
+    await commitEvents(business, 3);
+    await logs.getByName(business).drain();
+    expect(posts).toHaveLength(slots);
+    await runInDurableObject(lanes.getByName(id), async (_, state) => {
+      expect(await state.storage.getAlarm()).toBeNull();
+      const tables = state.storage.sql
+        .exec("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'")
+        .toArray();
+      expect(tables).toEqual([]);
+    });
+    expect(await logs.getByName(business).endpoints()).toEqual([]);
+    expect(await logs.getByName(business).removeEndpoint(id)).toBe(false);
+  });
+
+  test("W18: is at most five deliveries of one endpoint, and each finished one makes room at once", async () => {
+    let open = 0;
+    let most = 0;
+    const posts = playReceivers(async () => {
+      open += 1;
+      most = Math.max(most, open);
+      await scheduler.wait(2);
+      open -= 1;
+      return new Response(null, { status: 200 });
+    });
+    const { lane } = await laneWith(100);
+    await runAlarm(lane);
+    expect(posts).toHaveLength(100);
+    expect(most).toBe(slots);
+    expect(posts.map(({ headers }) => headers.get("svc-event-id"))).toEqual([
+      ...new Set(posts.map(({ headers }) => headers.get("svc-event-id"))),
+    ]);
+  });
+
+  test("W18: leaves nothing behind that keeps the object awake", async () => {
+    playReceivers(answering(200));
+    const { lane } = await laneWith(100);
+    await runAlarm(lane);
+    const began = performance.now();
+    await evictDurableObject(lane); // waits for timers and requests that are still open
+    expect(performance.now() - began).toBeLessThan(2_000); // a time-out left behind would be ten seconds
+  });
+});
+
+describe("an endpoint", () => {
+  test("W20: gets the same bytes at every attempt under a fresh signature that verifies, within 300 seconds", async () => {
+    const posts = playReceivers(answering(500));
+    const { lane, secret, business } = await laneWith(1);
+    await runAlarmsUntil(lane);
+    const [event] = await sequenceOf(business);
+    expect(new Set(posts.map(({ body }) => body)).size).toBe(1);
+    expect(JSON.parse(posts[0]?.body ?? "")).toEqual({
+      id: event?.id,
+      type: "certificate.revoked",
+      created_at: new Date(event?.createdAt ?? 0).toISOString(),
+      share_id: null,
+      cert_id: event?.certId,
+      data: null,
+      seq: 1,
+    });
+    const headers = posts.map((post) => post.headers.get("svc-signature") ?? "");
+    expect(new Set(headers).size).toBe(5);
+    for (const [at, header] of headers.entries()) {
+      expect(header).toMatch(/^t=\d{10},v1=[0-9a-f]{64}$/);
+      const now = Math.floor((posts[at]?.at ?? 0) / 1_000);
+      expect(header).toContain(`t=${now},`);
+      const body = posts[at]?.body ?? "";
+      expect(verifySignature(body, header, secret, now + 300)).toBe(true);
+      expect(verifySignature(body, header, secret, now + 301)).toBe(false);
+      expect(verifySignature(`${body} `, header, secret, now)).toBe(false);
+    }
+  });
+
+  test("signs with two secrets for a day after a rotation, and with one afterwards", async () => {
+    const posts = playReceivers(answering(200));
+    const { id, lane, business, secret } = await laneWith(1);
+    await runAlarmsUntil(lane);
+    const settings = await logs.getByName(business).settings(id);
+    await logs.getByName(business).rotateSecret(id, { sealed: settings?.secretSealed as string, hint: "whsec_…" }, Date.now());
+    const next = async (): Promise<string> => {
+      await commitEvents(business, 1);
+      await logs.getByName(business).drain();
+      await runAlarmsUntil(lane);
+      return posts.at(-1)?.headers.get("svc-signature") ?? "";
+    };
+    const during = await next();
+    expect(during).toMatch(/^t=\d{10}(,v1=[0-9a-f]{64}){2}$/);
+    expect(verifySignature(posts.at(-1)?.body ?? "", during, secret, Date.now() / 1_000)).toBe(true);
+    vi.setSystemTime(Date.now() + 24 * 3_600_000);
+    expect(await next()).toMatch(/^t=\d{10},v1=[0-9a-f]{64}$/);
+  });
+
+  test("hears of the types it chose, and of nothing before it was there", async () => {
+    const posts = playReceivers(answering(200));
+    const business = await newBusiness();
+    await commitEvents(business, 3);
+    await logs.getByName(business).drain();
+    const { lane } = await register(business, hook, ["share.revoked"]);
+    await commitEvents(business, 2);
+    await commitEvents(business, 1, { type: "share.revoked", certId: null, shareId: "shr_1" });
+    await logs.getByName(business).drain();
+    await runAlarmsUntil(lane);
+    expect(posts.map(({ body }) => JSON.parse(body).type)).toEqual(["share.revoked"]);
+    expect(posts.map(({ body }) => JSON.parse(body).seq)).toEqual([6]);
+  });
+
+  test("that is disabled gets nothing and loses nothing", async () => {
+    const posts = playReceivers(answering(200));
+    const { id, lane, business } = await laneWith(1);
+    await logs.getByName(business).changeEndpoint(id, { status: "disabled" });
+    await commitEvents(business, 2);
+    await logs.getByName(business).drain();
+    await runAlarm(lane);
+    expect(posts).toEqual([]);
+    expect(await healthOf(lane)).toMatchObject({ backlog: 3, consecutiveFailures: 0 });
+    await logs.getByName(business).changeEndpoint(id, { status: "enabled" });
+    await runAlarmsUntil(lane);
+    expect(posts).toHaveLength(3);
+  });
+
+  test("W9: never gets a payload that may no longer be read", async () => {
+    const posts = playReceivers(answering(200));
+    const business = await newBusiness();
+    const { lane } = await register(business, hook);
+    await commitEvents(business, 1, { type: "consumer.updated.email", certId: null, shareId: "shr_gone", dataSealed: "1.sealed" });
+    await logs.getByName(business).drain();
+    await runAlarmsUntil(lane);
+    expect(posts).toEqual([]);
+    expect(await deliveryOf(lane)).toMatchObject({ status: "abandoned", attempt: 0, error: null });
+    expect((await healthOf(lane)).consecutiveFailures).toBe(0);
+  });
+
+  test("W25: whose address was changed behind our back is not called", async () => {
+    const posts = playReceivers(answering(200));
+    const { lane } = await laneWith(1);
+    await runInDurableObject(lane, (_, state) => {
+      state.storage.sql.exec("UPDATE lane SET url = 'http://169.254.169.254/latest/'");
+    });
+    await runAlarmsUntil(lane, in2030 + 1_000);
+    expect(posts).toEqual([]);
+    expect(await deliveryOf(lane)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null });
+  });
+
+  test("W16: is reached while twenty others of the same business hang", async () => {
+    const posts = playReceivers(({ url }) => (url.includes("slow") ? hangsForGood() : new Response(null, { status: 200 })));
+    const business = await newBusiness();
+    const slow = await Promise.all(Array.from({ length: 19 }, (_, at) => register(business, `https://slow${at}.merchant-tests.com/`)));
+    const { lane } = await register(business, hook);
+    await commitEvents(business, 20);
+    await logs.getByName(business).drain();
+    const stuck = slow.map((one) => runAlarm(one.lane).catch(() => "died"));
+    await runAlarm(lane);
+    expect(posts.filter(({ url }) => url === hook)).toHaveLength(20);
+    expect(await healthOf(lane)).toMatchObject({ backlog: 0 });
+    await abortAllDurableObjects();
+    await Promise.all(stuck);
+  });
+
+  test("W31: keeps what it delivered for a month and what it gave up for three, and no longer", async () => {
+    let status = 200;
+    playReceivers(() => new Response(null, { status }));
+    const { lane, business } = await laneWith(3);
+    await runAlarmsUntil(lane);
+    status = 500;
+    const one = async (): Promise<void> => {
+      await commitEvents(business, 1);
+      await logs.getByName(business).drain();
+      await runAlarmsUntil(lane);
+    };
+    await one();
+    expect(await deliveriesOf(lane)).toHaveLength(4);
+    vi.setSystemTime(in2030 + 31 * 86_400_000);
+    await one();
+    expect((await deliveriesOf(lane)).map(({ status }) => status)).toEqual(["abandoned", "abandoned"]);
+    vi.setSystemTime(in2030 + 91 * 86_400_000);
+    await one();
+    expect(await deliveriesOf(lane)).toHaveLength(2);
+  });
+});
+
+const hangsForGood = (): Promise<Response> => new Promise<Response>(() => undefined);

@@ -1,0 +1,133 @@
+// Events and endpoints for tests: what a change would commit, and a business's log and lanes as the Worker reaches them.
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { vi } from "vitest";
+import type { StoredEvent } from "../../core/events/event.ts";
+import { firstHome, newId } from "../../core/ids.ts";
+import { secretBytes, secretHint, webhookSecret } from "../../core/webhooks/signature.ts";
+import type { BusinessLog } from "../../durable-objects/business-log.ts";
+import type { EndpointLane } from "../../durable-objects/endpoint-lane.ts";
+import { insertEvent } from "../../storage/events.ts";
+import { sealSecret } from "../../storage/webhook-secrets.ts";
+import type { Env } from "../../workers/env.ts";
+import { platformOf } from "../../workers/services.ts";
+
+const random = (count: number): Uint8Array => crypto.getRandomValues(new Uint8Array(count));
+
+export const logs = env.BUSINESS_LOG as DurableObjectNamespace<BusinessLog>;
+export const lanes = env.ENDPOINT_LANE as DurableObjectNamespace<EndpointLane>;
+export type LogStub = DurableObjectStub<BusinessLog>;
+export type LaneStub = DurableObjectStub<EndpointLane>;
+
+/** A business that nobody else in the file uses. */
+export const newBusiness = async (db: D1Database = env.DB): Promise<string> => {
+  const id = newId("biz_", firstHome, random);
+  await db
+    .prepare("INSERT INTO businesses (id, name, status, plan, audit_chain, created_at) VALUES (?, 'Test', 'active', 'enterprise', ?, 0)")
+    .bind(id, crypto.randomUUID().replaceAll("-", ""))
+    .run();
+  return id;
+};
+
+export const eventRow = (businessId: string, change: Partial<StoredEvent> = {}): D1PreparedStatement =>
+  insertEvent(env.DB, businessId, {
+    id: crypto.randomUUID(),
+    type: "certificate.revoked",
+    createdAt: Date.now(),
+    shareId: null,
+    certId: newId("cc_", firstHome, random),
+    dataSealed: null,
+    ...change,
+  });
+
+/** Commits events as changes do; answers their ids in order. */
+export const commitEvents = async (businessId: string, count: number, change: Partial<StoredEvent> = {}): Promise<string[]> => {
+  const ids = Array.from({ length: count }, () => crypto.randomUUID() as string);
+  for (let at = 0; at < count; at += 500) await env.DB.batch(ids.slice(at, at + 500).map((id) => eventRow(businessId, { id, ...change })));
+  return ids;
+};
+
+export interface Registered {
+  readonly id: string;
+  readonly secret: string;
+  readonly lane: LaneStub;
+}
+
+/** An endpoint as management registers it. */
+export const register = async (businessId: string, url: string, events: readonly string[] | null = null): Promise<Registered> => {
+  const platform = await platformOf(env as unknown as Env);
+  const id = newId("whk_", firstHome, random);
+  const secret = webhookSecret(random(secretBytes));
+  const added = await logs.getByName(businessId).addEndpoint({
+    id,
+    url,
+    events,
+    description: null,
+    secretSealed: await sealSecret(platform.vault, { endpointId: id, businessId }, secret),
+    secretHint: secretHint(secret),
+    createdAt: Date.now(),
+  });
+  if (!added) throw new Error("the business has as many endpoints as it may");
+  return { id, secret, lane: lanes.getByName(id) };
+};
+
+export const alarmOf = (stub: LogStub | LaneStub): Promise<number | null> =>
+  runInDurableObject(stub as LaneStub, (_, state) => state.storage.getAlarm());
+
+export const runAlarm = (stub: LogStub | LaneStub): Promise<boolean> => runDurableObjectAlarm(stub as LaneStub);
+
+/** The whole sequence, page by page. */
+export const sequenceOf = async (businessId: string, limit = 500): Promise<StoredEvent[]> => {
+  const events: StoredEvent[] = [];
+  for (let cursor = 0; ; ) {
+    const page = await logs.getByName(businessId).page(cursor, limit, null);
+    events.push(...page.events);
+    if (page.readTo >= page.head) return events;
+    cursor = page.readTo;
+  }
+};
+
+export interface Post {
+  readonly at: number;
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+type Receiver = (post: Post, signal: AbortSignal) => Response | Promise<Response>;
+
+/** Plays every receiver, and the resolvers that are asked for its host first. Answers what was posted, in order. */
+export const playReceivers = (receiver: Receiver): Post[] => {
+  const posts: Post[] = [];
+  vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
+    const request = new Request(input as RequestInfo, init as RequestInit);
+    const url = new URL(request.url);
+    if (url.searchParams.has("type") && request.method === "GET") {
+      const name = url.searchParams.get("name");
+      return Response.json({
+        Status: 0,
+        Answer: url.searchParams.get("type") === "A" ? [{ name, type: 1, TTL: 60, data: "93.184.216.34" }] : [],
+      });
+    }
+    const post = { at: Date.now(), url: request.url, headers: request.headers, body: await request.text() };
+    posts.push(post);
+    return receiver(post, request.signal);
+  });
+  return posts;
+};
+
+/** Runs the lane's alarms at their times until there are none, or until `until`. Needs a faked clock in the future. */
+export const runAlarmsUntil = async (
+  lane: LaneStub,
+  until = Number.POSITIVE_INFINITY,
+  before?: (at: number) => Promise<void>,
+): Promise<void> => {
+  for (let at = await alarmOf(lane); at !== null && at <= until; at = await alarmOf(lane)) {
+    await before?.(at);
+    vi.setSystemTime(Math.max(Date.now(), at));
+    await runAlarm(lane);
+  }
+};
+
+/** Far enough ahead that no alarm fires by itself. */
+export const in2030 = Date.UTC(2030, 0, 1);

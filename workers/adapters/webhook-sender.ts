@@ -1,0 +1,103 @@
+// One POST to a receiver that nobody knows: its address judged again each time, ten seconds and not one more, no redirect
+// followed, and nothing read of what it answers but the status.
+import { checkOutboundUrl } from "../../core/access/outbound-url.ts";
+import type { Outcome } from "../../core/webhooks/endpoint.ts";
+import { attemptTimeoutMs } from "../../core/webhooks/schedule.ts";
+import { secondMs, type Clock } from "../../core/time.ts";
+import type { CheckHost } from "./public-hosts.ts";
+
+/** Which ports a receiver may listen on. */
+const webhookPorts = [443, 8_443] as const;
+
+export interface WebhookSenderSettings {
+  readonly ownHosts: readonly string[];
+  /** DEV_FETCH_ALLOW. */
+  readonly allowedAsWritten: readonly string[];
+  readonly checkHost: CheckHost;
+  readonly clock: Clock;
+}
+
+export interface WebhookPost {
+  readonly url: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** `unready`: no resolver told where the host is, so nothing was sent. */
+export type WebhookAnswer = Outcome | { readonly kind: "unready"; readonly error: "dns" };
+
+/** Never throws. */
+export type PostWebhook = (post: WebhookPost) => Promise<WebhookAnswer>;
+
+const resolveMs = 3 * secondMs; // the resolvers' own two seconds and a margin
+// A verdict serves what starts within the next seconds: a busy endpoint is not asked about a thousand times a second. The
+// address that is dialled cannot be pinned here anyway, so a younger verdict would prove no more.
+const verdictKeptMs = 5 * secondMs;
+const mostVerdicts = 1_000;
+
+const errorOf = (error: unknown): "dns" | "tls" | "connection" => {
+  const text = error instanceof Error ? error.message : "";
+  if (/\b(?:TLS|SSL|certificate)\b/i.test(text)) return "tls";
+  return /\bDNS\b|resolve|ENOTFOUND|EAI_AGAIN/i.test(text) ? "dns" : "connection";
+};
+
+/** Runs with a signal that is aborted after `ms`; the timer does not outlive it, or the object would be kept awake by it. */
+const within = async <T>(ms: number, work: (controller: AbortController) => Promise<T>): Promise<T> => {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), ms);
+  try {
+    return await work(controller);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+export const openWebhookSender = (settings: WebhookSenderSettings): PostWebhook => {
+  const { clock } = settings;
+  const publicUntil = new Map<string, number>();
+
+  const isKnownPublic = (hostname: string): boolean => {
+    const left = (publicUntil.get(hostname) ?? 0) - clock();
+    return left > 0 && left <= verdictKeptMs;
+  };
+
+  const judge = async (hostname: string): Promise<"public" | "not_public" | "unanswered"> => {
+    if (isKnownPublic(hostname)) return "public";
+    const verdict = await within(resolveMs, ({ signal }) => settings.checkHost(hostname, signal));
+    if (publicUntil.size >= mostVerdicts) publicUntil.clear();
+    if (verdict === "public") publicUntil.set(hostname, clock() + verdictKeptMs);
+    return verdict;
+  };
+
+  const post = async ({ url, body, headers }: WebhookPost): Promise<Outcome> => {
+    const began = clock();
+    const durationMs = (): number => Math.max(0, clock() - began);
+    return within(attemptTimeoutMs, async (controller) => {
+      try {
+        const response = await fetch(url, {
+          method: "POST",
+          body,
+          headers,
+          redirect: "manual",
+          cache: "no-store",
+          signal: controller.signal,
+        });
+        const outcome: Outcome = { kind: "answered", status: response.status, durationMs: durationMs() };
+        controller.abort(); // the connection ends here, whatever the receiver still wants to say
+        return outcome;
+      } catch (error) {
+        return { kind: "unanswered", error: controller.signal.aborted ? "timeout" : errorOf(error), durationMs: durationMs() };
+      }
+    });
+  };
+
+  return async (asked) => {
+    const checked = checkOutboundUrl(asked.url, { ...settings, ports: webhookPorts });
+    if (!checked.ok) return { kind: "unanswered", error: "connection", durationMs: 0 };
+    const { href, hostname, local } = checked.url;
+    const verdict = local ? "public" : await judge(hostname);
+    if (verdict === "unanswered") return { kind: "unready", error: "dns" };
+    if (verdict === "not_public") return { kind: "unanswered", error: "dns", durationMs: 0 };
+    return post({ ...asked, url: href });
+  };
+};
