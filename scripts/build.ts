@@ -4,12 +4,15 @@
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { build } from "esbuild";
+import { sha256Hex } from "../core/hash.ts";
 import { bundleVerifier } from "../verifier/build.ts";
 import { buildWidget } from "../widget/build.mjs";
 
 const assetsDir = "dist/assets";
 const namesPath = "workers/pages/assets.gen.ts";
 const verifierPath = "workers/pages/verifier.gen.ts";
+/** Every copy of the page script that was ever deployed: somebody's page may name it, with its integrity, for years. */
+export const releasedDir = "widget/released";
 
 /** Cross-origin pages load the script, with or without an integrity attribute; hashed copies never change. */
 const headers = `/v1/svc.js
@@ -80,19 +83,29 @@ const writeChanged = (path: string, contents: string | Uint8Array): void => {
   writeFileSync(path, contents);
 };
 
+/** Throws when a file is not what its name says: a page that pins it would refuse it. */
+const releasedCopies = (): readonly { readonly address: string; readonly contents: Buffer }[] =>
+  readdirSync(releasedDir).map((name) => {
+    const contents = readFileSync(join(releasedDir, name));
+    if (name !== `svc-${sha256Hex(contents).slice(0, 12)}.js`) throw new Error(`build: ${join(releasedDir, name)} was changed`);
+    return { address: `/v1/${name}`, contents };
+  });
+
 /** New files first, then old ones go: a runtime that serves this folder meanwhile never misses one. */
-export const buildAssets = async (): Promise<void> => {
+export const buildAssets = async (): Promise<{ readonly hash12: string; readonly integrity: string }> => {
   const assets = await pageAssets();
-  const { hash12 } = await buildWidget({ outDir: assetsDir });
-  for (const { address, contents } of assets) writeChanged(join(assetsDir, address), contents);
+  const { hash12, integrity } = await buildWidget({ outDir: assetsDir });
+  const released = releasedCopies();
+  for (const { address, contents } of [...assets, ...released]) writeChanged(join(assetsDir, address), contents);
   writeChanged(join(assetsDir, "_headers"), headers);
   writeChanged(namesPath, namesModule(assets));
   writeChanged(verifierPath, verifierModule((await bundleVerifier()).page));
-  const served = new Set(["/_headers", "/v1/svc.js", `/v1/svc-${hash12}.js`, ...assets.map(({ address }) => address)]);
+  const served = new Set(["/_headers", "/v1/svc.js", `/v1/svc-${hash12}.js`, ...[...assets, ...released].map(({ address }) => address)]);
   for (const entry of readdirSync(assetsDir, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (entry.isFile() && !served.has(`/${relative(assetsDir, path)}`)) rmSync(path);
   }
+  return { hash12, integrity };
 };
 
 if (import.meta.main) await buildAssets();

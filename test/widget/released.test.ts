@@ -1,0 +1,35 @@
+// Pages pin a copy of the page script by its name and its integrity; every copy that was ever released stays what it was.
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+
+const released = readdirSync("widget/released");
+
+describe("released copies of the page script", () => {
+  let service: LocalService;
+  beforeAll(async () => {
+    service = await startLocalService();
+  });
+  afterAll(() => service.stop());
+
+  test("there are some", () => {
+    expect(released.length).toBeGreaterThan(0);
+  });
+
+  test.each(released)("%s is served byte for byte, for good and to any page", async (name) => {
+    const kept = readFileSync(join("widget/released", name));
+    const response = await fetch(`${service.origin}/v1/${name}`);
+    expect(response.status).toBe(200);
+    expect(Buffer.from(await response.arrayBuffer()).equals(kept)).toBe(true);
+    expect(name).toBe(`svc-${createHash("sha256").update(kept).digest("hex").slice(0, 12)}.js`);
+    expect(response.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
+    expect(response.headers.get("cross-origin-resource-policy")).toBe("cross-origin");
+  });
+
+  test("a copy nobody released is not there", async () => {
+    expect((await fetch(`${service.origin}/v1/svc-000000000000.js`)).status).toBe(404);
+  });
+});
