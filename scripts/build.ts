@@ -5,7 +5,7 @@ import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, wri
 import { basename, dirname, join, relative } from "node:path";
 import { build } from "esbuild";
 import { sha256Hex } from "../core/hash.ts";
-import { bundleVerifier } from "../verifier/build.ts";
+import { bundleSignatureVerifier, bundleVerifier } from "../verifier/build.ts";
 import { buildWidget } from "../widget/build.mjs";
 
 const assetsDir = "dist/assets";
@@ -13,6 +13,7 @@ const namesPath = "workers/pages/assets.gen.ts";
 const verifierPath = "workers/pages/verifier.gen.ts";
 /** Every copy of the page script that was ever deployed: somebody's page may name it, with its integrity, for years. */
 export const releasedDir = "widget/released";
+const signatureVerifierPath = "dist/verify-signature.mjs"; // for receivers of webhooks; not served
 
 /** Cross-origin pages load the script, with or without an integrity attribute; hashed copies never change. */
 const headers = `/v1/svc.js
@@ -101,6 +102,7 @@ export const buildAssets = async (): Promise<{ readonly hash12: string; readonly
   writeChanged(namesPath, namesModule(assets));
   writeChanged(verifierPath, verifierModule((await bundleVerifier()).page));
   const served = new Set(["/_headers", "/v1/svc.js", `/v1/svc-${hash12}.js`, ...[...assets, ...released].map(({ address }) => address)]);
+  writeChanged(signatureVerifierPath, await bundleSignatureVerifier());
   for (const entry of readdirSync(assetsDir, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (entry.isFile() && !served.has(`/${relative(assetsDir, path)}`)) rmSync(path);

@@ -1,5 +1,6 @@
-// Builds the verifier: dist/svc-verify.mjs for Node, also a module for programs; and the script of the page that checks itself.
-// Neither depends on anything, and neither is minified: whoever relies on it can read it.
+// Builds the verifier: dist/svc-verify.mjs for Node, also a module for programs; the script of the page that checks itself; and
+// dist/verify-signature.mjs for receivers of webhooks. None depends on anything, and none is minified: whoever relies on it can
+// read it.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -46,6 +47,10 @@ export const bundleVerifier = async (): Promise<BuiltVerifier> => {
   ]);
   return { command, page };
 };
+
+/** dist/verify-signature.mjs: the module that receivers of webhooks copy into their project. */
+export const bundleSignatureVerifier = (): Promise<string> =>
+  bundle({ entryPoints: [at("../core/webhooks/verify-signature.ts")], format: "esm", platform: "neutral" });
 
 /** Writes `svc-verify.mjs` and `svc-verify-page.js` into the folder. */
 export const buildVerifier = async (outDir: string): Promise<BuiltVerifier> => {

@@ -1,6 +1,6 @@
 // For receivers: whether a delivery was sent by whoever holds the endpoint's secret, and just now. Published as
 // dist/verify-signature.mjs, without any dependency: it runs wherever JavaScript does.
-import { hexOf, utf8 } from "../bytes.ts";
+import { concatBytes, hexOf, utf8 } from "../bytes.ts";
 import { hmacSha256 } from "../hash.ts";
 
 const toleranceSeconds = 300; // SPEC, Webhook signature 4
@@ -11,13 +11,6 @@ const isSame = (a: string, b: string): boolean => {
   let difference = 0;
   for (let at = 0; at < a.length; at += 1) difference |= a.charCodeAt(at) ^ b.charCodeAt(at);
   return difference === 0;
-};
-
-const joined = (prefix: Uint8Array, body: Uint8Array): Uint8Array => {
-  const bytes = new Uint8Array(prefix.length + body.length);
-  bytes.set(prefix);
-  bytes.set(body, prefix.length);
-  return bytes;
 };
 
 /**
@@ -35,7 +28,7 @@ export const verifySignature = (
   if (time === undefined || signatures === undefined || secret === "") return false;
   if (!(Math.abs(nowSeconds - Number(time)) <= toleranceSeconds)) return false;
   const body = typeof rawBody === "string" ? utf8(rawBody) : rawBody;
-  const expected = hexOf(hmacSha256(utf8(secret), joined(utf8(`${time}.`), body)));
+  const expected = hexOf(hmacSha256(utf8(secret), concatBytes(utf8(`${time}.`), body)));
   let fits = false;
   for (const given of signatures.split(",v1=").slice(1)) fits = isSame(expected, given) || fits;
   return fits;

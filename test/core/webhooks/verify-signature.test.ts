@@ -3,6 +3,7 @@ import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { deliveryHeaders, secretHint, webhookSecret } from "../../../core/webhooks/signature.ts";
 import { verifySignature } from "../../../core/webhooks/verify-signature.ts";
+import { bundleSignatureVerifier } from "../../../verifier/build.ts";
 import vectors from "../../vectors/webhook-signatures.json" with { type: "json" };
 
 const secret = webhookSecret(Uint8Array.from({ length: 32 }, (_, at) => at * 7));
@@ -24,6 +25,19 @@ describe("a signature", () => {
   test.each(vectors.signatures)("matches the vector: $note", ({ secret: of, t, body: signed, v1, now_seconds, valid }) => {
     expect(verifySignature(signed, `t=${t},v1=${v1}`, of, now_seconds)).toBe(valid);
     if (valid) expect(createHmac("sha256", of).update(`${t}.${signed}`).digest("hex")).toBe(v1);
+  });
+
+  test("is checked by the published module as by the source, with nothing it would have to fetch", async () => {
+    const source = await bundleSignatureVerifier();
+    expect(source).not.toMatch(/\bimport\b|\brequire\(|\bprocess\b|\bBuffer\b/);
+    const published = (await import(`data:text/javascript;base64,${Buffer.from(source).toString("base64")}`)) as {
+      verifySignature: typeof verifySignature;
+    };
+    expect(Object.keys(published)).toEqual(["verifySignature"]);
+    for (const { secret: of, t, body: signed, v1, now_seconds, valid } of vectors.signatures) {
+      expect(published.verifySignature(signed, `t=${t},v1=${v1}`, of, now_seconds)).toBe(valid);
+    }
+    expect(published.verifySignature(body, header(), secret, now)).toBe(true);
   });
 
   test("W20: is what independent code computes from the same bytes", () => {
