@@ -19,14 +19,8 @@ const token = "token-of-the-cross-check";
 const sizes = [1, 2, 255, 256, 257, 1_000, 65_537]; // around one tile and one tile of tiles
 const entry = (at: number): Uint8Array<ArrayBuffer> => utf8(`entry ${at}`);
 
-/** The ledger and nothing else: what its operator deploys. */
-const standalone = `
-export { LedgerLog } from "./durable-objects/ledger-log.ts";
-export default { fetch: (request, env) => env.LEDGER_LOG.getByName(env.LEDGER_ORIGIN).fetch(request) };
-`;
-
 const bundled = await build({
-  stdin: { contents: standalone, resolveDir: process.cwd(), loader: "ts" },
+  entryPoints: ["workers/ledger/entry.ts"], // the ledger and nothing else: what its operator deploys
   bundle: true,
   write: false,
   format: "esm",

@@ -67,7 +67,7 @@ const auditKey = (origins: readonly string[], now: string): Drawn => {
 
 const ledgerKey = (origin: string, now: string): Drawn => {
   const { secret, vkey } = noteKeyPair(origin, drawnBytes());
-  return { secret, publicParts: { vars: { LEDGER_VKEYS: vkey }, logs: [{ origin, vkey, valid_from: now, role: "ledger" }] } };
+  return { secret, publicParts: { vars: { LEDGER_VKEYS: vkey }, logs: [{ origin, vkey, valid_from: now, role: "primary" }] } };
 };
 
 const witnessKey = (name: string): Drawn => {

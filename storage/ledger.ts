@@ -57,7 +57,7 @@ const chunks = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 
 /** Before the next try: 2, 4, 8 … 512, 900 s, give or take a quarter (`spread` is 0 to 1). */
-const retryDelayMs = (attempts: number, spread: number): number =>
+export const retryDelayMs = (attempts: number, spread: number): number =>
   Math.round(Math.min(longestWaitMs, 2 ** Math.min(attempts + 1, 10) * secondMs) * (0.75 + 0.5 * spread));
 
 /** Rows that store what became of a claimed batch. A row whose lease was lost is left to whoever has it now. */

@@ -2,9 +2,8 @@
 // on every route instead of running half configured, and says in its log everything that is missing at once.
 import { bytesOfBase64, bytesOfBase64Url } from "../core/bytes.ts";
 import { isMailbox } from "../core/mailbox.ts";
-import { isOrigin } from "../core/ledger/checkpoint.ts";
-import { keyKinds, parseSkey, parseVkey } from "../core/ledger/note.ts";
-import { sha256, type Bytes } from "../core/hash.ts";
+import type { Bytes } from "../core/hash.ts";
+import { isDrawn, readProofSettings, type ProofSettings } from "../core/ledger/settings.ts";
 import type { AuditLog } from "../durable-objects/audit-log.ts";
 import type { BusinessLog } from "../durable-objects/business-log.ts";
 import type { EndpointLane } from "../durable-objects/endpoint-lane.ts";
@@ -28,16 +27,13 @@ export interface Env {
   readonly [name: string]: unknown;
 }
 
-export interface Config {
+export interface Config extends ProofSettings {
   readonly environment: "development" | "production";
   readonly baseUrl: string;
   readonly verifyUrl: string;
   readonly cdnUrl: string;
   readonly mcpUrl: string;
   readonly appUrl: string;
-  readonly ledger: LedgerSettings;
-  /** Note-format secrets of the audit log, by shard. */
-  readonly auditKeys: ReadonlyMap<number, readonly string[]>;
   readonly dohUrls: readonly string[];
   readonly masterKeys: ReadonlyMap<string, Bytes>;
   readonly indexKey: Bytes;
@@ -51,19 +47,6 @@ export interface Config {
   readonly devFetchAllow: readonly string[];
   /** False once DEV_RATE_SCALE changed the limits: the platform's shield cannot be scaled with them. */
   readonly shielded: boolean;
-}
-
-export interface LedgerSettings {
-  /** `tlog:<origin>`, as in anchors and receipts. */
-  readonly id: string;
-  readonly origin: string;
-  /** Address of the ledger's interface; empty for the embedded one. */
-  readonly url: string;
-  readonly writeToken: string;
-  /** The embedded ledger's own secrets; empty for one elsewhere. */
-  readonly keys: readonly string[];
-  /** Public keys pinned in the settings: those of a ledger elsewhere, and earlier ones of the embedded. */
-  readonly vkeys: readonly string[];
 }
 
 export interface MailSettings {
@@ -88,7 +71,7 @@ const addresses = ["BASE_URL", "VERIFY_URL", "CDN_URL", "MCP_URL", "APP_URL"] as
 
 const secretBytes = (text: string | undefined): Bytes | null => {
   const bytes = text === undefined ? null : bytesOfBase64(text);
-  return bytes !== null && bytes.length === keyBytes && new Set(bytes).size > 8 ? bytes : null; // a key of few distinct bytes was typed, not drawn
+  return bytes !== null && bytes.length === keyBytes && isDrawn(bytes) ? bytes : null;
 };
 
 /** `1:<base64>,2:<base64>`: version and key, the newest last. */
@@ -101,27 +84,6 @@ const masterKeysOf = (text: string | undefined): ReadonlyMap<string, Bytes> | nu
     keys.set(version, bytes);
   }
   return keys.size === 0 ? null : keys;
-};
-
-const wordsOf = (text: string | undefined): string[] => (text ?? "").split(/\s+/).filter((word) => word !== "");
-
-const shortestToken = 32; // characters; 192 bits in base64url
-
-const ledgerOf = (
-  setting: (name: string) => string | undefined,
-): { readonly ledger: LedgerSettings; readonly faults: readonly string[] } => {
-  const origin = setting("LEDGER_ORIGIN") ?? "";
-  const url = setting("LEDGER_URL") ?? "";
-  const writeToken = setting("LEDGER_WRITE_TOKEN") ?? "";
-  const keys = wordsOf(setting("LEDGER_KEY"));
-  const vkeys = wordsOf(setting("LEDGER_VKEYS"));
-  const faults: string[] = [];
-  if (!isOrigin(origin)) faults.push("LEDGER_ORIGIN");
-  if (writeToken.length < shortestToken) faults.push("LEDGER_WRITE_TOKEN");
-  if (url === "" && (keys.length === 0 || keys.some((key) => parseSkey(key)?.name !== origin))) faults.push("LEDGER_KEY");
-  if (vkeys.some((key) => parseVkey(sha256, key)?.kind !== keyKinds.log) || (url !== "" && vkeys.length === 0)) faults.push("LEDGER_VKEYS");
-  if (url !== "" && (!URL.canParse(url) || url.endsWith("/"))) faults.push("LEDGER_URL");
-  return { ledger: { id: `tlog:${origin}`, origin, url, writeToken, keys: url === "" ? keys : [], vkeys }, faults };
 };
 
 /** How mail leaves. There is no deployment without it: nobody could sign in or withdraw, and nothing would say so. */
@@ -149,17 +111,6 @@ const mailOf = (
   return { mail: { from, transport: { kind: "capture" } }, faults };
 };
 
-/** Secrets of the audit log are told apart by their names: `<host>/audit/<shard>`. */
-const auditKeysOf = (text: string | undefined): ReadonlyMap<number, readonly string[]> | null => {
-  const shards = new Map<number, string[]>();
-  for (const secret of wordsOf(text)) {
-    const shard = /\/audit\/(\d{1,4})$/.exec(parseSkey(secret)?.name ?? "")?.[1];
-    if (shard === undefined) return null;
-    shards.set(Number(shard), [...(shards.get(Number(shard)) ?? []), secret]);
-  }
-  return shards.has(0) ? shards : null;
-};
-
 /** Throws one ConfigFault naming every missing or unfit setting. Never prints a value. */
 export const readConfig = (env: Env): Config => {
   const setting = (name: string): string | undefined => (typeof env[name] === "string" && env[name] !== "" ? env[name] : undefined);
@@ -180,10 +131,8 @@ export const readConfig = (env: Env): Config => {
   if (issuerSeed === null) faults.push("ISSUER_KEY");
   const retiredIssuerKeys = (setting("RETIRED_ISSUER_KEYS") ?? "").split(" ").filter((key) => key !== "");
   if (retiredIssuerKeys.some((key) => bytesOfBase64Url(key)?.length !== keyBytes)) faults.push("RETIRED_ISSUER_KEYS");
-  const { ledger, faults: ledgerFaults } = ledgerOf(setting);
-  faults.push(...ledgerFaults);
-  const auditKeys = auditKeysOf(setting("AUDIT_KEY"));
-  if (auditKeys === null) faults.push("AUDIT_KEY");
+  const { settings: proofs, faults: proofFaults } = readProofSettings(setting, !development);
+  faults.push(...proofFaults);
 
   const { mail, faults: mailFaults } = mailOf(env, setting, development);
   faults.push(...mailFaults);
@@ -197,8 +146,7 @@ export const readConfig = (env: Env): Config => {
   const { limits, faults: limitFaults } = readLimits(setting, scale);
   faults.push(...limitFaults);
 
-  if (faults.length > 0 || masterKeys === null || indexKey === null || issuerSeed === null || auditKeys === null)
-    throw new ConfigFault(faults);
+  if (faults.length > 0 || masterKeys === null || indexKey === null || issuerSeed === null) throw new ConfigFault(faults);
   return Object.freeze({
     environment: development ? "development" : "production",
     baseUrl: setting("BASE_URL") as string,
@@ -206,8 +154,7 @@ export const readConfig = (env: Env): Config => {
     cdnUrl: setting("CDN_URL") as string,
     mcpUrl: setting("MCP_URL") as string,
     appUrl: setting("APP_URL") as string,
-    ledger,
-    auditKeys,
+    ...proofs,
     dohUrls: (setting("DOH_URLS") ?? "").split(" ").filter((url) => url !== ""),
     masterKeys,
     indexKey,

@@ -4,20 +4,15 @@ import type { Limit, WindowState } from "../core/access/window.ts";
 import type { ToE164 } from "../core/certificates/matching.ts";
 import type { Mailer } from "../core/mail/message.ts";
 import type { RandomBytes } from "../core/ids.ts";
-import type { LedgerAdapter } from "../core/ledger/adapter.ts";
-import { vkeyOf } from "../core/ledger/note.ts";
-import type { TrustedLogKey } from "../core/ledger/receipt.ts";
 import type { Clock } from "../core/time.ts";
 import { captureMail, capturedMail, type CapturedMail } from "../storage/captured-mail.ts";
 import { homesOf, type Homes } from "../storage/homes.ts";
 import { RememberedClients } from "../storage/remembered-clients.ts";
 import { openSigner, type Signer } from "../storage/signer.ts";
 import { openVault, type Vault } from "../storage/vault.ts";
-import { noteCrypto, openNoteSigner } from "../storage/note-keys.ts";
 import type { AuditLog } from "../durable-objects/audit-log.ts";
 import type { BusinessLog } from "../durable-objects/business-log.ts";
 import type { SendRequest } from "./adapters/exchange.ts";
-import { tlogAdapter, type TlogLedger } from "./adapters/ledger-tlog.ts";
 import { AddressWindows } from "./adapters/address-windows.ts";
 import { readPage, type ReadPage } from "./adapters/html-page.ts";
 import { bindingMailer, httpMailer } from "./adapters/mailer.ts";
@@ -29,13 +24,10 @@ import { openWebhookSender, type PostWebhook } from "./adapters/webhook-sender.t
 import { readConfig, type Config, type Env } from "./env.ts";
 import type { LimitName } from "./limits.ts";
 import { consoleLog, type Log } from "./log.ts";
-
-export interface TrustedLog extends TrustedLogKey {
-  readonly role: "primary" | "audit";
-}
+import { openProofServices, type ProofServices } from "./proof-services.ts";
 
 /** Per isolate: nothing here belongs to a request. */
-export interface Platform {
+export interface Platform extends ProofServices {
   readonly config: Config;
   readonly homes: Homes;
   readonly kv: KVNamespace;
@@ -56,12 +48,8 @@ export interface Platform {
   readonly postWebhook: PostWebhook;
   /** The embedded ledger's HTTP interface. */
   readonly ledgerLog: (request: Request) => Promise<Response>;
-  /** Keys of the ledger and of the audit log, as published for those who check proofs. */
-  readonly trustedLogs: readonly TrustedLog[];
   /** Asks for the anchors to be worked on, somewhere else and soon. */
   readonly kickAnchors: () => Promise<void>;
-  /** Where statements are anchored: the primary first. */
-  readonly ledgers: readonly LedgerAdapter[];
   /** How mail leaves; operations put it into the outbox and never call this before an answer. */
   readonly mailer: Mailer;
   /** Development's mailbox, newest first; empty everywhere else. */
@@ -88,32 +76,6 @@ const exactly = (env: Env, limit: Limit, name: string, key: string, now: number)
   return object.take({ count: limit.count, seconds: limit.seconds }, now);
 };
 
-const always = "1970-01-01T00:00:00.000Z"; // a key without a known beginning; receipts say when they were verified
-
-const vkeysOf = (secrets: readonly string[]): Promise<string[]> =>
-  Promise.all(secrets.map(async (secret) => vkeyOf((await openNoteSigner(secret)).key)));
-
-/** The keys of every log whose proofs this service hands out, for those who check them: to be pinned, not to be fetched again. */
-const openTrustedLogs = async (config: Config): Promise<readonly TrustedLog[]> => {
-  const { origin, keys, vkeys } = config.ledger;
-  const ledgers = [...(await vkeysOf(keys)), ...vkeys].map((vkey) => ({ origin, vkey, validFrom: always, role: "primary" as const }));
-  const audits = (await vkeysOf([...config.auditKeys.values()].flat())).map((vkey) => ({
-    origin: vkey.slice(0, vkey.indexOf("+")),
-    vkey,
-    validFrom: always,
-    role: "audit" as const,
-  }));
-  return [...ledgers, ...audits];
-};
-
-/** The primary ledger: the embedded one through its HTTP interface, or one elsewhere over the network. */
-const openLedger = (config: Config, trusted: readonly TrustedLog[], embedded: SendRequest, clock: Clock): LedgerAdapter => {
-  const { origin, url, writeToken } = config.ledger;
-  const trust = trusted.filter(({ role }) => role === "primary");
-  const ledger: TlogLedger = { origin, role: "primary", baseUrl: url === "" ? `https://${origin}` : url, writeToken, trust };
-  return tlogAdapter(ledger, url === "" ? embedded : (request) => fetch(request), noteCrypto, clock);
-};
-
 /** Captured mail is kept in the first home: a mail belongs to none. */
 const openMailer = (env: Env, config: Config, store: { readonly db: D1Database; readonly vault: Vault }, clock: Clock): Mailer => {
   const { transport } = config.mail;
@@ -137,7 +99,7 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
     checkHost: openHostCheck({ dohUrls: config.dohUrls, ownHosts }),
   };
   const clock: Clock = () => Date.now() + config.clockOffsetMs;
-  const trustedLogs = await openTrustedLogs(config);
+  const random: RandomBytes = (count) => crypto.getRandomValues(new Uint8Array(count));
   const vault = await openVault(config);
   const ledgerLog: SendRequest = (request) => env.LEDGER_LOG.getByName(config.ledger.origin).fetch(request);
   return {
@@ -158,12 +120,11 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
     kickAnchors: async () => {
       await env.ANCHOR_KICKS.send({});
     },
-    trustedLogs,
-    ledgers: [openLedger(config, trustedLogs, ledgerLog, clock)],
+    ...(await openProofServices(config, ledgerLog, clock, random)),
     mailer: openMailer(env, config, { db: env.DB, vault }, clock),
     mailbox: (to) => capturedMail(env.DB, vault, to),
     clock,
-    random: (count) => crypto.getRandomValues(new Uint8Array(count)),
+    random,
     log: consoleLog,
     takeByAddress: async (name, key) => {
       const state = windows.take(`${name}:${key}`, config.limits[name], clock());

@@ -5,6 +5,7 @@ import type { Json } from "../canonical-json.ts";
 import type { AuditChain } from "../facts.ts";
 import type { BusinessId, CertId } from "../ids.ts";
 import type { Instant } from "../time.ts";
+import type { AttestedStatement } from "./attested.ts";
 import type { CertificateStatus } from "./certificate.ts";
 import { canonicalPreimage, preimageOf, type Preimage } from "./fingerprint.ts";
 import type { SubjectFields } from "./subject.ts";
@@ -26,6 +27,8 @@ export interface PublishedAnchor {
   readonly status: "pending" | "prepared" | "anchored" | "parked";
   readonly receipt: string | null;
   readonly anchoredAt: Instant | null;
+  /** What others attested of it; absent or null until somebody has. */
+  readonly attested?: AttestedStatement | null;
 }
 
 export interface IssuerSignature {

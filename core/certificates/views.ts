@@ -5,6 +5,7 @@ import type { Json } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
 import { isoOf, isoOrNull, type Instant } from "../time.ts";
 import { receiptProofText, type Receipt } from "../ledger/receipt.ts";
+import { attestedView } from "./attested.ts";
 import { fingerprintVersion } from "./fingerprint.ts";
 import {
   policiesStatus,
@@ -56,6 +57,7 @@ const anchorView = (anchor: PublishedAnchor | null): JsonObject | null => {
     // our clock: nobody else vouches for this time
     anchored_at_source: "service",
     tlog_proof: receiptProofText(receipt),
+    ...(anchor.attested && { attested: attestedView(anchor.attested) }),
   };
 };
 

@@ -51,6 +51,9 @@ const parseRekorKey = (hash: Hash, vkey: string): RekorKey | null => {
   return { name, keyId, isBy: (crypto, text, signature) => crypto.verifyEcdsa(spki, utf8(text), signature) };
 };
 
+/** True for the one-line form of a key that Rekor signs checkpoints with. */
+export const isRekorVkey = (hash: Hash, vkey: string): boolean => parseRekorKey(hash, vkey) !== null;
+
 /** The trusted keys that signed; a fault when one is claimed and did not, or none is there. */
 const signersOf = async (
   crypto: RekorCrypto,

@@ -45,6 +45,10 @@ const configured = (...deployments: readonly Readonly<Record<string, string>>[])
     ...Object.fromEntries(["BASE_URL", "VERIFY_URL", "CDN_URL", "MCP_URL", "APP_URL"].map((name) => [name, "https://api.example.com"])),
     LEDGER_ORIGIN: ledger,
     AUDIT_VKEY: published.vars.AUDIT_VKEY,
+    MAIL_FROM: "no-reply@example.com",
+    MAIL_TRANSPORT: "http",
+    MAIL_HTTP_URL: "https://mail.example/send",
+    MAIL_HTTP_TOKEN: "given by the mail provider",
   };
   const script = `import { readConfig } from "./workers/env.ts";
     for (const env of JSON.parse(process.argv[1])) {
@@ -103,7 +107,7 @@ describe("the keys of a deployment", () => {
     expect(published.anchor_keys).toEqual([{ spki: spki.toString("base64"), spki_sha256: fingerprint }]);
     expect(published.logs.map(({ origin, role }) => [origin, role])).toEqual([
       [audit, "audit"],
-      [ledger, "ledger"],
+      [ledger, "primary"],
     ]);
   });
 

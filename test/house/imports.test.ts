@@ -49,7 +49,8 @@ describe("imports", () => {
 
   test("never go through a barrel: a path in an import is the path of the code", () => {
     const barrels = files.filter((file) => /^export \* from/m.test(read(file)));
-    const reexports = imports.filter(({ file, statement }) => /^\s*export/.test(statement) && file !== "workers/index.ts").map(named);
+    const entries = ["workers/index.ts", "workers/ledger/entry.ts"]; // the platform looks for objects in the entry
+    const reexports = imports.filter(({ file, statement }) => /^\s*export/.test(statement) && !entries.includes(file)).map(named);
     expect([...barrels, ...reexports]).toEqual([]);
     expect(files.filter((file) => /(?:^|\/)index\.tsx?$/.test(file))).toEqual(["workers/index.ts"]);
   });

@@ -3,10 +3,12 @@ import { createExecutionContext } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { demoWorld, type DemoBusiness } from "../../scripts/demo-world.ts";
 import type { Home } from "../../core/ids.ts";
+import { keyKinds } from "../../core/ledger/note.ts";
 import type { Env } from "../../workers/env.ts";
 import { buildApp } from "../../workers/app.ts";
 import worker from "../../workers/index.ts";
 import { openPlatform } from "../../workers/services.ts";
+import { drawnSecretOf, vkeyOfSecret } from "./note-keys.ts";
 
 const secret = "d29ybGQgb2YgdGhlIHRlc3RzLCBub3QgYSBzZWNyZXQ=";
 export const world = demoWorld(secret);
@@ -53,8 +55,14 @@ export const serviceWith = (settings: Readonly<Record<string, unknown>> = {}, ho
 export const entryWith = (settings: Readonly<Record<string, unknown>>, host = "http://svc.test"): Call =>
   callsTo((request, context) => worker.fetch(request, { ...env, ...settings } as unknown as Env, context), host);
 
-/** Addresses and settings of a production deployment; the secrets are those of the tests. */
+const productionAuditKey = await drawnSecretOf("svc.test/audit/0");
+
+/** Addresses and settings of a production deployment; keys of logs are drawn, the other secrets are those of the tests. */
 export const productionSettings = {
+  LEDGER_KEY: await drawnSecretOf("ledger.svc.test/ledger/test"),
+  LEDGER_WITNESS_KEY: await drawnSecretOf("ledger.svc.test/witness", keyKinds.witness),
+  AUDIT_KEY: productionAuditKey,
+  AUDIT_VKEY: await vkeyOfSecret(productionAuditKey),
   ENVIRONMENT: "production",
   BASE_URL: "https://api.svc.test/v1",
   VERIFY_URL: "https://verify.svc.test",

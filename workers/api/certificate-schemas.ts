@@ -161,6 +161,25 @@ const anchor = z
       .optional()
       .openapi({ description: "`service`: the time is ours; nobody else vouches for it." }),
     tlog_proof: orNull(z.string()).optional().openapi({ description: "The proof in the c2sp.org/tlog-proof@v1 text form." }),
+    attested: z
+      .object({
+        tree_size: orNull(z.string()).openapi({ description: "Decimal." }),
+        signed_root: z.string().openapi({ description: "A checkpoint of the ledger that others attested, with the lines of witnesses." }),
+        inclusion_proof: z.array(z.string()).openapi({ description: "Base64 hashes that lead from the statement to that checkpoint." }),
+        time: orNull(timestamp).openapi({ description: "When it was attested, by a clock that is not ours." }),
+        time_source: z.enum(["rfc3161", "cosignature"]).openapi({ description: "Whose clock: an authority's, or a witness's." }),
+        attestations: z.array(
+          z.object({
+            kind: z.enum(["rfc3161", "cosignature"]),
+            tsa: z.string().optional(),
+            name: z.string().optional(),
+            time: timestamp,
+            token: z.string().optional().openapi({ description: "RFC 3161 reply over the checkpoint without cosignatures, base64." }),
+          }),
+        ),
+      })
+      .optional()
+      .openapi({ description: "What others attested of it, once somebody has: a time stamp, or witnesses that saw no other history." }),
   })
   .openapi("Anchor", { description: "What is anchored in the append-only ledger." });
 

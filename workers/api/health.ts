@@ -99,15 +99,30 @@ const trustRoute = createRoute({
                   vkey: z.string().openapi({ description: "Public key in the signed-note form." }),
                   valid_from: z.string().openapi({ format: "date-time" }),
                   valid_to: z.string().nullable().openapi({ format: "date-time" }),
-                  role: z
-                    .enum(["primary", "audit"])
-                    .openapi({ description: "`primary`: statements are anchored in it. `audit`: it holds the audit chains." }),
+                  role: z.enum(["primary", "mirror", "audit"]).openapi({
+                    description: "`primary`: statements are anchored in it. `mirror`: checkpoints are. `audit`: it holds the audit chains.",
+                  }),
                 }),
               ),
-              witnesses: z.array(z.string()),
-              policy: z.object({ witness_min: z.int() }),
-              tsa: z.array(z.object({ name: z.string(), spki_sha256: z.string(), pem: z.string() })),
+              witnesses: z.array(z.string()).openapi({ description: "Public keys whose cosignatures may stand under checkpoints." }),
+              policy: z
+                .object({ witness_min: z.int() })
+                .openapi({ description: "How many witnesses a verifier asks for, unless it is told otherwise." }),
+              tsa: z
+                .array(
+                  z.object({
+                    name: z.string(),
+                    spki_sha256: z.string(),
+                    pem: z.string(),
+                    valid_from: z.string().openapi({ format: "date-time" }),
+                    valid_to: z.string().nullable().openapi({ format: "date-time" }),
+                  }),
+                )
+                .openapi({ description: "Time-stamp authorities, by the SHA-256 of their public key (SPKI, hex)." }),
               issuer_keys: z.object({ keys: z.array(jwk) }),
+              anchor_keys: z
+                .array(z.string())
+                .openapi({ description: "The issuer's keys in ledgers that want every entry signed: SPKI, base64." }),
             })
             .openapi("Trust"),
           example: {
@@ -125,6 +140,7 @@ const trustRoute = createRoute({
             policy: { witness_min: 0 },
             tsa: [],
             issuer_keys: { keys: [exampleSigningKey] },
+            anchor_keys: [],
           },
         },
       },

@@ -1,7 +1,8 @@
 // What each cron tick does. Every job is driven by what is due, not by the tick: a missed tick is late work, a doubled
 // tick is no work.
 import type { Instant } from "../../core/time.ts";
-import { checkpointAudit, kickAudit } from "../operations/checkpoints.ts";
+import { attestDue } from "../operations/attestations.ts";
+import { checkpointAudit, checkpointLedger, kickAudit } from "../operations/checkpoints.ts";
 import { dropExpired } from "../operations/expiry.ts";
 import { submitAnchors, unpark } from "../operations/ledger.ts";
 import { relayMail } from "../operations/mail.ts";
@@ -14,11 +15,15 @@ const everyQuarter = "*/15 * * * *";
 
 /** `at` is the tick's own time: a window belongs to the tick, however late it runs. */
 export const scheduled = async (platform: Platform, cron: string, at: Instant): Promise<void> => {
-  if (cron === everyQuarter) await checkpointAudit(platform, at);
+  if (cron === everyQuarter) {
+    await checkpointAudit(platform, at);
+    await checkpointLedger(platform, at);
+    await attestDue(platform);
+  }
   if (cron !== everyMinute) return;
   await kickAudit(platform);
   await dropExpired(platform);
   await unpark(platform);
-  // side by side: no slow ledger, mail provider or policy host keeps the others waiting
-  await Promise.all([relayOutbox(platform), submitAnchors(platform), relayMail(platform), sweepEvents(platform)]);
+  // side by side: no slow ledger, attestor, mail provider or policy host keeps the others waiting
+  await Promise.all([relayOutbox(platform), submitAnchors(platform), relayMail(platform), sweepEvents(platform), attestDue(platform)]);
 };

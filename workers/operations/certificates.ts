@@ -26,6 +26,7 @@ import { policyText } from "../../storage/policies.ts";
 import { viewTrail } from "../../storage/views.ts";
 import { kindOfError } from "../log.ts";
 import type { Services } from "../services.ts";
+import { withAttested } from "./attestations.ts";
 import { followUpSoon } from "./follow-up.ts";
 import { relaySoon } from "./outbox.ts";
 
@@ -235,7 +236,8 @@ export const captureConsent = async (services: Services, request: CaptureRequest
 export const verifyCertificate = async (services: Services, certId: CertId): Promise<Result<PublishedCertificate, "cert_not_found">> => {
   const db = services.homes.of(certId);
   const certificate = db === null ? null : await certificateById(db, certId);
-  return certificate === null ? refuse("cert_not_found") : ok(certificate);
+  if (certificate === null) return refuse("cert_not_found");
+  return ok({ ...certificate, anchor: await withAttested(services.platform, certificate.anchor) });
 };
 
 export interface ListQuery {
@@ -300,7 +302,8 @@ export const openForReading = async (
       ? null
       : await openedCertificate(db, services.vault, { certId, businessId: principal.business.id, environment: principal.environment });
   if (db === null || opened === null) return refuse("cert_not_found");
-  const [views, texts] = await Promise.all([
+  const [anchor, views, texts] = await Promise.all([
+    withAttested(services.platform, opened.certificate.anchor),
     viewTrail(db, services.vault, certId, shownViews),
     Promise.all(
       opened.certificate.policies.map(async (policy) => [policy.contentHash, await policyText(services.kv, policy.contentHash)] as const),
@@ -321,7 +324,12 @@ export const openForReading = async (
     ),
   ]);
   followUpSoon(services);
-  return ok({ opened, views, policyTexts: new Map(texts), verifyBase: services.config.verifyUrl });
+  return ok({
+    opened: { ...opened, certificate: { ...opened.certificate, anchor } },
+    views,
+    policyTexts: new Map(texts),
+    verifyBase: services.config.verifyUrl,
+  });
 };
 
 /** Where the issuance stands in the audit chain; null until it does, and while the log does not answer. */

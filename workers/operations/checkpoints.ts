@@ -1,11 +1,48 @@
 // Every quarter of an hour the audit log closes a period, signs over it, and the statement of that goes to every ledger
-// (SPEC, What the service does 5). A window that was missed is simply absent; the next one covers it.
-import { isoOf, minuteMs, type Instant } from "../../core/time.ts";
-import { highwater, keepCheckpoint } from "../../storage/checkpoints.ts";
+// (SPEC, What the service does 5); of the ledger's own checkpoint a statement goes to the mirrors. Both are shown to those who
+// attest. A window that was missed is simply absent; the next one covers it.
+import { bytesOfBase64, hexOf } from "../../core/bytes.ts";
+import { sha256Hex } from "../../core/hash.ts";
+import { withoutCosignatures } from "../../core/ledger/checkpoint.ts";
+import { isoOf, secondMs, type Instant } from "../../core/time.ts";
+import { highwater, keepCheckpoint, newestCheckpoint, witnessedSize, type AskedAttestor } from "../../storage/checkpoints.ts";
+import { ledgerState, rememberFork, rememberTree } from "../../storage/ledger.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
+import { consistencyOf } from "./attestations.ts";
+import { checkpointWindow, checkpointWindowMs } from "./windows.ts";
 
-const windowMs = 15 * minuteMs;
+type Closed = NonNullable<Awaited<ReturnType<ReturnType<Platform["auditLog"]>["checkpoint"]>>>;
+
+/**
+ * Shows a checkpoint of the audit log to the ledger's own witness before anything is made of it. Null when the witness has seen
+ * another history: such a checkpoint is neither kept nor anchored. A witness that does not answer is asked again later.
+ */
+const askGuards = async (platform: Platform, db: D1Database, closed: Closed): Promise<readonly AskedAttestor[] | null> => {
+  const asked: AskedAttestor[] = [];
+  for (const guard of platform.attestors.filter(({ of }) => of === "guard")) {
+    const signal = AbortSignal.timeout(30 * secondMs);
+    const size = BigInt(closed.size);
+    const outcome = await guard.attest(
+      {
+        note: closed.note,
+        size,
+        witnessedSize: BigInt(await witnessedSize(db, closed.origin, guard.name)),
+        consistencyProof: consistencyOf(platform, closed.origin, size, signal),
+      },
+      signal,
+    );
+    if (!outcome.ok && outcome.kind === "permanent") {
+      platform.log.fault({ at: "audit", error: `the ledger refuses the checkpoint: ${outcome.code}` });
+      return null;
+    }
+    asked.push({ kind: guard.kind, name: guard.name, attestation: outcome.ok ? outcome.attestation : null });
+  }
+  return asked;
+};
+
+const everyLog = (platform: Platform): AskedAttestor[] =>
+  platform.attestors.filter(({ of }) => of === "every log").map(({ kind, name }) => ({ kind, name, attestation: null }));
 
 const checkpointShard = async (platform: Platform, db: D1Database, shard: number, window: number): Promise<void> => {
   const log = platform.auditLog(shard);
@@ -15,14 +52,15 @@ const checkpointShard = async (platform: Platform, db: D1Database, shard: number
     platform.log.fault({ at: "audit", error: "the log is behind what it signed: frozen" });
     return;
   }
-  const closed = await log.checkpoint(window, isoOf(window * windowMs));
+  const closed = await log.checkpoint(window, isoOf(window * checkpointWindowMs));
   if (closed === null) return;
+  const guards = await askGuards(platform, db, closed);
+  if (guards === null) return;
   const { origin, size, root, note, headsRoot, headsSize, at } = closed;
-  const ledgerIds = platform.ledgers.map(({ id }) => id);
   await keepCheckpoint(
     db,
     { origin, shard, window, at: Date.parse(at), size, root, note, headsRoot, headsSize },
-    ledgerIds,
+    { ledgerIds: platform.ledgers.map(({ id }) => id), attestors: [...guards, ...everyLog(platform)] },
     platform.clock(),
   );
 };
@@ -44,9 +82,50 @@ export const checkpointAudit = async (platform: Platform, now: Instant): Promise
   if (first === undefined) return;
   for (const shard of platform.config.auditKeys.keys()) {
     try {
-      await checkpointShard(platform, first[1], shard, Math.floor(now / windowMs));
+      await checkpointShard(platform, first[1], shard, checkpointWindow(now));
     } catch (error) {
       platform.log.fault({ at: "audit", error: kindOfError(error) }); // the next window covers what this one missed
     }
+  }
+};
+
+const noHeads = sha256Hex(""); // the root over no heads: a ledger has no chains
+
+/**
+ * The ledger's checkpoint of the window, for those who attest and for the mirrors; nothing to do where there are none, nor while
+ * the ledger has not grown.
+ */
+export const checkpointLedger = async (platform: Platform, now: Instant): Promise<void> => {
+  const [ledger, ...mirrors] = platform.ledgers;
+  const [first] = platform.homes.all();
+  const attestors = everyLog(platform);
+  if (ledger === undefined || first === undefined || mirrors.length + attestors.length === 0) return;
+  const [, db] = first;
+  const { origin } = platform.config.ledger;
+  const window = checkpointWindow(now);
+  try {
+    const state = await ledgerState(db, ledger.id);
+    const kept = await newestCheckpoint(db, origin);
+    if (state.forked || (kept !== null && kept.window >= window)) return;
+    const read = await ledger.head(state.seen, AbortSignal.timeout(30 * secondMs));
+    if (!read.ok) {
+      if (read.kind === "fork") await rememberFork(db, ledger.id, read.evidence, platform.clock()).run();
+      platform.log.fault({ at: "ledger", error: read.kind === "fork" ? `fork ${ledger.id}` : `no checkpoint: ${read.code}` });
+      return;
+    }
+    const { size, root, note } = read.seen;
+    const own = withoutCosignatures(note);
+    const rootBytes = bytesOfBase64(root);
+    if (own === null || rootBytes === null || size === "0" || size === kept?.size) return;
+    const at = window * checkpointWindowMs;
+    await keepCheckpoint(
+      db,
+      { origin, shard: null, window, at, size, root: hexOf(rootBytes), note: own, headsRoot: noHeads, headsSize: "0" },
+      { ledgerIds: mirrors.map(({ id }) => id), attestors },
+      platform.clock(),
+    );
+    await rememberTree(db, ledger.id, read.seen, platform.clock()).run();
+  } catch (error) {
+    platform.log.fault({ at: "ledger", error: kindOfError(error) });
   }
 };

@@ -1,6 +1,7 @@
 // Everything that proves one certificate, gathered for its owner: from the certificate's home, the ledger's receipts and the
 // audit log. What a log cannot show at this moment is left out rather than waited for: the pack says what it lacks.
 import type { Principal } from "../../core/access/principal.ts";
+import { packedAttestation } from "../../core/certificates/attested.ts";
 import type { EvidenceParts, PackedAnchor, PackedAudit } from "../../core/certificates/evidence-parts.ts";
 import type { OpenedCertificate } from "../../core/certificates/published.ts";
 import { verifyView } from "../../core/certificates/views.ts";
@@ -11,6 +12,7 @@ import { certificateEntries } from "../../storage/audit.ts";
 import { entityAnchors, type EntityAnchor } from "../../storage/ledger.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform, Services } from "../services.ts";
+import { attestedStatement } from "./attestations.ts";
 import { openForReading } from "./certificates.ts";
 import { trustDocument } from "./trust.ts";
 
@@ -49,9 +51,19 @@ const auditOf = async (platform: Platform, db: D1Database, { certificate, chain 
 
 const packedEvents = { "certificate.issued": "issued", "certificate.revoked": "revoked" } as const;
 
-const packedAnchors = (anchors: readonly EntityAnchor[]): PackedAnchor[] =>
-  anchors.flatMap(({ event, statement, receipt }) =>
-    event in packedEvents ? [{ event: packedEvents[event as keyof typeof packedEvents], statement, receipt, attested: null }] : [],
+const packedAnchors = (platform: Platform, anchors: readonly EntityAnchor[]): Promise<PackedAnchor[]> =>
+  Promise.all(
+    anchors.flatMap(({ event, statement, receipt }) => {
+      const packed = Object.entries(packedEvents).find(([name]) => name === event)?.[1];
+      return packed === undefined
+        ? []
+        : attestedStatement(platform, receipt).then((attested) => ({
+            event: packed,
+            statement,
+            receipt,
+            attested: attested === null ? null : packedAttestation(attested),
+          }));
+    }),
   );
 
 /**
@@ -76,7 +88,7 @@ export const gatherEvidence = async (
   const [identity, anchors, audit] = await Promise.all([
     businessIdentity(db, principal.business.id),
     entityAnchors(db, config.ledger.id, certId),
-    auditOf(services, db, opened),
+    auditOf(services.platform, db, opened),
   ]);
   return ok({
     createdAt: services.clock(),
@@ -85,7 +97,7 @@ export const gatherEvidence = async (
     views,
     policyTexts,
     identity,
-    anchors: packedAnchors(anchors),
+    anchors: await packedAnchors(services.platform, anchors),
     audit,
     trust: trustDocument(services),
     issuer: {

@@ -1,0 +1,260 @@
+// The settings of everything that proves: the ledgers statements go to, the audit log's keys, and who attests checkpoints. Read
+// from text and checked as far as text can be; whether a secret's key id is that of its key is for whoever opens it. A value is
+// never repeated: a fault is the name of a setting.
+import { bytesOfBase64, utf8 } from "../bytes.ts";
+import { sha256 } from "../hash.ts";
+import { parseIJson } from "../i-json.ts";
+import type { Json } from "../canonical-json.ts";
+import { isOrigin } from "./checkpoint.ts";
+import { isKeyName, keyKinds, parseSkey, parseVkey, type KeyKind, type VerifierKey } from "./note.ts";
+import type { LedgerKind } from "./receipt.ts";
+import { isRekorVkey } from "./rekor-receipt.ts";
+import { parseAnchorSecret } from "./rekor.ts";
+import type { TimestampPin } from "./rfc3161.ts";
+
+export interface LedgerSettings {
+  readonly kind: LedgerKind;
+  /** `<kind>:<origin>`, as in anchors and receipts. */
+  readonly id: string;
+  readonly origin: string;
+  /** Address of the ledger's interface; empty for the embedded one. */
+  readonly url: string;
+  readonly writeToken: string;
+  /** The embedded ledger's own secrets; empty for one elsewhere. */
+  readonly keys: readonly string[];
+  /** The embedded ledger's witness; null where it has none, and for one elsewhere. */
+  readonly witnessKey: string | null;
+  /** Public keys pinned in the settings: those of a ledger elsewhere, and earlier ones of the embedded. */
+  readonly vkeys: readonly string[];
+}
+
+/** A ledger that takes checkpoints only. */
+export type MirrorSettings = Pick<LedgerSettings, "kind" | "id" | "origin" | "url" | "writeToken" | "vkeys">;
+
+export interface AuthoritySettings {
+  readonly name: string;
+  readonly url: string;
+  readonly pins: readonly TimestampPin[];
+  /** Certificates to check its stamps with, for tools that want them; may be empty. */
+  readonly pem: string;
+}
+
+export interface WitnessSettings {
+  readonly key: VerifierKey;
+  readonly vkey: string;
+  readonly url: string;
+}
+
+export interface ProofSettings {
+  readonly ledger: LedgerSettings;
+  readonly mirrors: readonly MirrorSettings[];
+  /** Note-format secrets of the audit log, by shard. */
+  readonly auditKeys: ReadonlyMap<number, readonly string[]>;
+  /** The key that signs statements for Rekor; null where there is no such ledger. */
+  readonly anchorKey: string | null;
+  /** Public parts of earlier anchor keys: SPKI, base64. */
+  readonly retiredAnchorKeys: readonly string[];
+  readonly authorities: readonly AuthoritySettings[];
+  readonly witnesses: readonly WitnessSettings[];
+  /** So many cosignatures make a checkpoint attested. */
+  readonly witnessMin: number;
+}
+
+type Setting = (name: string) => string | undefined;
+
+const wordsOf = (text: string | undefined): string[] => (text ?? "").split(/\s+/).filter((word) => word !== "");
+
+const fewestDistinct = 8; // 32 drawn bytes have about 30 distinct ones; a key or token of so few was typed, not drawn
+export const isDrawn = (bytes: Iterable<unknown>): boolean => new Set(bytes).size > fewestDistinct;
+
+const shortestToken = 32; // characters; 192 bits in base64url
+const isToken = (text: string): boolean => text.length >= shortestToken && /^[\x21-\x7e]+$/.test(text) && isDrawn(text);
+
+/** Names of this machine: secrets under them were made for development. */
+const isLocalName = (name: string): boolean => {
+  const host = (name.split("/")[0] as string).toLowerCase().replace(/:\d+$/, "");
+  return host === "localhost" || host.endsWith(".localhost") || host.startsWith("[") || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host);
+};
+
+/** What a secret must be: note-format, of this kind, under a name that `names` allows; drawn and not local in production. */
+const isNoteSecret = (text: string, kind: KeyKind, names: (name: string) => boolean, production: boolean): boolean => {
+  const secret = parseSkey(text);
+  if (secret?.kind !== kind || !names(secret.name)) return false;
+  return !production || (isDrawn(secret.seed) && !isLocalName(secret.name));
+};
+
+const isUrl = (text: string, production: boolean, protocols: readonly string[] = ["https:"]): boolean => {
+  if (!URL.canParse(text) || text.endsWith("/")) return false;
+  const { protocol, username, search, hash } = new URL(text);
+  return (protocols.includes(protocol) || (!production && protocol === "http:")) && username === "" && search === "" && hash === "";
+};
+
+const isLogVkey = (kind: LedgerKind, text: string): boolean =>
+  kind === "rekor2" ? isRekorVkey(sha256, text) : parseVkey(sha256, text)?.kind === keyKinds.log;
+
+const isLogOrigin = (kind: LedgerKind, text: string): boolean => (kind === "rekor2" ? isKeyName(text) : isOrigin(text));
+
+type JsonObject = { readonly [key: string]: Json };
+
+/** The members of a list of objects, each read by `read`; null when the text, or any of them, is not what it should be. */
+const listOf = <T>(text: string | undefined, read: (one: JsonObject) => T | null): readonly T[] | null => {
+  if (text === undefined) return [];
+  const parsed = parseIJson(utf8(text));
+  if (!parsed.ok || !Array.isArray(parsed.value)) return null;
+  const all = (parsed.value as readonly Json[]).map((one) =>
+    typeof one === "object" && one !== null && !Array.isArray(one) ? read(one as JsonObject) : null,
+  );
+  return all.every((one) => one !== null) ? (all as T[]) : null;
+};
+
+const textsOf = (value: Json | undefined): string[] | null => {
+  if (typeof value === "string") return [value];
+  return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === "string") ? (value as string[]) : null;
+};
+
+const mirrorOf =
+  (production: boolean) =>
+  (one: JsonObject): MirrorSettings | null => {
+    const { kind, origin, url, token = "" } = one;
+    const vkeys = textsOf(one.vkeys);
+    if ((kind !== "tlog" && kind !== "rekor2") || typeof origin !== "string" || typeof url !== "string" || typeof token !== "string")
+      return null;
+    if (!isLogOrigin(kind, origin) || !isUrl(url, production) || vkeys?.every((vkey) => isLogVkey(kind, vkey)) !== true) return null;
+    if (kind === "tlog" && token === "") return null;
+    return { kind, id: `${kind}:${origin}`, origin, url, writeToken: token, vkeys };
+  };
+
+const always = "1970-01-01T00:00:00.000Z";
+const isIso = (text: Json): text is string => typeof text === "string" && /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(text);
+
+/** Stamps prove themselves, and many public authorities answer plain http only. */
+const authorityOf = (one: JsonObject): AuthoritySettings | null => {
+  const { name, url, pem = "", valid_from: validFrom = always, valid_to: validTo = null } = one;
+  const spkis = textsOf(one.spki_sha256);
+  if (typeof name !== "string" || name === "" || typeof url !== "string" || typeof pem !== "string") return null;
+  if (!isUrl(url.replace(/\/$/, ""), true, ["https:", "http:"]) || spkis?.every((spki) => /^[0-9a-f]{64}$/.test(spki)) !== true)
+    return null;
+  if (!isIso(validFrom) || (validTo !== null && !isIso(validTo))) return null;
+  const pins = spkis.map((spkiSha256) => ({ name, spkiSha256, validFrom, ...(validTo !== null && { validTo }) }));
+  return { name, url, pins, pem };
+};
+
+const witnessOf =
+  (production: boolean) =>
+  (one: JsonObject): WitnessSettings | null => {
+    const { vkey, url } = one;
+    const key = typeof vkey === "string" ? parseVkey(sha256, vkey) : null;
+    if (typeof vkey !== "string" || key?.kind !== keyKinds.witness || typeof url !== "string" || !isUrl(url, production)) return null;
+    return { key, vkey, url };
+  };
+
+const ledgerOf = (setting: Setting, production: boolean): { readonly ledger: LedgerSettings; readonly faults: readonly string[] } => {
+  const kind = setting("LEDGER_KIND") ?? "tlog";
+  const origin = setting("LEDGER_ORIGIN") ?? "";
+  const url = setting("LEDGER_URL") ?? "";
+  const writeToken = setting("LEDGER_WRITE_TOKEN") ?? "";
+  const auditorToken = setting("LEDGER_AUDITOR_TOKEN");
+  const keys = wordsOf(setting("LEDGER_KEY"));
+  const vkeys = wordsOf(setting("LEDGER_VKEYS"));
+  const witnessKey = setting("LEDGER_WITNESS_KEY") ?? null;
+  const publicEntries = setting("LEDGER_PUBLIC_ENTRIES") ?? "false";
+  const entriesPerSecond = setting("LEDGER_ENTRIES_PER_SECOND") ?? "1";
+  const isEmbedded = url === "";
+  const faults: string[] = [];
+  const refuse = (name: string, isFit: boolean): void => {
+    if (!isFit) faults.push(name);
+  };
+  const known: LedgerKind = kind === "rekor2" ? "rekor2" : "tlog";
+  refuse("LEDGER_KIND", kind === known && (known === "tlog" || !isEmbedded));
+  refuse("LEDGER_ORIGIN", isLogOrigin(known, origin) && (!production || !isLocalName(origin)));
+  refuse("LEDGER_WRITE_TOKEN", known === "rekor2" || isToken(writeToken));
+  refuse("LEDGER_AUDITOR_TOKEN", auditorToken === undefined || (isToken(auditorToken) && auditorToken !== writeToken));
+  refuse("LEDGER_URL", isEmbedded || isUrl(url, production));
+  refuse("LEDGER_VKEYS", vkeys.every((key) => isLogVkey(known, key)) && (isEmbedded || vkeys.length > 0));
+  refuse("LEDGER_PUBLIC_ENTRIES", publicEntries === "true" || publicEntries === "false");
+  refuse("LEDGER_ENTRIES_PER_SECOND", /^[1-9]\d{0,8}$/.test(entriesPerSecond));
+  if (isEmbedded) {
+    const isOwn = (name: string): boolean => name === origin;
+    refuse("LEDGER_KEY", keys.length > 0 && keys.every((key) => isNoteSecret(key, keyKinds.log, isOwn, production)));
+    refuse("LEDGER_WITNESS_KEY", witnessKey === null || isNoteSecret(witnessKey, keyKinds.witness, isKeyName, production));
+  }
+  return {
+    ledger: {
+      kind: known,
+      id: `${known}:${origin}`,
+      origin,
+      url,
+      writeToken,
+      keys: isEmbedded ? keys : [],
+      witnessKey: isEmbedded ? witnessKey : null,
+      vkeys,
+    },
+    faults,
+  };
+};
+
+/** Secrets of the audit log are told apart by their names: `<host>/audit/<shard>`. Null unless there is a fit one of shard 0. */
+const auditKeysOf = (text: string | undefined, production: boolean): ReadonlyMap<number, readonly string[]> | null => {
+  const shards = new Map<number, string[]>();
+  for (const secret of wordsOf(text)) {
+    const shard = /\/audit\/(0|[1-9]\d{0,3})$/.exec(parseSkey(secret)?.name ?? "")?.[1];
+    if (shard === undefined || !isNoteSecret(secret, keyKinds.log, isOrigin, production)) return null;
+    shards.set(Number(shard), [...(shards.get(Number(shard)) ?? []), secret]);
+  }
+  return shards.has(0) ? shards : null;
+};
+
+/** A witness that knows no key of an audit log refuses all its checkpoints: found out here, not in the logs. One of two is enough, while one replaces the other. */
+const watchesAll = (text: string | undefined, auditKeys: ReadonlyMap<number, readonly string[]>): boolean => {
+  const watched = wordsOf(text).map((vkey) => parseVkey(sha256, vkey));
+  if (!watched.every((key) => key?.kind === keyKinds.log)) return false;
+  const isWatched = (secret: string): boolean => {
+    const own = parseSkey(secret);
+    return watched.some((key) => key?.name === own?.name && key?.keyId === own?.keyId);
+  };
+  return [...auditKeys.values()].every((secrets) => secrets.some(isWatched));
+};
+
+const isAnchorKey = (text: string): boolean => {
+  const secret = parseAnchorSecret(text);
+  return secret !== null && isDrawn(secret.number);
+};
+
+/** Everything at once: the settings, and the names of those that are not fit. In production development secrets are not fit. */
+export const readProofSettings = (
+  setting: Setting,
+  production: boolean,
+): { readonly settings: ProofSettings; readonly faults: readonly string[] } => {
+  const { ledger, faults: ledgerFaults } = ledgerOf(setting, production);
+  const faults = [...ledgerFaults];
+  const auditKeys = auditKeysOf(setting("AUDIT_KEY"), production);
+  if (auditKeys === null) faults.push("AUDIT_KEY");
+  if (auditKeys !== null && ledger.witnessKey !== null && !watchesAll(setting("AUDIT_VKEY"), auditKeys)) faults.push("AUDIT_VKEY");
+  const mirrors = listOf(setting("LEDGER_MIRRORS"), mirrorOf(production));
+  if (mirrors === null || new Set([ledger.id, ...mirrors.map(({ id }) => id)]).size !== mirrors.length + 1) faults.push("LEDGER_MIRRORS");
+  const authorities = listOf(setting("TIMESTAMP_AUTHORITIES"), authorityOf);
+  if (authorities === null || new Set(authorities.map(({ name }) => name)).size !== authorities.length)
+    faults.push("TIMESTAMP_AUTHORITIES");
+  const witnesses = listOf(setting("WITNESSES"), witnessOf(production));
+  if (witnesses === null || new Set(witnesses.map(({ key }) => key.name)).size !== witnesses.length) faults.push("WITNESSES");
+  const witnessMin = setting("WITNESS_MIN") ?? "0";
+  if (!/^\d{1,2}$/.test(witnessMin) || Number(witnessMin) > (witnesses?.length ?? 0)) faults.push("WITNESS_MIN");
+  const needsAnchorKey = [ledger, ...(mirrors ?? [])].some(({ kind }) => kind === "rekor2");
+  const anchorKey = setting("ANCHOR_KEY");
+  if (anchorKey === undefined ? needsAnchorKey : !isAnchorKey(anchorKey)) faults.push("ANCHOR_KEY");
+  const retiredAnchorKeys = wordsOf(setting("RETIRED_ANCHOR_KEYS"));
+  if (retiredAnchorKeys.some((key) => bytesOfBase64(key) === null)) faults.push("RETIRED_ANCHOR_KEYS");
+  return {
+    settings: {
+      ledger,
+      mirrors: mirrors ?? [],
+      auditKeys: auditKeys ?? new Map(),
+      anchorKey: needsAnchorKey ? (anchorKey ?? null) : null,
+      retiredAnchorKeys,
+      authorities: authorities ?? [],
+      witnesses: witnesses ?? [],
+      witnessMin: Number(witnessMin),
+    },
+    faults,
+  };
+};

@@ -1,0 +1,181 @@
+// The keys of what proves are checked before a deployment answers anything: a ledger signed with a guessable key proves nothing.
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { base64Of, bytesOfBase64 } from "../../core/bytes.ts";
+import { sha256 } from "../../core/hash.ts";
+import { keyKinds } from "../../core/ledger/note.ts";
+import { vkeyOfSpki } from "../../core/ledger/rekor-receipt.ts";
+import { readConfig, type Env } from "../../workers/env.ts";
+import { drawnSecretOf, secretOf, vkeyOfSecret } from "../support/note-keys.ts";
+import { entryWith, productionSettings } from "../support/world.ts";
+
+const faultsOf = (change: Readonly<Record<string, unknown>>, settings: object = productionSettings): string[] => {
+  try {
+    readConfig({ ...env, ...settings, ...change } as unknown as Env);
+    return [];
+  } catch (error) {
+    return (error as Error).message.replace("not configured to run: ", "").split(", ");
+  }
+};
+
+const origin = "ledger.svc.test/ledger/test";
+const audit = "svc.test/audit/0";
+const logKey = await drawnSecretOf(origin);
+const witnessKey = await drawnSecretOf("ledger.svc.test/witness", keyKinds.witness);
+const foreignVkey = await vkeyOfSecret(await drawnSecretOf("ledger.other.test/ledger/1"));
+const foreignWitness = await vkeyOfSecret(await drawnSecretOf("witness.example/w1", keyKinds.witness));
+const rekorSpki = "MCowBQYDK2VwAyEAt8rlp1knGwjfbcXAYPYAkn0XiLz1x8O4t0YkEhie244="; // of Sigstore's public log
+const token = "kX3v9QmZ7pL2rT8wY5bN4cF6hJ1dG0sA";
+
+/** A key whose id is another key's: what a slip of the pen makes of a secret. */
+const withWrongId = (secret: string): string => secret.replace(/\+[0-9a-f]{8}\+/, "+00000000+");
+
+const pkcs8Key = async (): Promise<string> => {
+  const pair = (await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign"])) as CryptoKeyPair;
+  return base64Of(new Uint8Array((await crypto.subtle.exportKey("pkcs8", pair.privateKey)) as ArrayBuffer));
+};
+
+const unfit: readonly (readonly [setting: string, what: string, value: string])[] = [
+  ["LEDGER_KEY", "that is missing", ""],
+  ["LEDGER_KEY", "of a witness", await drawnSecretOf(origin, keyKinds.witness)],
+  ["LEDGER_KEY", "of few distinct bytes", await secretOf(origin, 21)],
+  ["LEDGER_KEY", "of another log", await drawnSecretOf("ledger.svc.test/ledger/other")],
+  ["LEDGER_KEY", "that is garbage", "PRIVATE+KEY+x"],
+  ["LEDGER_KEY", "with a good one beside a bad one", `${logKey} ${await secretOf(origin, 21)}`],
+  ["LEDGER_WITNESS_KEY", "that is garbage", "not a key"],
+  ["LEDGER_WITNESS_KEY", "of a log", await drawnSecretOf("ledger.svc.test/witness")],
+  ["LEDGER_WITNESS_KEY", "of few distinct bytes", await secretOf("ledger.svc.test/witness", 22, keyKinds.witness)],
+  ["LEDGER_WITNESS_KEY", "of a development machine", await drawnSecretOf("localhost/witness", keyKinds.witness)],
+  ["AUDIT_KEY", "that is missing", ""],
+  ["AUDIT_KEY", "of a development machine", await drawnSecretOf("localhost/audit/0")],
+  ["AUDIT_KEY", "under an address", await drawnSecretOf("127.0.0.1/audit/0")],
+  ["AUDIT_KEY", "of few distinct bytes", await secretOf(audit, 40)],
+  ["AUDIT_KEY", "of a witness", await drawnSecretOf(audit, keyKinds.witness)],
+  ["AUDIT_KEY", "without shard 0", await drawnSecretOf("svc.test/audit/1")],
+  ["AUDIT_KEY", "with a shard that is spelt twice", await drawnSecretOf("svc.test/audit/00")],
+  ["AUDIT_KEY", "that is garbage", "svc.test/audit/0"],
+  ["AUDIT_VKEY", "that is garbage", "svc.test/audit/0+aaaaaaaa+AAAA"],
+  [
+    "AUDIT_VKEY",
+    "of another audit log, which its witness would watch instead",
+    await vkeyOfSecret(await drawnSecretOf("svc.test/audit/1")),
+  ],
+  ["LEDGER_WRITE_TOKEN", "that is missing", ""],
+  ["LEDGER_WRITE_TOKEN", "that is short", token.slice(1)],
+  ["LEDGER_WRITE_TOKEN", "of few distinct characters", "abcdefgh".repeat(4)],
+  ["LEDGER_WRITE_TOKEN", "with a space", `${token} x`],
+  ["LEDGER_AUDITOR_TOKEN", "that is short", token.slice(1)],
+  ["LEDGER_AUDITOR_TOKEN", "of few distinct characters", "a".repeat(40)],
+  ["LEDGER_ORIGIN", "of a development machine", "localhost/ledger/2026h2"],
+  ["LEDGER_ORIGIN", "without a path", "ledger.svc.test"],
+  ["LEDGER_KIND", "that is none", "immudb"],
+  ["LEDGER_PUBLIC_ENTRIES", "that is neither true nor false", "yes"],
+  ["LEDGER_ENTRIES_PER_SECOND", "that is no number", "many"],
+  ["ANCHOR_KEY", "that is garbage", "AAAA"],
+  ["ANCHOR_KEY", "that is a key of another kind", logKey],
+  ["RETIRED_ANCHOR_KEYS", "that is garbage", "###"],
+  ["LEDGER_MIRRORS", "that is no list", "{}"],
+  [
+    "LEDGER_MIRRORS",
+    "without pinned keys",
+    JSON.stringify([{ kind: "tlog", origin: "ledger.other.test/ledger/1", url: "https://l.example", token, vkeys: [] }]),
+  ],
+  [
+    "LEDGER_MIRRORS",
+    "over plain http",
+    JSON.stringify([{ kind: "tlog", origin: "ledger.other.test/ledger/1", url: "http://l.example", token, vkeys: [foreignVkey] }]),
+  ],
+  [
+    "LEDGER_MIRRORS",
+    "that is the primary again",
+    JSON.stringify([{ kind: "tlog", origin, url: "https://l.example", token, vkeys: [foreignVkey] }]),
+  ],
+  ["WITNESSES", "under the key of a log", JSON.stringify([{ vkey: foreignVkey, url: "https://w.example" }])],
+  ["WITNESSES", "over plain http", JSON.stringify([{ vkey: foreignWitness, url: "http://w.example" }])],
+  ["WITNESS_MIN", "of more witnesses than there are", "1"],
+  ["TIMESTAMP_AUTHORITIES", "without a pinned key", JSON.stringify([{ name: "tsa", url: "https://tsa.example/" }])],
+  ["TIMESTAMP_AUTHORITIES", "that is not JSON", "https://tsa.example"],
+];
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe("a production deployment", () => {
+  test("with drawn keys runs", () => {
+    expect(faultsOf({})).toEqual([]);
+    expect(faultsOf({ LEDGER_WITNESS_KEY: "", AUDIT_VKEY: "" })).toEqual([]);
+    expect(faultsOf({ LEDGER_KEY: `${logKey} ${logKey}` })).toEqual([]);
+  });
+
+  test.each(unfit)("refuses %s %s", (setting, _, value) => {
+    const faults = faultsOf({ [setting]: value });
+    expect(faults).toContain(setting);
+    expect(faults.filter((name) => name !== setting && !(setting === "LEDGER_ORIGIN" && name === "LEDGER_KEY"))).toEqual([]);
+  });
+
+  test("refuses one token for writing and for reading", () => {
+    expect(faultsOf({ LEDGER_WRITE_TOKEN: token, LEDGER_AUDITOR_TOKEN: token })).toEqual(["LEDGER_AUDITOR_TOKEN"]);
+    expect(faultsOf({ LEDGER_WRITE_TOKEN: token, LEDGER_AUDITOR_TOKEN: [...token].reverse().join("") })).toEqual([]);
+  });
+
+  test("refuses secrets whose key id is not that of their key, and says which setting it is", async () => {
+    const lines: string[] = [];
+    vi.spyOn(console, "error").mockImplementation((line) => lines.push(String(line)));
+    for (const setting of ["LEDGER_KEY", "LEDGER_WITNESS_KEY", "AUDIT_KEY"] as const) {
+      lines.length = 0;
+      const change: Record<string, string> = { [setting]: withWrongId(productionSettings[setting]) };
+      if (setting === "AUDIT_KEY") change.LEDGER_WITNESS_KEY = ""; // else the witness's list of keys is found wrong first
+      const answer = await entryWith({ ...productionSettings, ...change }, "https://api.svc.test")("/v1/health");
+      expect([answer.status, answer.body.error.code], setting).toEqual([503, "misconfigured"]);
+      expect(lines.join(), setting).toContain(`not configured to run: ${setting}`);
+    }
+  });
+
+  test("takes a ledger elsewhere, mirrors, witnesses and authorities that are fit", async () => {
+    const settings = {
+      LEDGER_URL: "https://ledger.other.test/ledger/1",
+      LEDGER_ORIGIN: "ledger.other.test/ledger/1",
+      LEDGER_VKEYS: foreignVkey,
+      LEDGER_KEY: "",
+      LEDGER_WITNESS_KEY: "",
+      ANCHOR_KEY: await pkcs8Key(),
+      LEDGER_MIRRORS: JSON.stringify([
+        {
+          kind: "rekor2",
+          origin: "log2025-1.rekor.sigstore.dev",
+          url: "https://log2025-1.rekor.sigstore.dev",
+          vkeys: [vkeyOfSpki(sha256, "log2025-1.rekor.sigstore.dev", bytesOfBase64(rekorSpki) as Uint8Array)],
+        },
+      ]),
+      WITNESSES: JSON.stringify([{ vkey: foreignWitness, url: "https://w.example/w1" }]),
+      WITNESS_MIN: "1",
+      TIMESTAMP_AUTHORITIES: JSON.stringify([{ name: "tsa", url: "http://tsa.example/tsr", spki_sha256: ["ab".repeat(32)], pem: "x" }]),
+    };
+    expect(faultsOf(settings)).toEqual([]);
+    expect(faultsOf({ ...settings, ANCHOR_KEY: "" })).toEqual(["ANCHOR_KEY"]);
+    expect(faultsOf({ ...settings, LEDGER_VKEYS: "" })).toEqual(["LEDGER_VKEYS"]);
+    expect(faultsOf({ ...settings, LEDGER_URL: "http://ledger.other.test/ledger/1" })).toEqual(["LEDGER_URL"]);
+    const config = readConfig({ ...env, ...productionSettings, ...settings } as unknown as Env);
+    expect(config.mirrors.map(({ id }) => id)).toEqual(["rekor2:log2025-1.rekor.sigstore.dev"]);
+    expect(config.authorities[0]?.pins).toMatchObject([{ name: "tsa", spkiSha256: "ab".repeat(32) }]);
+  });
+
+  test("refuses an anchor key of few distinct bytes", () => {
+    const jwk = { kty: "EC", crv: "P-256", x: "A".repeat(43), y: "A".repeat(43), d: "A".repeat(43) };
+    expect(faultsOf({ ANCHOR_KEY: JSON.stringify(jwk) })).toEqual(["ANCHOR_KEY"]);
+  });
+});
+
+describe("a development deployment", () => {
+  test("runs with fixed keys under a local name", async () => {
+    expect(faultsOf({}, {})).toEqual([]);
+    const local = await secretOf("localhost/audit/0", 9);
+    expect(faultsOf({ AUDIT_KEY: local, AUDIT_VKEY: await vkeyOfSecret(local) }, {})).toEqual([]);
+  });
+
+  test("needs keys of the right kind and name like any other", () => {
+    expect(faultsOf({ LEDGER_KEY: witnessKey }, {})).toEqual(["LEDGER_KEY"]);
+    expect(faultsOf({ LEDGER_WRITE_TOKEN: "short" }, {})).toEqual(["LEDGER_WRITE_TOKEN"]);
+  });
+});

@@ -1,0 +1,408 @@
+// What others attest of checkpoints: the ledger's own witness before a checkpoint of the audit log is made anything of, further
+// witnesses and authorities afterwards, whenever they answer. Nothing that they do or leave undone holds up an anchor.
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { utf8 } from "../../core/bytes.ts";
+import { sha256 } from "../../core/hash.ts";
+import type { LedgerAdapter, Submission } from "../../core/ledger/adapter.ts";
+import type { AttestOutcome, CheckpointToAttest } from "../../core/ledger/attestor.ts";
+import { checkpointText, parseCheckpoint } from "../../core/ledger/checkpoint.ts";
+import { isConsistent, rootFromInclusion, leafHash, isSameHash } from "../../core/ledger/merkle.ts";
+import { cosignatureLine, keyKinds, parseNote, signNote, vkeyOf } from "../../core/ledger/note.ts";
+import { addCheckpointText } from "../../core/ledger/witness.ts";
+import { bytesOfBase64 } from "../../core/bytes.ts";
+import { minuteMs, type Instant } from "../../core/time.ts";
+import { filesOfZip } from "../../core/certificates/evidence-zip.ts";
+import { openNoteSigner } from "../../storage/note-keys.ts";
+import { trustOf } from "../../verifier/trust.ts";
+import { noDemands, verifyPack } from "../../verifier/verify-pack.ts";
+import type { Env } from "../../workers/env.ts";
+import { attestDue } from "../../workers/operations/attestations.ts";
+import { checkpointAudit, checkpointLedger } from "../../workers/operations/checkpoints.ts";
+import { submitAnchors } from "../../workers/operations/ledger.ts";
+import type { CheckpointAttestor } from "../../workers/proof-services.ts";
+import { platformOf, type Platform } from "../../workers/services.ts";
+import { auditRow, chainTag } from "../support/audit.ts";
+import { secretOf } from "../support/note-keys.ts";
+import { get, issue, world } from "../support/world.ts";
+import { exports } from "cloudflare:workers";
+
+const base = await platformOf(env as unknown as Env);
+const origin = base.config.ledger.origin;
+const witnessSigner = await openNoteSigner(await secretOf("witness.example/w1", 77, keyKinds.witness));
+
+/** Windows of this file, each later than the one before; far from those of the clock. */
+let window = Math.floor(Date.now() / (15 * minuteMs)) + 1_000;
+const nextWindow = (): Instant => {
+  window += 1;
+  return window * 15 * minuteMs;
+};
+
+interface Row {
+  readonly origin: string;
+  readonly window: number;
+  readonly kind: string;
+  readonly attestor: string;
+  readonly status: string;
+  readonly attempts: number;
+  readonly time: string | null;
+}
+const rowsOf = async (of: string): Promise<Row[]> =>
+  (
+    await env.DB.prepare(
+      "SELECT origin, window, kind, attestor, status, attempts, time FROM attestations WHERE origin = ? ORDER BY window, kind",
+    )
+      .bind(of)
+      .all<Row & Record<string, unknown>>()
+  ).results;
+
+/** Witness w1, which answers as `behave` says; by default it cosigns. */
+const witness = (behave: (checkpoint: CheckpointToAttest) => Promise<AttestOutcome> = cosign): CheckpointAttestor => ({
+  kind: "cosignature",
+  name: "witness.example/w1",
+  of: "every log",
+  attest: behave,
+});
+const cosignedAt = "2026-11-21T10:00:00.000Z";
+async function cosign({ note }: CheckpointToAttest): Promise<AttestOutcome> {
+  const line = await cosignatureLine(parseNote(note)?.text ?? "", witnessSigner, BigInt(Date.parse(cosignedAt) / 1_000));
+  return { ok: true, attestation: { kind: "cosignature", name: "witness.example/w1", time: cosignedAt, line }, verified: true };
+}
+const authority = (behave: () => Promise<AttestOutcome>): CheckpointAttestor => ({
+  kind: "rfc3161",
+  name: "tsa.example",
+  of: "every log",
+  attest: behave,
+});
+const down = async (): Promise<AttestOutcome> => ({ ok: false, kind: "retry", code: "connection" });
+
+const platformWith = (attestors: readonly CheckpointAttestor[], change: Partial<Platform> = {}): Platform => ({
+  ...base,
+  attestors: [...base.attestors.filter(({ of }) => of === "guard"), ...attestors],
+  ...change,
+});
+
+/** The front door with these attestors, for what certificates show. */
+const shownBy = async (attestors: readonly CheckpointAttestor[], path: string): Promise<unknown> => {
+  const holder = base as { attestors: readonly CheckpointAttestor[] };
+  const before = holder.attestors;
+  holder.attestors = [...before, ...attestors];
+  try {
+    return (await get(path)).body.data;
+  } finally {
+    holder.attestors = before;
+  }
+};
+
+const anchoredCertificate = async (): Promise<string> => {
+  const { cert_id } = await issue();
+  await base.auditLog(0).drainNow();
+  await submitAnchors(base);
+  return cert_id;
+};
+
+beforeEach(async () => {
+  await env.DB.batch([env.DB.prepare("DELETE FROM attestations"), env.DB.prepare("DELETE FROM checkpoints")]);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe("a checkpoint of the audit log", () => {
+  test("is cosigned by the ledger's own witness, and its statement waits for the ledger", async () => {
+    await anchoredCertificate();
+    await checkpointAudit(base, nextWindow());
+    expect(await rowsOf("svc.test/audit/0")).toMatchObject([
+      { kind: "cosignature", attestor: "ledger.svc.test/witness", status: "attested" },
+    ]);
+    const statements = await env.DB.prepare(
+      "SELECT statement FROM anchors WHERE entity_id = 'svc.test/audit/0' AND kind = 'checkpoint'",
+    ).all<{
+      statement: string;
+    }>();
+    expect(statements.results.length).toBeGreaterThan(0);
+  });
+
+  test("L3: that does not go on from the one the ledger cosigned last is refused, and is neither kept nor anchored", async () => {
+    const shard = 7;
+    const log = `svc.test/audit/${shard}`;
+    await env.DB.prepare("DELETE FROM anchors WHERE entity_id = ?").bind(log).run();
+    await base.auditLog(shard).append([auditRow("first", chainTag(1))]);
+    // The ledger has cosigned another history under the log's own key: what a log that was set back would be up against.
+    const signer = await openNoteSigner(base.config.auditKeys.get(shard)?.[0] as string);
+    const foreign = await signNote(checkpointText({ origin: log, size: 900n, root: sha256("another history") }), [signer]);
+    const told = await base.ledgerLog(
+      new Request(`https://${origin}/add-checkpoint`, {
+        method: "POST",
+        body: addCheckpointText({ oldSize: 0n, proof: [], checkpoint: foreign }),
+      }),
+    );
+    expect(told.status, await told.text()).toBe(200);
+    const faults: string[] = [];
+    vi.spyOn(base.log, "fault").mockImplementation((fault) => faults.push(fault.error));
+    await checkpointAudit(base, nextWindow());
+    expect(faults).toContain("the ledger refuses the checkpoint: superseded");
+    expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM checkpoints WHERE origin = ?").bind(log).first("n")).toBe(0);
+    expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM anchors WHERE entity_id = ?").bind(log).first("n")).toBe(0);
+  });
+
+  test("O6: asked for twice in one window is one checkpoint with one row an attestor, and a skipped window is simply absent", async () => {
+    const at = nextWindow();
+    const platform = platformWith([witness()]);
+    await Promise.all([checkpointAudit(platform, at), checkpointAudit(platform, at + minuteMs)]);
+    expect((await rowsOf("svc.test/audit/0")).map(({ attestor }) => attestor).sort()).toEqual([
+      "ledger.svc.test/witness",
+      "witness.example/w1",
+    ]);
+    nextWindow();
+    await checkpointAudit(platform, nextWindow());
+    const windows = new Set((await rowsOf("svc.test/audit/0")).map((row) => row.window));
+    expect([...windows]).toEqual([window - 2, window]);
+  });
+
+  test("Z2: of an idle log is a statement of its own in every window", async () => {
+    await env.DB.prepare("DELETE FROM anchors WHERE kind = 'checkpoint'").run();
+    await checkpointAudit(base, nextWindow());
+    await checkpointAudit(base, nextWindow());
+    const { results } = await env.DB.prepare("SELECT statement FROM anchors WHERE entity_id = 'svc.test/audit/0' ORDER BY ord").all<{
+      statement: string;
+    }>();
+    const [first, second] = results.map(({ statement }) => JSON.parse(statement) as Record<string, string>);
+    expect(results).toHaveLength(2);
+    expect(first?.checkpoint_hash).toBe(second?.checkpoint_hash);
+    expect(first?.timestamp).not.toBe(second?.timestamp);
+  });
+
+  test("is proven to a further witness from the size it cosigned last", async () => {
+    const asked: { size: bigint; from: bigint; holds: boolean }[] = [];
+    let last: { size: bigint; root: Uint8Array } | null = null;
+    const careful = witness(async (checkpoint) => {
+      const claimed = parseCheckpoint(checkpoint.note);
+      if (claimed === null) return { ok: false, kind: "permanent", code: "none" };
+      const proof = await checkpoint.consistencyProof(checkpoint.witnessedSize);
+      asked.push({
+        size: claimed.size,
+        from: checkpoint.witnessedSize,
+        holds: last === null || isConsistent(sha256, last, claimed, proof),
+      });
+      last = claimed;
+      return cosign(checkpoint);
+    });
+    const only = platformWith([careful], { config: { ...base.config, auditKeys: new Map([[0, base.config.auditKeys.get(0) ?? []]]) } });
+    await checkpointAudit(only, nextWindow());
+    await attestDue(only);
+    await anchoredCertificate();
+    await checkpointAudit(only, nextWindow());
+    await attestDue(only);
+    expect(asked).toHaveLength(2);
+    expect(asked[1]?.from).toBe(asked[0]?.size);
+    expect(asked[1]?.size).toBeGreaterThan(asked[0]?.size ?? 0n);
+    expect(asked.every(({ holds }) => holds)).toBe(true);
+  });
+});
+
+describe("a checkpoint of the ledger", () => {
+  test("O7: attested late is shown late: the anchor stays, and the proof is added to verify and to the pack", async () => {
+    const certId = await anchoredCertificate();
+    const path = `/v1/certs/${certId}/verify`;
+    let isUp = false;
+    const slow = witness((checkpoint) => (isUp ? cosign(checkpoint) : down()));
+    let now = Date.now();
+    const platform = platformWith([slow], { clock: () => now });
+    await checkpointLedger(platform, nextWindow());
+    await attestDue(platform);
+    expect(await rowsOf(origin)).toMatchObject([{ status: "pending", attempts: 1 }]);
+    const before = (await shownBy([slow], path)) as { anchor: Record<string, unknown> };
+    expect(before.anchor.status).toBe("anchored");
+    expect(before.anchor).not.toHaveProperty("attested");
+
+    isUp = true;
+    await attestDue(platform);
+    expect(await rowsOf(origin)).toMatchObject([{ status: "pending" }]); // not due yet: it waits before it asks again
+    now += 20 * minuteMs;
+    await attestDue(platform);
+    expect(await rowsOf(origin)).toMatchObject([{ status: "attested", time: cosignedAt }]);
+
+    const { anchor } = (await shownBy([slow], path)) as { anchor: { [member: string]: never } & { attested: Record<string, never> } };
+    const { attested } = anchor as unknown as {
+      attested: {
+        tree_size: string;
+        signed_root: string;
+        inclusion_proof: string[];
+        time: string;
+        time_source: string;
+        attestations: object[];
+      };
+    };
+    expect(attested).toMatchObject({
+      time: cosignedAt,
+      time_source: "cosignature",
+      attestations: [{ kind: "cosignature", name: "witness.example/w1" }],
+    });
+    const checkpoint = parseCheckpoint(attested.signed_root);
+    const leaf = leafHash(sha256, utf8(anchor.statement as unknown as string));
+    const proof = attested.inclusion_proof.map((hash) => bytesOfBase64(hash) as Uint8Array);
+    const root = rootFromInclusion(sha256, {
+      leaf,
+      index: BigInt(anchor.leaf_index as unknown as string),
+      size: checkpoint?.size ?? 0n,
+      proof,
+    });
+    expect(root !== null && isSameHash(root, checkpoint?.root ?? new Uint8Array(0))).toBe(true);
+    expect(attested.tree_size).toBe(checkpoint?.size.toString());
+
+    const holder = base as { attestors: readonly CheckpointAttestor[] };
+    const attestors = holder.attestors;
+    holder.attestors = [...attestors, slow];
+    const answer = await exports.default.fetch(
+      new Request(`http://svc.test/v1/certs/${certId}/evidence-pack?format=zip`, {
+        headers: { authorization: `Bearer ${world.acme.keys.live}` },
+      }),
+    );
+    const bundle = (await get(`/v1/certs/${certId}/evidence-pack`, world.acme.keys.live)).body.data;
+    holder.attestors = attestors;
+    expect(bundle.ledger).toMatchObject({
+      checkpoint: attested.signed_root,
+      tree_size: attested.tree_size,
+      cosignatures: [expect.stringContaining("w1")],
+    });
+    const zip = new Uint8Array(await answer.arrayBuffer());
+    const published = (await get("/.well-known/svc-trust.json")).body;
+    const trust = trustOf({ ...published, witnesses: [vkeyOf(witnessSigner.key)] });
+    const report = await verifyPack(zip, { ...noDemands, witnessMin: 1, trust });
+    expect(report).toMatchObject({ failed: null });
+    const outcomes = Object.fromEntries(report.checks.map(({ id, outcome }) => [id, outcome]));
+    expect(outcomes).toMatchObject({ "attest.inclusion": "pass", "attest.cosign": "pass" });
+    const opened = filesOfZip(zip, 20_000_000);
+    expect(opened.ok && opened.files.has("anchors/issued/checkpoint.txt") && opened.files.has("anchors/issued/attested.tlog-proof")).toBe(
+      true,
+    );
+  });
+
+  test("is not asked for where nobody attests, nor again while the ledger has not grown", async () => {
+    await anchoredCertificate();
+    await checkpointLedger(base, nextWindow());
+    expect(await rowsOf(origin)).toEqual([]);
+    const platform = platformWith([witness()]);
+    await checkpointLedger(platform, nextWindow());
+    await checkpointLedger(platform, nextWindow());
+    expect(await rowsOf(origin)).toHaveLength(1);
+  });
+
+  test("refused for good is given up, stamped under an unknown key is kept and not shown, and both are said in the log", async () => {
+    const certId = await anchoredCertificate();
+    const faults: string[] = [];
+    vi.spyOn(base.log, "fault").mockImplementation((fault) => faults.push(fault.error));
+    const refusing = witness(async () => ({ ok: false, kind: "permanent", code: "conflict" }));
+    const stamp = { kind: "rfc3161", tsa: "tsa.example", time: cosignedAt, token: "AAAA", spki_sha256: "ab".repeat(32) } as const;
+    const unknownKey = authority(async () => ({ ok: true, attestation: stamp, verified: false }));
+    const platform = platformWith([refusing, unknownKey]);
+    await checkpointLedger(platform, nextWindow());
+    await attestDue(platform);
+    expect((await rowsOf(origin)).map(({ kind, status }) => [kind, status])).toEqual([
+      ["cosignature", "given_up"],
+      ["rfc3161", "unverified"],
+    ]);
+    expect(faults.join("\n")).toContain("witness.example/w1 refuses: conflict");
+    expect(faults.join("\n")).toContain("tsa.example stamped with a key that is not pinned");
+    const { anchor } = (await shownBy([refusing, unknownKey], `/v1/certs/${certId}/verify`)) as { anchor: object };
+    expect(anchor).not.toHaveProperty("attested");
+  });
+
+  test("takes the place of earlier ones that are still waiting: a late stamp would say no more", async () => {
+    const platform = platformWith([authority(down)]);
+    await anchoredCertificate();
+    await checkpointLedger(platform, nextWindow());
+    await attestDue(platform);
+    await anchoredCertificate();
+    await checkpointLedger(platform, nextWindow());
+    expect((await rowsOf(origin)).map(({ status }) => status)).toEqual(["given_up", "pending"]);
+  });
+
+  test("attested by too few witnesses, or not by the authority that is configured, is not shown as attested", async () => {
+    const certId = await anchoredCertificate();
+    const platform = platformWith([witness()]);
+    await checkpointLedger(platform, nextWindow());
+    await attestDue(platform);
+    const holder = base as { config: Platform["config"] };
+    const { config } = base;
+    const shownWith = async (change: Partial<Platform["config"]>): Promise<object> => {
+      holder.config = { ...config, ...change };
+      try {
+        return ((await shownBy([witness()], `/v1/certs/${certId}/verify`)) as { anchor: object }).anchor;
+      } finally {
+        holder.config = config;
+      }
+    };
+    expect(await shownWith({ witnessMin: 2 })).not.toHaveProperty("attested");
+    expect(await shownWith({ authorities: [{ name: "tsa.example", url: "https://tsa.example", pins: [], pem: "" }] })).not.toHaveProperty(
+      "attested",
+    );
+    expect(await shownWith({ witnessMin: 1 })).toHaveProperty("attested");
+  });
+
+  test("whose ledger shows tiles that lead elsewhere, or none, is left out of what is shown", async () => {
+    const certId = await anchoredCertificate();
+    const platform = platformWith([witness()]);
+    await checkpointLedger(platform, nextWindow());
+    await attestDue(platform);
+    vi.spyOn(base.log, "fault").mockImplementation(() => undefined);
+    const [ledger] = base.ledgers as [LedgerAdapter];
+    const holder = base as { ledgers: readonly LedgerAdapter[] };
+    const lies: LedgerAdapter["inclusion"][] = [
+      async () => ({ ok: true, hashes: [] }),
+      async () => ({ ok: true, hashes: [new Uint8Array(32)] }),
+      async () => ({ ok: false, kind: "retry", code: "timeout" }),
+    ];
+    for (const inclusion of lies) {
+      holder.ledgers = [{ ...ledger, inclusion }];
+      const { anchor } = (await shownBy([witness()], `/v1/certs/${certId}/verify`)) as { anchor: Record<string, unknown> };
+      expect(anchor.status).toBe("anchored");
+      expect(anchor).not.toHaveProperty("attested");
+    }
+    holder.ledgers = [ledger];
+  });
+
+  test("is asked of one attestor while another hangs", async () => {
+    await anchoredCertificate();
+    let answered: () => void = () => undefined;
+    const hanging = authority(
+      () =>
+        new Promise((resolve) => {
+          answered = () => resolve({ ok: false, kind: "retry", code: "timeout" });
+        }),
+    );
+    const platform = platformWith([hanging, witness()]);
+    await checkpointLedger(platform, nextWindow());
+    const run = attestDue(platform);
+    await vi.waitFor(async () => {
+      expect((await rowsOf(origin)).find(({ kind }) => kind === "cosignature")?.status).toBe("attested");
+    });
+    expect((await rowsOf(origin)).find(({ kind }) => kind === "rfc3161")?.status).toBe("pending");
+    answered();
+    await run;
+  });
+
+  test("goes to the mirrors as a statement, and no statement about a certificate does", async () => {
+    const taken: Submission[] = [];
+    const [ledger] = base.ledgers as [LedgerAdapter];
+    const mirror: LedgerAdapter = {
+      ...ledger,
+      id: "tlog:mirror.example/ledger/1",
+      role: "mirror",
+      submit: async (batch) => {
+        taken.push(...batch);
+        return batch.map(() => ({ ok: false, kind: "retry", code: "http_503" }));
+      },
+    };
+    const platform = platformWith([], { ledgers: [ledger, mirror] });
+    await anchoredCertificate();
+    const at = nextWindow();
+    await checkpointAudit(platform, at);
+    await checkpointLedger(platform, at);
+    await submitAnchors(platform);
+    const origins = taken.map(({ statement }) => JSON.parse(statement) as { schema: string; origin: string });
+    expect(origins.every(({ schema }) => schema === "svc-checkpoint-v1")).toBe(true);
+    expect(origins.map((one) => one.origin)).toEqual(expect.arrayContaining([origin, "svc.test/audit/0"]));
+  });
+});

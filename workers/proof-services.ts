@@ -1,0 +1,111 @@
+// What proves: the ledgers that statements go to, the keys that readers pin, and who attests checkpoints. Opened once with the
+// platform, from the settings.
+import type { RandomBytes } from "../core/ids.ts";
+import type { LedgerAdapter } from "../core/ledger/adapter.ts";
+import type { Attestor } from "../core/ledger/attestor.ts";
+import { vkeyOf, type VerifierKey } from "../core/ledger/note.ts";
+import type { TrustedLogKey } from "../core/ledger/receipt.ts";
+import type { MirrorSettings } from "../core/ledger/settings.ts";
+import type { Clock } from "../core/time.ts";
+import { noteCrypto, openNoteSigner } from "../storage/note-keys.ts";
+import { timestampAttestor } from "./adapters/attestor-rfc3161.ts";
+import { witnessAttestor } from "./adapters/attestor-witness.ts";
+import type { SendRequest } from "./adapters/exchange.ts";
+import { openAnchorKey, rekorAdapter, type AnchorKey } from "./adapters/ledger-rekor2.ts";
+import { tlogAdapter } from "./adapters/ledger-tlog.ts";
+import { ConfigFault, type Config } from "./env.ts";
+
+export interface TrustedLog extends TrustedLogKey {
+  readonly role: "primary" | "mirror" | "audit";
+}
+
+/** Somebody who attests checkpoints, and of which logs. */
+export interface CheckpointAttestor extends Attestor {
+  /** `guard`: the ledger's own witness, which watches the audit log and refuses a second history of it. */
+  readonly of: "every log" | "guard";
+}
+
+export interface ProofServices {
+  /** Keys of the ledgers and of the audit log, as published for those who check proofs. */
+  readonly trustedLogs: readonly TrustedLog[];
+  /** One-line keys of the witnesses whose lines may stand in checkpoints. */
+  readonly witnessKeys: readonly string[];
+  /** Where statements are anchored: the primary first. Mirrors take checkpoints only. */
+  readonly ledgers: readonly LedgerAdapter[];
+  readonly attestors: readonly CheckpointAttestor[];
+  /** The key that signs what Rekor logs; null where there is no such ledger. */
+  readonly anchorKey: AnchorKey | null;
+}
+
+const always = "1970-01-01T00:00:00.000Z"; // a key without a known beginning; receipts say when they were verified
+
+/** Opens secrets of one setting; what cannot be opened, or whose key id is another key's, is the setting's fault. */
+const openKeys = async (setting: string, secrets: readonly string[]): Promise<VerifierKey[]> => {
+  try {
+    return await Promise.all(secrets.map(async (secret) => (await openNoteSigner(secret)).key));
+  } catch {
+    throw new ConfigFault([setting]);
+  }
+};
+
+const openAnchor = async (secret: string): Promise<AnchorKey> => {
+  try {
+    return await openAnchorKey(secret);
+  } catch {
+    throw new ConfigFault(["ANCHOR_KEY"]);
+  }
+};
+
+const pinned = (origin: string, vkeys: readonly string[], role: TrustedLog["role"]): TrustedLog[] =>
+  vkeys.map((vkey) => ({ origin, vkey, validFrom: always, role }));
+
+/** `embedded` is the HTTP interface of the ledger in this deployment; everything else is reached over the network. */
+export const openProofServices = async (
+  config: Config,
+  embedded: SendRequest,
+  clock: Clock,
+  random: RandomBytes,
+): Promise<ProofServices> => {
+  const { ledger, mirrors } = config;
+  const network: SendRequest = (request) => fetch(request);
+  const isEmbedded = ledger.url === "";
+  const baseUrl = isEmbedded ? `https://${ledger.origin}` : ledger.url;
+  const send = isEmbedded ? embedded : network;
+  const ledgerKeys = await openKeys("LEDGER_KEY", ledger.keys);
+  const auditKeys = await openKeys("AUDIT_KEY", [...config.auditKeys.values()].flat());
+  const guardKeys = await openKeys("LEDGER_WITNESS_KEY", ledger.witnessKey === null ? [] : [ledger.witnessKey]);
+  const anchorKey = config.anchorKey === null ? null : await openAnchor(config.anchorKey);
+
+  const adapterOf = (
+    place: MirrorSettings,
+    role: "primary" | "mirror",
+    trust: readonly TrustedLogKey[],
+    via: SendRequest,
+  ): LedgerAdapter => {
+    const { origin, writeToken } = place;
+    const common = { origin, role, baseUrl: role === "primary" ? baseUrl : place.url, trust };
+    if (place.kind === "tlog") return tlogAdapter({ ...common, writeToken }, via, noteCrypto, clock);
+    if (anchorKey === null) throw new ConfigFault(["ANCHOR_KEY"]);
+    return rekorAdapter({ ...common, retiredAnchorKeys: config.retiredAnchorKeys }, anchorKey, via, noteCrypto, clock);
+  };
+
+  const primaryKeys = pinned(ledger.origin, [...ledgerKeys.map(vkeyOf), ...ledger.vkeys], "primary");
+  const mirrorKeys = mirrors.map((mirror) => pinned(mirror.origin, mirror.vkeys, "mirror"));
+  return {
+    trustedLogs: [...primaryKeys, ...mirrorKeys.flat(), ...auditKeys.flatMap((key) => pinned(key.name, [vkeyOf(key)], "audit"))],
+    witnessKeys: [...new Set([...guardKeys.map(vkeyOf), ...config.witnesses.map(({ vkey }) => vkey)])],
+    ledgers: [
+      adapterOf(ledger, "primary", primaryKeys, send),
+      ...mirrors.map((mirror, at) => adapterOf(mirror, "mirror", mirrorKeys[at] ?? [], network)),
+    ],
+    attestors: [
+      ...guardKeys.map((key) => ({ ...witnessAttestor({ key, baseUrl }, send, noteCrypto, clock), of: "guard" as const })),
+      ...config.witnesses.map(({ key, url }) => ({
+        ...witnessAttestor({ key, baseUrl: url }, network, noteCrypto, clock),
+        of: "every log" as const,
+      })),
+      ...config.authorities.map((authority) => ({ ...timestampAttestor(authority, network, random, clock), of: "every log" as const })),
+    ],
+    anchorKey,
+  };
+};
