@@ -17,7 +17,9 @@ export const factRoutes = {
   "certificate.issued": { anchored: true, event: null },
   "certificate.revoked": { anchored: true, event: "certificate.revoked" },
   "certificate.subject_read": { anchored: false, event: null },
+  "business.ceased": { anchored: true, event: "business.ceased" },
   "evidence_pack.exported": { anchored: false, event: null },
+  "optout.code_requested": { anchored: false, event: null },
   "policy.linked": { anchored: false, event: null },
 } as const satisfies Record<string, FactRoute>;
 

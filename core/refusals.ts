@@ -22,6 +22,8 @@ export const refusals = {
   share_inactive: "The share is not active.",
   method_not_allowed: "This method is not possible here.",
   idempotency_conflict: "This idempotency key was used with another request.",
+  already_revoked: "This consent has been withdrawn already.",
+  cease_not_open: "There is no withdrawal to acknowledge.",
   payload_too_large: "The body is larger than 256 KiB.",
   unsupported_media_type: "The body must be JSON, sent without a content encoding.",
   rate_limited: "Too many requests. Try again after the time given in Retry-After.",

@@ -118,3 +118,18 @@ export const businessIdentity = async (
     .first<{ legal_name: string | null; mailing_address: string | null; contact_email: string | null }>();
   return { legalName: row?.legal_name ?? null, mailingAddress: row?.mailing_address ?? null, contact: row?.contact_email ?? null };
 };
+
+/** The names a certificate may call a business by, and whether it has proved any domain. */
+export const businessNames = async (
+  db: D1Database,
+  businessId: BusinessId,
+): Promise<{ readonly name: string; readonly legalName: string | null; readonly hasVerifiedDomain: boolean } | null> => {
+  const row = await db
+    .prepare(
+      `SELECT b.name, b.legal_name, EXISTS (SELECT 1 FROM domains d WHERE d.business_id = b.id AND d.status = 'verified') AS proved
+       FROM businesses b WHERE b.id = ?`,
+    )
+    .bind(businessId)
+    .first<{ name: string; legal_name: string | null; proved: number }>();
+  return row === null ? null : { name: row.name, legalName: row.legal_name, hasVerifiedDomain: row.proved === 1 };
+};

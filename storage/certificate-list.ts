@@ -7,6 +7,7 @@ import type { ListedCertificate } from "../core/certificates/views.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { foldedPurpose } from "./certificates.ts";
+import { publishedWithdrawal, withdrawalColumns } from "./withdrawals.ts";
 
 export interface ListFilter {
   readonly status: CertificateStatus | null;
@@ -33,6 +34,7 @@ interface ListRow {
   subject_masked: string;
   view_count: number;
   environment: Environment;
+  withdrawal: string | null;
 }
 
 type Bound = string | number;
@@ -58,7 +60,7 @@ const and = (conditions: readonly Condition[]): string => conditions.map(({ sql 
 const boundOf = (conditions: readonly Condition[]): Bound[] => conditions.flatMap(({ bound }) => bound);
 
 const columns = `c.id, c.status, c.fingerprint, c.issued_at, p.purpose, c.origin_domain, c.entities, c.entities_accepted,
-  c.entities_rejected, c.subject_masked, c.view_count, c.environment`;
+  c.entities_rejected, c.subject_masked, c.view_count, c.environment, ${withdrawalColumns} AS withdrawal`;
 
 const fromRow = (row: ListRow): ListedCertificate => ({
   id: row.id,
@@ -75,6 +77,7 @@ const fromRow = (row: ListRow): ListedCertificate => ({
   subjectMasked: JSON.parse(row.subject_masked) as Record<string, string>,
   viewCount: row.view_count,
   environment: row.environment,
+  withdrawal: publishedWithdrawal(row.withdrawal),
 });
 
 /** Newest first. One round trip: the page and the total are one batch. */

@@ -16,6 +16,7 @@ import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { expression, insertInto } from "./sql.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
+import { openedWithdrawal, provenWithdrawal, withdrawalProofColumns, type SealedWithdrawalRow } from "./withdrawals.ts";
 
 const place = (certId: string, businessId: string, field: "subject" | "evidence"): SealedPlace => ({
   table: "certificates",
@@ -138,7 +139,13 @@ interface CertificateRow {
   policy_capture_id: string | null;
   policies: string;
   anchor: string | null;
+  withdrawal: string | null;
+  revocation_anchor: string | null;
 }
+
+const anchorColumn = (event: "certificate.issued" | "certificate.revoked"): string =>
+  `(SELECT json_array(a.event, a.ledger_id, a.entry_hash, a.statement, a.status, a.receipt, a.anchored_at)
+     FROM anchors a WHERE a.entity_id = c.id AND a.event = '${event}' ORDER BY a.ord LIMIT 1)`;
 
 const publishedColumns = `c.id, c.business_id, c.business_name, c.environment, c.status, p.purpose, d.text AS disclosure_text,
   c.disclosure_hash, c.entities, c.entities_accepted, c.entities_rejected, c.origin_domain, c.issued_at, c.fingerprint,
@@ -147,8 +154,9 @@ const publishedColumns = `c.id, c.business_id, c.business_name, c.environment, c
   (SELECT json_group_array(json_array(s.id, s.kind, s.source_url, s.content_hash, s.captured_at))
      FROM policy_captures q JOIN policy_snapshots s ON s.id IN (q.privacy_id, q.terms_id)
     WHERE q.id = c.policy_capture_id) AS policies,
-  (SELECT json_array(a.event, a.ledger_id, a.entry_hash, a.statement, a.status, a.receipt, a.anchored_at)
-     FROM anchors a WHERE a.entity_id = c.id AND a.event = 'certificate.issued' ORDER BY a.ord LIMIT 1) AS anchor`;
+  ${anchorColumn("certificate.issued")} AS anchor,
+  ${withdrawalProofColumns} AS withdrawal,
+  CASE c.status WHEN 'revoked' THEN ${anchorColumn("certificate.revoked")} END AS revocation_anchor`;
 
 const publishedFrom = `certificates c JOIN purposes p ON p.id = c.purpose_id JOIN disclosures d ON d.hash = c.disclosure_hash`;
 
@@ -198,6 +206,7 @@ const fromRow = (row: CertificateRow): PublishedCertificate => ({
   policiesLooked: row.policy_capture_id !== null,
   policies: policiesOf(row.policies),
   anchor: anchorOf(row.anchor),
+  withdrawal: provenWithdrawal(row.withdrawal, anchorOf(row.revocation_anchor)),
 });
 
 const publishedStatement = (db: D1Database, certId: CertId): D1PreparedStatement =>
@@ -250,16 +259,20 @@ export const openedCertificate = async (
     .prepare(
       `SELECT ${publishedColumns}, c.subject_sealed, c.evidence_sealed, b.audit_chain, b.audit_shard,
          (SELECT o.id FROM audit_outbox o
-           WHERE o.entity_id = c.id AND o.type = 'certificate.issued' AND o.drained_at IS NOT NULL) AS issued_entry
+           WHERE o.entity_id = c.id AND o.type = 'certificate.issued' AND o.drained_at IS NOT NULL) AS issued_entry,
+         (SELECT w.channel FROM withdrawals w WHERE w.cert_id = c.id) AS channel,
+         (SELECT w.note_sealed FROM withdrawals w WHERE w.cert_id = c.id) AS note_sealed,
+         (SELECT k.details_sealed FROM cease_acknowledgements k WHERE k.cert_id = c.id) AS details_sealed
        FROM ${publishedFrom} JOIN businesses b ON b.id = c.business_id
        WHERE c.id = ? AND c.business_id = ? AND c.environment = ?`,
     )
     .bind(asked.certId, asked.businessId, asked.environment)
-    .first<CertificateRow & OwnersColumns>();
+    .first<CertificateRow & SealedWithdrawalRow & OwnersColumns>();
   if (row === null) return null;
-  const [subject, evidence] = await Promise.all([
+  const [subject, evidence, withdrawal] = await Promise.all([
     row.subject_sealed === null ? null : vault.open(place(row.id, row.business_id, "subject"), row.subject_sealed),
     vault.open(place(row.id, row.business_id, "evidence"), row.evidence_sealed),
+    row.withdrawal === null ? null : openedWithdrawal(vault, asked, row),
   ]);
   return {
     certificate: fromRow(row),
@@ -269,6 +282,7 @@ export const openedCertificate = async (
     retentionUntil: row.retention_until,
     chain: { tag: row.audit_chain, shard: row.audit_shard },
     issuedEntry: row.issued_entry,
+    withdrawal,
   };
 };
 
@@ -277,4 +291,16 @@ const openedSubject = (text: string): NonNullable<OpenedCertificate["subject"]> 
   const rootSalt = bytesOfBase64Url(parsed.root_salt);
   if (rootSalt === null) throw new Error("certificates: a sealed subject holds no root salt");
   return { fields: new Map(parsed.fields), rootSalt };
+};
+
+/** The address typed into the form, of a subject as it is sealed; null where there is none. */
+export const sealedMailbox = async (
+  vault: Vault,
+  certId: string,
+  businessId: string,
+  subjectSealed: string | null,
+): Promise<string | null> => {
+  if (subjectSealed === null) return null;
+  const { fields } = openedSubject(await vault.open(place(certId, businessId, "subject"), subjectSealed));
+  return fields.get("email") || null;
 };

@@ -10,7 +10,9 @@ import { onFault, onUnknown } from "./api/faults.ts";
 import type { Api } from "./api/context.ts";
 import { failure } from "./api/envelope.ts";
 import { mountEvents } from "./api/events.ts";
+import { mountContact } from "./api/contact.ts";
 import { mountHealth } from "./api/health.ts";
+import { mountWithdrawals } from "./api/withdrawals.ts";
 import { mountLogs } from "./api/logs.ts";
 import type { Config } from "./env.ts";
 import { mountPages } from "./pages/mount.ts";
@@ -88,6 +90,8 @@ export const buildApp = (platform: Platform): Hono<Api> => {
   mountCertificates(app);
   mountAuth(app);
   mountEvents(app);
+  mountWithdrawals(app);
+  mountContact(app);
   mountPages(app, platform.config);
   mountLogs(app, platform.config);
   app.onError(onFault);

@@ -27,6 +27,12 @@ export const defaultLimits = {
   API_KEY: { count: 120, seconds: 60, scaled: false },
   /** SPEC, Limits: tests and replays of webhooks together, for each user. */
   WEBHOOK_CALLS: { count: 60, seconds: 600, scaled: false },
+  /** A person withdraws from a few certificates; each request can send a mail. */
+  OPT_OUT_REQUEST_PER_IP: { count: 10, seconds: 3_600, scaled: true },
+  /** Wrong answers are also counted for each code, whoever gives them. */
+  OPT_OUT_CONFIRM_PER_IP: { count: 30, seconds: 3_600, scaled: true },
+  /** Matching tells something about a person each time. */
+  MATCH_PER_KEY: { count: 60, seconds: 60, scaled: false },
 } as const satisfies Record<string, RouteLimit>;
 
 export type LimitName = keyof typeof defaultLimits;

@@ -10,6 +10,7 @@ import type { CertificateStatus } from "./certificate.ts";
 import { canonicalPreimage, preimageOf, type Preimage } from "./fingerprint.ts";
 import type { SubjectFields } from "./subject.ts";
 import { isoOf } from "../time.ts";
+import type { RecordedChannel, WithdrawalMethod, WithdrawalScope } from "../withdrawals/withdrawal.ts";
 
 export interface PublishedPolicy {
   readonly id: string;
@@ -29,6 +30,34 @@ export interface PublishedAnchor {
   readonly anchoredAt: Instant | null;
   /** What others attested of it; absent or null until somebody has. */
   readonly attested?: AttestedStatement | null;
+}
+
+/** A withdrawal as anyone may see it. */
+export interface PublishedWithdrawal {
+  readonly withdrawnAt: Instant;
+  readonly ceaseBy: Instant;
+  readonly method: WithdrawalMethod;
+  readonly scope: WithdrawalScope;
+  /** When the business was told, of a withdrawal it recorded. */
+  readonly receivedAt: Instant | null;
+  readonly acknowledgedAt: Instant | null;
+}
+
+/** With what proves it: the text that was signed, and the statement in the ledger. */
+export interface ProvenWithdrawal extends PublishedWithdrawal {
+  readonly receipt: string;
+  readonly signature: IssuerSignature;
+  readonly anchor: PublishedAnchor | null;
+}
+
+/** What only the owner sees of it. */
+export interface OpenedWithdrawal {
+  readonly recorded: { readonly channel: RecordedChannel; readonly note: string | null } | null;
+  readonly acknowledgement: {
+    readonly note: string | null;
+    readonly acknowledgedBy: string | null;
+    readonly actions: readonly string[];
+  } | null;
 }
 
 export interface IssuerSignature {
@@ -63,6 +92,8 @@ export interface PublishedCertificate {
   readonly policiesLooked: boolean;
   readonly policies: readonly PublishedPolicy[];
   readonly anchor: PublishedAnchor | null;
+  /** Null exactly while the certificate is active. */
+  readonly withdrawal: ProvenWithdrawal | null;
 }
 
 /** The owner's view: subject and evidence opened. */
@@ -76,6 +107,7 @@ export interface OpenedCertificate {
   readonly chain: AuditChain;
   /** The outbox row of the issuance, once the audit log has taken it. */
   readonly issuedEntry: string | null;
+  readonly withdrawal: OpenedWithdrawal | null;
 }
 
 export interface View {

@@ -4,6 +4,7 @@
 import type { Json } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
 import { isoOf, isoOrNull, type Instant } from "../time.ts";
+import { isOverdue } from "../withdrawals/acknowledge.ts";
 import { receiptProofText, type Receipt } from "../ledger/receipt.ts";
 import { attestedView } from "./attested.ts";
 import { fingerprintVersion } from "./fingerprint.ts";
@@ -15,11 +16,23 @@ import {
   type PublishedAnchor,
   type PublishedCertificate,
   type PublishedPolicy,
+  type PublishedWithdrawal,
+  type ProvenWithdrawal,
   type View,
 } from "./published.ts";
 import { subjectSalts } from "./subject.ts";
 
 type JsonObject = { readonly [key: string]: Json };
+
+/** Where the service answers, and when it is asked: a view names addresses and says what is overdue. */
+export interface ViewContext {
+  readonly verifyBase: string;
+  /** With its version. */
+  readonly apiBase: string;
+  readonly now: Instant;
+}
+
+export const receiptUrlOf = (apiBase: string, certId: string): string => `${apiBase}/certs/${certId}/receipt`;
 
 export const verifyUrlOf = (verifyBase: string, certId: string): string => `${verifyBase}/c/${certId}`;
 
@@ -61,6 +74,31 @@ const anchorView = (anchor: PublishedAnchor | null): JsonObject | null => {
   };
 };
 
+/** How it stands with the duty to cease contact. */
+export const withdrawalView = (certId: string, withdrawal: PublishedWithdrawal, { apiBase, now }: ViewContext): JsonObject => ({
+  withdrawn_at: isoOf(withdrawal.withdrawnAt),
+  cease_by: isoOf(withdrawal.ceaseBy),
+  method: withdrawal.method,
+  scope: withdrawal.scope,
+  received_at: isoOrNull(withdrawal.receivedAt),
+  receipt_url: receiptUrlOf(apiBase, certId),
+  cease_acknowledged_at: isoOrNull(withdrawal.acknowledgedAt),
+  overdue: isOverdue(withdrawal.ceaseBy, withdrawal.acknowledgedAt, now),
+});
+
+const provenWithdrawalView = (certId: string, withdrawal: ProvenWithdrawal, context: ViewContext): JsonObject => ({
+  ...withdrawalView(certId, withdrawal, context),
+  anchor: anchorView(withdrawal.anchor),
+});
+
+/** GET /v1/certs/{id}/receipt: everything to check a withdrawal without us. */
+export const withdrawalReceiptView = (withdrawal: ProvenWithdrawal): JsonObject => ({
+  receipt: JSON.parse(withdrawal.receipt) as JsonObject,
+  canonical: withdrawal.receipt,
+  signature: { ...withdrawal.signature },
+  anchor: anchorView(withdrawal.anchor),
+});
+
 /** What this service checked at the moment of issuance, and what it could not know. */
 const checksOf = (certificate: PublishedCertificate): readonly JsonObject[] => [
   {
@@ -76,14 +114,14 @@ const checksOf = (certificate: PublishedCertificate): readonly JsonObject[] => [
 ];
 
 /** GET /v1/certs/{id}/verify: no personal data but the masked subject. */
-export const verifyView = (certificate: PublishedCertificate, verifyBase: string): JsonObject => ({
+export const verifyView = (certificate: PublishedCertificate, context: ViewContext): JsonObject => ({
   cert_id: certificate.id,
   status: certificate.status,
   environment: certificate.environment,
   fingerprint: certificate.fingerprint,
   fingerprint_version: fingerprintVersion,
   issued_at: isoOf(certificate.issuedAt),
-  verify_url: verifyUrlOf(verifyBase, certificate.id),
+  verify_url: verifyUrlOf(context.verifyBase, certificate.id),
   business_id: certificate.businessId,
   business_name: certificate.businessName,
   entities: certificate.entities,
@@ -101,8 +139,8 @@ export const verifyView = (certificate: PublishedCertificate, verifyBase: string
   canonical: publishedCanonical(certificate),
   signature: { ...certificate.signature },
   anchor: anchorView(certificate.anchor),
-  withdrawal: null,
-  cease_by: null,
+  withdrawal: certificate.withdrawal === null ? null : provenWithdrawalView(certificate.id, certificate.withdrawal, context),
+  cease_by: isoOrNull(certificate.withdrawal?.ceaseBy ?? null),
   signals: { gpc: certificate.gpc },
   checks: checksOf(certificate),
   view_count: certificate.viewCount,
@@ -117,19 +155,37 @@ export interface DetailParts {
   readonly views: readonly View[];
   /** Text of each linked policy by its content hash; null where the text could not be read. */
   readonly policyTexts: ReadonlyMap<string, string | null>;
-  readonly verifyBase: string;
   /** The issuance in its business's audit chain; null until it is there. */
   readonly entry: { readonly seq: string; readonly hash: string; readonly prev_hash: string } | null;
+  readonly context: ViewContext;
 }
 
 export const policiesWithText = (parts: Pick<DetailParts, "opened" | "policyTexts">): readonly JsonObject[] =>
   parts.opened.certificate.policies.map((policy) => ({ ...policyView(policy), text: parts.policyTexts.get(policy.contentHash) ?? null }));
 
+/** With what the business itself told us about it. */
+const ownWithdrawalView = (view: JsonObject | null, opened: OpenedCertificate["withdrawal"]): JsonObject | null =>
+  view === null
+    ? null
+    : {
+        ...view,
+        recorded: opened?.recorded ? { method: opened.recorded.channel, note: opened.recorded.note } : null,
+        acknowledgement: opened?.acknowledgement
+          ? {
+              note: opened.acknowledgement.note,
+              acknowledged_by: opened.acknowledgement.acknowledgedBy,
+              actions: opened.acknowledgement.actions,
+            }
+          : null,
+      };
+
 /** GET /v1/certs/{id} with the owner's key: personal data. */
 export const detailView = (parts: DetailParts): JsonObject => {
   const { opened } = parts;
+  const verified = verifyView(opened.certificate, parts.context);
   return {
-    ...verifyView(opened.certificate, parts.verifyBase),
+    ...verified,
+    withdrawal: ownWithdrawalView(verified.withdrawal as JsonObject | null, opened.withdrawal),
     subject: opened.subject === null ? {} : Object.fromEntries(opened.subject.fields),
     subject_salts: opened.subject === null ? {} : subjectSalts(opened.subject.fields, opened.subject.rootSalt),
     evidence: opened.evidence,
@@ -153,21 +209,22 @@ export interface ListedCertificate {
   readonly subjectMasked: Readonly<Record<string, string>>;
   readonly viewCount: number;
   readonly environment: PublishedCertificate["environment"];
+  readonly withdrawal: PublishedWithdrawal | null;
 }
 
-export const listRowView = (row: ListedCertificate, verifyBase: string): JsonObject => ({
+export const listRowView = (row: ListedCertificate, context: ViewContext): JsonObject => ({
   cert_id: row.id,
   status: row.status,
   fingerprint: row.fingerprint,
   issued_at: isoOf(row.issuedAt),
-  verify_url: verifyUrlOf(verifyBase, row.id),
+  verify_url: verifyUrlOf(context.verifyBase, row.id),
   purpose: row.purpose,
   origin_domain: row.originDomain,
   entities: row.entities,
   ...answeredView(row.answered),
   subject: row.subjectMasked,
   view_count: row.viewCount,
-  withdrawal: null,
+  withdrawal: row.withdrawal === null ? null : withdrawalView(row.id, row.withdrawal, context),
   environment: row.environment,
 });
 

@@ -11,8 +11,8 @@ export interface MailData {
   readonly login_code: { readonly code: string };
   /** To the person on a certificate who asked to withdraw. */
   readonly withdrawal_code: { readonly code: string; readonly business_name: string; readonly verify_url: string };
-  /** To the owners of a business: the certificate's id and the deadline, and nothing of the person. */
-  readonly withdrawal_owner_notice: { readonly cert_id: string; readonly cease_by: Instant };
+  /** To the owners of a business: the certificates' ids and the deadline, and nothing of the person. */
+  readonly withdrawal_owner_notice: { readonly cert_ids: readonly string[]; readonly cease_by: Instant };
   /** To the owners of a business whose endpoint does not answer. */
   readonly webhook_failing: { readonly webhook_id: string; readonly failing_since: Instant; readonly failures: number };
 }
@@ -62,11 +62,11 @@ const en: Words = {
       "You did not ask for this? Then you can ignore this mail: nothing changes.",
     ],
   }),
-  withdrawal_owner_notice: ({ cert_id, cease_by }) => ({
+  withdrawal_owner_notice: ({ cert_ids, cease_by }) => ({
     subject: "A consent was withdrawn",
     lines: [
-      "The person on one of your certificates has withdrawn consent. The certificate is:",
-      cert_id,
+      "The person on your certificate has withdrawn consent. The number of each certificate:",
+      ...cert_ids,
       `Contact under this consent must end by ${dayIn("en", cease_by)}, midnight UTC (${isoOf(cease_by)}).`,
       "The certificate and its record are kept.",
     ],
@@ -103,11 +103,11 @@ const es: Words = {
       "¿No lo ha pedido usted? Entonces puede ignorar este correo: no cambia nada.",
     ],
   }),
-  withdrawal_owner_notice: ({ cert_id, cease_by }) => ({
+  withdrawal_owner_notice: ({ cert_ids, cease_by }) => ({
     subject: "Se ha retirado un consentimiento",
     lines: [
-      "La persona de uno de sus certificados ha retirado el consentimiento. El certificado es:",
-      cert_id,
+      "La persona de su certificado ha retirado el consentimiento. El número de cada certificado:",
+      ...cert_ids,
       `El contacto basado en él debe terminar a más tardar el ${dayIn("es", cease_by)}, medianoche UTC (${isoOf(cease_by)}).`,
       "El certificado y su registro se conservan.",
     ],
@@ -144,11 +144,11 @@ const frCa: Words = {
       "Vous n’avez rien demandé ? Ignorez ce courriel : rien ne change.",
     ],
   }),
-  withdrawal_owner_notice: ({ cert_id, cease_by }) => ({
+  withdrawal_owner_notice: ({ cert_ids, cease_by }) => ({
     subject: "Un consentement a été retiré",
     lines: [
-      "La personne nommée sur l’un de vos certificats a retiré son consentement. Le certificat est :",
-      cert_id,
+      "La personne nommée sur votre certificat a retiré son consentement. Le numéro de chaque certificat :",
+      ...cert_ids,
       `Les communications fondées sur ce consentement doivent cesser au plus tard le ${dayIn("fr-CA", cease_by)}, à minuit UTC (${isoOf(cease_by)}).`,
       "Le certificat et son dossier sont conservés.",
     ],

@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { consent, get, submission, world, type Answer } from "../support/world.ts";
+import { withdrawalRow } from "../support/withdrawing.ts";
 
 const key = world.acme.keys.live;
 const list = (query: string, credential = key): Promise<Answer> => get(`/v1/certs${query}`, credential);
@@ -91,12 +92,7 @@ beforeAll(async () => {
   for (const issued of everything) {
     if (random() > 0.3) continue;
     issued.status = "revoked";
-    await env.DB.batch([
-      env.DB.prepare("UPDATE certificates SET status = 'revoked' WHERE id = ?").bind(issued.certId),
-      env.DB.prepare(
-        "UPDATE purposes SET active = active - 1, revoked = revoked + 1 WHERE id = (SELECT purpose_id FROM certificates WHERE id = ?)",
-      ).bind(issued.certId),
-    ]);
+    await withdrawalRow(env.DB, issued.certId).run();
   }
 });
 afterAll(() => {

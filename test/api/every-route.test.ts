@@ -32,7 +32,14 @@ beforeAll(async () => {
       parameters: [...path.matchAll(/\{([a-z_]+)\}/g)].map(([, name]) => name as string),
     })),
   );
-  ownCertId = (await issue()).cert_id;
+  // Names nobody who asks: a recipient that is named may match.
+  const ofNobody = { entities: ["Nobody Else Ltd"] };
+  ownCertId = (await issue(ofNobody)).cert_id;
+  await call(`/v1/certs/${ownCertId}/withdrawals`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${world.acme.keys.live}` },
+    body: JSON.stringify({ method: "phone", received_at: new Date().toISOString() }),
+  });
   await env.DB.prepare(
     "INSERT INTO api_keys (id, business_id, environment, key_hash, name, last4, created_at, revoked_at) VALUES ('key_revoked', ?, 'live', ?, 'x', 'xxxx', 0, 1)",
   )
@@ -42,6 +49,21 @@ beforeAll(async () => {
 
 /** Path parameters, as the records of acme. A route with another parameter needs a record here. */
 const ownRecords = (): Record<string, string> => ({ cert_id: ownCertId });
+/** A withdrawal is recorded once: a call that is to succeed needs a certificate that is still active. */
+const activeCertIds: string[] = [];
+const recordsFor = ({ path }: Operation): Record<string, string> =>
+  path.endsWith("/withdrawals") ? { cert_id: activeCertIds.pop() ?? ownCertId } : ownRecords();
+
+/** What is sent where a submission is not what the route takes. */
+const bodies: readonly (readonly [path: RegExp, body: () => unknown])[] = [
+  [/\/withdrawals$/, () => ({ method: "phone", received_at: new Date().toISOString() })],
+  [/\/cease-ack$/, () => ({})],
+  [/\/match$/, () => ({ email: "pat@example.com" })],
+  [/\/contact-check$/, () => ({ subjects: [{ email: "pat@example.com" }] })],
+];
+const bodyFor = ({ path }: Operation): unknown => bodies.find(([pattern]) => pattern.test(path))?.[1]() ?? submission();
+/** Asking writes nothing, and a withdrawal is the person's right: neither waits for a payment. */
+const worksPastDue = /\/(?:withdrawals|match|contact-check)$/;
 const addressOf = ({ path, parameters }: Operation, records: Readonly<Record<string, string>>): string =>
   parameters.reduce((filled, name) => {
     const value = records[name];
@@ -49,11 +71,16 @@ const addressOf = ({ path, parameters }: Operation, records: Readonly<Record<str
     return filled.replace(`{${name}}`, value);
   }, path);
 
-const requestTo = (operation: Operation, headers: Record<string, string> = {}, query = "", records = ownRecords()): Promise<Answer> =>
+const requestTo = (
+  operation: Operation,
+  headers: Record<string, string> = {},
+  query = "",
+  records = recordsFor(operation),
+): Promise<Answer> =>
   call(`${addressOf(operation, records)}${query}`, {
     method: operation.method,
     headers: { ...(operation.method !== "GET" && { "content-type": "application/json" }), origin: "https://www.example.com", ...headers },
-    ...(operation.method !== "GET" && { body: JSON.stringify(submission()) }),
+    ...(operation.method !== "GET" && { body: JSON.stringify(bodyFor(operation)) }),
   });
 const nameOf = ({ method, path }: Operation): string => `${method} ${path}`;
 const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
@@ -130,6 +157,7 @@ describe("every route that needs an API key", () => {
   });
 
   const inState = async (status: string, change: (operation: Operation) => string | null): Promise<string[]> => {
+    activeCertIds.push((await issue()).cert_id);
     await env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, world.acme.id).run();
     try {
       return await over(keyed(), async (operation) => {
@@ -147,7 +175,7 @@ describe("every route that needs an API key", () => {
     ["suspended", () => "402 business_suspended"],
     ["closed", () => "402 business_inactive"],
     ["pending", () => "402 business_inactive"],
-    ["past_due", ({ method }) => (method === "GET" ? null : "402 subscription_past_due")],
+    ["past_due", ({ method, path }) => (method === "GET" || worksPastDue.test(path) ? null : "402 subscription_past_due")],
   ])("while the business is %s", async (status, wanted) => {
     expect(await inState(status, wanted)).toEqual([]);
   });

@@ -13,6 +13,7 @@ import { openPlatform, type Platform } from "../../workers/services.ts";
 import { askForCode, codeFor, forgetCodes, giveCode, json, signIn } from "../support/people.ts";
 import { commitEvents, eventRow, logs } from "../support/events.ts";
 import { call, consent, get, issue, origin, submission, world, type Answer } from "../support/world.ts";
+import { answerCode, askCode, held, jsonPost, ready, withdrawn, type Held } from "../support/withdrawing.ts";
 
 type Json = Record<string, unknown>;
 interface Described {
@@ -37,11 +38,13 @@ const undocumented: readonly { readonly path: RegExp; readonly why: string }[] =
 let platform: Platform;
 let document: Document;
 let certId: string;
+let withdrawnId: string;
 
 beforeAll(async () => {
   platform = await openPlatform(env as unknown as Env);
   document = (await get("/v1/openapi.json")).body;
   certId = (await issue()).cert_id;
+  withdrawnId = await revoked();
 });
 
 const operations = (): { readonly key: string; readonly operation: Described }[] =>
@@ -109,20 +112,45 @@ const post = (body: unknown): RequestInit => ({
   headers: { "content-type": "application/json", origin },
   body: JSON.stringify(body),
 });
-const mine = (): RequestInit => bearer(world.acme.keys.live);
 const path = (rest = ""): string => `/v1/certs/${certId}${rest}`;
 const unknownCert = "/v1/certs/cc_00zzzzzzzzzzzzzzzzzzzzzzzz";
 const { free, past_due, suspended, closed } = world.examples;
 
-/** The refusals that every route with an API key shares. */
-const keyRefusals = (at: () => string): Record<string, () => Promise<Answer>> => ({
-  unauthorized: () => get(at(), "sk_live_00wrong"),
-  business_suspended: () => get(at(), suspended.keys.live),
-  business_inactive: () => get(at(), closed.keys.live),
-  rate_limited: () => answerOf(crowded(), at(), mine()),
-  storage_unavailable: () => answerOf(outage(), at(), mine()),
-  internal_error: () => answerOf(bug(), at(), mine()),
+const bearerOf = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
+/** A POST of the business whose key it is. */
+const keyed = (body: unknown, key = world.acme.keys.live): RequestInit => jsonPost(body, bearerOf(key));
+
+/** The refusals that every route with an API key shares; `body` of one that is posted to. */
+const keyRefusals = (at: () => string, body?: () => unknown): Record<string, () => Promise<Answer>> => {
+  const by = (key: string): RequestInit => (body === undefined ? bearer(key) : keyed(body(), key));
+  return {
+    unauthorized: () => call(at(), by("sk_live_00wrong")),
+    business_suspended: () => call(at(), by(suspended.keys.live)),
+    business_inactive: () => call(at(), by(closed.keys.live)),
+    rate_limited: () => answerOf(crowded(), at(), by(world.acme.keys.live)),
+    storage_unavailable: () => answerOf(outage(), at(), by(world.acme.keys.live)),
+    internal_error: () => answerOf(bug(), at(), by(world.acme.keys.live)),
+  };
+};
+const bodyRefusals = (at: () => string, headers: Record<string, string> = {}): Record<string, () => Promise<Answer>> => ({
+  payload_too_large: () => call(at(), { ...jsonPost({}, headers), body: " ".repeat(256 * 1_024 + 1) }),
+  unsupported_media_type: () => call(at(), jsonPost({}, { ...headers, "content-type": "text/plain" })),
 });
+const outages = (at: () => string, init: RequestInit): Record<string, () => Promise<Answer>> => ({
+  rate_limited: () => answerOf(crowded(), at(), init),
+  storage_unavailable: () => answerOf(outage(), at(), init),
+  internal_error: () => answerOf(bug(), at(), init),
+});
+const rightly = { email: "pat@example.com", code: "123456" };
+const wrongToken = { token: "A".repeat(43) };
+const manage = (certificate: Held): Promise<Answer> =>
+  call(`/v1/certs/${certificate.certId}/opt-out/manage`, jsonPost({ token: certificate.manageToken }));
+const told = () => ({ method: "sms_stop", received_at: new Date().toISOString(), note: "STOP" });
+const revoked = async (): Promise<string> => {
+  const { certId: id } = await held();
+  await call(`/v1/certs/${id}/withdrawals`, keyed(told()));
+  return id;
+};
 
 const asked = { email: world.ownerEmail, realm: "business" };
 const proof = { ...asked, email: "never-asked@example.com", code: "123456" };
@@ -169,6 +197,7 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
   },
   verifyCertificate: {
     200: () => get(path("/verify")),
+    "200 withdrawn": () => get(`/v1/certs/${withdrawnId}/verify`),
     304: async () => {
       const etag = (await get(path("/verify"))).headers.get("etag") as string;
       return call(path("/verify"), { headers: { "if-none-match": etag } });
@@ -180,12 +209,14 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
   },
   listCertificates: {
     200: () => get("/v1/certs?q=solar&subject_email=pat@example.com", world.acme.keys.live),
+    "200 withdrawn": () => get("/v1/certs?status=revoked", world.acme.keys.live),
     "200 empty": () => get("/v1/certs?page=9999", world.acme.keys.live),
     invalid_request: () => get("/v1/certs?page=0", world.acme.keys.live),
     ...keyRefusals(() => "/v1/certs"),
   },
   readCertificate: {
     200: () => get(path(), world.acme.keys.live),
+    "200 withdrawn": () => get(`/v1/certs/${withdrawnId}`, world.acme.keys.live),
     cert_not_found: () => get(path(), world.other.keys.live),
     ...keyRefusals(path),
   },
@@ -244,6 +275,94 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
     },
     invalid_request: () => get("/v1/events?cursor=-1", world.acme.keys.live),
     ...keyRefusals(() => "/v1/events"),
+  },
+  requestWithdrawalCode: {
+    200: () => askCode(certId, "pat@example.com"),
+    invalid_request: () => askCode(certId, "no address"),
+    cert_not_found: () => call(`${unknownCert}/opt-out/request`, jsonPost({ email: "pat@example.com" })),
+    ...bodyRefusals(() => path("/opt-out/request")),
+    ...outages(() => path("/opt-out/request"), jsonPost({ email: "pat@example.com" })),
+  },
+  confirmWithdrawal: {
+    200: async () => withdrawn(await held()),
+    "200 of everything": async () => withdrawn(await held(), "business"),
+    invalid_request: () => answerCode(certId, { email: "pat@example.com", code: "12345" }),
+    opt_out_failed: () => answerCode(certId, rightly),
+    forbidden: () => answerCode(certId, rightly, { origin: "https://elsewhere.example" }),
+    cert_not_found: () => call(`${unknownCert}/opt-out/confirm`, jsonPost(rightly)),
+    already_revoked: async () => {
+      const mine = await held();
+      const { code, cookie } = await ready(mine.certId, mine.email);
+      await answerCode(mine.certId, { email: mine.email, code }, cookie);
+      return answerCode(mine.certId, { email: mine.email, code }, cookie);
+    },
+    ...bodyRefusals(() => path("/opt-out/confirm")),
+    ...outages(() => path("/opt-out/confirm"), jsonPost(rightly)),
+  },
+  withdrawByLink: {
+    200: async () => manage(await held()),
+    invalid_request: () => call(path("/opt-out/manage"), jsonPost({ token: "short" })),
+    opt_out_failed: () => call(path("/opt-out/manage"), jsonPost(wrongToken)),
+    forbidden: () => call(path("/opt-out/manage"), jsonPost(wrongToken, { origin: "https://elsewhere.example" })),
+    cert_not_found: () => call(`${unknownCert}/opt-out/manage`, jsonPost(wrongToken)),
+    already_revoked: async () => {
+      const mine = await held();
+      await manage(mine);
+      return manage(mine);
+    },
+    ...bodyRefusals(() => path("/opt-out/manage")),
+    ...outages(() => path("/opt-out/manage"), jsonPost(wrongToken)),
+  },
+  withdrawalReceipt: {
+    200: () => get(`/v1/certs/${withdrawnId}/receipt`),
+    cert_not_found: () => get(`${unknownCert}/receipt`),
+    not_found: () => get(path("/receipt")),
+    ...outages(() => path("/receipt"), {}),
+  },
+  recordWithdrawal: {
+    201: async () => call(`/v1/certs/${(await held()).certId}/withdrawals`, keyed(told())),
+    invalid_request: () => call(path("/withdrawals"), keyed({ ...told(), method: "telepathy" })),
+    cert_not_found: () => call(path("/withdrawals"), keyed(told(), world.other.keys.live)),
+    already_revoked: () => call(`/v1/certs/${withdrawnId}/withdrawals`, keyed(told())),
+    ...bodyRefusals(() => path("/withdrawals"), bearerOf(world.acme.keys.live)),
+    ...keyRefusals(() => path("/withdrawals"), told),
+  },
+  acknowledgeWithdrawal: {
+    200: async () => call(`/v1/certs/${await revoked()}/cease-ack`, keyed({ note: "done", actions: ["removed"] })),
+    "200 a second time": async () => {
+      const certId = await revoked();
+      await call(`/v1/certs/${certId}/cease-ack`, keyed({}));
+      return call(`/v1/certs/${certId}/cease-ack`, keyed({}));
+    },
+    invalid_request: () => call(path("/cease-ack"), keyed({ note: 1 })),
+    subscription_past_due: () => call(path("/cease-ack"), keyed({}, past_due.keys.live)),
+    cert_not_found: () => call(path("/cease-ack"), keyed({}, world.other.keys.live)),
+    cease_not_open: () => call(path("/cease-ack"), keyed({})),
+    ...bodyRefusals(() => path("/cease-ack"), bearerOf(world.acme.keys.live)),
+    ...keyRefusals(
+      () => path("/cease-ack"),
+      () => ({}),
+    ),
+  },
+  matchSubject: {
+    200: () => call(path("/match"), keyed({ email: "pat@example.com", phone: "+1 202 555 0123" })),
+    "200 by hash": () => call(path("/match"), keyed({ email_sha256: "0".repeat(64) })),
+    invalid_request: () => call(path("/match"), keyed({})),
+    cert_not_found: () => call(path("/match"), keyed({ email: "pat@example.com" }, free.keys.live)),
+    ...bodyRefusals(() => path("/match"), bearerOf(world.acme.keys.live)),
+    ...keyRefusals(
+      () => path("/match"),
+      () => ({ email: "pat@example.com" }),
+    ),
+  },
+  checkContact: {
+    200: () => call("/v1/contact-check", keyed({ subjects: [{ email: "pat@example.com" }, { phone: "+1 999" }] })),
+    invalid_request: () => call("/v1/contact-check", keyed({ subjects: [] })),
+    ...bodyRefusals(() => "/v1/contact-check", bearerOf(world.acme.keys.live)),
+    ...keyRefusals(
+      () => "/v1/contact-check",
+      () => ({ subjects: [{ email: "pat@example.com" }] }),
+    ),
   },
   health: {
     200: () => get("/v1/health"),

@@ -21,7 +21,11 @@ beforeAll(async () => {
   [service, browser] = await Promise.all([startLocalService({ DEV_RATE_SCALE: "1000" }), launchBrowser()]);
   plain = await issue();
   withdrawn = await issue({ client_id: service.world.acme.clients.sandbox });
-  await service.database.prepare("UPDATE certificates SET status = 'revoked' WHERE id = ?").bind(withdrawn.split("/").at(-1)).run();
+  await fetch(`${service.origin}/v1/certs/${withdrawn.split("/").at(-1)}/withdrawals`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${service.world.acme.keys.sandbox}` },
+    body: JSON.stringify({ method: "phone", received_at: new Date().toISOString() }),
+  });
   asked = await issue({
     entities: ["Acme Solar LLC", "Bright Homes Inc", "Third Party Ltd", "\u0410cme S\u043elar LLC"],
     entities_accepted: ["Acme Solar LLC"],

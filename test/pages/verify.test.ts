@@ -6,7 +6,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { buildApp } from "../../workers/app.ts";
 import { catalogues, languages } from "../../workers/pages/language.ts";
 import { openPlatform } from "../../workers/services.ts";
-import { call, consent, get, issue, submission, world } from "../support/world.ts";
+import { call, consent, get, issue, productionSettings, submission, world } from "../support/world.ts";
+import { withdrawalRow } from "../support/withdrawing.ts";
 import { bound, browser, elementsIn, named, open, read, section, textOf, withAttribute, words, type ReadPage } from "./page.ts";
 
 const sectionNames = (page: ReadPage): (string | undefined)[] => named(page.document, "section").map((element) => element.attribs.class);
@@ -135,7 +136,7 @@ describe("standing", () => {
 
   test("a withdrawn certificate says so at once, and no longer how to withdraw", async () => {
     const { cert_id } = await issue();
-    await env.DB.prepare("UPDATE certificates SET status = 'revoked' WHERE id = ?").bind(cert_id).run();
+    await withdrawalRow(env.DB, cert_id).run();
     const page = await open(cert_id);
     expect(words(withAttribute(page.document, "class", "statuses")[0]!)).toBe("Withdrawn");
     expect(textOf(page.document)).toContain("The person has withdrawn this consent.");
@@ -446,6 +447,10 @@ describe("in production", () => {
       MCP_URL: "https://mcp.svc.example",
       APP_URL: "https://app.svc.example",
       ENVIRONMENT: "production",
+      MAIL_TRANSPORT: productionSettings.MAIL_TRANSPORT,
+      MAIL_FROM: productionSettings.MAIL_FROM,
+      MAIL_HTTP_URL: productionSettings.MAIL_HTTP_URL,
+      MAIL_HTTP_TOKEN: productionSettings.MAIL_HTTP_TOKEN,
     };
     const { DEV_RATE_SCALE: _scale, DEV_CLOCK_OFFSET_MS: _offset, DEV_FETCH_ALLOW: _allow, ...fit } = settings as Record<string, unknown>;
     const app = buildApp(await openPlatform(fit as never));

@@ -13,8 +13,10 @@ import { anchorStatement, entryHash } from "../../core/ledger/statement.ts";
 import { isoOf } from "../../core/time.ts";
 
 const verifyBase = "https://verify.example.com";
-const ledger = "tlog:ledger.example.com/ledger/2026h2";
+const apiBase = "https://api.example.com/v1";
+export const exampleLedger = "tlog:ledger.example.com/ledger/2026h2";
 const issuedAt = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
+export const exampleContext = { verifyBase, apiBase, now: issuedAt + 86_400_000 };
 const userAgent = "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 Version/19.0 Safari/605.1";
 
 export const exampleCertId = "cc_00m3v9d2m4q8x1c7b5n0t6w2h9" as CertId;
@@ -133,13 +135,14 @@ const published: PublishedCertificate = {
   ],
   anchor: {
     event: "certificate.issued",
-    ledgerId: ledger,
+    ledgerId: exampleLedger,
     entryHash: entryHash(statement),
     statement,
     status: "pending",
     receipt: null,
     anchoredAt: null,
   },
+  withdrawal: null,
 };
 
 const opened: OpenedCertificate = {
@@ -150,9 +153,10 @@ const opened: OpenedCertificate = {
   retentionUntil: certificate.retentionUntil,
   chain: { tag: "00112233445566778899aabbccddeeff", shard: 0 },
   issuedEntry: null,
+  withdrawal: null,
 };
 const views: View[] = [{ at: issuedAt + 3_600_000, ip: "198.51.100.23", userAgent, os: "iOS", bot: false }];
-const parts = { opened, views, policyTexts: new Map([[sha256Hex(policyText), policyText]]), verifyBase, entry: null };
+const parts = { opened, views, policyTexts: new Map([[sha256Hex(policyText), policyText]]), context: exampleContext, entry: null };
 
 export const receiptExample = {
   cert_id: certificate.id,
@@ -165,7 +169,7 @@ export const receiptExample = {
   ...(published.answered && { entities_accepted: published.answered.accepted, entities_rejected: published.answered.rejected }),
 };
 
-export const verifyExample = verifyView(published, verifyBase);
+export const verifyExample = verifyView(published, exampleContext);
 export const detailExample = detailView(parts);
 export const listExample = {
   certs: [
@@ -182,8 +186,9 @@ export const listExample = {
         subjectMasked: published.subjectMasked,
         viewCount: published.viewCount,
         environment: published.environment,
+        withdrawal: null,
       },
-      verifyBase,
+      exampleContext,
     ),
   ],
   total: 1,

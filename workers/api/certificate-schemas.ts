@@ -72,11 +72,11 @@ export const consentRequestSchema = z
   })
   .openapi("ConsentRequest");
 
-const certId = z.string().openapi({ description: "Id of the certificate, prefix `cc_`.", example: exampleCertId });
+export const certId = z.string().openapi({ description: "Id of the certificate, prefix `cc_`.", example: exampleCertId });
 const hash = z.string().openapi({ description: "SHA-256, 64 lower-case hex characters." });
 const hashOf = (what: string) => hash.openapi({ description: `SHA-256 of ${what}: 64 lower-case hex characters.` });
 const timestamp = z.string().openapi({ format: "date-time", description: "ISO 8601, UTC, with milliseconds." });
-const timeOf = (what: string) => timestamp.openapi({ description: `${what}.` });
+export const timeOf = (what: string) => timestamp.openapi({ description: `${what}.` });
 const environment = z.enum(["live", "sandbox"]).openapi({ description: "Sandbox certificates prove nothing; they are for trying out." });
 const status = z.enum(["active", "revoked"]).openapi({ description: "`revoked`: the person has withdrawn." });
 /** `nullable()` on a schema with a name would make every use of that name nullable. */
@@ -92,7 +92,6 @@ const purpose = z.string().openapi({ description: "Purpose stated to the person.
 const originDomain = z.string().openapi({ description: "Host of the Origin the form was sent from." });
 const masked = textMap.openapi({ description: "The person's fields, masked." });
 const viewCount = z.int().openapi({ description: "How often the public page was opened by people." });
-const withdrawal = z.object({}).nullable().openapi({ description: "The withdrawal; `null` while the certificate is active." });
 
 export const consentReceiptSchema = z
   .object({
@@ -191,6 +190,61 @@ const signature = z
   })
   .openapi("Signature", { description: "The issuer's signature over the UTF-8 bytes of `canonical`." });
 
+const withdrawalShape = z.object({
+  withdrawn_at: timeOf("When the certificate became revoked"),
+  cease_by: timeOf("Until when all contact must have ceased: the end of the tenth business day (Monday to Friday, UTC)"),
+  method: z.enum(["email_code", "manage_link", "business_recorded"]).openapi({
+    description: "The person answered a mailed code, followed the link from the 201, or told the business, which recorded it.",
+  }),
+  scope: z
+    .enum(["certificate", "recipient", "business"])
+    .openapi({ description: "What the person withdrew from: this certificate, or all of this business's with the same address." }),
+  received_at: timeOf("When the business was told, of a withdrawal it recorded: `cease_by` counts from here").nullable(),
+  receipt_url: z.string().openapi({ format: "uri", description: "The signed receipt, for anyone." }),
+  cease_acknowledged_at: timeOf("When the business said that contact has ceased").nullable(),
+  overdue: z.boolean().openapi({ description: "Past `cease_by` without an acknowledgement." }),
+});
+export const withdrawalSchema = withdrawalShape.openapi("Withdrawal", { description: "The person has taken the consent back." });
+const provenShape = withdrawalShape.extend({ anchor: orNull(anchor).openapi({ description: "The withdrawal in the ledger." }) });
+const provenWithdrawal = orNull(provenShape.openapi("ProvenWithdrawal", { description: "A withdrawal with its place in the ledger." }));
+const ownWithdrawal = orNull(
+  provenShape
+    .extend({
+      recorded: z
+        .object({ method: z.string(), note: z.string().nullable() })
+        .nullable()
+        .openapi({ description: "How the business was told, as it recorded it." }),
+      acknowledgement: z
+        .object({ note: z.string().nullable(), acknowledged_by: z.string().nullable(), actions: names })
+        .nullable()
+        .openapi({ description: "What the business said when it acknowledged." }),
+    })
+    .openapi("OwnWithdrawal", { description: "A withdrawal with what the business itself said about it." }),
+);
+
+const receiptText = z
+  .object({
+    business: z.object({ id: z.string(), name: z.string() }),
+    cease_by: timestamp,
+    cert_id: certId,
+    fingerprint: hash,
+    method: z.string(),
+    origin_domain: originDomain,
+    received_at: orNull(timestamp),
+    schema: z.literal("svc-withdrawal-receipt-v1"),
+    scope: z.string(),
+    withdrawn_at: timestamp,
+  })
+  .openapi({ description: "What the receipt says." });
+export const withdrawalReceiptSchema = z
+  .object({
+    receipt: receiptText,
+    canonical: z.string().openapi({ description: "Exactly the text that is signed: the canonical JSON of `receipt`." }),
+    signature,
+    anchor: orNull(anchor).openapi({ description: "The withdrawal in the ledger." }),
+  })
+  .openapi("WithdrawalReceipt", { description: "Proof of a withdrawal, to keep. `svc-verify` checks it without any network." });
+
 const check = z.object({
   id: z.string().openapi({ description: "Which check." }),
   result: z.string(),
@@ -225,7 +279,7 @@ const publishedShape = z.object({
   canonical: z.string().openapi({ description: "The exact text whose SHA-256 is the fingerprint." }),
   signature,
   anchor: orNull(anchor),
-  withdrawal,
+  withdrawal: provenWithdrawal,
   cease_by: timeOf("Until when all contact must have ceased; `null` while active").nullable(),
   signals: z.object({
     gpc: z.boolean().openapi({ description: "Whether the browser sent Global Privacy Control with the submission." }),
@@ -282,6 +336,7 @@ export const certificateDetailSchema = publishedShape
     subject_salts: textMap.openapi({ description: "The salt of each field's commitment, to prove one field without the others." }),
     evidence,
     evidence_hash: hashOf("the canonical JSON of `evidence`"),
+    withdrawal: ownWithdrawal,
     policies: z.array(policyWithText),
     view_trail: z.array(view).openapi({ description: "The newest 100 opens of the public page, newest first." }),
     audit: z
@@ -306,7 +361,7 @@ const listed = z
     entities_rejected: rejected,
     subject: masked,
     view_count: viewCount,
-    withdrawal,
+    withdrawal: orNull(withdrawalSchema),
     environment,
   })
   .openapi("ListedCertificate", { description: "A certificate in a list." });
@@ -387,8 +442,8 @@ export const evidenceBundleSchema = z
         tlog_proof: orNull(z.string()).openapi({ description: "The proof in the c2sp.org/tlog-proof@v1 text form." }),
       })
       .openapi({ description: "The anchored statement and, once anchored, its proof." }),
-    withdrawal,
-    withdrawal_receipt: z.unknown().nullable().openapi({ description: "`null` while the certificate is active." }),
+    withdrawal: provenWithdrawal,
+    withdrawal_receipt: orNull(withdrawalReceiptSchema),
     views: z.array(view),
     issuer_keys: z.object({ keys: z.array(z.record(z.string(), z.unknown())) }).openapi({ description: "As at /.well-known/jwks.json." }),
     signature,
@@ -404,7 +459,7 @@ const positive = z
   .regex(/^[1-9]\d{0,14}$/) // 15 digits are exact in a double
   .transform(Number)
   .pipe(z.int());
-const instant = z
+export const instant = z
   .string()
   .max(40)
   .refine(

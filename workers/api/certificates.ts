@@ -13,6 +13,7 @@ import { authenticateKey } from "../operations/access.ts";
 import { captureConsent, listCertificates, readCertificate, verifyCertificate, type ListQuery } from "../operations/certificates.ts";
 import { gatherEvidence } from "../operations/evidence.ts";
 import { verifierSource } from "../pages/verifier.gen.ts";
+import { viewContext } from "../operations/view-context.ts";
 import { jsonOrText, readJsonBody } from "./body.ts";
 import type { Api } from "./context.ts";
 import { answer, failure, refusal, success, successText } from "./envelope.ts";
@@ -333,7 +334,7 @@ const verify = async (c: Context<Api>): Promise<Response> => {
   const certId = certIdParam(c);
   const found = certId === null ? refuse("cert_not_found") : await verifyCertificate(c.var.services, certId);
   if (!found.ok) return refusal(c, found);
-  const view = JSON.stringify(verifyView(found.value, c.var.services.config.verifyUrl));
+  const view = JSON.stringify(verifyView(found.value, viewContext(c.var.services)));
   const tag = entityTag(view);
   c.header("ETag", tag);
   c.header("Cache-Control", "no-cache");

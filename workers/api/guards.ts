@@ -58,6 +58,17 @@ export const anyOrigin: MiddlewareHandler<Api> = async (c, next) => {
   await next();
 };
 
+/** Readable from the page that asked, named by its Origin, never with credentials; also on errors. */
+export const callersOrigin: MiddlewareHandler<Api> = async (c, next) => {
+  const origin = c.req.header("origin");
+  if (origin !== undefined) {
+    c.header("Access-Control-Allow-Origin", origin);
+    c.header("Access-Control-Expose-Headers", "X-Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset");
+  }
+  c.header("Vary", "Origin");
+  await next();
+};
+
 /** Answers a preflight for `methods`; two hours is the longest any browser keeps it. */
 export const preflight =
   (methods: string, headers: string): MiddlewareHandler<Api> =>

@@ -66,6 +66,8 @@ const documentAt = (apiOrigin: string): object =>
         description: "Sign in with an e-mailed code. These routes set and end the session cookie of the portal and the consumer app.",
       },
       { name: "events", description: "What happened to your records, in order. The same events are pushed to your webhooks." },
+      { name: "withdrawal", description: "The person takes consent back; the business records and acknowledges it." },
+      { name: "contact", description: "Ask before contacting somebody." },
       { name: "service", description: "Health and keys of the service itself." },
     ],
   });

@@ -21,6 +21,8 @@ export const statuses = {
   method_not_allowed: 405,
   share_inactive: 409,
   idempotency_conflict: 409,
+  already_revoked: 409,
+  cease_not_open: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,
   rate_limited: 429,

@@ -2,7 +2,7 @@
 // shown with every statement that an attested checkpoint covers. Nothing waits for it: it only ever adds.
 import { base64Of, bytesOfBase64, bytesOfHex } from "../../core/bytes.ts";
 import type { AttestedStatement } from "../../core/certificates/attested.ts";
-import type { PublishedAnchor } from "../../core/certificates/published.ts";
+import type { PublishedAnchor, PublishedCertificate } from "../../core/certificates/published.ts";
 import { sha256 } from "../../core/hash.ts";
 import type { AttestOutcome, CheckpointToAttest } from "../../core/ledger/attestor.ts";
 import { parseReceipt, type Receipt } from "../../core/ledger/receipt.ts";
@@ -140,7 +140,17 @@ export const attestedStatement = async (platform: Platform, receipt: Receipt | n
 };
 
 /** The anchor with what others attested of it. */
-export const withAttested = async (platform: Platform, anchor: PublishedAnchor | null): Promise<PublishedAnchor | null> => {
+const withAttested = async (platform: Platform, anchor: PublishedAnchor | null): Promise<PublishedAnchor | null> => {
   if (anchor?.status !== "anchored" || anchor.receipt === null) return anchor;
   return { ...anchor, attested: await attestedStatement(platform, parseReceipt(anchor.receipt)) };
+};
+
+/** The certificate with what others attested of its issuance, and of its withdrawal. */
+export const attestedCertificate = async (platform: Platform, certificate: PublishedCertificate): Promise<PublishedCertificate> => {
+  const { withdrawal } = certificate;
+  const [anchor, revocation] = await Promise.all([
+    withAttested(platform, certificate.anchor),
+    withAttested(platform, withdrawal?.anchor ?? null),
+  ]);
+  return { ...certificate, anchor, withdrawal: withdrawal === null ? null : { ...withdrawal, anchor: revocation } };
 };

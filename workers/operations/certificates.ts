@@ -26,9 +26,10 @@ import { policyText } from "../../storage/policies.ts";
 import { viewTrail } from "../../storage/views.ts";
 import { kindOfError } from "../log.ts";
 import type { Services } from "../services.ts";
-import { withAttested } from "./attestations.ts";
+import { attestedCertificate } from "./attestations.ts";
 import { followUpSoon } from "./follow-up.ts";
 import { relaySoon } from "./outbox.ts";
+import { viewContext } from "./view-context.ts";
 
 type JsonObject = { readonly [key: string]: Json };
 
@@ -237,7 +238,7 @@ export const verifyCertificate = async (services: Services, certId: CertId): Pro
   const db = services.homes.of(certId);
   const certificate = db === null ? null : await certificateById(db, certId);
   if (certificate === null) return refuse("cert_not_found");
-  return ok({ ...certificate, anchor: await withAttested(services.platform, certificate.anchor) });
+  return ok(await attestedCertificate(services.platform, certificate));
 };
 
 export interface ListQuery {
@@ -264,6 +265,7 @@ export const listCertificates = async (services: Services, principal: Principal,
     query.subjectPhone === null
       ? null
       : await services.vault.blindIndex("phone", comparablePhone(query.subjectPhone, principal.business.country, services.toE164));
+  const context = viewContext(services);
   const { certificates, total } = await certificatePage(db, {
     businessId: principal.business.id,
     environment: principal.environment,
@@ -281,7 +283,7 @@ export const listCertificates = async (services: Services, principal: Principal,
     perPage: query.perPage,
   });
   return {
-    certs: certificates.map((row) => listRowView(row, services.config.verifyUrl)),
+    certs: certificates.map((row) => listRowView(row, context)),
     total,
     page: query.page,
     per_page: query.perPage,
@@ -302,8 +304,8 @@ export const openForReading = async (
       ? null
       : await openedCertificate(db, services.vault, { certId, businessId: principal.business.id, environment: principal.environment });
   if (db === null || opened === null) return refuse("cert_not_found");
-  const [anchor, views, texts] = await Promise.all([
-    withAttested(services.platform, opened.certificate.anchor),
+  const [certificate, views, texts] = await Promise.all([
+    attestedCertificate(services.platform, opened.certificate),
     viewTrail(db, services.vault, certId, shownViews),
     Promise.all(
       opened.certificate.policies.map(async (policy) => [policy.contentHash, await policyText(services.kv, policy.contentHash)] as const),
@@ -325,10 +327,10 @@ export const openForReading = async (
   ]);
   followUpSoon(services);
   return ok({
-    opened: { ...opened, certificate: { ...opened.certificate, anchor } },
+    opened: { ...opened, certificate },
     views,
     policyTexts: new Map(texts),
-    verifyBase: services.config.verifyUrl,
+    context: viewContext(services),
   });
 };
 

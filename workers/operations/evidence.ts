@@ -4,7 +4,7 @@ import type { Principal } from "../../core/access/principal.ts";
 import { packedAttestation } from "../../core/certificates/attested.ts";
 import type { EvidenceParts, PackedAnchor, PackedAudit } from "../../core/certificates/evidence-parts.ts";
 import type { OpenedCertificate } from "../../core/certificates/published.ts";
-import { verifyView } from "../../core/certificates/views.ts";
+import { verifyView, withdrawalReceiptView } from "../../core/certificates/views.ts";
 import type { CertId } from "../../core/ids.ts";
 import { ok, type Result } from "../../core/result.ts";
 import { businessIdentity } from "../../storage/accounts.ts";
@@ -93,7 +93,8 @@ export const gatherEvidence = async (
   return ok({
     createdAt: services.clock(),
     opened,
-    verifyView: verifyView(opened.certificate, config.verifyUrl),
+    verifyView: verifyView(opened.certificate, read.value.context),
+    withdrawalReceipt: opened.certificate.withdrawal === null ? null : withdrawalReceiptView(opened.certificate.withdrawal),
     views,
     policyTexts,
     identity,

@@ -1,13 +1,22 @@
 // What is dropped because its time has passed.
+import { dayMs } from "../../core/time.ts";
+import { deleteOldMisses } from "../../storage/contact.ts";
 import { deleteExpiredAnswers } from "../../storage/idempotency.ts";
 import { deleteOldLoginCodes } from "../../storage/login-codes.ts";
 import { deleteEndedSessions } from "../../storage/sessions.ts";
+import { deleteOldCodes } from "../../storage/withdrawal-codes.ts";
 import type { Platform } from "../services.ts";
 
-/** Stored answers of idempotency keys, codes that nobody can use, sessions that have ended: in every home. */
+/** Stored answers of idempotency keys, codes that nobody can use, counts of past days, sessions that have ended: in every home. */
 export const dropExpired = async (platform: Platform): Promise<void> => {
   const now = platform.clock();
   for (const [, db] of platform.homes.all()) {
-    await db.batch([deleteExpiredAnswers(db, now), deleteOldLoginCodes(db, now), deleteEndedSessions(db, now)]);
+    await db.batch([
+      deleteExpiredAnswers(db, now),
+      deleteOldLoginCodes(db, now),
+      deleteEndedSessions(db, now),
+      ...deleteOldCodes(db, now),
+      deleteOldMisses(db, Math.floor(now / dayMs)),
+    ]);
   }
 };

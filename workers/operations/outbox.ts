@@ -3,15 +3,29 @@
 import { secondMs, type Instant } from "../../core/time.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
+import { claimWithdrawalWork } from "../../storage/withdrawal-work.ts";
 import { capturePolicies } from "./policies.ts";
+import { continueWithdrawals } from "./withdrawals.ts";
+
+const mostBatches = 50; // a thousand certificates of one person a minute; the rest keeps its row
+
+const finishWithdrawals = async (platform: Platform, db: D1Database): Promise<void> => {
+  for (let batch = 0; batch < mostBatches; batch += 1) {
+    const work = await claimWithdrawalWork(db, platform.clock());
+    if (work === null) return;
+    await continueWithdrawals(platform, db, work);
+  }
+};
 
 /** Every home in turn; a home that fails does not keep the others waiting. */
 export const relayOutbox = async (platform: Platform): Promise<void> => {
   for (const [, db] of platform.homes.all()) {
-    try {
-      await capturePolicies(platform, db);
-    } catch (error) {
-      platform.log.fault({ at: "outbox", error: kindOfError(error) }); // the rows stay, the next minute tries again
+    for (const work of [finishWithdrawals, capturePolicies]) {
+      try {
+        await work(platform, db);
+      } catch (error) {
+        platform.log.fault({ at: "outbox", error: kindOfError(error) }); // the rows stay, the next minute tries again
+      }
     }
   }
 };

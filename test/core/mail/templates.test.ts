@@ -12,7 +12,7 @@ const mails: { readonly [T in MailTemplate]: Extract<Mail, { template: T }> } = 
   },
   withdrawal_owner_notice: {
     template: "withdrawal_owner_notice",
-    data: { cert_id: "cc_00k3v9d2m4q8x1c7b5n0t6w2h9", cease_by: Date.UTC(2026, 11, 4, 23, 59, 59, 999) },
+    data: { cert_ids: ["cc_00k3v9d2m4q8x1c7b5n0t6w2h9"], cease_by: Date.UTC(2026, 11, 4, 23, 59, 59, 999) },
   },
   webhook_failing: {
     template: "webhook_failing",

@@ -365,6 +365,7 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
       policiesLooked: true,
       policies: [policy("privacy", privacyText), policy("terms", termsText)],
       anchor: null,
+      withdrawal: null,
     },
     subject: wanted.isErased ? null : { fields: certificate.fields, rootSalt: certificate.rootSalt },
     evidence: certificate.evidence,
@@ -372,6 +373,7 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
     retentionUntil: certificate.retentionUntil,
     chain,
     issuedEntry: null,
+    withdrawal: null,
   };
   const withdrawal = {
     withdrawn_at: new Date(withdrawnAt).toISOString(),
@@ -381,7 +383,7 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
     anchor: publishedAnchor(anchors[1]),
   };
   const view: JsonObject = {
-    ...verifyView(opened.certificate, "https://svc.example"),
+    ...verifyView(opened.certificate, { verifyBase: "https://svc.example", apiBase: "https://svc.example/v1", now: issuedAt }),
     anchor: publishedAnchor(anchors[0]),
     withdrawal: wanted.isRevoked ? (withdrawal as unknown as Json) : null,
     cease_by: wanted.isRevoked ? withdrawal.cease_by : null,

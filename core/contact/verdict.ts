@@ -1,0 +1,28 @@
+// May this person still be contacted? Decided from the business's own records about an address: one record that grants it is
+// enough, and each record says how it stands.
+import type { CertificateStatus } from "../certificates/certificate.ts";
+import type { Instant } from "../time.ts";
+
+/** A certificate that carries the address, as far as contact is concerned. */
+export interface ContactBasis {
+  readonly certId: string;
+  readonly status: CertificateStatus;
+  readonly ceaseBy: Instant | null;
+  /** The person was asked about the recipient in question and declined. Never true where no recipient was asked about. */
+  readonly isRejected: boolean;
+}
+
+export type ContactReason = "active_consent" | "revoked" | "expired" | "none" | "rejected_recipient";
+
+export interface ContactVerdict {
+  readonly contactable: boolean;
+  readonly reason: ContactReason;
+}
+
+/** Active consent wins, then a withdrawal, then a recipient the person declined. */
+export const contactVerdict = (basis: readonly ContactBasis[]): ContactVerdict => {
+  const granted = basis.some(({ status, isRejected }) => status === "active" && !isRejected);
+  if (granted) return { contactable: true, reason: "active_consent" };
+  if (basis.some(({ status }) => status === "revoked")) return { contactable: false, reason: "revoked" };
+  return { contactable: false, reason: basis.length > 0 ? "rejected_recipient" : "none" };
+};

@@ -1,0 +1,22 @@
+// The receipt of a withdrawal: what the person keeps. Canonical JSON of text members, signed by the issuer, so that it can be
+// checked for ever and without us; the ledger's statement of the same withdrawal follows from its members.
+import { canonicalJson } from "../canonical-json.ts";
+import { isoOf, isoOrNull } from "../time.ts";
+import type { Withdrawal, WithdrawableCertificate } from "./withdrawal.ts";
+
+const receiptSchema = "svc-withdrawal-receipt-v1";
+
+/** Exactly the text that is signed. */
+export const withdrawalReceiptText = (certificate: WithdrawableCertificate, withdrawal: Withdrawal): string =>
+  canonicalJson({
+    business: { id: certificate.businessId, name: certificate.businessName },
+    cease_by: isoOf(withdrawal.ceaseBy),
+    cert_id: certificate.id,
+    fingerprint: certificate.fingerprint,
+    method: withdrawal.method,
+    origin_domain: certificate.originDomain,
+    received_at: isoOrNull(withdrawal.recorded?.receivedAt ?? null),
+    schema: receiptSchema,
+    scope: withdrawal.scope,
+    withdrawn_at: isoOf(withdrawal.withdrawnAt),
+  });

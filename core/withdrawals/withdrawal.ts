@@ -1,0 +1,80 @@
+// The decision to withdraw: a certificate, how it was withdrawn and the time become a withdrawal and its fact. Whether the
+// person may is decided before (answer.ts); the state of the business's account never matters here.
+import { ceaseBy } from "../business-days.ts";
+import type { CertificateStatus } from "../certificates/certificate.ts";
+import type { Environment } from "../access/entitlement.ts";
+import type { AuditChain, Fact } from "../facts.ts";
+import type { BusinessId, CertId } from "../ids.ts";
+import { refuse, ok, type Result } from "../result.ts";
+import { minuteMs, type Instant } from "../time.ts";
+
+export type WithdrawalMethod = "email_code" | "manage_link" | "business_recorded";
+/** `recipient` is reserved: a withdrawal from single recipients would leave the certificate active. */
+export type WithdrawalScope = "certificate" | "business";
+
+export const recordedChannels = ["sms_stop", "phone", "mail", "email", "in_person", "other"] as const;
+export type RecordedChannel = (typeof recordedChannels)[number];
+
+/** What a withdrawal needs of a certificate. */
+export interface WithdrawableCertificate {
+  readonly id: CertId;
+  readonly businessId: BusinessId;
+  readonly businessName: string;
+  readonly environment: Environment;
+  readonly status: CertificateStatus;
+  readonly originDomain: string;
+  readonly issuedAt: Instant;
+  readonly fingerprint: string;
+  readonly chain: AuditChain;
+}
+
+/** A revocation that reached the business by other means. */
+export interface Recorded {
+  readonly channel: RecordedChannel;
+  readonly receivedAt: Instant;
+  readonly note: string | null;
+}
+
+export interface Withdrawal {
+  readonly certId: CertId;
+  /** When the certificate became revoked: our clock, so nobody can date it back. */
+  readonly withdrawnAt: Instant;
+  readonly ceaseBy: Instant;
+  readonly method: WithdrawalMethod;
+  readonly scope: WithdrawalScope;
+  /** Of a business-recorded one. */
+  readonly recorded: Recorded | null;
+}
+
+const clockSlackMs = 5 * minuteMs; // between the business's clock and ours
+
+/** The moment a business says it was told: not in the future. A clock a little ahead of ours means now. */
+export const receivedAt = (claimed: Instant, now: Instant): Result<Instant, "invalid_request"> =>
+  claimed > now + clockSlackMs ? refuse("invalid_request", "received_at: must not be in the future.") : ok(Math.min(claimed, now));
+
+export const withdraw = (input: {
+  readonly certificate: WithdrawableCertificate;
+  readonly method: WithdrawalMethod;
+  readonly scope: WithdrawalScope;
+  readonly recorded: Recorded | null;
+  /** Who acted, as the audit entry names them. */
+  readonly actor: string;
+  readonly now: Instant;
+}): { readonly withdrawal: Withdrawal; readonly fact: Fact } => {
+  const { certificate, method, scope, recorded, now } = input;
+  const deadline = ceaseBy(recorded?.receivedAt ?? now);
+  return {
+    withdrawal: { certId: certificate.id, withdrawnAt: now, ceaseBy: deadline, method, scope, recorded },
+    fact: {
+      type: "certificate.revoked",
+      entityType: "certificate",
+      entityId: certificate.id,
+      at: now,
+      chain: certificate.chain,
+      businessId: certificate.businessId,
+      environment: certificate.environment,
+      payload: { actor: input.actor, fingerprint: certificate.fingerprint, method, scope, cease_by: deadline },
+      anchor: { fingerprint: certificate.fingerprint, originDomain: certificate.originDomain },
+    },
+  };
+};

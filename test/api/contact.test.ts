@@ -1,0 +1,180 @@
+// Asking before contact: POST /v1/contact-check and POST /v1/certs/{id}/match.
+import { env } from "cloudflare:workers";
+import { describe, expect, test } from "vitest";
+import { sha256Hex } from "../../core/hash.ts";
+import { serviceWith, world, type Answer } from "../support/world.ts";
+import { freshAddress, held, jsonPost, withdrawn } from "../support/withdrawing.ts";
+
+// the limit of the key is tried in limits.test.ts
+const call = serviceWith({ LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "100000/60" });
+const keyed = (body: unknown, by = world.acme.keys.live): RequestInit => jsonPost(body, { authorization: `Bearer ${by}` });
+const check = async (subjects: readonly object[], more: object = {}, by = world.acme.keys.live) =>
+  (await call("/v1/contact-check", keyed({ subjects, ...more }, by))).body.data.results;
+const match = (certId: string, body: object, by = world.acme.keys.live): Promise<Answer> =>
+  call(`/v1/certs/${certId}/match`, keyed(body, by));
+const outcome = (answer: Answer): string => `${answer.status} ${answer.body.error?.code ?? "ok"}`;
+const freshPhone = (): string => `+1 202 555 ${String(1_000 + Math.floor(Math.random() * 9_000))}`;
+
+describe("a contact check", () => {
+  test("says yes while a consent is active, and no from the moment it is withdrawn, with the deadline", async () => {
+    const mine = await held();
+    const [before] = await check([{ email: mine.email }]);
+    expect(before).toMatchObject({ contactable: true, reason: "active_consent" });
+    expect(before.basis).toEqual([{ type: "cert", id: mine.certId, status: "active", cease_by: null }]);
+    const { cease_by } = (await withdrawn(mine)).body.data;
+    const [after] = await check([{ email: mine.email }]);
+    expect(after).toMatchObject({ contactable: false, reason: "revoked" });
+    expect(after.basis).toEqual([{ type: "cert", id: mine.certId, status: "revoked", cease_by }]);
+    expect(Math.abs(Date.parse(after.checked_at) - Date.now())).toBeLessThan(10_000);
+  });
+
+  test("answers each subject in its place: by address, number, or the hash of either, however they are spelt", async () => {
+    const [email, phone] = [freshAddress(), freshPhone()];
+    await held({ fields: { email, phone } });
+    const digits = phone.replaceAll(/[^+\d]/g, "");
+    const results = await check([
+      { email: freshAddress() },
+      { email: ` ${email.toUpperCase()} ` },
+      { email_sha256: sha256Hex(email) },
+      { phone: digits.replace("+1", "") },
+      { phone_sha256: sha256Hex(digits) },
+      { email: freshAddress(), phone },
+      { email: "no address" },
+    ]);
+    expect(results.map(({ reason }: { reason: string }) => reason)).toEqual([
+      "none",
+      "active_consent",
+      "active_consent",
+      "active_consent",
+      "active_consent",
+      "active_consent",
+      "none",
+    ]);
+  });
+
+  test("tells one recipient from another, and one purpose from another", async () => {
+    const email = freshAddress();
+    await held({
+      fields: { email },
+      entities: ["Acme Solar LLC", "Bright Homes Inc"],
+      entities_accepted: ["Acme Solar LLC"],
+      entities_rejected: ["Bright Homes Inc"],
+      purpose: "roof survey",
+    });
+    const reason = async (more: object) => (await check([{ email }], more))[0].reason;
+    expect(await reason({})).toBe("active_consent");
+    expect(await reason({ entity: "Acme Solar LLC" })).toBe("active_consent");
+    expect(await reason({ entity: "Bright Homes Inc" })).toBe("rejected_recipient");
+    expect(await reason({ entity: "Nobody Ltd" })).toBe("none");
+    expect(await reason({ purpose: "roof survey" })).toBe("active_consent");
+    expect(await reason({ purpose: "another purpose" })).toBe("none");
+  });
+
+  test("lets one active consent outweigh a withdrawn one, and shows both", async () => {
+    const email = freshAddress();
+    const [first, second] = [await held({ fields: { email } }), await held({ fields: { email } })];
+    await withdrawn(first);
+    const [result] = await check([{ email }]);
+    expect(result).toMatchObject({ contactable: true, reason: "active_consent" });
+    expect(result.basis.map(({ id }: { id: string }) => id)).toEqual([second.certId, first.certId]);
+  });
+
+  test("knows the business's own records only, live from live and sandbox from sandbox", async () => {
+    const mine = await held();
+    expect((await check([{ email: mine.email }], {}, world.other.keys.live))[0].reason).toBe("none");
+    expect((await check([{ email: mine.email }], {}, world.acme.keys.sandbox))[0].reason).toBe("none");
+  });
+
+  test.each([
+    ["no subject", { subjects: [] }],
+    ["more than a hundred", { subjects: Array.from({ length: 101 }, () => ({ email: "a@example.com" })) }],
+    ["a subject without address or number", { subjects: [{}] }],
+    ["a hash that is none", { subjects: [{ email_sha256: "ABC" }] }],
+    ["no list", { subjects: "all" }],
+  ])("refuses %s", async (_name, body) => {
+    expect(outcome(await call("/v1/contact-check", keyed(body)))).toBe("400 invalid_request");
+  });
+
+  test("finds what grants contact behind any number of records that do not", async () => {
+    const email = freshAddress();
+    const granted = await held({ fields: { email } });
+    for (let count = 0; count < 25; count += 1)
+      await held({ fields: { email }, purpose: "x", entities_accepted: [], entities_rejected: ["Acme Solar LLC"] });
+    const [result] = await check([{ email }], { entity: "Acme Solar LLC" });
+    expect(result.reason).toBe("active_consent");
+    expect(result.basis[0].id).toBe(granted.certId);
+    expect(result.basis).toHaveLength(20);
+  });
+});
+
+describe("a match", () => {
+  test("says yes or no for what was asked, and null for what was not", async () => {
+    const mine = await held();
+    expect((await match(mine.certId, { email: mine.email })).body.data).toEqual({
+      status: "active",
+      email: true,
+      phone: null,
+      entity_named: true,
+      one_to_one: false,
+    });
+    expect((await match(mine.certId, { email_sha256: sha256Hex(mine.email), phone: "+1 202 555 9999" })).body.data).toMatchObject({
+      email: true,
+      phone: false,
+    });
+  });
+
+  test("is for the issuer, and for a recipient that is named and has verified a domain; for others there is no certificate", async () => {
+    const mine = await held();
+    expect(outcome(await match(mine.certId, { email: mine.email }, world.other.keys.live))).toBe("200 ok");
+    expect(outcome(await match(mine.certId, { email: mine.email }, world.examples.free.keys.live))).toBe("404 cert_not_found");
+    const alone = await held({ entities: ["Acme Solar LLC"] });
+    expect(outcome(await match(alone.certId, { email: alone.email }, world.other.keys.live))).toBe("404 cert_not_found");
+    await env.DB.prepare("UPDATE domains SET status = 'lapsed' WHERE business_id = ?").bind(world.other.id).run();
+    try {
+      expect(outcome(await match(mine.certId, { email: mine.email }, world.other.keys.live))).toBe("404 cert_not_found");
+    } finally {
+      await env.DB.prepare("UPDATE domains SET status = 'verified' WHERE business_id = ?").bind(world.other.id).run();
+    }
+  });
+
+  test("tells a declined recipient that the consent is not theirs", async () => {
+    const mine = await held({ entities_accepted: ["Acme Solar LLC"], entities_rejected: ["Bright Homes Inc"] });
+    expect((await match(mine.certId, { email: mine.email }, world.other.keys.live)).body.data).toMatchObject({
+      entity_named: false,
+      one_to_one: true,
+    });
+  });
+
+  test("is noted in the view trail, and not counted as an open", async () => {
+    const mine = await held();
+    await match(mine.certId, { email: mine.email }, world.other.keys.live);
+    const { view_trail, view_count } = (
+      await call(`/v1/certs/${mine.certId}`, { headers: { authorization: `Bearer ${world.acme.keys.live}` } })
+    ).body.data;
+    expect(view_trail).toMatchObject([{ user_agent: `svc-match/1 (${world.other.id})`, bot: true }]);
+    expect(view_count).toBe(0);
+  });
+
+  test("no number of guesses at once gets past twenty misses a day, and right answers cost none", async () => {
+    const mine = await held();
+    for (let count = 0; count < 25; count += 1) expect((await match(mine.certId, { email: mine.email })).status).toBe(200);
+    const guesses = await Promise.all(Array.from({ length: 60 }, () => match(mine.certId, { email: freshAddress() })));
+    expect(guesses.filter(({ status }) => status === 200)).toHaveLength(20);
+    const refused = guesses.find(({ status }) => status === 429) as Answer;
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await match(mine.certId, { email: mine.email })).status).toBe(429);
+    const tomorrow = serviceWith({ DEV_CLOCK_OFFSET_MS: "86400000", LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "100000/60" });
+    expect((await tomorrow(`/v1/certs/${mine.certId}/match`, keyed({ email: mine.email }))).status).toBe(200);
+  });
+
+  test("sixty a minute for one key", async () => {
+    const mine = await held();
+    const strict = serviceWith({ LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "60/60" });
+    const answers = await Promise.all(
+      Array.from({ length: 70 }, () =>
+        strict(`/v1/certs/${mine.certId}/match`, keyed({ email: mine.email }, world.examples.past_due.keys.live)),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
+  });
+});

@@ -1,0 +1,436 @@
+// What strangers could try against withdrawing: the threats O1 to O12 of docs/SECURITY.md.
+import { env } from "cloudflare:workers";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ceaseBy } from "../../core/business-days.ts";
+import type { DemoBusiness } from "../../scripts/demo-world.ts";
+import { call, get, issue, serviceWith, world, type Answer } from "../support/world.ts";
+import {
+  answerCode,
+  askCode,
+  codesTo,
+  cookieOf,
+  freshAddress,
+  held,
+  jsonPost,
+  mailTo,
+  otherThan,
+  ready,
+  traces,
+  withdrawn,
+} from "../support/withdrawing.ts";
+
+const outcome = (answer: Answer): string => `${answer.status} ${answer.body?.error?.code ?? "ok"}`;
+const plain = (answer: Answer): string => answer.text.replace(answer.body.request_id, "");
+const isActive = async (certId: string): Promise<boolean> => (await get(`/v1/certs/${certId}/verify`)).body.data.status === "active";
+const tables = ["withdrawal_codes", "withdrawal_failures", "mail_outbox", "audit_outbox", "event_outbox", "anchors", "withdrawals"];
+
+/** How many rows each table has gained, sent mail included. */
+const growth = async (work: () => Promise<unknown>): Promise<Record<string, number>> => {
+  const count = async (): Promise<Record<string, number>> =>
+    (await env.DB.prepare(
+      `SELECT ${tables.map((name) => `COALESCE((SELECT seq FROM sqlite_sequence WHERE name = '${name}'), (SELECT COUNT(*) FROM ${name})) AS ${name}`).join(", ")}`,
+    ).first()) as Record<string, number>;
+  const before = await count();
+  await work();
+  const after = await count();
+  return Object.fromEntries(tables.map((name) => [name, (after[name] as number) - (before[name] as number)]));
+};
+
+describe("O1: whether an address is on a certificate", () => {
+  const shapeOf = (answer: Answer) => ({
+    status: answer.status,
+    body: plain(answer),
+    headers: [...answer.headers]
+      .filter(([name]) => !["x-request-id", "ratelimit-remaining", "ratelimit-reset"].includes(name))
+      .map(([name, value]) => [name, name === "set-cookie" ? value.replace(/=[A-Za-z0-9_-]{43};/, "=;") : value]),
+  });
+
+  test("is told by no byte of the answer to a request, nor by what it writes", async () => {
+    const mine = await held();
+    const stranger = freshAddress();
+    const answers: Answer[] = [];
+    const hit = await growth(async () => answers.push(await askCode(mine.certId, mine.email)));
+    const miss = await growth(async () => answers.push(await askCode(mine.certId, stranger)));
+    const [first, second] = answers as [Answer, Answer];
+    expect(first.body.data).toEqual({ accepted: true });
+    expect(shapeOf(second)).toEqual(shapeOf(first));
+    expect(miss).toEqual(hit);
+    expect(hit).toMatchObject({ withdrawal_codes: 1, mail_outbox: 1, audit_outbox: 1 });
+    expect(await codesTo(mine.email)).toHaveLength(1);
+    expect(await mailTo(stranger)).toEqual([]);
+  });
+
+  test("is told by no byte of a refused answer: wrong address, wrong code, none outstanding, expired, tried too often", async () => {
+    const mine = await held();
+    const refused: Answer[] = [await answerCode(mine.certId, { email: mine.email, code: "000000" })];
+    const { code, cookie } = await ready(mine.certId, mine.email);
+    const stranger = freshAddress();
+    await askCode(mine.certId, stranger);
+    refused.push(await answerCode(mine.certId, { email: stranger, code }, cookie));
+    refused.push(await answerCode(mine.certId, { email: freshAddress(), code }));
+    refused.push(await answerCode(mine.certId, { email: mine.email, code: otherThan(code) }, cookie));
+    const later = serviceWith({ DEV_CLOCK_OFFSET_MS: String(10 * 60_000) });
+    refused.push(await answerCode(mine.certId, { email: mine.email, code }, cookie, later));
+    for (let tries = 0; tries < 5; tries += 1)
+      refused.push(await answerCode(mine.certId, { email: mine.email, code: otherThan(code) }, cookie));
+    refused.push(await answerCode(mine.certId, { email: mine.email, code }, cookie));
+    for (const answer of refused) expect(shapeOf(answer)).toEqual(shapeOf(refused[0] as Answer));
+    expect(outcome(refused[0] as Answer)).toBe("400 opt_out_failed");
+    expect(await isActive(mine.certId)).toBe(true);
+  });
+
+  test("is told by no limit: past it, both are answered as before and neither writes anything", async () => {
+    const mine = await held();
+    const stranger = freshAddress();
+    for (const address of [mine.email, stranger]) for (let count = 0; count < 3; count += 1) await askCode(mine.certId, address);
+    for (const address of [mine.email, stranger]) {
+      let answer: Answer | null = null;
+      const grown = await growth(async () => {
+        answer = await askCode(mine.certId, address);
+      });
+      expect((answer as Answer | null)?.body.data).toEqual({ accepted: true });
+      expect(Object.values(grown).every((count) => count === 0)).toBe(true);
+    }
+  });
+
+  test("is told by no row: both leave a code of the same form", async () => {
+    const mine = await held();
+    await askCode(mine.certId, mine.email);
+    await askCode(mine.certId, freshAddress());
+    const { results } = await env.DB.prepare("SELECT * FROM withdrawal_codes WHERE cert_id = ?").bind(mine.certId).all();
+    const form = (row: Record<string, unknown>) =>
+      Object.entries(row).map(([name, value]) => [name, String(value).replaceAll(/[0-9a-f]/g, "x")]);
+    expect(form(results[0] as never)).toEqual(form(results[1] as never));
+  });
+
+  test("an unknown certificate is none, for asking and for answering", async () => {
+    const nobody = "cc_00zzzzzzzzzzzzzzzzzzzzzzzz";
+    expect(outcome(await askCode(nobody, "pat@example.com"))).toBe("404 cert_not_found");
+    expect(outcome(await answerCode(nobody, { email: "pat@example.com", code: "123456" }))).toBe("404 cert_not_found");
+  });
+});
+
+describe("O2: guessing", () => {
+  test("a thousand guesses at once are no more comparisons than a code allows", async () => {
+    const mine = await held();
+    const { code, cookie } = await ready(mine.certId, mine.email);
+    const wrong = otherThan(code);
+    // Everybody's right code among the wrong: whoever is compared with it withdraws or hears that it is withdrawn.
+    const guesses = Array.from({ length: 1_000 }, (_, at) => (at % 2 === 0 ? wrong : code));
+    const answers = await Promise.all(
+      guesses.map((guess, at) => answerCode(mine.certId, { email: mine.email, code: guess }, at % 4 < 2 ? cookie : {})),
+    );
+    const row = await env.DB.prepare("SELECT own_tries, other_tries FROM withdrawal_codes WHERE cert_id = ?").bind(mine.certId).first();
+    expect(row).toEqual({ own_tries: 5, other_tries: 5 });
+    expect(answers.filter((answer) => outcome(answer) !== "400 opt_out_failed").length).toBeLessThanOrEqual(10);
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
+  });
+
+  test("five tries from the browser that asked, and the right code is refused after them", async () => {
+    const mine = await held();
+    const { code, cookie } = await ready(mine.certId, mine.email);
+    for (let tries = 0; tries < 5; tries += 1) await answerCode(mine.certId, { email: mine.email, code: otherThan(code) }, cookie);
+    expect(outcome(await answerCode(mine.certId, { email: mine.email, code }, cookie))).toBe("400 opt_out_failed");
+  });
+
+  test("after a hundred wrong answers in a row one code a day is mailed, until a right one", async () => {
+    const mine = await held();
+    await ready(mine.certId, mine.email);
+    const at = env.DB.prepare("UPDATE withdrawal_failures SET failures = ? WHERE cert_id = ?");
+    await answerCode(mine.certId, { email: mine.email, code: "000000" });
+    await at.bind(100, mine.certId).run();
+    await askCode(mine.certId, mine.email);
+    expect(await codesTo(mine.email)).toHaveLength(1);
+    await at.bind(99, mine.certId).run();
+    await askCode(mine.certId, mine.email);
+    expect(await codesTo(mine.email)).toHaveLength(2);
+  });
+
+  test("wrong answers without any code outstanding count nothing against the person", async () => {
+    const mine = await held();
+    for (let tries = 0; tries < 8; tries += 1) await answerCode(mine.certId, { email: mine.email, code: "000000" });
+    const failures = await env.DB.prepare("SELECT failures FROM withdrawal_failures WHERE cert_id = ?").bind(mine.certId).first("failures");
+    expect(failures).toBe(0);
+  });
+});
+
+describe("O3: locking the person out", () => {
+  test("a stranger's wrong guesses never use up the tries of the browser that asked", async () => {
+    const mine = await held();
+    const { code, cookie } = await ready(mine.certId, mine.email);
+    for (let tries = 0; tries < 20; tries += 1) await answerCode(mine.certId, { email: mine.email, code: otherThan(code) });
+    expect(outcome(await answerCode(mine.certId, { email: mine.email, code }, cookie))).toBe("200 ok");
+  });
+
+  test("a stranger who asks again cancels no code", async () => {
+    const mine = await held();
+    const { code, cookie } = await ready(mine.certId, mine.email);
+    for (let times = 0; times < 4; times += 1) await askCode(mine.certId, mine.email);
+    expect(outcome(await answerCode(mine.certId, { email: mine.email, code }, cookie))).toBe("200 ok");
+  });
+
+  test("asking again from the same browser keeps its context", async () => {
+    const mine = await held();
+    const first = await askCode(mine.certId, mine.email);
+    const again = await askCode(mine.certId, mine.email, cookieOf(first));
+    expect(cookieOf(again)).toEqual(cookieOf(first));
+    expect(first.headers.get("set-cookie")).toMatch(/^svc_withdrawal=[A-Za-z0-9_-]{43}; Max-Age=86400; Path=\/; HttpOnly; SameSite=Lax$/);
+  });
+});
+
+describe("O4: mail bombing", () => {
+  const at = (hours: number) =>
+    serviceWith({ DEV_CLOCK_OFFSET_MS: String(Math.round(hours * 3_600_000)), LIMIT_OPT_OUT_REQUEST_PER_IP: "1000/60" });
+
+  test("five mails an hour and ten a day for one certificate and address, and only to the address on it", async () => {
+    const mine = await held({ fields: { email: `Pat.${freshAddress()}` } });
+    const written = mine.email;
+    const sent = async (): Promise<number> => (await mailTo(written)).length;
+    const ask = async (hours: number, address: string): Promise<void> => {
+      await askCode(mine.certId, address, {}, at(hours));
+      await at(hours)("/dev/mail"); // what is due by that clock leaves
+    };
+    // three live at once: the eleventh minute makes room for more
+    for (const hours of [0, 0, 0, 0, 0.2, 0.2, 0.2, 0.4]) await ask(hours, mine.email.toLowerCase());
+    expect(await sent()).toBe(5);
+    for (const hours of [2, 2, 2, 2.2, 2.2, 2.2, 2.4, 4, 4, 4, 4.2]) await ask(hours, mine.email);
+    expect(await sent()).toBe(10);
+    expect((await mailTo(written)).every(({ to }) => to === written)).toBe(true);
+  });
+
+  test("twenty a day for one address, whatever the certificate", async () => {
+    const email = freshAddress();
+    for (let count = 0; count < 8; count += 1) {
+      const { certId } = await held({ fields: { email } });
+      for (let times = 0; times < 3; times += 1) await askCode(certId, email);
+    }
+    expect(await mailTo(email)).toHaveLength(20);
+  });
+
+  test("ten requests an hour from one network address", async () => {
+    const mine = await held();
+    const strict = serviceWith({ DEV_RATE_SCALE: "1" });
+    const answers: Answer[] = [];
+    for (let count = 0; count < 11; count += 1)
+      answers.push(await askCode(mine.certId, freshAddress(), { "cf-connecting-ip": "203.0.113.9" }, strict));
+    expect(answers.slice(0, 10).every(({ status }) => status === 200)).toBe(true);
+    expect(outcome(answers[10] as Answer)).toBe("429 rate_limited");
+    expect(Number((answers[10] as Answer).headers.get("retry-after"))).toBeGreaterThan(0);
+  });
+});
+
+describe("O5: headers in an address", () => {
+  test.each([
+    "pat@example.com\r\nBcc: everyone@example.com",
+    "pat@example.com\nBcc: x@example.com",
+    "pat@example.com, eve@example.com",
+    "pat@example.com;eve@example.com",
+    "<pat@example.com>",
+    '"pat eve"@example.com',
+    "Pat <pat@example.com>",
+    "pat@exa\u0000mple.com",
+    "pat@localhost",
+    "pat@example.com\u2028Bcc: x",
+    `${"a".repeat(65)}@example.com`,
+    "@example.com",
+    "pat",
+    "",
+  ])("is refused: %j", async (email) => {
+    const mine = await held();
+    const grown = await growth(async () => expect(outcome(await askCode(mine.certId, email))).toBe("400 invalid_request"));
+    expect(grown).toMatchObject({ withdrawal_codes: 0, mail_outbox: 0 });
+  });
+});
+
+describe("O6: a business's words in our mail", () => {
+  test("are in no subject and in no link", async () => {
+    const name = "Win at https://evil.example/now <a href='https://evil.example'>";
+    const email = freshAddress();
+    await env.DB.prepare("UPDATE businesses SET name = ? WHERE id = ?").bind(name, world.acme.id).run();
+    try {
+      const mine = await held({ fields: { email } });
+      await askCode(mine.certId, email);
+      const [mail] = await mailTo(email);
+      expect(mail?.subject).toBe("Your code to withdraw consent");
+      expect(mail?.html.match(/href="[^"]*"/g)).toEqual([`href="http://svc.test/c/${mine.certId}"`]);
+      expect(mail?.text).not.toContain("evil.example");
+    } finally {
+      await env.DB.prepare("UPDATE businesses SET name = ? WHERE id = ?").bind(world.acme.name, world.acme.id).run();
+    }
+  });
+
+  test("the mail speaks the language of the browser that asked", async () => {
+    const mine = await held();
+    await askCode(mine.certId, mine.email, { "accept-language": "fr-FR" });
+    expect((await mailTo(mine.email))[0]?.subject).toBe("Votre code pour retirer votre consentement");
+  });
+});
+
+describe("O7: a code used elsewhere", () => {
+  test("opens neither another certificate nor for another address", async () => {
+    const email = freshAddress();
+    const [mine, second, another] = [await held({ fields: { email } }), await held({ fields: { email } }), await held()];
+    const { code, cookie } = await ready(mine.certId, email);
+    await askCode(second.certId, email);
+    await askCode(another.certId, another.email);
+    expect(outcome(await answerCode(second.certId, { email, code: code }, cookie))).toBe("400 opt_out_failed");
+    expect(outcome(await answerCode(another.certId, { email: another.email, code }, cookie))).toBe("400 opt_out_failed");
+    expect(outcome(await answerCode(mine.certId, { email: another.email, code }, cookie))).toBe("400 opt_out_failed");
+    expect(outcome(await answerCode(mine.certId, { email, code }, cookie))).toBe("200 ok");
+  });
+
+  test("the code of a decoy withdraws nothing, even when it is guessed", async () => {
+    const mine = await held();
+    const stranger = freshAddress();
+    const asked = await askCode(mine.certId, stranger);
+    const { id } = (await env.DB.prepare("SELECT id FROM withdrawal_codes WHERE cert_id = ?")
+      .bind(mine.certId)
+      .first<{ id: string }>()) as { id: string };
+    const vault = await import("../../storage/vault.ts");
+    const { readConfig } = await import("../../workers/env.ts");
+    const known = await (await vault.openVault(readConfig(env as never))).codeHash(`withdrawal ${id}`, "123456");
+    await env.DB.prepare("UPDATE withdrawal_codes SET code_hash = ? WHERE id = ?").bind(known, id).run();
+    expect(outcome(await answerCode(mine.certId, { email: stranger, code: "123456" }, cookieOf(asked)))).toBe("400 opt_out_failed");
+    expect(await isActive(mine.certId)).toBe(true);
+  });
+});
+
+describe("O8: a thousand right answers at once", () => {
+  test("are one withdrawal, one audit entry, one statement, one event and one mail to the owner", async () => {
+    const mine = await held();
+    const owner = freshAddress();
+    await env.DB.prepare("UPDATE businesses SET contact_email = ? WHERE id = ?").bind(owner, world.acme.id).run();
+    await env.DB.prepare("DELETE FROM members WHERE business_id = ?").bind(world.acme.id).run();
+    const { code, cookie } = await ready(mine.certId, mine.email);
+    const placed = (): Promise<number | null> =>
+      env.DB.prepare("SELECT seq AS n FROM sqlite_sequence WHERE name = 'event_outbox'").first<number>("n");
+    const before = (await placed()) ?? 0;
+    const answers = await Promise.all(Array.from({ length: 1_000 }, () => answerCode(mine.certId, { email: mine.email, code }, cookie)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.every((answer) => ["200 ok", "400 opt_out_failed", "409 already_revoked"].includes(outcome(answer)))).toBe(true);
+    expect(await traces(mine.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+    expect(((await placed()) ?? 0) - before).toBe(1);
+    expect(await mailTo(owner)).toHaveLength(1);
+  });
+
+  test("however withdrawn: code, link and the business's record at once are one", async () => {
+    const mine = await held();
+    const { code, cookie } = await ready(mine.certId, mine.email);
+    const by = { authorization: `Bearer ${world.acme.keys.live}` };
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, at) =>
+        at % 3 === 0
+          ? answerCode(mine.certId, { email: mine.email, code }, cookie)
+          : at % 3 === 1
+            ? call(`/v1/certs/${mine.certId}/opt-out/manage`, jsonPost({ token: mine.manageToken }))
+            : call(`/v1/certs/${mine.certId}/withdrawals`, jsonPost({ method: "phone", received_at: new Date().toISOString() }, by)),
+      ),
+    );
+    expect(answers.filter(({ status }) => status < 300)).toHaveLength(1);
+    expect(await traces(mine.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+  });
+});
+
+describe("O9: the state of the business's account", () => {
+  test.each(["past_due", "suspended", "closed", "pending"])("a person withdraws while it is %s", async (status) => {
+    const [mine, linked] = [await held(), await held()];
+    await env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, world.acme.id).run();
+    try {
+      await withdrawn(mine);
+      const tapped = await call(`/v1/certs/${linked.certId}/opt-out/manage`, jsonPost({ token: linked.manageToken }));
+      expect(tapped.status).toBe(200);
+      expect(await isActive(mine.certId)).toBe(false);
+    } finally {
+      await env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id).run();
+    }
+  });
+});
+
+describe("O10: the owner's mail", () => {
+  test("holds the certificate's id and the deadline, and nothing of the person", async () => {
+    const owner = freshAddress();
+    await env.DB.prepare("UPDATE businesses SET contact_email = ? WHERE id = ?").bind(owner, world.acme.id).run();
+    await env.DB.prepare("DELETE FROM members WHERE business_id = ?").bind(world.acme.id).run();
+    const mine = await held({ fields: { email: freshAddress(), full_name: "Zebulon Quickwater", phone: "+1 202 555 0177" } });
+    const { cease_by } = (await withdrawn(mine)).body.data;
+    const [mail] = await mailTo(owner);
+    expect(mail?.text).toContain(mine.certId);
+    expect(mail?.text).toContain(cease_by);
+    const whole = JSON.stringify(mail).toLowerCase();
+    for (const personal of [mine.email, mine.email.split("@")[0] as string, "zebulon", "quickwater", "0177", "solar quote"])
+      expect(whole).not.toContain(personal.toLowerCase());
+  });
+});
+
+describe("O11: the deadline", () => {
+  test("is the end of the tenth business day after, over ten years of days", () => {
+    const first = Date.UTC(2024, 0, 1);
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 3_653 * 86_400_000 - 1 }), (offset) => {
+        const from = first + offset;
+        const until = ceaseBy(from);
+        const midnight = Math.floor(from / 86_400_000) * 86_400_000;
+        let businessDays = 0;
+        for (let day = midnight + 86_400_000; day <= until; day += 86_400_000)
+          if (![0, 6].includes(new Date(day).getUTCDay())) businessDays += 1;
+        return businessDays === 10 && (until + 1) % 86_400_000 === 0 && ![0, 6].includes(new Date(until).getUTCDay());
+      }),
+    );
+  });
+});
+
+describe("O12: answers sent from other sites", () => {
+  const from = (origin: string) => ({ origin });
+
+  test.each(["https://evil.example", "null", "https://svc.test.evil.example"])(
+    "are refused from %s, and no try is spent",
+    async (origin) => {
+      const mine = await held();
+      const { code } = await ready(mine.certId, mine.email);
+      const answer = await answerCode(mine.certId, { email: mine.email, code }, from(origin));
+      expect(outcome(answer)).toBe("403 forbidden");
+      expect(answer.headers.get("access-control-allow-origin")).toBe(origin);
+      expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
+      const spent = await env.DB.prepare("SELECT SUM(own_tries + other_tries) AS n FROM withdrawal_codes WHERE cert_id = ?")
+        .bind(mine.certId)
+        .first("n");
+      expect(spent).toBe(0);
+      const tapped = await call(`/v1/certs/${mine.certId}/opt-out/manage`, jsonPost({ token: mine.manageToken }, from(origin)));
+      expect(outcome(tapped)).toBe("403 forbidden");
+      expect(await isActive(mine.certId)).toBe(true);
+    },
+  );
+
+  test.each(["http://svc.test", "https://www.example.com"])("are taken from %s: ours, or the business's own", async (origin) => {
+    const mine = await held();
+    const { code } = await ready(mine.certId, mine.email);
+    expect(outcome(await answerCode(mine.certId, { email: mine.email, code }, from(origin)))).toBe("200 ok");
+  });
+
+  test("a page may ask for a code and read the answer, never with credentials", async () => {
+    const mine = await held();
+    const asked = await askCode(mine.certId, mine.email, from("https://anything.example"));
+    expect(asked.headers.get("access-control-allow-origin")).toBe("https://anything.example");
+    expect(asked.headers.has("access-control-allow-credentials")).toBe(false);
+    expect(asked.headers.get("vary")).toContain("Origin");
+    const preflight = await call(`/v1/certs/${mine.certId}/opt-out/confirm`, {
+      method: "OPTIONS",
+      headers: from("https://anything.example"),
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get("access-control-max-age")).toBe("7200");
+    expect(preflight.headers.get("access-control-allow-origin")).toBe("https://anything.example");
+  });
+});
+
+describe("a business that has no such certificate", () => {
+  test("is not told apart from one that has", async () => {
+    const { cert_id } = await issue();
+    const keyed = (business: DemoBusiness) => ({ authorization: `Bearer ${business.keys.live}` });
+    const told = { method: "phone", received_at: new Date().toISOString() };
+    const theirs = await call(`/v1/certs/${cert_id}/withdrawals`, jsonPost(told, keyed(world.other)));
+    const nobodys = await call("/v1/certs/cc_00zzzzzzzzzzzzzzzzzzzzzzzz/withdrawals", jsonPost(told, keyed(world.other)));
+    expect(plain(theirs)).toBe(plain(nobodys));
+  });
+});

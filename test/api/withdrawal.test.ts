@@ -1,0 +1,345 @@
+// Withdrawal by mailed code, by link and as recorded by the business: what each answers, and what follows from it. What a
+// stranger could try is in withdrawal-abuse.test.ts.
+import { env } from "cloudflare:workers";
+import { describe, expect, test } from "vitest";
+import { ceaseBy } from "../../core/business-days.ts";
+import { sha256Hex } from "../../core/hash.ts";
+import { call, consent, issue, serviceWith, submission, world, type Answer } from "../support/world.ts";
+import { answerCode, freshAddress, held, jsonPost, ready, traces, withdrawn, type Held } from "../support/withdrawing.ts";
+
+const day = 86_400_000;
+const key = world.acme.keys.live;
+/** The limit of the key is not what is tried here. */
+const unlimited = serviceWith({ LIMIT_API_KEY: "100000/60" });
+const get = (path: string, by?: string): Promise<Answer> =>
+  unlimited(path, by === undefined ? {} : { headers: { authorization: `Bearer ${by}` } });
+const verify = async (certId: string) => (await get(`/v1/certs/${certId}/verify`)).body.data;
+const keyed = (body: unknown, by = key): RequestInit => jsonPost(body, { authorization: `Bearer ${by}` });
+const manage = (mine: Held, token = mine.manageToken): Promise<Answer> =>
+  call(`/v1/certs/${mine.certId}/opt-out/manage`, jsonPost({ token }));
+const record = (certId: string, told: object = {}, by = key): Promise<Answer> =>
+  unlimited(`/v1/certs/${certId}/withdrawals`, keyed({ method: "phone", received_at: new Date().toISOString(), ...told }, by));
+const acknowledge = (certId: string, body: object = {}, by = key): Promise<Answer> =>
+  unlimited(`/v1/certs/${certId}/cease-ack`, keyed(body, by));
+const code = (answer: Answer): string => `${answer.status} ${answer.body.error?.code ?? "ok"}`;
+
+describe("a person who answers the mailed code", () => {
+  test("has withdrawn at once, everywhere, and nothing is gone", async () => {
+    const mine = await held();
+    const before = await get(`/v1/certs/${mine.certId}/verify`);
+    const answer = await withdrawn(mine);
+    const { revoked, cease_by, withdrawn_at, receipt_url } = answer.body.data;
+    expect(revoked).toBe(true);
+    expect(Object.keys(answer.body.data).sort()).toEqual(["cease_by", "receipt_url", "revoked", "withdrawn_at"]);
+    expect(Date.parse(cease_by)).toBe(ceaseBy(Date.parse(withdrawn_at)));
+
+    const after = await get(`/v1/certs/${mine.certId}/verify`);
+    expect(after.headers.get("etag")).not.toBe(before.headers.get("etag"));
+    const { withdrawal, ...rest } = after.body.data;
+    expect(withdrawal).toMatchObject({ withdrawn_at, cease_by, method: "email_code", scope: "certificate", receipt_url });
+    expect(withdrawal).toMatchObject({ cease_acknowledged_at: null, overdue: false, received_at: null });
+    expect(withdrawal.anchor).toMatchObject({ event: "certificate.revoked" });
+    expect(rest).toMatchObject({ status: "revoked", cease_by, fingerprint: mine.fingerprint });
+    expect(rest.anchor.event).toBe("certificate.issued");
+
+    const detail = (await get(`/v1/certs/${mine.certId}`, key)).body.data;
+    expect(detail.subject.email).toBe(mine.email);
+    expect(detail.withdrawal).toMatchObject({ withdrawn_at, recorded: null, acknowledgement: null });
+    const listed = (await get(`/v1/certs?status=revoked&subject_email=${mine.email}`, key)).body.data;
+    expect(listed.certs.map((row: { cert_id: string }) => row.cert_id)).toEqual([mine.certId]);
+    expect(listed.certs[0].withdrawal).toMatchObject({ withdrawn_at, cease_by, method: "email_code" });
+    const pack = (await get(`/v1/certs/${mine.certId}/evidence-pack`, key)).body.data;
+    expect(pack.withdrawal).toMatchObject({ withdrawn_at, cease_by });
+    expect(pack.withdrawal_receipt.canonical).toContain(mine.certId);
+  });
+
+  test("leaves one withdrawal, one audit entry, one statement for the ledger and one event, all of the same moment", async () => {
+    const mine = await held();
+    const { withdrawn_at } = (await withdrawn(mine)).body.data;
+    expect(await traces(mine.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+    const { withdrawal } = await verify(mine.certId);
+    expect(JSON.parse(withdrawal.anchor.statement)).toEqual({
+      entity_id: mine.certId,
+      event: "certificate.revoked",
+      fingerprint: mine.fingerprint,
+      origin_domain: "www.example.com",
+      schema: "svc-anchor-v1",
+      timestamp: withdrawn_at,
+    });
+  });
+
+  test("is told to the business in its feed, without a word about the person", async () => {
+    const mine = await held();
+    await withdrawn(mine);
+    const told = async () =>
+      ((await get("/v1/events?limit=500&types=certificate.revoked", key)).body.data.events as { cert_id: string }[]).filter(
+        ({ cert_id }) => cert_id === mine.certId,
+      );
+    await expect.poll(told, { timeout: 10_000 }).toMatchObject([{ type: "certificate.revoked", share_id: null, data: null }]);
+    await acknowledge(mine.certId);
+    const ceased = async () =>
+      ((await get("/v1/events?limit=500&types=business.ceased", key)).body.data.events as { cert_id: string }[]).filter(
+        ({ cert_id }) => cert_id === mine.certId,
+      );
+    await expect.poll(ceased, { timeout: 10_000 }).toMatchObject([{ type: "business.ceased", share_id: null, data: null }]);
+  });
+
+  test("withdraws whether or not the code was asked for in the same browser", async () => {
+    const mine = await held();
+    const { code: digits } = await ready(mine.certId, mine.email);
+    expect((await answerCode(mine.certId, { email: ` ${mine.email.toUpperCase()} `, code: digits })).status).toBe(200);
+  });
+
+  test("hears that it is withdrawn already when the right answer comes again", async () => {
+    const mine = await held();
+    const { code: digits, cookie } = await ready(mine.certId, mine.email);
+    await answerCode(mine.certId, { email: mine.email, code: digits }, cookie);
+    expect(code(await answerCode(mine.certId, { email: mine.email, code: digits }, cookie))).toBe("409 already_revoked");
+    const later = await ready(mine.certId, mine.email);
+    expect(code(await answerCode(mine.certId, { email: mine.email, code: later.code }, later.cookie))).toBe("409 already_revoked");
+    expect(await traces(mine.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+  });
+
+  test("keeps a sandbox withdrawal out of the live events", async () => {
+    const body = { ...submission(), client_id: world.acme.clients.sandbox, fields: { email: freshAddress() } };
+    const { data } = (await consent(body)).body;
+    const events = () => env.DB.prepare("SELECT COUNT(*) AS n FROM event_outbox WHERE cert_id = ?").bind(data.cert_id).first("n");
+    expect((await record(data.cert_id, {}, world.acme.keys.sandbox)).status).toBe(201);
+    expect(await events()).toBe(0);
+    expect((await verify(data.cert_id)).status).toBe("revoked");
+  });
+
+  test.each([
+    ["no address", { email: "", code: "123456" }],
+    ["two addresses", { email: "a@example.com,b@example.com", code: "123456" }],
+    ["five digits", { email: "pat@example.com", code: "12345" }],
+    ["letters", { email: "pat@example.com", code: "12345a" }],
+    ["a number", { email: "pat@example.com", code: 123456 }],
+    ["digits of another script", { email: "pat@example.com", code: "١٢٣٤٥٦" }],
+    ["another scope", { email: "pat@example.com", code: "123456", scope: "everything" }],
+    ["nothing", {}],
+  ])("is told when the form is not filled in: %s; and no try is spent", async (_name, body) => {
+    const mine = await held();
+    await ready(mine.certId, mine.email);
+    const answer = await answerCode(mine.certId, body);
+    expect(code(answer)).toBe("400 invalid_request");
+    const tries = await env.DB.prepare("SELECT SUM(own_tries + other_tries) AS n FROM withdrawal_codes WHERE cert_id = ?")
+      .bind(mine.certId)
+      .first("n");
+    expect(tries).toBe(0);
+  });
+});
+
+describe("the link from the 201", () => {
+  test("withdraws with one tap, as the code does", async () => {
+    const mine = await held();
+    const answer = await manage(mine);
+    expect(answer.status).toBe(200);
+    expect(Object.keys(answer.body.data).sort()).toEqual(["cease_by", "receipt_url", "revoked", "withdrawn_at"]);
+    expect((await verify(mine.certId)).withdrawal).toMatchObject({ method: "manage_link", scope: "certificate" });
+    expect(code(await manage(mine))).toBe("409 already_revoked");
+  });
+
+  test("opens its own certificate and no other", async () => {
+    const [mine, another] = [await held(), await held()];
+    expect(code(await manage(mine, another.manageToken))).toBe("400 opt_out_failed");
+    expect(code(await manage(mine, "A".repeat(43)))).toBe("400 opt_out_failed");
+    expect((await verify(mine.certId)).status).toBe("active");
+  });
+
+  test("is stored as a hash only", async () => {
+    const mine = await held();
+    const row = await env.DB.prepare("SELECT * FROM certificates WHERE id = ?").bind(mine.certId).first();
+    expect(row?.manage_token_hash).toBe(sha256Hex(mine.manageToken));
+    expect(JSON.stringify(row)).not.toContain(mine.manageToken);
+  });
+
+  test("works for five years", async () => {
+    const [mine, late] = [await held(), await held()];
+    const years = (count: number): string => String(count * 365.25 * day);
+    const send = async (certificate: Held, offset: string) =>
+      await serviceWith({ DEV_CLOCK_OFFSET_MS: offset })(
+        `/v1/certs/${certificate.certId}/opt-out/manage`,
+        jsonPost({ token: certificate.manageToken }),
+      );
+    expect(code(await send(late, years(5.01)))).toBe("400 opt_out_failed");
+    expect((await send(mine, years(4.99))).status).toBe(200);
+  });
+});
+
+describe("withdrawing from everything", () => {
+  test("covers every active certificate of the business with the address, and nobody else's", async () => {
+    const email = freshAddress();
+    const same = [await held({ fields: { email } }), await held({ fields: { email: email.toUpperCase() } })];
+    const another = await held();
+    const elsewhere = await held({ fields: { email }, page_url: "https://www.other.example/" }, world.other).catch(() => null);
+    const first = same[0] as Held;
+    const { withdrawn_at } = (await withdrawn(first, "business")).body.data;
+    for (const { certId } of same) {
+      expect((await verify(certId)).withdrawal).toMatchObject({ withdrawn_at, scope: "business", method: "email_code" });
+      expect(await traces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+    }
+    expect((await verify(another.certId)).status).toBe("active");
+    if (elsewhere !== null) expect((await verify(elsewhere.certId)).status).toBe("active");
+  });
+
+  test("goes on from the outbox when there are more than fit into one batch, and misses none", async () => {
+    const email = freshAddress();
+    const many: Held[] = [];
+    for (let count = 0; count < 45; count += 1) many.push(await held({ fields: { email } }));
+    const { withdrawn_at } = (await withdrawn(many[7] as Held, "business")).body.data;
+    const later = await held({ fields: { email } }); // a new consent after the withdrawal
+    const left = async (): Promise<number> =>
+      (await env.DB.prepare("SELECT COUNT(*) AS n FROM withdrawal_work").first<number>("n")) as number;
+    for (let wait = 0; wait < 100 && (await left()) > 0; wait += 1) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await left()).toBe(0);
+    const { results } = await env.DB.prepare(
+      "SELECT DISTINCT w.withdrawn_at FROM withdrawals w JOIN certificates c ON c.id = w.cert_id WHERE c.status = 'revoked' AND c.id IN (SELECT value FROM json_each(?))",
+    )
+      .bind(JSON.stringify(many.map(({ certId }) => certId)))
+      .all<{ withdrawn_at: number }>();
+    expect(results).toEqual([{ withdrawn_at: Date.parse(withdrawn_at) }]);
+    for (const { certId } of many) expect(await traces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+    expect((await verify(later.certId)).status).toBe("active");
+  });
+});
+
+describe("the receipt", () => {
+  test("is signed by the issuer, over exactly what it says", async () => {
+    const mine = await held();
+    expect(code(await get(`/v1/certs/${mine.certId}/receipt`))).toBe("404 not_found");
+    const { receipt_url, cease_by, withdrawn_at } = (await withdrawn(mine)).body.data;
+    const answer = await get(new URL(receipt_url).pathname);
+    expect(answer.headers.get("content-disposition")).toBe(`attachment; filename="withdrawal-${mine.certId}.json"`);
+    const { receipt, canonical, signature } = answer.body.data;
+    expect(receipt).toEqual(JSON.parse(canonical));
+    expect(receipt).toEqual({
+      business: { id: world.acme.id, name: world.acme.name },
+      cease_by,
+      cert_id: mine.certId,
+      fingerprint: mine.fingerprint,
+      method: "email_code",
+      origin_domain: "www.example.com",
+      received_at: null,
+      schema: "svc-withdrawal-receipt-v1",
+      scope: "certificate",
+      withdrawn_at,
+    });
+    const keys = (await get("/.well-known/jwks.json")).body.keys as { kid: string; x: string }[];
+    const x = keys.find(({ kid }) => kid === signature.kid)?.x ?? "";
+    const verifying = await crypto.subtle.importKey("jwk", { kty: "OKP", crv: "Ed25519", x }, "Ed25519", false, ["verify"]);
+    const bytes = Uint8Array.from(atob(signature.value), (char) => char.charCodeAt(0));
+    expect(await crypto.subtle.verify("Ed25519", verifying, bytes, new TextEncoder().encode(canonical))).toBe(true);
+  });
+
+  test("holds nothing of the person", async () => {
+    const mine = await held();
+    await withdrawn(mine);
+    const { text } = await get(`/v1/certs/${mine.certId}/receipt`);
+    for (const personal of [mine.email, "pat", "555"]) expect(text.toLowerCase()).not.toContain(personal);
+  });
+});
+
+describe("a withdrawal that the business records", () => {
+  test("revokes at once and counts the deadline from when the business was told", async () => {
+    const { certId } = await held();
+    const received = Date.now() - 3 * day;
+    const answer = await record(certId, { method: "sms_stop", received_at: new Date(received).toISOString(), note: "STOP to 12345" });
+    expect(answer.status).toBe(201);
+    const { withdrawal, cease_by } = answer.body.data;
+    expect(Date.parse(cease_by)).toBe(ceaseBy(received));
+    expect(withdrawal).toMatchObject({ method: "business_recorded", scope: "certificate", cease_by, cease_acknowledged_at: null });
+    expect(Date.parse(withdrawal.received_at)).toBe(received);
+    expect(Date.now() - Date.parse(withdrawal.withdrawn_at)).toBeLessThan(10_000);
+    expect((await verify(certId)).status).toBe("revoked");
+    expect(await traces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+    const detail = (await get(`/v1/certs/${certId}`, key)).body.data;
+    expect(detail.withdrawal.recorded).toEqual({ method: "sms_stop", note: "STOP to 12345" });
+    expect((await get(`/v1/certs/${certId}/verify`)).text).not.toContain("STOP to");
+    expect(code(await record(certId))).toBe("409 already_revoked");
+  });
+
+  test("cannot be told in the future, nor in a way that is none", async () => {
+    const { certId } = await held();
+    expect(code(await record(certId, { received_at: new Date(Date.now() + day).toISOString() }))).toBe("400 invalid_request");
+    expect(code(await record(certId, { received_at: "yesterday" }))).toBe("400 invalid_request");
+    expect(code(await record(certId, { method: "telepathy" }))).toBe("400 invalid_request");
+    expect((await verify(certId)).status).toBe("active");
+  });
+
+  test("is its own certificates' only", async () => {
+    const { certId } = await held();
+    expect(code(await record(certId, {}, world.other.keys.live))).toBe("404 cert_not_found");
+    expect(code(await record(certId, {}, world.acme.keys.sandbox))).toBe("404 cert_not_found");
+  });
+});
+
+describe("the business's acknowledgement", () => {
+  test("is kept once, and a second one answers with the first", async () => {
+    const mine = await held();
+    expect(code(await acknowledge(mine.certId))).toBe("409 cease_not_open");
+    const { cease_by } = (await withdrawn(mine)).body.data;
+    const first = await acknowledge(mine.certId, { note: "done", acknowledged_by: "Kim", actions: ["removed"] });
+    expect(first.body.data).toMatchObject({ cert_id: mine.certId, status: "revoked", cease_by, on_time: true });
+    expect(first.body.data).not.toHaveProperty("already_acknowledged");
+    const second = await acknowledge(mine.certId, { note: "again" });
+    expect(second.body.data).toMatchObject({ already_acknowledged: true, acknowledged_at: first.body.data.acknowledged_at });
+    const { status, withdrawal } = await verify(mine.certId);
+    expect(status).toBe("revoked");
+    expect(withdrawal).toMatchObject({ cease_acknowledged_at: first.body.data.acknowledged_at, overdue: false });
+    const detail = (await get(`/v1/certs/${mine.certId}`, key)).body.data;
+    expect(detail.withdrawal.acknowledgement).toEqual({ note: "done", acknowledged_by: "Kim", actions: ["removed"] });
+    expect((await get(`/v1/certs/${mine.certId}/verify`)).text).not.toContain("Kim");
+    const anchored = await env.DB.prepare("SELECT COUNT(*) AS n FROM anchors WHERE entity_id = ? AND event = 'business.ceased'")
+      .bind(mine.certId)
+      .first("n");
+    expect(anchored).toBe(1);
+  });
+
+  test("of fifty at once is one", async () => {
+    const mine = await held();
+    await withdrawn(mine);
+    const answers = await Promise.all(Array.from({ length: 50 }, () => acknowledge(mine.certId)));
+    expect(answers.filter(({ body }) => body.data !== undefined && body.data.already_acknowledged === undefined)).toHaveLength(1);
+    expect(new Set(answers.map(({ body }) => body.data.acknowledged_at)).size).toBe(1);
+  });
+
+  test("is overdue once the deadline has passed without it, and late when it comes after", async () => {
+    const mine = await held();
+    await withdrawn(mine);
+    const later = serviceWith({ DEV_CLOCK_OFFSET_MS: String(20 * day), LIMIT_API_KEY: "100000/60" });
+    const seen = async () => (await later(`/v1/certs/${mine.certId}/verify`)).body.data.withdrawal;
+    expect((await seen()).overdue).toBe(true);
+    const row = (await later(`/v1/certs?subject_email=${mine.email}`, { headers: { authorization: `Bearer ${key}` } })).body.data.certs[0];
+    expect(row.withdrawal.overdue).toBe(true);
+    const late = await later(`/v1/certs/${mine.certId}/cease-ack`, keyed({}));
+    expect(late.body.data.on_time).toBe(false);
+    expect((await seen()).overdue).toBe(false);
+  });
+
+  test("is a write, so it waits for a payment that is due; recording a withdrawal does not", async () => {
+    const { cert_id } = await issue();
+    await env.DB.prepare("UPDATE businesses SET status = 'past_due' WHERE id = ?").bind(world.acme.id).run();
+    try {
+      expect((await record(cert_id)).status).toBe(201);
+      expect(code(await acknowledge(cert_id))).toBe("402 subscription_past_due");
+    } finally {
+      await env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id).run();
+    }
+  });
+});
+
+describe("a withdrawal in the database", () => {
+  test("can be changed and deleted by nobody, and no certificate becomes active again", async () => {
+    const mine = await held();
+    await withdrawn(mine);
+    const run = (sql: string) => env.DB.prepare(sql).bind(mine.certId).run();
+    await expect(run("UPDATE withdrawals SET cease_by = cease_by + 1 WHERE cert_id = ?")).rejects.toThrow("immutable");
+    await expect(run("DELETE FROM withdrawals WHERE cert_id = ?")).rejects.toThrow("never deleted");
+    await expect(run("UPDATE certificates SET status = 'active' WHERE id = ?")).rejects.toThrow("revoked once");
+    const other = await held();
+    await expect(env.DB.prepare("UPDATE certificates SET status = 'revoked' WHERE id = ?").bind(other.certId).run()).rejects.toThrow(
+      "revoked once",
+    );
+  });
+});

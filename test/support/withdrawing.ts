@@ -1,0 +1,107 @@
+// Withdrawing as a person does it: ask for a code, read the mail, answer.
+import { env } from "cloudflare:workers";
+import type { DemoBusiness } from "../../scripts/demo-world.ts";
+import { call, get, issue, world, type Answer, type Call, type ConsentBody } from "./world.ts";
+
+export const jsonPost = (body: unknown, headers: Readonly<Record<string, string>> = {}): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json", ...headers },
+  body: JSON.stringify(body),
+});
+
+/** Every address once, so that no test meets another's limits. */
+export const freshAddress = (): string => `pat-${crypto.randomUUID().slice(0, 13)}@example.com`;
+
+export interface Held {
+  readonly certId: string;
+  readonly email: string;
+  readonly manageToken: string;
+  readonly fingerprint: string;
+}
+
+/** A certificate of a person of its own. */
+export const held = async (change: Partial<ConsentBody> = {}, business: DemoBusiness = world.acme): Promise<Held> => {
+  const email = String(change.fields?.email ?? freshAddress());
+  const receipt = await issue({ fields: { email, first_name: "Pat", phone: "+1 202 555 0123" }, ...change }, business);
+  const manageToken = String(receipt.manage_url).split("#m=")[1] as string;
+  return { certId: receipt.cert_id, email, manageToken, fingerprint: receipt.fingerprint };
+};
+
+export const askCode = (
+  certId: string,
+  email: string,
+  headers: Readonly<Record<string, string>> = {},
+  send: Call = call,
+): Promise<Answer> => send(`/v1/certs/${certId}/opt-out/request`, jsonPost({ email }, headers));
+
+export const answerCode = (
+  certId: string,
+  body: Readonly<Record<string, unknown>>,
+  headers: Readonly<Record<string, string>> = {},
+  send: Call = call,
+): Promise<Answer> => send(`/v1/certs/${certId}/opt-out/confirm`, jsonPost(body, headers));
+
+export const cookieOf = (answer: Answer): Readonly<Record<string, string>> => ({
+  cookie: (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "",
+});
+
+interface Mail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+export const mailTo = async (address: string): Promise<readonly Mail[]> =>
+  (await get(`/dev/mail?to=${encodeURIComponent(address)}`)).body.messages as Mail[];
+
+const codeIn = (mail: Mail | undefined): string => /^\d{6}$/m.exec(mail?.text ?? "")?.[0] ?? "no code";
+
+/** Codes mailed to an address, the newest first. */
+export const codesTo = async (address: string): Promise<readonly string[]> => (await mailTo(address)).map(codeIn);
+
+export interface Ready {
+  readonly code: string;
+  /** The browser that asked. */
+  readonly cookie: Readonly<Record<string, string>>;
+}
+
+export const ready = async (certId: string, email: string): Promise<Ready> => {
+  const asked = await askCode(certId, email);
+  if (asked.status !== 200) throw new Error(`not asked: ${asked.text}`);
+  const [code] = await codesTo(email);
+  return { code: code as string, cookie: cookieOf(asked) };
+};
+
+/** Six digits that are not the code. */
+export const otherThan = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
+
+export const withdrawn = async (certificate: Held, scope?: string): Promise<Answer> => {
+  const { code, cookie } = await ready(certificate.certId, certificate.email);
+  const answer = await answerCode(certificate.certId, { email: certificate.email, code, ...(scope && { scope }) }, cookie);
+  if (answer.status !== 200) throw new Error(`not withdrawn: ${answer.text}`);
+  return answer;
+};
+
+/** What a change of a certificate left behind, by kind. */
+export const traces = async (certId: string, db: D1Database = env.DB): Promise<Record<string, number>> => {
+  const row = await db
+    .prepare(
+      `SELECT
+        (SELECT COUNT(*) FROM withdrawals WHERE cert_id = ?1) AS withdrawals,
+        (SELECT COUNT(*) FROM audit_outbox WHERE entity_id = ?1 AND type = 'certificate.revoked') AS audit,
+        (SELECT COUNT(*) FROM anchors WHERE entity_id = ?1 AND event = 'certificate.revoked') AS anchors`,
+    )
+    .bind(certId)
+    .first<Record<string, number>>();
+  return row as Record<string, number>;
+};
+
+/** A withdrawal put straight into the database, for tests of what shows one. The certificate and its counters follow by trigger. */
+export const withdrawalRow = (db: D1Database, certId: string, withdrawnAt = Date.now()): D1PreparedStatement =>
+  db
+    .prepare(
+      `INSERT INTO withdrawals (cert_id, business_id, environment, withdrawn_at, cease_by, method, scope, receipt, signature, signature_kid)
+       SELECT c.id, c.business_id, c.environment, ?2, ?2 + 1, 'email_code', 'certificate', '{}', 'none', 'none' FROM certificates c WHERE c.id = ?1`,
+    )
+    .bind(certId, withdrawnAt);

@@ -1,0 +1,333 @@
+// The wire of withdrawal: the person's routes need no credential and work whatever the business has paid; the business
+// records and acknowledges with its key.
+import { z } from "@hono/zod-openapi";
+import type { Context, Hono } from "hono";
+import { certIdOf, type CertId } from "../../core/ids.ts";
+import { refuse, type Result } from "../../core/result.ts";
+import { isoOf } from "../../core/time.ts";
+import { withdrawalView } from "../../core/certificates/views.ts";
+import { acknowledgeWithdrawal } from "../operations/cease.ts";
+import { viewContext } from "../operations/view-context.ts";
+import {
+  confirmWithdrawal,
+  recordWithdrawal,
+  requestWithdrawalCode,
+  withdrawalReceipt,
+  withdrawByLink,
+  withdrawnView,
+  type ConfirmRefusal,
+  type Withdrawn,
+} from "../operations/withdrawals.ts";
+import { pageLanguage } from "../pages/language.ts";
+import { readJsonBody } from "./body.ts";
+import type { Api } from "./context.ts";
+import { answer, failure, refusal, success } from "./envelope.ts";
+import { anyOrigin, apiKey, callersOrigin, limitByAddress, preflight } from "./guards.ts";
+import { createRoute, mount } from "./openapi.ts";
+import { exampleCertId } from "./certificate-examples.ts";
+import { withdrawalReceiptSchema } from "./certificate-schemas.ts";
+import { ceaseExample, confirmExample, recordedExample, withdrawalReceiptExample } from "./withdrawal-examples.ts";
+import {
+  acceptedSchema,
+  ceasedSchema,
+  ceaseSchema,
+  optOutConfirmSchema,
+  optOutManageSchema,
+  optOutRequestSchema,
+  recordedSchema,
+  recordWithdrawalSchema,
+  withdrawnSchema,
+} from "./withdrawal-schemas.ts";
+import { openWithdrawalContext, withdrawalContext } from "./withdrawal-context.ts";
+import { envelope, enveloped, failures, rateHeaders, schemaFault } from "./wire.ts";
+
+const certParam = z.object({
+  cert_id: z.string().openapi({ description: "Id of the certificate, prefix `cc_`.", example: exampleCertId }),
+});
+const jsonOnly = ["application/json"] as const;
+const bodyRefusals = ["invalid_request", "payload_too_large", "unsupported_media_type"] as const;
+const keyRefusals = ["unauthorized", "business_suspended", "business_inactive", "rate_limited", "storage_unavailable"] as const;
+const notYours = { cert_not_found: "There is no such certificate, or it is not yours." } as const;
+const badBody = { invalid_request: "The message names the input and the rule." } as const;
+
+const requestRoute = createRoute({
+  method: "post",
+  path: "/v1/certs/{cert_id}/opt-out/request",
+  operationId: "requestWithdrawalCode",
+  tags: ["withdrawal"],
+  summary: "Ask for a code to withdraw",
+  description:
+    "For the person named on the certificate. If the address is the one on it, a six-digit code is mailed to it, valid for 10 minutes. The answer is the same for every address, in body, headers and time. At most three codes are live at once, a new one cancels none of them, and at most five an hour and ten a day are mailed. The answer sets a cookie: tries from the same browser are counted apart from everybody else's.",
+  security: [],
+  request: {
+    params: certParam,
+    body: { required: true, content: { "application/json": { schema: optOutRequestSchema, example: { email: "pat@example.com" } } } },
+  },
+  responses: {
+    200: {
+      description: "Taken. Whether a mail was sent is not told.",
+      headers: rateHeaders,
+      content: { "application/json": { schema: envelope("OptOutRequestAnswer", acceptedSchema), example: enveloped({ accepted: true }) } },
+    },
+    ...failures([...bodyRefusals, "cert_not_found", "rate_limited", "storage_unavailable"], {
+      ...badBody,
+      rate_limited: "More than 10 an hour from one address.",
+    }),
+  },
+});
+
+const withdrawnAnswer = {
+  description: "The consent is withdrawn.",
+  headers: rateHeaders,
+  content: { "application/json": { schema: envelope("WithdrawnAnswer", withdrawnSchema), example: enveloped(confirmExample) } },
+};
+const personRefusals = ["forbidden", "cert_not_found", "already_revoked", "rate_limited", "storage_unavailable"] as const;
+
+const confirmRoute = createRoute({
+  method: "post",
+  path: "/v1/certs/{cert_id}/opt-out/confirm",
+  operationId: "confirmWithdrawal",
+  tags: ["withdrawal"],
+  summary: "Withdraw with the mailed code",
+  description:
+    "The certificate becomes revoked, the ten business days begin, the business's owner is mailed the certificate's id and the deadline, and the event `certificate.revoked` is sent. Nothing is deleted. A wrong address, a wrong code, an expired one, one that was tried too often and none at all are one and the same refusal. Works whatever the state of the business's account.",
+  security: [],
+  request: {
+    params: certParam,
+    body: {
+      required: true,
+      content: { "application/json": { schema: optOutConfirmSchema, example: { email: "pat@example.com", code: "042917" } } },
+    },
+  },
+  responses: {
+    200: withdrawnAnswer,
+    ...failures([...bodyRefusals, "opt_out_failed", ...personRefusals], {
+      invalid_request: "The message names the input and the rule. No try is spent.",
+      forbidden: "A browser sent this from a site that is neither ours nor the business's.",
+      already_revoked: "Address and code are right, and the certificate is revoked already.",
+      rate_limited: "More than 30 an hour from one address.",
+    }),
+  },
+});
+
+const manageRoute = createRoute({
+  method: "post",
+  path: "/v1/certs/{cert_id}/opt-out/manage",
+  operationId: "withdrawByLink",
+  tags: ["withdrawal"],
+  summary: "Withdraw with the link from the 201",
+  description:
+    "The one tap behind `manage_url`: its token withdraws without a mail, for five years after the certificate was issued. Everything else as for the code.",
+  security: [],
+  request: {
+    params: certParam,
+    body: {
+      required: true,
+      content: {
+        "application/json": { schema: optOutManageSchema, example: { token: "rUVtHX5vjYqXkKzwhxKQ5mB1yWSSJzEp0eE2lH3c9pA" } },
+      },
+    },
+  },
+  responses: {
+    200: withdrawnAnswer,
+    ...failures([...bodyRefusals, "opt_out_failed", ...personRefusals], {
+      ...badBody,
+      opt_out_failed: "The token is not the one of this certificate, or its five years are over.",
+      forbidden: "A browser sent this from a site that is neither ours nor the business's.",
+      already_revoked: "The token is right, and the certificate is revoked already.",
+      rate_limited: "More than 30 an hour from one address.",
+    }),
+  },
+});
+
+const receiptRoute = createRoute({
+  method: "get",
+  path: "/v1/certs/{cert_id}/receipt",
+  operationId: "withdrawalReceipt",
+  tags: ["withdrawal"],
+  summary: "The signed receipt of a withdrawal",
+  description:
+    "For anyone, without a credential; nothing personal is in it. The issuer's signature is over `canonical`. Save the answer as a file: `svc-verify receipt.json --trust trust.json` checks it without any network.",
+  security: [],
+  request: { params: certParam },
+  responses: {
+    200: {
+      description: "The receipt.",
+      headers: rateHeaders,
+      content: {
+        "application/json": {
+          schema: envelope("WithdrawalReceiptAnswer", withdrawalReceiptSchema),
+          example: enveloped(withdrawalReceiptExample),
+        },
+      },
+    },
+    ...failures(["cert_not_found", "not_found", "rate_limited", "storage_unavailable"], {
+      not_found: "The certificate is active: there is no withdrawal.",
+      rate_limited: "More than 120 a minute from one address.",
+    }),
+  },
+});
+
+const recordRoute = createRoute({
+  method: "post",
+  path: "/v1/certs/{cert_id}/withdrawals",
+  operationId: "recordWithdrawal",
+  tags: ["withdrawal"],
+  summary: "Record a withdrawal that reached you otherwise",
+  description:
+    "By text message, on the telephone, by letter, in person: whatever reasonable way the person chose. The certificate becomes revoked, `certificate.revoked` is sent, and `cease_by` counts from `received_at`. Possible while a payment is past due: withdrawing is the person's right.",
+  security: [{ apiKey: [] }],
+  request: {
+    params: certParam,
+    body: {
+      required: true,
+      content: {
+        "application/json": { schema: recordWithdrawalSchema, example: { method: "sms_stop", received_at: "2026-03-20T08:30:00.250Z" } },
+      },
+    },
+  },
+  responses: {
+    201: {
+      description: "Recorded; the certificate is revoked.",
+      headers: rateHeaders,
+      content: { "application/json": { schema: envelope("RecordedAnswer", recordedSchema), example: enveloped(recordedExample) } },
+    },
+    ...failures([...bodyRefusals, "cert_not_found", "already_revoked", ...keyRefusals], { ...badBody, ...notYours }),
+  },
+});
+
+const ceaseRoute = createRoute({
+  method: "post",
+  path: "/v1/certs/{cert_id}/cease-ack",
+  operationId: "acknowledgeWithdrawal",
+  tags: ["withdrawal"],
+  summary: "Acknowledge that contact has ceased",
+  description:
+    "Once a certificate, for good, and anchored in the ledger; the certificate stays revoked. A second time answers with the first. A write: refused while a payment is past due.",
+  security: [{ apiKey: [] }],
+  request: {
+    params: certParam,
+    body: {
+      required: true,
+      content: {
+        "application/json": { schema: ceaseSchema, example: { acknowledged_by: "Privacy team", actions: ["removed from the dialler"] } },
+      },
+    },
+  },
+  responses: {
+    200: {
+      description: "Acknowledged.",
+      headers: rateHeaders,
+      content: { "application/json": { schema: envelope("CeasedAnswer", ceasedSchema), example: enveloped(ceaseExample) } },
+    },
+    ...failures([...bodyRefusals, "subscription_past_due", "cert_not_found", "cease_not_open", ...keyRefusals], {
+      ...badBody,
+      ...notYours,
+    }),
+  },
+});
+
+const certIdParam = (c: Context<Api>): CertId | null => certIdOf(c.req.param("cert_id") ?? "");
+
+/** The body as its schema has it; the answer of a refusal otherwise. */
+const bodyOf = async <S extends z.ZodType>(c: Context<Api>, schema: S): Promise<Result<z.infer<S>>> => {
+  const body = await readJsonBody(c.req.raw, jsonOnly);
+  if (!body.ok) return body;
+  const parsed = schema.safeParse(body.value);
+  return parsed.success ? { ok: true, value: parsed.data } : refuse("invalid_request", schemaFault(parsed.error));
+};
+
+const request = async (c: Context<Api>): Promise<Response> => {
+  const body = await bodyOf(c, optOutRequestSchema);
+  if (!body.ok) return refusal(c, body);
+  const certId = certIdParam(c);
+  if (certId === null) return failure(c, "cert_not_found");
+  const context = openWithdrawalContext(c);
+  const language = pageLanguage(undefined, c.req.header("accept-language"));
+  const accepted = await requestWithdrawalCode(c.var.services, { certId, email: body.value.email, context, language });
+  return accepted.ok ? success(c, 200, { accepted: true }) : refusal(c, accepted);
+};
+
+const withdrawnAs = (c: Context<Api>, result: Result<Withdrawn, ConfirmRefusal>): Response =>
+  result.ok ? success(c, 200, withdrawnView(c.var.services, result.value)) : refusal(c, result);
+
+const confirm = async (c: Context<Api>): Promise<Response> => {
+  const body = await bodyOf(c, optOutConfirmSchema);
+  if (!body.ok) return refusal(c, body);
+  const certId = certIdParam(c);
+  if (certId === null) return failure(c, "cert_not_found");
+  const { email, code, scope } = body.value;
+  const origin = c.req.header("origin") ?? null;
+  const asked = { certId, email, code, scope: scope ?? "certificate", context: withdrawalContext(c), origin };
+  return withdrawnAs(c, await confirmWithdrawal(c.var.services, asked));
+};
+
+const manage = async (c: Context<Api>): Promise<Response> => {
+  const body = await bodyOf(c, optOutManageSchema);
+  if (!body.ok) return refusal(c, body);
+  const certId = certIdParam(c);
+  if (certId === null) return failure(c, "cert_not_found");
+  const { token, scope } = body.value;
+  const asked = { certId, token, scope: scope ?? "certificate", origin: c.req.header("origin") ?? null } as const;
+  return withdrawnAs(c, await withdrawByLink(c.var.services, asked));
+};
+
+const receipt = async (c: Context<Api>): Promise<Response> => {
+  const certId = certIdParam(c);
+  if (certId === null) return failure(c, "cert_not_found");
+  const found = await withdrawalReceipt(c.var.services, certId);
+  if (found.ok) c.header("Content-Disposition", `attachment; filename="withdrawal-${certId}.json"`);
+  return answer(c, 200, found);
+};
+
+const record = async (c: Context<Api>): Promise<Response> => {
+  const body = await bodyOf(c, recordWithdrawalSchema);
+  if (!body.ok) return refusal(c, body);
+  const certId = certIdParam(c);
+  if (certId === null || c.var.principal === undefined) return failure(c, "cert_not_found");
+  const { services, principal } = c.var;
+  const { method, received_at: receivedAt, note } = body.value;
+  const told = { channel: method, receivedAt: Date.parse(receivedAt), note: note ?? null };
+  const recorded = await recordWithdrawal(services, principal, certId, told);
+  if (!recorded.ok) return refusal(c, recorded);
+  const withdrawal = withdrawalView(certId, recorded.value, viewContext(services));
+  return success(c, 201, { withdrawal, cease_by: withdrawal.cease_by });
+};
+
+const cease = async (c: Context<Api>): Promise<Response> => {
+  const body = await bodyOf(c, ceaseSchema);
+  if (!body.ok) return refusal(c, body);
+  const certId = certIdParam(c);
+  if (certId === null || c.var.principal === undefined) return failure(c, "cert_not_found");
+  const { services, principal } = c.var;
+  const { note, acknowledged_by: acknowledgedBy, actions } = body.value;
+  const details = { note: note ?? null, acknowledgedBy: acknowledgedBy ?? null, actions: actions ?? [] };
+  const ceased = await acknowledgeWithdrawal(services, principal, certId, details);
+  if (!ceased.ok) return refusal(c, ceased);
+  const { withdrawal, acknowledgedAt, isRepeated } = ceased.value;
+  return success(c, 200, {
+    cert_id: certId,
+    status: "revoked",
+    acknowledged_at: isoOf(acknowledgedAt),
+    cease_by: isoOf(withdrawal.ceaseBy),
+    on_time: acknowledgedAt <= withdrawal.ceaseBy,
+    withdrawal: withdrawalView(certId, withdrawal, viewContext(services)),
+    ...(isRepeated && { already_acknowledged: true }),
+  });
+};
+
+export const mountWithdrawals = (app: Hono<Api>): void => {
+  app.use("/v1/certs/:cert_id/opt-out/*", callersOrigin);
+  app.options("/v1/certs/:cert_id/opt-out/request", preflight("POST", "Content-Type, Idempotency-Key"));
+  app.options("/v1/certs/:cert_id/opt-out/confirm", preflight("POST", "Content-Type, Idempotency-Key"));
+  app.options("/v1/certs/:cert_id/opt-out/manage", preflight("POST", "Content-Type, Idempotency-Key"));
+  mount(app, requestRoute, limitByAddress("OPT_OUT_REQUEST_PER_IP"), request);
+  mount(app, confirmRoute, limitByAddress("OPT_OUT_CONFIRM_PER_IP"), confirm);
+  mount(app, manageRoute, limitByAddress("OPT_OUT_CONFIRM_PER_IP"), manage);
+
+  app.use("/v1/certs/:cert_id/receipt", anyOrigin);
+  mount(app, receiptRoute, limitByAddress("VERIFY_PER_IP"), receipt);
+
+  mount(app, recordRoute, apiKey, record);
+  mount(app, ceaseRoute, apiKey, cease);
+};
