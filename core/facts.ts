@@ -21,13 +21,18 @@ export const factRoutes = {
   "evidence_pack.exported": { anchored: false, event: null },
   "optout.code_requested": { anchored: false, event: null },
   "policy.linked": { anchored: false, event: null },
+  "webhook.created": { anchored: false, event: null },
+  "webhook.changed": { anchored: false, event: null },
+  "webhook.secret_rotated": { anchored: false, event: null },
+  "webhook.secret_revealed": { anchored: false, event: null },
+  "webhook.deleted": { anchored: false, event: null },
 } as const satisfies Record<string, FactRoute>;
 
 export type FactType = keyof typeof factRoutes;
 
 export interface Fact {
   readonly type: FactType;
-  readonly entityType: "certificate";
+  readonly entityType: "certificate" | "webhook";
   readonly entityId: string;
   readonly at: Instant;
   /** Which principal's audit chain tells it. */

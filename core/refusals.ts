@@ -5,6 +5,7 @@
 export const refusals = {
   invalid_request: "The request is not valid.",
   opt_out_failed: "The address or the code is not right, or the code has expired.",
+  invalid_webhook_url: "url: must be an https address of a public host, on port 443 or 8443, without user, password or fragment.",
   login_failed: "The address or the code is not right, or the code has expired.",
   unauthorized: "A valid credential is needed.",
   plan_required: "This needs a plan that includes it.",
@@ -19,6 +20,7 @@ export const refusals = {
   not_found: "There is nothing here.",
   client_not_found: "There is no such client.",
   cert_not_found: "There is no such certificate.",
+  webhook_limit: "This business has as many webhook endpoints as it may.",
   share_inactive: "The share is not active.",
   method_not_allowed: "This method is not possible here.",
   idempotency_conflict: "This idempotency key was used with another request.",

@@ -66,3 +66,7 @@ export const deleteMail = (db: D1Database, id: string): D1PreparedStatement => d
 
 export const postponeMail = (db: D1Database, id: string, at: Instant): D1PreparedStatement =>
   db.prepare("UPDATE mail_outbox SET next_at = ? WHERE id = ?").bind(at, id);
+
+/** Whether somebody is sending for the first time just now; for development's mailbox, which likes to show what was asked for. */
+export const isSending = async (db: D1Database, now: Instant): Promise<boolean> =>
+  (await db.prepare("SELECT 1 FROM mail_outbox WHERE attempts = 1 AND next_at > ? LIMIT 1").bind(now).first()) !== null;

@@ -15,6 +15,7 @@ import { mountHealth } from "./api/health.ts";
 import { mountWithdrawals } from "./api/withdrawals.ts";
 import { mountLogs } from "./api/logs.ts";
 import type { Config } from "./env.ts";
+import { mountWebhooks } from "./api/webhooks.ts";
 import { mountPages } from "./pages/mount.ts";
 import { noSuchPage } from "./pages/notices.tsx";
 import type { Platform } from "./services.ts";
@@ -89,6 +90,7 @@ export const buildApp = (platform: Platform): Hono<Api> => {
   mountHealth(app);
   mountCertificates(app);
   mountAuth(app);
+  mountWebhooks(app);
   mountEvents(app);
   mountWithdrawals(app);
   mountContact(app);

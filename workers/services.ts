@@ -21,6 +21,7 @@ import { e164 } from "./adapters/phone.ts";
 import { openHostCheck } from "./adapters/public-hosts.ts";
 import { siteOf } from "./adapters/site.ts";
 import { openWebhookSender, type PostWebhook } from "./adapters/webhook-sender.ts";
+import { openWebhookUrlCheck, type MayBeWebhook } from "./adapters/webhook-url.ts";
 import { readConfig, type Config, type Env } from "./env.ts";
 import type { LimitName } from "./limits.ts";
 import { consoleLog, type Log } from "./log.ts";
@@ -46,6 +47,8 @@ export interface Platform extends ProofServices {
   readonly businessLog: (businessId: string) => DurableObjectStub<BusinessLog>;
   /** A guarded POST to a receiver. */
   readonly postWebhook: PostWebhook;
+  /** Whether an address may be registered as a receiver. */
+  readonly mayBeWebhook: MayBeWebhook;
   /** The embedded ledger's HTTP interface. */
   readonly ledgerLog: (request: Request) => Promise<Response>;
   /** Asks for the anchors to be worked on, somewhere else and soon. */
@@ -112,6 +115,7 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
     toE164: e164,
     fetchPage: openPageFetcher(outbound),
     postWebhook: openWebhookSender({ ...outbound, clock }),
+    mayBeWebhook: openWebhookUrlCheck(outbound),
     readPage,
     siteOf,
     auditLog: (shard) => env.AUDIT_LOG.getByName(String(shard)),

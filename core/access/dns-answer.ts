@@ -77,17 +77,19 @@ export const readDnsAnswer = (host: string, body: unknown, rules: DnsRules): Dns
   return { ok: true, addresses: addresses.map(({ data }) => data) };
 };
 
-export type HostVerdict = "public" | "not_public" | "unanswered";
+/** `nowhere`: it has no address at all, now; so it is not public either, but nothing of ours is behind it. */
+export type HostVerdict = "public" | "not_public" | "nowhere" | "unanswered";
 
 /** One resolver's answers to both questions together: public only with an address, and with none that is not public. */
 export const verdictOf = (answers: readonly DnsAnswer[]): HostVerdict => {
   if (answers.some((answer) => !answer.ok && answer.fault === "refused")) return "not_public";
   if (answers.some((answer) => !answer.ok)) return "unanswered";
-  return answers.some((answer) => answer.ok && answer.addresses.length > 0) ? "public" : "not_public";
+  return answers.some((answer) => answer.ok && answer.addresses.length > 0) ? "public" : "nowhere";
 };
 
-/** All resolvers must agree; one that says no outweighs one that is silent. No resolver, no answer. */
+/** All resolvers must agree; one that says no outweighs one that knows nothing or is silent. No resolver, no answer. */
 export const jointVerdict = (verdicts: readonly HostVerdict[]): HostVerdict => {
   if (verdicts.includes("not_public")) return "not_public";
+  if (verdicts.includes("nowhere")) return "nowhere";
   return verdicts.length > 0 && verdicts.every((verdict) => verdict === "public") ? "public" : "unanswered";
 };

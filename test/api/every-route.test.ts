@@ -11,15 +11,25 @@ interface Operation {
   readonly method: string;
   readonly path: string;
   readonly needsKey: boolean;
+  readonly needsSession: boolean;
   readonly parameters: readonly string[];
 }
 interface Described {
   readonly security?: readonly Record<string, unknown>[];
 }
 
+/** Every way to be let in is by this scheme. */
+const needs = (security: Described["security"], name: string): boolean =>
+  security !== undefined && security.length > 0 && security.every((scheme) => name in scheme);
+
 let operations: readonly Operation[] = [];
 let ownCertId = "";
-const unknownCertId = "cc_00000000000000000000000000";
+/** Ids of each kind that nobody has. */
+const unknownRecords: Readonly<Record<string, string>> = {
+  cert_id: "cc_00000000000000000000000000",
+  webhook_id: "whk_00000000000000000000000000",
+  delivery_id: "dlv_00000000000000000000000000",
+};
 const revokedKey = newSecret("sk_live_", "00" as Home, (count) => crypto.getRandomValues(new Uint8Array(count)));
 
 beforeAll(async () => {
@@ -28,7 +38,8 @@ beforeAll(async () => {
     Object.entries(methods).map(([method, { security }]) => ({
       method: method.toUpperCase(),
       path,
-      needsKey: security !== undefined && security.length > 0 && security.every((scheme) => "apiKey" in scheme),
+      needsKey: needs(security, "apiKey"),
+      needsSession: needs(security, "session"),
       parameters: [...path.matchAll(/\{([a-z_]+)\}/g)].map(([, name]) => name as string),
     })),
   );
@@ -47,8 +58,8 @@ beforeAll(async () => {
     .run();
 });
 
-/** Path parameters, as the records of acme. A route with another parameter needs a record here. */
-const ownRecords = (): Record<string, string> => ({ cert_id: ownCertId });
+/** Path parameters, as the records of acme where an API key opens them. A route with another parameter needs a record here. */
+const ownRecords = (): Record<string, string> => ({ ...unknownRecords, cert_id: ownCertId });
 /** A withdrawal is recorded once: a call that is to succeed needs a certificate that is still active. */
 const activeCertIds: string[] = [];
 const recordsFor = ({ path }: Operation): Record<string, string> =>
@@ -150,9 +161,7 @@ describe("every route that needs an API key", () => {
 
   test("tells nothing of a record without a key, whoever's it is", async () => {
     expect(
-      await over(keyed(), async (operation) =>
-        expecting("401 unauthorized", await requestTo(operation, {}, "", { cert_id: unknownCertId })),
-      ),
+      await over(keyed(), async (operation) => expecting("401 unauthorized", await requestTo(operation, {}, "", unknownRecords))),
     ).toEqual([]);
   });
 
@@ -191,7 +200,7 @@ describe("every route that needs an API key", () => {
       async (operation) => {
         for (const credential of Object.values(business.keys)) {
           const theirs = await requestTo(operation, { authorization: `Bearer ${credential}` });
-          const nobodys = await requestTo(operation, { authorization: `Bearer ${credential}` }, "", { cert_id: unknownCertId });
+          const nobodys = await requestTo(operation, { authorization: `Bearer ${credential}` }, "", unknownRecords);
           if (
             theirs.status !== 404 ||
             theirs.text.replace(theirs.body.request_id, "") !== nobodys.text.replace(nobodys.body.request_id, "")
@@ -214,6 +223,60 @@ describe("every route that needs an API key", () => {
   });
 });
 
+describe("every route that needs a session", () => {
+  const sessioned = (): readonly Operation[] => operations.filter(({ needsSession }) => needsSession);
+
+  test("there are some", () => {
+    expect(sessioned().map(nameOf)).toEqual(expect.arrayContaining(["GET /v1/auth/session", "DELETE /v1/webhooks/{webhook_id}"]));
+  });
+
+  const { keys } = world.acme;
+  const unknown = `svc_session=ses_00${"A".repeat(43)}`;
+  const wrong: readonly (readonly [name: string, headers: Record<string, string>, query?: string])[] = [
+    ["none", {}],
+    ["one that nobody has", { cookie: unknown }],
+    ["two", { cookie: `${unknown}; ${unknown}` }],
+    ["an API key for one", { cookie: `svc_session=${keys.live}` }],
+    ["an API key", { authorization: `Bearer ${keys.live}` }],
+    ["one under the name it has elsewhere", { cookie: `__Host-${unknown}` }],
+    ["one in a header", { authorization: `Bearer ${unknown.slice(12)}`, "x-session": unknown }],
+    ["one in the query", {}, `?${unknown}`],
+  ];
+  test.each(wrong.map(([name, headers, query = ""]) => ({ name, headers, query })))(
+    "refuses $name with one and the same answer",
+    async ({ headers, query }) => {
+      const bodies = new Set<string>();
+      const faults = await over(sessioned(), async (operation) => {
+        const answer = await requestTo(operation, { ...headers, origin: "http://svc.test" }, query);
+        bodies.add(answer.text.replace(answer.body.request_id, ""));
+        return expecting("401 unauthorized", answer);
+      });
+      expect(faults).toEqual([]);
+      expect(bodies.size).toBe(1);
+    },
+  );
+
+  test("refuses what comes from another site before it asks who is there", async () => {
+    const faults = await over(
+      sessioned().filter(({ method }) => method !== "GET"),
+      async (operation) => expecting("403 csrf_failed", await requestTo(operation, { origin: "https://evil.example" })),
+    );
+    expect(faults).toEqual([]);
+  });
+
+  test("is readable by the app's own pages and by nobody else's", async () => {
+    const faults = await over(sessioned(), async (operation) => {
+      for (const origin of ["http://svc.test", "https://evil.example", "null"]) {
+        const { headers } = await requestTo(operation, { origin });
+        const allowed = [headers.get("access-control-allow-origin"), headers.get("access-control-allow-credentials")].join();
+        if (allowed !== (origin === "http://svc.test" ? `${origin},true` : ",")) return `${origin}: ${allowed}`;
+      }
+      return null;
+    });
+    expect(faults).toEqual([]);
+  });
+});
+
 describe("every route", () => {
   const securityHeaders: Readonly<Record<string, RegExp>> = {
     "strict-transport-security": /^max-age=31536000; includeSubDomains$/,
@@ -229,13 +292,14 @@ describe("every route", () => {
     Object.entries(securityHeaders).find(([name, pattern]) => !pattern.test(answer.headers.get(name) ?? ""))?.[0] ?? null;
   const cacheable = /^\/(?:\.well-known\/|v1\/openapi\.json|v1\/certs\/\{cert_id\}\/verify)/;
 
+  const nothings = Object.fromEntries(Object.keys(unknownRecords).map((name) => [name, "nothing"]));
   const answersOf = async (operation: Operation): Promise<Answer[]> => [
     await requestTo(operation, { authorization: `Bearer ${world.acme.keys.live}` }),
     await requestTo(operation),
     await requestTo(operation, { authorization: `Bearer ${world.examples.suspended.keys.live}` }),
     await requestTo(operation, { authorization: "Bearer x" }, "?page=0&format=x"),
     ...(operation.parameters.length > 0
-      ? [await requestTo(operation, { authorization: `Bearer ${world.other.keys.live}` }, "", { cert_id: "nothing" })]
+      ? [await requestTo(operation, { authorization: `Bearer ${world.other.keys.live}` }, "", nothings)]
       : []),
     await call(addressOf(operation, ownRecords()), { method: "DELETE" }),
     await call(addressOf(operation, ownRecords()), {

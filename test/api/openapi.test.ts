@@ -4,14 +4,15 @@ import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers";
 import { z } from "@hono/zod-openapi";
 import { inspectRoutes } from "hono/dev";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import committed from "../../docs/openapi.json";
 import { openApiDocument } from "../../workers/api/openapi.ts";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform, type Platform } from "../../workers/services.ts";
+import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
 import { askForCode, codeFor, forgetCodes, giveCode, json, signIn } from "../support/people.ts";
-import { commitEvents, eventRow, logs } from "../support/events.ts";
+import { commitEvents, eventRow, logs, register } from "../support/events.ts";
 import { call, consent, get, issue, origin, submission, world, type Answer } from "../support/world.ts";
 import { answerCode, askCode, held, jsonPost, ready, withdrawn, type Held } from "../support/withdrawing.ts";
 
@@ -35,16 +36,31 @@ const undocumented: readonly { readonly path: RegExp; readonly why: string }[] =
   { path: /^GET \/dev\//, why: "development only" },
 ];
 
+let clock = Date.now();
 let platform: Platform;
 let document: Document;
 let certId: string;
 let withdrawnId: string;
+let webhookId: string;
+let deliveryId: string;
 
 beforeAll(async () => {
   platform = await openPlatform(env as unknown as Env);
   document = (await get("/v1/openapi.json")).body;
   certId = (await issue()).cert_id;
   withdrawnId = await revoked();
+  webhookId = (await register(world.acme.id, hook)).id;
+  await commitEvents(world.acme.id, 1);
+  await logs.getByName(world.acme.id).drain();
+  deliveryId = (await logs.getByName(world.acme.id).deliveries(webhookId, 1, null))?.deliveries[0]?.id as string;
+});
+// People are asked about more often here than a person may ask.
+beforeEach(() => {
+  clock += 120_000;
+  vi.useFakeTimers({ toFake: ["Date"], now: clock });
+});
+afterAll(() => {
+  vi.useRealTimers();
 });
 
 const operations = (): { readonly key: string; readonly operation: Described }[] =>
@@ -168,6 +184,86 @@ const postRefusals = (at: string, good: () => RequestInit): Record<string, () =>
   internal_error: () => answerOf(bug(), at, good()),
 });
 
+const hook = "https://hook1.merchant-tests.com/in";
+const noWebhook = "whk_00000000000000000000000000";
+const noDelivery = "dlv_00000000000000000000000000";
+
+interface WebhookCall {
+  /** Otherwise a member asks. */
+  readonly owner?: boolean;
+  readonly as?: string;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+  readonly changed?: Partial<Platform>;
+}
+
+/** A request of acme's people about its endpoints. */
+const webhooks = async (
+  method: string,
+  at: string,
+  { owner = false, as, body, headers = {}, changed = {} }: WebhookCall = {},
+): Promise<Answer> => {
+  const signed = await signIn(as ?? (owner ? world.ownerEmail : world.memberEmail));
+  const sent = { ...signed, ...(body !== undefined && { "content-type": "application/json" }), ...headers };
+  return answerOf(changed, `/v1/webhooks${at}`, {
+    method,
+    headers: sent,
+    ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+};
+
+/** With a log that answers some questions otherwise. */
+const inLog = (methods: object, ask: (changed: Partial<Platform>) => Promise<Answer>): Promise<Answer> => {
+  const log = logs.getByName(world.acme.id);
+  const changed = new Proxy(log, { get: (target, name) => Reflect.get(name in methods ? methods : target, name) as unknown });
+  return ask({ businessLog: () => changed as never });
+};
+
+const failedDelivery = () => ({
+  id: noDelivery,
+  webhookId: noWebhook,
+  eventId: crypto.randomUUID(),
+  eventType: "certificate.revoked",
+  status: "retrying" as const,
+  attempt: 2,
+  responseStatus: null,
+  error: "timeout" as const,
+  durationMs: 10_000,
+  nextAttemptAt: 1_800_000_000_000,
+  deliveredAt: null,
+  createdAt: 1_700_000_000_000,
+});
+
+/** The refusals that the portal's routes share. */
+const memberRefusals = (method: string, at: () => string, body?: unknown): Record<string, () => Promise<Answer>> => {
+  const unknownSession = { cookie: `svc_session=ses_00${"A".repeat(43)}` };
+  const sent = body === undefined ? {} : { body };
+  return {
+    unauthorized: () => webhooks(method, at(), { ...sent, headers: unknownSession }),
+    business_suspended: () => webhooks(method, at(), { ...sent, as: exampleOwnerEmail("suspended") }),
+    business_inactive: () => webhooks(method, at(), { ...sent, as: exampleOwnerEmail("closed") }),
+    forbidden: async () => call(`/v1/webhooks${at()}`, { method, headers: await signIn(world.consumerEmail, "consumer") }),
+    rate_limited: () => webhooks(method, at(), { ...sent, owner: true, changed: crowded() }),
+    storage_unavailable: () => webhooks(method, at(), { ...sent, owner: true, changed: outage() }),
+    internal_error: () => webhooks(method, at(), { ...sent, owner: true, changed: bug() }),
+  };
+};
+const unsafeRefusals = (method: string, at: () => string, body?: unknown): Record<string, () => Promise<Answer>> => ({
+  ...memberRefusals(method, at, body),
+  csrf_failed: () => webhooks(method, at(), { owner: true, headers: { origin: "https://elsewhere.example" } }),
+  subscription_past_due: () => webhooks(method, at(), { as: exampleOwnerEmail("past_due") }),
+  invalid_request: () => webhooks(method, at(), { owner: true, body: "{" }),
+  payload_too_large: () => webhooks(method, at(), { owner: true, body: " ".repeat(256 * 1_024 + 1) }),
+  unsupported_media_type: () => webhooks(method, at(), { owner: true, body: "a=b", headers: { "content-type": "text/plain" } }),
+});
+const ownerRefusals = (method: string, at: () => string, body?: unknown): Record<string, () => Promise<Answer>> => ({
+  ...unsafeRefusals(method, at, body),
+  owner_required: () => webhooks(method, at(), body === undefined ? {} : { body }),
+});
+const notFound = (method: string, at: string, body?: unknown): Record<string, () => Promise<Answer>> => ({
+  not_found: () => webhooks(method, at, { owner: true, ...(body !== undefined && { body }) }),
+});
+
 /** For each operation: an answer of each success, by status, and of each refusal, by code. */
 const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<Answer>>>>> = {
   captureConsent: {
@@ -229,6 +325,81 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
     invalid_request: () => get(path("/evidence-pack?format=tar"), world.acme.keys.live),
     cert_not_found: () => get(`${unknownCert}/evidence-pack`, world.acme.keys.live),
     ...keyRefusals(() => path("/evidence-pack")),
+  },
+  createWebhook: {
+    201: async () => webhooks("POST", "", { owner: true, body: { url: hook, events: ["share.revoked"], description: "CRM" } }),
+    ...ownerRefusals("POST", () => "", { url: hook }),
+    invalid_request: () => webhooks("POST", "", { owner: true, body: { url: hook, event: [] } }),
+    invalid_webhook_url: () => webhooks("POST", "", { owner: true, body: { url: "https://localhost/" } }),
+    webhook_limit: () =>
+      inLog({ addEndpoint: async () => false }, (changed) => webhooks("POST", "", { owner: true, body: { url: hook }, changed })),
+    idempotency_conflict: async () => {
+      const headers = { "idempotency-key": crypto.randomUUID() };
+      await webhooks("POST", "", { owner: true, body: { url: hook }, headers });
+      return webhooks("POST", "", { owner: true, body: { url: hook, description: "another" }, headers });
+    },
+  },
+  listWebhooks: {
+    200: () => webhooks("GET", ""),
+    "200 none": async () => call("/v1/webhooks", { headers: await signIn(world.otherOwnerEmail) }),
+    ...memberRefusals("GET", () => ""),
+  },
+  changeWebhook: {
+    200: () => webhooks("PATCH", `/${webhookId}`, { owner: true, body: { description: null } }),
+    ...ownerRefusals("PATCH", () => `/${webhookId}`, {}),
+    ...notFound("PATCH", `/${noWebhook}`, {}),
+    invalid_request: () => webhooks("PATCH", `/${webhookId}`, { owner: true, body: { status: "paused" } }),
+    invalid_webhook_url: () => webhooks("PATCH", `/${webhookId}`, { owner: true, body: { url: "https://localhost/" } }),
+  },
+  revealWebhookSecret: {
+    200: () => webhooks("GET", `/${webhookId}/secret`, { owner: true }),
+    owner_required: () => webhooks("GET", `/${webhookId}/secret`),
+    ...memberRefusals("GET", () => `/${webhookId}/secret`),
+    ...notFound("GET", `/${noWebhook}/secret`),
+  },
+  rotateWebhookSecret: {
+    200: () => webhooks("POST", `/${webhookId}/rotate-secret`, { owner: true }),
+    ...ownerRefusals("POST", () => `/${webhookId}/rotate-secret`),
+    ...notFound("POST", `/${noWebhook}/rotate-secret`),
+  },
+  testWebhook: {
+    200: () => webhooks("POST", `/${webhookId}/test`),
+    ...unsafeRefusals("POST", () => `/${webhookId}/test`),
+    ...notFound("POST", `/${noWebhook}/test`),
+  },
+  listDeliveries: {
+    200: () => webhooks("GET", `/${webhookId}/deliveries?limit=100`),
+    "200 with a failed one": () =>
+      inLog({ deliveries: async () => ({ deliveries: [failedDelivery()], hasMore: true }) }, (changed) =>
+        webhooks("GET", `/${webhookId}/deliveries`, { changed }),
+      ),
+    invalid_request: () => webhooks("GET", `/${webhookId}/deliveries?limit=0`),
+    ...memberRefusals("GET", () => `/${webhookId}/deliveries`),
+    ...notFound("GET", `/${noWebhook}/deliveries`),
+  },
+  replayDelivery: {
+    200: () => webhooks("POST", `/deliveries/${deliveryId}/replay`),
+    ...unsafeRefusals("POST", () => `/deliveries/${deliveryId}/replay`),
+    ...notFound("POST", `/deliveries/${noDelivery}/replay`),
+    share_inactive: async () => {
+      const { id } = await logs
+        .getByName(world.acme.id)
+        .replaySource(deliveryId)
+        .then((source) => source!.delivery);
+      const source = await logs.getByName(world.acme.id).replaySource(id);
+      const event = { ...source!.sending.event, dataSealed: "of a share that is gone" };
+      return inLog({ replaySource: async () => ({ ...source!, sending: { ...source!.sending, event } }) }, (changed) =>
+        webhooks("POST", `/deliveries/${deliveryId}/replay`, { changed }),
+      );
+    },
+  },
+  deleteWebhook: {
+    200: async () => {
+      const made = await webhooks("POST", "", { owner: true, body: { url: hook } });
+      return webhooks("DELETE", `/${made.body.data.id}`, { owner: true });
+    },
+    ...ownerRefusals("DELETE", () => `/${webhookId}`),
+    ...notFound("DELETE", `/${noWebhook}`),
   },
   requestLoginCode: {
     200: () => call("/v1/auth/request-code", json(asked)),

@@ -96,18 +96,21 @@ export interface Post {
 
 type Receiver = (post: Post, signal: AbortSignal) => Response | Promise<Response>;
 
+/** What a resolver says of a host: its IPv4 addresses, or an answer of its own. */
+type Resolver = (name: string) => readonly string[] | Response;
+
 /** Plays every receiver, and the resolvers that are asked for its host first. Answers what was posted, in order. */
-export const playReceivers = (receiver: Receiver): Post[] => {
+export const playReceivers = (receiver: Receiver, resolver: Resolver = () => ["93.184.216.34"]): Post[] => {
   const posts: Post[] = [];
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
     const request = new Request(input as RequestInfo, init as RequestInit);
     const url = new URL(request.url);
     if (url.searchParams.has("type") && request.method === "GET") {
-      const name = url.searchParams.get("name");
-      return Response.json({
-        Status: 0,
-        Answer: url.searchParams.get("type") === "A" ? [{ name, type: 1, TTL: 60, data: "93.184.216.34" }] : [],
-      });
+      const name = url.searchParams.get("name") as string;
+      const found = resolver(name);
+      if (found instanceof Response) return found;
+      const records = url.searchParams.get("type") === "A" ? found.map((data) => ({ name, type: 1, TTL: 60, data })) : [];
+      return Response.json({ Status: found.length === 0 ? 3 : 0, Answer: records });
     }
     const post = { at: Date.now(), url: request.url, headers: request.headers, body: await request.text() };
     posts.push(post);

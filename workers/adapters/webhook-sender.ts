@@ -1,5 +1,6 @@
 // One POST to a receiver that nobody knows: its address judged again each time, ten seconds and not one more, no redirect
 // followed, and nothing read of what it answers but the status.
+import type { HostVerdict } from "../../core/access/dns-answer.ts";
 import { checkOutboundUrl } from "../../core/access/outbound-url.ts";
 import type { Outcome } from "../../core/webhooks/endpoint.ts";
 import { attemptTimeoutMs } from "../../core/webhooks/schedule.ts";
@@ -7,7 +8,7 @@ import { secondMs, type Clock } from "../../core/time.ts";
 import type { CheckHost } from "./public-hosts.ts";
 
 /** Which ports a receiver may listen on. */
-const webhookPorts = [443, 8_443] as const;
+export const webhookPorts = [443, 8_443] as const;
 
 export interface WebhookSenderSettings {
   readonly ownHosts: readonly string[];
@@ -61,7 +62,7 @@ export const openWebhookSender = (settings: WebhookSenderSettings): PostWebhook 
     return left > 0 && left <= verdictKeptMs;
   };
 
-  const judge = async (hostname: string): Promise<"public" | "not_public" | "unanswered"> => {
+  const judge = async (hostname: string): Promise<HostVerdict> => {
     if (isKnownPublic(hostname)) return "public";
     const verdict = await within(resolveMs, ({ signal }) => settings.checkHost(hostname, signal));
     if (publicUntil.size >= mostVerdicts) publicUntil.clear();
@@ -97,7 +98,7 @@ export const openWebhookSender = (settings: WebhookSenderSettings): PostWebhook 
     const { href, hostname, local } = checked.url;
     const verdict = local ? "public" : await judge(hostname);
     if (verdict === "unanswered") return { kind: "unready", error: "dns" };
-    if (verdict === "not_public") return { kind: "unanswered", error: "dns", durationMs: 0 };
+    if (verdict !== "public") return { kind: "unanswered", error: "dns", durationMs: 0 };
     return post({ ...asked, url: href });
   };
 };

@@ -38,9 +38,8 @@ import {
   receiptExample,
   verifyExample,
 } from "./certificate-examples.ts";
-import { envelope, enveloped, failures, rateHeaders, schemaFault } from "./wire.ts";
+import { envelope, enveloped, failures, idempotencyPattern, rateHeaders, schemaFault } from "./wire.ts";
 
-const idempotencyPattern = /^[A-Za-z0-9_-]{1,64}$/;
 const fieldList = /^[a-z][a-z0-9_]{0,39}(?:,[a-z][a-z0-9_]{0,39}){0,19}$/;
 
 const packFormats = ["json", "zip", "html"] as const;

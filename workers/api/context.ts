@@ -1,7 +1,7 @@
 // What travels with a request through middlewares and handlers.
 import type { RefusalCode } from "../../core/refusals.ts";
 import type { Principal } from "../../core/access/principal.ts";
-import type { Session } from "../../core/access/session.ts";
+import type { MemberSession, Session } from "../../core/access/session.ts";
 import type { Services } from "../services.ts";
 
 export interface Variables {
@@ -15,6 +15,8 @@ export interface Variables {
   principal?: Principal;
   /** Set by the session guard. */
   session?: Session;
+  /** Set by the portal guard: the session of a member whose business may be asked. */
+  member?: MemberSession;
 }
 
 export interface Api {

@@ -62,6 +62,11 @@ const documentAt = (apiOrigin: string): object =>
     tags: [
       { name: "certificates", description: "Issue, verify, list and read certificates of consent." },
       {
+        name: "webhooks",
+        description:
+          "Endpoints that events are posted to, signed. Managed by the people of a business who are signed in: members list, test and replay; owners also register, change, rotate, reveal and remove.",
+      },
+      {
         name: "sign-in",
         description: "Sign in with an e-mailed code. These routes set and end the session cookie of the portal and the consumer app.",
       },

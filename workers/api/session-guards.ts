@@ -1,9 +1,11 @@
-// What stands before the routes of people who are signed in: who they are and where their request comes from. The cookie is the browser's to send, so every unsafe request must show that it comes from the app itself.
+// What stands before the routes of people who are signed in: who they are, where their request comes from, and what their
+// business may do just now. The cookie is the browser's to send, so every unsafe request must show that it comes from the app itself.
 import type { Context, MiddlewareHandler } from "hono";
+import { mayRead, mayWrite } from "../../core/access/entitlement.ts";
 import { sessionLifeMs, type Realm } from "../../core/access/session.ts";
 import { sessionOf } from "../operations/sign-in.ts";
 import type { Api } from "./context.ts";
-import { failure } from "./envelope.ts";
+import { failure, refusal } from "./envelope.ts";
 import { limited } from "./guards.ts";
 
 /** Only development speaks plain http, where no browser would keep a `__Host-` cookie. */
@@ -65,5 +67,27 @@ export const signedIn: MiddlewareHandler<Api> = async (c, next) => {
   c.set("session", session);
   const refused = limited(c, "SESSION", await c.var.services.takeExactly("SESSION", session.userId));
   if (refused !== null) return refused;
+  await next();
+};
+
+/**
+ * A member or owner of a business whose account allows it: reading while a payment is past due, writing only when none is.
+ * Consumers are signed in, but not to a portal.
+ */
+export const portal: readonly MiddlewareHandler<Api>[] = [
+  signedIn,
+  async (c, next) => {
+    const { session } = c.var;
+    if (session?.realm !== "business") return failure(c, "forbidden");
+    const allowed = safeMethods.has(c.req.method) ? mayRead(session.business.status) : mayWrite(session.business.status);
+    if (!allowed.ok) return refusal(c, allowed);
+    c.set("member", session);
+    await next();
+  },
+];
+
+/** After `portal`: what only an owner may do. */
+export const ownerOnly: MiddlewareHandler<Api> = async (c, next) => {
+  if (c.var.member?.role !== "owner") return failure(c, "owner_required");
   await next();
 };

@@ -4,6 +4,7 @@ import type { RefusalCode } from "../../core/refusals.ts";
 export const statuses = {
   invalid_request: 400,
   opt_out_failed: 400,
+  invalid_webhook_url: 400,
   login_failed: 400,
   unauthorized: 401,
   plan_required: 402,
@@ -19,6 +20,7 @@ export const statuses = {
   client_not_found: 404,
   cert_not_found: 404,
   method_not_allowed: 405,
+  webhook_limit: 409,
   share_inactive: 409,
   idempotency_conflict: 409,
   already_revoked: 409,

@@ -3,6 +3,9 @@ import { z } from "@hono/zod-openapi";
 import { refusals, type RefusalCode } from "../../core/refusals.ts";
 import { statuses } from "./statuses.ts";
 
+/** Of the header Idempotency-Key (CONTRACT 0). */
+export const idempotencyPattern = /^[A-Za-z0-9_-]{1,64}$/;
+
 const exampleRequestId = "req_00k3v9d2m4q8x1c7b5n0t6w2h9";
 const requestId = z.string().openapi({ description: "Quote it to support. Also in the header X-Request-Id.", example: exampleRequestId });
 
@@ -77,6 +80,7 @@ export const failures = (
 export const schemaFault = (error: z.ZodError): string => {
   const [issue] = error.issues;
   const name = issue?.path[0];
+  if (issue?.code === "unrecognized_keys") return "The body holds a member that is not known here.";
   if (issue === undefined || typeof name !== "string") return "The body must be a JSON object.";
   const member = issue.path.slice(1).filter((part) => typeof part === "string");
   const reason =

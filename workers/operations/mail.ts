@@ -4,7 +4,7 @@ import { mailMessage, type MailOutcome } from "../../core/mail/message.ts";
 import { mailText } from "../../core/mail/templates.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 import type { CapturedMail } from "../../storage/captured-mail.ts";
-import { claimMail, deleteMail, openMail, postponeMail, type DueMail } from "../../storage/mail.ts";
+import { claimMail, deleteMail, isSending, openMail, postponeMail, type DueMail } from "../../storage/mail.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform, Services } from "../services.ts";
 
@@ -61,8 +61,18 @@ export const relayMailSoon = (services: Services): void => {
   services.afterAnswer(() => relayMail(services.platform));
 };
 
-/** What development would have sent, newest first. Sends what is due first, so that nobody has to wait for a mail. */
+const looks = 20;
+const betweenLooksMs = 25;
+
+/**
+ * What development would have sent, newest first. Sends what is due, and waits half a second at most for what another is
+ * sending, so that whoever has just asked for a mail finds it here.
+ */
 export const readCapturedMail = async (services: Services, to: string | null): Promise<readonly CapturedMail[]> => {
   await relayMail(services.platform);
+  for (const [, db] of services.homes.all()) {
+    for (let look = 0; look < looks && (await isSending(db, services.clock())); look += 1)
+      await new Promise((resolve) => setTimeout(resolve, betweenLooksMs));
+  }
   return services.mailbox(to);
 };

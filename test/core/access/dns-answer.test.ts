@@ -125,7 +125,8 @@ describe("verdicts", () => {
   test.each<[string, DnsAnswer[], string]>([
     ["an address of either family", [some, none], "public"],
     ["both families", [some, some], "public"],
-    ["no address", [none, none], "not_public"],
+    ["no address", [none, none], "nowhere"],
+    ["no address in one family, unanswered in the other", [none, { ok: false, fault: "unanswered" }], "unanswered"],
     ["one refused", [some, { ok: false, fault: "refused" }], "not_public"],
     ["one unanswered", [some, { ok: false, fault: "unanswered" }], "unanswered"],
     [
@@ -143,6 +144,9 @@ describe("verdicts", () => {
     expect(jointVerdict(["public", "public"])).toBe("public");
     expect(jointVerdict(["public", "not_public"])).toBe("not_public");
     expect(jointVerdict(["unanswered", "not_public"])).toBe("not_public");
+    expect(jointVerdict(["nowhere", "not_public"])).toBe("not_public");
+    expect(jointVerdict(["public", "nowhere"])).toBe("nowhere");
+    expect(jointVerdict(["nowhere", "unanswered"])).toBe("nowhere");
     expect(jointVerdict(["public", "unanswered"])).toBe("unanswered");
     expect(jointVerdict([])).toBe("unanswered");
   });

@@ -1,0 +1,633 @@
+// Webhook endpoints through the doors their people use: who may do what, which addresses are taken, what is shown once and what
+// is written down.
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { eventTypes } from "../../core/events/event.ts";
+import { verifySignature } from "../../core/webhooks/verify-signature.ts";
+import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
+import { commitEvents, in2030, lanes, logs, playReceivers, runAlarm, type Post } from "../support/events.ts";
+import { signIn } from "../support/people.ts";
+import { call, databaseContents, serviceWith, world, type Answer, type Call } from "../support/world.ts";
+
+const hook = "https://hook1.merchant-tests.com/in";
+const { ownerEmail, memberEmail, consumerEmail, otherOwnerEmail } = world;
+const hour = 3_600_000;
+
+type Method = "GET" | "POST" | "PATCH" | "DELETE";
+interface Person {
+  readonly cookie: string;
+}
+/** Each test has a day to itself: what people and their limits did in an earlier one is long ago. */
+let start = in2030;
+let owner: Person;
+let member: Person;
+let posts: Post[] = [];
+let receiverStatus = 200;
+let addresses: (name: string) => readonly string[] | Response;
+
+beforeEach(async () => {
+  start += 48 * hour;
+  vi.useFakeTimers({ toFake: ["Date"] });
+  vi.setSystemTime(start);
+  receiverStatus = 200;
+  addresses = () => ["93.184.216.34"];
+  posts = playReceivers(
+    () => new Response("the receiver's own words", { status: receiverStatus }),
+    (name) => addresses(name),
+  );
+  await env.DB.batch([
+    env.DB.prepare("DELETE FROM audit_outbox WHERE entity_type = 'webhook'"),
+    env.DB.prepare("DELETE FROM idempotency"),
+    env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id),
+  ]);
+  for (const { endpoint } of await logs.getByName(world.acme.id).endpoints())
+    await logs.getByName(world.acme.id).removeEndpoint(endpoint.id);
+  owner = await signIn(ownerEmail);
+  member = await signIn(memberEmail);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
+const as = (
+  person: Person | null,
+  method: Method,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+  service: Call = call,
+) =>
+  service(`/v1/webhooks${path}`, {
+    method,
+    headers: {
+      ...(person !== null && { cookie: person.cookie }),
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+const create = (body: unknown = { url: hook }, headers: Record<string, string> = {}): Promise<Answer> =>
+  as(owner, "POST", "", body, headers);
+const created = async (body: unknown = { url: hook }): Promise<{ readonly id: string; readonly secret: string }> => {
+  const answer = await create(body);
+  if (answer.status !== 201) throw new Error(`not created: ${answer.text}`);
+  return answer.body.data;
+};
+const list = async (person: Person = owner): Promise<Record<string, unknown>[]> => (await as(person, "GET", "")).body.data.webhooks;
+const entries = async (): Promise<string[]> =>
+  (await env.DB.prepare("SELECT type FROM audit_outbox WHERE entity_type = 'webhook' ORDER BY ord").all<{ type: string }>()).results.map(
+    ({ type }) => type,
+  );
+/** An event as a change commits it, delivered or not by the lane's first attempt; answers the delivery's id. */
+const delivered = async (id: string): Promise<string> => {
+  await commitEvents(world.acme.id, 1);
+  await logs.getByName(world.acme.id).drain();
+  await runAlarm(lanes.getByName(id));
+  return (await as(owner, "GET", `/${id}/deliveries`)).body.data.deliveries[0].id;
+};
+
+describe("an endpoint", () => {
+  test("is registered with its secret, which no list shows again", async () => {
+    const answer = await create({ url: hook, description: " CRM " });
+    expect(answer.status).toBe(201);
+    const { id, secret, created_at, ...rest } = answer.body.data;
+    expect(id).toMatch(/^whk_00[0-9a-hjkmnp-tv-z]{24}$/);
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(created_at).toBe(new Date(start).toISOString());
+    expect(rest).toEqual({ url: hook, events: [...eventTypes], description: "CRM", status: "enabled" });
+    const read = await as(member, "GET", "");
+    expect(read.body.data.webhooks).toEqual([
+      {
+        id,
+        ...rest,
+        secret_hint: `whsec_…${secret.slice(-4)}`,
+        created_at,
+        last_delivery_at: null,
+        last_response_status: null,
+        consecutive_failures: 0,
+        failing_since: null,
+        backlog: 0,
+        oldest_pending_at: null,
+      },
+    ]);
+    expect(read.text).not.toContain(secret);
+    expect(JSON.stringify(await databaseContents())).not.toContain(secret);
+  });
+
+  test("receives the types it names, each once, in their order, and certificate.issued only by name", async () => {
+    const answer = await create({ url: hook, events: ["certificate.revoked", "share.created", "certificate.issued", "share.created"] });
+    expect(answer.body.data.events).toEqual(["share.created", "certificate.revoked", "certificate.issued"]);
+    for (const events of [undefined, null]) expect((await create({ url: hook, events })).body.data.events).toEqual([...eventTypes]);
+  });
+
+  const bad: readonly (readonly [string, unknown])[] = [
+    ["nothing", {}],
+    ["a list", []],
+    ["a text", "x"],
+    ["no address", { events: ["share.created"] }],
+    ["an address that is a number", { url: 7 }],
+    ["a type that does not exist", { url: hook, events: ["share.made"] }],
+    ["test.ping as a type", { url: hook, events: ["test.ping"] }],
+    ["no types at all", { url: hook, events: [] }],
+    ["types that are no list", { url: hook, events: "share.created" }],
+    ["a type that is no text", { url: hook, events: [1] }],
+    ["a long description", { url: hook, description: "x".repeat(201) }],
+    ["a description with a control", { url: hook, description: "a\u0000b" }],
+    ["a member that is not known", { url: hook, event: ["share.created"] }],
+    ["a status", { url: hook, status: "disabled" }],
+    ["a secret of one's own", { url: hook, secret: "whsec_mine" }],
+    ["another business", { url: hook, business_id: world.other.id }],
+  ];
+  test("is not registered with less, more or other than it needs", async () => {
+    for (const [name, body] of bad) expect(outcome(await create(body)), name).toBe("400 invalid_request");
+    expect(await list()).toEqual([]);
+    expect(await entries()).toEqual([]);
+  });
+
+  const urls = [
+    "http://hook1.merchant-tests.com/in",
+    "https://127.0.0.1/in",
+    "https://2130706433/",
+    "https://[::1]/",
+    "https://localhost/in",
+    "https://hook.localhost/",
+    "https://receiver/",
+    "https://receiver.internal/",
+    "https://receiver.local/",
+    "https://receiver.lan/",
+    "https://receiver.intranet/",
+    "https://receiver.corp/",
+    "https://receiver.home.arpa/",
+    "https://169.254.169.254/latest/meta-data/",
+    "https://metadata.google.internal/",
+    "https://user:password@hook1.merchant-tests.com/",
+    "https://hook1.merchant-tests.com/#x",
+    "https://hook1.merchant-tests.com./",
+    "https://hook1.merchant-tests.com:8080/",
+    "https://hook1.merchant-tests.com:22/",
+    `https://hook1.merchant-tests.com/${"x".repeat(2_048)}`,
+    "https:hook1.merchant-tests.com",
+    "ftp://hook1.merchant-tests.com/",
+    "https://hook1.merchant\u2060-tests.com/",
+    "https://svc.test/v1/webhooks",
+    "javascript:alert(1)",
+    "",
+  ];
+  test("is not registered at an address that could mean anything but a public receiver", async () => {
+    for (const url of urls) expect(outcome(await create({ url })), url).toBe("400 invalid_webhook_url");
+    expect(await list()).toEqual([]);
+  });
+
+  test("is not registered, and not moved, where a resolver names an address that is not public", async () => {
+    const { id } = await created();
+    for (const address of ["10.0.0.7", "127.0.0.1", "169.254.169.254", "192.168.1.1"]) {
+      addresses = (name) => [name.startsWith("inside") ? address : "93.184.216.34"];
+      const url = "https://inside.merchant-tests.com/";
+      expect(outcome(await create({ url })), address).toBe("400 invalid_webhook_url");
+      expect(outcome(await as(owner, "PATCH", `/${id}`, { url })), address).toBe("400 invalid_webhook_url");
+    }
+    expect((await list()).map(({ url }) => url)).toEqual([hook]);
+  });
+
+  test("is registered where a host has no address yet, or no resolver answers: each attempt asks again", async () => {
+    addresses = () => [];
+    expect((await create({ url: "https://later.merchant-tests.com/" })).status).toBe(201);
+    addresses = () => new Response(null, { status: 500 });
+    expect((await create({ url: "https://silent.merchant-tests.com:8443/in?x=1" })).status).toBe(201);
+  });
+
+  test("is one of at most twenty, however many are asked for at once", async () => {
+    const outcomes = (await Promise.all(Array.from({ length: 30 }, () => create()))).map(outcome);
+    expect(outcomes.filter((one) => one === "201 ok").length).toBe(20);
+    expect(outcomes.filter((one) => one === "409 webhook_limit").length).toBe(10);
+    expect((await list()).length).toBe(20);
+    expect((await entries()).length).toBe(20);
+  });
+
+  test("asked for twice under one key is one, with one answer", async () => {
+    const key = { "idempotency-key": "crm-1" };
+    const [first, second] = [await create({ url: hook }, key), await create({ url: hook }, key)];
+    expect([second.status, second.headers.get("idempotency-replayed"), second.body.data]).toEqual([201, "true", first.body.data]);
+    expect(first.headers.has("idempotency-replayed")).toBe(false);
+    expect(outcome(await create({ url: hook, description: "another" }, key))).toBe("409 idempotency_conflict");
+    expect(outcome(await create({ url: hook }, { "idempotency-key": "not a key" }))).toBe("400 invalid_request");
+    expect((await list()).length).toBe(1);
+    const other = await signIn(otherOwnerEmail);
+    expect((await as(other, "POST", "", { url: hook }, key)).body.data.id).not.toBe(first.body.data.id);
+    expect(JSON.stringify(await databaseContents())).not.toContain(first.body.data.secret);
+  });
+
+  test("asked for many times at once under one key is one", async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => create({ url: hook }, { "idempotency-key": "crm-2" })));
+    expect(new Set(answers.map(({ body }) => body.data?.id)).size).toBe(1);
+    expect((await list()).length).toBe(1);
+  });
+
+  test("whose audit entry cannot be written is taken back", async () => {
+    await env.DB.prepare("CREATE TRIGGER no_audit BEFORE INSERT ON audit_outbox BEGIN SELECT RAISE(ABORT, 'injected'); END").run();
+    try {
+      expect(outcome(await create())).toBe("503 storage_unavailable");
+      expect(await list()).toEqual([]);
+    } finally {
+      await env.DB.prepare("DROP TRIGGER no_audit").run();
+    }
+  });
+});
+
+describe("changing an endpoint", () => {
+  test("changes what is named and leaves the rest", async () => {
+    const { id } = await created({ url: hook, events: ["share.created"], description: "CRM" });
+    const before = (await list())[0];
+    const url = "https://hook2.merchant-tests.com/in";
+    expect((await as(owner, "PATCH", `/${id}`, { url })).body.data).toEqual({ ...before, url });
+    expect((await as(owner, "PATCH", `/${id}`, { events: null, description: null, later: 1 })).body.data).toEqual({
+      ...before,
+      url,
+      events: [...eventTypes],
+      description: null,
+    });
+    const { body } = await as(owner, "PATCH", `/${id}`, { status: "disabled", events: ["share.revoked"] });
+    expect(body.data).toMatchObject({ status: "disabled", events: ["share.revoked"] });
+    expect((await list())[0]).toEqual(body.data);
+  });
+
+  test("with nothing to change changes nothing, and is not entered", async () => {
+    const { id } = await created();
+    const before = (await list())[0];
+    expect((await as(owner, "PATCH", `/${id}`, {})).body.data).toEqual(before);
+    expect(await entries()).toEqual(["webhook.created"]);
+  });
+
+  test("to what it cannot be is refused, and nothing changes", async () => {
+    const { id } = await created();
+    const before = await list();
+    const refused: readonly (readonly [unknown, string])[] = [
+      [{ status: "paused" }, "invalid_request"],
+      [{ events: [] }, "invalid_request"],
+      [{ events: ["x"] }, "invalid_request"],
+      [{ description: "x".repeat(201) }, "invalid_request"],
+      [{ url: 1 }, "invalid_request"],
+      [[], "invalid_request"],
+      [{ url: "https://10.0.0.1/" }, "invalid_webhook_url"],
+      [{ url: "" }, "invalid_webhook_url"],
+    ];
+    for (const [body, code] of refused) expect(outcome(await as(owner, "PATCH", `/${id}`, body)), JSON.stringify(body)).toBe(`400 ${code}`);
+    expect(await list()).toEqual(before);
+    expect(await entries()).toEqual(["webhook.created"]);
+  });
+});
+
+describe("the secret", () => {
+  test("is shown to an owner, once it is entered who asked", async () => {
+    const { id, secret } = await created();
+    expect((await as(owner, "GET", `/${id}/secret`)).body.data).toEqual({ id, secret });
+    expect(await entries()).toEqual(["webhook.created", "webhook.secret_revealed"]);
+    await env.DB.prepare("CREATE TRIGGER no_audit BEFORE INSERT ON audit_outbox BEGIN SELECT RAISE(ABORT, 'injected'); END").run();
+    try {
+      const answer = await as(owner, "GET", `/${id}/secret`);
+      expect(outcome(answer)).toBe("503 storage_unavailable");
+      expect(answer.text).not.toContain(secret);
+    } finally {
+      await env.DB.prepare("DROP TRIGGER no_audit").run();
+    }
+  });
+
+  test("is changed for another, and the one before signs beside it for a day and no longer", async () => {
+    const { id, secret } = await created();
+    const rotated = (await as(owner, "POST", `/${id}/rotate-secret`)).body.data;
+    expect(rotated).toEqual({
+      id,
+      secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+      previous_secret_until: new Date(start + 24 * hour).toISOString(),
+    });
+    expect(rotated.secret).not.toBe(secret);
+    expect((await as(owner, "GET", `/${id}/secret`)).body.data.secret).toBe(rotated.secret);
+    expect((await list())[0]?.secret_hint).toBe(`whsec_…${rotated.secret.slice(-4)}`);
+    const signers = async (): Promise<boolean[]> => {
+      posts.length = 0;
+      await as(await signIn(ownerEmail), "POST", `/${id}/test`);
+      const [{ body, headers }] = posts as [Post];
+      const header = headers.get("svc-signature") as string;
+      const now = Math.floor(Date.now() / 1_000);
+      return Promise.all([rotated.secret, secret].map((one) => verifySignature(body, header, one, now)));
+    };
+    expect(await signers()).toEqual([true, true]);
+    vi.setSystemTime(start + 24 * hour - 1);
+    expect(await signers()).toEqual([true, true]);
+    vi.setSystemTime(start + 24 * hour);
+    expect(await signers()).toEqual([true, false]);
+  });
+});
+
+describe("a test", () => {
+  test("posts a signed ping now, says what came of it, and is written down nowhere", async () => {
+    const { id, secret } = await created();
+    const before = await databaseContents();
+    const answer = await as(member, "POST", `/${id}/test`);
+    expect(answer.body.data).toEqual({ delivered: true, response_status: 200, duration_ms: expect.any(Number) });
+    const [post] = posts as [Post];
+    expect(post.url).toBe(hook);
+    expect(JSON.parse(post.body)).toMatchObject({ type: "test.ping", seq: 0, share_id: null, cert_id: null, data: null });
+    expect(await verifySignature(post.body, post.headers.get("svc-signature") as string, secret, Math.floor(Date.now() / 1_000))).toBe(
+      true,
+    );
+    const { sessions: _sessions, ...after } = await databaseContents();
+    const { sessions: _before, ...untouched } = before;
+    expect(after).toEqual(untouched);
+    expect((await as(member, "GET", `/${id}/deliveries`)).body.data).toEqual({ deliveries: [], has_more: false });
+  });
+
+  test("that fails says how the receiver answered and not with which words", async () => {
+    const { id } = await created();
+    receiverStatus = 503;
+    const answer = await as(owner, "POST", `/${id}/test`);
+    expect(answer.body.data).toMatchObject({ delivered: false, response_status: 503 });
+    expect(answer.text).not.toContain("own words");
+    vi.spyOn(globalThis, "fetch").mockImplementation(() => Promise.reject(new TypeError("no route")));
+    expect((await as(owner, "POST", `/${id}/test`)).body.data).toMatchObject({ delivered: false, response_status: 0 });
+  });
+});
+
+describe("deliveries", () => {
+  test("are listed newest first, page by page", async () => {
+    const { id } = await created();
+    const ids: string[] = [];
+    for (let sent = 0; sent < 5; sent += 1) {
+      vi.setSystemTime(start + sent * 1_000);
+      ids.unshift(await delivered(id));
+    }
+    const [newest] = (await as(member, "GET", `/${id}/deliveries`)).body.data.deliveries;
+    expect(newest).toEqual({
+      id: ids[0],
+      webhook_id: id,
+      event_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      event_type: "certificate.revoked",
+      status: "success",
+      attempt: 1,
+      response_status: 200,
+      error: null,
+      duration_ms: expect.any(Number),
+      next_attempt_at: null,
+      delivered_at: expect.stringMatching(/Z$/),
+      created_at: expect.stringMatching(/Z$/),
+    });
+    const pages: string[][] = [];
+    for (let before: string | undefined, more = true; more; ) {
+      const { data } = (await as(member, "GET", `/${id}/deliveries?limit=2${before === undefined ? "" : `&before=${before}`}`)).body;
+      pages.push(data.deliveries.map((delivery: { id: string }) => delivery.id));
+      before = pages.at(-1)?.at(-1);
+      more = data.has_more;
+    }
+    expect(pages).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
+    expect((await as(member, "GET", `/${id}/deliveries?limit=1000000`)).body.data.deliveries.length).toBe(5);
+    for (const query of ["limit=0", "limit=-1", "limit=1.5", "limit=x", "limit=", "limit=1&limit=2", "before=dlv_none", "before="])
+      expect(outcome(await as(member, "GET", `/${id}/deliveries?${query}`)), query).toBe("400 invalid_request");
+  });
+
+  test("that failed are shown with why, and in the endpoint's own state", async () => {
+    const { id } = await created();
+    receiverStatus = 500;
+    await delivered(id);
+    const { data } = (await as(owner, "GET", `/${id}/deliveries`)).body;
+    expect(data.deliveries[0]).toMatchObject({ status: "retrying", attempt: 1, response_status: 500, error: "http", delivered_at: null });
+    expect(Date.parse(data.deliveries[0].next_attempt_at)).toBeGreaterThanOrEqual(start + 60_000);
+    expect((await list())[0]).toMatchObject({
+      last_response_status: 500,
+      consecutive_failures: 1,
+      backlog: 1,
+      failing_since: expect.any(String),
+    });
+    receiverStatus = 200;
+    const replayed = await as(member, "POST", `/deliveries/${data.deliveries[0].id}/replay`);
+    expect(replayed.body.data).toEqual({
+      delivered: true,
+      response_status: 200,
+      duration_ms: expect.any(Number),
+      delivery: expect.objectContaining({ id: data.deliveries[0].id, status: "success", attempt: 1, response_status: 200, error: null }),
+    });
+    expect(await entries()).toEqual(["webhook.created"]);
+  });
+});
+
+describe("removing an endpoint", () => {
+  test("takes its deliveries along, and it is nowhere afterwards", async () => {
+    const { id } = await created();
+    const delivery = await delivered(id);
+    expect((await as(owner, "DELETE", `/${id}`)).body.data).toEqual({ deleted: true, id });
+    expect(await list()).toEqual([]);
+    for (const [method, path] of [
+      ["DELETE", `/${id}`],
+      ["GET", `/${id}/secret`],
+      ["GET", `/${id}/deliveries`],
+      ["POST", `/${id}/test`],
+      ["POST", `/deliveries/${delivery}/replay`],
+    ] as const)
+      expect(outcome(await as(owner, method, path)), path).toBe("404 not_found");
+    expect(await entries()).toEqual(["webhook.created", "webhook.deleted"]);
+  });
+});
+
+/** Every route with a body that would do, by what it does. */
+const routes: readonly (readonly [name: string, method: Method, path: string, body?: unknown])[] = [
+  ["list", "GET", ""],
+  ["create", "POST", "", { url: hook }],
+  ["change", "PATCH", "/{webhook}", { description: "x" }],
+  ["secret", "GET", "/{webhook}/secret"],
+  ["rotate", "POST", "/{webhook}/rotate-secret"],
+  ["test", "POST", "/{webhook}/test"],
+  ["deliveries", "GET", "/{webhook}/deliveries"],
+  ["replay", "POST", "/deliveries/{delivery}/replay"],
+  ["delete", "DELETE", "/{webhook}"],
+];
+const ownerRoutes: readonly string[] = ["create", "change", "secret", "rotate", "delete"];
+const withRecord = routes.filter(([, , path]) => path !== "");
+const each = async (
+  of: readonly (typeof routes)[number][],
+  person: Person | null,
+  records: { readonly webhook: string; readonly delivery: string },
+  headers: Record<string, string> = {},
+): Promise<Record<string, string>> => {
+  const outcomes: Record<string, string> = {};
+  for (const [name, method, path, body] of of) {
+    const filled = path.replace("{webhook}", records.webhook).replace("{delivery}", records.delivery);
+    outcomes[name] = outcome(await as(person, method, filled, body, headers));
+  }
+  return outcomes;
+};
+const all = (of: readonly (typeof routes)[number][], wanted: (name: string, method: Method) => string): Record<string, string> =>
+  Object.fromEntries(of.map(([name, method]) => [name, wanted(name, method)]));
+const record = async (): Promise<{ readonly webhook: string; readonly delivery: string }> => {
+  const { id } = await created();
+  return { webhook: id, delivery: await delivered(id) };
+};
+
+describe("who may do what", () => {
+  test("an owner everything", async () => {
+    expect(await each(routes, owner, await record())).toEqual(all(routes, (name) => (name === "create" ? "201 ok" : "200 ok")));
+  });
+
+  test("a member lists, tests, replays and reads deliveries; the rest is an owner's, also where there is nothing", async () => {
+    const records = await record();
+    const before = await list();
+    const expected = (name: string): string => (ownerRoutes.includes(name) ? "403 owner_required" : "200 ok");
+    expect(await each(routes, member, records)).toEqual(all(routes, expected));
+    expect(await list()).toEqual(before.map((one) => ({ ...one, last_delivery_at: expect.anything() })));
+    expect(await entries()).toEqual(["webhook.created"]);
+    const none = { webhook: `whk_00${"z".repeat(24)}`, delivery: `dlv_00${"z".repeat(24)}` };
+    expect(await each(withRecord, member, none)).toEqual(
+      all(withRecord, (name) => (ownerRoutes.includes(name) ? "403 owner_required" : "404 not_found")),
+    );
+  });
+
+  test("a member who was made owner, and an owner who was made member, from the next request on", async () => {
+    const { webhook } = await record();
+    const role = (id: string, to: string) => env.DB.prepare("UPDATE members SET role = ? WHERE id = ?").bind(to, id);
+    const idOf = async (person: Person): Promise<string> =>
+      (await call("/v1/auth/session", { headers: { cookie: person.cookie } })).body.data.user.id;
+    const [ownerId, memberId] = [await idOf(owner), await idOf(member)];
+    try {
+      await env.DB.batch([role(ownerId, "member"), role(memberId, "owner")]);
+      expect(outcome(await as(owner, "GET", `/${webhook}/secret`))).toBe("403 owner_required");
+      expect(outcome(await as(member, "GET", `/${webhook}/secret`))).toBe("200 ok");
+    } finally {
+      await env.DB.batch([role(ownerId, "owner"), role(memberId, "member")]);
+    }
+  });
+
+  test("another business's owner nothing: what is not theirs is not there", async () => {
+    const records = await record();
+    const before = await list();
+    const other = await signIn(otherOwnerEmail);
+    const theirs = await each(withRecord, other, records);
+    expect(theirs).toEqual(all(withRecord, () => "404 not_found"));
+    expect(await list(other)).not.toContainEqual(expect.objectContaining({ id: records.webhook }));
+    const foreign = await as(other, "GET", `/${records.webhook}/secret`);
+    const unknown = await as(other, "GET", `/whk_00${"z".repeat(24)}/secret`);
+    expect(foreign.text.replace(foreign.body.request_id, "")).toBe(unknown.text.replace(unknown.body.request_id, ""));
+    expect(await list()).toEqual(before);
+    expect(await entries()).toEqual(["webhook.created"]);
+  });
+
+  test("a consumer nothing, and nobody nothing, with whatever else they hold", async () => {
+    const records = await record();
+    const consumer = await signIn(consumerEmail, "consumer");
+    expect(await each(routes, consumer, records)).toEqual(all(routes, () => "403 forbidden"));
+    for (const headers of [{}, { authorization: `Bearer ${world.acme.keys.live}` }, { cookie: `svc_session=${world.acme.keys.live}` }])
+      expect(await each(routes, null, records, headers as Record<string, string>)).toEqual(all(routes, () => "401 unauthorized"));
+    expect((await list()).length).toBe(1);
+  });
+
+  test.each([
+    ["past_due", (method: Method): string => (method === "GET" ? "200 ok" : "402 subscription_past_due")],
+    ["suspended", (): string => "402 business_suspended"],
+    ["closed", (): string => "402 business_inactive"],
+    ["pending", (): string => "402 business_inactive"],
+  ])("the people of a business that is %s", async (status, wanted) => {
+    const records = await record();
+    const before = await list();
+    await env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, world.acme.id).run();
+    expect(await each(routes, owner, records)).toEqual(all(routes, (_name, method) => wanted(method)));
+    const ofMember = (name: string, method: Method): string =>
+      wanted(method) === "200 ok" && ownerRoutes.includes(name) ? "403 owner_required" : wanted(method);
+    expect(await each(routes, member, records)).toEqual(all(routes, ofMember));
+    await env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id).run();
+    expect(await list()).toEqual(before);
+  });
+
+  test("the owner of a business in trouble is told so, and no other's endpoints", async () => {
+    for (const [name, wanted] of [
+      ["suspended", "402 business_suspended"],
+      ["closed", "402 business_inactive"],
+      ["past_due", "200 ok"],
+    ] as const)
+      expect(outcome(await as(await signIn(exampleOwnerEmail(name)), "GET", "")), name).toBe(wanted);
+  });
+
+  test("no other site: an unsafe request from elsewhere is refused before anything else", async () => {
+    const records = await record();
+    const before = await list();
+    for (const headers of [{ origin: "https://evil.example" }, { origin: "null" }, { "sec-fetch-site": "cross-site" }])
+      expect(await each(routes, owner, records, headers as Record<string, string>)).toEqual(
+        all(routes, (_name, method) => (method === "GET" ? "200 ok" : "403 csrf_failed")),
+      );
+    expect(await list()).toEqual(before);
+    expect(await each(routes, owner, records, { origin: "http://svc.test", "sec-fetch-site": "same-origin" })).toEqual(
+      all(routes, (name) => (name === "create" ? "201 ok" : "200 ok")),
+    );
+  });
+
+  test("no form: what is sent must be JSON, also where nothing is needed", async () => {
+    const { webhook, delivery } = await record();
+    for (const path of [`/${webhook}/test`, `/${webhook}/rotate-secret`, `/deliveries/${delivery}/replay`, ""])
+      expect(outcome(await as(owner, "POST", path, "a=b", { "content-type": "application/x-www-form-urlencoded" })), path).toBe(
+        "415 unsupported_media_type",
+      );
+    expect(outcome(await as(owner, "DELETE", `/${webhook}`, "a=b", { "content-type": "text/plain" }))).toBe("415 unsupported_media_type");
+    expect(outcome(await as(owner, "POST", `/${webhook}/test`, "{}"))).toBe("200 ok");
+  });
+});
+
+describe("the audit chain", () => {
+  test("tells of each change and each reading of a secret by whom, and of no test, replay or reading", async () => {
+    const { webhook, delivery } = await record();
+    await each(
+      routes.filter(([name]) => !["create", "delete"].includes(name)),
+      owner,
+      { webhook, delivery },
+    );
+    await each(
+      routes.filter(([name]) => !ownerRoutes.includes(name)),
+      member,
+      { webhook, delivery },
+    );
+    await as(owner, "DELETE", `/${webhook}`);
+    expect(await entries()).toEqual([
+      "webhook.created",
+      "webhook.changed",
+      "webhook.secret_revealed",
+      "webhook.secret_rotated",
+      "webhook.deleted",
+    ]);
+    const { results } = await env.DB.prepare("SELECT DISTINCT entity_id, chain FROM audit_outbox WHERE entity_type = 'webhook'").all();
+    expect(results).toEqual([{ entity_id: webhook, chain: world.acme.chain }]);
+  });
+});
+
+describe("tests and replays together", () => {
+  test("are 60 in ten minutes for one person, however they are mixed, and each person's own", async () => {
+    const { webhook, delivery } = await record();
+    const began = start + hour;
+    vi.setSystemTime(began);
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 60; sent += 1) {
+      const path = sent % 2 === 0 ? `/${webhook}/test` : `/deliveries/${delivery}/replay`;
+      statuses.push((await as(member, "POST", path)).status);
+    }
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    for (const path of [`/${webhook}/test`, `/deliveries/${delivery}/replay`]) {
+      const refused = await as(member, "POST", path);
+      expect([outcome(refused), refused.headers.get("retry-after"), refused.headers.get("ratelimit-limit")]).toEqual([
+        "429 rate_limited",
+        "600",
+        "60",
+      ]);
+    }
+    expect((await as(member, "GET", "")).status).toBe(200);
+    expect((await as(owner, "POST", `/${webhook}/test`)).status).toBe(200);
+    vi.setSystemTime(began + 600_000 - 1);
+    expect((await as(member, "POST", `/${webhook}/test`)).status).toBe(429);
+    vi.setSystemTime(began + 600_000);
+    expect((await as(member, "POST", `/${webhook}/test`)).status).toBe(200);
+  });
+
+  test("are counted exactly, and are not scaled in development", async () => {
+    const { webhook } = await record();
+    vi.setSystemTime(start + 2 * hour);
+    const service = serviceWith({ DEV_RATE_SCALE: "1000", LIMIT_SESSION: "1000/60" });
+    const answers = await Promise.all(Array.from({ length: 70 }, () => as(member, "POST", `/${webhook}/test`, undefined, {}, service)));
+    expect(answers.filter(({ status }) => status === 200).length).toBe(60);
+    expect(answers.filter(({ status }) => status === 429).length).toBe(10);
+  });
+});
