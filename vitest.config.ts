@@ -58,7 +58,7 @@ export default defineConfig({
         test: {
           name: "node",
           environment: "node",
-          include: ["test/{core,house,widget,browser,flows}/**/*.test.ts"],
+          include: ["test/{core,house,widget,browser,flows,cross}/**/*.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 120_000,
           maxWorkers: 2,

@@ -20,12 +20,13 @@ const installedBrowser = (): string | null => {
 
 const commandExists = (name: string): boolean => spawnSync("sh", ["-c", `command -v ${name}`], { stdio: "ignore" }).status === 0;
 
-const aptInstall = (): boolean => {
+/** Installs packages of Debian, where that can be done here. */
+export const aptInstall = (packages: readonly string[]): boolean => {
   const asRoot = process.getuid?.() === 0 ? [] : ["sudo", "--non-interactive"];
   if (!commandExists("apt-get") || (asRoot.length > 0 && !commandExists("sudo"))) return false;
   return [
     ["apt-get", "update", "--quiet"],
-    ["apt-get", "install", "--yes", "--quiet", "--no-install-recommends", "chromium"],
+    ["apt-get", "install", "--yes", "--quiet", "--no-install-recommends", ...packages],
   ].every((command) => {
     const [program, ...args] = [...asRoot, "env", "DEBIAN_FRONTEND=noninteractive", ...command];
     return spawnSync(program as string, args, { stdio: ["ignore", 2, 2] }).status === 0;
@@ -36,7 +37,7 @@ const aptInstall = (): boolean => {
 export const ensureBrowser = (): string => {
   const found = installedBrowser();
   if (found !== null) return found;
-  if (process.env.CHROMIUM === undefined && aptInstall()) {
+  if (process.env.CHROMIUM === undefined && aptInstall(["chromium"])) {
     const installed = installedBrowser();
     if (installed !== null) return installed;
   }

@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { ensureBrowser } from "./browser.ts";
+import { ensureForeignTools } from "./foreign-tools.ts";
 import { buildAssets } from "./build.ts";
 import { report, runChecks } from "./checks.ts";
 import { bundleWorker } from "./local-runtime.ts";
@@ -45,6 +46,7 @@ const summary = (): string | null => {
 const start = performance.now();
 console.log("svc: every check");
 const browser = await prepare("browser", ensureBrowser);
+await prepare("tools of others (Go, openssl, Python)", ensureForeignTools);
 await prepare("page script, styles", buildAssets);
 await prepare("bundle of the Worker", bundleWorker);
 failed.push(...(await runChecks()));

@@ -111,7 +111,7 @@ describe("GET /v1/certs/{id}/verify", () => {
     });
   });
 
-  test("can be checked by anyone from its own words", async () => {
+  test("can be checked by anyone from its own words (F7)", async () => {
     const asked = await issue({ entities: ["Ünïcode 😀", "\ufb33", "Zeta"], entities_accepted: ["Zeta"], entities_rejected: [] });
     const data = await verified(asked.cert_id);
     expect(canonicalJson(data.preimage)).toBe(data.canonical);
@@ -175,7 +175,7 @@ describe("GET /v1/certs/{id}/verify", () => {
     });
   });
 
-  test("two certificates of one person share nothing that tells", async () => {
+  test("two certificates of one person share nothing that tells (F8)", async () => {
     const [first, second] = [await verified((await issue()).cert_id), await verified((await issue()).cert_id)];
     for (const name of ["subject_hash", "fingerprint", "canonical"]) expect(first[name]).not.toBe(second[name]);
   });
@@ -454,7 +454,7 @@ describe("GET /v1/certs/{id}/evidence-pack", () => {
     expect(JSON.stringify(one.subject_disclosures)).not.toContain("Hiddenfirst");
   });
 
-  test("a salt that was disclosed says nothing about another field", async () => {
+  test("a salt that was disclosed says nothing about another field (F8)", async () => {
     const bundle = await pack(await issueSecretly());
     const [first, second] = bundle.subject_disclosures as [Pack["subject_disclosures"][0], Pack["subject_disclosures"][0]];
     expect(sha256Hex(canonicalJson([first.salt, second.key, second.value]))).not.toBe(bundle.commitments[second.key]);
@@ -492,7 +492,7 @@ describe("GET /v1/certs/{id}/evidence-pack", () => {
 });
 
 describe("a certificate whose person was erased", () => {
-  test("still verifies in full, and nobody can open or disclose anything of them", async () => {
+  test("still verifies in full, and nobody can open or disclose anything of them (F9)", async () => {
     const certId = await issueSecretly();
     const before = await verified(certId);
     await env.DB.prepare(

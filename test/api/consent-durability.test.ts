@@ -148,7 +148,7 @@ const issuances = async (): Promise<unknown> =>
 describe("a table that fails", () => {
   const tables = ["purposes", "disclosures", "certificates", "idempotency", "outbox", "audit_outbox", "anchors"] as const;
 
-  test.each(tables)("%s: 503, nothing stored anywhere, and the next call works", async (table) => {
+  test.each(tables)("%s: 503, nothing stored anywhere, and the next call works (O10)", async (table) => {
     const service = serviceWith();
     const origin = `https://${table.replace("_", "-")}.other.example`; // a host of its own, so that its policies are still to be looked at
     const body = {

@@ -55,7 +55,7 @@ const prototypes = (): string =>
 const everything = async (): Promise<string> => JSON.stringify([await databaseContents(env.DB), await databaseContents(env.DB_01)]);
 
 describe("POST /v1/consent refuses", () => {
-  test(`each of ${hostileSubmissions.length} hostile requests, repeats nothing of it and changes nothing`, {
+  test(`each of ${hostileSubmissions.length} hostile requests, repeats nothing of it and changes nothing (F4)`, {
     timeout: 60_000,
   }, async () => {
     expect(hostileSubmissions.length).toBeGreaterThan(250);

@@ -82,7 +82,7 @@ describe("canonical JSON", () => {
     ["a function", () => 1],
     ["a symbol", Symbol("a")],
     ["an object with toJSON", Object.assign(Object.create({ toJSON: () => "x" }), { a: 1 })],
-  ])("%s throws instead of being written differently", (_name, value) => {
+  ])("%s throws instead of being written differently (F5)", (_name, value) => {
     expect(() => canonicalJson(value as Json)).toThrow(TypeError);
   });
 

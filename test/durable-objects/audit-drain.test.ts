@@ -121,7 +121,7 @@ describe("the outboxes", () => {
     expect(await lengthOf(stub, chainTag(0x91))).toBe(10_001);
   });
 
-  test("read again after dying between the append and the mark give nothing twice", async () => {
+  test("read again after dying between the append and the mark give nothing twice (C3)", async () => {
     const stub = auditShard(23);
     const chain = chainTag(0x31);
     await commitRows(env.DB, 23, chain, 5);
@@ -138,7 +138,7 @@ describe("the outboxes", () => {
     expect(await lengthOf(stub, chain)).toBe(5);
   });
 
-  test("read by many at once give nothing twice", async () => {
+  test("read by many at once give nothing twice (C2)", async () => {
     const stub = auditShard(23);
     const chain = chainTag(0x32);
     await commitRows(env.DB, 23, chain, 40);
@@ -147,7 +147,7 @@ describe("the outboxes", () => {
     expect(await lengthOf(stub, chain)).toBe(40);
   });
 
-  test("that fail ten times in a row are tried an eleventh time", async () => {
+  test("that fail ten times in a row are tried an eleventh time (C4)", async () => {
     const stub = auditShard(24);
     const chain = chainTag(0x41);
     await commitRows(env.DB, 24, chain, 2);
@@ -167,7 +167,7 @@ describe("the outboxes", () => {
     expect(await undrained(env.DB, 24)).toBe(0);
   });
 
-  test("are drained by an alarm that a restart interrupted", async () => {
+  test("are drained by an alarm that a restart interrupted (C3)", async () => {
     const stub = auditShard(25);
     const chain = chainTag(0x51);
     await commitRows(env.DB, 25, chain, 1);

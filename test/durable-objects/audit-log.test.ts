@@ -45,7 +45,9 @@ describe("chains", () => {
     expect(page.head).toEqual({ seq: "3", hash: audit.entries[2]?.hash });
   });
 
-  test("take a thousand appends at once over seven principals: no gap, no fork, a thousand leaves", { timeout: 60_000 }, async () => {
+  test("take a thousand appends at once over seven principals: no gap, no fork, a thousand leaves (C1, C2)", {
+    timeout: 60_000,
+  }, async () => {
     const stub = auditShard(2);
     const rows = Array.from({ length: 1_000 }, (_, at) => auditRow(`row ${at}`, chainTag(at % 7)));
     const outcomes = await Promise.all(rows.map((row) => stub.append([row])));
@@ -171,7 +173,7 @@ describe("what is shown to a principal", () => {
     }
   });
 
-  test("is found out when the newest entries are kept back", async () => {
+  test("is found out when the newest entries are kept back (C6)", async () => {
     const { page, proven } = await shown(stub, alice);
     const cut = { ...page, entries: page.entries.slice(1), head: { seq: "3", hash: page.entries[1]?.hash ?? "" } };
     const [proof] = (await stub.entryProofs(alice, [3])) as { seq: number; tlog_proof: string }[];
@@ -180,7 +182,7 @@ describe("what is shown to a principal", () => {
     expect(await judge(shard, cut, proven)).toBe("head:root_mismatch");
   });
 
-  test("is found out when it is somebody else's", async () => {
+  test("is found out when it is somebody else's (C5)", async () => {
     const alices = await shown(stub, alice);
     const bobs = await shown(stub, bob);
     expect(await judge(shard, alices.page, bobs.proven)).toBe("head:root_mismatch");
@@ -255,7 +257,7 @@ describe("what is shown to a principal", () => {
     ["another recorded count", "UPDATE chain SET seq = 3 WHERE idx = 0", "heads_mismatch"],
     ["another node of the heads", "UPDATE head_node SET hash = zeroblob(32) WHERE height = 0 AND idx = 1", "heads_mismatch"],
     ["another heads record", "UPDATE heads_record SET record = replace(record, '2026', '2025')", "record:root_mismatch"],
-  ])("is found out when storage has %s", async (_, change, fault) => {
+  ])("is found out when storage has %s (T6)", async (_, change, fault) => {
     const tables = ["entry", "leaf", "chain", "head_node", "heads_record"];
     const saved = await sql(stub, (storage) => {
       const rows = tables.map((table) => [...storage.exec(`SELECT * FROM ${table}`).raw()]);

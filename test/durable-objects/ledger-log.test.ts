@@ -33,7 +33,7 @@ import { secretOf } from "../support/note-keys.ts";
 import vectors from "../vectors/ledger.json" with { type: "json" };
 
 describe("adding", () => {
-  test("answers with the index, the same one for the same bytes", async () => {
+  test("answers with the index, the same one for the same bytes (L5)", async () => {
     const ask = freshLedger();
     const statement = vectors.anchor[0]?.statement ?? "";
     expect(await ask("add", post(statement))).toMatchObject({ status: 200, text: "0" });
@@ -114,7 +114,7 @@ describe("reading", () => {
     expect(await verifyCheckpoint(noteCrypto, answer.text, trust)).toMatchObject({ ok: true, checkpoint: { size: 5n } });
   });
 
-  test("serves tiles to anyone, for ever, and the partial tiles of old checkpoints too", async () => {
+  test("serves tiles to anyone, for ever, and the partial tiles of old checkpoints too (L6)", async () => {
     const ask = freshLedger();
     await addBatch(ask, 0, 100);
     const old = await ask("tile/0/000.p/100");
@@ -148,7 +148,7 @@ describe("reading", () => {
     }
   });
 
-  test("needs an auditor's token for entries", async () => {
+  test("needs an auditor's token for entries (L6)", async () => {
     const ask = freshLedger();
     await addBatch(ask, 0, 260);
     expect((await ask("tile/entries/000")).status).toBe(401);
@@ -265,7 +265,7 @@ describe("a ledger that is not fit to run", () => {
     expect((await ask("add", post("x"))).status).toBe(401);
   });
 
-  test("takes nothing and signs nothing once it was set back, and still shows what it has", async () => {
+  test("takes nothing and signs nothing once it was set back, and still shows what it has (L3)", async () => {
     const stub = freshObject();
     const ask = askOf(stub);
     await addBatch(ask, 0, 4);

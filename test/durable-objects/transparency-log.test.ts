@@ -82,7 +82,7 @@ describe("appending", () => {
     });
   });
 
-  test("gives the same bytes the same index, in a later batch and twice in one", async () => {
+  test("gives the same bytes the same index, in a later batch and twice in one (L5)", async () => {
     await inFreshLog((storage) => {
       const [a, b, c] = entriesFrom(0, 3) as [Uint8Array, Uint8Array, Uint8Array];
       expect(append(storage, [a, b])).toEqual([0, 1]);
@@ -201,7 +201,7 @@ describe("signing", () => {
 });
 
 describe("any two checkpoints", () => {
-  test("of a log grown by uneven batches are consistent", { timeout: 60_000 }, async () => {
+  test("of a log grown by uneven batches are consistent (L1)", { timeout: 60_000 }, async () => {
     await inFreshLog(async (storage) => {
       const sizes = [1, 2, 3, 4, 5, 8, 13, 21, 64, 100, 254, 255, 256, 257, 300, 511, 512, 513, 768, 1_000, 1_024, 1_025, 1_300];
       const signed: SignedCheckpoint[] = [];
@@ -224,7 +224,7 @@ describe("any two checkpoints", () => {
 });
 
 describe("a log that was set back", () => {
-  test("does not sign or take anything once it is told how far it had been", async () => {
+  test("does not sign or take anything once it is told how far it had been (L3)", async () => {
     await inFreshLog(async (storage) => {
       append(storage, entriesFrom(0, 10));
       await sign(storage, 10_000);
@@ -258,7 +258,7 @@ describe("a log that was set back", () => {
     });
   });
 
-  test("underneath its own checkpoints freezes by itself", async () => {
+  test("underneath its own checkpoints freezes by itself (L3)", async () => {
     await inFreshLog(async (storage) => {
       append(storage, entriesFrom(0, 10));
       const leavesAndTiles = snapshot(storage.sql).filter(({ table }) => table === "leaf" || table === "tile");

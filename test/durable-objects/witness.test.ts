@@ -65,7 +65,7 @@ describe("cosigning the audit log", () => {
     }
   });
 
-  test("refuses a log that was set back, or that has another history, with the size it knows", async () => {
+  test("refuses a log that was set back, or that has another history, with the size it knows (L3)", async () => {
     const ask = freshLedger();
     await send(ask, await request(0, 20));
     for (const body of [await request(0, 10), await request(0, 30), await request(10, 30), await request(10, 10)]) {

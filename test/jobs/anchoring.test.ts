@@ -10,6 +10,7 @@ import { scheduled } from "../../workers/jobs/scheduled.ts";
 import { platformOf, type Platform } from "../../workers/services.ts";
 import { noteCrypto, openNoteSigner } from "../../storage/note-keys.ts";
 import { vkeyOf } from "../../core/ledger/note.ts";
+import worker from "../../workers/index.ts";
 import { consent, get, issue, submission } from "../support/world.ts";
 
 const base = await platformOf(env as unknown as Env);
@@ -104,7 +105,7 @@ describe("a ledger in good health", () => {
     expect(anchor.tlog_proof).toMatch(/^c2sp\.org\/tlog-proof@v1\nindex 1\n/);
   });
 
-  test("has one receipt a row however many work at once", async () => {
+  test("has one receipt a row however many work at once (O4)", async () => {
     await issueWaiting(12);
     const platform = platformWith(realLedger);
     await Promise.all(Array.from({ length: 5 }, () => submitAnchors(platform)));
@@ -125,7 +126,7 @@ describe("a ledger in trouble", () => {
     ["answers garbage", garbage(200, "{]")],
     ["redirects elsewhere", async () => new Response(null, { status: 302, headers: { location: "https://example.com/" } })],
   ];
-  test.each(faults)("that %s leaves certificates issued and their statements waiting", async (_, through) => {
+  test.each(faults)("that %s leaves certificates issued and their statements waiting (O1)", async (_, through) => {
     const [id] = await issueWaiting(1);
     await submitAnchors(platformWith(through));
     const row = await anchorOf(id as string);
@@ -141,7 +142,7 @@ describe("a ledger in trouble", () => {
     });
   });
 
-  test("that hangs is given up after ten seconds a call", { timeout: 30_000 }, async () => {
+  test("that hangs is given up after ten seconds a call (O1)", { timeout: 30_000 }, async () => {
     const [id] = await issueWaiting(1);
     const before = Date.now();
     await submitAnchors(platformWith(never));
@@ -149,7 +150,7 @@ describe("a ledger in trouble", () => {
     expect(await anchorOf(id as string)).toMatchObject({ status: "pending", last_error: "timeout" });
   });
 
-  test("that names another entry's place is not believed", async () => {
+  test("that names another entry's place is not believed (O1)", async () => {
     await issueWaiting(2);
     const lying: SendRequest = async (request) => {
       const answer = await realLedger(request);
@@ -162,7 +163,7 @@ describe("a ledger in trouble", () => {
     ]);
   });
 
-  test("whose checkpoint another key signed is not believed", async () => {
+  test("whose checkpoint another key signed is not believed (O1)", async () => {
     await issueWaiting(1);
     const platform = platformWith(async (request) => {
       const answer = await realLedger(request);
@@ -257,7 +258,7 @@ describe("a ledger in trouble", () => {
     expect(sent).toBeLessThan(200_000);
   });
 
-  test("whose answer is lost after it took the entry gives the same place again", async () => {
+  test("whose answer is lost after it took the entry gives the same place again (O5)", async () => {
     const [id] = await issueWaiting(1);
     let lost = 0;
     const losing: SendRequest = async (request) => {
@@ -277,13 +278,13 @@ describe("a ledger in trouble", () => {
     expect(size).toBe("1");
   });
 
-  test("that asks for patience is asked again no sooner", async () => {
+  test("that asks for patience is asked again no sooner (O8)", async () => {
     const [id] = await issueWaiting(1);
     await submitAnchors(platformWith(async () => new Response("later", { status: 429, headers: { "retry-after": "120" } })));
     expect((await anchorOf(id as string)).next_at).toBeGreaterThanOrEqual(Date.now() + 119 * secondMs);
   });
 
-  test("that never takes one statement parks that one and takes the others", async () => {
+  test("that never takes one statement parks that one and takes the others (O9)", async () => {
     const ids = await issueWaiting(3);
     const poisoned = ids[1] as string;
     const picky: SendRequest = async (request) => {
@@ -302,7 +303,7 @@ describe("a ledger in trouble", () => {
     expect((await anchorOf(poisoned)).status).toBe("anchored");
   });
 
-  test("for an hour is probed by single rows ever less often, and afterwards takes everything once", async () => {
+  test("for an hour is probed by single rows ever less often, and afterwards takes everything once (O2)", async () => {
     await issueWaiting(30);
     let now = Date.now();
     let calls = 0;
@@ -329,7 +330,7 @@ describe("a ledger in trouble", () => {
     expect(new Set(rows.map(({ tx_ref }) => tx_ref)).size).toBe(30);
   });
 
-  test("that shows a second history is asked nothing more, and both histories are kept", async () => {
+  test("that shows a second history is asked nothing more, and both histories are kept (L2)", async () => {
     await issueWaiting(2);
     await submitAnchors(platformWith(realLedger));
     logName = crypto.randomUUID(); // the same name and key over other storage: another history
@@ -350,7 +351,7 @@ describe("a ledger in trouble", () => {
 });
 
 describe("a ledger that was set back", () => {
-  test("anchors nothing and is asked again, and is found out as soon as it has grown past what it had shown", async () => {
+  test("anchors nothing and is asked again, and is found out as soon as it has grown past what it had shown (L3)", async () => {
     await issueWaiting(3);
     await submitAnchors(platformWith(realLedger));
     logName = crypto.randomUUID();
@@ -368,8 +369,63 @@ describe("a ledger that was set back", () => {
   });
 });
 
+describe("kicks", () => {
+  test("that come three times each to five consumers at once anchor each row once (O4)", async () => {
+    await issueWaiting(9);
+    const batch = { queue: "svc-anchor-kicks", messages: [], ackAll: vi.fn(), retryAll: vi.fn() } as unknown as MessageBatch;
+    const deliveries = Array.from({ length: 15 }, () => worker.queue(batch, env as unknown as Env));
+    await Promise.all(deliveries);
+    const rows = await anchors();
+    expect(rows.map(({ status }) => status)).toEqual(Array(9).fill("anchored"));
+    expect(new Set(rows.map(({ tx_ref }) => tx_ref)).size).toBe(9);
+    expect(vi.mocked(batch.ackAll)).toHaveBeenCalledTimes(15);
+  });
+
+  test("that cannot be sent leave the answer as it is, and the cron anchors (O3)", async () => {
+    const failing = vi.spyOn(base as { kickAnchors: () => Promise<void> }, "kickAnchors").mockRejectedValue(new Error("queue is down"));
+    const answers = await Promise.all(Array.from({ length: 4 }, () => consent(submission())));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    await vi.waitFor(() => expect(failing).toHaveBeenCalled(), 5_000);
+    failing.mockRestore();
+    await scheduled({ ...platformWith(realLedger) }, "* * * * *", Date.now());
+    expect((await anchors()).every(({ status }) => status === "anchored")).toBe(true);
+  });
+});
+
+describe("an hour without the ledger", () => {
+  test("leaves four checkpoints waiting, which are anchored in their order with all else (O2)", async () => {
+    await issueWaiting(6);
+    let now = Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs;
+    const only = { config: { ...base.config, auditKeys: new Map([[0, base.config.auditKeys.get(0) ?? []]]) }, attestors: [] };
+    const down = {
+      ...platformWith(
+        async () => new Response("down", { status: 500 }),
+        () => now,
+      ),
+      ...only,
+    };
+    for (let quarter = 0; quarter < 4; quarter += 1) {
+      await scheduled(down, "*/15 * * * *", now);
+      await submitAnchors(down);
+      now += 15 * minuteMs;
+    }
+    expect((await anchors()).map(({ status }) => status)).toEqual(Array(10).fill("pending"));
+    const healed = { ...platformWith(realLedger, () => now), ...only };
+    for (let minute = 0; minute < 20; minute += 1) {
+      await submitAnchors(healed);
+      now += minuteMs;
+    }
+    const rows = await anchors();
+    expect(rows.every(({ status }) => status === "anchored")).toBe(true);
+    const places = rows.map(({ tx_ref }) => Number(tx_ref?.split("#")[1]));
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    const checkpoints = rows.filter(({ entity_id }) => entity_id === "svc.test/audit/0");
+    expect(checkpoints).toHaveLength(4);
+  });
+});
+
 describe("kicks that never arrive", () => {
-  test("cost a minute: the cron anchors everything", async () => {
+  test("cost a minute: the cron anchors everything (O3)", async () => {
     const [id] = await issueWaiting(1);
     await scheduled({ ...platformWith(realLedger) }, "* * * * *", Date.now());
     expect((await anchorOf(id as string)).status).toBe("anchored");

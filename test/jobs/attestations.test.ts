@@ -123,7 +123,7 @@ describe("a checkpoint of the audit log", () => {
     expect(statements.results.length).toBeGreaterThan(0);
   });
 
-  test("L3: that does not go on from the one the ledger cosigned last is refused, and is neither kept nor anchored", async () => {
+  test("that does not go on from the one the ledger cosigned last is refused, and is neither kept nor anchored (L3)", async () => {
     const shard = 7;
     const log = `svc.test/audit/${shard}`;
     await env.DB.prepare("DELETE FROM anchors WHERE entity_id = ?").bind(log).run();
@@ -146,7 +146,7 @@ describe("a checkpoint of the audit log", () => {
     expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM anchors WHERE entity_id = ?").bind(log).first("n")).toBe(0);
   });
 
-  test("O6: asked for twice in one window is one checkpoint with one row an attestor, and a skipped window is simply absent", async () => {
+  test("asked for twice in one window is one checkpoint with one row an attestor, and a skipped window is simply absent (O6)", async () => {
     const at = nextWindow();
     const platform = platformWith([witness()]);
     await Promise.all([checkpointAudit(platform, at), checkpointAudit(platform, at + minuteMs)]);
@@ -160,7 +160,7 @@ describe("a checkpoint of the audit log", () => {
     expect([...windows]).toEqual([window - 2, window]);
   });
 
-  test("Z2: of an idle log is a statement of its own in every window", async () => {
+  test("of an idle log is a statement of its own in every window (Z2)", async () => {
     await env.DB.prepare("DELETE FROM anchors WHERE kind = 'checkpoint'").run();
     await checkpointAudit(base, nextWindow());
     await checkpointAudit(base, nextWindow());
@@ -202,7 +202,7 @@ describe("a checkpoint of the audit log", () => {
 });
 
 describe("a checkpoint of the ledger", () => {
-  test("O7: attested late is shown late: the anchor stays, and the proof is added to verify and to the pack", async () => {
+  test("attested late is shown late: the anchor stays, and the proof is added to verify and to the pack (O7)", async () => {
     const certId = await anchoredCertificate();
     const path = `/v1/certs/${certId}/verify`;
     let isUp = false;

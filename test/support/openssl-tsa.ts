@@ -84,6 +84,11 @@ export class OpensslTsa {
     return this.#run("pkey", "-in", "tsa.key", "-pubout", "-outform", "DER");
   }
 
+  /** The certificate that everything of the authority goes back to, as PEM. */
+  root(): string {
+    return readFileSync(this.#path("ca.pem"), "utf8");
+  }
+
   /** A request as openssl writes it. */
   query(data: Uint8Array, ...options: readonly string[]): Uint8Array {
     this.#write("data.bin", data);

@@ -93,7 +93,7 @@ describe("a chain", () => {
     expect(verifyStretch(sha256, audit.chain, genesis, papered)).toEqual({ ok: false, fault: "prev_mismatch", seq: 5n });
   });
 
-  test("cannot be shown as another principal's: neither under another tag nor in another place", () => {
+  test("cannot be shown as another principal's: neither under another tag nor in another place (C5)", () => {
     const bobsChain = "ffeeddccbbaa99887766554433221100";
     const bobsGenesis = genesisOf(sha256, { chain: bobsChain, chainIndex: 7n });
     const bobs = chainOf(3, bobsChain, bobsGenesis);

@@ -103,7 +103,7 @@ describe("an audit proof", () => {
     expect(await verdictOf(await proofWith({ headsSize: "5" }))).toBe("heads_mismatch");
   });
 
-  test("shows a reader that entries were kept back", async () => {
+  test("shows a reader that entries were kept back (C6)", async () => {
     const four = headsUpTo(4)[4] as ChainHead;
     expect(await verdictOf(await proofWith({ recorded: four }))).toBe("entries_missing");
   });

@@ -38,14 +38,14 @@ describe("fingerprint vectors", () => {
     expect(new Set(cases.map(({ fingerprint }) => fingerprint)).size).toBe(6);
   });
 
-  test.each(cases)("$name is reproduced byte for byte", ({ input, canonical, fingerprint, disclosure_text }) => {
+  test.each(cases)("$name is reproduced byte for byte (F1)", ({ input, canonical, fingerprint, disclosure_text }) => {
     expect(canonicalPreimage(input)).toBe(canonical);
     expect(fingerprintOf(input)).toBe(fingerprint);
     expect(sha256Hex(canonical)).toBe(fingerprint);
     expect(sha256Hex(disclosure_text)).toBe(input.disclosure_hash);
   });
 
-  test.each(cases)("$name does not depend on the order in which its facts arrive", ({ input, canonical }) => {
+  test.each(cases)("$name does not depend on the order in which its facts arrive (F2)", ({ input, canonical }) => {
     expect(canonicalPreimage(preimageOf(boundBy(input, false)))).toBe(canonical);
     expect(canonicalPreimage(preimageOf(boundBy(input, true)))).toBe(canonical);
   });
@@ -56,12 +56,12 @@ describe("fingerprint", () => {
   const answered = (accepted: readonly string[], rejected: readonly string[]): string =>
     fingerprintOf({ ...base.input, entities_accepted: accepted, entities_rejected: rejected });
 
-  test("never asked, asked and answered by nobody, and declined by nobody are three different facts", () => {
+  test("never asked, asked and answered by nobody, and declined by nobody are three different facts (F3)", () => {
     const all = base.input.entities;
     expect(new Set([fingerprintOf(base.input), answered([], []), answered(all, []), answered([], all)]).size).toBe(4);
   });
 
-  test("changing any one character of any bound value changes it", () => {
+  test("changing any one character of any bound value changes it (F2)", () => {
     const paths: ((input: Preimage, change: (text: string) => string) => Preimage)[] = [
       (input, change) => ({ ...input, business: { ...input.business, id: change(input.business.id) } }),
       (input, change) => ({ ...input, business: { ...input.business, name: change(input.business.name) } }),
@@ -93,7 +93,7 @@ describe("fingerprint", () => {
     expect(named("Caf\u00e9")).not.toBe(named("Cafe\u0301"));
   });
 
-  test("an undefined list does not pass as a list that is not there", () => {
+  test("an undefined list does not pass as a list that is not there (F5)", () => {
     const broken = { ...base.input, entities_accepted: [], entities_rejected: undefined } as unknown as Preimage;
     expect(() => fingerprintOf(broken)).toThrow(TypeError);
   });

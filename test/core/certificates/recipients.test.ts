@@ -37,7 +37,7 @@ describe("recipients", () => {
     expect(value(["A", "B", "C"], ["A"], ["C"])).toEqual({ entities: ["A", "B", "C"], answered: { accepted: ["A"], rejected: ["C"] } });
   });
 
-  test("a name in another Unicode form or with spaces around it is the same name, stored as first declared", () => {
+  test("a name in another Unicode form or with spaces around it is the same name, stored as first declared (F6)", () => {
     expect(value(["Caf\u00e9", " Cafe\u0301 "], ["Cafe\u0301"], [])).toEqual({
       entities: ["Caf\u00e9"],
       answered: { accepted: ["Caf\u00e9"], rejected: [] },
@@ -69,7 +69,7 @@ describe("recipients", () => {
     expect(read.ok && read.value.entities.length).toBe(count);
   });
 
-  test("answers are disjoint, sorted subsets of the names, and order and repetition change nothing", () => {
+  test("answers are disjoint, sorted subsets of the names, and order and repetition change nothing (F2)", () => {
     const names = fc.uniqueArray(fc.constantFrom("A", "b", "Ç", "C\u0327", "\ufb33", "😀", "zeta", "Z"), { minLength: 1 });
     const answers = fc.array(fc.constantFrom("A", "b", "Ç", "\ufb33", "😀", "zeta", "Unknown"));
     fc.assert(

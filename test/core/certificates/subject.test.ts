@@ -63,6 +63,27 @@ describe("subject vectors", () => {
     expect(hashOf([...pairs].reverse())).toBe(hashOf(pairs));
   });
 
+  test("a dictionary of a million guesses finds nothing, not even with another field's salt (F8)", { timeout: 60_000 }, () => {
+    const phone = "+12025550123"; // one of the million that are guessed
+    const fields = new Map([
+      ["email", "pat@example.com"],
+      ["phone", phone],
+    ]);
+    const root = salt("5c".repeat(32));
+    const commitments = subjectCommitments(fields, root);
+    const published = new Set([...Object.values(commitments), subjectHash(commitments)]);
+    const disclosed = subjectSalts(fields, root).email as string;
+    let tried = 0;
+    for (let number = 0; number < 1_000_000; number += 1) {
+      const guess = `+1202${String(5_000_000 + number)}`;
+      const ways = [guess, `["${disclosed}","phone","${guess}"]`];
+      for (const way of ways) if (published.has(sha256Hex(way))) throw new Error("a guess was confirmed");
+      if (guess === phone) tried += 1;
+    }
+    expect(tried).toBe(1);
+    expect(published.has(sha256Hex(`["${subjectSalts(fields, root).phone}","phone","${phone}"]`))).toBe(true); // with its own salt it is
+  });
+
   test("no commitment is the plain hash of its value", () => {
     const commitments = Object.values(subjectCommitments(new Map([["email", "pat@example.com"]]), salt("00".repeat(32))));
     expect(commitments).not.toContain(sha256Hex("pat@example.com"));

@@ -42,7 +42,7 @@ describe("an inclusion proof", () => {
     expect(rootFromInclusion(sha256, { leaf, index, size, proof })).toEqual(root);
   });
 
-  test("one hash short or one hash long is refused", () => {
+  test("one hash short or one hash long is refused (T5)", () => {
     expect(rootFromInclusion(sha256, { leaf, index, size, proof: proof.slice(1) })).toBeNull();
     expect(rootFromInclusion(sha256, { leaf, index, size, proof: proof.slice(0, -1) })).toBeNull();
     expect(rootFromInclusion(sha256, { leaf, index, size, proof: [...proof, root] })).toBeNull();
@@ -57,7 +57,7 @@ describe("an inclusion proof", () => {
     }
   });
 
-  test("holds at no other place of the tree, and at none outside it", () => {
+  test("holds at no other place of the tree, and at none outside it (T5)", () => {
     for (let other = -1n; other <= 40n; other += 1n) {
       if (other !== index) expect(rootFromInclusion(sha256, { leaf, index: other, size, proof })).not.toEqual(root);
     }
@@ -66,7 +66,7 @@ describe("an inclusion proof", () => {
     expect(rootFromInclusion(sha256, { leaf, index: 0n, size: 0n, proof: [] })).toBeNull();
   });
 
-  test("does not take a node for a leaf", () => {
+  test("does not take a node for a leaf (T5)", () => {
     // The 64 bytes of two leaf hashes, offered as an entry: without separate prefixes it would be in the tree one level up.
     const fake = leafHash(sha256, concatBytes(leaves[20] as Uint8Array, leaves[21] as Uint8Array));
     expect(rootFromInclusion(sha256, { leaf: fake, index: 10n, size: 19n, proof: proof.slice(1) })).not.toEqual(root);
@@ -93,7 +93,7 @@ describe("an inclusion proof", () => {
     );
   });
 
-  test.each([1n << 53n, (1n << 53n) + 1n, (1n << 60n) + 12_345n, (1n << 63n) - 1n])("is exact in a tree of %s", (large) => {
+  test.each([1n << 53n, (1n << 53n) + 1n, (1n << 60n) + 12_345n, (1n << 63n) - 1n])("is exact in a tree of %s (T5)", (large) => {
     const largeRoot = rootOf(sha256, large, readAlike);
     const only = alike[0] as Uint8Array;
     for (const at of [0n, 1n << 52n, (1n << 53n) - 1n, large - 2n, large - 1n]) {
@@ -125,7 +125,7 @@ describe("a consistency proof", () => {
     expect(isConsistent(sha256, newer, older, proof)).toBe(false);
   });
 
-  test("one hash short or one hash long is refused", () => {
+  test("one hash short or one hash long is refused (T5)", () => {
     for (const wrong of [proof.slice(1), proof.slice(0, -1), [...proof, newer.root], [older.root, ...proof], []]) {
       expect(isConsistent(sha256, older, newer, wrong)).toBe(false);
     }

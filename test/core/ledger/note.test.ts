@@ -127,7 +127,7 @@ describe("a signed checkpoint", () => {
     });
   });
 
-  test("may carry lines by unknown keys, which say nothing", async () => {
+  test("may carry lines by unknown keys, which say nothing (T4)", async () => {
     const stranger = await openNoteSigner(await secretOf("stranger.example/x", 3));
     const sameName = await openNoteSigner(await secretOf(origin, 4));
     for (const other of [stranger, sameName]) {
@@ -137,7 +137,7 @@ describe("a signed checkpoint", () => {
     }
   });
 
-  test("with a bad line by a known key is refused, whatever else it carries", async () => {
+  test("with a bad line by a known key is refused, whatever else it carries (T4)", async () => {
     const badLine = (await signNote("other text\n", [logSigner])).split("\n\n")[1] ?? "";
     for (const note of [withLine(badLine), log.checkpoint + badLine, withLine(badLine) + goodLine]) {
       expect(await verifyCheckpoint(noteCrypto, note, trust)).toEqual({ ok: false, fault: "bad_signature" });

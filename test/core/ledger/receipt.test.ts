@@ -76,7 +76,7 @@ describe("a receipt", () => {
     expect(good.leaf_hash).toBe(vectors.anchor[0]?.leaf_hash_b64);
   });
 
-  test("changed in any one place is refused, but for the two times that only our clock vouches for", async () => {
+  test("changed in any one place is refused, but for the two times that only our clock vouches for (T1)", async () => {
     const text = receiptText(good);
     const times = /"(?:submitted_at|verified_at)":"([^"]+)"/g;
     const ownTimes = new Set([...text.matchAll(times)].flatMap((match) => [match[1]]));
@@ -93,7 +93,7 @@ describe("a receipt", () => {
     expect(refused).toBeGreaterThanOrEqual((utf8(text).length - 2 * 24) * 3);
   });
 
-  test("of another statement is refused, also when the two are swapped whole", async () => {
+  test("of another statement is refused, also when the two are swapped whole (T2)", async () => {
     const other = await receiptFor(10);
     expect(await verdictOf(other, revoked)).toBe("ok");
     expect(await verdictOf(other, issued)).toBe("leaf_mismatch");
@@ -125,12 +125,12 @@ describe("a receipt", () => {
     expect(await verdictOf({ ...good, ...change })).toBe(fault);
   });
 
-  test("signed by a key that is not pinned is refused", async () => {
+  test("signed by a key that is not pinned is refused (L4)", async () => {
     expect(await verdictOf(await receiptFor(0, 11, stranger))).toBe("no_known_signature");
     expect(await verdictOf(good, issued, { trust: [] })).toBe("no_known_signature");
   });
 
-  test("signed by a key outside its time is refused", async () => {
+  test("signed by a key outside its time is refused (L4)", async () => {
     const until = (validTo: string): ReceiptContext => ({ trust: [{ ...trusted, validTo }] });
     expect(await verdictOf(good, issued, until("2026-03-04T05:06:09.413Z"))).toBe("ok");
     expect(await verdictOf(good, issued, until("2026-03-04T05:06:09.412Z"))).toBe("no_known_signature");
@@ -139,13 +139,13 @@ describe("a receipt", () => {
     expect(await verdictOf(good, issued, { trust: [later, { ...trusted, validTo: "2026-04-01T00:00:00.000Z" }] })).toBe("ok");
   });
 
-  test("of another log under the same key is refused", async () => {
+  test("of another log under the same key is refused (L4)", async () => {
     expect(await verdictOf(await receiptFor(0, 11, signer, "ledger.example/ledger/2027h1"))).toBe("origin_mismatch");
     const elsewhere = [{ ...trusted, origin: "ledger.example/ledger/2027h1" }];
     expect(await verdictOf(good, issued, { trust: elsewhere })).toBe("origin_mismatch");
   });
 
-  test("with a bad signature by the pinned key is refused even next to a good one", async () => {
+  test("with a bad signature by the pinned key is refused even next to a good one (T4)", async () => {
     const bad = (await signNote("other\n", [signer])).split("\n\n")[1] ?? "";
     expect(await verdictOf({ ...good, signed_root: good.signed_root + bad })).toBe("bad_signature");
     const unknown = (await signNote("other\n", [stranger])).split("\n\n")[1] ?? "";

@@ -270,7 +270,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     expect(rekor.posted).toEqual([]);
   });
 
-  test("knows an entry it has, and the proof is built from its tiles", async () => {
+  test("knows an entry it has, and the proof is built from its tiles (O5)", async () => {
     const one = await submission();
     const first = receiptOf(await submit(one));
     rekor.fill(300); // a full tile, a partial one and a level above

@@ -105,7 +105,7 @@ describe("a time stamp", () => {
     ["with a byte behind it", { token: new Uint8Array([...good.token, 0]) }, "reply_malformed"],
     ["that is a token without its reply", { token: inside(reply, 1).whole }, "reply_malformed"],
     ["larger than 32 KiB", { token: new Uint8Array(32 * 1_024 + 1).fill(0x30) }, "reply_malformed"],
-  ])("%s is refused", async (_, change, fault) => {
+  ])("%s is refused (Z1)", async (_, change, fault) => {
     expect(await verdictOf(change)).toBe(fault);
   });
 
@@ -365,12 +365,12 @@ const describeOpenssl = (keys: readonly TsaKey[]): void => {
       expect(await verifyTimestampToken({ token, imprintBytes, pins: trusted }, crypto.subtle)).toMatchObject({ ok: true });
     });
 
-    test("gets its token kept, unverified, when its key is not pinned", async () => {
+    test("gets its token kept, unverified, when its key is not pinned (Z1)", async () => {
       authority.answer = (query, response) => response.writeHead(200, replyType).end(tsa.reply(query));
       expect(await asked(pins)).toMatchObject({ ok: true, verified: false, attestation: { spki_sha256: trusted[0]?.spkiSha256 } });
     });
 
-    test("is not believed about a time an hour from ours", async () => {
+    test("is not believed about a time an hour from ours (Z1)", async () => {
       authority.answer = (query, response) => response.writeHead(200, replyType).end(tsa.reply(query));
       expect(await asked(trusted, () => Date.now() - hourMs)).toEqual({ ok: false, kind: "retry", code: "time_outside_window" });
     });

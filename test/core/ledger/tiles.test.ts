@@ -10,6 +10,7 @@ import {
   isSameHash,
   leafHash,
   rootFromInclusion,
+  type TreeHead,
 } from "../../../core/ledger/merkle.ts";
 import {
   consistencyProofFromTiles,
@@ -67,7 +68,7 @@ const sorted = (map: ReadonlyMap<string, string>): [string, string][] => [...map
 const edges = [255, 256, 257, 65_535, 65_536, 65_537];
 
 describe("tiles", () => {
-  test("of every size up to 300 are byte for byte what the definition says", () => {
+  test("of every size up to 300 are byte for byte what the definition says (L1)", () => {
     const leaves = entries(300).map((entry) => leafHash(sha256, entry));
     const log = new MemoryLog();
     for (let size = 1; size <= 300; size += 1) {
@@ -76,7 +77,7 @@ describe("tiles", () => {
     }
   });
 
-  test("around 256 and 65,536 are byte for byte what the definition says, and so are roots", () => {
+  test("around 256 and 65,536 are byte for byte what the definition says, and so are roots (L1)", () => {
     const leaves = entries(65_537).map(naiveLeaf);
     for (const size of edges) {
       const log = new MemoryLog();
@@ -148,7 +149,7 @@ describe("proofs from tiles", () => {
     expect(hashed).toBe(254); // every inner node but the root, which no proof holds
   });
 
-  test("any two of the sizes 0 to 300 are consistent, and no root passes for another size", () => {
+  test("any two of the sizes 0 to 300 are consistent, and no root passes for another size (L1)", () => {
     let pairs = 0;
     for (let newSize = 0; newSize <= 300; newSize += 1) {
       const newer = { size: BigInt(newSize), root: roots[newSize] as Uint8Array };
@@ -187,7 +188,33 @@ describe("proofs from tiles", () => {
     }
   });
 
-  test("connect all sizes around 256 and 65,536 with each other", () => {
+  test("connect five thousand drawn pairs of the sizes up to 1,300 (L1)", () => {
+    const all = entries(1_300).map((entry) => leafHash(sha256, entry));
+    const grown = new MemoryLog();
+    grown.append(all);
+    const read = nodesFromTiles(sha256, 1_300n, grown.read);
+    const rootAt = new Map<number, Uint8Array>();
+    const root = (size: number): Uint8Array => {
+      const known = rootAt.get(size) ?? naiveRoot(all.slice(0, size));
+      rootAt.set(size, known);
+      return known;
+    };
+    let state = 7;
+    const draw = (most: number): number => {
+      state = (state * 48_271) % 0x7fffffff; // MINSTD: the same pairs every time
+      return state % (most + 1);
+    };
+    for (let pair = 0; pair < 5_000; pair += 1) {
+      const newer = draw(1_300);
+      const older = draw(newer);
+      const heads = [older, newer].map((size) => ({ size: BigInt(size), root: root(size) })) as [TreeHead, TreeHead];
+      const proof = consistencyProofOf(sha256, heads[0].size, heads[1].size, read);
+      if (!isConsistent(sha256, heads[0], heads[1], proof)) throw new Error(`${older} and ${newer} are not consistent`);
+    }
+    expect(rootAt.size).toBeGreaterThan(1_000);
+  });
+
+  test("connect all sizes around 256 and 65,536 with each other (L1)", () => {
     const many = entries(65_537).map(naiveLeaf);
     const big = new MemoryLog();
     for (let at = 0; at < many.length; at += 4_096) big.append(many.slice(at, at + 4_096));

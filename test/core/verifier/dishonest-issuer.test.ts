@@ -138,7 +138,7 @@ describe("the record", () => {
       edit("certificate.json", (c) => ({ ...c, subject: { ...(c.subject as JsonObject), zip: "***" } })),
     ],
     ["another version of the fingerprint", "cert.consistency", edit("certificate.json", (c) => ({ ...c, fingerprint_version: "2" }))],
-  ])("with %s is found", async (_, check, change) => {
+  ])("with %s is found (T2)", async (_, check, change) => {
     expect(await failedAfter(change)).toBe(check);
   });
 
@@ -263,7 +263,7 @@ describe("an anchor", () => {
       "anchor.entry_hash",
       edit("certificate.json", (c) => ({ ...c, anchor: { ...(c.anchor as JsonObject), entry_hash: "00".repeat(32) } })),
     ],
-  ])("with %s is found", async (_, check, change) => {
+  ])("with %s is found (T2)", async (_, check, change) => {
     expect(await failedAfter(change)).toBe(check);
   });
 
@@ -286,7 +286,7 @@ describe("an anchor", () => {
     ["a leaf of its own", "anchor.inclusion", { leaf_body: base64Of(pack.get("anchors/issued/statement.json")!) }],
     ["a time before it was asked", "anchor.note", { submitted_at: "2026-04-05T06:07:10.000Z" }],
     ["another kind of ledger", "anchor.note", { kind: "rekor2" }],
-  ])("with %s is found", async (_, check, change) => {
+  ])("with %s is found (T2)", async (_, check, change) => {
     expect(await failedAfter(withReceipt({ ...certainly, ...change }))).toBe(check);
   });
 
@@ -327,7 +327,7 @@ describe("an anchor", () => {
     expect(await failedAfter(withReceipt(await inOwnTree(ledgerSigner, elsewhere, 2n, root, [leaves[0]!], 0n)))).toBe("anchor.note");
   });
 
-  test("whose leaf is an inner node of the tree is found: entries and nodes are hashed apart", async () => {
+  test("whose leaf is an inner node of the tree is found: entries and nodes are hashed apart (T5)", async () => {
     // A statement that is two hashes, and a proof that starts a level higher.
     const pair = concatBytes(leaves[0]!, leaves[1]!);
     const node = nodeHash(sha256, leaves[0]!, leaves[1]!);
@@ -342,7 +342,7 @@ describe("an anchor", () => {
     expect(report.checks.find(({ id }) => id === "anchor.inclusion")).toMatchObject({ outcome: "fail", detail: "proof_length" });
   });
 
-  test("in a tree larger than 2^53 is counted exactly", async () => {
+  test("in a tree larger than 2^53 is counted exactly (T5)", async () => {
     const huge = (1n << 53n) + 1n;
     const proof = Array.from({ length: 53 }, (_, at) => naiveLeaf(utf8(`${at}`)));
     let root: Uint8Array = ownLeaf;
@@ -534,7 +534,7 @@ describe("an audit trail", () => {
     ["the proof of its neighbour", "audit.inclusion", (files) => files.set("audit/3.tlog-proof", pack.get("audit/2.tlog-proof")!)],
     ["a proof missing", "audit.inclusion", (files) => files.delete("audit/3.tlog-proof")],
     ["entries gone and their proofs left", "audit.chain", (files) => files.delete("audit/entries.jsonl")],
-  ])("with %s is found", async (_, check, change) => {
+  ])("with %s is found (T2)", async (_, check, change) => {
     expect(await failedAfter(change)).toBe(check);
   });
 

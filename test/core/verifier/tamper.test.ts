@@ -49,7 +49,7 @@ test("the pack itself is valid, also when it is put together again", async () =>
 });
 
 describe("a changed byte", () => {
-  test("of the zip, wherever it is, breaks its structure", async () => {
+  test("of the zip, wherever it is, breaks its structure (T1)", async () => {
     const next = draws(11);
     const missed: number[] = [];
     for (let count = 0; count < 2_000; count += 1) {
@@ -59,7 +59,7 @@ describe("a changed byte", () => {
     expect(missed).toEqual([]);
   });
 
-  test("of a file that is zipped again is not as the manifest lists it", async () => {
+  test("of a file that is zipped again is not as the manifest lists it (T1)", async () => {
     const missed: string[] = [];
     const named = new Set<string>();
     for (const { path, at, files } of changes(8, 12)) {
@@ -71,7 +71,7 @@ describe("a changed byte", () => {
     expect([...named].sort()).toEqual(["manifest.files", "manifest.signature"]); // the second for the note itself
   });
 
-  test("of a file whose lists are put in order again breaks the issuer's signature", async () => {
+  test("of a file whose lists are put in order again breaks the issuer's signature (T1)", async () => {
     const missed: string[] = [];
     for (const { path, at, files } of changes(6, 13)) {
       const isList = path === "manifest.json" || path.startsWith("MANIFEST."); // putting in order would undo the change
@@ -82,7 +82,7 @@ describe("a changed byte", () => {
     expect(missed).toEqual([]);
   });
 
-  test("of a file that somebody signs again with a key of his own is not the issuer's", async () => {
+  test("of a file that somebody signs again with a key of his own is not the issuer's (T1)", async () => {
     const missed: string[] = [];
     for (const { path, at, files } of changes(6, 14)) {
       if (path === "manifest.json" || path.startsWith("MANIFEST.")) continue;
@@ -96,7 +96,7 @@ describe("a changed byte", () => {
   const isBound = (path: string): boolean =>
     /^(?:fingerprint\/|subject\/|policies\/.*txt$|anchors\/.*(?:statement\.json|proof|checkpoint\.txt)$|audit\/)/.test(path);
 
-  test("of a file that the fingerprint, a log or a witness binds is found even if the issuer himself signs again", async () => {
+  test("of a file that the fingerprint, a log or a witness binds is found even if the issuer himself signs again (T1)", async () => {
     const valid: string[] = [];
     const named = new Set<string>();
     for (const { path, at, files } of changes(12, 15)) {
@@ -127,7 +127,7 @@ describe("a changed byte", () => {
     );
   });
 
-  test("of a receipt is found even if the issuer himself signs again, but for the two times that are his own", async () => {
+  test("of a receipt is found even if the issuer himself signs again, but for the two times that are his own (T1)", async () => {
     const bytes = pack.get("anchors/issued/receipt.json")!;
     const text = textOf(pack, "anchors/issued/receipt.json");
     const ownTimes = [...text.matchAll(/"(?:submitted_at|verified_at)":"/g)].map(({ index, 0: name }) => index + name.length);
@@ -202,7 +202,7 @@ describe("another spelling of the same", () => {
     ["audit entries without their last line break", "audit.chain", replaced("audit/entries.jsonl", /\n$/, "")],
     ["audit entries with an empty line", "audit.chain", replaced("audit/entries.jsonl", "\n", "\n\n")],
     ["a record of heads with spaces", "audit.heads", asJson("audit/heads-record.json")],
-  ])("%s is refused", async (_, check, change) => {
+  ])("%s is refused (T3)", async (_, check, change) => {
     expect(await failedAfter(change)).toBe(check);
   });
 
@@ -214,7 +214,7 @@ describe("another spelling of the same", () => {
     ["a manifest with spaces", asJson("manifest.json"), "manifest.files"],
     ["a note with CRLF", replaced("MANIFEST.note", /\n/g, "\r\n"), "manifest.signature"],
     ["a note with other base64", replaced("MANIFEST.note", /=+\n$/, "\n"), "manifest.signature"],
-  ])("a manifest of %s is refused", async (_, change, check) => {
+  ])("a manifest of %s is refused (T3)", async (_, change, check) => {
     const files = new Map(pack);
     change(files);
     expect((await verdictOn(zipped(files))).failed).toBe(check);
@@ -230,7 +230,7 @@ describe("a further file", () => {
     "policies/privacy-x.txt",
     "certificate.JSON",
     "trust/key.pem",
-  ])("%s does not belong in a pack", async (path) => {
+  ])("%s does not belong in a pack (T3)", async (path) => {
     const files = new Map(pack).set(path, utf8("x"));
     const report = await verdictOn(zipped(await resigned(files, issuer)));
     expect(report).toMatchObject({ verdict: "invalid", failed: "zip.structure" });
@@ -264,7 +264,7 @@ describe("a missing file", () => {
 describe("signature lines", () => {
   const withLine = (path: string, line: string) => (files: Files) => setText(files, path, textOf(files, path) + line);
 
-  test("by keys that nobody knows are passed over", async () => {
+  test("by keys that nobody knows are passed over (T4)", async () => {
     const unknown = textOf(signedByStranger, "MANIFEST.note").split("\n\n")[1]!;
     const files = new Map(pack);
     withLine("MANIFEST.note", unknown)(files);
@@ -272,7 +272,7 @@ describe("signature lines", () => {
     expect(await failedAfter(withLine("anchors/issued/attested.tlog-proof", unknown))).toBe("valid");
   });
 
-  test("by a known key that are bad spoil the whole note, next to good ones too", async () => {
+  test("by a known key that are bad spoil the whole note, next to good ones too (T4)", async () => {
     const files = new Map(pack);
     const good = textOf(pack, "MANIFEST.note").split("\n\n")[1]!;
     const [, name = "", encoded = ""] = /^— (\S+) (\S+)/.exec(good) ?? [];

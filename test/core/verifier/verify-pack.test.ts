@@ -162,7 +162,7 @@ describe("redaction", () => {
     expect((await judged({ disclose: ["email"] })).notes).toContain("Not disclosed: first_name, phone.");
   });
 
-  test("by erasure leaves fingerprint and proofs valid", async () => {
+  test("by erasure leaves fingerprint and proofs valid (F9)", async () => {
     const report = await judged({ isErased: true });
     expect(report.verdict).toBe("valid");
     expect(idsThat(report, "skipped")).toEqual(expect.arrayContaining(["subject.commitments", "subject.disclosures"]));
