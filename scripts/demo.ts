@@ -1,5 +1,5 @@
 // `npm run demo`: issues a certificate through the public API of the running server, as the demo business.
-import { demoWorld, type DemoBusiness } from "./demo-world.ts";
+import { demoWorld, exampleOwnerEmail, type DemoBusiness } from "./demo-world.ts";
 import { ensureDevVars, localSettings } from "./settings.ts";
 
 interface Receipt {
@@ -60,7 +60,12 @@ if (process.argv.includes("--json")) {
       other_business: { ...credentials(world.other), business_id: world.other.id, owner_email: world.otherOwnerEmail },
       cert_id: data.cert_id,
       verify_url: data.verify_url,
-      examples: Object.fromEntries(Object.entries(world.examples).map(([name, business]) => [name, credentials(business)])),
+      examples: Object.fromEntries(
+        Object.entries(world.examples).map(([name, business]) => [
+          name,
+          { ...credentials(business), owner_email: exampleOwnerEmail(name) },
+        ]),
+      ),
     }),
   );
 } else {

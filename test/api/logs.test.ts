@@ -4,6 +4,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vi
 import { scheduled } from "../../workers/jobs/scheduled.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform } from "../../workers/services.ts";
+import { cookieOf, signIn, wrongFor } from "../support/people.ts";
 import { call, consentRequest, entryWith, issue, serviceWith, submission, world, type Call } from "../support/world.ts";
 
 const lines: string[] = [];
@@ -128,6 +129,47 @@ const useAll = async (service: Call): Promise<void> => {
   }
 };
 
+/** What people do who sign in, well and badly; every secret they are given on the way is added to those the log may not hold. */
+const useByPeople = async (service: Call): Promise<void> => {
+  const { cookie: _cookie, ...rest } = markedHeaders;
+  const send = (path: string, body: unknown, headers: Record<string, string> = {}, method = "POST") =>
+    service(path, { method, headers: { ...rest, "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
+  const email = `${marker}@example.com`;
+  const proof = { email, realm: "consumer", name: `${marker} name` };
+  await send("/v1/auth/request-code", { email, realm: "consumer" });
+  await send("/v1/auth/request-code", { email: marker, realm: marker });
+  await send("/v1/auth/request-code", { email, realm: "business" }, { origin: `https://${marker}.example` });
+  const { text } = (await service(`/dev/mail?to=${email}`)).body.messages[0];
+  const code = /\d{6}/.exec(text)?.[0] as string;
+  await send("/v1/auth/verify-code", { ...proof, code: marker });
+  await send("/v1/auth/verify-code", { ...proof, code: wrongFor(code) });
+  const signed = await send("/v1/auth/verify-code", { ...proof, code });
+  expect(signed.status).toBe(200);
+  const owner = await signIn(world.ownerEmail);
+  secrets.push(code, cookieOf(signed).slice(12), owner.cookie.slice(12));
+  await service(`/v1/auth/session?${marker}`, { headers: { ...markedHeaders, cookie: cookieOf(signed) } });
+  const webhook = { url: `https://hook1.merchant-tests.com/${marker}?${marker}`, description: marker };
+  const made = await send("/v1/webhooks", webhook, { ...owner, "idempotency-key": marker });
+  expect(made.status).toBe(201);
+  secrets.push(made.body.data.secret);
+  const at = `/v1/webhooks/${made.body.data.id}`;
+  for (const body of [{ ...webhook, [marker]: 1 }, { url: `https://${marker}.local/` }, { url: marker }, { ...webhook, events: [marker] }])
+    await send("/v1/webhooks", body, owner);
+  for (const [method, path] of [
+    ["PATCH", at],
+    ["POST", `${at}/rotate-secret`],
+    ["POST", `${at}/test`],
+    ["POST", `/v1/webhooks/deliveries/${marker}/replay`],
+    ["POST", `/v1/webhooks/${marker}/test`],
+    ["DELETE", `/v1/webhooks/${marker}`],
+    ["DELETE", at],
+  ] as const)
+    await send(path, { description: marker }, owner, method);
+  for (const path of ["/v1/webhooks", `${at}/secret`, `${at}/deliveries?before=${marker}`, `/v1/webhooks/${marker}/deliveries`])
+    await service(path, { headers: { ...markedHeaders, ...owner } });
+  await send("/v1/auth/logout", { [marker]: marker }, { cookie: cookieOf(signed) });
+};
+
 const secrets = [world.acme.keys.live, world.other.keys.live, world.acme.keys.live.slice(-20), "198.51.100.199"];
 const leaked = (): string[] =>
   lines.filter((line) => line.toLowerCase().includes(marker) || secrets.some((secret) => line.includes(secret)));
@@ -148,6 +190,19 @@ describe("the log", () => {
     expect(new Set(parsed.flatMap((line) => Object.keys(line)).filter((name) => !allowedMembers.includes(name)))).toEqual(new Set());
     for (const { status, code } of parsed.filter(({ route }) => route !== undefined))
       if (Number(status) >= 400) expect(code === undefined).toBe(false);
+  });
+
+  test("holds nothing of people who sign in, nor of the endpoints they manage, nor a secret they are shown", async () => {
+    vi.spyOn(globalThis, "fetch").mockImplementation(() => Promise.reject(new Error(`${marker} is not there`)));
+    await useByPeople(call);
+    expect(lines.length).toBeGreaterThan(25);
+    expect(leaked()).toEqual([]);
+    const members = lines.flatMap((line) => Object.keys(JSON.parse(line) as object));
+    expect(members.filter((name) => !allowedMembers.includes(name))).toEqual([]);
+    const route = lines
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .find((line) => line.route === "/v1/webhooks/:webhook_id");
+    expect(route).toMatchObject({ business_id: world.acme.id });
   });
 
   test("tells who called by id, and where by the template of the route", async () => {

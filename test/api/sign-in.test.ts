@@ -19,6 +19,7 @@ import {
   world,
   worldInSecondHome,
   type Answer,
+  type Call,
 } from "../support/world.ts";
 
 const { ownerEmail, memberEmail, consumerEmail } = world;
@@ -598,6 +599,19 @@ describe("a request from another site", () => {
     ["an address that was typed", { "sec-fetch-site": "none" }],
   ])("is not this: %s", async (_name, headers: Record<string, string>) => {
     expect((await call("/v1/auth/request-code", json({ email: ownerEmail, realm: "business" }, headers))).status).toBe(200);
+  });
+
+  test("is judged by the app's address, and in development also by the one that was asked", async () => {
+    const asked = (service: Call, origin: string) =>
+      service("/v1/auth/request-code", json({ email: ownerEmail, realm: "business" }, { origin }));
+    const local = serviceWith({}, "http://127.0.0.1:8787");
+    expect((await asked(local, "http://127.0.0.1:8787")).status).toBe(200);
+    expect((await asked(local, app)).status).toBe(200);
+    expect((await asked(local, "http://127.0.0.1:8788")).status).toBe(403);
+    const production = serviceWith({ ...productionSettings }, "https://api.svc.test");
+    expect((await asked(production, "https://app.svc.test")).status).toBe(200);
+    expect((await asked(production, "https://api.svc.test")).status).toBe(403);
+    expect((await asked(production, "https://verify.svc.test")).status).toBe(403);
   });
 
   test("a form is not JSON", async () => {

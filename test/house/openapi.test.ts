@@ -63,6 +63,13 @@ describe("every operation", () => {
     expect(withKey.filter(({ responses }) => !("401" in responses && "402" in responses)).map(({ path }) => path)).toEqual([]);
   });
 
+  test("answers a session it asks for with 401, and an unsafe request with one from elsewhere with 403", () => {
+    const sessioned = operations.filter(({ security }) => security.length > 0 && security.every((need) => "session" in need));
+    expect(sessioned.length).toBeGreaterThan(3);
+    expect(sessioned.filter(({ responses }) => !("401" in responses)).map(({ path }) => path)).toEqual([]);
+    expect(sessioned.filter(({ method, responses }) => method !== "get" && !("403" in responses)).map(({ path }) => path)).toEqual([]);
+  });
+
   test("describes each success with an example and each refusal with its code", () => {
     const unclear = operations.flatMap(({ operationId, responses }) =>
       Object.entries(responses)

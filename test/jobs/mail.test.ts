@@ -168,6 +168,22 @@ describe("a provider", () => {
   });
 });
 
+test("a sweep that fails keeps no mail from leaving", async () => {
+  await write();
+  await env.DB.prepare("CREATE TRIGGER no_sweep BEFORE DELETE ON sessions BEGIN SELECT RAISE(ABORT, 'injected'); END").run();
+  await env.DB.prepare(
+    "INSERT INTO sessions (token_hash, realm, user_id, created_at, expires_at) VALUES ('x', 'business', 'x', 0, 0)",
+  ).run();
+  try {
+    await scheduled(sending("accepted"), "* * * * *", now);
+    expect(sent.length).toBe(1);
+    expect(faults.some((fault) => fault.startsWith("expiry: "))).toBe(true);
+  } finally {
+    await env.DB.prepare("DROP TRIGGER no_sweep").run();
+    await env.DB.prepare("DELETE FROM sessions").run();
+  }
+});
+
 const message: MailMessage = { id: "m-1", to: "pat@example.com", from: "no-reply@example.com", subject: "s", text: "t", html: "<p>t" };
 
 describe("Cloudflare's Email Service", () => {

@@ -32,13 +32,16 @@ export const setSessionCookie = (c: Context<Api>, token: string, realm: Realm): 
 
 export const clearSessionCookie = (c: Context<Api>): void => setCookie(c, "", 0);
 
-const appOrigin = (c: Context<Api>): string => new URL(c.var.services.config.appUrl).origin;
+/** The app's own origin; in development also the one that was asked, since one machine has several names. */
+const isApp = (c: Context<Api>, origin: string): boolean =>
+  origin === new URL(c.var.services.config.appUrl).origin || (isPlainHttp(c) && origin === new URL(c.req.url).origin);
 
 /** Readable by the app's own pages, with the cookie, wherever the API is; by nobody else's. Also on errors. */
 export const appOnly: MiddlewareHandler<Api> = async (c, next) => {
   c.header("Vary", "Origin");
-  if (c.req.header("origin") === appOrigin(c)) {
-    c.header("Access-Control-Allow-Origin", appOrigin(c));
+  const origin = c.req.header("origin");
+  if (origin !== undefined && isApp(c, origin)) {
+    c.header("Access-Control-Allow-Origin", origin);
     c.header("Access-Control-Allow-Credentials", "true");
     c.header("Access-Control-Expose-Headers", "X-Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset");
   }
@@ -54,7 +57,7 @@ const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 export const sameOrigin: MiddlewareHandler<Api> = async (c, next) => {
   if (!safeMethods.has(c.req.method)) {
     const origin = c.req.header("origin");
-    const isForeign = origin !== undefined && origin !== appOrigin(c);
+    const isForeign = origin !== undefined && !isApp(c, origin);
     if (isForeign || c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site") return failure(c, "csrf_failed");
   }
   await next();

@@ -5,18 +5,26 @@ import { deleteExpiredAnswers } from "../../storage/idempotency.ts";
 import { deleteOldLoginCodes } from "../../storage/login-codes.ts";
 import { deleteEndedSessions } from "../../storage/sessions.ts";
 import { deleteOldCodes } from "../../storage/withdrawal-codes.ts";
+import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
 
-/** Stored answers of idempotency keys, codes that nobody can use, counts of past days, sessions that have ended: in every home. */
+/**
+ * Stored answers of idempotency keys, codes that nobody can use, counts of past days, sessions that have ended: in every home.
+ * Never throws: a sweep that fails is done a minute later, and what the minute does besides does not wait for it.
+ */
 export const dropExpired = async (platform: Platform): Promise<void> => {
   const now = platform.clock();
   for (const [, db] of platform.homes.all()) {
-    await db.batch([
-      deleteExpiredAnswers(db, now),
-      deleteOldLoginCodes(db, now),
-      deleteEndedSessions(db, now),
-      ...deleteOldCodes(db, now),
-      deleteOldMisses(db, Math.floor(now / dayMs)),
-    ]);
+    try {
+      await db.batch([
+        deleteExpiredAnswers(db, now),
+        deleteOldLoginCodes(db, now),
+        deleteEndedSessions(db, now),
+        ...deleteOldCodes(db, now),
+        deleteOldMisses(db, Math.floor(now / dayMs)),
+      ]);
+    } catch (error) {
+      platform.log.fault({ at: "expiry", error: kindOfError(error) });
+    }
   }
 };
