@@ -79,8 +79,12 @@ describe("the page of a certificate", () => {
     for (const link of links) expect((await call(new URL(link, `http://svc.test/c/${certId}`).pathname)).status).toBe(200);
   });
 
-  test("holds no form, no style and no script of its own", () => {
-    for (const name of ["form", "style", "iframe", "object", "embed", "base"]) expect(named(page.document, name), name).toEqual([]);
+  test("has forms to its own address only, and no style and no script of its own", () => {
+    for (const { attribs } of named(page.document, "form")) {
+      expect(attribs.method).toBe("post");
+      expect(attribs.action).toMatch(/^\/c\/cc_[0-9a-z]{26}\/withdraw(?:\/link)?$/);
+    }
+    for (const name of ["style", "iframe", "object", "embed", "base"]) expect(named(page.document, name), name).toEqual([]);
     expect(named(page.document, "script").map((element) => [element.attribs.type, element.attribs.src?.replace(/-\w+\.js$/, "")])).toEqual([
       ["module", "/a/verify"],
     ]);
@@ -440,18 +444,7 @@ describe("nothing to show", () => {
 
 describe("in production", () => {
   const production = async () => {
-    const hosts = { BASE_URL: "https://api.svc.example/v1", VERIFY_URL: "https://verify.svc.example", CDN_URL: "https://cdn.svc.example" };
-    const settings = {
-      ...env,
-      ...hosts,
-      MCP_URL: "https://mcp.svc.example",
-      APP_URL: "https://app.svc.example",
-      ENVIRONMENT: "production",
-      MAIL_TRANSPORT: productionSettings.MAIL_TRANSPORT,
-      MAIL_FROM: productionSettings.MAIL_FROM,
-      MAIL_HTTP_URL: productionSettings.MAIL_HTTP_URL,
-      MAIL_HTTP_TOKEN: productionSettings.MAIL_HTTP_TOKEN,
-    };
+    const settings = { ...env, ...productionSettings };
     const { DEV_RATE_SCALE: _scale, DEV_CLOCK_OFFSET_MS: _offset, DEV_FETCH_ALLOW: _allow, ...fit } = settings as Record<string, unknown>;
     const app = buildApp(await openPlatform(fit as never));
     return (url: string): Response | Promise<Response> => app.fetch(new Request(url), env, createExecutionContext());
@@ -460,20 +453,20 @@ describe("in production", () => {
   test("the page is served by its own host only", async () => {
     const ask = await production();
     const { cert_id } = await issue();
-    expect((await ask(`https://verify.svc.example/c/${cert_id}`)).status).toBe(200);
+    expect((await ask(`https://verify.svc.test/c/${cert_id}`)).status).toBe(200);
     for (const host of ["api", "cdn", "mcp", "app", "evil"]) {
-      expect((await ask(`https://${host}.svc.example/c/${cert_id}`)).status, host).toBe(404);
+      expect((await ask(`https://${host}.svc.test/c/${cert_id}`)).status, host).toBe(404);
     }
   });
 
   test("what its host does not know is a page; what the API does not know is JSON", async () => {
     const ask = await production();
     for (const path of ["/", "/c", "/robots.txt", "/v1/certs"]) {
-      const answer = await ask(`https://verify.svc.example${path}`);
+      const answer = await ask(`https://verify.svc.test${path}`);
       expect(answer.status, path).toBe(404);
       expect(answer.headers.get("content-type"), path).toBe("text/html; charset=UTF-8");
     }
-    expect((await ask("https://api.svc.example/v1/nothing")).headers.get("content-type")).toBe("application/json");
+    expect((await ask("https://api.svc.test/v1/nothing")).headers.get("content-type")).toBe("application/json");
   });
 });
 

@@ -10,7 +10,7 @@ const contextShape = /^[A-Za-z0-9_-]{43}$/;
 const keptSeconds = 86_400; // a day of codes from one browser is one context
 
 /** Browsers take a `__Host-` cookie only over https; in development there is none. */
-const isSecure = (c: Context<Api>): boolean => c.var.services.config.environment === "production";
+export const isSecure = (c: Context<Api>): boolean => c.var.services.config.environment === "production";
 
 const cookieName = (c: Context<Api>): string => (isSecure(c) ? "__Host-svc_withdrawal" : "svc_withdrawal");
 

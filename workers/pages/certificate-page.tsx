@@ -3,12 +3,15 @@
 // only its owner may see can get here. Elements marked `data-bound` are what client/verify.ts compares with the record.
 import type { Child, FC } from "hono/jsx";
 import { policiesStatus, publishedCanonical, type PublishedCertificate, type PublishedPolicy } from "../../core/certificates/published.ts";
-import { verifyUrlOf } from "../../core/certificates/views.ts";
+import { receiptUrlOf, verifyUrlOf } from "../../core/certificates/views.ts";
+import type { Instant } from "../../core/time.ts";
+import { isOverdue } from "../../core/withdrawals/acknowledge.ts";
 import type { CertificatePage } from "../operations/certificate-page.ts";
 import type { Words } from "./i18n/words.ts";
 import type { Page } from "./layout.tsx";
 import { CopyButton, Exact, filled, Foreign, Hash, Moment, numberText, Remarks, Sentence, Shape, type Setting } from "./parts.tsx";
 import { QrCode } from "./qr.tsx";
+import { unlessErased, WithdrawalForms, type LanguageChoice } from "./withdrawal-parts.tsx";
 
 interface Shown {
   readonly page: CertificatePage;
@@ -16,6 +19,8 @@ interface Shown {
   /** The service's own addresses, from its settings: a request never says where it is. */
   readonly verifyBase: string;
   readonly apiBase: string;
+  readonly now: Instant;
+  readonly choice: LanguageChoice;
 }
 
 type Part = FC<{ certificate: PublishedCertificate; setting: Setting }>;
@@ -65,7 +70,23 @@ const Opening: Part = ({ certificate, setting }) => {
         </p>
       </div>
       {certificate.environment === "sandbox" && <p class="notice caution">{words.summarySandbox}</p>}
-      {certificate.status === "revoked" && <p class="notice bad">{words.summaryWithdrawn}</p>}
+      {certificate.status === "revoked" && (
+        <p class="notice bad">
+          {words.summaryWithdrawn}
+          {certificate.withdrawal !== null && (
+            <>
+              {" "}
+              <Sentence
+                text={words.withdraw.summary}
+                parts={{
+                  date: <Moment at={certificate.withdrawal.withdrawnAt} setting={setting} />,
+                  deadline: <Moment at={certificate.withdrawal.ceaseBy} setting={setting} />,
+                }}
+              />
+            </>
+          )}
+        </p>
+      )}
       <p class="summary">
         <Sentence
           text={words.summary}
@@ -230,8 +251,58 @@ const openedText = (count: number, { words, language }: Setting): string => {
   return count === 1 ? words.openedOnce : filled(words.openedTimes, { count: numberText(count, language) });
 };
 
+/** The withdrawal, its place in the ledger, the deadline and what the business has said. */
+const WithdrawnEvents: FC<{ certificate: PublishedCertificate; setting: Setting; apiBase: string; now: Instant }> = ({
+  certificate: { id, withdrawal },
+  setting,
+  apiBase,
+  now,
+}) => {
+  if (withdrawal === null) return null;
+  const { words } = setting;
+  const { anchor, acknowledgedAt, ceaseBy } = withdrawal;
+  const isAnchored = anchor?.status === "anchored";
+  return (
+    <>
+      <Event kind="done">
+        {withdrawal.method === "business_recorded" ? words.withdraw.recordedByBusiness : words.withdrawnByPerson}{" "}
+        <Moment at={withdrawal.withdrawnAt} setting={setting} />
+        <p class="quiet">
+          <a href={receiptUrlOf(apiBase, id)} download={`withdrawal-${id}.json`}>
+            {words.withdraw.receipt}
+          </a>
+        </p>
+      </Event>
+      {anchor !== null && (
+        <Event kind={isAnchored ? "done" : "pending"}>
+          <span>
+            <Sentence
+              text={isAnchored ? words.withdraw.revocationAnchored : words.withdraw.revocationPending}
+              parts={{ ledger: <Exact text={anchor.ledgerId} /> }}
+            />
+          </span>
+        </Event>
+      )}
+      <Event kind="pending">
+        {words.withdraw.deadline} <Moment at={ceaseBy} setting={setting} />
+      </Event>
+      {acknowledgedAt !== null && (
+        <Event kind="done">
+          {words.withdraw.acknowledged} <Moment at={acknowledgedAt} setting={setting} />
+        </Event>
+      )}
+      {isOverdue(ceaseBy, acknowledgedAt, now) && <Event kind="counted">{words.withdraw.overdue}</Event>}
+    </>
+  );
+};
+
 /** Only what is so: an entry not yet made is said to be waiting, with what it is waiting for. */
-const Timeline: FC<{ page: CertificatePage; setting: Setting }> = ({ page: { certificate, loggedAt }, setting }) => {
+const Timeline: FC<{ page: CertificatePage; setting: Setting; apiBase: string; now: Instant }> = ({
+  page: { certificate, loggedAt },
+  setting,
+  apiBase,
+  now,
+}) => {
   const { words } = setting;
   const { anchor } = certificate;
   const ledger = anchor === null ? null : <Exact text={anchor.ledgerId} />;
@@ -264,7 +335,7 @@ const Timeline: FC<{ page: CertificatePage; setting: Setting }> = ({ page: { cer
             <p class="quiet">{words.anchoredPendingNote}</p>
           </Event>
         )}
-        {certificate.status === "revoked" && <Event kind="done">{words.withdrawnByPerson}</Event>}
+        <WithdrawnEvents certificate={certificate} setting={setting} apiBase={apiBase} now={now} />
         <Event kind="counted">{openedText(certificate.viewCount, setting)}</Event>
       </ol>
     </Section>
@@ -389,17 +460,13 @@ const Policies: Part = ({ certificate, setting }) => {
   );
 };
 
-const Withdrawal: Part = ({ certificate, setting: { words } }) => (
-  <Section name="withdrawal" heading={words.isThisYou}>
-    <p>
-      <Sentence
-        text={words.tellBusiness}
-        parts={{
-          business: <Exact text={certificate.businessName} bound="business.name" />,
-          id: <Hash value={certificate.id} bound="cert_id" />,
-        }}
-      />
-    </p>
+const Withdrawal: FC<{ certificate: PublishedCertificate; setting: Setting; choice: LanguageChoice }> = ({
+  certificate,
+  setting,
+  choice,
+}) => (
+  <Section name="withdrawal" heading={setting.words.isThisYou}>
+    <WithdrawalForms certificate={unlessErased(certificate)} setting={setting} choice={choice} />
   </Section>
 );
 
@@ -428,10 +495,10 @@ export const certificatePage = (shown: Shown): Page => {
         <Disclosure certificate={certificate} setting={setting} />
         <Recipients certificate={certificate} setting={setting} />
         <Details certificate={certificate} setting={setting} />
-        <Timeline page={page} setting={setting} />
+        <Timeline page={page} setting={setting} apiBase={shown.apiBase} now={shown.now} />
         <Check {...shown} />
         <Policies certificate={certificate} setting={setting} />
-        {certificate.status === "active" && <Withdrawal certificate={certificate} setting={setting} />}
+        {certificate.status === "active" && <Withdrawal certificate={certificate} setting={setting} choice={shown.choice} />}
         <Address url={verifyUrlOf(shown.verifyBase, certificate.id)} words={words} />
       </article>
     ),

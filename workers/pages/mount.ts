@@ -6,12 +6,14 @@ import { mountDevMail } from "./dev-mail.tsx";
 import { mountDocs } from "./docs.tsx";
 import { noSuchPage, onPageFault, readOnlyPage } from "./notices.tsx";
 import { mountVerify } from "./verify.tsx";
+import { mountWithdrawalPages } from "./withdrawal.tsx";
 
 export const mountPages = (app: Hono<Api>, config: Config): void => {
   mountDocs(app);
   if (config.environment === "development") mountDevMail(app);
   const pages = new Hono<Api>();
   mountVerify(pages);
+  mountWithdrawalPages(pages);
   pages.all("*", (c) => (c.req.method === "GET" || c.req.method === "HEAD" ? noSuchPage(c) : readOnlyPage(c)));
   pages.onError(onPageFault);
   app.route("/c", pages);

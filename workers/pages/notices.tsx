@@ -39,6 +39,14 @@ export const noSuchPage = (c: Context<Api>): Promise<Response> =>
 export const crowdedPage = (c: Context<Api>, seconds: string): Promise<Response> =>
   notice(c, "rate_limited", (words) => ({ title: words.crowded, advice: filled(words.crowdedAdvice, { seconds }) }));
 
+/** Too many forms from one network; the wait is the one in Retry-After. */
+export const crowdedFormPage = (c: Context<Api>, seconds: string): Promise<Response> =>
+  notice(c, "rate_limited", (words) => ({ title: words.crowdedForm, advice: filled(words.crowdedFormAdvice, { seconds }) }));
+
+/** A form that did not come from our own page, or is none of ours. */
+export const foreignFormPage = (c: Context<Api>): Promise<Response> =>
+  notice(c, "forbidden", (words) => ({ title: words.withdraw.foreign, advice: words.withdraw.foreignAdvice }));
+
 export const readOnlyPage = (c: Context<Api>): Promise<Response> => {
   c.header("Allow", "GET, HEAD");
   return notice(c, "method_not_allowed", (words) => ({ title: words.readOnly, advice: words.readOnlyAdvice }));

@@ -7,6 +7,7 @@ import type { Api } from "../api/context.ts";
 import { openCertificatePage } from "../operations/certificate-page.ts";
 import { certificatePage } from "./certificate-page.tsx";
 import { formatPage } from "./format-page.tsx";
+import { chosenLanguage } from "./language.ts";
 import { pageAnswer } from "./layout.tsx";
 import { crowdedPage, noSuchPage } from "./notices.tsx";
 
@@ -28,7 +29,16 @@ const verify = async (c: Context<Api>): Promise<Response> => {
     isUnread: isUnread(c),
   });
   if (!opened.ok) return noSuchPage(c);
-  return pageAnswer(c, 200, (setting) => certificatePage({ page: opened.value, setting, verifyBase: verifyUrl, apiBase: baseUrl }));
+  return pageAnswer(c, 200, (setting) =>
+    certificatePage({
+      page: opened.value,
+      setting,
+      verifyBase: verifyUrl,
+      apiBase: baseUrl,
+      now: services.clock(),
+      choice: chosenLanguage(c.req.query("lang")),
+    }),
+  );
 };
 
 export const mountVerify = (pages: Hono<Api>): void => {

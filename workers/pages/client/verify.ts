@@ -1,6 +1,7 @@
 // The certificate page checks itself in the visitor's browser: the fingerprint is recomputed from the record, and the
 // record is put together again from what the page shows, so that a page that shows something else is found out. Nothing is
 // fetched. Elements marked `data-bound` hold exactly one member of the record each.
+import "./manage-link.ts";
 import { hexOf, utf8 } from "../../../core/bytes.ts";
 import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
 

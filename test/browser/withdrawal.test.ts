@@ -1,0 +1,272 @@
+// Withdrawing in a real browser: with scripts and without, by code and by link, with the keyboard alone, in three languages,
+// on a wide and on a narrow window.
+import { mkdirSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { accessibilityFindings, fitsItsWidth, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+
+let service: LocalService;
+let browser: Browser;
+
+beforeAll(async () => {
+  [service, browser] = await Promise.all([startLocalService({ DEV_RATE_SCALE: "1000" }), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await service.stop();
+});
+
+interface Held {
+  readonly certId: string;
+  readonly email: string;
+  readonly verifyUrl: string;
+  readonly manageUrl: string;
+}
+
+let people = 0;
+const issue = async (fields?: Record<string, string>): Promise<Held> => {
+  people += 1;
+  const email = `pat.${people}@example.com`;
+  const response = await fetch(`${service.origin}/v1/consent`, {
+    method: "POST",
+    headers: { "content-type": "application/json", origin: service.demoOrigin },
+    body: JSON.stringify({
+      client_id: service.world.acme.clients.live,
+      fields: fields ?? { email, full_name: "Pat Sample" },
+      disclosure_text: "I agree that Acme Solar LLC may call me about solar quotes.",
+      entities: ["Acme Solar LLC"],
+      purpose: "solar quote follow-up",
+      page_url: `${service.demoOrigin}/`,
+    }),
+  });
+  const { data } = (await response.json()) as { data: { cert_id: string; verify_url: string; manage_url: string } };
+  return { certId: data.cert_id, email, verifyUrl: data.verify_url, manageUrl: data.manage_url };
+};
+
+const statusOf = async (certId: string): Promise<string> =>
+  ((await (await fetch(`${service.origin}/v1/certs/${certId}/verify`)).json()) as { data: { status: string } }).data.status;
+
+/** The newest code mailed to an address, as /dev/mail shows it. */
+const codeFor = async (email: string): Promise<string> => {
+  const { messages } = (await (await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`)).json()) as {
+    messages: { text: string }[];
+  };
+  return /^\d{6}$/m.exec(messages[0]?.text ?? "")?.[0] ?? "";
+};
+const otherThan = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
+
+const keep = async (page: Page, name: string): Promise<void> => {
+  if (process.env.UPDATE_SCREENSHOTS !== "1") return;
+  mkdirSync("docs/images", { recursive: true });
+  await page.screenshot({ path: `docs/images/${name}.png`, fullPage: true });
+};
+const narrow: BrowserContextOptions = { viewport: { width: 360, height: 740 }, hasTouch: true };
+
+const withdrawInBrowser = async ({ page }: OpenPage, mine: Held): Promise<void> => {
+  await page.goto(mine.verifyUrl);
+  await page.getByLabel("Your e-mail address").fill(mine.email);
+  await page.getByRole("button", { name: "Send me a code" }).click();
+  await page.waitForURL("**/withdraw");
+  await page.getByLabel("Six-digit code").fill(await codeFor(mine.email));
+  await page.getByRole("button", { name: "Withdraw my consent" }).click();
+  await page.waitForURL("**/withdrawn");
+};
+
+describe("the person on a certificate", () => {
+  test.each([
+    ["with scripts", {}],
+    ["without scripts", { javaScriptEnabled: false }],
+    ["without scripts on a telephone", { ...narrow, javaScriptEnabled: false }],
+  ] as const)("withdraws %s, with the code from the mail", async (_name, options) => {
+    const mine = await issue();
+    const opened = await openPage(browser, options);
+    await withdrawInBrowser(opened, mine);
+    const { page, complaints, close } = opened;
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Consent withdrawn");
+    expect(await statusOf(mine.certId)).toBe("revoked");
+    const receipt = page.getByRole("link", { name: "Save the signed receipt" });
+    const saved = await fetch((await receipt.getAttribute("href")) as string);
+    expect(((await saved.json()) as { data: { receipt: object } }).data.receipt).toMatchObject({
+      cert_id: mine.certId,
+      method: "email_code",
+    });
+    await page.getByRole("link", { name: "Back to the certificate" }).click();
+    expect(await page.locator(".statuses").textContent()).toBe("Withdrawn");
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test("hears of a wrong code, keeps the address, and may try again; loading the page again spends no try", async () => {
+    const mine = await issue();
+    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    await page.goto(mine.verifyUrl);
+    await page.getByLabel("Your e-mail address").fill(mine.email);
+    await page.getByRole("button", { name: "Send me a code" }).click();
+    const code = await codeFor(mine.email);
+    const answer = async (text: string): Promise<void> => {
+      await page.getByLabel("Six-digit code").fill(text);
+      await page.getByRole("button", { name: "Withdraw my consent" }).click();
+    };
+    await answer("12 34");
+    expect(await page.getByRole("alert").textContent()).toContain("The code has six digits");
+    expect(await page.getByLabel("Six-digit code").inputValue()).toBe("12 34");
+    for (let tries = 0; tries < 4; tries += 1) {
+      await answer(otherThan(code));
+      await page.reload();
+      await page.reload();
+    }
+    expect(await page.getByRole("alert").textContent()).toContain("not right");
+    expect(await page.title()).toMatch(/^Error: /);
+    await answer(`${code.slice(0, 3)} ${code.slice(3)}`);
+    await page.waitForURL("**/withdrawn");
+    expect(await statusOf(mine.certId)).toBe("revoked");
+    await close();
+  });
+
+  test("who types something that is no address is told so, and it is kept", async () => {
+    const mine = await issue();
+    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    await page.goto(mine.verifyUrl);
+    const field = page.getByLabel("Your e-mail address");
+    await field.evaluate((input: HTMLInputElement) => input.setAttribute("type", "text")).catch(() => null);
+    await page.request.post(`${mine.verifyUrl}/withdraw`, { form: { email: "pat" } }).then(async (response) => {
+      expect(response.status()).toBe(400);
+      expect(await response.text()).toContain('value="pat"');
+    });
+    await close();
+  });
+
+  test("withdraws from everything the business holds under the address", async () => {
+    const fields = { email: "everything@example.com" };
+    const [mine, second] = [await issue(fields), await issue(fields)];
+    const { page, close } = await openPage(browser);
+    await page.goto(mine.verifyUrl);
+    await page.getByLabel("Your e-mail address").fill(fields.email);
+    await page.getByRole("button", { name: "Send me a code" }).click();
+    await page.getByLabel("Six-digit code").fill(await codeFor(fields.email));
+    await page.getByLabel("everything this business holds under my address").check();
+    await page.getByRole("button", { name: "Withdraw my consent" }).click();
+    await page.waitForURL("**/withdrawn");
+    expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["revoked", "revoked"]);
+    await close();
+  });
+
+  test("with the link from the form withdraws by one press, and its token is gone from the address bar", async () => {
+    const mine = await issue();
+    const requested: string[] = [];
+    const { page, complaints, close } = await openPage(browser);
+    page.on("request", (request) => requested.push(`${request.url()} ${request.postData() ?? ""}`));
+    await page.goto(mine.manageUrl);
+    const button = page.locator("#withdraw-link").getByRole("button", { name: "Withdraw my consent" });
+    await button.waitFor();
+    expect(page.url()).toBe(mine.verifyUrl);
+    expect(await statusOf(mine.certId)).toBe("active"); // opening the link does nothing by itself
+    const token = mine.manageUrl.split("#m=")[1] as string;
+    expect(requested.filter((request) => request.includes(token))).toEqual([]);
+    await keep(page, "withdraw-link");
+    await button.click();
+    await page.waitForURL("**/withdrawn");
+    expect(await statusOf(mine.certId)).toBe("revoked");
+    expect(requested.filter((request) => request.includes(token))).toEqual([`${mine.verifyUrl}/withdraw/link token=${token}`]);
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test("whose link is wrong is shown the form for a code", async () => {
+    const mine = await issue();
+    const { page, close } = await openPage(browser);
+    await page.goto(`${mine.verifyUrl}#m=${"A".repeat(43)}`);
+    await page.locator("#withdraw-link").getByRole("button").click();
+    await page.waitForURL("**/withdraw?answer=link");
+    expect(await page.getByRole("alert").textContent()).toContain("This link does not withdraw");
+    expect(await page.getByLabel("Your e-mail address").isVisible()).toBe(true);
+    await close();
+  });
+
+  test("whose certificate holds no address is told of the link and the business", async () => {
+    const mine = await issue({ full_name: "Pat Sample" });
+    const { page, close } = await openPage(browser);
+    await page.goto(mine.verifyUrl);
+    expect(await page.locator(".withdrawal").textContent()).toContain("holds no e-mail address");
+    expect(await page.getByLabel("Your e-mail address").count()).toBe(0);
+    await close();
+  });
+
+  test("needs the keyboard only", async () => {
+    const mine = await issue();
+    const { page, close } = await openPage(browser);
+    await page.goto(mine.verifyUrl);
+    await page.getByLabel("Your e-mail address").focus();
+    await page.keyboard.type(mine.email);
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/withdraw");
+    const code = await codeFor(mine.email);
+    const focused = () => page.evaluate(() => document.activeElement?.id ?? "");
+    for (let tabs = 0; tabs < 20 && (await focused()) !== "withdraw-code"; tabs += 1) await page.keyboard.press("Tab");
+    await page.keyboard.type(code);
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("ArrowDown"); // everything
+    await page.keyboard.press("ArrowUp"); // this certificate
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Withdraw my consent");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/withdrawn");
+    expect(await statusOf(mine.certId)).toBe("revoked");
+    await close();
+  });
+});
+
+describe("every page of withdrawing", () => {
+  const wide: BrowserContextOptions = {};
+  const settings: readonly (readonly [string, BrowserContextOptions])[] = [
+    ["wide", wide],
+    ["narrow", narrow],
+    ["dark", { colorScheme: "dark" }],
+  ];
+
+  test.each(settings)("is accessible and fits its window: %s", async (name, options) => {
+    for (const language of ["en", "es", "fr-CA"]) {
+      const mine = await issue();
+      const { page, complaints, close } = await openPage(browser, options);
+      const check = async (at: string): Promise<void> => {
+        expect(await accessibilityFindings(page), `${language} ${at}`).toEqual([]);
+        expect(await fitsItsWidth(page), `${language} ${at}`).toBe(true);
+        expect(await page.locator("html").getAttribute("lang")).toBe(language);
+        if (language === "en") await keep(page, `withdraw-${at}-${name}`);
+      };
+      await page.goto(`${mine.verifyUrl}?lang=${language}`);
+      await check("certificate");
+      await page.locator("#withdraw-email").fill(mine.email);
+      await page.locator(".withdrawal form:not(#withdraw-link) button").click();
+      await page.waitForURL("**/withdraw?lang=*");
+      await check("code");
+      await page.locator("#withdraw-code").fill("000000");
+      await page.locator("form .primary").click();
+      await page.waitForURL("**/withdraw?answer=failed*");
+      await check("error");
+      await page.locator("#withdraw-code").fill(await codeFor(mine.email));
+      await page.locator("form .primary").click();
+      await page.waitForURL("**/withdrawn?lang=*");
+      await check("done");
+      await page.goto(`${mine.verifyUrl}?lang=${language}`);
+      await check("withdrawn");
+      expect(complaints).toEqual([]);
+      await close();
+    }
+  });
+});
+
+describe("forms from elsewhere", () => {
+  test("a form that another site sends is refused, and changes nothing", async () => {
+    const mine = await issue();
+    const response = await fetch(`${mine.verifyUrl}/withdraw/link`, {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded", origin: "https://evil.example", "sec-fetch-site": "cross-site" },
+      body: `token=${mine.manageUrl.split("#m=")[1]}`,
+    });
+    expect(response.status).toBe(403);
+    expect(await response.text()).toContain("This form was sent from another site");
+    expect(await statusOf(mine.certId)).toBe("active");
+  });
+});

@@ -1,0 +1,16 @@
+// A form as browsers post it, read once: small, UTF-8, and each field at most once.
+
+const mostBytes = 4 * 1_024; // an address, a code or a token, and a choice
+
+/** Null for anything that no form of ours sends. */
+export const readForm = async (request: Request): Promise<ReadonlyMap<string, string> | null> => {
+  const bytes = new Uint8Array(await request.arrayBuffer());
+  const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
+  if (type !== "application/x-www-form-urlencoded" || bytes.length > mostBytes) return null;
+  const fields = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(new TextDecoder().decode(bytes))) {
+    if (fields.has(name)) return null;
+    fields.set(name, value);
+  }
+  return fields;
+};

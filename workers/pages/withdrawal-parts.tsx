@@ -1,0 +1,254 @@
+// What the pages of withdrawing say: the form on the certificate, the page for the address, the page for the code, and what
+// is so afterwards. Every form works without a script; an error keeps what was typed and says what to do.
+import type { Child, FC } from "hono/jsx";
+import type { PublishedCertificate, PublishedWithdrawal } from "../../core/certificates/published.ts";
+import type { Page } from "./layout.tsx";
+import { Exact, Hash, Moment, Sentence, Shape, type Setting } from "./parts.tsx";
+
+type About = Pick<PublishedCertificate, "id" | "businessName" | "subjectMasked">;
+
+/** Of a person who was erased nothing is shown, not even masked, and no mail can be sent. */
+export const unlessErased = (certificate: PublishedCertificate): About =>
+  certificate.subjectErasedAt === null ? certificate : { ...certificate, subjectMasked: {} };
+
+/** Forms keep the language that was chosen by hand; otherwise the browser asks for its own again. */
+export type LanguageChoice = string | null;
+export const inLanguage = (path: string, choice: LanguageChoice): string => (choice === null ? path : `${path}?lang=${choice}`);
+
+const FieldError: FC<{ id: string; text: string; setting: Setting }> = ({ id, text, setting: { words } }) => (
+  <p class="field-error" id={id} role="alert">
+    <Shape name="warning" />
+    <span>
+      <strong>{words.withdraw.error}</strong> {text}
+    </span>
+  </p>
+);
+
+interface EmailForm {
+  readonly certificate: About;
+  readonly setting: Setting;
+  readonly choice: LanguageChoice;
+  readonly typed?: string;
+  readonly error?: string | undefined;
+}
+
+/** Step one: the address. */
+const EmailForm: FC<EmailForm> = ({ certificate, setting, choice, typed, error }) => {
+  const words = setting.words.withdraw;
+  const masked = certificate.subjectMasked.email ?? "";
+  const described = ["withdraw-email-hint", ...(error === undefined ? [] : ["withdraw-email-error"])].join(" ");
+  return (
+    <form method="post" action={inLanguage(`/c/${certificate.id}/withdraw`, choice)} class="form">
+      <label for="withdraw-email">{words.email}</label>
+      <p class="quiet" id="withdraw-email-hint">
+        <Sentence text={words.emailHint} parts={{ masked: <Exact text={masked} /> }} />
+      </p>
+      {error !== undefined && <FieldError id="withdraw-email-error" text={error} setting={setting} />}
+      <input
+        id="withdraw-email"
+        name="email"
+        type="email"
+        autocomplete="email"
+        maxlength={320}
+        required
+        value={typed}
+        dir="ltr"
+        spellcheck={false}
+        aria-describedby={described}
+        aria-invalid={error === undefined ? undefined : "true"}
+      />
+      <button type="submit" class="primary">
+        {words.send}
+      </button>
+    </form>
+  );
+};
+
+/** What the page's script fills in and shows when the reader came by the link from the 201. */
+const LinkForm: FC<{ certificate: About; setting: Setting; choice: LanguageChoice }> = ({ certificate, setting, choice }) => {
+  const words = setting.words.withdraw;
+  return (
+    <form method="post" action={inLanguage(`/c/${certificate.id}/withdraw/link`, choice)} class="form link-form" id="withdraw-link" hidden>
+      <h3 tabindex={-1}>{words.linkHeading}</h3>
+      <p>{words.linkIntro}</p>
+      <input type="hidden" name="token" value="" />
+      <button type="submit" class="primary">
+        {words.linkSubmit}
+      </button>
+    </form>
+  );
+};
+
+/** On the certificate's own page. */
+export const WithdrawalForms: FC<{ certificate: About; setting: Setting; choice: LanguageChoice }> = ({ certificate, setting, choice }) => {
+  const words = setting.words.withdraw;
+  const hasEmail = (certificate.subjectMasked.email ?? "") !== "";
+  return (
+    <>
+      <LinkForm certificate={certificate} setting={setting} choice={choice} />
+      <p>{hasEmail ? words.intro : words.noEmail}</p>
+      {hasEmail && <EmailForm certificate={certificate} setting={setting} choice={choice} />}
+      <p class="quiet">
+        {words.linkHint}{" "}
+        <Sentence
+          text={words.orTell}
+          parts={{
+            business: <Exact text={certificate.businessName} bound="business.name" />,
+            id: <Hash value={certificate.id} bound="cert_id" />,
+          }}
+        />
+      </p>
+    </>
+  );
+};
+
+const titled = (title: string, error: string | undefined, { words }: Setting): string =>
+  error === undefined ? title : `${words.withdraw.error} ${title}`;
+
+const Step: FC<{ certificate: About; setting: Setting; choice: LanguageChoice; heading: string; children?: Child }> = ({
+  certificate,
+  setting: { words },
+  choice,
+  heading,
+  children,
+}) => (
+  <article class="step">
+    <header>
+      <h1>{heading}</h1>
+      <p class="quiet">
+        <Sentence text={words.withdraw.given} parts={{ business: <Exact text={certificate.businessName} /> }} />
+      </p>
+    </header>
+    {children}
+    <p class="leave">
+      <a href={inLanguage(`/c/${certificate.id}`, choice)}>{words.withdraw.back}</a>
+    </p>
+  </article>
+);
+
+/** The page of step one, for whoever comes back to it or typed something that is no address. */
+export const emailPage = (asked: EmailForm): Page => {
+  const { certificate, setting, choice, error } = asked;
+  const words = setting.words.withdraw;
+  return {
+    title: titled(words.askTitle, error, setting),
+    content: (
+      <Step certificate={certificate} setting={setting} choice={choice} heading={words.title}>
+        <p>{words.intro}</p>
+        <EmailForm {...asked} />
+      </Step>
+    ),
+  };
+};
+
+interface CodeForm {
+  readonly certificate: About;
+  readonly setting: Setting;
+  readonly choice: LanguageChoice;
+  readonly email: string;
+  readonly typed?: string | undefined;
+  readonly error?: string | undefined;
+}
+
+const ScopeChoice: FC<{ setting: Setting }> = ({ setting: { words } }) => (
+  <fieldset>
+    <legend>{words.withdraw.scope}</legend>
+    <p>
+      <input type="radio" name="scope" value="certificate" id="scope-certificate" checked />
+      <label for="scope-certificate">{words.withdraw.scopeCertificate}</label>
+    </p>
+    <p>
+      <input type="radio" name="scope" value="business" id="scope-business" />
+      <label for="scope-business">{words.withdraw.scopeBusiness}</label>
+    </p>
+  </fieldset>
+);
+
+/** Step two: the code, and what follows from it. */
+export const codePage = ({ certificate, setting, choice, email, typed, error }: CodeForm): Page => {
+  const words = setting.words.withdraw;
+  const path = `/c/${certificate.id}/withdraw`;
+  return {
+    title: titled(words.codeTitle, error, setting),
+    content: (
+      <Step certificate={certificate} setting={setting} choice={choice} heading={words.title}>
+        <p role="status">
+          <Sentence text={words.sent} parts={{ email: <Exact text={email} /> }} />
+        </p>
+        <form method="post" action={inLanguage(`${path}/confirm`, choice)} class="form">
+          <label for="withdraw-code">{words.code}</label>
+          {error !== undefined && <FieldError id="withdraw-code-error" text={error} setting={setting} />}
+          <input
+            id="withdraw-code"
+            name="code"
+            type="text"
+            inputmode="numeric"
+            autocomplete="one-time-code"
+            maxlength={20}
+            required
+            value={typed}
+            dir="ltr"
+            class="code"
+            aria-describedby={error === undefined ? undefined : "withdraw-code-error"}
+            aria-invalid={error === undefined ? undefined : "true"}
+          />
+          <ScopeChoice setting={setting} />
+          <p>{words.consequence}</p>
+          <button type="submit" class="primary">
+            {words.confirm}
+          </button>
+        </form>
+        <form method="post" action={inLanguage(path, choice)} class="form quiet-form">
+          <input type="hidden" name="email" value={email} />
+          <button type="submit">{words.again}</button>
+          <a href={inLanguage(`/c/${certificate.id}`, choice)}>{words.otherAddress}</a>
+        </form>
+      </Step>
+    ),
+  };
+};
+
+/** What is so once it is withdrawn. */
+export const withdrawnPage = (shown: {
+  readonly certificate: About;
+  readonly withdrawal: PublishedWithdrawal;
+  readonly receiptUrl: string;
+  readonly setting: Setting;
+  readonly choice: LanguageChoice;
+}): Page => {
+  const { certificate, withdrawal, setting, choice } = shown;
+  const words = setting.words.withdraw;
+  return {
+    title: words.doneTitle,
+    content: (
+      <Step certificate={certificate} setting={setting} choice={choice} heading={words.doneTitle}>
+        <p class="notice good" role="status">
+          <Shape name="tick" /> <Sentence text={words.done} parts={{ business: <Exact text={certificate.businessName} /> }} />
+        </p>
+        <dl>
+          <div>
+            <dt>{words.doneAt}</dt>
+            <dd>
+              <Moment at={withdrawal.withdrawnAt} setting={setting} />
+            </dd>
+          </div>
+          <div>
+            <dt>{words.doneBy}</dt>
+            <dd>
+              <Moment at={withdrawal.ceaseBy} setting={setting} />
+            </dd>
+          </div>
+        </dl>
+        <p>
+          {words.doneNext} <Hash value={certificate.id} />
+        </p>
+        <p>
+          <a href={shown.receiptUrl} download={`withdrawal-${certificate.id}.json`}>
+            {words.receipt}
+          </a>
+        </p>
+        <p class="quiet">{words.receiptHint}</p>
+      </Step>
+    ),
+  };
+};

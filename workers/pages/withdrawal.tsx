@@ -1,0 +1,173 @@
+// Withdrawing in a browser, with or without scripts: plain forms, each answered by a redirect to a page that can be loaded
+// again without doing anything twice. POST /c/{id}/withdraw asks for a code, GET shows the form for it, POST …/confirm
+// answers it, POST …/link follows the link from the 201, GET /c/{id}/withdrawn says what is so afterwards.
+import type { Context, Hono } from "hono";
+import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { addressKey } from "../../core/access/address.ts";
+import { receiptUrlOf } from "../../core/certificates/views.ts";
+import type { PublishedCertificate } from "../../core/certificates/published.ts";
+import { certIdOf, type CertId } from "../../core/ids.ts";
+import { isMailbox } from "../../core/mailbox.ts";
+import { codePattern } from "../../core/withdrawals/code.ts";
+import { limited } from "../api/guards.ts";
+import type { Api } from "../api/context.ts";
+import { isSecure, openWithdrawalContext, withdrawalContext } from "../api/withdrawal-context.ts";
+import type { LimitName } from "../limits.ts";
+import { verifyCertificate } from "../operations/certificates.ts";
+import { askedSeconds, openAsked, sealAsked } from "../operations/withdrawal-form.ts";
+import { confirmWithdrawal, requestWithdrawalCode, withdrawByLink } from "../operations/withdrawals.ts";
+import { readForm } from "./form-body.ts";
+import { chosenLanguage, pageLanguage } from "./language.ts";
+import { pageAnswer } from "./layout.tsx";
+import { crowdedFormPage, foreignFormPage, noSuchPage } from "./notices.tsx";
+import { codePage, emailPage, inLanguage, unlessErased, withdrawnPage, type LanguageChoice } from "./withdrawal-parts.tsx";
+
+const choiceOf = (c: Context<Api>): LanguageChoice => chosenLanguage(c.req.query("lang"));
+
+const askedCookie = (c: Context<Api>): string => (isSecure(c) ? "__Host-svc_asked" : "svc_asked");
+
+/**
+ * From our own page. Browsers that say where a form comes from must say "here"; older ones send an Origin, which the
+ * referrer policy of our pages turns into `null`. The code or the token is the proof either way.
+ */
+const isOwnForm = (c: Context<Api>): boolean => {
+  const site = c.req.header("sec-fetch-site");
+  if (site !== undefined) return site === "same-origin";
+  const origin = c.req.header("origin");
+  return origin === undefined || origin === "null" || origin === new URL(c.var.services.config.verifyUrl).origin;
+};
+
+const certificateOf = async (c: Context<Api>): Promise<PublishedCertificate | null> => {
+  const certId = certIdOf(c.req.param("id") ?? "");
+  const found = certId === null ? null : await verifyCertificate(c.var.services, certId);
+  return found?.ok ? { ...found.value, ...unlessErased(found.value) } : null;
+};
+
+/** The address typed a moment ago for this certificate. */
+const askedAddress = async (c: Context<Api>, certId: CertId): Promise<string | null> => {
+  const sealed = getCookie(c, askedCookie(c));
+  return sealed === undefined ? null : openAsked(c.var.services, certId, sealed);
+};
+
+const crowded = async (c: Context<Api>, name: LimitName): Promise<Response | null> => {
+  const refused = limited(c, name, await c.var.services.takeByAddress(name, addressKey(c.var.ip)));
+  return refused === null ? null : crowdedFormPage(c, refused.headers.get("retry-after") ?? "60");
+};
+
+const to = (c: Context<Api>, path: string): Response => c.redirect(inLanguage(path, choiceOf(c)), 303);
+
+/** A form that may be worked on, with its certificate; or the page that says why not. */
+const posted = async (
+  c: Context<Api>,
+  limit: LimitName,
+): Promise<{ readonly form: ReadonlyMap<string, string>; readonly certificate: PublishedCertificate } | Response> => {
+  const form = await readForm(c.req.raw);
+  const refused = await crowded(c, limit);
+  if (refused !== null) return refused;
+  if (form === null || !isOwnForm(c)) return foreignFormPage(c);
+  const certificate = await certificateOf(c);
+  return certificate === null ? noSuchPage(c) : { form, certificate };
+};
+
+const ask = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "OPT_OUT_REQUEST_PER_IP");
+  if (sent instanceof Response) return sent;
+  const { form, certificate } = sent;
+  const email = (form.get("email") ?? "").trim();
+  if (!isMailbox(email)) {
+    return pageAnswer(c, 400, (setting) =>
+      emailPage({ certificate, setting, choice: choiceOf(c), typed: email.slice(0, 320), error: setting.words.withdraw.badEmail }),
+    );
+  }
+  const language = pageLanguage(c.req.query("lang"), c.req.header("accept-language"));
+  const asked = await requestWithdrawalCode(c.var.services, { certId: certificate.id, email, context: openWithdrawalContext(c), language });
+  if (!asked.ok) return noSuchPage(c);
+  setCookie(c, askedCookie(c), await sealAsked(c.var.services, certificate.id, email), {
+    httpOnly: true,
+    sameSite: "Lax",
+    secure: isSecure(c),
+    path: "/",
+    maxAge: askedSeconds,
+  });
+  return to(c, `/c/${certificate.id}/withdraw`);
+};
+
+/** The form for the code where an address was given, the form for the address where none was. */
+const show = async (c: Context<Api>): Promise<Response> => {
+  const refused = await crowded(c, "VERIFY_PER_IP");
+  if (refused !== null) return refused;
+  const certificate = await certificateOf(c);
+  if (certificate === null) return noSuchPage(c);
+  if (certificate.status === "revoked") return to(c, `/c/${certificate.id}/withdrawn`);
+  const email = await askedAddress(c, certificate.id);
+  const choice = choiceOf(c);
+  const answered = c.req.query("answer");
+  return pageAnswer(c, 200, (setting) => {
+    const { words } = setting;
+    const error = answered === "link" ? words.withdraw.linkFailed : answered === "failed" ? words.withdraw.failed : undefined;
+    return email === null || answered === "link"
+      ? emailPage({ certificate, setting, choice, error })
+      : codePage({ certificate, setting, choice, email, error });
+  });
+};
+
+/** Back to the form with what went wrong; loading that page again spends no try. */
+const failed = (c: Context<Api>, certId: CertId, answer: "failed" | "link"): Response => {
+  const choice = choiceOf(c);
+  return c.redirect(`/c/${certId}/withdraw?answer=${answer}${choice === null ? "" : `&lang=${choice}`}`, 303);
+};
+
+const confirm = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "OPT_OUT_CONFIRM_PER_IP");
+  if (sent instanceof Response) return sent;
+  const { form, certificate } = sent;
+  const email = await askedAddress(c, certificate.id);
+  if (email === null) return failed(c, certificate.id, "failed");
+  const code = (form.get("code") ?? "").replaceAll(/[\s-]/g, ""); // as people copy it
+  if (!codePattern.test(code)) {
+    const typed = (form.get("code") ?? "").slice(0, 20);
+    return pageAnswer(c, 400, (setting) =>
+      codePage({ certificate, setting, choice: choiceOf(c), email, typed, error: setting.words.withdraw.badCode }),
+    );
+  }
+  const confirmed = await confirmWithdrawal(c.var.services, {
+    certId: certificate.id,
+    email,
+    code,
+    context: withdrawalContext(c),
+    scope: form.get("scope") === "business" ? "business" : "certificate",
+    origin: null, // judged above
+  });
+  if (!confirmed.ok && confirmed.code !== "already_revoked") return failed(c, certificate.id, "failed");
+  deleteCookie(c, askedCookie(c), { path: "/", secure: isSecure(c) });
+  return to(c, `/c/${certificate.id}/withdrawn`);
+};
+
+const followLink = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "OPT_OUT_CONFIRM_PER_IP");
+  if (sent instanceof Response) return sent;
+  const { form, certificate } = sent;
+  const token = form.get("token") ?? "";
+  const followed = await withdrawByLink(c.var.services, { certId: certificate.id, token, scope: "certificate", origin: null });
+  if (!followed.ok && followed.code !== "already_revoked") return failed(c, certificate.id, "link");
+  return to(c, `/c/${certificate.id}/withdrawn`);
+};
+
+const done = async (c: Context<Api>): Promise<Response> => {
+  const refused = await crowded(c, "VERIFY_PER_IP");
+  if (refused !== null) return refused;
+  const certificate = await certificateOf(c);
+  if (certificate === null) return noSuchPage(c);
+  const { withdrawal } = certificate;
+  if (withdrawal === null) return to(c, `/c/${certificate.id}`);
+  const receiptUrl = receiptUrlOf(c.var.services.config.baseUrl, certificate.id);
+  return pageAnswer(c, 200, (setting) => withdrawnPage({ certificate, withdrawal, receiptUrl, setting, choice: choiceOf(c) }));
+};
+
+export const mountWithdrawalPages = (pages: Hono<Api>): void => {
+  pages.get("/:id/withdraw", show);
+  pages.post("/:id/withdraw", ask);
+  pages.post("/:id/withdraw/confirm", confirm);
+  pages.post("/:id/withdraw/link", followLink);
+  pages.get("/:id/withdrawn", done);
+};
