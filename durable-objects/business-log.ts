@@ -66,6 +66,7 @@ const mostPassedOver = 20_000;
 const safetyMs = 15 * secondMs; // armed with the events: by then whoever was to hand them on has done so or died
 const firstRetryMs = 2 * secondMs;
 const longestRetryMs = minuteMs;
+const betweenDrainsMs = 30; // at fifty events a second, two or three share one push to each endpoint and one write to disk there
 const drainRetryMs = 5 * secondMs;
 
 const backoff = (first: number, failures: number): number => Math.min(longestRetryMs, first * 2 ** Math.min(failures - 1, 10));
@@ -79,11 +80,14 @@ interface Retry {
 export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends DurableObject<E> {
   #head: number;
   #draining: Promise<void> | null = null;
+  #lastDrain = 0;
   /** Somebody asked while a drain was under way: it may have looked before their row was there. */
   #askedAgain = false;
   #drainRetry: Retry | null = null;
-  /** Whether an alarm may be set; an earlier process may have set one. */
-  #isArmed = true;
+  /** When the alarm is set for, as far as this process knows. */
+  #armedFor: Instant | null = null;
+  /** How far lanes have come, before it is written down; a lane knows it for good, so what is lost here is only asked again. */
+  readonly #served = new Map<string, { readonly revision: number; readonly acked: number }>();
   readonly #pushing = new Map<string, Promise<void>>();
   readonly #pushRetries = new Map<string, Retry>();
 
@@ -132,6 +136,9 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
   async #drainWhileAsked(): Promise<void> {
     try {
       while (this.#askedAgain) {
+        // Under load passes keep a distance, and what is committed meanwhile shares one: an event that comes alone waits for nothing.
+        await this.#pause(this.#lastDrain + betweenDrainsMs - Date.now());
+        this.#lastDrain = Date.now();
         this.#askedAgain = false;
         await this.#drainOnce();
       }
@@ -144,6 +151,10 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     } finally {
       this.#draining = null;
     }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    if (ms > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(ms, betweenDrainsMs)));
   }
 
   /**
@@ -166,10 +177,11 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     }
   }
 
-  /** Events and the alarm that hands them on are one step: nothing awaits between them. */
+  /** Events, what lanes have taken since, and the alarm that hands on the rest are one step: nothing awaits between them. */
   #place(rows: Parameters<typeof placeEvents>[1]): Promise<void> {
     const { storage } = this.ctx;
     this.#head = storage.transactionSync(() => placeEvents(storage.sql, rows, this.#head));
+    this.#noteServed();
     return this.#armNext();
   }
 
@@ -189,9 +201,30 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     return row.acked < this.#head || row.sent_revision < row.revision;
   }
 
+  /** An endpoint as its row and what was not written down yet say. */
+  #known(row: EndpointRow): EndpointRow {
+    const served = this.#served.get(row.id);
+    if (served === undefined) return row;
+    return { ...row, sent_revision: Math.max(row.sent_revision, served.revision), acked: Math.max(row.acked, served.acked) };
+  }
+
+  #endpoint(id: string): EndpointRow | null {
+    const row = endpointRow(this.#sql, id);
+    return row === null ? null : this.#known(row);
+  }
+
+  #endpoints(): readonly EndpointRow[] {
+    return endpointRows(this.#sql).map((row) => this.#known(row));
+  }
+
+  #noteServed(): void {
+    for (const [id, { revision, acked }] of this.#served) noteServed(this.#sql, id, revision, acked);
+    this.#served.clear();
+  }
+
   /** One push at a time for each lane; a lane that fails has its own pause and keeps no other waiting. */
   #serveAll(): void {
-    for (const row of endpointRows(this.#sql)) {
+    for (const row of this.#endpoints()) {
       if (!this.#isBehind(row) || this.#pushing.has(row.id)) continue;
       if ((this.#pushRetries.get(row.id)?.at ?? 0) > Date.now()) continue;
       this.#pushing.set(row.id, this.#serve(row.id));
@@ -200,7 +233,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
 
   async #serve(endpointId: string): Promise<void> {
     try {
-      for (let row = endpointRow(this.#sql, endpointId); row !== null && this.#isBehind(row); row = endpointRow(this.#sql, endpointId)) {
+      for (let row = this.#endpoint(endpointId); row !== null && this.#isBehind(row); row = this.#endpoint(endpointId)) {
         await this.#serveSome(row);
       }
       this.#pushRetries.delete(endpointId);
@@ -208,51 +241,58 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
       const failures = (this.#pushRetries.get(endpointId)?.failures ?? 0) + 1;
       this.#pushRetries.set(endpointId, { failures, at: Date.now() + backoff(firstRetryMs, failures) });
       this.#fault("push", error);
+      await this.#armNext();
     } finally {
       this.#pushing.delete(endpointId);
     }
-    if (this.#pushing.size === 0) await this.#armNext();
   }
 
   async #serveSome(row: EndpointRow): Promise<void> {
     const chosen = chosenEvents(row);
     const upTo = Math.min(this.#head, row.acked + rowsAPush);
     const events = eventsBetween(this.#sql, row.acked, upTo, null, rowsAPush).filter(({ type }) => receives(chosen, type));
-    if (events.length === 0 && row.sent_revision === row.revision) return noteServed(this.#sql, row.id, row.revision, upTo);
+    if (events.length === 0 && row.sent_revision === row.revision) {
+      this.#served.set(row.id, { revision: row.revision, acked: upTo });
+      return;
+    }
     const lane = this.#lane(row.id);
     const settings = settingsOf(row, this.#businessId());
     if (row.sent_revision === 0) await lane.open(settings, row.acked);
     const received = await lane.push(settings, events, upTo);
     if (received === null) throw new Error("log: a lane is not open");
-    noteServed(this.#sql, row.id, row.revision, received);
+    this.#served.set(row.id, { revision: row.revision, acked: received });
   }
 
-  /** When something is left to do; cleared when nothing is. */
+  /**
+   * Sees to it that an alarm comes while anything is left to do. It is not taken back when that is done: with the next events it
+   * would be set again, and each of the two is a write; it comes, finds nothing and is gone.
+   */
   #armNext(): Promise<void> {
     const now = Date.now();
-    const times = endpointRows(this.#sql)
+    const times = this.#endpoints()
       .filter((row) => this.#isBehind(row))
       .map((row) => this.#pushRetries.get(row.id)?.at ?? now + safetyMs);
     if (removedEndpoints(this.#sql).length > 0) times.push(now + safetyMs);
     if (this.#drainRetry !== null) times.push(this.#drainRetry.at);
-    if (times.length > 0) {
-      this.#isArmed = true;
-      return this.ctx.storage.setAlarm(Math.max(now + 1, Math.min(...times)));
-    }
-    if (!this.#isArmed) return Promise.resolve();
-    this.#isArmed = false;
-    return this.ctx.storage.deleteAlarm();
+    const next = Math.min(...times);
+    if (times.length === 0 || (this.#armedFor !== null && this.#armedFor > now && this.#armedFor <= next)) return Promise.resolve();
+    this.#armedFor = Math.max(now + 1, next);
+    return this.ctx.storage.setAlarm(this.#armedFor);
   }
 
   /** Never throws and never gives up: the platform retries a failing alarm six times and then forgets it. */
   override async alarm(): Promise<void> {
     try {
-      this.#isArmed = true;
-      await this.ctx.storage.setAlarm(Date.now() + safetyMs);
+      this.#armedFor = Date.now() + safetyMs;
+      await this.ctx.storage.setAlarm(this.#armedFor);
       for (const id of removedEndpoints(this.#sql)) await this.#finishRemoval(id);
       await this.drain();
       this.#serveAll();
       await Promise.all(this.#pushing.values());
+      this.#noteServed();
+      // Only the alarm set above: it may go, unless something is left that sets a time of its own.
+      await this.ctx.storage.deleteAlarm();
+      this.#armedFor = null;
       await this.#armNext();
     } catch (error) {
       this.#fault("alarm", error);
@@ -330,6 +370,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     await this.#pushing.get(id); // a push that came after the wipe would fill the lane again
     await this.#lane(id).wipe();
     dropEndpoint(this.#sql, id);
+    this.#served.delete(id);
     this.#pushRetries.delete(id);
   }
 

@@ -1,6 +1,7 @@
 // The tables of an endpoint's lane and every step of a delivery, each one synchronous: free functions over SqlStorage, so
-// that nothing interleaves between reading a row and changing it. A delivery is `pending` (due at `due`), `sending` (under a
-// lease), `success` or `abandoned`; `attempt` counts the attempts that have ended.
+// that nothing interleaves between reading a row and changing it. A delivery is `pending` (its next attempt is due at
+// `due`), `sending` (its attempt is given up for lost at `due`, which also tells this attempt from another of the same row),
+// `success` or `abandoned`; `attempt` counts the attempts that have ended.
 import type { StoredEvent } from "../core/events/event.ts";
 import { deliveryIdFor, isDelivered } from "../core/webhooks/endpoint.ts";
 import type { Delivery, DeliveryError, EndpointHealth, EndpointSettings, EndpointStatus, Outcome } from "../core/webhooks/endpoint.ts";
@@ -25,10 +26,9 @@ export const createDeliveryTables = (sql: SqlStorage): void => {
     CREATE TABLE IF NOT EXISTS delivery (
       seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, event_id TEXT NOT NULL, type TEXT NOT NULL, share_id TEXT, cert_id TEXT,
       data_sealed TEXT, happened_at INTEGER NOT NULL, created_at INTEGER NOT NULL, status TEXT NOT NULL, attempt INTEGER NOT NULL,
-      due INTEGER, lease INTEGER, interruptions INTEGER NOT NULL, unready INTEGER NOT NULL, response_status INTEGER, error TEXT,
+      due INTEGER, interruptions INTEGER NOT NULL, unready INTEGER NOT NULL, response_status INTEGER, error TEXT,
       duration_ms INTEGER, delivered_at INTEGER, ended_at INTEGER) STRICT;
-    CREATE INDEX IF NOT EXISTS delivery_due ON delivery (due, seq) WHERE status = 'pending';
-    CREATE INDEX IF NOT EXISTS delivery_sending ON delivery (lease) WHERE status = 'sending';
+    CREATE INDEX IF NOT EXISTS delivery_due ON delivery (due, seq) WHERE due IS NOT NULL;
     CREATE INDEX IF NOT EXISTS delivery_ended ON delivery (status, ended_at) WHERE ended_at IS NOT NULL;
   `);
 };
@@ -139,7 +139,6 @@ export type DeliveryRow = {
   status: "pending" | "sending" | "success" | "abandoned";
   attempt: number;
   due: number | null;
-  lease: number | null;
   interruptions: number;
   unready: number;
   response_status: number | null;
@@ -170,7 +169,7 @@ export const deliveryOf = (row: DeliveryRow, webhookId: string): Delivery => ({
   responseStatus: row.response_status,
   error: row.error,
   durationMs: row.duration_ms,
-  nextAttemptAt: row.due,
+  nextAttemptAt: row.status === "pending" ? row.due : null,
   deliveredAt: row.delivered_at,
   createdAt: row.created_at,
 });
@@ -179,7 +178,7 @@ export const deliveryOf = (row: DeliveryRow, webhookId: string): Delivery => ({
 export const claimDelivery = (sql: SqlStorage, now: Instant): DeliveryRow | null =>
   sql
     .exec<DeliveryRow>(
-      `UPDATE delivery SET status = 'sending', lease = ?1 + ${leaseMs}
+      `UPDATE delivery SET status = 'sending', due = ?1 + ${leaseMs}
        WHERE seq = (SELECT seq FROM delivery WHERE status = 'pending' AND due <= ?1 ORDER BY due, seq LIMIT 1) RETURNING *`,
       now,
     )
@@ -193,7 +192,7 @@ const endAttempt = (sql: SqlStorage, row: DeliveryRow, outcome: Outcome, now: In
   const responseStatus = outcome.kind === "answered" ? outcome.status : null;
   const error = delivered ? null : outcome.kind === "answered" ? "http" : outcome.error;
   sql.exec(
-    `UPDATE delivery SET status = ?, attempt = ?, due = ?, lease = NULL, unready = 0, response_status = ?, error = ?,
+    `UPDATE delivery SET status = ?, attempt = ?, due = ?, unready = 0, response_status = ?, error = ?,
        duration_ms = ?, delivered_at = ?, ended_at = ? WHERE seq = ?`,
     delivered ? "success" : next === null ? "abandoned" : "pending",
     attempt,
@@ -222,8 +221,7 @@ const noteFailure = (sql: SqlStorage, status: number | null, now: Instant): void
 };
 
 const stillUnderWay = (sql: SqlStorage, row: DeliveryRow): DeliveryRow | null =>
-  sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE seq = ? AND status = 'sending' AND lease = ?", row.seq, row.lease).toArray()[0] ??
-  null;
+  sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE seq = ? AND status = 'sending' AND due = ?", row.seq, row.due).toArray()[0] ?? null;
 
 /** Only while the attempt is still the one that was claimed: meanwhile it may have been replayed, or its lease have passed. */
 export const settleAttempt = (sql: SqlStorage, claimed: DeliveryRow, outcome: Outcome, now: Instant): void => {
@@ -239,20 +237,16 @@ export const postponeUnready = (sql: SqlStorage, claimed: DeliveryRow, error: Ex
     endAttempt(sql, row, { kind: "unanswered", error, durationMs: 0 }, now);
     return;
   }
-  sql.exec(
-    "UPDATE delivery SET status = 'pending', lease = NULL, unready = unready + 1, due = ? WHERE seq = ?",
-    now + unreadyPauseMs,
-    row.seq,
-  );
+  sql.exec("UPDATE delivery SET status = 'pending', unready = unready + 1, due = ? WHERE seq = ?", now + unreadyPauseMs, row.seq);
 };
 
 /** The payload may no longer be read by anyone: nothing is sent, and it comes no more. */
 export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Instant): void => {
   sql.exec(
-    "UPDATE delivery SET status = 'abandoned', lease = NULL, due = NULL, ended_at = ? WHERE seq = ? AND status = 'sending' AND lease = ?",
+    "UPDATE delivery SET status = 'abandoned', due = NULL, ended_at = ? WHERE seq = ? AND status = 'sending' AND due = ?",
     now,
     claimed.seq,
-    claimed.lease,
+    claimed.due,
   );
 };
 
@@ -262,30 +256,19 @@ export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Insta
  */
 export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean): void => {
   const rows = sql
-    .exec<DeliveryRow>("SELECT * FROM delivery WHERE status = 'sending' AND (? = 1 OR lease <= ?)", all ? 1 : 0, now)
+    .exec<DeliveryRow>("SELECT * FROM delivery WHERE due IS NOT NULL AND status = 'sending' AND (? = 1 OR due <= ?)", all ? 1 : 0, now)
     .toArray();
   for (const row of rows) {
     if (row.interruptions >= mostForgivenInterruptions)
       endAttempt(sql, row, { kind: "unanswered", error: "connection", durationMs: 0 }, now);
-    else
-      sql.exec(
-        "UPDATE delivery SET status = 'pending', lease = NULL, due = ?, interruptions = interruptions + 1 WHERE seq = ?",
-        now,
-        row.seq,
-      );
+    else sql.exec("UPDATE delivery SET status = 'pending', due = ?, interruptions = interruptions + 1 WHERE seq = ?", now, row.seq);
   }
 };
 
 /** When there is something to do next; null when nothing waits. A disabled endpoint keeps what waits for it and sends nothing. */
 export const nextDueAt = (sql: SqlStorage): Instant | null => {
   if (laneRow(sql)?.status !== "enabled") return null;
-  const { at } = sql
-    .exec<{ at: number | null }>(
-      `SELECT MIN(at) AS at FROM (SELECT MIN(due) AS at FROM delivery WHERE status = 'pending'
-         UNION ALL SELECT MIN(lease) FROM delivery WHERE status = 'sending')`,
-    )
-    .one();
-  return at;
+  return sql.exec<{ at: number | null }>("SELECT MIN(due) AS at FROM delivery WHERE due IS NOT NULL").one().at;
 };
 
 /** Newest first, from before the delivery `before` on. Null when there is no such delivery. */
@@ -305,7 +288,7 @@ export const deliveryRow = (sql: SqlStorage, id: string): DeliveryRow | null =>
 export const keepReplay = (sql: SqlStorage, id: string, outcome: Outcome, now: Instant): void => {
   if (!isDelivered(outcome) || outcome.kind !== "answered") return;
   sql.exec(
-    `UPDATE delivery SET status = 'success', due = NULL, lease = NULL, error = NULL, response_status = ?, duration_ms = ?,
+    `UPDATE delivery SET status = 'success', due = NULL, error = NULL, response_status = ?, duration_ms = ?,
        delivered_at = ?, ended_at = ? WHERE id = ?`,
     outcome.status,
     outcome.durationMs,
@@ -320,8 +303,7 @@ export const laneHealth = (sql: SqlStorage): EndpointHealth => {
   const lane = laneRow(sql);
   const { backlog, oldest } = sql
     .exec<{ backlog: number; oldest: number | null }>(
-      `SELECT COUNT(*) AS backlog, MIN(at) AS oldest FROM (SELECT happened_at AS at FROM delivery WHERE status = 'pending'
-         UNION ALL SELECT happened_at FROM delivery WHERE status = 'sending')`,
+      "SELECT COUNT(*) AS backlog, MIN(happened_at) AS oldest FROM delivery WHERE due IS NOT NULL",
     )
     .one();
   return {

@@ -6,7 +6,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { StoredEvent } from "../core/events/event.ts";
 import type { Delivery, EndpointHealth, EndpointSettings, Outcome, ReplaySource, Sending, Sent } from "../core/webhooks/endpoint.ts";
 import { leaseMs, slots } from "../core/webhooks/schedule.ts";
-import { secondMs, type Clock } from "../core/time.ts";
+import { secondMs, type Clock, type Instant } from "../core/time.ts";
 import {
   cancelDelivery,
   claimDelivery,
@@ -43,7 +43,14 @@ export interface LanePorts {
   readonly fault: (error: unknown) => void;
 }
 
+interface EndedAttempt {
+  readonly claimed: DeliveryRow;
+  readonly sent: Sent;
+  readonly at: Instant;
+}
+
 const noNewAfterMs = 45 * secondMs; // with the last attempts (10 s) far inside the fifteen minutes an alarm may take
+const gatherMs = 2; // about what one write to disk takes
 const afterFaultMs = 5 * secondMs;
 
 export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
@@ -52,7 +59,6 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
   #wake: (() => void) | null = null;
   /** False until this process has looked for attempts that died with the one before. */
   #tookOver = false;
-  #alerting = false;
   /** True from `wipe` on: what is still under way finds no tables and must not look for them. */
   #wiped = false;
 
@@ -147,10 +153,10 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
     if (!this.#isOpen()) return;
     let ports: LanePorts | null = null;
     try {
-      // Before anything is tried, so that however this ends there is a next time.
-      await this.ctx.storage.setAlarm(Date.now() + leaseMs);
       ports = await this.#ports();
-      await this.#sendWhatIsDue(ports);
+      // Before anything is tried, so that however this ends there is a next time; one write with the first claims.
+      const armed = this.ctx.storage.setAlarm(Date.now() + leaseMs);
+      await Promise.all([armed, this.#sendWhatIsDue(ports)]);
       if (this.#wiped) return;
       pruneDeliveries(this.ctx.storage.sql, ports.clock());
       await this.#armNext(ports);
@@ -160,6 +166,7 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
     }
   }
 
+  /** Also when not even the ports could be opened. */
   async #armAfterFault(): Promise<void> {
     try {
       if (!this.#wiped) await this.ctx.storage.setAlarm(Date.now() + afterFaultMs);
@@ -176,71 +183,93 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
     return storage.setAlarm(Date.now() + Math.min(farthestAlarmMs, Math.max(1, due - clock())));
   }
 
-  /** Keeps up to five deliveries under way until nothing is due; a slot that is free again is used at once. */
+  /**
+   * Keeps up to five deliveries under way until nothing is due; a slot that is free again is used at once. What ended at about
+   * the same time is entered, and the next are claimed, in one step: it is the disk that bounds a busy endpoint.
+   */
   async #sendWhatIsDue(ports: LanePorts): Promise<void> {
     const { sql } = this.ctx.storage;
     requeueInterrupted(sql, ports.clock(), !this.#tookOver);
     this.#tookOver = true;
     const stopAt = Date.now() + noNewAfterMs;
-    const running = new Set<Promise<void>>();
+    const running = new Map<number, Promise<void>>();
+    let ended: EndedAttempt[] = [];
     try {
       for (;;) {
         // Set before looking: what comes in after the look finds somebody to wake.
         const woken = new Promise<void>((resolve) => {
           this.#wake = resolve;
         });
-        while (!this.#wiped && running.size < slots && Date.now() < stopAt) {
-          const settings = laneSettings(sql);
-          const claimed = settings?.status === "enabled" ? claimDelivery(sql, ports.clock()) : null;
-          if (settings === null || claimed === null) break;
-          const attempt: Promise<void> = this.#attempt(ports, settings, claimed).finally(() => running.delete(attempt));
-          running.add(attempt);
+        if (!this.#wiped) for (const attempt of ended) this.#enter(attempt);
+        ended = [];
+        const settings = this.#wiped ? null : laneSettings(sql);
+        while (settings?.status === "enabled" && running.size < slots && Date.now() < stopAt) {
+          const claimed = claimDelivery(sql, ports.clock());
+          if (claimed === null) break;
+          const attempt = this.#attempt(ports, settings, claimed, (one) => {
+            running.delete(claimed.seq);
+            ended.push(one);
+          });
+          running.set(claimed.seq, attempt);
         }
-        if (running.size === 0) return;
-        // Past the time for new ones only the end of those under way matters.
-        await (Date.now() < stopAt ? this.#untilSomethingHappens(ports, running, woken) : Promise.race(running));
+        await this.#alertIfNeeded(ports);
+        if (running.size === 0 && ended.length === 0) return;
+        // Past the time for new ones only the end of those under way matters. One may have ended while a letter was written.
+        if (ended.length === 0)
+          await (Date.now() < stopAt ? this.#untilSomethingHappens(ports, running, woken) : Promise.race(running.values()));
+        if (ended.length > 0) await this.#gather(running);
       }
     } finally {
       this.#wake = null;
     }
   }
 
+  /** What ends within a moment of the first goes along with it; when nothing else is under way there is nothing to wait for. */
+  async #gather(running: ReadonlyMap<number, Promise<void>>): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const moment = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, gatherMs);
+    });
+    await Promise.race([moment, Promise.all(running.values())]);
+    clearTimeout(timer);
+  }
+
   /** An attempt ends, a push comes, or a delivery becomes due while a slot is free. */
-  async #untilSomethingHappens(ports: LanePorts, running: ReadonlySet<Promise<void>>, woken: Promise<void>): Promise<void> {
+  async #untilSomethingHappens(ports: LanePorts, running: ReadonlyMap<number, Promise<void>>, woken: Promise<void>): Promise<void> {
     const due = this.#wiped || running.size >= slots ? null : nextDueAt(this.ctx.storage.sql);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const becomesDue = new Promise<void>((resolve) => {
       if (due !== null) timer = setTimeout(resolve, Math.min(leaseMs, Math.max(1, due - ports.clock())));
     });
     try {
-      await Promise.race([...running, woken, becomesDue]);
+      await Promise.race([...running.values(), woken, becomesDue]);
     } finally {
       clearTimeout(timer); // a timer left behind would keep the object awake, and billed
     }
   }
 
-  async #attempt(ports: LanePorts, settings: EndpointSettings, claimed: DeliveryRow): Promise<void> {
+  async #attempt(ports: LanePorts, settings: EndpointSettings, claimed: DeliveryRow, end: (attempt: EndedAttempt) => void): Promise<void> {
     const sent = await ports.send({ settings, event: eventOf(claimed), deliveryId: claimed.id, attempt: claimed.attempt + 1 });
-    if (this.#wiped) return;
-    const { sql } = this.ctx.storage;
-    const now = ports.clock();
-    if (sent.kind === "cancelled") cancelDelivery(sql, claimed, now);
-    else if (sent.kind === "unready") postponeUnready(sql, claimed, sent.error, now);
-    else settleAttempt(sql, claimed, sent, now);
-    if (needsAlert(sql, now)) await this.#alert(ports, settings);
+    end({ claimed, sent, at: ports.clock() });
   }
 
-  /** A letter that could not be written is tried again with the next failure. */
-  async #alert(ports: LanePorts, settings: EndpointSettings): Promise<void> {
-    if (this.#alerting) return;
-    this.#alerting = true;
+  #enter({ claimed, sent, at }: EndedAttempt): void {
+    const { sql } = this.ctx.storage;
+    if (sent.kind === "cancelled") cancelDelivery(sql, claimed, at);
+    else if (sent.kind === "unready") postponeUnready(sql, claimed, sent.error, at);
+    else settleAttempt(sql, claimed, sent, at);
+  }
+
+  /** A letter that could not be written is tried again when the next attempt ends. */
+  async #alertIfNeeded(ports: LanePorts): Promise<void> {
+    const { sql } = this.ctx.storage;
+    const settings = this.#wiped ? null : laneSettings(sql);
+    if (settings === null || !needsAlert(sql, ports.clock())) return;
     try {
-      await ports.alert(settings, laneHealth(this.ctx.storage.sql));
-      if (!this.#wiped) noteAlert(this.ctx.storage.sql);
+      await ports.alert(settings, laneHealth(sql));
+      if (!this.#wiped) noteAlert(sql);
     } catch (error) {
       ports.fault(error);
-    } finally {
-      this.#alerting = false;
     }
   }
 }

@@ -1,6 +1,7 @@
 // `npm run bench`: what svc costs beside a bare floor, in one run on one machine. A measurement, never a test.
 //   npm run bench                     throughput, latency, CPU and memory beside the floor
 //   npm run bench -- --seconds 60     longer slices (the memory figure is then the one of a full minute)
+//   npm run bench -- --only-events   placing, delivering and reading events, and nothing else
 //   npm run bench -- --seed 1000,100000,1000000   cost of list, search and verify as certificates grow
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -8,6 +9,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { buildSync } from "esbuild";
+import { measureEvents } from "./bench/events.ts";
 import { load, percentile, type Measured, type Request } from "./bench/load.ts";
 import { cpuMs, residentMiB, runtimePids } from "./bench/runtime-process.ts";
 import { consentRequest } from "./bench/submission.ts";
@@ -26,6 +28,7 @@ const { values: flags } = parseArgs({
     connections: { type: "string", default: "16" },
     seed: { type: "string" },
     only: { type: "string" },
+    "only-events": { type: "boolean", default: false },
     memory: { type: "string", default: "60" },
   },
 });
@@ -133,6 +136,21 @@ const main = async (): Promise<void> => {
   const bundledIn = join(state, "bundle");
   bundleWorker(bundledIn);
   const quiet = { ...settings.vars, DEV_RATE_SCALE: "1000000" };
+  const world = demoWorld(settings.vars.ISSUER_KEY as string);
+  const { acme } = world;
+  const events = (): Promise<void> =>
+    measureEvents({
+      stateDir: join(state, "events"),
+      bundledIn,
+      vars: quiet,
+      seed: settings.vars.ISSUER_KEY as string,
+      keysFor: (db) => apiKeys(db, acme, 50), // 6,000 requests a minute
+    });
+  if (flags["only-events"]) {
+    await events();
+    rmSync(state, { recursive: true, force: true });
+    return;
+  }
   const floorScript = buildSync({ entryPoints: ["scripts/bench/floor-worker.ts"], bundle: true, write: false, format: "esm" })
     .outputFiles[0]?.text as string;
 
@@ -148,8 +166,6 @@ const main = async (): Promise<void> => {
   });
   const floorPid = runtimePids().at(-1) as string;
 
-  const world = demoWorld(settings.vars.ISSUER_KEY as string);
-  const { acme } = world;
   for (const runtime of [service, floor]) await seedDemo(await runtime.database(), world, Date.now());
   // The steady state: the origin's policies were looked at within the last quarter of an hour.
   const db = await service.database();
@@ -260,6 +276,7 @@ const main = async (): Promise<void> => {
   }
   await service.dispose();
   await floor.dispose();
+  await events();
   rmSync(state, { recursive: true, force: true });
 };
 

@@ -40,6 +40,8 @@ export interface RuntimeOptions {
   readonly bundledIn?: string;
   /** A copy of the files it serves, when not the usual folder. */
   readonly assetsIn?: string;
+  /** A module that runs beside the Worker, on its databases and objects, and answers what is sent to the host `beside.test`. */
+  readonly beside?: string;
   /** Opens the debugger on this port; for profiles. */
   readonly inspectorPort?: number;
 }
@@ -136,6 +138,24 @@ export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> =>
             },
           ],
         },
+        ...(options.beside === undefined
+          ? []
+          : [
+              {
+                name: "beside",
+                modules: true,
+                script: options.beside,
+                compatibilityDate: worker.compatibilityDate,
+                d1Databases: databases,
+                durableObjects: Object.fromEntries(
+                  Object.entries(worker.durableObjects as Record<string, object>).map(([binding, object]) => [
+                    binding,
+                    { ...object, scriptName: "svc" },
+                  ]),
+                ),
+                routes: ["beside.test/*"],
+              },
+            ]),
       ],
     } as never),
   );

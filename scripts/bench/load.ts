@@ -52,12 +52,12 @@ export const load = async (
   const start = performance.now();
   const until = start + options.seconds * 1_000;
   const loop = async (): Promise<void> => {
-    while (performance.now() < until) {
+    do {
       const began = performance.now();
       const status = await send(agent, origin, next(sent++)).catch(() => 0);
       latencies.push(performance.now() - began);
       statuses[status] = (statuses[status] ?? 0) + 1;
-    }
+    } while (performance.now() < until);
   };
   await Promise.all(Array.from({ length: options.connections }, loop));
   const seconds = (performance.now() - start) / 1_000;

@@ -1,5 +1,6 @@
 // Deliveries to an endpoint: exactly on the schedule, at least once, and never silent for good.
 import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { EndpointLane } from "../../durable-objects/endpoint-lane.ts";
 import type { Delivery, EndpointHealth } from "../../core/webhooks/endpoint.ts";
@@ -16,6 +17,7 @@ import {
   register,
   runAlarm,
   runAlarmsUntil,
+  runEveryAlarm,
   sequenceOf,
   type LaneStub,
   type Registered,
@@ -50,7 +52,7 @@ describe("the schedule", () => {
   test("W10: is 1 min, 5 min, 30 min and 2 h after each failure, not a millisecond earlier, five attempts and then never again", async () => {
     const posts = playReceivers(answering(500));
     const { lane } = await laneWith(1);
-    await runAlarmsUntil(lane, Number.POSITIVE_INFINITY, async (at) => {
+    await runEveryAlarm(lane, async (at) => {
       const before = posts.length;
       vi.setSystemTime(Math.max(Date.now(), at - 1));
       if (before > 0) {
@@ -138,7 +140,7 @@ describe("the schedule", () => {
   test("W15: stays the same however often the process ends between two attempts", async () => {
     const posts = playReceivers(answering(500));
     const { lane } = await laneWith(1);
-    await runAlarmsUntil(lane, Number.POSITIVE_INFINITY, () => evictDurableObject(lane));
+    await runEveryAlarm(lane, () => evictDurableObject(lane));
     const first = posts[0]?.at ?? 0;
     expect(posts.map(({ at }) => at - first)).toEqual([0, 60_000, 360_000, 2_160_000, 9_360_000]);
   });
@@ -357,6 +359,37 @@ describe("an endpoint", () => {
     await runAlarmsUntil(lane, in2030 + 1_000);
     expect(posts).toEqual([]);
     expect(await deliveryOf(lane)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null });
+  });
+
+  test("that fails a hundred times in a row, or for a day, is told of to the owners once, and not switched off", async () => {
+    let status = 500;
+    const posts = playReceivers(() => new Response(null, { status }));
+    const { lane, business } = await laneWith(99);
+    await env.DB.prepare("UPDATE businesses SET contact_email = 'ops@acme.example.com' WHERE id = ?").bind(business).run();
+    const letters = (): Promise<number | null> =>
+      env.DB.prepare("SELECT COUNT(*) AS n FROM mail_outbox WHERE template = 'webhook_failing'").first<number>("n");
+    await runAlarmsUntil(lane, in2030 + 30_000);
+    expect(await healthOf(lane)).toMatchObject({ consecutiveFailures: 99, failingSince: posts[0]?.at });
+    expect(await letters()).toBe(0);
+    await runAlarmsUntil(lane, in2030 + 90_000);
+    expect(await letters()).toBe(1);
+    await runAlarmsUntil(lane, in2030 + 400_000);
+    expect(await letters()).toBe(1);
+    status = 200;
+    await runAlarmsUntil(lane);
+    expect(await healthOf(lane)).toMatchObject({ consecutiveFailures: 0, failingSince: null, backlog: 0, lastResponseStatus: 200 });
+    const late = await laneWith(1);
+    await env.DB.prepare("UPDATE businesses SET contact_email = 'ops@acme.example.com' WHERE id = ?").bind(late.business).run();
+    status = 500;
+    await runAlarmsUntil(late.lane);
+    expect(await letters()).toBe(1);
+    vi.setSystemTime(Date.now() + 86_400_000);
+    await commitEvents(late.business, 1);
+    await logs.getByName(late.business).drain();
+    const began = performance.now();
+    await runAlarmsUntil(late.lane, Date.now() + 1_000);
+    expect(performance.now() - began).toBeLessThan(5_000); // an attempt that ends while the letter is written is not waited for
+    expect(await letters()).toBe(2);
   });
 
   test("W16: is reached while twenty others of the same business hang", async () => {

@@ -5,6 +5,7 @@ import { vi } from "vitest";
 import type { StoredEvent } from "../../core/events/event.ts";
 import { firstHome, newId } from "../../core/ids.ts";
 import { secretBytes, secretHint, webhookSecret } from "../../core/webhooks/signature.ts";
+import { hasDeliveryTables, nextDueAt } from "../../durable-objects/delivery-tables.ts";
 import type { BusinessLog } from "../../durable-objects/business-log.ts";
 import type { EndpointLane } from "../../durable-objects/endpoint-lane.ts";
 import { insertEvent } from "../../storage/events.ts";
@@ -119,14 +120,24 @@ export const playReceivers = (receiver: Receiver, resolver: Resolver = () => ["9
   return posts;
 };
 
-/** Runs the lane's alarms at their times until there are none, or until `until`. Needs a faked clock in the future. */
-export const runAlarmsUntil = async (
-  lane: LaneStub,
-  until = Number.POSITIVE_INFINITY,
-  before?: (at: number) => Promise<void>,
-): Promise<void> => {
-  for (let at = await alarmOf(lane); at !== null && at <= until; at = await alarmOf(lane)) {
-    await before?.(at);
+/** When the lane has something to do; null when nothing waits. Development's alarms come each minute until then. */
+const dueOf = (lane: LaneStub): Promise<number | null> =>
+  runInDurableObject(lane, (_, { storage: { sql } }) => (hasDeliveryTables(sql) ? nextDueAt(sql) : null));
+
+/** Runs the lane's alarms until there are none, or until `until`, each when something is due. Needs a faked clock in the future. */
+export const runAlarmsUntil = async (lane: LaneStub, until = Number.POSITIVE_INFINITY): Promise<void> => {
+  for (let alarm = await alarmOf(lane); alarm !== null; alarm = await alarmOf(lane)) {
+    const at = Math.max(alarm, (await dueOf(lane)) ?? alarm);
+    if (at > until) return;
+    vi.setSystemTime(Math.max(Date.now(), at));
+    await runAlarm(lane);
+  }
+};
+
+/** The same at every alarm's own time, with `before` run ahead of each. */
+export const runEveryAlarm = async (lane: LaneStub, before: (at: number) => Promise<void>): Promise<void> => {
+  for (let at = await alarmOf(lane); at !== null; at = await alarmOf(lane)) {
+    await before(at);
     vi.setSystemTime(Math.max(Date.now(), at));
     await runAlarm(lane);
   }

@@ -1,0 +1,190 @@
+// What events cost: placing them, delivering them, reading them, and how long a business waits for one while five of its other
+// endpoints hang. Receivers run in this process, so a delivery's figure includes answering it.
+import { readdirSync, statSync } from "node:fs";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { demoWorld, seedDemo } from "../demo-world.ts";
+import { startRuntime } from "../local-runtime.ts";
+import { load, percentile } from "./load.ts";
+import { barePosts, commitEvents, eventPage, producerScript, registerEndpoint, type Place } from "./producer.ts";
+import { cpuMs, runtimePids } from "./runtime-process.ts";
+
+const placedEvents = 10_000;
+const deliveredEvents = 4_000;
+const latencySeconds = 10;
+const eventsASecond = 50;
+const manyEvents = 1_000_000;
+
+interface Receivers {
+  readonly server: Server;
+  readonly at: string;
+  /** When each event arrived at the healthy receiver, by `performance.now()`. */
+  readonly arrived: Map<string, number>;
+}
+
+/** `/healthy` answers at once, `/hung` never. */
+const receivers = async (): Promise<Receivers> => {
+  const arrived = new Map<string, number>();
+  const held: ServerResponse[] = [];
+  const server = createServer((request, response) => {
+    const event = request.headers["svc-event-id"];
+    if (typeof event === "string" && request.url === "/healthy") arrived.set(event, performance.now());
+    request.resume();
+    if (request.url === "/hung") held.push(response);
+    else request.on("end", () => response.writeHead(200).end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { server, at: `127.0.0.1:${(server.address() as AddressInfo).port}`, arrived };
+};
+
+const until = async (holds: () => boolean, ms: number): Promise<void> => {
+  const deadline = performance.now() + ms;
+  while (!holds() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
+};
+
+const commitUntold = async (place: Place, count: number): Promise<void> => {
+  for (let left = count; left > 0; left -= 500) await commitEvents(place, Math.min(500, left), { kick: false });
+};
+
+const line = (name: string, text: string): void => console.log(`${name.padEnd(38)} ${text}`);
+
+const placing = async (place: Place): Promise<void> => {
+  await commitUntold(place, placedEvents);
+  const began = performance.now();
+  await commitEvents(place, 0, { wait: true });
+  const seconds = (performance.now() - began) / 1_000;
+  line(
+    "events placed in order",
+    `${(placedEvents / seconds).toFixed(0)}/s (${placedEvents} from the outbox in ${(seconds * 1_000).toFixed(0)} ms)`,
+  );
+};
+
+const delivering = async (place: Place, pid: string, { at, arrived }: Receivers): Promise<void> => {
+  const bareMs = await barePosts(place, `http://${at}/bare`, deliveredEvents);
+  line("floor: a bare fetch loop, five at once", `${((deliveredEvents * 1_000) / bareMs).toFixed(0)}/s`);
+  await registerEndpoint(place, `http://${at}/healthy`);
+  await commitUntold(place, deliveredEvents);
+  arrived.clear();
+  const cpu = cpuMs(pid);
+  const began = performance.now();
+  await commitEvents(place, 0, { wait: true });
+  await until(() => arrived.size >= deliveredEvents, 60_000);
+  const seconds = (Math.max(...arrived.values()) - began) / 1_000;
+  line(
+    "delivered to one healthy endpoint",
+    `${(arrived.size / seconds).toFixed(0)}/s, ${((cpuMs(pid) - cpu) / arrived.size).toFixed(2)} ms CPU each, ${((bareMs / 1_000 / seconds) * (arrived.size / deliveredEvents)).toFixed(2)} of the floor`,
+  );
+};
+
+/** An open loop: events come when they come, however long the ones before them take. */
+const waiting = async (place: Place, { at, arrived }: Receivers): Promise<void> => {
+  for (let hung = 0; hung < 5; hung += 1) await registerEndpoint(place, `http://${at}/hung`);
+  await registerEndpoint(place, `http://${at}/healthy`);
+  arrived.clear();
+  const sent = new Map<string, number>();
+  const commits: Promise<void>[] = [];
+  const began = performance.now();
+  for (let n = 0; n < latencySeconds * eventsASecond; n += 1) {
+    await until(() => performance.now() >= began + (n * 1_000) / eventsASecond, 1_000);
+    const asked = performance.now();
+    commits.push(commitEvents(place, 1).then(([id]) => void sent.set(id as string, asked)));
+  }
+  await Promise.all(commits);
+  await until(() => arrived.size >= sent.size, 30_000);
+  const waits = [...sent].map(([id, asked]) => (arrived.get(id) ?? Number.POSITIVE_INFINITY) - asked).sort((a, b) => a - b);
+  const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => percentile(waits, share).toFixed(0));
+  line(
+    `change to receiver, ${eventsASecond} events/s`,
+    `p50 ${p50} ms, p95 ${p95} ms, p99 ${p99} ms, beside five endpoints that hang (${waits.length} events)`,
+  );
+};
+
+/** Fills the feed of one business while nothing runs, behind what is there. */
+const fill = (stateDir: string, seed: number): void => {
+  const folder = join(stateDir, "v3", "do", "svc-BusinessLog");
+  const files = readdirSync(folder)
+    .filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name))
+    .map((name) => join(folder, name))
+    .sort((a, b) => statSync(b).size - statSync(a).size);
+  for (const file of files) {
+    const database = new DatabaseSync(file);
+    const { rows } = database.prepare("SELECT COUNT(*) AS rows FROM event").get() as { rows: number };
+    if (rows === placedEvents) {
+      database.exec(
+        `WITH RECURSIVE n (seq) AS (SELECT ${rows + 1} UNION ALL SELECT seq + 1 FROM n WHERE seq < ${seed})
+         INSERT INTO event SELECT seq, lower(hex(randomblob(16))), 'certificate.revoked', NULL, 'cc_00k3v9d2m4q8x1c7b5n0t6w2h9', NULL, 0 FROM n`,
+      );
+      database.close();
+      return;
+    }
+    database.close();
+  }
+  throw new Error("bench: the log to fill is not there");
+};
+
+const pageCosts = async (place: Place): Promise<void> => {
+  const cursors = [0, manyEvents / 2, manyEvents - 100];
+  const times = cursors.map(() => [] as number[]);
+  for (let round = 0; round < 320; round += 1) {
+    for (const [at, cursor] of cursors.entries()) {
+      const began = performance.now();
+      await eventPage(place, cursor, 100);
+      if (round >= 20) times[at]?.push(performance.now() - began);
+    }
+  }
+  const medians = times.map((of) =>
+    percentile(
+      of.sort((a, b) => a - b),
+      0.5,
+    ),
+  );
+  const [first = 1, ...others] = medians;
+  const named = cursors.map((cursor, at) => `${medians[at]?.toFixed(2)} ms at ${cursor}`).join(", ");
+  line(
+    "page of 100 in a million events",
+    `${named} (${others.map((ms) => `${((ms / first - 1) * 100).toFixed(0)} %`).join(", ")} off the first)`,
+  );
+};
+
+export const measureEvents = async (setting: {
+  readonly stateDir: string;
+  readonly bundledIn: string;
+  readonly vars: Readonly<Record<string, string>>;
+  readonly seed: string;
+  readonly keysFor: (db: Parameters<typeof seedDemo>[0]) => Promise<readonly string[]>;
+}): Promise<void> => {
+  const playing = await receivers();
+  const vars = { ...setting.vars, DEV_FETCH_ALLOW: playing.at };
+  const world = demoWorld(setting.seed);
+  const start = () => startRuntime({ port: 0, stateDir: setting.stateDir, bundledIn: setting.bundledIn, vars, beside: producerScript() });
+  let runtime = await start();
+  await seedDemo(await runtime.database(), world, Date.now());
+  const keys = await setting.keysFor(await runtime.database());
+  const pid = runtimePids().at(-1) as string;
+  const at = (business: string): Place => ({ url: runtime.url, vars, business });
+  await commitEvents(at(world.examples.free.id), 500, { wait: true }); // warm
+  await placing(at(world.acme.id));
+  await delivering(at(world.other.id), pid, playing);
+  const feedOf = (n: number) => ({
+    method: "GET" as const,
+    path: `/v1/events?cursor=${(n * 97) % 9_900}`,
+    headers: { authorization: `Bearer ${keys[n % keys.length]}` },
+  });
+  for (let n = 0; n < keys.length; n += 1) await load(runtime.url, () => feedOf(n), { seconds: 0, connections: 1 }); // each key's object is made
+  const feed = await load(runtime.url, feedOf, { seconds: 5, connections: 8 });
+  const good = feed.statuses[200] ?? 0;
+  line(
+    "GET /v1/events, pages of 100",
+    `${(good / feed.seconds).toFixed(0)}/s, p50 ${percentile(feed.latencies, 0.5).toFixed(1)} ms, p99 ${percentile(feed.latencies, 0.99).toFixed(1)} ms (${feed.requests - good} not 200)`,
+  );
+  await waiting(at(world.examples.past_due.id), playing);
+  await runtime.dispose();
+  fill(setting.stateDir, manyEvents);
+  runtime = await start();
+  await pageCosts(at(world.acme.id));
+  await runtime.dispose();
+  playing.server.closeAllConnections();
+  playing.server.close();
+};

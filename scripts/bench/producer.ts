@@ -1,0 +1,98 @@
+// The producer (producer-worker.ts) from Node: events and endpoints of the businesses of a running service, over plain HTTP.
+import { Agent, request } from "node:http";
+import { buildSync } from "esbuild";
+import { firstHome, newId } from "../../core/ids.ts";
+import { secretBytes, secretHint, webhookSecret } from "../../core/webhooks/signature.ts";
+import { sealSecret } from "../../storage/webhook-secrets.ts";
+import { vaultOf } from "../demo-world.ts";
+
+const random = (count: number): Uint8Array => crypto.getRandomValues(new Uint8Array(count));
+
+/** For `startRuntime({ beside })`. */
+export const producerScript = (): string =>
+  buildSync({ entryPoints: ["scripts/bench/producer-worker.ts"], bundle: true, write: false, format: "esm" }).outputFiles[0]
+    ?.text as string;
+
+export interface Place {
+  readonly url: string;
+  readonly vars: Readonly<Record<string, string>>;
+  readonly business: string;
+}
+
+export interface PlacedEvent {
+  readonly id: string;
+  readonly seq: number;
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 32 });
+
+/** Node's own fetch does not let the host be chosen. Rejects when the service dies meanwhile. */
+const ask = <T>(origin: string, body: object): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const text = JSON.stringify(body);
+    const { hostname, port } = new URL(origin);
+    const sent = request(
+      { agent, hostname, port, method: "POST", path: "/", headers: { host: "beside.test", "content-length": Buffer.byteLength(text) } },
+      (response) => {
+        let answer = "";
+        response.setEncoding("utf8");
+        response.on("data", (part: string) => {
+          answer += part;
+        });
+        response.on("error", reject);
+        response.on("end", () => {
+          if (response.statusCode === 200) resolve(JSON.parse(answer) as T);
+          else reject(new Error(`producer: ${response.statusCode} ${answer.slice(0, 200)}`));
+        });
+      },
+    );
+    sent.on("error", reject);
+    sent.end(text);
+  });
+
+/** Commits so many events in one batch; answers their ids once they are durable. */
+export const commitEvents = (
+  { url, business }: Place,
+  count: number,
+  how: { readonly kick?: boolean; readonly wait?: boolean } = {},
+): Promise<readonly string[]> => ask(url, { business, commit: count, ...how });
+
+export const registerEndpoint = async (
+  { url, vars, business }: Place,
+  target: string,
+): Promise<{ readonly id: string; readonly secret: string }> => {
+  const id = newId("whk_", firstHome, random);
+  const secret = webhookSecret(random(secretBytes));
+  const secretSealed = await sealSecret(await vaultOf(vars), { endpointId: id, businessId: business }, secret);
+  const register = {
+    id,
+    url: target,
+    events: null,
+    description: null,
+    secretSealed,
+    secretHint: secretHint(secret),
+    createdAt: Date.now(),
+  };
+  if (!(await ask<boolean>(url, { business, register }))) throw new Error("producer: not registered");
+  return { id, secret };
+};
+
+export const eventPage = (
+  { url, business }: Place,
+  cursor: number,
+  limit: number,
+): Promise<{ readonly events: readonly PlacedEvent[]; readonly readTo: number; readonly head: number }> =>
+  ask(url, { business, page: { cursor, limit } });
+
+/** Milliseconds that so many POSTs take with nothing around them. */
+export const barePosts = ({ url, business }: Place, target: string, count: number): Promise<number> =>
+  ask(url, { business, bare: { url: target, count, body: "x".repeat(240) } });
+
+export const deliveriesOf = (
+  { url, business }: Place,
+  endpoint: string,
+  before: string | null,
+): Promise<{
+  readonly deliveries: readonly { readonly id: string; readonly status: string; readonly attempt: number }[];
+  readonly hasMore: boolean;
+}> => ask(url, { business, deliveries: { endpoint, limit: 1_000, before } });

@@ -1,0 +1,17 @@
+// Runs the service with a producer of events beside it, in a process of its own that a test can kill. Arguments: state folder,
+// folder of the bundle, the receiver that may be called, the milliseconds between two sweeps. Prints the address when it listens.
+import { producerScript } from "../../scripts/bench/producer.ts";
+import { startRuntime } from "../../scripts/local-runtime.ts";
+import { demoWorld, seedDemo } from "../../scripts/demo-world.ts";
+import { testVars, worldSecret } from "./local-vars.ts";
+
+const [stateDir, bundledIn, receiver, sweepMs] = process.argv.slice(2);
+if (stateDir === undefined || bundledIn === undefined || receiver === undefined || sweepMs === undefined)
+  throw new Error("usage: events-child <state folder> <bundle folder> <host:port of the receiver> <sweep ms>");
+const vars = { ...testVars, DEV_FETCH_ALLOW: receiver };
+const runtime = await startRuntime({ port: 0, stateDir, bundledIn, vars, beside: producerScript() });
+await seedDemo(await runtime.database(), demoWorld(worldSecret), Date.now());
+setInterval(() => {
+  runtime.scheduled("* * * * *").catch(() => undefined); // the next sweep does what this one could not
+}, Number(sweepMs));
+console.log(JSON.stringify({ url: runtime.url }));
