@@ -3,6 +3,7 @@
 //   npm run bench -- --seconds 60     longer slices (the memory figure is then the one of a full minute)
 //   npm run bench -- --only-events   placing, delivering and reading events, and nothing else
 //   npm run bench -- --seed 1000,100000,1000000   cost of list, search and verify as certificates grow
+//   npm run bench -- --only proofs --log 1000,100000   the log, the ledger's outages and the verifier, and nothing else
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +12,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { buildSync } from "esbuild";
 import { measureEvents } from "./bench/events.ts";
 import { load, percentile, type Measured, type Request } from "./bench/load.ts";
+import { measureProofs } from "./bench/proofs.ts";
 import { cpuMs, residentMiB, runtimePids } from "./bench/runtime-process.ts";
 import { consentRequest } from "./bench/submission.ts";
 import { buildAssets } from "./build.ts";
@@ -30,6 +32,7 @@ const { values: flags } = parseArgs({
     only: { type: "string" },
     "only-events": { type: "boolean", default: false },
     memory: { type: "string", default: "60" },
+    log: { type: "string", default: "1000,100000" },
   },
 });
 const seconds = Number(flags.seconds);
@@ -154,6 +157,12 @@ const main = async (): Promise<void> => {
   const floorScript = buildSync({ entryPoints: ["scripts/bench/floor-worker.ts"], bundle: true, write: false, format: "esm" })
     .outputFiles[0]?.text as string;
 
+  if (flags.only === "proofs") {
+    console.log(`${new Date().toISOString()}  ${cpus().length} x ${cpus()[0]?.model ?? "unknown CPU"}, Node ${process.version}`);
+    await measureProofs({ state, bundledIn, vars: quiet, logSizes: flags.log.split(",").map(Number), seconds, rounds, connections });
+    rmSync(state, { recursive: true, force: true });
+    return;
+  }
   const began = performance.now();
   const service: Runtime = await startRuntime({ port: 0, stateDir: join(state, "svc"), vars: quiet, bundledIn });
   const startMs = performance.now() - began;

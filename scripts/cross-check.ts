@@ -5,12 +5,10 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { build } from "esbuild";
 import { utf8 } from "../core/bytes.ts";
 import { entryBundle } from "../core/ledger/tiles.ts";
 import { noteKeyPair } from "./note-secret.ts";
-
-const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import("miniflare");
+import { startLedger } from "./standalone-ledger.ts";
 
 const origin = "ledger.example/ledger/2026h2";
 const { secret, vkey } = noteKeyPair(origin, new Uint8Array(32).fill(11));
@@ -19,37 +17,9 @@ const token = "token-of-the-cross-check";
 const sizes = [1, 2, 255, 256, 257, 1_000, 65_537]; // around one tile and one tile of tiles
 const entry = (at: number): Uint8Array<ArrayBuffer> => utf8(`entry ${at}`);
 
-const bundled = await build({
-  entryPoints: ["workers/ledger/entry.ts"], // the ledger and nothing else: what its operator deploys
-  bundle: true,
-  write: false,
-  format: "esm",
-  target: "es2024",
-  external: ["cloudflare:workers", "node:crypto"],
-});
-
 const folder = mkdtempSync(join(tmpdir(), "cross-check-"));
-const runtime = new Miniflare(
-  convertV4MiniflareOptions({
-    host: "127.0.0.1",
-    port: Number(process.env.PORT ?? "0"),
-    cf: false,
-    log: new Log(LogLevel.WARN),
-    resourcePersistencePath: join(folder, "state"),
-    workers: [
-      {
-        name: "ledger",
-        modules: [{ type: "ESModule", path: "index.js", contents: bundled.outputFiles[0]?.text ?? "" }],
-        compatibilityDate: "2026-10-01",
-        compatibilityFlags: ["nodejs_compat"],
-        durableObjects: { LEDGER_LOG: { className: "LedgerLog", useSQLite: true } },
-        bindings: { LEDGER_ORIGIN: origin, LEDGER_KEY: secret, LEDGER_WRITE_TOKEN: token, LEDGER_ENTRIES_PER_SECOND: "1000000" },
-      },
-    ],
-  } as never),
-);
-
-const base = `${(await runtime.ready).origin}/ledger/2026h2`;
+const runtime = await startLedger({ origin, secret, token, folder, port: Number(process.env.PORT ?? "0") });
+const { base } = runtime;
 
 const add = async (from: number, to: number): Promise<void> => {
   for (let at = from; at < to; at += 256) {

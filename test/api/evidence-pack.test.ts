@@ -14,7 +14,7 @@ import type { Env } from "../../workers/env.ts";
 import { checkpointAudit } from "../../workers/operations/checkpoints.ts";
 import { submitAnchors } from "../../workers/operations/ledger.ts";
 import { platformOf } from "../../workers/services.ts";
-import { consent, get, issue, submission, world } from "../support/world.ts";
+import { call, consent, get, issue, submission, world } from "../support/world.ts";
 
 const platform = await platformOf(env as unknown as Env);
 const key = world.acme.keys.live;
@@ -141,6 +141,26 @@ describe("the zip", () => {
     expect(sha256Hex(canonicalJson([salt, name, value]))).toBe(JSON.parse(textIn(files, "subject/commitments.json")).email);
     const text = [...files.values()].map((bytes) => new TextDecoder().decode(bytes)).join("\n");
     expect(text).not.toContain(person.first_name);
+  });
+
+  test("of a withdrawn certificate proves the withdrawal too, and the withdrawal's receipt goes with the bundle", async () => {
+    const { cert_id, manage_url } = await issue({ fields: person });
+    const token = String(manage_url).split("#m=")[1];
+    const json = { "content-type": "application/json" };
+    const withdrawn = await call(`/v1/certs/${cert_id}/opt-out/manage`, { method: "POST", headers: json, body: JSON.stringify({ token }) });
+    expect(withdrawn.status, withdrawn.text).toBe(200);
+    await platform.auditLog(0).drainNow();
+    await submitAnchors(platform);
+    const report = await judged(await zipOf(cert_id));
+    expect(report).toMatchObject({ failed: null });
+    const outcomes = Object.fromEntries(report.checks.map(({ id, outcome }) => [id, outcome]));
+    expect(outcomes).toMatchObject({ "revoke.statement": "pass", "revoke.note": "pass", "revoke.inclusion": "pass", "time.order": "pass" });
+    const { data } = (await get(`/v1/certs/${cert_id}/evidence-pack`, key)).body;
+    expect(data.withdrawal).toMatchObject({ withdrawn_at: withdrawn.body.data.withdrawn_at, anchor: { status: "anchored" } });
+    expect(data.withdrawal_receipt).toHaveProperty("signature");
+    expect((data.audit.entries as { type: string }[]).map(({ type }) => type)).toEqual(
+      expect.arrayContaining(["certificate.issued", "certificate.revoked"]),
+    );
   });
 
   test("before the ledger has answered is incomplete, not wrong", async () => {

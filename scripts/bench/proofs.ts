@@ -1,0 +1,257 @@
+// What proving costs: appending to a log as it grows, bringing a backlog of statements into it, issuing while the ledger is in
+// trouble beside issuing while it is well, and checking a pack.
+import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { utf8 } from "../../core/bytes.ts";
+import { sha256Hex } from "../../core/hash.ts";
+import { anchorStatement } from "../../core/ledger/statement.ts";
+import { entryBundle } from "../../core/ledger/tiles.ts";
+import { trustOf } from "../../verifier/trust.ts";
+import { noDemands, verifyPack } from "../../verifier/verify-pack.ts";
+import { demoWorld, seedDemo } from "../demo-world.ts";
+import { startRuntime, type D1Like, type Runtime } from "../local-runtime.ts";
+import { noteKeyPair } from "../note-secret.ts";
+import { startLedger, type StandaloneLedger } from "../standalone-ledger.ts";
+import { load, percentile } from "./load.ts";
+import { consentRequest } from "./submission.ts";
+
+const origin = "ledger.bench.test/ledger/2026h2";
+const keys = noteKeyPair(origin, new Uint8Array(32).fill(31));
+const token = "token-of-the-benchmark-not-a-secret";
+const perBatch = 256;
+const measuredEntries = 5_120; // twenty batches: some seconds at the goal's rate
+
+const statementAt = (at: number): string =>
+  anchorStatement({
+    event: "certificate.issued",
+    entityId: `cc_00${String(at).padStart(24, "0")}`,
+    fingerprint: sha256Hex(String(at)),
+    originDomain: "www.example.com",
+    at: 1_772_600_767_089 + at,
+  });
+
+/** Entries a second while the log grows from each of the sizes on. */
+const measureLog = async (ledger: StandaloneLedger, sizes: readonly number[]): Promise<void> => {
+  let size = 0;
+  const grow = async (to: number): Promise<number> => {
+    const began = performance.now();
+    const from = size;
+    for (; size < to; size += perBatch) {
+      const body = entryBundle(Array.from({ length: perBatch }, (_, one) => utf8(statementAt(size + one))));
+      const response = await fetch(`${ledger.base}/add-batch`, { method: "POST", headers: { authorization: `Bearer ${token}` }, body });
+      if (response.status !== 200) throw new Error(`bench: add-batch ${response.status}`);
+      await response.arrayBuffer();
+    }
+    return (size - from) / ((performance.now() - began) / 1_000);
+  };
+  for (const target of sizes) {
+    await grow(target);
+    const rate = await grow(size + measuredEntries);
+    console.log(
+      `log append       ${rate.toFixed(0).padStart(6)} entries/s in batches of ${perBatch}, from ${size - measuredEntries} entries on`,
+    );
+  }
+};
+
+type Behaviour = "healthy" | "dead" | "hanging" | "lying" | "resetting";
+const behaviours: readonly Behaviour[] = ["healthy", "dead", "hanging", "lying", "resetting"];
+
+/** Stands between the service and the ledger, and behaves as it is told. */
+class GoBetween {
+  behaviour: Behaviour = "healthy";
+  readonly #server: Server;
+  readonly #target: URL;
+
+  constructor(target: string) {
+    this.#target = new URL(target);
+    this.#server = createServer((asked, answer) => this.#answer(asked, answer));
+  }
+
+  async listen(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  close(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  #answer(asked: IncomingMessage, answer: ServerResponse): void {
+    if (this.behaviour === "hanging") return;
+    if (this.behaviour === "resetting" || this.behaviour === "dead") {
+      asked.socket.destroy(); // a closed port would need another address; a closed connection is what it comes to
+      return;
+    }
+    const onward = request(
+      { host: this.#target.hostname, port: this.#target.port, method: asked.method, path: asked.url, headers: asked.headers },
+      (response) => {
+        if (this.behaviour === "lying" && asked.url?.endsWith("/add-batch")) {
+          response.resume();
+          answer.writeHead(200, { "content-type": "application/json" }).end('{"indices":["0"]}');
+          return;
+        }
+        answer.writeHead(response.statusCode ?? 502, response.headers);
+        response.pipe(answer);
+      },
+    );
+    onward.on("error", () => asked.socket.destroy());
+    asked.pipe(onward);
+  }
+}
+
+const count = async (db: D1Like, sql: string): Promise<number> => Number((await db.prepare(sql).first<{ n: number }>())?.n);
+
+/** Statements a second into the ledger, by the cron alone, and whether each has one place, in the order of the rows. */
+const drain = async (service: Runtime, db: D1Like, what: string): Promise<void> => {
+  await db.prepare("UPDATE anchors SET next_at = 0 WHERE status <> 'anchored'").bind().run();
+  const [{ since, backlog }] = (
+    await db.prepare("SELECT MIN(ord) AS since, COUNT(*) AS backlog FROM anchors WHERE status <> 'anchored'").all<{
+      since: number;
+      backlog: number;
+    }>()
+  ).results as [{ since: number; backlog: number }];
+  const began = performance.now();
+  while ((await count(db, "SELECT COUNT(*) AS n FROM anchors WHERE status <> 'anchored'")) > 0) {
+    if (performance.now() - began > 120_000) throw new Error("bench: the backlog does not drain");
+    await service.scheduled("* * * * *");
+  }
+  const seconds = (performance.now() - began) / 1_000;
+  const { results } = await db
+    .prepare("SELECT CAST(substr(tx_ref, instr(tx_ref, '#') + 1) AS INTEGER) AS place FROM anchors WHERE ord >= ? ORDER BY ord")
+    .bind(since)
+    .all<{ place: number }>();
+  const places = results.map(({ place }) => place);
+  const outOfOrder = places.filter((place, at) => at > 0 && place < (places[at - 1] as number)).length;
+  // What the ledger took while it lied or was lost keeps the place it got then: order is asked of a plain backlog only.
+  console.log(
+    `anchor drain     ${(backlog / seconds).toFixed(0).padStart(6)} statements/s, ${backlog} ${what}; ${new Set(places).size} places for ${places.length} rows, ${outOfOrder} out of order`,
+  );
+};
+
+const fillBacklog = async (db: D1Like, backlog: number): Promise<void> => {
+  for (let from = 0; from < backlog; from += 50) {
+    await db.batch(
+      Array.from({ length: Math.min(50, backlog - from) }, (_, one) => {
+        const statement = statementAt(10_000_000 + from + one);
+        return db
+          .prepare(
+            `INSERT INTO anchors (id, ledger_id, kind, entity_id, event, statement, entry_hash, next_at, created_at)
+             VALUES (?, ?, 'event', ?, 'certificate.issued', ?, ?, 0, 0)`,
+          )
+          .bind(`bench-${from + one}`, `tlog:${origin}`, `cc_bench${from + one}`, statement, sha256Hex(statement));
+      }),
+    );
+  }
+};
+
+const measureOutages = async (
+  service: Runtime,
+  db: D1Like,
+  between: GoBetween,
+  options: { readonly seconds: number; readonly rounds: number; readonly connections: number; readonly issuerSecret: string },
+): Promise<void> => {
+  const { acme } = demoWorld(options.issuerSecret);
+  const latencies = new Map<Behaviour, number[]>(behaviours.map((behaviour) => [behaviour, []]));
+  let faults = 0;
+  let from = 0;
+  for (let round = -1; round < options.rounds; round += 1) {
+    for (const behaviour of behaviours) {
+      between.behaviour = behaviour;
+      await db.prepare("UPDATE ledger_state SET failures = 0, blocked_until = 0").bind().run();
+      const measured = await load(service.url, (n) => consentRequest(acme, "https://www.example.com", from + n), options);
+      from += 100_000;
+      if (round < 0) continue; // warms code paths and caches
+      faults += measured.requests - (measured.statuses[201] ?? 0);
+      latencies.get(behaviour)?.push(...measured.latencies);
+    }
+  }
+  between.behaviour = "healthy";
+  const p99 = (behaviour: Behaviour): number =>
+    percentile(
+      (latencies.get(behaviour) ?? []).sort((a, b) => a - b),
+      0.99,
+    );
+  const healthy = p99("healthy");
+  for (const behaviour of behaviours) {
+    const all = latencies.get(behaviour) ?? [];
+    console.log(
+      `consent          ledger ${behaviour.padEnd(10)} p50 ${percentile(all, 0.5).toFixed(1).padStart(6)} ms  p99 ${p99(behaviour).toFixed(1).padStart(6)} ms  ${(p99(behaviour) / healthy).toFixed(2)}x of healthy  (${all.length} requests)`,
+    );
+  }
+  console.log(`                 ${faults} not answered 201`);
+};
+
+const measureVerifier = async (service: Runtime, apiKey: string, certId: string): Promise<void> => {
+  const pack = await fetch(`${service.url}/v1/certs/${certId}/evidence-pack?format=zip`, {
+    headers: { authorization: `Bearer ${apiKey}` },
+  });
+  const zip = new Uint8Array(await pack.arrayBuffer());
+  const trust = trustOf(await (await fetch(`${service.url}/.well-known/svc-trust.json`)).json());
+  const times: number[] = [];
+  let verdict = "";
+  for (let round = 0; round < 50; round += 1) {
+    const began = performance.now();
+    verdict = (await verifyPack(zip, { ...noDemands, trust })).verdict;
+    times.push(performance.now() - began);
+  }
+  const [first = 0] = times;
+  const sorted = times.toSorted((a, b) => a - b);
+  console.log(
+    `verifier         ${percentile(sorted, 0.5).toFixed(1).padStart(6)} ms a pack of ${zip.length} bytes (first ${first.toFixed(1)}, p99 ${percentile(sorted, 0.99).toFixed(1)}): ${verdict}`,
+  );
+};
+
+export const measureProofs = async (options: {
+  readonly state: string;
+  readonly bundledIn: string;
+  readonly vars: Readonly<Record<string, string>>;
+  readonly logSizes: readonly number[];
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly connections: number;
+}): Promise<void> => {
+  const growing = await startLedger({ origin, secret: keys.secret, token, folder: join(options.state, "log") });
+  await measureLog(growing, options.logSizes);
+  await growing.dispose();
+
+  const ledger = await startLedger({ origin, secret: keys.secret, token, folder: join(options.state, "ledger") });
+  const between = new GoBetween(ledger.base);
+  const address = await between.listen();
+  const service = await startRuntime({
+    port: 0,
+    stateDir: join(options.state, "svc"),
+    bundledIn: options.bundledIn,
+    vars: {
+      ...options.vars,
+      LEDGER_ORIGIN: origin,
+      LEDGER_URL: `${address}${origin.slice(origin.indexOf("/"))}`,
+      LEDGER_VKEYS: keys.vkey,
+      LEDGER_WRITE_TOKEN: token,
+    },
+  });
+  const issuerSecret = options.vars.ISSUER_KEY as string;
+  const world = demoWorld(issuerSecret);
+  const db = await service.database();
+  await seedDemo(db, world, Date.now());
+  await db
+    .prepare("INSERT INTO policy_captures (id, domain, captured_at) VALUES ('cap_bench', 'www.example.com', ?)")
+    .bind(Date.now())
+    .run();
+
+  const { headers, body } = consentRequest(world.acme, "https://www.example.com", 9_000_000);
+  const issued = await fetch(`${service.url}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
+  const { data } = (await issued.json()) as { data: { cert_id: string } };
+  await service.scheduled("* * * * *");
+  await service.scheduled("*/15 * * * *");
+  await measureVerifier(service, world.acme.keys.live, data.cert_id);
+  await fillBacklog(db, 5_000);
+  await drain(service, db, "that waited");
+  await measureOutages(service, db, between, { ...options, issuerSecret });
+  await db.prepare("UPDATE ledger_state SET failures = 0, blocked_until = 0").bind().run();
+  await drain(service, db, "left behind by the outages");
+  await service.dispose();
+  between.close();
+  await ledger.dispose();
+};

@@ -1,0 +1,53 @@
+// A ledger alone on this machine, as its operator deploys it: workers/ledger and nothing else.
+import { join } from "node:path";
+import { build } from "esbuild";
+
+const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import("miniflare");
+
+export interface StandaloneLedger {
+  /** Address of the log, without a trailing slash. */
+  readonly base: string;
+  readonly dispose: () => Promise<void>;
+}
+
+export interface LedgerDeployment {
+  readonly origin: string;
+  /** Note-format secret. */
+  readonly secret: string;
+  readonly token: string;
+  /** Where it keeps what it holds. */
+  readonly folder: string;
+  readonly port?: number;
+}
+
+export const startLedger = async ({ origin, secret, token, folder, port = 0 }: LedgerDeployment): Promise<StandaloneLedger> => {
+  const bundled = await build({
+    entryPoints: ["workers/ledger/entry.ts"],
+    bundle: true,
+    write: false,
+    format: "esm",
+    target: "es2024",
+    external: ["cloudflare:workers", "node:crypto"],
+  });
+  const runtime = new Miniflare(
+    convertV4MiniflareOptions({
+      host: "127.0.0.1",
+      port,
+      cf: false,
+      log: new Log(LogLevel.WARN),
+      resourcePersistencePath: join(folder, "state"),
+      workers: [
+        {
+          name: "ledger",
+          modules: [{ type: "ESModule", path: "index.js", contents: bundled.outputFiles[0]?.text ?? "" }],
+          compatibilityDate: "2026-10-01",
+          compatibilityFlags: ["nodejs_compat"],
+          durableObjects: { LEDGER_LOG: { className: "LedgerLog", useSQLite: true } },
+          bindings: { LEDGER_ORIGIN: origin, LEDGER_KEY: secret, LEDGER_WRITE_TOKEN: token, LEDGER_ENTRIES_PER_SECOND: "1000000" },
+        },
+      ],
+    } as never),
+  );
+  const url = await runtime.ready;
+  return { base: `${url.origin}${origin.slice(origin.indexOf("/"))}`, dispose: () => runtime.dispose() };
+};
