@@ -34,7 +34,11 @@ export const checkIds = [
   "audit.heads",
   "time.order",
 ] as const;
-export type CheckId = (typeof checkIds)[number];
+
+/** Of the receipt of a withdrawal; the checks on its place in the ledger are those of a pack. */
+export const receiptCheckIds = ["receipt.canonical", "receipt.signature", "receipt.deadline"] as const;
+
+export type CheckId = (typeof checkIds)[number] | (typeof receiptCheckIds)[number];
 
 /** What a check asks; the answer "passed" makes it a true sentence. */
 const asks: Readonly<Record<CheckId, string>> = {
@@ -69,6 +73,9 @@ const asks: Readonly<Record<CheckId, string>> = {
   "audit.inclusion": "The audit log holds every one of these entries.",
   "audit.heads": "The audit log itself says how far this chain had come.",
   "time.order": "The times follow each other.",
+  "receipt.canonical": "The receipt is written in its one canonical form and says all that a receipt says.",
+  "receipt.signature": "The issuer signed the receipt.",
+  "receipt.deadline": "The deadline is the end of the tenth business day.",
 };
 
 /**

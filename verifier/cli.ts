@@ -7,10 +7,14 @@ import { bytesOfHex } from "../core/bytes.ts";
 import { parseIJson } from "../core/i-json.ts";
 import type { Report } from "./checks.ts";
 import { trustOf, type Trust } from "./trust.ts";
+import { objectOf, type JsonObject } from "./json.ts";
 import { noDemands, verifyPack, type Demands } from "./verify-pack.ts";
 import { verifyPublic } from "./verify-public.ts";
+import { verifyWithdrawal } from "./verify-withdrawal.ts";
 
-const usage = `Usage: svc-verify <evidence.zip> [options]
+const usage = `Usage: svc-verify <evidence.zip | withdrawal.json> [options]
+
+  Checks an evidence pack, or the receipt of a withdrawal as the service answered it.
 
   --trust <trust.json>        the keys you trust (the issuer's /.well-known/svc-trust.json, fetched by yourself)
   --expect-fingerprint <hex>  the fingerprint you were given
@@ -107,6 +111,19 @@ const printed = (report: Report): string => {
 const exitCodes = { valid: 0, invalid: 1, incomplete: 3 } as const;
 const unusableCode = 2;
 
+/** The receipt of a withdrawal says what was signed beside what it says; anything else is judged as a pack. */
+const receiptIn = (bytes: Uint8Array): JsonObject | null => {
+  const parsed = parseIJson(bytes);
+  const file = parsed.ok ? objectOf(parsed.value) : null;
+  const said = objectOf(file?.data) ?? file;
+  return said !== null && "receipt" in said && "canonical" in said ? said : null;
+};
+
+const verifyFile = (bytes: Uint8Array, demands: Demands): Promise<Report> => {
+  const receipt = receiptIn(bytes);
+  return receipt === null ? verifyPack(bytes, demands) : verifyWithdrawal(receipt, demands);
+};
+
 /** Runs the command and answers with its exit code. */
 export const runCli = async (given: readonly string[]): Promise<number> => {
   try {
@@ -117,7 +134,7 @@ export const runCli = async (given: readonly string[]): Promise<number> => {
     }
     const trust = asked.trust === null ? null : await trustAt(asked.trust);
     const demands: Demands = { ...noDemands, ...asked, trust };
-    const report = await verifyPack(await bytesAt(asked.pack), demands);
+    const report = await verifyFile(await bytesAt(asked.pack), demands);
     stdout.write(asked.json ? `${JSON.stringify(report, null, 2)}\n` : printed(report));
     return exitCodes[report.verdict];
   } catch (error) {
@@ -127,7 +144,7 @@ export const runCli = async (given: readonly string[]): Promise<number> => {
   }
 };
 
-export { trustOf, verifyPack, verifyPublic };
+export { trustOf, verifyPack, verifyPublic, verifyWithdrawal };
 
 /** As a command this file is often reached through a link of another name. */
 const isCommand = (): boolean => argv[1] !== undefined && import.meta.url === pathToFileURL(realpathSync(argv[1])).href;

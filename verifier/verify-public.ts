@@ -80,7 +80,7 @@ const receiptOf = (anchor: JsonObject, statement: string): string | null => {
   return Object.values(receipt).every((value) => value !== undefined) ? receiptText(receipt as unknown as Receipt) : "";
 };
 
-const exhibitOf = (anchor: JsonObject | null): AnchorExhibit => {
+export const exhibitOf = (anchor: JsonObject | null): AnchorExhibit => {
   const statement = stringOf(anchor?.statement);
   if (anchor === null || statement === null) return { ...nothing, published: anchor };
   if (anchor.status !== "anchored") return { ...nothing, statement, published: anchor };

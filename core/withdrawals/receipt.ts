@@ -4,7 +4,10 @@ import { canonicalJson } from "../canonical-json.ts";
 import { isoOf, isoOrNull } from "../time.ts";
 import type { Withdrawal, WithdrawableCertificate } from "./withdrawal.ts";
 
-const receiptSchema = "svc-withdrawal-receipt-v1";
+export const receiptSchema = "svc-withdrawal-receipt-v1";
+
+/** Text members; `received_at` is null where the person withdrew here. */
+export const receiptTexts = ["cease_by", "cert_id", "fingerprint", "method", "origin_domain", "schema", "scope", "withdrawn_at"] as const;
 
 /** Exactly the text that is signed. */
 export const withdrawalReceiptText = (certificate: WithdrawableCertificate, withdrawal: Withdrawal): string =>

@@ -1,0 +1,134 @@
+// The receipt of a withdrawal, checked without the service: what passes, what is missing, and that no change goes unnoticed.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { BusinessId, CertId } from "../../../core/ids.ts";
+import { withdrawalReceiptText } from "../../../core/withdrawals/receipt.ts";
+import { withdraw, type WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
+import type { JsonObject } from "../../../core/certificates/evidence-parts.ts";
+import { buildVerifier } from "../../../verifier/build.ts";
+import { trustOf } from "../../../verifier/trust.ts";
+import { noDemands, type Demands } from "../../../verifier/verify-pack.ts";
+import { verifyWithdrawal } from "../../../verifier/verify-withdrawal.ts";
+import { issuer, stranger, trustDocument, worldOf, type Wanted } from "./evidence.ts";
+
+interface Receipt {
+  receipt: JsonObject;
+  canonical: string;
+  signature: JsonObject;
+  anchor: JsonObject | null;
+}
+
+const receiptOf = async (wanted: Wanted = {}, signedBy = issuer, receivedAgoMs: number | null = null): Promise<Receipt> => {
+  const { parts } = await worldOf({ ...wanted, isRevoked: true });
+  const { certificate: sealed } = parts.opened;
+  const shown = parts.verifyView.withdrawal as JsonObject;
+  const now = Date.parse(shown.withdrawn_at as string);
+  const certificate: WithdrawableCertificate = {
+    id: sealed.id as CertId,
+    businessId: sealed.businessId as BusinessId,
+    businessName: sealed.businessName,
+    environment: "live",
+    status: "active",
+    originDomain: sealed.originDomain,
+    issuedAt: sealed.issuedAt,
+    fingerprint: sealed.fingerprint,
+    chain: { tag: "x", shard: 0 },
+  };
+  const recorded = receivedAgoMs === null ? null : { channel: "phone" as const, receivedAt: now - receivedAgoMs, note: null };
+  const method = recorded === null ? "email_code" : "business_recorded";
+  const { withdrawal } = withdraw({ certificate, method, scope: "certificate", recorded, actor: "x", now });
+  const canonical = withdrawalReceiptText(certificate, withdrawal);
+  return {
+    receipt: JSON.parse(canonical) as JsonObject,
+    canonical,
+    signature: { kid: signedBy.kid, alg: "Ed25519", value: await signedBy.sign(canonical) },
+    anchor: shown.anchor as JsonObject | null,
+  };
+};
+
+const demands: Demands = { ...noDemands, trust: trustOf(trustDocument) };
+const check = (file: object, asked: Demands = demands) => verifyWithdrawal(file as JsonObject, asked);
+
+describe("the receipt of a withdrawal", () => {
+  test("passes every check, bare and in the envelope of the API", async () => {
+    const receipt = await receiptOf();
+    for (const file of [receipt, { ok: true, data: receipt, request_id: "req_x" }]) {
+      const report = await check(file);
+      expect(report.checks.filter(({ outcome }) => outcome === "fail")).toEqual([]);
+      expect(report).toMatchObject({ verdict: "valid", cert_id: receipt.receipt.cert_id, fingerprint: receipt.receipt.fingerprint });
+    }
+  });
+
+  test("of a withdrawal that the business recorded counts the deadline from when it was told", async () => {
+    expect(await check(await receiptOf({}, issuer, 3 * 86_400_000))).toMatchObject({ verdict: "valid" });
+  });
+
+  test("is incomplete while the ledger has not confirmed, and without trust of one's own", async () => {
+    expect(await check(await receiptOf({ anchors: "pending" }))).toMatchObject({ verdict: "incomplete" });
+    expect(await check(await receiptOf(), { ...demands, trust: null })).toMatchObject({ verdict: "incomplete", trust: "none" });
+  });
+
+  test("fails when another key signed it", async () => {
+    expect(await check(await receiptOf({}, stranger))).toMatchObject({ verdict: "invalid", failed: "receipt.signature" });
+  });
+
+  test("fails when it is about another certificate than was expected", async () => {
+    const report = await check(await receiptOf(), { ...demands, expectedFingerprint: "0".repeat(64) });
+    expect(report).toMatchObject({ verdict: "invalid", failed: "receipt.canonical" });
+  });
+
+  test("fails for every member that is changed, shown or signed", async () => {
+    const receipt = await receiptOf();
+    for (const [name, value] of Object.entries(receipt.receipt)) {
+      const changed = { ...receipt.receipt, [name]: typeof value === "string" ? value.replace(/[0-9a-z]/, "0") : null };
+      if (JSON.stringify(changed) === JSON.stringify(receipt.receipt)) continue;
+      expect((await check({ ...receipt, receipt: changed })).failed, `shown ${name}`).toBe("receipt.canonical");
+      expect((await check({ ...receipt, receipt: changed, canonical: JSON.stringify(changed) })).verdict, name).toBe("invalid");
+    }
+    const { scope: _scope, ...less } = receipt.receipt;
+    expect((await check({ ...receipt, receipt: less, canonical: JSON.stringify(less) })).failed).toBe("receipt.canonical");
+    const more = { ...receipt.receipt, zzz: "more" };
+    expect((await check({ ...receipt, receipt: more, canonical: JSON.stringify(more) })).failed).toBe("receipt.canonical");
+  });
+
+  test("fails when the issuer itself signs a deadline that is too late", async () => {
+    const receipt = await receiptOf();
+    const late = { ...receipt.receipt, cease_by: "2027-01-01T23:59:59.999Z" };
+    const canonical = JSON.stringify(late);
+    const signature = { ...receipt.signature, value: await issuer.sign(canonical) };
+    expect(await check({ ...receipt, receipt: late, canonical, signature })).toMatchObject({
+      verdict: "invalid",
+      failed: "receipt.deadline",
+    });
+  });
+
+  test("fails with the ledger's statement of another withdrawal", async () => {
+    const receipt = await receiptOf();
+    const anchor = { ...receipt.anchor, statement: String(receipt.anchor?.statement).replace("certificate.revoked", "certificate.issued") };
+    expect(await check({ ...receipt, anchor })).toMatchObject({ verdict: "invalid", failed: "revoke.statement" });
+  });
+
+  test("is told from a pack by the command, which ends as for a pack", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "svc-withdrawal-"));
+    try {
+      await buildVerifier(folder);
+      const receipt = await receiptOf();
+      writeFileSync(join(folder, "withdrawal.json"), JSON.stringify({ ok: true, data: receipt, request_id: "req_x" }));
+      writeFileSync(
+        join(folder, "changed.json"),
+        JSON.stringify({ ...receipt, canonical: receipt.canonical.replace("email_code", "email_cod3") }),
+      );
+      writeFileSync(join(folder, "trust.json"), JSON.stringify(trustDocument));
+      const run = (file: string) =>
+        spawnSync(process.execPath, [join(folder, "svc-verify.mjs"), file, "--trust", "trust.json"], { cwd: folder, encoding: "utf8" });
+      expect(run("withdrawal.json")).toMatchObject({ status: 0 });
+      expect(run("withdrawal.json").stdout).toContain("VALID: every check passed.");
+      expect(run("changed.json")).toMatchObject({ status: 1 });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
