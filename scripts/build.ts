@@ -5,7 +5,7 @@ import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, wri
 import { basename, dirname, join, relative } from "node:path";
 import { build } from "esbuild";
 import { sha256Hex } from "../core/hash.ts";
-import { bundleSignatureVerifier, bundleVerifier } from "../verifier/build.ts";
+import { bundleSignatureVerifier, bundleVerifier, ownHash } from "../verifier/build.ts";
 import { buildWidget } from "../widget/build.mjs";
 
 const assetsDir = "dist/assets";
@@ -49,6 +49,7 @@ const pageAssets = async (): Promise<PageAsset[]> => {
     outdir: join(assetsDir, "a"),
     entryNames: "[name]-[hash]",
     loader: { ".svg": "copy" },
+    plugins: [ownHash],
     bundle: true,
     minify: true,
     format: "esm",

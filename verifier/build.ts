@@ -9,7 +9,7 @@ import { build, type BuildOptions, type Plugin } from "esbuild";
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /** The server's runtime hashes with node:crypto; what runs anywhere brings its own SHA-256 under the same names. */
-const ownHash: Plugin = {
+export const ownHash: Plugin = {
   name: "own-hash",
   setup: ({ onResolve }) => {
     onResolve({ filter: /\/hash\.ts$/ }, () => ({ path: at("hash.ts") }));

@@ -411,6 +411,78 @@ describe("for everybody", () => {
   });
 });
 
+describe("what stands behind the page", () => {
+  const outcomeOf = (page: Page, name: string): Promise<string | null> =>
+    page.locator(`[data-proof="${name}"]`).getAttribute("data-outcome");
+
+  /** A certificate that the ledger has taken. */
+  const anchored = async (): Promise<string> => {
+    const url = await issue();
+    for (let tries = 0; tries < 40; tries += 1) {
+      await service.runtime.scheduled("* * * * *");
+      const answer = await fetch(`${service.origin}/v1/certs/${url.split("/").at(-1)}/verify`);
+      const { data } = (await answer.json()) as { data: { anchor: { status: string } } };
+      if (data.anchor.status === "anchored") return url;
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+    throw new Error("not anchored");
+  };
+
+  test("is checked by the verifier itself: the issuer's signature and the ledger's proof, without asking anybody", async () => {
+    const url = await anchored();
+    const { page, complaints, close } = await openPage(browser);
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(new URL(request.url()).pathname));
+    await page.goto(url);
+    await page.waitForSelector("[data-outcome]", { state: "attached" });
+    expect(await outcomeOf(page, "signature")).toBe("pass");
+    expect(await outcomeOf(page, "ledger")).toBe("pass");
+    expect(await outcomeOf(page, "others")).toBe("skipped");
+    await page.getByText("Signature and ledger").click();
+    expect(await page.locator('[data-proof="ledger"]').innerText()).toBe("Holds");
+    expect(await verdictOf(page)).toBe("match");
+    expect(requests.every((path) => path.startsWith("/c/cc_") || path.startsWith("/a/"))).toBe(true);
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test("is not there yet while the ledger has not answered, and says so", async () => {
+    const { page, close } = await openPage(browser);
+    await page.route("**/c/cc_*", async (route) => {
+      const response = await route.fetch();
+      const text = await response.text();
+      const pending = text.replace(
+        /&quot;anchor&quot;:\{&quot;status&quot;:&quot;anchored&quot;/,
+        "&quot;anchor&quot;:{&quot;status&quot;:&quot;pending&quot;",
+      );
+      await route.fulfill({ response, body: pending });
+    });
+    await page.goto(plain);
+    await page.waitForSelector("[data-outcome]", { state: "attached" });
+    expect(await outcomeOf(page, "ledger")).toBe("incomplete");
+    await close();
+  });
+
+  test.each([
+    ["the signature", /&quot;value&quot;:&quot;[A-Za-z0-9+/]{8}/, "&quot;value&quot;:&quot;AAAAAAAA", "signature"],
+    ["the ledger's checkpoint", /(&quot;signed_root&quot;:&quot;[^&]*\\n)\d+\\n/, "$1999\\n", "ledger"],
+  ] as const)("is found out when %s is another one, and shown without being asked", async (_, from, to, name) => {
+    const url = await anchored();
+    const { page, close } = await openPage(browser);
+    await page.route("**/c/cc_*", async (route) => {
+      const response = await route.fetch();
+      const text = await response.text();
+      expect(text).toMatch(from);
+      await route.fulfill({ response, body: text.replace(from, to) });
+    });
+    await page.goto(url);
+    await page.waitForSelector("[data-outcome]", { state: "attached" });
+    expect(await outcomeOf(page, name)).toBe("fail");
+    expect(await page.locator(`[data-proof="${name}"]`).isVisible()).toBe(true);
+    await close();
+  });
+});
+
 describe("strangers' text", () => {
   test("forty hostile names and texts are shown as text: nothing runs, nothing loads, and the page matches", async () => {
     const hostile = Array.from(

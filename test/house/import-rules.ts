@@ -38,7 +38,7 @@ export const importRules: readonly ImportRule[] = [
   },
   { from: "workers/api", ...surface, packages: ["hono", "zod", "@hono/zod-openapi"] },
   { from: "workers/pages", ...surface, packages: ["hono", "qr"] },
-  { from: "workers/pages/client", may: ["core"], packages: [] },
+  { from: "workers/pages/client", may: ["core", "verifier"], packages: [] },
   { from: "workers/jobs", ...surface, packages: [] },
   { from: "workers/limits.ts", may: ["core"], packages: [] },
   { from: "workers/log.ts", may: ["core"], packages: [] },

@@ -175,7 +175,7 @@ describe("what has happened", () => {
     for (;;) {
       await env.DB.batch([
         env.DB.prepare("UPDATE audit_outbox SET drained_at = ?1 WHERE entity_id = ?2").bind(state.drained_at, certId),
-        env.DB.prepare("UPDATE anchors SET status = ?1, anchored_at = ?2, receipt = '{}' WHERE entity_id = ?3").bind(
+        env.DB.prepare("UPDATE anchors SET status = ?1, anchored_at = ?2, receipt = NULL WHERE entity_id = ?3").bind(
           state.status,
           state.anchored_at,
           certId,

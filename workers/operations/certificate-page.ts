@@ -9,6 +9,7 @@ import { certificateForPage } from "../../storage/certificates.ts";
 import { insertView } from "../../storage/views.ts";
 import { kindOfError } from "../log.ts";
 import type { Services } from "../services.ts";
+import { attestedCertificate } from "./attestations.ts";
 
 export interface Opener {
   readonly ip: string;
@@ -47,5 +48,6 @@ export const openCertificatePage = async (
 ): Promise<Result<CertificatePage, "cert_not_found">> => {
   const db = services.homes.of(certId);
   const page = db === null ? null : await readWithTrail(services, db, certId, opener);
-  return page === null ? refuse("cert_not_found") : ok(page);
+  if (page === null) return refuse("cert_not_found");
+  return ok({ ...page, certificate: await attestedCertificate(services.platform, page.certificate) });
 };

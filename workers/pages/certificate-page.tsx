@@ -2,6 +2,7 @@
 // what for, what has happened, and how to check all of it. Everything comes from the published certificate; nothing that
 // only its owner may see can get here. Elements marked `data-bound` are what client/verify.ts compares with the record.
 import type { Child, FC } from "hono/jsx";
+import type { JsonObject } from "../../core/certificates/evidence-parts.ts";
 import { policiesStatus, publishedCanonical, type PublishedCertificate, type PublishedPolicy } from "../../core/certificates/published.ts";
 import { receiptUrlOf, verifyUrlOf } from "../../core/certificates/views.ts";
 import type { Instant } from "../../core/time.ts";
@@ -10,6 +11,7 @@ import type { CertificatePage } from "../operations/certificate-page.ts";
 import type { Words } from "./i18n/words.ts";
 import type { Page } from "./layout.tsx";
 import { CopyButton, Exact, filled, Foreign, Hash, Moment, numberText, Remarks, Sentence, Shape, type Setting } from "./parts.tsx";
+import { Proofs } from "./proofs.tsx";
 import { QrCode } from "./qr.tsx";
 import { unlessErased, WithdrawalForms, type LanguageChoice } from "./withdrawal-parts.tsx";
 
@@ -21,6 +23,9 @@ interface Shown {
   readonly apiBase: string;
   readonly now: Instant;
   readonly choice: LanguageChoice;
+  /** The public answer of verify, and the keys that the service publishes: what the page checks itself with. */
+  readonly published: JsonObject;
+  readonly trust: JsonObject;
 }
 
 type Part = FC<{ certificate: PublishedCertificate; setting: Setting }>;
@@ -342,7 +347,7 @@ const Timeline: FC<{ page: CertificatePage; setting: Setting; apiBase: string; n
   );
 };
 
-const Check: FC<Shown> = ({ page: { certificate }, setting, apiBase }) => {
+const Check: FC<Shown> = ({ page: { certificate }, setting, apiBase, published, trust }) => {
   const { words } = setting;
   const json = `${apiBase}/certs/${certificate.id}/verify`;
   return (
@@ -394,6 +399,7 @@ const Check: FC<Shown> = ({ page: { certificate }, setting, apiBase }) => {
           </Row>
         </dl>
       </details>
+      <Proofs published={published} trust={trust} words={words} />
       <details class="by-hand">
         <summary>{words.byHand}</summary>
         <p>{words.byHandFile}</p>

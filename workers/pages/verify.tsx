@@ -1,9 +1,11 @@
 // GET /c/{id}: the public page of a certificate. Who opens it is noted in the view trail; whoever has the address may.
 import type { Context, Hono } from "hono";
 import { addressKey } from "../../core/access/address.ts";
+import { verifyView } from "../../core/certificates/views.ts";
 import { certIdOf } from "../../core/ids.ts";
 import { limited } from "../api/guards.ts";
 import type { Api } from "../api/context.ts";
+import { trustDocument } from "../operations/trust.ts";
 import { openCertificatePage } from "../operations/certificate-page.ts";
 import { certificatePage } from "./certificate-page.tsx";
 import { formatPage } from "./format-page.tsx";
@@ -29,14 +31,19 @@ const verify = async (c: Context<Api>): Promise<Response> => {
     isUnread: isUnread(c),
   });
   if (!opened.ok) return noSuchPage(c);
+  const now = services.clock();
+  const view = verifyView(opened.value.certificate, { verifyBase: verifyUrl, apiBase: baseUrl, now });
+  const { subject: _masked, checks: _checks, ...published } = view; // the verifier asks for neither, and the page says them in words
   return pageAnswer(c, 200, (setting) =>
     certificatePage({
       page: opened.value,
       setting,
       verifyBase: verifyUrl,
       apiBase: baseUrl,
-      now: services.clock(),
+      now,
       choice: chosenLanguage(c.req.query("lang")),
+      published,
+      trust: trustDocument(services),
     }),
   );
 };

@@ -4,6 +4,7 @@
 import "./manage-link.ts";
 import { hexOf, utf8 } from "../../../core/bytes.ts";
 import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
+import { checkProofs } from "./proofs/check-proofs.ts";
 
 type Members = Readonly<Record<string, Json>>;
 
@@ -97,6 +98,8 @@ if (verdict !== null) {
   });
   observer.observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["datetime"] });
 }
+
+void checkProofs();
 
 for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-copy]")) {
   const source = document.getElementById(button.dataset.copy ?? "");

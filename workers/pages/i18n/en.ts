@@ -101,6 +101,18 @@ export const en = {
   businessNumber: "Number of the business",
   disclosureHash: "SHA-256 of the text shown",
   subjectHash: "Salted SHA-256 of the person’s details",
+  proofs: "Signature and ledger",
+  proofsIntro:
+    "Checked in your browser by the program that checks evidence packs, with the keys that this service publishes. Whoever must not take our word for the keys keeps a copy of them and runs svc-verify.",
+  proofSignature: "Signed by the issuer",
+  proofLedger: "In the ledger",
+  proofOthers: "Attested by others",
+  proofWithdrawal: "Withdrawal in the ledger",
+  proofWaiting: "Not checked yet",
+  proofPass: "Holds",
+  proofFail: "Does not hold. Do not rely on this page.",
+  proofIncomplete: "Not there yet",
+  proofSkipped: "Not asked for",
   byHand: "Check by hand",
   byHandFile: "Save the record, exactly as it is and without a line break at its end, as record.json. Then this prints the fingerprint:",
   byHandFetch:

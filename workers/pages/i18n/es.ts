@@ -104,6 +104,18 @@ export const es: Words = {
   businessNumber: "Número de la empresa",
   disclosureHash: "SHA-256 del texto mostrado",
   subjectHash: "SHA-256 con sal de los datos de la persona",
+  proofs: "Firma y registro público",
+  proofsIntro:
+    "Comprobado en su navegador por el programa que comprueba los paquetes de pruebas, con las claves que publica este servicio. Quien no deba fiarse de nosotros para las claves guarda una copia de ellas y ejecuta svc-verify.",
+  proofSignature: "Firmado por el emisor",
+  proofLedger: "En el registro público",
+  proofOthers: "Atestiguado por otros",
+  proofWithdrawal: "Retirada en el registro público",
+  proofWaiting: "Aún sin comprobar",
+  proofPass: "Correcto",
+  proofFail: "No es correcto. No confíe en esta página.",
+  proofIncomplete: "Todavía no está",
+  proofSkipped: "No se pide",
   byHand: "Comprobar a mano",
   byHandFile: "Guarde el registro, tal cual y sin salto de línea al final, como record.json. Entonces esto imprime la huella:",
   byHandFetch:

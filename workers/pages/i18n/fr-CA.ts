@@ -104,6 +104,18 @@ export const frCa: Words = {
   businessNumber: "Numéro de l’entreprise",
   disclosureHash: "SHA-256 du texte affiché",
   subjectHash: "SHA-256 salé des renseignements de la personne",
+  proofs: "Signature et registre public",
+  proofsIntro:
+    "Vérifié dans votre navigateur par le programme qui vérifie les dossiers de preuve, avec les clés que publie ce service. Qui ne doit pas nous croire sur parole pour les clés en garde une copie et exécute svc-verify.",
+  proofSignature: "Signé par l’émetteur",
+  proofLedger: "Dans le registre public",
+  proofOthers: "Attesté par d’autres",
+  proofWithdrawal: "Retrait dans le registre public",
+  proofWaiting: "Pas encore vérifié",
+  proofPass: "Exact",
+  proofFail: "Inexact. Ne vous fiez pas à cette page.",
+  proofIncomplete: "Pas encore là",
+  proofSkipped: "Non demandé",
   byHand: "Vérifier à la main",
   byHandFile:
     "Enregistrez le texte tel quel, sans saut de ligne à la fin, sous le nom record.json. Cette commande affiche alors l’empreinte\u00a0:",
