@@ -80,6 +80,11 @@ export const buildApp = (platform: Platform): Hono<Api> => {
     await next();
   });
   app.use(framed);
+  app.use(async (c, next) => {
+    // A delivery of ours that came back to us under some name: taken as a request, it could make the next one.
+    if (c.req.header("svc-delivery-id") !== undefined) return failure(c, "forbidden");
+    return next();
+  });
   if (!servesEverything) {
     app.use(async (c, next) => {
       const url = new URL(c.req.url);

@@ -1,17 +1,24 @@
 // The feed through the front door: what a page is, what a cursor may be, and what nobody may read.
 import { env } from "cloudflare:workers";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { BusinessId } from "../../core/ids.ts";
 import { tellSoon } from "../../workers/operations/events.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform, type Services } from "../../workers/services.ts";
-import { commitEvents, logs } from "../support/events.ts";
-import { get, world, serviceWith, type Answer } from "../support/world.ts";
+import { commitEvents, logs, newBusiness, newKey } from "../support/events.ts";
+import { call, get, world, serviceWith, type Answer } from "../support/world.ts";
 
-const feed = (query = "", key = world.acme.keys.live): Promise<Answer> => get(`/v1/events${query}`, key);
+let business = "";
+let ownKey = "";
+beforeAll(async () => {
+  business = await newBusiness();
+  ownKey = await newKey(business);
+});
+
+const feed = (query = "", key = ownKey): Promise<Answer> => get(`/v1/events${query}`, key);
 const tell = async (count: number, ...change: Parameters<typeof commitEvents>[2][]): Promise<string[]> => {
-  const ids = await commitEvents(world.acme.id, count, change[0]);
-  await logs.getByName(world.acme.id).drain();
+  const ids = await commitEvents(business, count, change[0]);
+  await logs.getByName(business).drain();
   return ids;
 };
 
@@ -83,9 +90,19 @@ describe("the feed", () => {
 
   test("is one business's own, and a test key's is empty", async () => {
     await tell(1);
-    expect((await feed("", world.other.keys.live)).body.data.events).toEqual([]);
+    expect((await feed("", await newKey(await newBusiness()))).body.data.events).toEqual([]);
+    await commitEvents(world.acme.id, 1);
+    await logs.getByName(world.acme.id).drain();
     expect((await feed("", world.acme.keys.sandbox)).body.data).toEqual({ events: [], next_cursor: 0, has_more: false });
     expect((await feed("", "sk_live_00wrong")).status).toBe(401);
+  });
+
+  test("refuses a delivery of our own that finds its way back to us", async () => {
+    const headers = { authorization: `Bearer ${world.acme.keys.live}`, "svc-delivery-id": "dlv_00k3v9d2m4q8x1c7b5n0t6w2h9" };
+    for (const path of ["/v1/events", "/v1/health", "/c/nothing"]) {
+      const answer = await call(path, { headers });
+      expect([answer.status, answer.body.error.code]).toEqual([403, "forbidden"]);
+    }
   });
 
   test("W30: is answered 120 times a minute; the next poll waits and wakes nobody", { timeout: 60_000 }, async () => {
@@ -110,9 +127,10 @@ describe("the feed", () => {
     const platform = await openPlatform(env as unknown as Env);
     const work: Promise<void>[] = [];
     const services: Services = { ...platform, platform, afterAnswer: (task) => void work.push(task()) };
-    const [id] = await commitEvents(world.other.id, 1);
-    tellSoon(services, world.other.id as BusinessId);
+    const told = await newBusiness();
+    const [id] = await commitEvents(told, 1);
+    tellSoon(services, told as BusinessId);
     await Promise.all(work);
-    expect((await logs.getByName(world.other.id).page(0, 10, null)).events.map((event) => event.id)).toEqual([id]);
+    expect((await logs.getByName(told).page(0, 10, null)).events.map((event) => event.id)).toEqual([id]);
   });
 });

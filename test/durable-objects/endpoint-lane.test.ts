@@ -392,6 +392,52 @@ describe("an endpoint", () => {
     expect(await letters()).toBe(2);
   });
 
+  test("W25: whose host turns out to lead inside is not called, and is asked about anew at the next attempt", async () => {
+    const posts = playReceivers(answering(200));
+    const outside = vi.mocked(globalThis.fetch).getMockImplementation() as typeof fetch;
+    let address = "10.0.0.7";
+    const asked: string[] = [];
+    vi.mocked(globalThis.fetch).mockImplementation(async (input, init) => {
+      const url = new URL(new Request(input as RequestInfo, init as RequestInit).url);
+      if (!url.searchParams.has("type")) return outside(input, init);
+      asked.push(url.host);
+      const name = url.searchParams.get("name");
+      return Response.json({ Status: 0, Answer: url.searchParams.get("type") === "A" ? [{ name, type: 1, TTL: 1, data: address }] : [] });
+    });
+    const { lane } = await laneWith(1, "https://turns.merchant-tests.com/");
+    await runAlarmsUntil(lane, in2030 + 1_000);
+    expect(posts).toEqual([]);
+    expect(await deliveryOf(lane)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null, error: "dns" });
+    expect(new Set(asked).size).toBe(2); // both resolvers
+    address = "93.184.216.34";
+    await runAlarmsUntil(lane);
+    expect(posts).toHaveLength(1);
+    expect(asked.length).toBe(8);
+  });
+
+  test("W12: that answers without end is heard to its status and no further", async () => {
+    let cancelled = 0;
+    const posts = playReceivers(
+      () =>
+        new Response(
+          new ReadableStream({
+            pull: async (stream) => {
+              stream.enqueue(new Uint8Array(1_024));
+              await scheduler.wait(1);
+            },
+            cancel: () => {
+              cancelled += 1;
+            },
+          }),
+        ),
+    );
+    const { lane } = await laneWith(1);
+    await runAlarmsUntil(lane);
+    expect(posts).toHaveLength(1);
+    expect(cancelled).toBe(1);
+    expect(await deliveryOf(lane)).toMatchObject({ status: "success", responseStatus: 200 });
+  });
+
   test("W16: is reached while twenty others of the same business hang", async () => {
     const posts = playReceivers(({ url }) => (url.includes("slow") ? hangsForGood() : new Response(null, { status: 200 })));
     const business = await newBusiness();

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
 import { commitEvents, deliveriesOf, eventPage, registerEndpoint, type Place } from "../../scripts/bench/producer.ts";
 import { demoWorld } from "../../scripts/demo-world.ts";
-import { bundleWorker } from "../../scripts/local-runtime.ts";
+import { builtWorker } from "../support/local-service.ts";
 import { testVars, worldSecret } from "../support/local-vars.ts";
 
 const kills = Number(process.env.EVENT_KILLS ?? "2");
@@ -21,7 +21,7 @@ const perKill = 75; // eight kills: six hundred events
 const total = perKill * kills;
 const { acme } = demoWorld(worldSecret);
 const state = mkdtempSync(join(tmpdir(), "svc-events-"));
-const bundle = join(state, "bundle");
+let bundle = "";
 
 interface Received {
   readonly event: string;
@@ -61,7 +61,7 @@ const kill = (): Promise<void> =>
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 beforeAll(async () => {
-  bundleWorker(bundle);
+  bundle = await builtWorker();
   receiver = createServer((request, response) => {
     let body = "";
     request.setEncoding("utf8");

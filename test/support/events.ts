@@ -3,7 +3,8 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import type { StoredEvent } from "../../core/events/event.ts";
-import { firstHome, newId } from "../../core/ids.ts";
+import { sha256Hex } from "../../core/hash.ts";
+import { firstHome, newId, newSecret } from "../../core/ids.ts";
 import { secretBytes, secretHint, webhookSecret } from "../../core/webhooks/signature.ts";
 import { hasDeliveryTables, nextDueAt } from "../../durable-objects/delivery-tables.ts";
 import type { BusinessLog } from "../../durable-objects/business-log.ts";
@@ -145,3 +146,14 @@ export const runEveryAlarm = async (lane: LaneStub, before: (at: number) => Prom
 
 /** Far enough ahead that no alarm fires by itself. */
 export const in2030 = Date.UTC(2030, 0, 1);
+
+/** A live API key of a business. */
+export const newKey = async (businessId: string): Promise<string> => {
+  const key = newSecret("sk_live_", firstHome, random);
+  await env.DB.prepare(
+    "INSERT INTO api_keys (id, business_id, environment, key_hash, name, last4, created_at) VALUES (?, ?, 'live', ?, 'Test', ?, 0)",
+  )
+    .bind(newId("key_", firstHome, random), businessId, sha256Hex(key), key.slice(-4))
+    .run();
+  return key;
+};

@@ -58,7 +58,7 @@ const removeOldBuilds = (): void => {
  * A folder with the Worker bundled from the sources as they stand. Built once for all test files, by whichever comes
  * first; of two that build at once, the later finds the folder taken and uses it.
  */
-const builtWorker = async (): Promise<string> => {
+export const builtWorker = async (): Promise<string> => {
   const built = join(builds, stateOfSources());
   if (existsSync(built)) return built;
   await buildAssets();

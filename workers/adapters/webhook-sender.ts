@@ -84,7 +84,8 @@ export const openWebhookSender = (settings: WebhookSenderSettings): PostWebhook 
           signal: controller.signal,
         });
         const outcome: Outcome = { kind: "answered", status: response.status, durationMs: durationMs() };
-        controller.abort(); // the connection ends here, whatever the receiver still wants to say
+        // Unread: the connection ends here, whatever the receiver still wants to say, and how it ends is nobody's concern.
+        response.body?.cancel().catch(() => undefined);
         return outcome;
       } catch (error) {
         return { kind: "unanswered", error: controller.signal.aborted ? "timeout" : errorOf(error), durationMs: durationMs() };

@@ -1,0 +1,138 @@
+// Deliveries over real sockets, on the real runtime: how long a receiver may take, what is heard of its answer, and what a
+// receiver that comes back finds.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { mkdtempSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { commitEvents, deliveriesOf, producerScript, registerEndpoint, type Place } from "../../scripts/bench/producer.ts";
+import { demoWorld, seedDemo } from "../../scripts/demo-world.ts";
+import { startRuntime, type Runtime } from "../../scripts/local-runtime.ts";
+import { builtWorker } from "../support/local-service.ts";
+import { testVars, worldSecret } from "../support/local-vars.ts";
+
+const world = demoWorld(worldSecret);
+const state = mkdtempSync(join(tmpdir(), "svc-receivers-"));
+let runtime: Runtime;
+let server: Server;
+let at = "";
+type Play = (request: IncomingMessage, response: ServerResponse) => void;
+const plays = new Map<string, Play>();
+const hits = new Map<string, number>();
+
+beforeAll(async () => {
+  const bundledIn = await builtWorker();
+  server = createServer((request, response) => {
+    const path = request.url ?? "";
+    hits.set(path, (hits.get(path) ?? 0) + 1);
+    request.resume();
+    request.on("end", () => plays.get(path)?.(request, response));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  at = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  runtime = await startRuntime({
+    port: 0,
+    stateDir: join(state, "svc"),
+    bundledIn,
+    vars: { ...testVars, DEV_FETCH_ALLOW: at },
+    beside: producerScript(),
+  });
+  await seedDemo(await runtime.database(), world, Date.now());
+});
+
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await runtime.dispose();
+  rmSync(state, { recursive: true, force: true });
+});
+
+const place = (business: string): Place => ({ url: runtime.url, vars: testVars, business });
+const register = (business: string, path: string, play: Play): Promise<{ readonly id: string }> => {
+  plays.set(path, play);
+  return registerEndpoint(place(business), `http://${at}${path}`);
+};
+
+interface Shown {
+  readonly status: string;
+  readonly attempt: number;
+  readonly responseStatus: number | null;
+  readonly error: string | null;
+  readonly durationMs: number | null;
+}
+const deliveries = async (business: string, endpoint: string): Promise<readonly Shown[]> =>
+  (await deliveriesOf(place(business), endpoint, null)).deliveries as unknown as readonly Shown[];
+
+/** The endpoint's only delivery, once its first attempt has ended. */
+const ended = async (business: string, endpoint: string): Promise<Shown> => {
+  const deadline = Date.now() + 20_000;
+  for (;;) {
+    const [one] = await deliveries(business, endpoint);
+    if (one !== undefined && one.attempt > 0) return one;
+    if (Date.now() > deadline) throw new Error("the attempt did not end");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+};
+
+describe("a receiver", () => {
+  test("W11, W12: has ten seconds, is heard to its status, and is tried again after whatever else it does", {
+    timeout: 60_000,
+  }, async () => {
+    const business = world.acme.id;
+    let dripClosed = false;
+    const slow = await register(business, "/slow", (_, response) => setTimeout(() => response.writeHead(200).end(), 9_000));
+    const never = await register(business, "/never", () => undefined);
+    const drip = await register(business, "/drip", (_, response) => {
+      response.writeHead(200);
+      const dripping = setInterval(() => response.write("x".repeat(1_024)), 20);
+      response.on("close", () => {
+        dripClosed = true;
+        clearInterval(dripping);
+      });
+    });
+    const reset = await register(business, "/reset", (request) => request.socket.destroy());
+    const moved = await register(business, "/moved", (_, response) => response.writeHead(307, { location: `http://${at}/target` }).end());
+    await commitEvents(place(business), 1, { wait: true });
+
+    expect(await ended(business, drip.id)).toMatchObject({ status: "success", attempt: 1, responseStatus: 200 });
+    expect(dripClosed).toBe(true);
+    expect(await ended(business, reset.id)).toMatchObject({ status: "retrying", responseStatus: null, error: "connection" });
+    expect(await ended(business, moved.id)).toMatchObject({ status: "retrying", responseStatus: 307, error: "http" });
+    expect(hits.get("/target")).toBeUndefined();
+    expect(await ended(business, slow.id)).toMatchObject({ status: "success", responseStatus: 200 });
+    const late = await ended(business, never.id);
+    expect(late).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null, error: "timeout" });
+    expect(late.durationMs).toBeGreaterThanOrEqual(9_990);
+    expect(late.durationMs).toBeLessThan(12_000);
+  });
+
+  test("W17: that hung and comes back gets all that waited, never more than five at once", { timeout: 60_000 }, async () => {
+    const business = world.other.id;
+    let open = 0;
+    let most = 0;
+    let held: ServerResponse[] = [];
+    let hanging = true;
+    const endpoint = await register(business, "/flips", (_, response) => {
+      open += 1;
+      most = Math.max(most, open);
+      response.on("close", () => {
+        open -= 1;
+      });
+      if (hanging) held.push(response);
+      else response.writeHead(200).end();
+    });
+    for (let at = 0; at < 6; at += 1) await commitEvents(place(business), 100, { wait: true });
+    expect(hits.get("/flips")).toBeLessThanOrEqual(5);
+    hanging = false;
+    for (const response of held) response.writeHead(200).end();
+    held = [];
+    const deadline = Date.now() + 20_000;
+    const left = async (): Promise<number> => (await deliveries(business, endpoint.id)).filter(({ status }) => status !== "success").length;
+    while (Date.now() < deadline && (await left()) > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await left()).toBe(0);
+    expect((await deliveries(business, endpoint.id)).length).toBe(600);
+    expect(most).toBeLessThanOrEqual(5);
+    expect(hits.get("/flips")).toBe(600);
+  });
+});
