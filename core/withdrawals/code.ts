@@ -1,20 +1,6 @@
-// The six-digit code that proves control of the address on a certificate, and every limit around it. The limits are set so
+// Every limit around the code that proves control of the address on a certificate (core/access/mailed-code.ts), set so
 // that guessing is hopeless and nobody but the mail server of the address can keep the person out.
-import type { RandomBytes } from "../ids.ts";
 import { dayMs, hourMs, minuteMs } from "../time.ts";
-
-export const codePattern = /^[0-9]{6}$/;
-const codes = 1_000_000;
-const fairBelow = 4_294_000_000; // the largest multiple of a million in 32 bits: above it, low codes would be likelier
-
-/** Six digits, each of the million equally likely. */
-export const drawCode = (random: RandomBytes): string => {
-  for (;;) {
-    const bytes = random(4);
-    const number = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0);
-    if (number < fairBelow) return String(number % codes).padStart(6, "0");
-  }
-};
 
 export const codeLimits = {
   lifeMs: 10 * minuteMs,

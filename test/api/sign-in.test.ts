@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import type { Realm } from "../../core/access/session.ts";
-import { newLoginCode } from "../../core/access/login-code.ts";
+import { drawCode } from "../../core/access/mailed-code.ts";
 import { memberEmailPlace } from "../../storage/people-places.ts";
 import { scheduled } from "../../workers/jobs/scheduled.ts";
 import type { Env } from "../../workers/env.ts";
@@ -132,6 +132,14 @@ describe("a consumer", () => {
     expect([again.body.data.created, again.body.data.user]).toEqual([false, user]);
   });
 
+  test("becomes the very mailbox that was mailed, and not another that is spelt alike", async () => {
+    await askForCode("Somebody@example.com", "consumer");
+    const code = await codeFor("Somebody@example.com");
+    expect(outcome(await giveCode("somebody@example.com", code, "consumer"))).toBe("400 login_failed");
+    const answer = await giveCode("Somebody@EXAMPLE.com", code, "consumer");
+    expect(answer.body.data.user.email).toMatch(/^Somebody@/);
+  });
+
   test("of the demo is known", async () => {
     await askForCode(consumerEmail, "consumer");
     const answer = await giveCode(consumerEmail, await codeFor(consumerEmail), "consumer");
@@ -248,17 +256,17 @@ describe("a code", () => {
   test("is any of a million, each as likely", () => {
     const drawn = (...bytes: readonly number[]): string => {
       let given = 0;
-      return newLoginCode((count) => {
+      return drawCode((count) => {
         const part = bytes.slice(given, given + count);
         given += count;
         return new Uint8Array(part);
       });
     };
-    expect(drawn(0, 0, 0)).toBe("000000");
-    expect(drawn(0x0f, 0x42, 0x3f)).toBe("999999");
-    expect(drawn(0xf4, 0x23, 0xff)).toBe("999999"); // 15,999,999: the last number that counts
-    expect(drawn(0xf4, 0x24, 0x00, 0, 0, 7)).toBe("000007"); // 16,000,000 and above are drawn again
-    expect(drawn(0xff, 0xff, 0xff, 0, 0, 8)).toBe("000008");
+    expect(drawn(0, 0, 0, 0)).toBe("000000");
+    expect(drawn(0, 0x0f, 0x42, 0x3f)).toBe("999999");
+    expect(drawn(0xff, 0xf1, 0x3d, 0x7f)).toBe("999999"); // 4,293,999,999: the last number that counts
+    expect(drawn(0xff, 0xf1, 0x3d, 0x80, 0, 0, 0, 7)).toBe("000007"); // 4,294,000,000 and above are drawn again
+    expect(drawn(0xff, 0xff, 0xff, 0xff, 0, 0, 0, 8)).toBe("000008");
   });
 });
 
@@ -416,7 +424,7 @@ describe("whether an address is known", () => {
     const vault = await vaultOf(env);
     const index = await vault.blindIndex("email", stranger);
     await env.DB.prepare("UPDATE login_codes SET code_hash = ?")
-      .bind(await vault.codeHash(`login\nbusiness\n${index}`, "123456"))
+      .bind(await vault.codeHash(`login\nbusiness\n${index}\nstranger`, "123456"))
       .run();
     expect(outcome(await giveCode(stranger, "123456", "business"))).toBe("400 login_failed");
     expect(await rowCounts(["sessions"])).toEqual({ sessions: 0 });
@@ -458,7 +466,7 @@ describe("a session", () => {
     const index = await vault.blindIndex("email", ownerEmail);
     expect((await production("/v1/auth/request-code", json({ email: ownerEmail, realm: "business" }))).status).toBe(200);
     await env.DB.prepare("UPDATE login_codes SET code_hash = ?")
-      .bind(await vault.codeHash(`login\nbusiness\n${index}`, "123456"))
+      .bind(await vault.codeHash(`login\nbusiness\n${index}\n`, "123456"))
       .run();
     const answer = await giveCode(ownerEmail, "123456", "business", {}, production);
     const cookie = answer.headers.get("set-cookie") as string;

@@ -1,6 +1,7 @@
 // The wire of signing in and out. These are the only routes that set the session cookie.
 import { z } from "@hono/zod-openapi";
 import type { Context, Hono } from "hono";
+import { codePattern } from "../../core/access/mailed-code.ts";
 import { realms } from "../../core/access/session.ts";
 import { requestCode, signOut, userOf, verifyCode, type SignedInUser } from "../operations/sign-in.ts";
 import { pageLanguage } from "../pages/language.ts";
@@ -11,8 +12,6 @@ import { limitByAddress, preflight } from "./guards.ts";
 import { createRoute, mount } from "./openapi.ts";
 import { appOnly, clearSessionCookie, sameOrigin, sessionToken, setSessionCookie, signedIn } from "./session-guards.ts";
 import { envelope, enveloped, failures, rateHeaders, schemaFault } from "./wire.ts";
-
-const codePattern = /^[0-9]{6}$/;
 
 const realmSchema = z
   .enum(realms as ["consumer", "business"])

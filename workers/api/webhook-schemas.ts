@@ -9,7 +9,7 @@ export const exampleSecret = "whsec_ExampleOfASecretThatIsNotASecret0123456789AB
 const urlSchema = z.string().openapi({
   description:
     "Where events are posted: https, a public host name, port 443 or 8443, at most 2,048 characters, without user, password or fragment.",
-  example: "https://hooks.acme-solar.example/svc",
+  example: "https://hooks.example.com/svc",
 });
 const eventsSchema = z.array(z.string()).openapi({
   description: `Types to receive, of: ${choosableEventTypes.map((type) => `\`${type}\``).join(", ")}. Left out or null: all but \`certificate.issued\`, and those that come later.`,
@@ -128,7 +128,7 @@ export const called = {
 
 export const commonExample = {
   id: exampleId,
-  url: "https://hooks.acme-solar.example/svc",
+  url: "https://hooks.example.com/svc",
   events: ["share.revoked", "certificate.revoked"],
   description: "CRM",
   status: "enabled",

@@ -1,7 +1,7 @@
 // Shapes of withdrawing, acknowledging and asking before contact, for parsing and for the description.
 import { z } from "@hono/zod-openapi";
 import { isMailbox } from "../../core/mailbox.ts";
-import { codePattern } from "../../core/withdrawals/code.ts";
+import { codePattern } from "../../core/access/mailed-code.ts";
 import { recordedChannels } from "../../core/withdrawals/withdrawal.ts";
 import { certId, instant, timeOf, withdrawalSchema } from "./certificate-schemas.ts";
 

@@ -56,9 +56,14 @@ export const relayMail = async (platform: Platform): Promise<void> => {
   }
 };
 
+const afterAnswerMs = 100; // by then the answer is out, and how long it took says nothing of whether a mail is sent
+
 /** For whoever has committed a mail: it leaves after the answer. */
 export const relayMailSoon = (services: Services): void => {
-  services.afterAnswer(() => relayMail(services.platform));
+  services.afterAnswer(async () => {
+    await new Promise((resolve) => setTimeout(resolve, afterAnswerMs));
+    await relayMail(services.platform);
+  });
 };
 
 const looks = 20;

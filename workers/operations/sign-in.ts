@@ -1,6 +1,6 @@
 // Signing in by an e-mailed code, for consumers and for members of a business. Nothing an answer says, costs or leaves behind
 // tells whether an address is known: both ways read, seal, hash and write the same, and only the mail knows who gets one.
-import { newLoginCode } from "../../core/access/login-code.ts";
+import { drawCode } from "../../core/access/mailed-code.ts";
 import type { Realm, Role, Session } from "../../core/access/session.ts";
 import { hexOf } from "../../core/bytes.ts";
 import { isSameSecret, sha256Hex } from "../../core/hash.ts";
@@ -25,6 +25,11 @@ interface Asked {
   readonly realm: Realm;
   readonly emailIndex: string;
   readonly person: Person | null;
+  /**
+   * How a newcomer spells what stands before the @. Who is known is mailed at the address given first; a newcomer's becomes the
+   * address, so it must be the very one that was mailed: two spellings can be two mailboxes.
+   */
+  readonly spelling: string;
   readonly db: D1Database;
 }
 
@@ -36,7 +41,8 @@ const ask = async (services: Services, realm: Realm, email: string): Promise<Ask
   const emailIndex = await services.vault.blindIndex("email", address);
   const found = await Promise.all(services.homes.all().map(([, db]) => personByAddress(db, realm, emailIndex)));
   const person = found.find((one) => one !== null) ?? null;
-  return { realm, emailIndex, person, db: (person === null ? null : services.homes.of(person.id)) ?? first(services) };
+  const spelling = person === null ? email.trim().slice(0, email.trim().lastIndexOf("@")) : "";
+  return { realm, emailIndex, person, spelling, db: (person === null ? null : services.homes.of(person.id)) ?? first(services) };
 };
 
 const decoys = new WeakMap<Platform, Promise<string>>();
@@ -52,7 +58,7 @@ const knownAddress = async (services: Services, { person }: Asked): Promise<stri
   return null;
 };
 
-const codePurpose = ({ realm, emailIndex }: Asked): string => `login\n${realm}\n${emailIndex}`;
+const codePurpose = ({ realm, emailIndex, spelling }: Asked): string => `login\n${realm}\n${emailIndex}\n${spelling}`;
 
 /**
  * Mails a code, if the address is one that may sign in: any address for a consumer, a member's for a business. The mail goes
@@ -68,7 +74,7 @@ export const requestCode = async (
   const { vault, config } = services;
   const now = services.clock();
   const known = await knownAddress(services, asked);
-  const code = newLoginCode(services.random);
+  const code = drawCode(services.random);
   const id = crypto.randomUUID();
   await db.batch([
     insertLoginCode(db, asked, {

@@ -13,7 +13,8 @@ import type { MailLanguage } from "../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../core/result.ts";
 import { isoOf, type Instant } from "../../core/time.ts";
 import { isManageable, judgeAnswer, judgeToken } from "../../core/withdrawals/answer.ts";
-import { codeLimits, drawCode } from "../../core/withdrawals/code.ts";
+import { codeLimits } from "../../core/withdrawals/code.ts";
+import { drawCode } from "../../core/access/mailed-code.ts";
 import { withdrawalReceiptText } from "../../core/withdrawals/receipt.ts";
 import {
   receivedAt,

@@ -199,7 +199,8 @@ export const curlOf = (document: ApiDocument, operation: Operation): string => {
   const needsSession = operation.security.some((need) => "session" in need);
   const parts = [
     `curl ${quoted(`${document.servers[0]?.url ?? ""}${filledPath(document, operation)}`)}`,
-    ...(operation.method === "GET" || body !== undefined ? [] : [`-X ${operation.method}`]),
+    // with data curl posts, without it gets
+    ...(operation.method === (body === undefined ? "GET" : "POST") ? [] : [`-X ${operation.method}`]),
     ...(needsKey ? ['-H "Authorization: Bearer $SVC_API_KEY"'] : []),
     ...(needsSession ? ['--cookie "__Host-svc_session=$SVC_SESSION"'] : []),
     ...headers.map(({ name, schema }) => `-H ${quoted(`${name}: ${exampleOf(document, schema)}`)}`),

@@ -8,7 +8,7 @@ import { receiptUrlOf } from "../../core/certificates/views.ts";
 import type { PublishedCertificate } from "../../core/certificates/published.ts";
 import { certIdOf, type CertId } from "../../core/ids.ts";
 import { isMailbox } from "../../core/mailbox.ts";
-import { codePattern } from "../../core/withdrawals/code.ts";
+import { codePattern } from "../../core/access/mailed-code.ts";
 import { limited } from "../api/guards.ts";
 import type { Api } from "../api/context.ts";
 import { isSecure, openWithdrawalContext, withdrawalContext } from "../api/withdrawal-context.ts";
