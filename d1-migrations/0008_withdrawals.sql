@@ -12,7 +12,7 @@ CREATE TABLE withdrawal_codes (
   own_tries INTEGER NOT NULL DEFAULT 0,
   other_tries INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
-  -- Computed inside the insert; NULL where a limit is reached, which aborts the batch.
+  -- Computed inside the insert; equal to created_at where a limit was reached.
   expires_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX withdrawal_codes_asked ON withdrawal_codes (cert_id, address_index, created_at);

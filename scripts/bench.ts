@@ -3,6 +3,7 @@
 //   npm run bench -- --seconds 60     longer slices (the memory figure is then the one of a full minute)
 //   npm run bench -- --only-events   placing, delivering and reading events, and nothing else
 //   npm run bench -- --seed 1000,100000,1000000   cost of list, search and verify as certificates grow
+//   npm run bench -- --only withdrawal --samples 400   what withdrawing gives away by its time, and how soon it shows
 //   npm run bench -- --only proofs --log 1000,100000   the log, the ledger's outages and the verifier, and nothing else
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -20,6 +21,7 @@ import { demoWorld, seedDemo, type DemoBusiness } from "./demo-world.ts";
 import { bundleWorker, startRuntime, type D1Like, type Runtime } from "./local-runtime.ts";
 import { ensureDevVars, localSettings } from "./settings.ts";
 import { measureGrowth } from "./bench/seed.ts";
+import { measureWithdrawal } from "./bench/withdrawal.ts";
 import { sha256Hex } from "../core/hash.ts";
 import { firstHome, newSecret } from "../core/ids.ts";
 
@@ -33,6 +35,7 @@ const { values: flags } = parseArgs({
     "only-events": { type: "boolean", default: false },
     memory: { type: "string", default: "60" },
     log: { type: "string", default: "1000,100000" },
+    samples: { type: "string", default: "400" },
   },
 });
 const seconds = Number(flags.seconds);
@@ -160,6 +163,13 @@ const main = async (): Promise<void> => {
   if (flags.only === "proofs") {
     console.log(`${new Date().toISOString()}  ${cpus().length} x ${cpus()[0]?.model ?? "unknown CPU"}, Node ${process.version}`);
     await measureProofs({ state, bundledIn, vars: quiet, logSizes: flags.log.split(",").map(Number), seconds, rounds, connections });
+    rmSync(state, { recursive: true, force: true });
+    return;
+  }
+  if (flags.only === "withdrawal") {
+    console.log(`${new Date().toISOString()}  ${cpus().length} x ${cpus()[0]?.model ?? "unknown CPU"}, Node ${process.version}`);
+    const keysFor = (db: D1Like): Promise<string[]> => apiKeys(db, acme, 20);
+    await measureWithdrawal({ state, bundledIn, vars: quiet, keysFor, samples: Number(flags.samples) });
     rmSync(state, { recursive: true, force: true });
     return;
   }

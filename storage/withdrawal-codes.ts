@@ -1,9 +1,10 @@
 // Codes for withdrawing: asked for, counted, tried. A try is spent in the same statement that hands out what to compare
 // with, so however many guesses arrive at once, no more are compared than a code allows. Rows are the same whether or not
-// the address is on the certificate.
+// the address is on the certificate, and whether or not a limit is reached: past it a code is dead from the start.
 import { codeLimits, codesCountMs, mailsCountMs } from "../core/withdrawals/code.ts";
 import type { CertId } from "../core/ids.ts";
 import { dayMs, type Instant } from "../core/time.ts";
+import { expression, type Expression } from "./sql.ts";
 
 /** Who asks about which certificate. */
 export interface Asker {
@@ -15,7 +16,10 @@ export interface Asker {
 
 const { mostLive, mailsAnHour, mailsADay, mailsADayForAddress, failuresUntilRare, mailsADayWhenRare } = codeLimits;
 
-/** A new code, unless a limit is reached: then `expires_at` comes out NULL and the whole batch is undone. */
+const earlier = "FROM withdrawal_codes k WHERE k.expires_at > k.created_at AND"; // codes that were of use
+const ofAsker = "k.cert_id = ?2 AND k.address_index = ?3";
+
+/** A new code; past a limit one that has expired already, which costs the same and is mailed to nobody. */
 export const insertCode = (
   db: D1Database,
   asker: Asker,
@@ -25,14 +29,14 @@ export const insertCode = (
     .prepare(
       `INSERT INTO withdrawal_codes (id, cert_id, address_index, code_hash, context_hash, created_at, expires_at)
        SELECT ?1, ?2, ?3, ?4, ?5, ?6, CASE WHEN
-         (SELECT COUNT(*) FROM withdrawal_codes k WHERE k.cert_id = ?2 AND k.address_index = ?3 AND k.expires_at > ?6) < ${mostLive}
-         AND (SELECT COUNT(*) FROM withdrawal_codes k WHERE k.cert_id = ?2 AND k.address_index = ?3 AND k.created_at > ?6 - ?8) < ${mailsAnHour}
-         AND (SELECT COUNT(*) FROM withdrawal_codes k WHERE k.cert_id = ?2 AND k.address_index = ?3 AND k.created_at > ?6 - ?9)
+         (SELECT COUNT(*) ${earlier} ${ofAsker} AND k.expires_at > ?6) < ${mostLive}
+         AND (SELECT COUNT(*) ${earlier} ${ofAsker} AND k.created_at > ?6 - ?8) < ${mailsAnHour}
+         AND (SELECT COUNT(*) ${earlier} ${ofAsker} AND k.created_at > ?6 - ?9)
            < CASE WHEN EXISTS (SELECT 1 FROM withdrawal_failures f
                                 WHERE f.cert_id = ?2 AND f.address_index = ?3 AND f.failures >= ${failuresUntilRare})
                THEN ${mailsADayWhenRare} ELSE ${mailsADay} END
-         AND (SELECT COUNT(*) FROM withdrawal_codes k WHERE k.address_index = ?3 AND k.created_at > ?6 - ?9) < ${mailsADayForAddress}
-       THEN ?7 END`,
+         AND (SELECT COUNT(*) ${earlier} k.address_index = ?3 AND k.created_at > ?6 - ?9) < ${mailsADayForAddress}
+       THEN ?7 ELSE ?6 END`,
     )
     .bind(
       code.id,
@@ -46,9 +50,11 @@ export const insertCode = (
       mailsCountMs.day,
     );
 
-/** True when the batch was undone because a limit on codes is reached. */
-export const isTooManyCodes = (error: unknown): boolean =>
-  error instanceof Error && error.message.includes("NOT NULL constraint failed: withdrawal_codes.expires_at");
+/** For the batch of the code: whether it is of use, and whether it is not. */
+export const ifOfUse = (id: string): Expression =>
+  expression("EXISTS (SELECT 1 FROM withdrawal_codes WHERE id = ? AND expires_at > created_at)", id);
+export const unlessOfUse = (id: string): Expression =>
+  expression("NOT EXISTS (SELECT 1 FROM withdrawal_codes WHERE id = ? AND expires_at > created_at)", id);
 
 export interface TriedCode {
   readonly id: string;

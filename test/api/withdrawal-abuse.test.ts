@@ -80,18 +80,31 @@ describe("O1: whether an address is on a certificate", () => {
     expect(await isActive(mine.certId)).toBe(true);
   });
 
-  test("is told by no limit: past it, both are answered as before and neither writes anything", async () => {
+  test("is told by no limit: past it, both are answered as before, both leave the same rows, and no mail leaves", async () => {
     const mine = await held();
     const stranger = freshAddress();
     for (const address of [mine.email, stranger]) for (let count = 0; count < 3; count += 1) await askCode(mine.certId, address);
-    for (const address of [mine.email, stranger]) {
-      let answer: Answer | null = null;
-      const grown = await growth(async () => {
-        answer = await askCode(mine.certId, address);
-      });
-      expect((answer as Answer | null)?.body.data).toEqual({ accepted: true });
-      expect(Object.values(grown).every((count) => count === 0)).toBe(true);
+    const grown: Record<string, number>[] = [];
+    for (const address of [mine.email, stranger, freshAddress()]) {
+      grown.push(
+        await growth(async () => {
+          expect((await askCode(mine.certId, address)).body.data).toEqual({ accepted: true });
+        }),
+      );
     }
+    expect(grown[1]).toEqual(grown[0]);
+    expect(grown[2]).toEqual(grown[0]); // as an address that met no limit
+    expect(await codesTo(mine.email)).toHaveLength(3);
+  });
+
+  test("a code that was asked for past a limit is of no use to anybody", async () => {
+    const mine = await held();
+    const askers = [await askCode(mine.certId, mine.email)];
+    for (let count = 0; count < 3; count += 1) askers.push(await askCode(mine.certId, mine.email));
+    const { results } = await env.DB.prepare("SELECT expires_at - created_at AS life FROM withdrawal_codes WHERE cert_id = ? ORDER BY life")
+      .bind(mine.certId)
+      .all<{ life: number }>();
+    expect(results.map(({ life }) => life)).toEqual([0, 600_000, 600_000, 600_000]);
   });
 
   test("is told by no row: both leave a code of the same form", async () => {

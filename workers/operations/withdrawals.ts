@@ -28,7 +28,7 @@ import { certificateById, sealedMailbox } from "../../storage/certificates.ts";
 import { commit } from "../../storage/commit.ts";
 import { insertMail } from "../../storage/mail.ts";
 import { ownerAddresses } from "../../storage/owners.ts";
-import { forgetFailures, insertCode, isTooManyCodes, spendTry } from "../../storage/withdrawal-codes.ts";
+import { forgetFailures, ifOfUse, insertCode, spendTry, unlessOfUse } from "../../storage/withdrawal-codes.ts";
 import { continueWithdrawalWork, finishWithdrawalWork, insertWithdrawalWork, type WithdrawalWork } from "../../storage/withdrawal-work.ts";
 import {
   activeWithAddress,
@@ -41,7 +41,7 @@ import type { Platform, Services } from "../services.ts";
 import { attestedCertificate } from "./attestations.ts";
 import { tellSoon } from "./events.ts";
 import { followUpSoon } from "./follow-up.ts";
-import { relayMailSoon } from "./mail.ts";
+import { relayMail, relayMailSoon } from "./mail.ts";
 import { relaySoon } from "./outbox.ts";
 
 type JsonObject = { readonly [key: string]: Json };
@@ -71,6 +71,8 @@ const recordOf = async (
 
 const storeOf = (platform: Platform, db: D1Database) => ({ db, vault: platform.vault, ledgerId: platform.config.ledger.id });
 
+const answeredMs = 300; // by then the answer has left; a person does not notice
+
 /** Bound to its row, so that a hash moved to another row fits no code there. */
 const codePurpose = (id: string): string => `withdrawal ${id}`;
 
@@ -95,17 +97,22 @@ export const requestWithdrawalCode = async (
     sealedMailbox(services.vault, certificate.id, certificate.businessId, record.subjectSealed),
   ]);
   const isOnCertificate = record.emailIndex === addressIndex;
-  const mail = await insertMail(db, services.vault, {
+  const mail = {
     template: "withdrawal_code",
     data: {
       code,
       business_name: certificate.businessName,
       verify_url: verifyUrlOf(services.config.verifyUrl, certificate.id),
     },
-    to: isOnCertificate ? mailbox : null, // as it stands on the certificate, never as it was typed here
     language: asked.language,
     now,
-  });
+  } as const;
+  // One of the two is written: past a limit the mail is one to nobody, as it is for an address that is not on the
+  // certificate; and it goes to the address as it stands there, never as it was typed here.
+  const mails = await Promise.all([
+    insertMail(db, services.vault, { ...mail, to: isOnCertificate ? mailbox : null, onlyIf: ifOfUse(id) }),
+    insertMail(db, services.vault, { ...mail, to: null, onlyIf: unlessOfUse(id) }),
+  ]);
   const fact: Fact = {
     type: "optout.code_requested",
     entityType: "certificate",
@@ -115,12 +122,12 @@ export const requestWithdrawalCode = async (
     payload: { actor: "visitor" }, // the chain is the business's: it does not learn whether the address was right
   };
   const asker = { certId: certificate.id, addressIndex, contextHash: sha256Hex(asked.context) };
-  try {
-    await commit(storeOf(services, db), [insertCode(db, asker, { id, codeHash, now }), mail], [fact]);
-  } catch (error) {
-    if (!isTooManyCodes(error)) throw error; // past the limit nothing is written and the answer is the same
-  }
-  relayMailSoon(services);
+  await commit(storeOf(services, db), [insertCode(db, asker, { id, codeHash, now }), ...mails], [fact]);
+  services.afterAnswer(async () => {
+    // Not at once: sending takes longer than sending to nobody, and would hold up the answer it is to be told apart by.
+    await new Promise((resolve) => setTimeout(resolve, answeredMs + Math.random() * answeredMs));
+    await relayMail(services.platform);
+  });
   followUpSoon(services);
   return ok(true);
 };

@@ -1,0 +1,157 @@
+// What withdrawing gives away by its time, and how soon it shows: requests and confirms for addresses that are on a
+// certificate beside others that are not, the race for one withdrawal, and asking before contact.
+import { join } from "node:path";
+import { demoWorld, seedDemo } from "../demo-world.ts";
+import { startRuntime, type D1Like } from "../local-runtime.ts";
+import { percentile } from "./load.ts";
+import { consentRequest } from "./submission.ts";
+
+const origin = "https://www.example.com";
+const settleMs = 4_000; // issuances go on to the log and the ledger after they are answered
+
+interface Person {
+  readonly certId: string;
+  readonly email: string;
+}
+
+/** How often a time of the first kind is the longer one, ties counted half: 0.5 tells nothing apart. */
+const areaUnderCurve = (first: readonly number[], second: readonly number[]): number => {
+  let longer = 0;
+  for (const a of first) for (const b of second) longer += a > b ? 1 : a === b ? 0.5 : 0;
+  return longer / (first.length * second.length);
+};
+
+const median = (times: readonly number[]): number =>
+  percentile(
+    [...times].sort((a, b) => a - b),
+    0.5,
+  );
+const p95 = (times: readonly number[]): number =>
+  percentile(
+    [...times].sort((a, b) => a - b),
+    0.95,
+  );
+
+const timed = async (ask: () => Promise<Response>, wanted: number): Promise<number> => {
+  const began = performance.now();
+  const response = await ask();
+  await response.arrayBuffer();
+  const took = performance.now() - began;
+  if (response.status !== wanted) throw new Error(`bench: withdrawal answered ${response.status}`);
+  return took;
+};
+
+const apart = (name: string, hit: readonly number[], miss: readonly number[]): string =>
+  `${name.padEnd(9)} hit ${median(hit).toFixed(2)} ms, miss ${median(miss).toFixed(2)} ms (medians of ${hit.length} each); AUC ${areaUnderCurve(hit, miss).toFixed(3)}`;
+
+export const measureWithdrawal = async (bench: {
+  readonly state: string;
+  readonly bundledIn: string;
+  readonly vars: Readonly<Record<string, string>>;
+  readonly keysFor: (db: D1Like) => Promise<readonly string[]>;
+  readonly samples: number;
+}): Promise<void> => {
+  const service = await startRuntime({
+    port: 0,
+    stateDir: join(bench.state, "withdrawal"),
+    vars: { ...bench.vars, DEV_RATE_SCALE: "10000" },
+    bundledIn: bench.bundledIn,
+  });
+  const db = await service.database();
+  const world = demoWorld(bench.vars.ISSUER_KEY as string);
+  await seedDemo(db, world, Date.now());
+  await db
+    .prepare("INSERT INTO policy_captures (id, domain, captured_at) VALUES ('cap_bench', 'www.example.com', ?)")
+    .bind(Date.now())
+    .run();
+  const keys = await bench.keysFor(db);
+  const post = (path: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+    fetch(`${service.url}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+  const issue = async (n: number): Promise<Person> => {
+    const { headers, body } = consentRequest(world.acme, origin, n);
+    const response = await fetch(`${service.url}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
+    const { data } = (await response.json()) as { data: { cert_id: string } };
+    return { certId: data.cert_id, email: (JSON.parse(body as string) as { fields: { email: string } }).fields.email };
+  };
+  const people: Person[] = [];
+  for (let n = 0; n < bench.samples; n += 1) people.push(await issue(4_000_000 + n));
+  const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, settleMs));
+  const codeOf = async (email: string): Promise<string> => {
+    const { messages } = (await (await fetch(`${service.url}/dev/mail?to=${encodeURIComponent(email)}`)).json()) as {
+      messages: { text: string }[];
+    };
+    return /^\d{6}$/m.exec(messages[0]?.text ?? "")?.[0] ?? "";
+  };
+  const warm = people[0] as Person;
+  for (let n = 0; n < 30; n += 1) await post(`/v1/certs/${warm.certId}/opt-out/request`, { email: `warm${n}@example.com` });
+  await settle();
+
+  // In an order that is drawn, each asked for the address on the certificate and for one that is on none.
+  const asks = people
+    .flatMap((person, n) => [
+      { certId: person.certId, email: person.email, isHit: true },
+      { certId: person.certId, email: `nobody${n}.${process.pid}@example.com`, isHit: false },
+    ])
+    .map((ask) => ({ ask, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ ask }) => ask);
+  const times = async (measure: (ask: (typeof asks)[number]) => Promise<number>): Promise<{ hit: number[]; miss: number[] }> => {
+    const found = { hit: [] as number[], miss: [] as number[] };
+    for (const ask of asks) found[ask.isHit ? "hit" : "miss"].push(await measure(ask));
+    return found;
+  };
+  const requested = await times(({ certId, email }) => timed(() => post(`/v1/certs/${certId}/opt-out/request`, { email }), 200));
+  await settle();
+  const confirmed = await times(({ certId, email }) =>
+    timed(() => post(`/v1/certs/${certId}/opt-out/confirm`, { email, code: "000000" }), 400),
+  );
+  console.log(apart("request", requested.hit, requested.miss));
+  console.log(apart("confirm", confirmed.hit, confirmed.miss));
+
+  const key = (n: number): Record<string, string> => ({ authorization: `Bearer ${keys[n % keys.length]}` });
+  const shown: number[] = [];
+  const known: number[] = [];
+  let stale = 0;
+  for (const person of people.slice(0, 50)) {
+    const code = await codeOf(person.email);
+    const began = performance.now();
+    const answer = await post(`/v1/certs/${person.certId}/opt-out/confirm`, { email: person.email, code });
+    if (answer.status !== 200) throw new Error(`bench: not withdrawn: ${await answer.text()}`);
+    const withdrawnAt = performance.now();
+    const verified = (await (await fetch(`${service.url}/v1/certs/${person.certId}/verify`)).json()) as { data: { status: string } };
+    shown.push(performance.now() - withdrawnAt);
+    const checked = (await (await post("/v1/contact-check", { subjects: [{ email: person.email }] }, key(shown.length))).json()) as {
+      data: { results: { reason: string }[] };
+    };
+    known.push(performance.now() - began);
+    if (verified.data.status !== "revoked" || checked.data.results[0]?.reason !== "revoked") stale += 1;
+  }
+  console.log(
+    `visible  in the first verify after the answer and in the first contact-check: ${50 - stale} of 50; verify answered p95 ${p95(shown).toFixed(1)} ms after, confirm to contact-check p95 ${p95(known).toFixed(1)} ms`,
+  );
+
+  for (const size of [1, 100]) {
+    const subjects = people.slice(0, size).map(({ email }) => ({ email }));
+    const took: number[] = [];
+    for (let n = 0; n < 200; n += 1) took.push(await timed(() => post("/v1/contact-check", { subjects }, key(n)), 200));
+    console.log(`contact-check of ${size}: p50 ${median(took).toFixed(1)} ms, p95 ${p95(took).toFixed(1)} ms, one at a time`);
+  }
+
+  let once = 0;
+  const races = 10;
+  for (const person of people.slice(50, 50 + races)) {
+    const code = await codeOf(person.email);
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => post(`/v1/certs/${person.certId}/opt-out/confirm`, { email: person.email, code })),
+    );
+    const statuses = answers.map(({ status }) => status);
+    await Promise.all(answers.map((answer) => answer.arrayBuffer()));
+    if (statuses.filter((status) => status === 200).length === 1) once += 1;
+  }
+  console.log(`race     100 right answers at once, ${races} codes: ${once} of ${races} withdrawn exactly once`);
+  await service.dispose();
+};
