@@ -11,10 +11,12 @@ export interface FactRoute {
   readonly anchored: boolean;
   /** The event that tells the business of it, by webhook and feed. */
   readonly event: EventType | null;
+  /** Told only to businesses that asked for it: the fact then names one. */
+  readonly onRequest?: true;
 }
 
 export const factRoutes = {
-  "certificate.issued": { anchored: true, event: null },
+  "certificate.issued": { anchored: true, event: "certificate.issued", onRequest: true },
   "certificate.revoked": { anchored: true, event: "certificate.revoked" },
   "certificate.subject_read": { anchored: false, event: null },
   "business.ceased": { anchored: true, event: "business.ceased" },

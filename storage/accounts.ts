@@ -15,6 +15,8 @@ export interface CapturingClient {
   readonly domains: readonly VerifiedDomain[];
   readonly chain: AuditChain;
   readonly retentionYears: number;
+  /** Whether it asked to hear of each issuance. */
+  readonly emitsIssued: boolean;
   readonly revision: number;
 }
 
@@ -28,6 +30,7 @@ interface CapturingClientRow {
   audit_chain: string;
   audit_shard: number;
   retention_years: number;
+  emit_certificate_issued: number;
   revision: number;
   domains: string;
 }
@@ -36,7 +39,7 @@ interface CapturingClientRow {
 export const capturingClient = async (db: D1Database, clientId: ClientId): Promise<CapturingClient | null> => {
   const row = await db
     .prepare(
-      `SELECT b.id, b.name, b.status, b.plan, b.country, c.environment, b.audit_chain, b.audit_shard, b.retention_years, b.revision,
+      `SELECT b.id, b.name, b.status, b.plan, b.country, c.environment, b.audit_chain, b.audit_shard, b.retention_years, b.emit_certificate_issued, b.revision,
          (SELECT json_group_array(json_array(d.id, d.domain, d.method)) FROM domains d
            WHERE d.business_id = b.id AND d.status = 'verified') AS domains
        FROM clients c JOIN businesses b ON b.id = c.business_id WHERE c.id = ?`,
@@ -58,6 +61,7 @@ export const capturingClient = async (db: D1Database, clientId: ClientId): Promi
     })),
     chain: { tag: row.audit_chain, shard: row.audit_shard },
     retentionYears: row.retention_years,
+    emitsIssued: row.emit_certificate_issued === 1,
     revision: row.revision,
   };
 };

@@ -3,7 +3,7 @@
 import { auditPayloadHash } from "../core/audit/payload.ts";
 import { base64UrlOf } from "../core/bytes.ts";
 import type { EventType } from "../core/events/event.ts";
-import { factRoutes, type Fact } from "../core/facts.ts";
+import { factRoutes, type Fact, type FactRoute } from "../core/facts.ts";
 import { anchorStatement, entryHash, type AnchoredEvent } from "../core/ledger/statement.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import { payloadPlace } from "./audit.ts";
@@ -67,13 +67,14 @@ const eventRow = (db: D1Database, fact: Fact, type: EventType): D1PreparedStatem
 const factRows = async (db: D1Database, vault: Vault, ledgerId: string, facts: readonly Fact[]): Promise<D1PreparedStatement[]> => {
   const rows: D1PreparedStatement[] = [];
   for (const fact of facts) {
-    const route = factRoutes[fact.type];
+    const route: FactRoute = factRoutes[fact.type];
     rows.push(await auditRow(db, vault, fact));
     if (route.anchored) {
       if (fact.anchor === undefined) throw new Error(`commit: ${fact.type} is anchored and carries nothing to anchor`);
       rows.push(anchorRow(db, ledgerId, fact, fact.anchor));
     }
-    const event = route.event === null ? null : eventRow(db, fact, route.event);
+    const untold = route.event === null || (route.onRequest === true && fact.businessId === undefined);
+    const event = untold ? null : eventRow(db, fact, route.event);
     if (event !== null) rows.push(event);
   }
   return rows;

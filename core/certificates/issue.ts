@@ -23,6 +23,8 @@ export interface CapturingBusiness {
   readonly domains: readonly VerifiedDomain[];
   readonly chain: AuditChain;
   readonly retentionYears: number;
+  /** Whether it asked to hear of each issuance. */
+  readonly emitsIssued: boolean;
 }
 
 export interface Issued {
@@ -129,6 +131,7 @@ export const issueCertificate = (input: {
     chain: business.chain,
     payload: { actor: `client:${input.clientId}`, fingerprint, evidence_hash: evidenceHash, environment: business.environment },
     anchor: { fingerprint, originDomain: origin.value.host },
+    ...(business.emitsIssued && { businessId: business.id, environment: business.environment }),
   };
   return ok({ certificate, origin: origin.value, page: page.value, fact });
 };

@@ -19,7 +19,10 @@ export const eventTypes = [
   "certificate.revoked",
 ] as const;
 
-export type EventType = (typeof eventTypes)[number];
+/** Emitted for businesses that ask for them, and sent to endpoints that name them; the feed of everybody else stays as in SPEC. */
+export const namedOnlyEventTypes = ["certificate.issued"] as const;
+
+export type EventType = (typeof eventTypes)[number] | (typeof namedOnlyEventTypes)[number];
 
 /** On its way into a business's sequence, which gives it its place. */
 export interface UnplacedEvent {

@@ -7,9 +7,6 @@ import { hourMs, type Instant } from "../time.ts";
 export const mostEndpoints = 20;
 /** After a rotation the earlier secret signs beside the new one for a day. */
 export const secretOverlapMs = 24 * hourMs;
-/** Types that an endpoint may name besides those it gets without naming any. */
-export const namedOnlyEventTypes = ["certificate.issued"] as const;
-
 export type EndpointStatus = "enabled" | "disabled";
 
 export interface NewEndpoint {

@@ -2,11 +2,12 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { BusinessId } from "../../core/ids.ts";
+import { receives } from "../../core/webhooks/endpoint.ts";
 import { tellSoon } from "../../workers/operations/events.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform, type Services } from "../../workers/services.ts";
 import { commitEvents, logs, newBusiness, newKey } from "../support/events.ts";
-import { call, get, world, serviceWith, type Answer } from "../support/world.ts";
+import { call, consent, get, submission, world, serviceWith, type Answer } from "../support/world.ts";
 
 let business = "";
 let ownKey = "";
@@ -95,6 +96,24 @@ describe("the feed", () => {
     await logs.getByName(world.acme.id).drain();
     expect((await feed("", world.acme.keys.sandbox)).body.data).toEqual({ events: [], next_cursor: 0, has_more: false });
     expect((await feed("", "sk_live_00wrong")).status).toBe(401);
+  });
+
+  test("tells of issuances only a business that asked, and of those an endpoint only that names them", async () => {
+    const placed = async (): Promise<readonly string[]> => {
+      await logs.getByName(world.other.id).drain();
+      return (await logs.getByName(world.other.id).page(0, 500, null)).events.map((event) => `${event.type} ${event.certId}`);
+    };
+    const issueOne = async (): Promise<{ cert_id: string }> =>
+      (await consent({ ...submission(world.other), page_url: "https://other.example/" }, { origin: "https://other.example" })).body.data;
+    await issueOne();
+    const before = await placed();
+    expect(before.filter((event) => event.startsWith("certificate.issued"))).toEqual([]);
+    await env.DB.prepare("UPDATE businesses SET emit_certificate_issued = 1 WHERE id = ?").bind(world.other.id).run();
+    const { cert_id } = await issueOne();
+    expect(await placed()).toEqual([...before, `certificate.issued ${cert_id}`]);
+    expect(receives(null, "certificate.issued")).toBe(false);
+    expect(receives(["certificate.issued"], "certificate.issued")).toBe(true);
+    expect(receives(null, "certificate.revoked")).toBe(true);
   });
 
   test("refuses a delivery of our own that finds its way back to us", async () => {

@@ -57,6 +57,7 @@ const issuedExample = () => {
       domains: [{ id: "dom_00h7k2p9r4t6v8x0z1b3d5f7g9", domain: "acme-solar.example", method: "dns" }],
       chain: { tag: "example", shard: 0 },
       retentionYears: 5,
+      emitsIssued: false,
     },
     clientId: exampleClientId,
     submission,

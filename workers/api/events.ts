@@ -1,8 +1,7 @@
 // The wire of the event feed.
 import { z } from "@hono/zod-openapi";
 import type { Context, Hono } from "hono";
-import { eventTypes } from "../../core/events/event.ts";
-import { namedOnlyEventTypes } from "../../core/webhooks/endpoint.ts";
+import { eventTypes, namedOnlyEventTypes } from "../../core/events/event.ts";
 import { ok, refuse, type Result } from "../../core/result.ts";
 import { readFeed, type FeedQuery } from "../operations/events.ts";
 import type { Api } from "./context.ts";

@@ -27,6 +27,7 @@ import { viewTrail } from "../../storage/views.ts";
 import { kindOfError } from "../log.ts";
 import type { Services } from "../services.ts";
 import { attestedCertificate } from "./attestations.ts";
+import { tellSoon } from "./events.ts";
 import { followUpSoon } from "./follow-up.ts";
 import { relaySoon } from "./outbox.ts";
 import { viewContext } from "./view-context.ts";
@@ -142,6 +143,7 @@ const commitIssuance = async (
   }
   const results = await commit({ db, vault: services.vault, ledgerId: services.config.ledger.id }, rows, [issued.fact]);
   if ((results[rows.indexOf(policyWork)]?.meta.changes ?? 0) > 0) services.afterAnswer(() => relaySoon(services.platform));
+  if (business.emitsIssued) tellSoon(services, business.id);
   followUpSoon(services);
   return receipt;
 };

@@ -4,7 +4,7 @@
 // the log knows whether there is room) and is taken back when its entry cannot be committed.
 import type { MemberSession } from "../../core/access/session.ts";
 import { canonicalJson, type Json } from "../../core/canonical-json.ts";
-import { eventTypes } from "../../core/events/event.ts";
+import { eventTypes, namedOnlyEventTypes } from "../../core/events/event.ts";
 import type { Fact, FactType } from "../../core/facts.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { homeOfId, newId } from "../../core/ids.ts";
@@ -12,7 +12,6 @@ import { ok, refuse, type Result } from "../../core/result.ts";
 import { lineFault, trimmed } from "../../core/text.ts";
 import { isoOf, isoOrNull } from "../../core/time.ts";
 import {
-  namedOnlyEventTypes,
   secretOverlapMs,
   type Delivery,
   type Endpoint,

@@ -119,6 +119,7 @@ const sealed = (wanted: Wanted) => {
         domains: [domain],
         chain,
         retentionYears: 5,
+        emitsIssued: false,
       },
       clientId,
       submission,
