@@ -1,6 +1,6 @@
 // The audit outbox of a home: entries written with the change they tell of, on their way into the audit chains.
-import type { Json } from "../core/canonical-json.ts";
-import type { Instant } from "../core/time.ts";
+import type { CommittedPayload, WaitingEntry } from "../core/audit/trail.ts";
+import { isoOf, type Instant } from "../core/time.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
 
 export interface UndrainedRow {
@@ -46,7 +46,7 @@ export interface CommittedEntry {
   readonly id: string;
   readonly drained: boolean;
   /** Null once erased. */
-  readonly committed: { readonly salt: string; readonly payload: { readonly [key: string]: Json } } | null;
+  readonly committed: CommittedPayload | null;
 }
 
 /**
@@ -66,10 +66,49 @@ export const certificateEntries = async (
     .bind(asked.certId, asked.chainTag, asked.most)
     .all<{ id: string; payload_sealed: string | null; drained_at: Instant | null }>();
   return Promise.all(
-    results.map(async ({ id, payload_sealed, drained_at }) => {
-      const text = payload_sealed === null ? null : await vault.open(payloadPlace(id, asked.chainTag), payload_sealed);
-      const pair = text === null ? null : (JSON.parse(text) as [string, { readonly [key: string]: Json }]);
-      return { id, drained: drained_at !== null, committed: pair === null ? null : { salt: pair[0], payload: pair[1] } };
-    }),
+    results.map(async ({ id, payload_sealed, drained_at }) => ({
+      id,
+      drained: drained_at !== null,
+      committed: await openedPayload(vault, asked.chainTag, id, payload_sealed),
+    })),
   );
+};
+
+const openedPayload = async (vault: Vault, chainTag: string, id: string, sealed: string | null): Promise<CommittedPayload | null> => {
+  if (sealed === null) return null;
+  const [salt, payload] = JSON.parse(await vault.open(payloadPlace(id, chainTag), sealed)) as [string, CommittedPayload["payload"]];
+  return { salt, payload };
+};
+
+/** What these rows of a chain committed to, by row; null once erased. */
+export const committedPayloads = async (
+  db: D1Database,
+  vault: Vault,
+  chainTag: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, CommittedPayload | null>> => {
+  const { results } = await db
+    .prepare("SELECT id, payload_sealed FROM audit_outbox WHERE chain = ? AND id IN (SELECT value FROM json_each(?))")
+    .bind(chainTag, JSON.stringify(ids))
+    .all<{ id: string; payload_sealed: string | null }>();
+  return new Map(
+    await Promise.all(
+      results.map(async ({ id, payload_sealed }) => [id, await openedPayload(vault, chainTag, id, payload_sealed)] as const),
+    ),
+  );
+};
+
+/** Rows of a chain that its log has not taken yet, oldest first. */
+export const waitingEntries = async (
+  db: D1Database,
+  asked: { readonly shard: number; readonly chainTag: string; readonly most: number },
+): Promise<WaitingEntry[]> => {
+  const { results } = await db
+    .prepare(
+      `SELECT type, entity_type, entity_id, at FROM audit_outbox
+       WHERE shard = ? AND drained_at IS NULL AND chain = ? ORDER BY ord LIMIT ?`,
+    )
+    .bind(asked.shard, asked.chainTag, asked.most)
+    .all<{ type: string; entity_type: string; entity_id: string; at: Instant }>();
+  return results.map((row) => ({ ...row, at: isoOf(row.at) }));
 };

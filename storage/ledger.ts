@@ -1,5 +1,6 @@
 // The work list of anchors and what is known of each ledger. The rows are the truth; queue messages are only kicks. A row is
 // worked on under a lease: whoever's lease has passed lost it, and a receipt is stored once.
+import type { PublishedAnchor } from "../core/certificates/published.ts";
 import type { Outcome, SeenTree, Submission } from "../core/ledger/adapter.ts";
 import { parseReceipt, receiptText, type Receipt } from "../core/ledger/receipt.ts";
 import { hourMs, minuteMs, secondMs, type Instant } from "../core/time.ts";
@@ -192,4 +193,18 @@ export const entityAnchors = async (db: D1Database, ledgerId: string, entityId: 
     .bind(entityId, ledgerId)
     .all<{ event: string; statement: string; receipt: string | null }>();
   return results.map(({ event, statement, receipt }) => ({ event, statement, receipt: receipt === null ? null : parseReceipt(receipt) }));
+};
+
+/** The newest statement about a log's checkpoint that the ledger has confirmed; null before the first. */
+export const newestCheckpointAnchor = async (db: D1Database, ledgerId: string, origin: string): Promise<PublishedAnchor | null> => {
+  const row = await db
+    .prepare(
+      `SELECT event, entry_hash, statement, receipt, anchored_at FROM anchors
+       WHERE entity_id = ? AND ledger_id = ? AND kind = 'checkpoint' AND status = 'anchored' ORDER BY ord DESC LIMIT 1`,
+    )
+    .bind(origin, ledgerId)
+    .first<{ event: string; entry_hash: string; statement: string; receipt: string; anchored_at: Instant }>();
+  if (row === null) return null;
+  const { event, entry_hash: entryHash, statement, receipt, anchored_at: anchoredAt } = row;
+  return { event, ledgerId, entryHash, statement, status: "anchored", receipt, anchoredAt };
 };

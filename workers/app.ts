@@ -4,6 +4,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { Hono } from "hono";
 import { routePath } from "hono/route";
 import { firstHome, newId } from "../core/ids.ts";
+import { mountAudit } from "./api/audit.ts";
 import { mountCertificates } from "./api/certificates.ts";
 import { mountAuth } from "./api/auth.ts";
 import { onFault, onUnknown } from "./api/faults.ts";
@@ -97,6 +98,7 @@ export const buildApp = (platform: Platform): Hono<Api> => {
   mountAuth(app);
   mountWebhooks(app);
   mountEvents(app);
+  mountAudit(app);
   mountWithdrawals(app);
   mountContact(app);
   mountPages(app, platform.config);

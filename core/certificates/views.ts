@@ -49,7 +49,7 @@ const policyView = (policy: PublishedPolicy): JsonObject => ({
 });
 
 /** While pending, what will be anchored; once anchored, the verified receipt with it. */
-const anchorView = (anchor: PublishedAnchor | null): JsonObject | null => {
+export const anchorView = (anchor: PublishedAnchor | null): JsonObject | null => {
   if (anchor === null) return null;
   const { event, entryHash, statement, ledgerId } = anchor;
   // stored only after every check of core/ledger/receipt.ts, so reading it needs none

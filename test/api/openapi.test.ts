@@ -185,6 +185,7 @@ const postRefusals = (at: string, good: () => RequestInit): Record<string, () =>
 });
 
 const hook = "https://hook1.merchant-tests.com/in";
+const auditPath = "/v1/business/portal/audit";
 const noWebhook = "whk_00000000000000000000000000";
 const noDelivery = "dlv_00000000000000000000000000";
 
@@ -197,6 +198,9 @@ interface WebhookCall {
   readonly changed?: Partial<Platform>;
 }
 
+/** Below the endpoints, unless it is a whole path. */
+const portalPath = (at: string): string => (at.startsWith("/v1/") ? at : `/v1/webhooks${at}`);
+
 /** A request of acme's people about its endpoints. */
 const webhooks = async (
   method: string,
@@ -205,7 +209,7 @@ const webhooks = async (
 ): Promise<Answer> => {
   const signed = await signIn(as ?? (owner ? world.ownerEmail : world.memberEmail));
   const sent = { ...signed, ...(body !== undefined && { "content-type": "application/json" }), ...headers };
-  return answerOf(changed, `/v1/webhooks${at}`, {
+  return answerOf(changed, portalPath(at), {
     method,
     headers: sent,
     ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
@@ -242,7 +246,7 @@ const memberRefusals = (method: string, at: () => string, body?: unknown): Recor
     unauthorized: () => webhooks(method, at(), { ...sent, headers: unknownSession }),
     business_suspended: () => webhooks(method, at(), { ...sent, as: exampleOwnerEmail("suspended") }),
     business_inactive: () => webhooks(method, at(), { ...sent, as: exampleOwnerEmail("closed") }),
-    forbidden: async () => call(`/v1/webhooks${at()}`, { method, headers: await signIn(world.consumerEmail, "consumer") }),
+    forbidden: async () => call(portalPath(at()), { method, headers: await signIn(world.consumerEmail, "consumer") }),
     rate_limited: () => webhooks(method, at(), { ...sent, owner: true, changed: crowded() }),
     storage_unavailable: () => webhooks(method, at(), { ...sent, owner: true, changed: outage() }),
     internal_error: () => webhooks(method, at(), { ...sent, owner: true, changed: bug() }),
@@ -338,6 +342,13 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
       await webhooks("POST", "", { owner: true, body: { url: hook }, headers });
       return webhooks("POST", "", { owner: true, body: { url: hook, description: "another" }, headers });
     },
+  },
+  businessAuditTrail: {
+    200: () => webhooks("GET", auditPath),
+    "200 one entry of many": () => webhooks("GET", `${auditPath}?limit=1&before_seq=3`),
+    "200 none yet": async () => call(auditPath, { headers: await signIn(world.otherOwnerEmail) }),
+    invalid_request: () => webhooks("GET", `${auditPath}?limit=0`),
+    ...memberRefusals("GET", () => auditPath),
   },
   listWebhooks: {
     200: () => webhooks("GET", ""),

@@ -80,7 +80,7 @@ export const timeOf = (what: string) => timestamp.openapi({ description: `${what
 const environment = z.enum(["live", "sandbox"]).openapi({ description: "Sandbox certificates prove nothing; they are for trying out." });
 const status = z.enum(["active", "revoked"]).openapi({ description: "`revoked`: the person has withdrawn." });
 /** `nullable()` on a schema with a name would make every use of that name nullable. */
-const orNull = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]);
+export const orNull = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]);
 const textMap = z.record(z.string(), z.string());
 const verifyUrl = z.string().openapi({ format: "uri", description: "Public page of the certificate, for anyone." });
 const entities = names.openapi({ description: "Recipients named to the person, sorted." });
@@ -140,7 +140,7 @@ const preimage = z
   })
   .openapi("Preimage", { description: "Exactly what the fingerprint binds. Its canonical JSON (RFC 8785) is `canonical`." });
 
-const anchor = z
+export const anchorSchema = z
   .object({
     status: z
       .enum(["pending", "anchored"])
@@ -205,7 +205,7 @@ const withdrawalShape = z.object({
   overdue: z.boolean().openapi({ description: "Past `cease_by` without an acknowledgement." }),
 });
 export const withdrawalSchema = withdrawalShape.openapi("Withdrawal", { description: "The person has taken the consent back." });
-const provenShape = withdrawalShape.extend({ anchor: orNull(anchor).openapi({ description: "The withdrawal in the ledger." }) });
+const provenShape = withdrawalShape.extend({ anchor: orNull(anchorSchema).openapi({ description: "The withdrawal in the ledger." }) });
 const provenWithdrawal = orNull(provenShape.openapi("ProvenWithdrawal", { description: "A withdrawal with its place in the ledger." }));
 const ownWithdrawal = orNull(
   provenShape
@@ -241,7 +241,7 @@ export const withdrawalReceiptSchema = z
     receipt: receiptText,
     canonical: z.string().openapi({ description: "Exactly the text that is signed: the canonical JSON of `receipt`." }),
     signature,
-    anchor: orNull(anchor).openapi({ description: "The withdrawal in the ledger." }),
+    anchor: orNull(anchorSchema).openapi({ description: "The withdrawal in the ledger." }),
   })
   .openapi("WithdrawalReceipt", { description: "Proof of a withdrawal, to keep. `svc-verify` checks it without any network." });
 
@@ -278,7 +278,7 @@ const publishedShape = z.object({
   preimage,
   canonical: z.string().openapi({ description: "The exact text whose SHA-256 is the fingerprint." }),
   signature,
-  anchor: orNull(anchor),
+  anchor: orNull(anchorSchema),
   withdrawal: provenWithdrawal,
   cease_by: timeOf("Until when all contact must have ceased; `null` while active").nullable(),
   signals: z.object({

@@ -70,6 +70,7 @@ const documentAt = (apiOrigin: string): object =>
         name: "sign-in",
         description: "Sign in with an e-mailed code. These routes set and end the session cookie of the portal and the consumer app.",
       },
+      { name: "audit", description: "What happened to your records, with the proof that nothing was changed or left out." },
       { name: "events", description: "What happened to your records, in order. The same events are pushed to your webhooks." },
       { name: "withdrawal", description: "The person takes consent back; the business records and acknowledges it." },
       { name: "contact", description: "Ask before contacting somebody." },

@@ -1,0 +1,170 @@
+// The audit trail of a business through the front door, judged by a reader who believes nothing: everything it is shown is checked
+// by core alone, with the published keys.
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, test } from "vitest";
+import { genesisOf, verifyStretch, type ChainHead, type HashedEntry } from "../../core/audit/chain.ts";
+import { verifyAuditProof, type AuditProof } from "../../core/audit/proof.ts";
+import { canonicalJson, type Json } from "../../core/canonical-json.ts";
+import { sha256, sha256Hex } from "../../core/hash.ts";
+import { parseVkey, type VerifierKey } from "../../core/ledger/note.ts";
+import { minuteMs } from "../../core/time.ts";
+import { noteCrypto } from "../../storage/note-keys.ts";
+import type { Env } from "../../workers/env.ts";
+import { checkpointAudit } from "../../workers/operations/checkpoints.ts";
+import { submitAnchors } from "../../workers/operations/ledger.ts";
+import { platformOf } from "../../workers/services.ts";
+import { signIn } from "../support/people.ts";
+import { call, get, issue, submission, world, type Answer } from "../support/world.ts";
+
+const platform = await platformOf(env as unknown as Env);
+const path = "/v1/business/portal/audit";
+
+interface Shown {
+  chain: string;
+  chain_index: number;
+  algorithm: string;
+  entries: (Omit<HashedEntry, "seq" | "chain"> & {
+    seq: number;
+    payload: Json;
+    payload_salt: string | null;
+    erased?: true;
+    log_index: string;
+  })[];
+  head: { seq: number; hash: string };
+  next_before_seq: number | null;
+  pending: object[];
+  proof: AuditProof & { anchor: { status: string; statement: string } | null };
+}
+
+const trailOf = async (email: string, query = ""): Promise<Shown> => {
+  const answer: Answer = await call(`${path}${query}`, { headers: await signIn(email) });
+  if (answer.status !== 200) throw new Error(answer.text);
+  return answer.body.data;
+};
+
+const auditKeys = async (origin: string): Promise<VerifierKey[]> => {
+  const { logs } = (await get("/.well-known/svc-trust.json")).body as { logs: { origin: string; vkey: string; role: string }[] };
+  return logs
+    .filter((log) => log.role === "audit" && log.origin === origin)
+    .map(({ vkey }) => parseVkey(sha256, vkey))
+    .filter((key) => key !== null);
+};
+
+/** The first fault a reader finds in a whole chain; "ok" when there is none. */
+const judge = async ({ chain, chain_index, entries, head, proof }: Shown): Promise<string> => {
+  const oldestFirst = entries.toReversed().map((entry) => ({ ...entry, seq: String(entry.seq), chain }));
+  const place = { chain, chainIndex: BigInt(chain_index) };
+  const stretch = verifyStretch(sha256, chain, genesisOf(sha256, place), oldestFirst);
+  if (!stretch.ok) return `${stretch.fault} at ${stretch.seq}`;
+  for (const { seq, payload, payload_salt, payload_hash } of entries)
+    if (payload !== null && sha256Hex(canonicalJson([payload_salt as Json, payload])) !== payload_hash) return `payload of ${seq}`;
+  const said: ChainHead = { seq: BigInt(head.seq), hash: head.hash };
+  if (stretch.head.seq !== said.seq || stretch.head.hash !== said.hash) return "head is not the newest entry";
+  const hashOf = (seq: bigint): string | undefined => oldestFirst[Number(seq) - 1]?.hash;
+  const verdict = await verifyAuditProof(
+    noteCrypto,
+    { origin: proof.origin, keys: await auditKeys(proof.origin) },
+    place,
+    said,
+    hashOf,
+    proof,
+  );
+  return verdict.ok ? "ok" : verdict.fault;
+};
+
+let whole: Shown;
+beforeAll(async () => {
+  for (let n = 0; n < 3; n += 1) await issue();
+  const { cert_id } = await issue();
+  await get(`/v1/certs/${cert_id}`, world.acme.keys.live);
+  await platform.auditLog(0).drainNow();
+  await checkpointAudit(platform, Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs);
+  await submitAnchors(platform);
+  whole = await trailOf(world.memberEmail, "?limit=200");
+});
+
+describe("the audit trail", () => {
+  test("holds with the published keys alone, from the first entry to the newest, and up to the log's own record", async () => {
+    expect(await judge(whole)).toBe("ok");
+    expect(whole).toMatchObject({ algorithm: "svc-audit-v1", next_before_seq: null, pending: [] });
+    expect(whole.entries.map(({ seq }) => seq)).toEqual(Array.from({ length: whole.head.seq }, (_, at) => whole.head.seq - at));
+    expect(whole.entries.map(({ type }) => type)).toEqual(expect.arrayContaining(["certificate.issued", "certificate.subject_read"]));
+    expect(whole.proof.heads).not.toBeNull();
+    expect(whole.proof.anchor).toMatchObject({ status: "anchored" });
+    expect(JSON.parse(whole.proof.anchor?.statement ?? "{}")).toMatchObject({ schema: "svc-checkpoint-v1", origin: whole.proof.origin });
+  });
+
+  test("shows what was committed a moment ago", async () => {
+    const { cert_id } = await issue();
+    const [newest] = (await trailOf(world.memberEmail)).entries;
+    expect(newest).toMatchObject({ type: "certificate.issued", entity_id: cert_id });
+  });
+
+  test("is read in pages that join", async () => {
+    const first = await trailOf(world.memberEmail, "?limit=2");
+    const second = await trailOf(world.memberEmail, `?limit=2&before_seq=${first.next_before_seq}`);
+    expect(first.entries).toHaveLength(2);
+    expect(first.next_before_seq).toBe(first.entries[1]?.seq);
+    expect(second.entries[0]?.seq).toBe((first.entries[1]?.seq ?? 0) - 1);
+    expect(first.entries[1]?.prev_hash).toBe(second.entries[0]?.hash);
+  });
+
+  test("names the entry in which anything was changed, and misses what was kept back (T6, C6)", async () => {
+    const changed = (at: number, change: object): Shown => ({
+      ...whole,
+      entries: whole.entries.map((entry) => (entry.seq === at ? { ...entry, ...change } : entry)),
+    });
+    expect(await judge(changed(2, { type: "share.created" }))).toBe("hash_mismatch at 2");
+    expect(await judge(changed(3, { prev_hash: "00".repeat(32) }))).toBe("prev_mismatch at 3");
+    expect(await judge(changed(1, { payload: { fingerprint: "another" } }))).toBe("payload of 1");
+    expect(await judge({ ...whole, entries: whole.entries.filter(({ seq }) => seq !== 2) })).toBe("seq_gap at 2");
+    const [, ...older] = whole.entries;
+    const kept = { ...whole, entries: older, head: { seq: older[0]?.seq ?? 0, hash: older[0]?.hash ?? "" } };
+    expect(await judge(kept)).not.toBe("ok");
+  });
+
+  test("is the own one: another business's does not pass for it, and shows nothing of it (C5)", async () => {
+    await call("/v1/consent", {
+      method: "POST",
+      headers: { "content-type": "application/json", origin: "https://other.example" },
+      body: JSON.stringify({ ...submission(world.other), page_url: "https://other.example/" }),
+    });
+    const others = await trailOf(world.otherOwnerEmail);
+    expect(others.chain).not.toBe(whole.chain);
+    expect(await judge(others)).toBe("ok");
+    expect(await judge({ ...others, chain: whole.chain })).not.toBe("ok");
+    expect(await judge({ ...others, chain_index: whole.chain_index })).not.toBe("ok");
+    const mine = new Set(whole.entries.map(({ entity_id }) => entity_id));
+    expect(others.entries.filter(({ entity_id }) => mine.has(entity_id))).toEqual([]);
+  });
+
+  test("whose payload was erased still holds, and says so", async () => {
+    const row = await env.DB.prepare("SELECT id, payload_sealed FROM audit_outbox WHERE chain = ? ORDER BY ord LIMIT 1")
+      .bind(whole.chain)
+      .first<{ id: string; payload_sealed: string }>();
+    await env.DB.prepare("UPDATE audit_outbox SET payload_sealed = NULL WHERE id = ?").bind(row?.id).run();
+    const erased = await trailOf(world.memberEmail, "?limit=200");
+    await env.DB.prepare("UPDATE audit_outbox SET payload_sealed = ? WHERE id = ?").bind(row?.payload_sealed, row?.id).run();
+    expect(erased.entries.at(-1)).toMatchObject({ seq: 1, payload: null, payload_salt: null, erased: true });
+    expect(await judge(erased)).toBe("ok");
+  });
+
+  test.each(["?limit=0", "?limit=x", "?limit=1.5", "?before_seq=0", "?before_seq=-1", "?limit=1&limit=2"])(
+    "%s is refused",
+    async (query) => {
+      const answer = await call(`${path}${query}`, { headers: await signIn(world.memberEmail) });
+      expect([answer.status, answer.body.error.code]).toEqual([400, "invalid_request"]);
+    },
+  );
+
+  test("is not answered while the log does not answer", async () => {
+    const holder = platform as { auditLog: unknown };
+    const { auditLog } = holder;
+    holder.auditLog = () => {
+      throw new Error("Network connection lost.");
+    };
+    const answer = await call(path, { headers: await signIn(world.memberEmail) });
+    holder.auditLog = auditLog;
+    expect([answer.status, answer.body.error.code]).toEqual([503, "storage_unavailable"]);
+  });
+});

@@ -1,0 +1,64 @@
+// A principal's audit trail, proven: what was committed before the question is in the answer, unless the log is frozen; then it
+// is told as waiting.
+import { auditTrailView, type AuditTrail } from "../../core/audit/trail.ts";
+import type { Json } from "../../core/canonical-json.ts";
+import { anchorView } from "../../core/certificates/views.ts";
+import type { AuditChain } from "../../core/facts.ts";
+import { ok, refuse, type Result } from "../../core/result.ts";
+import { committedPayloads, waitingEntries } from "../../storage/audit.ts";
+import { newestCheckpointAnchor } from "../../storage/ledger.ts";
+import { kindOfError } from "../log.ts";
+import type { Services } from "../services.ts";
+
+const mostWaiting = 200;
+
+export interface TrailQuery {
+  /** How many entries at most. */
+  readonly limit: number;
+  /** Entries before this one; null for the newest. */
+  readonly beforeSeq: number | null;
+}
+
+const readTrail = async (services: Services, db: D1Database, chain: AuditChain, query: TrailQuery): Promise<AuditTrail | null> => {
+  const log = services.auditLog(chain.shard);
+  await log.drainNow();
+  const proven = await log.proofFor(chain.tag);
+  const page = proven === null ? null : await log.readChain(chain.tag, query.limit, query.beforeSeq, proven.size);
+  if (proven === null || page === null) return null;
+  const payloads = await committedPayloads(
+    db,
+    services.vault,
+    chain.tag,
+    page.entries.map(({ outbox_id }) => outbox_id),
+  );
+  return {
+    chain: page.chain,
+    chainIndex: page.chainIndex,
+    entries: page.entries.map((entry) => ({ ...entry, committed: payloads.get(entry.outbox_id) ?? null })),
+    head: page.head,
+    nextBeforeSeq: page.nextBeforeSeq,
+    proof: proven.proof,
+  };
+};
+
+/** The trail of the chain in the home of whom it tells. Refuses `storage_unavailable` when the log cannot be asked. */
+export const auditTrail = async (
+  services: Services,
+  db: D1Database,
+  chain: AuditChain,
+  query: TrailQuery,
+): Promise<Result<{ readonly [key: string]: Json }, "storage_unavailable">> => {
+  let trail: AuditTrail | null;
+  try {
+    trail = await readTrail(services, db, chain, query);
+  } catch (error) {
+    services.log.fault({ at: "audit", error: kindOfError(error) });
+    return refuse("storage_unavailable");
+  }
+  const [first] = services.homes.all();
+  const [pending, anchor] = await Promise.all([
+    waitingEntries(db, { shard: chain.shard, chainTag: chain.tag, most: mostWaiting }),
+    trail === null || first === undefined ? null : newestCheckpointAnchor(first[1], services.config.ledger.id, trail.proof.origin),
+  ]);
+  return ok(auditTrailView(chain.tag, trail, pending, anchorView(anchor)));
+};
