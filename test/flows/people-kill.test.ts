@@ -1,0 +1,105 @@
+// Whoever was told that a code is on its way gets it, and whoever was signed in stays so, whatever process dies in between;
+// and what the service left on disk tells nobody who they are.
+import { spawn, type ChildProcess } from "node:child_process";
+import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { bundleWorker } from "../../scripts/local-runtime.ts";
+
+const state = mkdtempSync(join(tmpdir(), "svc-people-"));
+const bundle = join(state, "bundle");
+const people = 40;
+
+let running: ChildProcess | null = null;
+
+const start = (): Promise<{ readonly child: ChildProcess; readonly url: string }> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ["test/support/runtime-child.ts", state, bundle], {
+      detached: true,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    running = child;
+    child.once("exit", () => reject(new Error("the service ended before it listened")));
+    const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
+    lines.on("line", (line) => {
+      if (line.startsWith('{"url"')) resolve({ child, url: (JSON.parse(line) as { url: string }).url });
+    });
+  });
+
+/** SIGKILL to the process group: the runtime and everything it started. */
+const kill = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    child.removeAllListeners("exit");
+    child.once("exit", () => resolve());
+    running = null;
+    process.kill(-(child.pid as number), "SIGKILL");
+  });
+
+const post = (url: string, path: string, body: object): Promise<Response> =>
+  fetch(`${url}/v1/auth/${path}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+const addressOf = (at: number): string => `person-${at}@kill-test.example`;
+const databases = (): string[] => globSync(join(state, "v3", "d1", "**", "*.sqlite"));
+
+/** What a dead sender had in hand is free after a minute; the test does not wait for it. */
+const endLeases = (): void => {
+  for (const file of databases()) {
+    const database = new DatabaseSync(file);
+    const isOurs = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'mail_outbox'").get() !== undefined;
+    if (isOurs) database.exec("UPDATE mail_outbox SET next_at = 0");
+    database.close();
+  }
+};
+
+beforeAll(() => bundleWorker(bundle));
+afterAll(async () => {
+  if (running !== null) await kill(running); // a test that failed leaves nobody behind
+  rmSync(state, { recursive: true, force: true });
+});
+
+test("every code that was promised arrives and works, and every session holds, across SIGKILL", { timeout: 120_000 }, async () => {
+  let { child, url } = await start();
+  const promised: string[] = [];
+  let alive = true;
+  const asking = Array.from({ length: people }, async (_, at) => {
+    await new Promise((resolve) => setTimeout(resolve, at * 10));
+    const answer = await post(url, "request-code", { email: addressOf(at), realm: "consumer" }).catch(() => null);
+    if (alive && answer?.status === 200) promised.push(addressOf(at));
+  });
+  while (promised.length < people / 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  await kill(child);
+  alive = false;
+  await Promise.all(asking);
+  expect(promised.length).toBeGreaterThanOrEqual(people / 2);
+
+  endLeases();
+  ({ child, url } = await start());
+  expect((await fetch(`${url}/cdn-cgi/local/scheduled?cron=*+*+*+*+*`)).ok).toBe(true);
+  const sessions: { readonly email: string; readonly cookie: string; readonly code: string }[] = [];
+  for (const email of promised) {
+    const { messages } = (await (await fetch(`${url}/dev/mail?to=${email}`)).json()) as { messages: { text: string }[] };
+    const code = /\d{6}/.exec(messages[0]?.text ?? "")?.[0] ?? "";
+    const answer = await post(url, "verify-code", { email, code, realm: "consumer" });
+    expect(answer.status, email).toBe(200);
+    sessions.push({ email, code, cookie: (answer.headers.get("set-cookie") ?? "").split(";")[0] as string });
+  }
+  await kill(child);
+
+  const onDisk = globSync(join(state, "v3", "**", "*.sqlite*")).map((file) => readFileSync(file, "latin1"));
+  expect(onDisk.length).toBeGreaterThan(2);
+  for (const { cookie } of sessions) {
+    const secrets = ["kill-test.example", cookie.split("=")[1] as string, "Here is your code"];
+    expect(secrets.filter((secret) => onDisk.some((contents) => contents.includes(secret)))).toEqual([]);
+  }
+
+  ({ child, url } = await start());
+  for (const { email, cookie, code } of sessions) {
+    const answer = await fetch(`${url}/v1/auth/session`, { headers: { cookie } });
+    const { data } = (await answer.json()) as { data: { user: { email: string } } };
+    expect([answer.status, data.user.email]).toEqual([200, email]);
+    expect((await post(url, "verify-code", { email, code, realm: "consumer" })).status).toBe(400);
+  }
+  await kill(child);
+});
