@@ -506,6 +506,12 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
     invalid_request: () => call(path("/withdrawals"), keyed({ ...told(), method: "telepathy" })),
     cert_not_found: () => call(path("/withdrawals"), keyed(told(), world.other.keys.live)),
     already_revoked: () => call(`/v1/certs/${withdrawnId}/withdrawals`, keyed(told())),
+    idempotency_conflict: async () => {
+      const { certId: id } = await held();
+      const once = jsonPost(told(), { ...bearerOf(world.acme.keys.live), "idempotency-key": "once" });
+      await call(`/v1/certs/${id}/withdrawals`, once);
+      return call(`/v1/certs/${id}/withdrawals`, { ...once, body: JSON.stringify({ ...told(), note: "another" }) });
+    },
     ...bodyRefusals(() => path("/withdrawals"), bearerOf(world.acme.keys.live)),
     ...keyRefusals(() => path("/withdrawals"), told),
   },

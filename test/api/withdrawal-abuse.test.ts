@@ -147,6 +147,17 @@ describe("O2: guessing", () => {
     expect(outcome(await answerCode(mine.certId, { email: mine.email, code }, cookie))).toBe("400 opt_out_failed");
   });
 
+  test("thirty answers an hour from one network address", async () => {
+    const mine = await held();
+    const strict = serviceWith({ DEV_RATE_SCALE: "1" });
+    const from = { "cf-connecting-ip": "203.0.113.10" };
+    const answers: string[] = [];
+    for (let count = 0; count < 31; count += 1)
+      answers.push(outcome(await answerCode(mine.certId, { email: mine.email, code: "000000" }, from, strict)));
+    expect(new Set(answers.slice(0, 30))).toEqual(new Set(["400 opt_out_failed"]));
+    expect(answers[30]).toBe("429 rate_limited");
+  });
+
   test("after a hundred wrong answers in a row one code a day is mailed, until a right one", async () => {
     const mine = await held();
     await ready(mine.certId, mine.email);

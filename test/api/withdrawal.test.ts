@@ -259,6 +259,19 @@ describe("a withdrawal that the business records", () => {
     expect(code(await record(certId))).toBe("409 already_revoked");
   });
 
+  test("sent twice under one idempotency key is done once and answered twice", async () => {
+    const { certId } = await held();
+    const told = { method: "mail", received_at: new Date().toISOString() };
+    const once = (body: object): RequestInit => jsonPost(body, { authorization: `Bearer ${key}`, "idempotency-key": "letter-17" });
+    const send = (body: object): Promise<Answer> => unlimited(`/v1/certs/${certId}/withdrawals`, once(body));
+    const [first, second] = [await send(told), await send(told)];
+    expect([first.status, second.status]).toEqual([201, 201]);
+    expect(second.body.data).toEqual(first.body.data);
+    expect(second.headers.get("idempotency-replayed")).toBe("true");
+    expect(code(await send({ ...told, note: "other" }))).toBe("409 idempotency_conflict");
+    expect(await traces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+  });
+
   test("cannot be told in the future, nor in a way that is none", async () => {
     const { certId } = await held();
     expect(code(await record(certId, { received_at: new Date(Date.now() + day).toISOString() }))).toBe("400 invalid_request");

@@ -39,7 +39,7 @@ import {
   withdrawnSchema,
 } from "./withdrawal-schemas.ts";
 import { openWithdrawalContext, withdrawalContext } from "./withdrawal-context.ts";
-import { envelope, enveloped, failures, rateHeaders, schemaFault } from "./wire.ts";
+import { envelope, enveloped, failures, idempotencyPattern, rateHeaders, schemaFault } from "./wire.ts";
 
 const certParam = z.object({
   cert_id: z.string().openapi({ description: "Id of the certificate, prefix `cc_`.", example: exampleCertId }),
@@ -179,6 +179,11 @@ const recordRoute = createRoute({
   security: [{ apiKey: [] }],
   request: {
     params: certParam,
+    headers: z.object({
+      "Idempotency-Key": z.string().regex(idempotencyPattern).optional().openapi({
+        description: "The same key with the same body answers with the same withdrawal for 24 hours, marked `Idempotency-Replayed: true`.",
+      }),
+    }),
     body: {
       required: true,
       content: {
@@ -189,10 +194,16 @@ const recordRoute = createRoute({
   responses: {
     201: {
       description: "Recorded; the certificate is revoked.",
-      headers: rateHeaders,
+      headers: {
+        ...rateHeaders,
+        "Idempotency-Replayed": { description: "`true` when this is the answer of an earlier request.", schema: { type: "string" } },
+      },
       content: { "application/json": { schema: envelope("RecordedAnswer", recordedSchema), example: enveloped(recordedExample) } },
     },
-    ...failures([...bodyRefusals, "cert_not_found", "already_revoked", ...keyRefusals], { ...badBody, ...notYours }),
+    ...failures([...bodyRefusals, "cert_not_found", "already_revoked", "idempotency_conflict", ...keyRefusals], {
+      ...badBody,
+      ...notYours,
+    }),
   },
 });
 
@@ -286,12 +297,15 @@ const record = async (c: Context<Api>): Promise<Response> => {
   const certId = certIdParam(c);
   if (certId === null || c.var.principal === undefined) return failure(c, "cert_not_found");
   const { services, principal } = c.var;
+  const idempotencyKey = c.req.header("idempotency-key") ?? null;
+  if (idempotencyKey !== null && !idempotencyPattern.test(idempotencyKey))
+    return failure(c, "invalid_request", "Idempotency-Key: must be 1 to 64 of A-Z a-z 0-9 _ -.");
   const { method, received_at: receivedAt, note } = body.value;
-  const told = { channel: method, receivedAt: Date.parse(receivedAt), note: note ?? null };
+  const told = { channel: method, receivedAt: Date.parse(receivedAt), note: note ?? null, idempotencyKey };
   const recorded = await recordWithdrawal(services, principal, certId, told);
   if (!recorded.ok) return refusal(c, recorded);
-  const withdrawal = withdrawalView(certId, recorded.value, viewContext(services));
-  return success(c, 201, { withdrawal, cease_by: withdrawal.cease_by });
+  if (recorded.value.replayed) c.header("Idempotency-Replayed", "true");
+  return success(c, 201, recorded.value.answer);
 };
 
 const cease = async (c: Context<Api>): Promise<Response> => {

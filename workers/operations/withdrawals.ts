@@ -2,8 +2,8 @@
 // was told. Load, decide, commit. The state of the business's account is never asked: withdrawing is the person's.
 import { verifyOrigin } from "../../core/access/origins.ts";
 import type { Principal } from "../../core/access/principal.ts";
-import type { Json } from "../../core/canonical-json.ts";
-import { receiptUrlOf, verifyUrlOf, withdrawalReceiptView } from "../../core/certificates/views.ts";
+import { canonicalJson, type Json } from "../../core/canonical-json.ts";
+import { receiptUrlOf, verifyUrlOf, withdrawalReceiptView, withdrawalView } from "../../core/certificates/views.ts";
 import type { PublishedWithdrawal } from "../../core/certificates/published.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import type { CertId } from "../../core/ids.ts";
@@ -26,6 +26,7 @@ import {
 } from "../../core/withdrawals/withdrawal.ts";
 import { certificateById, sealedMailbox } from "../../storage/certificates.ts";
 import { commit } from "../../storage/commit.ts";
+import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../storage/idempotency.ts";
 import { insertMail } from "../../storage/mail.ts";
 import { ownerAddresses } from "../../storage/owners.ts";
 import { forgetFailures, ifOfUse, insertCode, spendTry, unlessOfUse } from "../../storage/withdrawal-codes.ts";
@@ -41,8 +42,9 @@ import type { Platform, Services } from "../services.ts";
 import { attestedCertificate } from "./attestations.ts";
 import { tellSoon } from "./events.ts";
 import { followUpSoon } from "./follow-up.ts";
-import { relayMail, relayMailSoon } from "./mail.ts";
+import { relayMailSoon } from "./mail.ts";
 import { relaySoon } from "./outbox.ts";
+import { viewContext } from "./view-context.ts";
 
 type JsonObject = { readonly [key: string]: Json };
 
@@ -70,8 +72,6 @@ const recordOf = async (
 };
 
 const storeOf = (platform: Platform, db: D1Database) => ({ db, vault: platform.vault, ledgerId: platform.config.ledger.id });
-
-const answeredMs = 300; // by then the answer has left; a person does not notice
 
 /** Bound to its row, so that a hash moved to another row fits no code there. */
 const codePurpose = (id: string): string => `withdrawal ${id}`;
@@ -123,11 +123,7 @@ export const requestWithdrawalCode = async (
   };
   const asker = { certId: certificate.id, addressIndex, contextHash: sha256Hex(asked.context) };
   await commit(storeOf(services, db), [insertCode(db, asker, { id, codeHash, now }), ...mails], [fact]);
-  services.afterAnswer(async () => {
-    // Not at once: sending takes longer than sending to nobody, and would hold up the answer it is to be told apart by.
-    await new Promise((resolve) => setTimeout(resolve, answeredMs + Math.random() * answeredMs));
-    await relayMail(services.platform);
-  });
+  relayMailSoon(services);
   followUpSoon(services);
   return ok(true);
 };
@@ -144,13 +140,16 @@ interface Change {
   readonly now: Instant;
 }
 
-/** The batch that withdraws `certificates`, with everything that follows; `others` are rows that belong to the same change. */
+/**
+ * The batch that withdraws `certificates`, with everything that follows; `others` are rows that belong to the same change.
+ * Answers with the first of the withdrawals.
+ */
 const commitWithdrawals = async (
   platform: Platform,
   db: D1Database,
   certificates: readonly WithdrawableCertificate[],
   change: Change,
-  others: readonly D1PreparedStatement[],
+  others: (first: PublishedWithdrawal) => readonly D1PreparedStatement[] | Promise<readonly D1PreparedStatement[]>,
 ): Promise<PublishedWithdrawal> => {
   const [first] = certificates;
   if (first === undefined) throw new Error("withdrawals: nothing to withdraw");
@@ -174,12 +173,7 @@ const commitWithdrawals = async (
       }),
     ),
   );
-  await commit(
-    storeOf(platform, db),
-    [...made.map(({ row }) => row), ...others, ...mails],
-    made.map(({ fact }) => fact),
-  );
-  return {
+  const done: PublishedWithdrawal = {
     withdrawnAt: withdrawal.withdrawnAt,
     ceaseBy: withdrawal.ceaseBy,
     method: withdrawal.method,
@@ -187,6 +181,13 @@ const commitWithdrawals = async (
     receivedAt: withdrawal.recorded?.receivedAt ?? null,
     acknowledgedAt: null,
   };
+  const rows = [...made.map(({ row }) => row), ...(await others(done)), ...mails];
+  await commit(
+    storeOf(platform, db),
+    rows,
+    made.map(({ fact }) => fact),
+  );
+  return done;
 };
 
 const afterWithdrawal = (services: Services, { businessId }: WithdrawableCertificate): void => {
@@ -227,7 +228,7 @@ const commitByPerson = async (
         db,
         [certificate, ...others.slice(0, mostInBatch - 1)],
         { ...change, recorded: null, now },
-        [...forgotten, ...(work !== null && isMore ? [insertWithdrawalWork(db, work)] : [])],
+        () => [...forgotten, ...(work !== null && isMore ? [insertWithdrawalWork(db, work)] : [])],
       );
       if (isMore) services.afterAnswer(() => relaySoon(services.platform));
       afterWithdrawal(services, certificate);
@@ -319,39 +320,56 @@ const ownRecord = async (services: Services, principal: Principal, certId: CertI
   return certificate?.businessId === principal.business.id && certificate.environment === principal.environment ? found : null;
 };
 
+export interface Recording {
+  readonly channel: RecordedChannel;
+  readonly receivedAt: Instant;
+  readonly note: string | null;
+  readonly idempotencyKey: string | null;
+}
+
+type RecordRefusal = "cert_not_found" | "already_revoked" | "invalid_request" | "idempotency_conflict";
+
 /**
  * The business records a withdrawal that reached it by other means. The certificate is revoked now; the deadline counts from
- * when the business was told. Refuses cert_not_found, already_revoked, invalid_request (told in the future).
+ * when the business was told. Refuses cert_not_found, invalid_request (told in the future), idempotency_conflict,
+ * already_revoked.
  */
 export const recordWithdrawal = async (
   services: Services,
   principal: Principal,
   certId: CertId,
-  told: { readonly channel: RecordedChannel; readonly receivedAt: Instant; readonly note: string | null },
-): Promise<Result<PublishedWithdrawal, "cert_not_found" | "already_revoked" | "invalid_request">> => {
+  { idempotencyKey, ...told }: Recording,
+): Promise<Result<{ readonly answer: JsonObject; readonly replayed: boolean }, RecordRefusal>> => {
   const found = await ownRecord(services, principal, certId);
   if (found === null) return refuse("cert_not_found");
+  const { db, record } = found;
+  const { vault } = services;
   const now = services.clock();
   const at = receivedAt(told.receivedAt, now);
   if (!at.ok) return at;
-  if (found.record.certificate.status === "revoked") return refuse("already_revoked");
+  const route = `POST /v1/certs/${certId}/withdrawals`;
+  const keyHash = idempotencyKey === null ? null : idempotencyKeyHash(principal.keyId, route, idempotencyKey);
+  const bodyHash = sha256Hex(canonicalJson(told));
+  const kept = keyHash === null ? null : await keptAnswer(db, vault, keyHash, now);
+  if (kept !== null && kept.bodyHash !== bodyHash) return refuse("idempotency_conflict");
+  if (kept !== null) return ok({ answer: JSON.parse(kept.response) as JsonObject, replayed: true });
+  if (record.certificate.status === "revoked") return refuse("already_revoked");
+
+  const answerOf = (done: PublishedWithdrawal): JsonObject => {
+    const withdrawal = withdrawalView(certId, done, viewContext(services));
+    return { withdrawal, cease_by: withdrawal.cease_by as string };
+  };
+  const recorded = { ...told, receivedAt: at.value };
+  const change = { method: "business_recorded", scope: "certificate", recorded, actor: `api_key:${principal.keyId}`, now } as const;
   try {
-    const withdrawal = await commitWithdrawals(
-      services,
-      found.db,
-      [found.record.certificate],
-      {
-        method: "business_recorded",
-        scope: "certificate",
-        recorded: { ...told, receivedAt: at.value },
-        actor: `api_key:${principal.keyId}`,
-        now,
-      },
-      [],
-    );
-    afterWithdrawal(services, found.record.certificate);
-    return ok(withdrawal);
+    const done = await commitWithdrawals(services, db, [record.certificate], change, async (first) => {
+      if (keyHash === null) return [];
+      return [await insertAnswer(db, vault, { keyHash, bodyHash, status: 201, response: JSON.stringify(answerOf(first)), now })];
+    });
+    afterWithdrawal(services, record.certificate);
+    return ok({ answer: answerOf(done), replayed: false });
   } catch (error) {
+    if (isTakenKey(error)) return refuse("idempotency_conflict"); // the same request at this very moment: ask again
     if (!isWithdrawnAlready(error)) throw error;
     return refuse("already_revoked");
   }
@@ -374,7 +392,7 @@ export const continueWithdrawals = async (platform: Platform, db: D1Database, wo
     actor: `subject:${work.method}`,
     now: work.issuedUntil,
   };
-  await commitWithdrawals(platform, db, certificates, change, [next]);
+  await commitWithdrawals(platform, db, certificates, change, () => [next]);
 };
 
 /** The signed receipt; `not_found` while the certificate is active. */
