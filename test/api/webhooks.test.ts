@@ -570,7 +570,7 @@ describe("who may do what", () => {
 });
 
 describe("the audit chain", () => {
-  test("tells of each change and each reading of a secret by whom, and of no test, replay or reading", async () => {
+  test("tells of each change and each reading of a secret by whom, and of no test, replay or reading (C7)", async () => {
     const { webhook, delivery } = await record();
     await each(
       routes.filter(([name]) => !["create", "delete"].includes(name)),
