@@ -56,7 +56,7 @@ describe("a member of a business", () => {
     expect(user).toEqual({ id: expect.stringMatching(/^mem_00[0-9a-z]{24}$/), email, realm: "business", role, business_id: world.acme.id });
     expect(created).toBe(false);
     const read = await whoIs(cookieOf(answer));
-    expect([read.status, read.body.data]).toEqual([200, { user }]);
+    expect([read.status, read.body.data]).toEqual([200, { ...user, user }]);
   });
 
   test("is mailed at the address as it was given, however it is spelt now", async () => {

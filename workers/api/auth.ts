@@ -122,6 +122,10 @@ const logoutRoute = createRoute({
   },
 });
 
+const sessionSchema = userSchema
+  .extend({ user: userSchema.openapi({ description: "The same, as signing in answers it: one reader serves both answers." }) })
+  .openapi("Session");
+
 const sessionRoute = createRoute({
   method: "get",
   path: "/v1/auth/session",
@@ -134,7 +138,7 @@ const sessionRoute = createRoute({
     200: {
       description: "Who it is.",
       headers: rateHeaders,
-      content: json(envelope("SessionAnswer", z.object({ user: userSchema })), enveloped({ user: userExample })),
+      content: json(envelope("SessionAnswer", sessionSchema), enveloped({ ...userExample, user: userExample })),
     },
     ...failures(["unauthorized", "rate_limited", "storage_unavailable"], { rate_limited: "More than 120 a minute by one person." }),
   },
@@ -177,7 +181,9 @@ const logout = async (c: Context<Api>): Promise<Response> => {
 
 const current = async (c: Context<Api>): Promise<Response> => {
   const { session, services } = c.var;
-  return session === undefined ? failure(c, "unauthorized") : success(c, 200, { user: userOnWire(await userOf(services, session)) });
+  if (session === undefined) return failure(c, "unauthorized");
+  const user = userOnWire(await userOf(services, session));
+  return success(c, 200, { ...user, user });
 };
 
 export const mountAuth = (app: Hono<Api>): void => {
