@@ -92,7 +92,7 @@ describe("the person on a certificate", () => {
       method: "email_code",
     });
     await page.getByRole("link", { name: "Back to the certificate" }).click();
-    expect(await page.locator(".statuses").textContent()).toBe("Withdrawn");
+    expect((await page.locator(".statuses").textContent())?.trim()).toBe("Withdrawn");
     expect(complaints).toEqual([]);
     await close();
   });
@@ -164,7 +164,6 @@ describe("the person on a certificate", () => {
     expect(await statusOf(mine.certId)).toBe("active"); // opening the link does nothing by itself
     const token = mine.manageUrl.split("#m=")[1] as string;
     expect(requested.filter((request) => request.includes(token))).toEqual([]);
-    await keep(page, "withdraw-link");
     await button.click();
     await page.waitForURL("**/withdrawn");
     expect(await statusOf(mine.certId)).toBe("revoked");
@@ -220,7 +219,7 @@ describe("the person on a certificate", () => {
 describe("every page of withdrawing", () => {
   const wide: BrowserContextOptions = {};
   const settings: readonly (readonly [string, BrowserContextOptions])[] = [
-    ["wide", wide],
+    ["light", wide],
     ["narrow", narrow],
     ["dark", { colorScheme: "dark" }],
   ];
@@ -233,7 +232,7 @@ describe("every page of withdrawing", () => {
         expect(await accessibilityFindings(page), `${language} ${at}`).toEqual([]);
         expect(await fitsItsWidth(page), `${language} ${at}`).toBe(true);
         expect(await page.locator("html").getAttribute("lang")).toBe(language);
-        if (language === "en") await keep(page, `withdraw-${at}-${name}`);
+        if (language === "en" && at === "code" && name !== "narrow") await keep(page, `withdraw-${name}`);
       };
       await page.goto(`${mine.verifyUrl}?lang=${language}`);
       await check("certificate");
