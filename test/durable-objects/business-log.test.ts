@@ -1,14 +1,28 @@
 // The sequence of a business's events: nothing lost, nothing twice, no gap, in the order of the commits.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import type { EndpointLane } from "../../durable-objects/endpoint-lane.ts";
+import type { EndpointSettings } from "../../core/webhooks/endpoint.ts";
 import { BusinessLog, type BusinessLogEnv } from "../../durable-objects/business-log.ts";
 import { placeEvents } from "../../durable-objects/event-tables.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
 import { scheduled } from "../../workers/jobs/scheduled.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform } from "../../workers/services.ts";
-import { alarmOf, commitEvents, eventRow, logs, newBusiness, runAlarm, sequenceOf, type LogStub } from "../support/events.ts";
+import {
+  alarmOf,
+  commitEvents,
+  eventRow,
+  lanes,
+  logs,
+  newBusiness,
+  register,
+  runAlarm,
+  sequenceOf,
+  type LogStub,
+  type Registered,
+} from "../support/events.ts";
 
 const waiting = (businessId: string): Promise<number | null> =>
   env.DB.prepare("SELECT COUNT(*) AS n FROM event_outbox WHERE business_id = ?").bind(businessId).first<number>("n");
@@ -113,6 +127,26 @@ describe("the sequence", () => {
     });
   });
 
+  test("W5: is asked once more when a kick comes in after a pass has read", async () => {
+    const business = await newBusiness();
+    const stub = logs.getByName(business);
+    await commitEvents(business, 1);
+    let kicks = 0;
+    await runInDurableObject(stub, async (_, state) => {
+      const late = disturbed(env.DB, async (sql) => {
+        if (!sql.startsWith("DELETE") || kicks === 2) return;
+        kicks += 1; // this pass has read, and is about to end
+        await commitEvents(business, 1);
+        void log.drain();
+      });
+      const log = new BusinessLog(state, { ...env, DB: late } as unknown as BusinessLogEnv);
+      await log.drain();
+      expect(places(log.page(0, 500, null).events)).toEqual([1, 2, 3]);
+    });
+    expect(kicks).toBe(2);
+    expect(await waiting(business)).toBe(0);
+  });
+
   test("W6: loses nothing while the database fails, and tries again by itself at growing distances", async () => {
     const business = await newBusiness();
     const stub = logs.getByName(business);
@@ -202,6 +236,79 @@ describe("the sequence", () => {
       expect(log.page(9, 100, null).events).toHaveLength(1);
       expect(asked).toHaveLength(1);
     });
+  });
+
+  test("is handed to every endpoint that can take it while one cannot, which gets it later, at growing distances", async () => {
+    const business = await newBusiness();
+    const stub = logs.getByName(business);
+    const [broken, sound] = [
+      await register(business, "https://a.merchant-tests.com/"),
+      await register(business, "https://b.merchant-tests.com/"),
+    ];
+    await runAlarm(stub); // what registering left to be looked at
+    await commitEvents(business, 3);
+    let failing = true;
+    const backlogOf = async ({ id }: Registered): Promise<number | undefined> => (await lanes.getByName(id).health())?.backlog;
+    await runInDurableObject(stub, async (_, state) => {
+      const pushed: string[] = [];
+      const namespace = {
+        getByName: (name: string) => ({
+          push: async (...args: Parameters<EndpointLane["push"]>) => {
+            pushed.push(name);
+            if (failing && name === broken.id) throw new Error("overloaded");
+            return lanes.getByName(name).push(...args);
+          },
+        }),
+      };
+      const log = new BusinessLog(state, { ...env, ENDPOINT_LANE: namespace } as unknown as BusinessLogEnv);
+      await log.drain();
+      expect([await backlogOf(broken), await backlogOf(sound)]).toEqual([0, 3]);
+      const pauseNow = async (): Promise<number> => Math.round((((await state.storage.getAlarm()) ?? 0) - Date.now()) / 1_000);
+      expect(await pauseNow()).toBe(2);
+      vi.useFakeTimers({ toFake: ["Date"] });
+      for (const expected of [4, 8, 16, 32, 60, 60]) {
+        vi.setSystemTime(Date.now() + 61_000);
+        await log.alarm();
+        expect(await pauseNow()).toBe(expected);
+      }
+      failing = false;
+      vi.setSystemTime(Date.now() + 61_000);
+      await log.alarm();
+      vi.useRealTimers();
+      expect(await state.storage.getAlarm()).toBeNull();
+      expect(pushed.filter((name) => name === sound.id)).toHaveLength(1);
+    });
+    expect([await backlogOf(broken), await backlogOf(sound)]).toEqual([3, 3]);
+  });
+
+  test("is handed on by an alarm when the process dies before the lanes have it", async () => {
+    const business = await newBusiness();
+    const stub = logs.getByName(business);
+    const { lane } = await register(business, "https://a.merchant-tests.com/");
+    await runAlarm(stub); // what registering left to be looked at
+    await commitEvents(business, 2);
+    await runInDurableObject(stub, async (_, state) => {
+      const never = { getByName: () => ({ push: () => new Promise(() => undefined) }) };
+      const dying = new BusinessLog(state, { ...env, ENDPOINT_LANE: never } as unknown as BusinessLogEnv);
+      void dying.drain();
+      await vi.waitFor(async () => expect(await waiting(business)).toBe(0), { timeout: 5_000 });
+    });
+    expect((await lane.health())?.backlog).toBe(0);
+    expect(await alarmOf(stub)).not.toBeNull();
+    await evictDurableObject(stub);
+    expect(await runAlarm(stub)).toBe(true);
+    expect((await lane.health())?.backlog).toBe(2);
+  });
+
+  test("reaches a lane whose endpoint was changed meanwhile with the newest settings, whatever comes late", async () => {
+    const business = await newBusiness();
+    const stub = logs.getByName(business);
+    const { id, lane } = await register(business, "https://old.merchant-tests.com/");
+    const old = await stub.settings(id);
+    await stub.changeEndpoint(id, { url: "https://new.merchant-tests.com/" });
+    await lane.push(old as EndpointSettings, [], 0);
+    const urls = await runInDurableObject(lane, (_, state) => state.storage.sql.exec("SELECT url FROM lane").toArray());
+    expect(urls).toEqual([{ url: "https://new.merchant-tests.com/" }]);
   });
 
   test("is left without an alarm when nothing is left to do", async () => {

@@ -145,6 +145,16 @@ describe("the schedule", () => {
     expect(posts.map(({ at }) => at - first)).toEqual([0, 60_000, 360_000, 2_160_000, 9_360_000]);
   });
 
+  test("W15: goes on after a restart even if its alarm was lost", async () => {
+    const posts = playReceivers(answering(200));
+    const { lane } = await laneWith(1);
+    await runInDurableObject(lane, (_, state) => state.storage.deleteAlarm());
+    await evictDurableObject(lane);
+    expect(await healthOf(lane)).toMatchObject({ backlog: 1 }); // whoever asks it anything wakes it
+    await runAlarmsUntil(lane);
+    expect(posts).toHaveLength(1);
+  });
+
   test("W13: goes on when sending itself fails twenty times over: nothing is abandoned, no alarm ever rejects", async () => {
     const posts = playReceivers(answering(200));
     const { lane } = await laneWith(1);
@@ -190,6 +200,7 @@ describe("what was under way", () => {
     for (let death = 1; death <= 4; death += 1) {
       const alarm = runAlarm(lane).catch(() => "died");
       await vi.waitFor(() => expect(posts).toHaveLength(death), { timeout: 5_000 });
+      expect((await alarmOf(lane)) ?? 0).toBeGreaterThan(Date.now() + 10_000); // the next time is set before anything is tried
       await abortAllDurableObjects();
       await alarm;
       lane = lanes.getByName(id); // the stub of a dead object stays dead
