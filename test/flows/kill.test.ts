@@ -1,5 +1,6 @@
 // The promise behind every 201: whatever process dies the next moment, the certificate is there, once, with its audit
-// entry and its ledger statement. The service is killed in the middle of a storm and the database file is read directly.
+// entry and its ledger statement; and behind every 200 of a withdrawal: it happened, once, with its audit entry, its statement
+// and its event. The service is killed in the middle of a storm and the database file is read directly.
 // KILL_ROUNDS sets the number of rounds (npm run torture sets 20).
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -22,6 +23,7 @@ const bundle = join(state, "bundle");
 interface Acknowledged {
   readonly cert_id: string;
   readonly fingerprint: string;
+  readonly manage_url: string;
 }
 
 const start = (): Promise<{ readonly child: ChildProcess; readonly url: string }> =>
@@ -61,14 +63,46 @@ const submit = async (url: string): Promise<Acknowledged | null> => {
   return answer.data;
 };
 
+/** By the link from the 201. Answers the certificate's id once the withdrawal is acknowledged. */
+const withdraw = async (url: string, { cert_id, manage_url }: Acknowledged): Promise<string> => {
+  const response = await fetch(`${url}/v1/certs/${cert_id}/opt-out/manage`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "cf-connecting-ip": `10.200.${serial % 250}.${(serial * 7) % 250}` },
+    body: JSON.stringify({ token: manage_url.split("#m=")[1] }),
+  });
+  const answer = (await response.json()) as { ok: boolean };
+  if (!answer.ok) throw new Error(`refused: ${JSON.stringify(answer)}`);
+  return cert_id;
+};
+
+interface FeedPage {
+  readonly events: readonly { readonly cert_id: string; readonly type: string }[];
+  readonly next_cursor: number;
+  readonly has_more: boolean;
+}
+
+/** Every event of the business, in order. */
+const feed = async (url: string): Promise<FeedPage["events"]> => {
+  const events: FeedPage["events"][number][] = [];
+  for (let cursor = 0, more = true; more; ) {
+    const response = await fetch(`${url}/v1/events?limit=500&cursor=${cursor}`, { headers: { authorization: `Bearer ${acme.keys.live}` } });
+    const { data } = (await response.json()) as { data: FeedPage };
+    events.push(...data.events);
+    cursor = data.next_cursor;
+    more = data.has_more;
+  }
+  return events;
+};
+
 beforeAll(() => bundleWorker(bundle));
 afterAll(() => rmSync(state, { recursive: true, force: true }));
 
-describe("SIGKILL in a storm of submissions", () => {
+describe("SIGKILL in a storm of submissions and withdrawals", () => {
   test("every acknowledged certificate is there once, with its audit entry and its ledger statement", {
     timeout: 60_000 * rounds,
   }, async () => {
     const acknowledged: Acknowledged[] = [];
+    const withdrawn: string[] = [];
     for (let round = 0; round < rounds; round += 1) {
       const { child, url } = await start();
       let alive = true;
@@ -79,7 +113,14 @@ describe("SIGKILL in a storm of submissions", () => {
             if (alive) throw error; // before the kill every submission succeeds
             return null;
           });
-          if (receipt !== null) acknowledged.push(receipt);
+          if (receipt === null) continue;
+          acknowledged.push(receipt);
+          if (acknowledged.length % 3 > 0) continue;
+          const done = await withdraw(url, receipt).catch((error: unknown) => {
+            if (alive) throw error;
+            return null;
+          });
+          if (done !== null) withdrawn.push(done);
         }
       };
       const storm = Promise.all(Array.from({ length: connections }, loop));
@@ -103,6 +144,20 @@ describe("SIGKILL in a storm of submissions", () => {
       return stored.length !== 1 || stored[0]?.fingerprint !== fingerprint || audited.n !== 1 || anchored.n !== 1;
     });
     expect(lost).toEqual([]);
+    const undone = withdrawn.filter((certId) => {
+      const row = db
+        .prepare(
+          `SELECT c.status,
+             (SELECT COUNT(*) FROM withdrawals w WHERE w.cert_id = c.id) AS withdrawals,
+             (SELECT COUNT(*) FROM audit_outbox o WHERE o.entity_id = c.id AND o.type = 'certificate.revoked') AS audited,
+             (SELECT COUNT(*) FROM anchors a WHERE a.entity_id = c.id AND a.event = 'certificate.revoked') AS anchored
+           FROM certificates c WHERE c.id = ?`,
+        )
+        .get(certId);
+      return row?.status !== "revoked" || row.withdrawals !== 1 || row.audited !== 1 || row.anchored !== 1;
+    });
+    expect(withdrawn.length).toBeGreaterThan(0);
+    expect(undone).toEqual([]);
 
     // What was not acknowledged is there whole or not at all.
     const certificates = count("SELECT COUNT(*) AS n FROM certificates");
@@ -111,6 +166,12 @@ describe("SIGKILL in a storm of submissions", () => {
     expect(count("SELECT COUNT(DISTINCT entity_id) AS n FROM anchors")).toBe(certificates);
     expect(count("SELECT COUNT(*) AS n FROM idempotency")).toBe(certificates);
     expect(count("SELECT SUM(active + revoked) AS n FROM purposes")).toBe(certificates);
+    const withdrawals = count("SELECT COUNT(*) AS n FROM withdrawals");
+    expect(withdrawals).toBeGreaterThanOrEqual(withdrawn.length);
+    expect(count("SELECT COUNT(*) AS n FROM certificates WHERE status = 'revoked'")).toBe(withdrawals);
+    expect(count("SELECT SUM(revoked) AS n FROM purposes")).toBe(withdrawals);
+    expect(count("SELECT COUNT(*) AS n FROM audit_outbox WHERE type = 'certificate.revoked'")).toBe(withdrawals);
+    expect(count("SELECT COUNT(*) AS n FROM anchors WHERE event = 'certificate.revoked'")).toBe(withdrawals);
     db.close();
 
     const { child, url } = await start();
@@ -118,7 +179,11 @@ describe("SIGKILL in a storm of submissions", () => {
       const verified = (await (await fetch(`${url}/v1/certs/${cert_id}/verify`)).json()) as { data: Acknowledged };
       expect(verified.data.fingerprint).toBe(fingerprint);
     }
-    expect((await submit(url))?.cert_id).toMatch(/^cc_/);
+    const next = (await submit(url)) as Acknowledged;
+    expect(next.cert_id).toMatch(/^cc_/);
+    await withdraw(url, next); // whatever events were left behind are placed with the next one
+    await expect.poll(async () => (await feed(url)).length, { timeout: 20_000 }).toBe(withdrawals + 1);
+    expect(new Set((await feed(url)).map(({ cert_id }) => cert_id)).size).toBe(withdrawals + 1);
     await kill(child);
   });
 });
