@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { ceaseBy } from "../../core/business-days.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { call, consent, issue, serviceWith, submission, world, type Answer } from "../support/world.ts";
-import { answerCode, freshAddress, held, jsonPost, ready, traces, withdrawn, type Held } from "../support/withdrawing.ts";
+import { answerCode, freshAddress, held, jsonPost, mailTo, ready, traces, withdrawn, type Held } from "../support/withdrawing.ts";
 
 const day = 86_400_000;
 const key = world.acme.keys.live;
@@ -82,6 +82,14 @@ describe("a person who answers the mailed code", () => {
         ({ cert_id }) => cert_id === mine.certId,
       );
     await expect.poll(ceased, { timeout: 10_000 }).toMatchObject([{ type: "business.ceased", share_id: null, data: null }]);
+  });
+
+  test("is told to the owners of the business by mail, once, and to no other member", async () => {
+    const mine = await held();
+    await withdrawn(mine);
+    const about = async (address: string) => (await mailTo(address)).filter(({ text }) => text.includes(mine.certId));
+    expect(await about(world.ownerEmail)).toHaveLength(1);
+    expect(await about(world.memberEmail)).toEqual([]);
   });
 
   test("withdraws whether or not the code was asked for in the same browser", async () => {
