@@ -10,6 +10,7 @@ import { concatBytes } from "../core/bytes.ts";
 import { isSameSecret, sha256 } from "../core/hash.ts";
 import { isOrigin } from "../core/ledger/checkpoint.ts";
 import { keyKinds, parseVkey, type NoteSigner, type VerifierKey } from "../core/ledger/note.ts";
+import { entryKey } from "../core/ledger/statement.ts";
 import { entriesOfBundle, isEntry } from "../core/ledger/tiles.ts";
 import { secondMs } from "../core/time.ts";
 import { openNoteSigner } from "../storage/note-keys.ts";
@@ -174,7 +175,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   }
 
   #append(entries: readonly Uint8Array[]): number[] {
-    const leaves = entries.map((entry) => ({ dedupe: sha256(entry), entry }));
+    const leaves = entries.map((entry) => ({ dedupe: entryKey(entry), entry }));
     const { storage } = this.ctx;
     return storage.transactionSync(() => appendLeaves(storage.sql, leaves, Date.now()));
   }

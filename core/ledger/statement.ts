@@ -1,6 +1,6 @@
 // The only thing that leaves for the ledger: six text members, hashes and generic metadata (SPEC, What the service does 5).
 import { canonicalJson } from "../canonical-json.ts";
-import { sha256Hex } from "../hash.ts";
+import { sha256, sha256Hex } from "../hash.ts";
 import { isoOf, type Instant } from "../time.ts";
 
 export type AnchoredEvent = "certificate.issued" | "certificate.revoked" | "share.created" | "share.revoked" | "business.ceased";
@@ -56,3 +56,21 @@ export const checkpointStatement = (checkpoint: CheckpointSubject): string =>
     size: checkpoint.size,
     timestamp: isoOf(checkpoint.at),
   });
+
+const timeAtEnd = /"timestamp":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"\}$/;
+const timeBytes = 8;
+const keyBytes = 32;
+
+/**
+ * 32 bytes that are the same for the same entry and differ for different ones: the time that the statement names (0 for any
+ * other entry) and 24 bytes of its SHA-256. Statements come in about the order of their times, so an index over these keys
+ * grows at its end; over bare hashes it would be written all over, and an append would cost more the larger the log is.
+ */
+export const entryKey = (entry: Uint8Array): Uint8Array => {
+  const time = timeAtEnd.exec(new TextDecoder().decode(entry.subarray(-64)))?.[1];
+  const key = new Uint8Array(keyBytes);
+  const instant = time === undefined ? Number.NaN : Date.parse(time);
+  if (instant >= 0) new DataView(key.buffer).setBigUint64(0, BigInt(instant));
+  key.set(sha256(entry).subarray(0, keyBytes - timeBytes), timeBytes);
+  return key;
+};
