@@ -14,7 +14,7 @@ export class AddressWindows {
     const recent = this.#calls.get(key) ?? [];
     let expired = 0;
     while (expired < recent.length && (recent[expired] as number) <= now - windowMs) expired += 1;
-    recent.splice(0, expired);
+    if (expired > 0) recent.splice(0, expired);
     const allowed = recent.length < limit.count;
     if (allowed) recent.push(now);
     this.#calls.delete(key);

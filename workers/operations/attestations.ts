@@ -120,9 +120,11 @@ const findAttested = async (platform: Platform, receipt: Receipt): Promise<Attes
   return { note: checkpoint.note, inclusionProof: proof.hashes.map(base64Of), attestations: checkpoint.attestations };
 };
 
+const isAttesting = (platform: Platform): boolean => platform.attestors.some(({ of }) => of === "every log");
+
 /** What others attested about the statement of a receipt; null while nobody has. Found once, it stays what it is. */
 export const attestedStatement = async (platform: Platform, receipt: Receipt | null): Promise<AttestedStatement | null> => {
-  if (receipt === null || !platform.attestors.some(({ of }) => of === "every log")) return null;
+  if (receipt === null || !isAttesting(platform)) return null;
   const statements = remembered(platform);
   const kept = statements.get(receipt.tx_ref);
   if (kept !== undefined) return kept;
@@ -141,7 +143,7 @@ export const attestedStatement = async (platform: Platform, receipt: Receipt | n
 
 /** The anchor with what others attested of it. */
 const withAttested = async (platform: Platform, anchor: PublishedAnchor | null): Promise<PublishedAnchor | null> => {
-  if (anchor?.status !== "anchored" || anchor.receipt === null) return anchor;
+  if (anchor?.status !== "anchored" || anchor.receipt === null || !isAttesting(platform)) return anchor;
   return { ...anchor, attested: await attestedStatement(platform, parseReceipt(anchor.receipt)) };
 };
 
