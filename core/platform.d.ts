@@ -3,7 +3,7 @@ declare class TextEncoder {
   encode(text: string): Uint8Array<ArrayBuffer>;
 }
 declare class TextDecoder {
-  constructor(label: "utf-8", options: { fatal: true; ignoreBOM: true });
+  constructor(label?: "utf-8", options?: { fatal: true; ignoreBOM: true });
   decode(bytes: Uint8Array): string;
 }
 declare class URL {
