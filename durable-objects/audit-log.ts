@@ -20,6 +20,7 @@ import {
   logIndicesOf,
   newestRecordIndex,
   readChainPage,
+  recordNewChain,
   type AppendOutcome,
   type AuditRow,
   type ChainPage,
@@ -185,13 +186,17 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
 
   /**
    * As `entriesOf`, with everything that proves them. Against the first checkpoint that covers what is proven, not the newest,
-   * so that asking again later gives the same proofs. Null when there are none, and from a frozen log that never signed for them.
+   * so that asking again later gives the same proofs. A chain that no heads record knows yet gets into one now, unless the log
+   * is frozen. Null when there are no entries, and from a frozen log that never signed for them.
    */
   async trailOf(chain: string, outboxIds: readonly string[]): Promise<ProvenTrail | null> {
-    const { sql } = this.ctx.storage;
+    const { storage } = this.ctx;
+    const { sql } = storage;
     const entries = this.entriesOf(chain, outboxIds);
     const state = chainStateOf(sql, chain);
     const last = entries.at(-1);
+    // Before anything is signed, so that one checkpoint covers entries and record.
+    if (last !== undefined && frozenBecause(sql) === null) storage.transactionSync(() => recordNewChain(sql, chain, Date.now()));
     const checkpoint = last === undefined ? null : await this.#firstOver(Number(last.log_index) + 1);
     if (state === null || checkpoint === null) return null;
     const record = newestRecordIndex(sql);

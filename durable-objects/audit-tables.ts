@@ -238,6 +238,15 @@ const recordHeads = (sql: SqlStorage, at: string, now: Instant): RecordRow | nul
   return { log_index: index, record, root, size: heads };
 };
 
+/**
+ * Records the heads at once for a chain that no record knows yet, so that its first entries need not wait for the end of a
+ * period to be proven complete. Nothing for a chain that was ever recorded: one record a chain at most comes of this.
+ */
+export const recordNewChain = (sql: SqlStorage, tag: string, now: Instant): void => {
+  const chain = chainByTag(sql, tag);
+  if (chain !== null && chain.index >= (newestRecord(sql)?.size ?? 0)) recordHeads(sql, isoOf(now), now);
+};
+
 /** What one period of fifteen minutes committed to: fixed the first time the period is closed. */
 export interface ClosedPeriod {
   readonly at: string;

@@ -20,13 +20,18 @@ const platform = await platformOf(env as unknown as Env);
 const key = world.acme.keys.live;
 const person = { email: "hidden.person@secret.example", first_name: "Hiddenfirst", phone: "+1 202 555 0177" };
 
-const raw = async (certId: string, query: string): Promise<{ status: number; headers: Headers; bytes: Uint8Array<ArrayBuffer> }> => {
+const raw = async (
+  certId: string,
+  query: string,
+  by = key,
+): Promise<{ status: number; headers: Headers; bytes: Uint8Array<ArrayBuffer> }> => {
   const response = await exports.default.fetch(
-    new Request(`http://svc.test/v1/certs/${certId}/evidence-pack${query}`, { headers: { authorization: `Bearer ${key}` } }),
+    new Request(`http://svc.test/v1/certs/${certId}/evidence-pack${query}`, { headers: { authorization: `Bearer ${by}` } }),
   );
   return { status: response.status, headers: response.headers, bytes: new Uint8Array(await response.arrayBuffer()) };
 };
-const zipOf = async (certId: string, query = ""): Promise<Uint8Array<ArrayBuffer>> => (await raw(certId, `?format=zip${query}`)).bytes;
+const zipOf = async (certId: string, query = "", by = key): Promise<Uint8Array<ArrayBuffer>> =>
+  (await raw(certId, `?format=zip${query}`, by)).bytes;
 const publishedTrust = async () => trustOf((await get("/.well-known/svc-trust.json")).body);
 const judged = async (zip: Uint8Array): Promise<Report> => verifyPack(zip, { ...noDemands, trust: await publishedTrust() });
 const filesOf = (zip: Uint8Array): ReadonlyMap<string, Uint8Array> => {
@@ -58,6 +63,24 @@ describe("the zip", () => {
     expect(report).toMatchObject({ verdict: "valid", failed: null, missing: [], cert_id: certId });
     const outcomes = Object.fromEntries(report.checks.map(({ id, outcome }) => [id, outcome]));
     expect(outcomes).toMatchObject({ "anchor.inclusion": "pass", "audit.inclusion": "pass", "audit.heads": "pass", "audit.chain": "pass" });
+  });
+
+  test("of a business's first certificate is complete as soon as it is drained, before any quarter of an hour has passed", async () => {
+    const { other } = world; // nothing of it was in the log when the record of heads was made
+    const issued = await consent(
+      { ...submission(other), page_url: "https://www.other.example/quote" },
+      { origin: "https://www.other.example" },
+    );
+    const { cert_id } = issued.body.data as { cert_id: string };
+    await platform.auditLog(0).drainNow();
+    await submitAnchors(platform);
+    const first = await zipOf(cert_id, "", other.keys.live);
+    expect(await judged(first)).toMatchObject({ verdict: "valid", failed: null, missing: [] });
+    const bytes = (zip: Uint8Array): object[] =>
+      [...filesOf(zip)].filter(([path]) => !/^manifest/i.test(path)).map(([path, file]) => [path, new TextDecoder().decode(file)]);
+    const second = await zipOf(cert_id, "", other.keys.live);
+    expect(bytes(second)).toEqual(bytes(first));
+    expect(await judged(second)).toMatchObject({ verdict: "valid", missing: [] });
   });
 
   test("is an attachment under the certificate's name, and nobody keeps it", async () => {

@@ -339,6 +339,57 @@ describe("closing a period", () => {
   });
 });
 
+describe("the trail of some entries", () => {
+  const shard = 10;
+  const stub = auditShard(shard);
+  const [first, second] = [chainTag(0x51), chainTag(0x52)];
+  const records = (): Promise<number> =>
+    sql(stub, (storage) => storage.exec<{ n: number }>("SELECT COUNT(*) AS n FROM heads_record").one().n);
+
+  test("of a chain that was never recorded has the log record its heads, once, and is the same when it is asked for again", async () => {
+    await stub.append([auditRow("t1", first), auditRow("t2", first)]);
+    const [trail, same] = await Promise.all([stub.trailOf(first, ["t1"]), stub.trailOf(first, ["t1"])]);
+    expect(trail?.heads?.leaf).toContain('"seq":"2"');
+    expect(same).toEqual(trail);
+    await stub.append([auditRow("t3", first)]);
+    expect((await stub.trailOf(first, ["t1"]))?.heads).toEqual(trail?.heads);
+    expect(await records()).toBe(1);
+    expect(await sizeOf(stub)).toBe(4); // three entries and the record
+
+    // A chain that joined after that record gets another; entries that are not there get none.
+    await stub.append([auditRow("u1", second)]);
+    expect(await stub.trailOf(chainTag(0x53), ["u1"])).toBeNull();
+    expect(await stub.trailOf(second, ["t1"])).toBeNull();
+    expect(await records()).toBe(1);
+    expect((await stub.trailOf(second, ["u1"]))?.heads?.leaf).toContain('"seq":"1"');
+    expect(await records()).toBe(2);
+  });
+
+  test("leaves the periods as they are: each closes once, over whatever was recorded meanwhile", async () => {
+    const before = await sizeOf(stub);
+    const closed = await stub.checkpoint(20, iso(15));
+    expect(closed).toMatchObject({ at: iso(15), size: String(before), headsSize: "2" }); // nothing came after the record
+    for (const chain of [first, second]) {
+      const { page, proven } = await shown(stub, chain);
+      expect(await judge(shard, page, proven)).toBe(`ok, complete up to ${page.head.seq}`);
+    }
+    await stub.append([auditRow("t4", first)]);
+    await stub.trailOf(first, ["t4"]);
+    expect(await records()).toBe(2);
+    expect(await stub.checkpoint(21, iso(30))).toMatchObject({ size: String(before + 2) });
+  });
+
+  test("is recorded by no log that is frozen", async () => {
+    await stub.append([auditRow("v1", chainTag(0x54))]);
+    await stub.entryProofs(chainTag(0x54), [1]); // signed over before it froze
+    await stub.assertHighwater("99", "00".repeat(32));
+    const trail = await stub.trailOf(chainTag(0x54), ["v1"]);
+    expect(trail?.proofs).toHaveLength(1);
+    expect(trail?.heads).toBeNull();
+    expect(await records()).toBe(3);
+  });
+});
+
 describe("the public side", () => {
   test("serves checkpoint, tiles, entries and proofs to anyone", async () => {
     const stub = auditShard(7);
