@@ -10,6 +10,7 @@ import { parseCheckpoint } from "../core/ledger/checkpoint.ts";
 import { countOf, hashBytes, leafHash, rootFromInclusion } from "../core/ledger/merkle.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
 import { parseTlogProof, verifyTlogProof, type TlogProofVerdict } from "../core/ledger/tlog-proof.ts";
+import { minuteMs } from "../core/time.ts";
 import { fail, incomplete, pass, type Finding } from "./checks.ts";
 import { hasExactly, isHash, isIso, objectOf, parseCanonical, stringOf, stringsOf, textOf, type JsonObject } from "./json.ts";
 import type { Preimage } from "./record.ts";
@@ -213,4 +214,13 @@ export const checkHeads = async (
       return fail(`entry ${entry.seq} was recorded before it was in the log`);
   }
   return pass(`${leaf.seq} entries in the chain at ${record.at}`);
+};
+
+const freshMs = 30 * minuteMs; // twice the time between two records: one may have been missed
+
+/** Says so when the record of heads was old already when the pack was made; null while it was not, or there is none. */
+export const staleHeads = (files: Files, createdAt: string): string | null => {
+  const at = objectOf(parseCanonical(textOf(files.get("audit/heads-record.json"))))?.at;
+  if (!isIso(at) || !isIso(createdAt) || Date.parse(createdAt) - Date.parse(at) <= freshMs) return null;
+  return `The audit log's record of how far this chain had come is of ${at}, more than 30 minutes before the pack was made: of entries left out since then it knows nothing.`;
 };

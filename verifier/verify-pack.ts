@@ -6,7 +6,7 @@ import { sha256Hex } from "../core/hash.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
 import { minuteMs } from "../core/time.ts";
 import { checkAnchor, expectedStatement, type AnchorContext, type AnchorExhibit } from "./anchor.ts";
-import { checkChain, checkHeads, checkInclusion, entriesOf } from "./audit.ts";
+import { checkChain, checkHeads, checkInclusion, entriesOf, staleHeads } from "./audit.ts";
 import { fail, incomplete, pass, reportOf, skipped, type CheckId, type Finding, type Findings, type Report } from "./checks.ts";
 import { canVerify, remembering, unableNote, webCrypto } from "./crypto.ts";
 import { isIso, objectOf, parseCanonical, stringOf, textOf, type JsonObject } from "./json.ts";
@@ -211,13 +211,16 @@ const namesOfKeys = ({ ledgers, auditLogs, witnesses, authorities, issuerKeys, a
 ];
 
 const notesOf = (files: Files, certificate: JsonObject | null, given: Trust | null, bundled: Trust | null): string[] => {
-  const redacted = manifestOf(files)?.redacted ?? [];
+  const manifest = manifestOf(files);
+  const redacted = manifest?.redacted ?? [];
+  const stale = staleHeads(files, manifest?.createdAt ?? "");
   const evidence = redacted.filter((name) => !name.startsWith("subject."));
   const subject = redacted.filter((name) => name.startsWith("subject."));
   const known = given === null ? [] : namesOfKeys(given);
   const isOther = given !== null && bundled !== null && namesOfKeys(bundled).some((name) => !known.includes(name));
   return [
     ...(isOther ? ["The pack's own copy of the trust document names keys that yours does not."] : []),
+    ...(stale !== null ? [stale] : []),
     ...(subject.length > 0 ? [`Not disclosed: ${subject.map((name) => name.slice("subject.".length)).join(", ")}.`] : []),
     ...(evidence.length > 0 ? [`Left out on purpose: ${evidence.join(", ")}.`] : []),
     ...(certificate?.environment === "sandbox" ? ["A sandbox certificate, for trying out. It proves nothing."] : []),

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../core/certificates/evidence-parts.ts";
 import { evidenceZip } from "../../../core/certificates/evidence-pack.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { vkeyOf } from "../../../core/ledger/note.ts";
+import { minuteMs } from "../../../core/time.ts";
 import { openNoteSigner } from "../../../storage/note-keys.ts";
 import { checkIds, type Outcome, type Report } from "../../../verifier/checks.ts";
 import { trustOf } from "../../../verifier/trust.ts";
@@ -118,6 +119,26 @@ describe("a pack that is not complete", () => {
     );
     const report = await verifyPack(await evidenceZip({ ...parts, policyTexts }), { ...noDemands, trust: trustOf(trustDocument) });
     expect(report.missing).toEqual(["policies.hash: the text of 1 of 2 policies is not in the pack"]);
+  });
+});
+
+describe("a record of heads", () => {
+  const recordedAt = Date.parse("2026-04-05T06:15:00.000Z");
+  const notesAt = async (createdAt: number, wanted: Wanted = {}): Promise<string[]> => {
+    const report = await judged({ anchors: "anchored", createdAt, ...wanted }, plainTrust);
+    expect(report.failed).toBeNull();
+    expect(report.verdict).toBe(wanted.audit === undefined ? "valid" : "incomplete");
+    return report.notes.filter((note) => note.includes("audit log"));
+  };
+
+  test("that is older than 30 minutes when the pack is made is warned of, and leaves the pack valid (C6)", async () => {
+    const halfAnHour = recordedAt + 30 * minuteMs;
+    expect(await notesAt(recordedAt)).toEqual([]);
+    expect(await notesAt(halfAnHour)).toEqual([]);
+    expect(await notesAt(halfAnHour + 1)).toEqual([
+      "The audit log's record of how far this chain had come is of 2026-04-05T06:15:00.000Z, more than 30 minutes before the pack was made: of entries left out since then it knows nothing.",
+    ]);
+    expect(await notesAt(halfAnHour + 1, { audit: "entries" })).toEqual([]); // said to be missing already
   });
 });
 
