@@ -343,12 +343,13 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     return this.endpoint(id);
   }
 
-  /** False when there is no such endpoint. */
-  async rotateSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, now: Instant): Promise<boolean> {
-    if (endpointRow(this.#sql, id) === null) return false;
-    rotateSecret(this.#sql, id, secret, now);
+  /** Until when the earlier secret signs too; null when there is no such endpoint. The secret in force is put there once. */
+  async rotateSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, now: Instant): Promise<Instant | null> {
+    const row = endpointRow(this.#sql, id);
+    if (row === null) return null;
+    if (row.secret_sealed !== secret.sealed) rotateSecret(this.#sql, id, secret, now);
     await this.#told(id);
-    return true;
+    return endpointRow(this.#sql, id)?.earlier_until ?? null;
   }
 
   /** What is needed to send to an endpoint, its sealed secrets included. Null when there is no such endpoint. */

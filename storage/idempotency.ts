@@ -1,16 +1,22 @@
 // Answers kept for 24 hours under the caller's key, so that a request sent twice is done once. Written in the batch of
-// the change itself: a second writer of the same key breaks the unique key and takes the whole batch with it.
+// the change itself: a second writer of the same key breaks the unique key and takes the whole batch with it. Work that
+// is not one batch claims its key first: idempotency-claims.ts.
 import { sha256Hex } from "../core/hash.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
 
-const keptMs = dayMs;
+export const keptMs = dayMs;
 
 /** The key belongs to a principal and a route; only its hash is stored. */
 export const idempotencyKeyHash = (principal: string, route: string, key: string): string =>
   sha256Hex(["idempotency", principal, route, key].join("\n"));
 
-const responsePlace = (keyHash: string): SealedPlace => ({ table: "idempotency", record: keyHash, field: "response", owner: keyHash });
+export const responsePlace = (keyHash: string): SealedPlace => ({
+  table: "idempotency",
+  record: keyHash,
+  field: "response",
+  owner: keyHash,
+});
 
 /** The row for the batch of the change; it fails, and takes the batch with it, when an answer is kept under the key. */
 export const insertAnswer = async (

@@ -21,6 +21,8 @@ export interface Vault {
   readonly blindIndex: (kind: "email" | "phone", comparable: string) => Promise<string>;
   /** Of a six-digit code that was mailed for `purpose`: its million values cannot be tried out without the key. */
   readonly codeHash: (purpose: string, code: string) => Promise<string>;
+  /** Of something that was sent, within one record: who holds a copy of the database cannot try out what it may have been. */
+  readonly sentHash: (record: string, text: string) => Promise<string>;
   /** The blind index of a value known by the lower-case hex SHA-256 of its comparable form only. */
   readonly blindIndexOfHash: (kind: "email" | "phone", hash: string) => Promise<string>;
   readonly viewerIndex: (certId: string, ip: string, userAgent: string) => Promise<string>;
@@ -84,6 +86,7 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
     // The inner hash lets a caller ask with the SHA-256 of an address instead of the address (CONTRACT 2).
     blindIndex: (kind, comparable) => keyed128(`${kind}:${sha256Hex(comparable)}`),
     codeHash: (purpose, code) => keyed128(`code:${purpose}\n${code}`),
+    sentHash: (record, text) => keyed128(`sent:${record}\n${text}`),
     blindIndexOfHash: (kind, hash) => keyed128(`${kind}:${hash}`),
     viewerIndex: (certId, ip, userAgent) => keyed128(`viewer:${certId}\n${ip}\n${userAgent}`),
   };

@@ -264,6 +264,15 @@ const ownerRefusals = (method: string, at: () => string, body?: unknown): Record
   ...unsafeRefusals(method, at, body),
   owner_required: () => webhooks(method, at(), body === undefined ? {} : { body }),
 });
+/** The same key with one body and then with another. */
+const twice = async (send: (body: object, headers: Record<string, string>) => Promise<Answer>, first: object, second: object) => {
+  const key = { "idempotency-key": crypto.randomUUID() };
+  await send(first, key);
+  return send(second, key);
+};
+const portalConflict = (at: () => string) => ({
+  idempotency_conflict: () => twice((body, headers) => webhooks("POST", at(), { owner: true, body, headers }), {}, { other: true }),
+});
 const notFound = (method: string, at: string, body?: unknown): Record<string, () => Promise<Answer>> => ({
   not_found: () => webhooks(method, at, { owner: true, ...(body !== undefined && { body }) }),
 });
@@ -371,11 +380,13 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
   rotateWebhookSecret: {
     200: () => webhooks("POST", `/${webhookId}/rotate-secret`, { owner: true }),
     ...ownerRefusals("POST", () => `/${webhookId}/rotate-secret`),
+    ...portalConflict(() => `/${webhookId}/rotate-secret`),
     ...notFound("POST", `/${noWebhook}/rotate-secret`),
   },
   testWebhook: {
     200: () => webhooks("POST", `/${webhookId}/test`),
     ...unsafeRefusals("POST", () => `/${webhookId}/test`),
+    ...portalConflict(() => `/${webhookId}/test`),
     ...notFound("POST", `/${noWebhook}/test`),
   },
   listDeliveries: {
@@ -391,6 +402,7 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
   replayDelivery: {
     200: () => webhooks("POST", `/deliveries/${deliveryId}/replay`),
     ...unsafeRefusals("POST", () => `/deliveries/${deliveryId}/replay`),
+    ...portalConflict(() => `/deliveries/${deliveryId}/replay`),
     ...notFound("POST", `/deliveries/${noDelivery}/replay`),
     share_inactive: async () => {
       const { id } = await logs
@@ -415,6 +427,8 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
   requestLoginCode: {
     200: () => call("/v1/auth/request-code", json(asked)),
     invalid_request: () => call("/v1/auth/request-code", json({ ...asked, email: "nobody" })),
+    idempotency_conflict: () =>
+      twice((body, key) => call("/v1/auth/request-code", json(body, key)), asked, { ...asked, email: world.memberEmail }),
     ...postRefusals("/v1/auth/request-code", () => json(asked)),
     rate_limited: () => answerOf(crowded(), "/v1/auth/request-code", json(asked)),
   },
@@ -462,6 +476,8 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
     200: () => askCode(certId, "pat@example.com"),
     invalid_request: () => askCode(certId, "no address"),
     cert_not_found: () => call(`${unknownCert}/opt-out/request`, jsonPost({ email: "pat@example.com" })),
+    idempotency_conflict: () =>
+      twice((body, key) => call(path("/opt-out/request"), jsonPost(body, key)), { email: "pat@example.com" }, { email: "pam@example.com" }),
     ...bodyRefusals(() => path("/opt-out/request")),
     ...outages(() => path("/opt-out/request"), jsonPost({ email: "pat@example.com" })),
   },
@@ -472,6 +488,12 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
     opt_out_failed: () => answerCode(certId, rightly),
     forbidden: () => answerCode(certId, rightly, { origin: "https://elsewhere.example" }),
     cert_not_found: () => call(`${unknownCert}/opt-out/confirm`, jsonPost(rightly)),
+    idempotency_conflict: async () => {
+      const mine = await held();
+      const { code, cookie } = await ready(mine.certId, mine.email);
+      const right = { email: mine.email, code };
+      return twice((body, key) => answerCode(mine.certId, { ...body }, { ...cookie, ...key }), right, { ...right, scope: "business" });
+    },
     already_revoked: async () => {
       const mine = await held();
       const { code, cookie } = await ready(mine.certId, mine.email);
@@ -487,6 +509,10 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
     opt_out_failed: () => call(path("/opt-out/manage"), jsonPost(wrongToken)),
     forbidden: () => call(path("/opt-out/manage"), jsonPost(wrongToken, { origin: "https://elsewhere.example" })),
     cert_not_found: () => call(`${unknownCert}/opt-out/manage`, jsonPost(wrongToken)),
+    idempotency_conflict: async () => {
+      const { certId: id, manageToken: token } = await held();
+      return twice((body, key) => call(`/v1/certs/${id}/opt-out/manage`, jsonPost(body, key)), { token }, { token, scope: "business" });
+    },
     already_revoked: async () => {
       const mine = await held();
       await manage(mine);
@@ -526,6 +552,10 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
     subscription_past_due: () => call(path("/cease-ack"), keyed({}, past_due.keys.live)),
     cert_not_found: () => call(path("/cease-ack"), keyed({}, world.other.keys.live)),
     cease_not_open: () => call(path("/cease-ack"), keyed({})),
+    idempotency_conflict: async () => {
+      const at = `/v1/certs/${await revoked()}/cease-ack`;
+      return twice((body, key) => call(at, changed(keyed(body), key)), {}, { note: "other" });
+    },
     ...bodyRefusals(() => path("/cease-ack"), bearerOf(world.acme.keys.live)),
     ...keyRefusals(
       () => path("/cease-ack"),
@@ -537,6 +567,8 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
     "200 by hash": () => call(path("/match"), keyed({ email_sha256: "0".repeat(64) })),
     invalid_request: () => call(path("/match"), keyed({})),
     cert_not_found: () => call(path("/match"), keyed({ email: "pat@example.com" }, free.keys.live)),
+    idempotency_conflict: () =>
+      twice((body, key) => call(path("/match"), changed(keyed(body), key)), { email: "pat@example.com" }, { phone: "+1 202 555 0123" }),
     ...bodyRefusals(() => path("/match"), bearerOf(world.acme.keys.live)),
     ...keyRefusals(
       () => path("/match"),
@@ -546,6 +578,12 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
   checkContact: {
     200: () => call("/v1/contact-check", keyed({ subjects: [{ email: "pat@example.com" }, { phone: "+1 999" }] })),
     invalid_request: () => call("/v1/contact-check", keyed({ subjects: [] })),
+    idempotency_conflict: () =>
+      twice(
+        (body, key) => call("/v1/contact-check", changed(keyed(body), key)),
+        { subjects: [{ email: "pat@example.com" }] },
+        { subjects: [{ email: "pam@example.com" }] },
+      ),
     ...bodyRefusals(() => "/v1/contact-check", bearerOf(world.acme.keys.live)),
     ...keyRefusals(
       () => "/v1/contact-check",

@@ -5,7 +5,11 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { EndpointLane } from "../../durable-objects/endpoint-lane.ts";
 import type { Delivery, EndpointHealth } from "../../core/webhooks/endpoint.ts";
 import { mostAttempts, slots } from "../../core/webhooks/schedule.ts";
+import { secretBytes, webhookSecret } from "../../core/webhooks/signature.ts";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
+import { sealSecret } from "../../storage/webhook-secrets.ts";
+import type { Env } from "../../workers/env.ts";
+import { platformOf } from "../../workers/services.ts";
 import {
   alarmOf,
   commitEvents,
@@ -306,8 +310,10 @@ describe("an endpoint", () => {
     const posts = playReceivers(answering(200));
     const { id, lane, business, secret } = await laneWith(1);
     await runAlarmsUntil(lane);
-    const settings = await logs.getByName(business).settings(id);
-    await logs.getByName(business).rotateSecret(id, { sealed: settings?.secretSealed as string, hint: "whsec_…" }, Date.now());
+    const { vault } = await platformOf(env as unknown as Env);
+    const newSecret = webhookSecret(crypto.getRandomValues(new Uint8Array(secretBytes)));
+    const sealed = await sealSecret(vault, { endpointId: id, businessId: business }, newSecret);
+    await logs.getByName(business).rotateSecret(id, { sealed, hint: "whsec_…" }, Date.now());
     const next = async (): Promise<string> => {
       await commitEvents(business, 1);
       await logs.getByName(business).drain();
@@ -316,9 +322,12 @@ describe("an endpoint", () => {
     };
     const during = await next();
     expect(during).toMatch(/^t=\d{10}(,v1=[0-9a-f]{64}){2}$/);
-    expect(verifySignature(posts.at(-1)?.body ?? "", during, secret, Date.now() / 1_000)).toBe(true);
+    const fits = (header: string, by: string): boolean => verifySignature(posts.at(-1)?.body ?? "", header, by, Date.now() / 1_000);
+    expect([fits(during, secret), fits(during, newSecret)]).toEqual([true, true]);
     vi.setSystemTime(Date.now() + 24 * 3_600_000);
-    expect(await next()).toMatch(/^t=\d{10},v1=[0-9a-f]{64}$/);
+    const after = await next();
+    expect(after).toMatch(/^t=\d{10},v1=[0-9a-f]{64}$/);
+    expect([fits(after, secret), fits(after, newSecret)]).toEqual([false, true]);
   });
 
   test("hears of the types it chose, and of nothing before it was there", async () => {

@@ -9,9 +9,10 @@ import { jsonOnly, readJsonBody, readOptionalJsonBody } from "./body.ts";
 import type { Api } from "./context.ts";
 import { answer, failure, refusal, success } from "./envelope.ts";
 import { limitByAddress, preflight } from "./guards.ts";
+import { idempotentByAddress } from "./idempotency.ts";
 import { createRoute, mount } from "./openapi.ts";
 import { appOnly, clearSessionCookie, sameOrigin, sessionToken, setSessionCookie, signedIn } from "./session-guards.ts";
-import { envelope, enveloped, failures, rateHeaders, schemaFault } from "./wire.ts";
+import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders, schemaFault } from "./wire.ts";
 
 const realmSchema = z
   .enum(realms as ["consumer", "business"])
@@ -61,14 +62,19 @@ const requestRoute = createRoute({
   description:
     "Mails a six-digit code that is valid for ten minutes. The answer is the same whether or not the address is known, and whether or not a mail goes out: while a code is open the next one waits 60 seconds, and an address gets at most five in 15 minutes.",
   security: [],
-  request: { body: { required: true, content: json(requestSchema, { email: "owner@acme-solar.example", realm: "business" }) } },
+  request: {
+    headers: idempotencyHeaders,
+    body: { required: true, content: json(requestSchema, { email: "owner@acme-solar.example", realm: "business" }) },
+  },
   responses: {
     200: {
       description: "Accepted, which says nothing about the address.",
-      headers: rateHeaders,
+      headers: repeatHeaders,
       content: json(envelope("CodeRequestAnswer", z.object({ accepted: z.literal(true) })), enveloped({ accepted: true })),
     },
-    ...failures([...bodyRefusals, "rate_limited"], { rate_limited: "More than 30 in an hour from one address of the network." }),
+    ...failures([...bodyRefusals, "idempotency_conflict", "rate_limited"], {
+      rate_limited: "More than 30 in an hour from one address of the network.",
+    }),
   },
 });
 
@@ -79,7 +85,7 @@ const verifyRoute = createRoute({
   tags: ["sign-in"],
   summary: "Sign in with a code",
   description:
-    "Begins a session: 12 hours for a member of a business, 30 days for a consumer, who is made at the first sign-in. A code works once and bears five tries. Every reason not to sign in is the same refusal. A session that the browser had before ends.",
+    "Begins a session: 12 hours for a member of a business, 30 days for a consumer, who is made at the first sign-in. A code works once and bears five tries. Every reason not to sign in is the same refusal. A session that the browser had before ends. No idempotency key: a kept answer would be a session for whoever repeats it.",
   security: [],
   request: {
     body: { required: true, content: json(verifySchema, { email: "owner@acme-solar.example", code: "042917", realm: "business" }) },
@@ -188,8 +194,8 @@ const current = async (c: Context<Api>): Promise<Response> => {
 
 export const mountAuth = (app: Hono<Api>): void => {
   app.use("/v1/auth/*", appOnly, sameOrigin);
-  app.options("/v1/auth/*", preflight("GET, POST", "Content-Type"));
-  mount(app, requestRoute, limitByAddress("AUTH_REQUEST_PER_IP"), ask);
+  app.options("/v1/auth/*", preflight("GET, POST", "Content-Type, Idempotency-Key"));
+  mount(app, requestRoute, limitByAddress("AUTH_REQUEST_PER_IP"), idempotentByAddress, ask);
   mount(app, verifyRoute, limitByAddress("AUTH_VERIFY_PER_IP"), verify);
   mount(app, logoutRoute, logout);
   mount(app, sessionRoute, signedIn, current);

@@ -1,4 +1,4 @@
-// A request body, read once: counted while it arrives, decoded strictly, parsed as I-JSON. Nothing after this point ever
+// A request body, read off the wire once: counted while it arrives, decoded strictly, parsed as I-JSON. Nothing after this point ever
 // sees raw input.
 import type { Json } from "../../core/canonical-json.ts";
 import { parseIJson } from "../../core/i-json.ts";
@@ -11,7 +11,7 @@ type BodyRefusal = "payload_too_large" | "unsupported_media_type" | "invalid_req
 const mediaType = (request: Request): string => (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 
 /** The bytes, or null past the cap. The rest is read and dropped, so that the caller gets an answer and not a reset. */
-const cappedBytes = async (request: Request): Promise<Uint8Array | null> => {
+const readCapped = async (request: Request): Promise<Uint8Array | null> => {
   if (request.body === null) return new Uint8Array();
   const announced = request.headers.get("content-length");
   // The transport holds a body to its announced length, so a short one can be taken whole.
@@ -34,6 +34,15 @@ const cappedBytes = async (request: Request): Promise<Uint8Array | null> => {
     at += chunk.length;
   }
   return all;
+};
+
+const alreadyRead = new WeakMap<Request, Promise<Uint8Array | null>>();
+
+/** A body arrives once, and is looked at twice where the request has an idempotency key. */
+const cappedBytes = (request: Request): Promise<Uint8Array | null> => {
+  const bytes = alreadyRead.get(request) ?? readCapped(request);
+  alreadyRead.set(request, bytes);
+  return bytes;
 };
 
 /** Refuses the media type, then the size, then anything that is not I-JSON. */

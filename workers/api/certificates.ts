@@ -18,6 +18,7 @@ import { jsonOrText, readJsonBody } from "./body.ts";
 import type { Api } from "./context.ts";
 import { answer, failure, refusal, success, successText } from "./envelope.ts";
 import { anyOrigin, apiKey, limitByAddress, limited, preflight, unauthorized } from "./guards.ts";
+import { idempotencyKeyOf } from "./idempotency.ts";
 import { createRoute, mount } from "./openapi.ts";
 import { queryOf } from "./query.ts";
 import {
@@ -38,7 +39,7 @@ import {
   receiptExample,
   verifyExample,
 } from "./certificate-examples.ts";
-import { envelope, enveloped, failures, idempotencyPattern, rateHeaders, schemaFault } from "./wire.ts";
+import { envelope, enveloped, failures, idempotencyKey, rateHeaders, repeatHeaders, schemaFault } from "./wire.ts";
 
 const fieldList = /^[a-z][a-z0-9_]{0,39}(?:,[a-z][a-z0-9_]{0,39}){0,19}$/;
 
@@ -68,11 +69,9 @@ const consentRoute = createRoute({
         description: "Set by browsers; your server names the origin of the page that held the form.",
         example: "https://www.acme-solar.example",
       }),
-      "Idempotency-Key": z.string().regex(idempotencyPattern).optional().openapi({
-        description:
-          "The same key with the same submission answers with the same certificate for 24 hours, marked `Idempotency-Replayed: true`. `submission_id` in the body means the same.",
-        example: "order-1042",
-      }),
+      "Idempotency-Key": idempotencyKey(
+        "The same key with the same submission answers with the same certificate for 24 hours, marked `Idempotency-Replayed: true`. `submission_id` in the body means the same.",
+      ),
       "X-Subject-IP": z
         .string()
         .optional()
@@ -89,10 +88,7 @@ const consentRoute = createRoute({
   responses: {
     201: {
       description: "The certificate is issued.",
-      headers: {
-        ...rateHeaders,
-        "Idempotency-Replayed": { description: "`true` when this is the answer of an earlier request.", schema: { type: "string" } },
-      },
+      headers: repeatHeaders,
       content: {
         "application/json": { schema: envelope("ConsentAnswer", consentReceiptSchema), example: enveloped(receiptExample) },
       },
@@ -300,9 +296,8 @@ const consent = async (c: Context<Api>): Promise<Response> => {
   if (!body.ok) return refusal(c, body);
   const parsed = consentRequestSchema.safeParse(body.value);
   if (!parsed.success) return failure(c, "invalid_request", schemaFault(parsed.error));
-  const header = c.req.header("idempotency-key");
-  if (header !== undefined && !idempotencyPattern.test(header))
-    return failure(c, "invalid_request", "Idempotency-Key: must be 1 to 64 of A-Z a-z 0-9 _ -.");
+  const repeatKey = idempotencyKeyOf(c);
+  if (!repeatKey.ok) return refusal(c, repeatKey);
   const circumstances = circumstancesOf(c, key !== null);
   if (!circumstances.ok) return refusal(c, circumstances);
 
@@ -315,7 +310,7 @@ const consent = async (c: Context<Api>): Promise<Response> => {
     submission: submissionFromWire(parsed.data),
     originHeader: c.req.header("origin") ?? null,
     circumstances: circumstances.value,
-    idempotencyKey: header ?? parsed.data.submission_id?.toLowerCase() ?? null,
+    idempotencyKey: repeatKey.value ?? parsed.data.submission_id?.toLowerCase() ?? null,
     caller: key === null ? null : { businessId: key.value.business.id, environment: key.value.environment },
   });
   if (!captured.ok) return refusal(c, captured);

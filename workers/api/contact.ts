@@ -8,11 +8,12 @@ import { readJsonBody } from "./body.ts";
 import type { Api } from "./context.ts";
 import { failure, refusal, success } from "./envelope.ts";
 import { apiKey, limited } from "./guards.ts";
+import { idempotent } from "./idempotency.ts";
 import { createRoute, mount } from "./openapi.ts";
 import { exampleCertId } from "./certificate-examples.ts";
 import { contactExample, matchExample } from "./withdrawal-examples.ts";
 import { contactCheckSchema, contactResultsSchema, matchedSchema, matchSchema } from "./withdrawal-schemas.ts";
-import { envelope, enveloped, failures, rateHeaders, schemaFault } from "./wire.ts";
+import { envelope, enveloped, failures, idempotencyHeaders, repeatHeaders, schemaFault } from "./wire.ts";
 
 const keyRefusals = ["unauthorized", "business_suspended", "business_inactive", "rate_limited", "storage_unavailable"] as const;
 const bodyRefusals = ["invalid_request", "payload_too_large", "unsupported_media_type"] as const;
@@ -29,15 +30,16 @@ const matchRoute = createRoute({
   security: [{ apiKey: [] }],
   request: {
     params: z.object({ cert_id: z.string().openapi({ description: "Id of the certificate, prefix `cc_`.", example: exampleCertId }) }),
+    headers: idempotencyHeaders,
     body: { required: true, content: { "application/json": { schema: matchSchema, example: { email: "pat@example.com" } } } },
   },
   responses: {
     200: {
       description: "The comparison.",
-      headers: rateHeaders,
+      headers: repeatHeaders,
       content: { "application/json": { schema: envelope("MatchAnswer", matchedSchema), example: enveloped(matchExample) } },
     },
-    ...failures([...bodyRefusals, "cert_not_found", ...keyRefusals], {
+    ...failures([...bodyRefusals, "cert_not_found", "idempotency_conflict", ...keyRefusals], {
       ...badBody,
       cert_not_found: "There is no such certificate, or it neither is yours nor names you.",
       rate_limited: "More than 60 a minute, or 20 wrong guesses at this certificate today.",
@@ -52,9 +54,10 @@ const contactRoute = createRoute({
   tags: ["contact"],
   summary: "May these people still be contacted?",
   description:
-    "From your own records, as they stand at this moment: a withdrawal counts at once. Ask before each campaign or call. One call counts once against the limit of the key, however many subjects it has.",
+    "From your own records, as they stand at this moment: a withdrawal counts at once. Ask before each campaign or call, without an idempotency key or with a new one: a repeat answers as things stood at `checked_at`. One call counts once against the limit of the key, however many subjects it has.",
   security: [{ apiKey: [] }],
   request: {
+    headers: idempotencyHeaders,
     body: {
       required: true,
       content: { "application/json": { schema: contactCheckSchema, example: { subjects: [{ email: "pat@example.com" }] } } },
@@ -63,10 +66,10 @@ const contactRoute = createRoute({
   responses: {
     200: {
       description: "One result a subject, in their order.",
-      headers: rateHeaders,
+      headers: repeatHeaders,
       content: { "application/json": { schema: envelope("ContactAnswer", contactResultsSchema), example: enveloped(contactExample) } },
     },
-    ...failures([...bodyRefusals, ...keyRefusals], badBody),
+    ...failures([...bodyRefusals, "idempotency_conflict", ...keyRefusals], badBody),
   },
 });
 
@@ -130,6 +133,6 @@ const check = async (c: Context<Api>): Promise<Response> => {
 };
 
 export const mountContact = (app: Hono<Api>): void => {
-  mount(app, matchRoute, apiKey, limitMatches, match);
-  mount(app, contactRoute, apiKey, check);
+  mount(app, matchRoute, apiKey, limitMatches, idempotent, match);
+  mount(app, contactRoute, apiKey, idempotent, check);
 };

@@ -2,6 +2,7 @@
 import type { RefusalCode } from "../../core/refusals.ts";
 import type { Principal } from "../../core/access/principal.ts";
 import type { MemberSession, Session } from "../../core/access/session.ts";
+import type { Work } from "../operations/idempotency.ts";
 import type { Services } from "../services.ts";
 
 export interface Variables {
@@ -17,6 +18,8 @@ export interface Variables {
   session?: Session;
   /** Set by the portal guard: the session of a member whose business may be asked. */
   member?: MemberSession;
+  /** Set while a request with an idempotency key is done for the first time. */
+  work?: Work;
 }
 
 export interface Api {

@@ -63,7 +63,10 @@ export const callersOrigin: MiddlewareHandler<Api> = async (c, next) => {
   const origin = c.req.header("origin");
   if (origin !== undefined) {
     c.header("Access-Control-Allow-Origin", origin);
-    c.header("Access-Control-Expose-Headers", "X-Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset");
+    c.header(
+      "Access-Control-Expose-Headers",
+      "X-Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Idempotency-Replayed",
+    );
   }
   c.header("Vary", "Origin");
   await next();

@@ -43,7 +43,10 @@ export const appOnly: MiddlewareHandler<Api> = async (c, next) => {
   if (origin !== undefined && isApp(c, origin)) {
     c.header("Access-Control-Allow-Origin", origin);
     c.header("Access-Control-Allow-Credentials", "true");
-    c.header("Access-Control-Expose-Headers", "X-Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset");
+    c.header(
+      "Access-Control-Expose-Headers",
+      "X-Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Idempotency-Replayed",
+    );
   }
   await next();
 };

@@ -19,6 +19,7 @@ import { jsonOnly, readJsonBody, readOptionalJsonBody } from "./body.ts";
 import type { Api } from "./context.ts";
 import { answer, failure, refusal, success } from "./envelope.ts";
 import { limited, preflight } from "./guards.ts";
+import { idempotencyKeyOf, idempotent } from "./idempotency.ts";
 import { createRoute, mount } from "./openapi.ts";
 import { queryOf } from "./query.ts";
 import { appOnly, ownerOnly, portal, sameOrigin } from "./session-guards.ts";
@@ -42,7 +43,7 @@ import {
   webhookParam,
   webhookSchema,
 } from "./webhook-schemas.ts";
-import { envelope, enveloped, failures, idempotencyPattern, rateHeaders, schemaFault } from "./wire.ts";
+import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders, schemaFault } from "./wire.ts";
 
 // Routes
 
@@ -63,6 +64,7 @@ const unsafeRefusals = [
   "unsupported_media_type",
 ] as const;
 const noBodyNeeded = "There is a body, and it is not JSON. None is needed.";
+const noBodyOrBadKey = "There is a body, and it is not JSON: none is needed. Or the idempotency key is not one.";
 const reasons: Partial<Record<RefusalCode, string>> = {
   unauthorized: "No session, or it has ended.",
   forbidden: "A consumer is signed in, not a member of a business.",
@@ -100,12 +102,12 @@ const portalRoute = (
     responses: {
       [success.status ?? 200]: {
         description: success.description,
-        headers: rateHeaders,
+        headers: text.method === "post" ? repeatHeaders : rateHeaders,
         content: { "application/json": { schema: envelope(success.name, success.schema), example: enveloped(success.example) } },
       },
       ...failures([...(text.method === "get" ? memberRefusals : unsafeRefusals), ...refusals], {
         ...reasons,
-        ...(text.method !== "get" && { invalid_request: noBodyNeeded }),
+        ...(text.method !== "get" && { invalid_request: text.method === "post" ? noBodyOrBadKey : noBodyNeeded }),
         ...when,
       }),
     },
@@ -121,12 +123,7 @@ const createdRoute = portalRoute(
       "Owners only. The endpoint receives what happens from now on; what was before is in the event feed. At most 20 a business. Unknown members of the body are refused here, so that a misspelt choice of events is not taken for all of them.",
   },
   {
-    headers: z.object({
-      "Idempotency-Key": z.string().regex(idempotencyPattern).optional().openapi({
-        description: "The same key with the same body registers one endpoint, and answers the same, for 24 hours.",
-        example: "crm-1",
-      }),
-    }),
+    headers: idempotencyHeaders,
     body: {
       required: true,
       content: {
@@ -217,14 +214,14 @@ const rotatedRoute = portalRoute(
     description:
       "Owners only. Deliveries carry two signatures for 24 hours, by the new secret and by the one before; rotating again within that time ends the one before.",
   },
-  { params: webhookParam },
+  { params: webhookParam, headers: idempotencyHeaders },
   {
     description: "The new secret.",
     name: "RotatedSecretAnswer",
     schema: rotatedSchema,
     example: { id: exampleId, secret: exampleSecret, previous_secret_until: "2026-03-05T05:06:07.089Z" },
   },
-  ["owner_required", "not_found"],
+  ["owner_required", "not_found", "idempotency_conflict"],
 );
 
 const callLimit = { rate_limited: "More than 60 tests and replays in ten minutes, or 120 requests a minute, by one person." };
@@ -237,14 +234,14 @@ const testedRoute = portalRoute(
     summary: "Send a test",
     description: "Posts a signed `test.ping` now. It is in no feed and in no list.",
   },
-  { params: webhookParam },
+  { params: webhookParam, headers: idempotencyHeaders },
   {
     description: "What came of it.",
     name: "WebhookTestAnswer",
     schema: z.object(called),
     example: { delivered: true, response_status: 200, duration_ms: 184 },
   },
-  ["not_found"],
+  ["not_found", "idempotency_conflict"],
   callLimit,
 );
 
@@ -277,14 +274,14 @@ const replayedRoute = portalRoute(
     description:
       "Posts the event to the same endpoint with a fresh signature. Delivered, it ends the delivery; failed, it changes nothing.",
   },
-  { params: deliveryParam },
+  { params: deliveryParam, headers: idempotencyHeaders },
   {
     description: "What came of it, and the delivery as it is now.",
     name: "ReplayAnswer",
     schema: z.object({ ...called, delivery: deliverySchema }),
     example: { delivered: true, response_status: 200, duration_ms: 184, delivery: deliveryExample },
   },
-  ["not_found", "share_inactive"],
+  ["not_found", "share_inactive", "idempotency_conflict"],
   {
     ...callLimit,
     not_found: "There is no such delivery, or it is not yours.",
@@ -344,20 +341,22 @@ const create: MemberHandler = async (c, member) => {
   if (!body.ok) return refusal(c, body);
   const parsed = createSchema.safeParse(body.value);
   if (!parsed.success) return failure(c, "invalid_request", schemaFault(parsed.error));
-  const idempotencyKey = c.req.header("idempotency-key") ?? null;
-  if (idempotencyKey !== null && !idempotencyPattern.test(idempotencyKey))
-    return failure(c, "invalid_request", "Idempotency-Key: must be 1 to 64 of A-Z a-z 0-9 _ -.");
+  const idempotencyKey = idempotencyKeyOf(c);
+  if (!idempotencyKey.ok) return refusal(c, idempotencyKey);
   const { url, events, description } = parsed.data;
   const made = await createWebhook(c.var.services, member, {
     url,
     events: events ?? null,
     description: description ?? null,
-    idempotencyKey,
+    idempotencyKey: idempotencyKey.value,
   });
   if (!made.ok) return refusal(c, made);
   if (made.value.replayed) c.header("Idempotency-Replayed", "true");
   return success(c, 201, made.value.webhook);
 };
+
+const rotate = (c: Context<Api>, member: MemberSession) =>
+  rotateSecret(c.var.services, member, idOf(c), c.var.work?.draft ?? (async (sealed) => sealed));
 
 const change: MemberHandler = async (c, member) => {
   const body = await readJsonBody(c.req.raw, jsonOnly);
@@ -405,15 +404,23 @@ export const mountWebhooks = (app: Hono<Api>): void => {
     ownerOnly,
     asMember(async (c, member) => answer(c, 200, await revealSecret(c.var.services, member, idOf(c)))),
   );
-  mount(app, rotatedRoute, ...portal, ownerOnly, asMember(withoutInput((c, member) => rotateSecret(c.var.services, member, idOf(c)))));
+  mount(app, rotatedRoute, ...portal, ownerOnly, idempotent, asMember(withoutInput(rotate)));
   mount(app, deletedRoute, ...portal, ownerOnly, asMember(withoutInput((c, member) => deleteWebhook(c.var.services, member, idOf(c)))));
-  mount(app, testedRoute, ...portal, callCounted, asMember(withoutInput((c, member) => testWebhook(c.var.services, member, idOf(c)))));
+  mount(
+    app,
+    testedRoute,
+    ...portal,
+    callCounted,
+    idempotent,
+    asMember(withoutInput((c, member) => testWebhook(c.var.services, member, idOf(c)))),
+  );
   mount(app, deliveriesRoute, ...portal, asMember(deliveries));
   mount(
     app,
     replayedRoute,
     ...portal,
     callCounted,
+    idempotent,
     asMember(withoutInput((c, member) => replayWebhookDelivery(c.var.services, member, c.req.param("delivery_id") ?? ""))),
   );
 };

@@ -9,6 +9,14 @@ export const idempotencyPattern = /^[A-Za-z0-9_-]{1,64}$/;
 const exampleRequestId = "req_00k3v9d2m4q8x1c7b5n0t6w2h9";
 const requestId = z.string().openapi({ description: "Quote it to support. Also in the header X-Request-Id.", example: exampleRequestId });
 
+/** Its place in the description of a route. */
+export const idempotencyKey = (
+  description = "The same key with the same body is one request for 24 hours: sent again, it does nothing and answers the same, marked `Idempotency-Replayed: true`.",
+) => z.string().regex(idempotencyPattern).optional().openapi({ description, example: "order-1042" });
+
+/** Of routes that take the key and no other header. */
+export const idempotencyHeaders = z.object({ "Idempotency-Key": idempotencyKey() });
+
 /** A successful JSON answer around `data`; `name` is its name in the description. */
 export const envelope = (name: string, data: z.ZodType): z.ZodType =>
   z.object({ ok: z.literal(true), data, request_id: requestId }).openapi(name);
@@ -22,6 +30,12 @@ export const rateHeaders = {
   "RateLimit-Limit": { description: "Requests allowed in a window.", schema: count },
   "RateLimit-Remaining": { description: "Requests left in this window.", schema: count },
   "RateLimit-Reset": { description: "Seconds until the oldest request leaves the window.", schema: count },
+};
+
+/** Of routes that are counted and take an idempotency key. */
+export const repeatHeaders = {
+  ...rateHeaders,
+  "Idempotency-Replayed": { description: "`true` when this is the answer of an earlier request.", schema: { type: "string" } as const },
 };
 
 const retryAfter = { "Retry-After": { description: "Seconds to wait.", schema: count } };

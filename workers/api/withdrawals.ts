@@ -23,6 +23,7 @@ import { readJsonBody } from "./body.ts";
 import type { Api } from "./context.ts";
 import { answer, failure, refusal, success } from "./envelope.ts";
 import { anyOrigin, apiKey, callersOrigin, limitByAddress, preflight } from "./guards.ts";
+import { idempotencyKeyOf, idempotent, idempotentByAddress } from "./idempotency.ts";
 import { createRoute, mount } from "./openapi.ts";
 import { exampleCertId } from "./certificate-examples.ts";
 import { withdrawalReceiptSchema } from "./certificate-schemas.ts";
@@ -39,7 +40,7 @@ import {
   withdrawnSchema,
 } from "./withdrawal-schemas.ts";
 import { openWithdrawalContext, withdrawalContext } from "./withdrawal-context.ts";
-import { envelope, enveloped, failures, idempotencyPattern, rateHeaders, schemaFault } from "./wire.ts";
+import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders, schemaFault } from "./wire.ts";
 
 const certParam = z.object({
   cert_id: z.string().openapi({ description: "Id of the certificate, prefix `cc_`.", example: exampleCertId }),
@@ -61,15 +62,16 @@ const requestRoute = createRoute({
   security: [],
   request: {
     params: certParam,
+    headers: idempotencyHeaders,
     body: { required: true, content: { "application/json": { schema: optOutRequestSchema, example: { email: "pat@example.com" } } } },
   },
   responses: {
     200: {
       description: "Taken. Whether a mail was sent is not told.",
-      headers: rateHeaders,
+      headers: repeatHeaders,
       content: { "application/json": { schema: envelope("OptOutRequestAnswer", acceptedSchema), example: enveloped({ accepted: true }) } },
     },
-    ...failures([...bodyRefusals, "cert_not_found", "rate_limited", "storage_unavailable"], {
+    ...failures([...bodyRefusals, "cert_not_found", "idempotency_conflict", "rate_limited", "storage_unavailable"], {
       ...badBody,
       rate_limited: "More than 10 an hour from one address.",
     }),
@@ -78,10 +80,17 @@ const requestRoute = createRoute({
 
 const withdrawnAnswer = {
   description: "The consent is withdrawn.",
-  headers: rateHeaders,
+  headers: repeatHeaders,
   content: { "application/json": { schema: envelope("WithdrawnAnswer", withdrawnSchema), example: enveloped(confirmExample) } },
 };
-const personRefusals = ["forbidden", "cert_not_found", "already_revoked", "rate_limited", "storage_unavailable"] as const;
+const personRefusals = [
+  "forbidden",
+  "cert_not_found",
+  "already_revoked",
+  "idempotency_conflict",
+  "rate_limited",
+  "storage_unavailable",
+] as const;
 
 const confirmRoute = createRoute({
   method: "post",
@@ -94,6 +103,7 @@ const confirmRoute = createRoute({
   security: [],
   request: {
     params: certParam,
+    headers: idempotencyHeaders,
     body: {
       required: true,
       content: { "application/json": { schema: optOutConfirmSchema, example: { email: "pat@example.com", code: "042917" } } },
@@ -121,6 +131,7 @@ const manageRoute = createRoute({
   security: [],
   request: {
     params: certParam,
+    headers: idempotencyHeaders,
     body: {
       required: true,
       content: {
@@ -179,11 +190,7 @@ const recordRoute = createRoute({
   security: [{ apiKey: [] }],
   request: {
     params: certParam,
-    headers: z.object({
-      "Idempotency-Key": z.string().regex(idempotencyPattern).optional().openapi({
-        description: "The same key with the same body answers with the same withdrawal for 24 hours, marked `Idempotency-Replayed: true`.",
-      }),
-    }),
+    headers: idempotencyHeaders,
     body: {
       required: true,
       content: {
@@ -194,10 +201,7 @@ const recordRoute = createRoute({
   responses: {
     201: {
       description: "Recorded; the certificate is revoked.",
-      headers: {
-        ...rateHeaders,
-        "Idempotency-Replayed": { description: "`true` when this is the answer of an earlier request.", schema: { type: "string" } },
-      },
+      headers: repeatHeaders,
       content: { "application/json": { schema: envelope("RecordedAnswer", recordedSchema), example: enveloped(recordedExample) } },
     },
     ...failures([...bodyRefusals, "cert_not_found", "already_revoked", "idempotency_conflict", ...keyRefusals], {
@@ -218,6 +222,7 @@ const ceaseRoute = createRoute({
   security: [{ apiKey: [] }],
   request: {
     params: certParam,
+    headers: idempotencyHeaders,
     body: {
       required: true,
       content: {
@@ -228,10 +233,10 @@ const ceaseRoute = createRoute({
   responses: {
     200: {
       description: "Acknowledged.",
-      headers: rateHeaders,
+      headers: repeatHeaders,
       content: { "application/json": { schema: envelope("CeasedAnswer", ceasedSchema), example: enveloped(ceaseExample) } },
     },
-    ...failures([...bodyRefusals, "subscription_past_due", "cert_not_found", "cease_not_open", ...keyRefusals], {
+    ...failures([...bodyRefusals, "subscription_past_due", "cert_not_found", "cease_not_open", "idempotency_conflict", ...keyRefusals], {
       ...badBody,
       ...notYours,
     }),
@@ -297,11 +302,10 @@ const record = async (c: Context<Api>): Promise<Response> => {
   const certId = certIdParam(c);
   if (certId === null || c.var.principal === undefined) return failure(c, "cert_not_found");
   const { services, principal } = c.var;
-  const idempotencyKey = c.req.header("idempotency-key") ?? null;
-  if (idempotencyKey !== null && !idempotencyPattern.test(idempotencyKey))
-    return failure(c, "invalid_request", "Idempotency-Key: must be 1 to 64 of A-Z a-z 0-9 _ -.");
+  const idempotencyKey = idempotencyKeyOf(c);
+  if (!idempotencyKey.ok) return refusal(c, idempotencyKey);
   const { method, received_at: receivedAt, note } = body.value;
-  const told = { channel: method, receivedAt: Date.parse(receivedAt), note: note ?? null, idempotencyKey };
+  const told = { channel: method, receivedAt: Date.parse(receivedAt), note: note ?? null, idempotencyKey: idempotencyKey.value };
   const recorded = await recordWithdrawal(services, principal, certId, told);
   if (!recorded.ok) return refusal(c, recorded);
   if (recorded.value.replayed) c.header("Idempotency-Replayed", "true");
@@ -335,13 +339,13 @@ export const mountWithdrawals = (app: Hono<Api>): void => {
   app.options("/v1/certs/:cert_id/opt-out/request", preflight("POST", "Content-Type, Idempotency-Key"));
   app.options("/v1/certs/:cert_id/opt-out/confirm", preflight("POST", "Content-Type, Idempotency-Key"));
   app.options("/v1/certs/:cert_id/opt-out/manage", preflight("POST", "Content-Type, Idempotency-Key"));
-  mount(app, requestRoute, limitByAddress("OPT_OUT_REQUEST_PER_IP"), request);
-  mount(app, confirmRoute, limitByAddress("OPT_OUT_CONFIRM_PER_IP"), confirm);
-  mount(app, manageRoute, limitByAddress("OPT_OUT_CONFIRM_PER_IP"), manage);
+  mount(app, requestRoute, limitByAddress("OPT_OUT_REQUEST_PER_IP"), idempotentByAddress, request);
+  mount(app, confirmRoute, limitByAddress("OPT_OUT_CONFIRM_PER_IP"), idempotentByAddress, confirm);
+  mount(app, manageRoute, limitByAddress("OPT_OUT_CONFIRM_PER_IP"), idempotentByAddress, manage);
 
   app.use("/v1/certs/:cert_id/receipt", anyOrigin);
   mount(app, receiptRoute, limitByAddress("VERIFY_PER_IP"), receipt);
 
   mount(app, recordRoute, apiKey, record);
-  mount(app, ceaseRoute, apiKey, cease);
+  mount(app, ceaseRoute, apiKey, idempotent, cease);
 };

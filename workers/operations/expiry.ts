@@ -2,6 +2,7 @@
 import { dayMs } from "../../core/time.ts";
 import { deleteOldMisses } from "../../storage/contact.ts";
 import { deleteExpiredAnswers } from "../../storage/idempotency.ts";
+import { deleteExpiredClaims } from "../../storage/idempotency-claims.ts";
 import { deleteOldLoginCodes } from "../../storage/login-codes.ts";
 import { deleteEndedSessions } from "../../storage/sessions.ts";
 import { deleteOldCodes } from "../../storage/withdrawal-codes.ts";
@@ -9,7 +10,7 @@ import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
 
 /**
- * Stored answers of idempotency keys, codes that nobody can use, counts of past days, sessions that have ended: in every home.
+ * Stored answers and claims of idempotency keys, codes that nobody can use, counts of past days, sessions that have ended: in every home.
  * Never throws: a sweep that fails is done a minute later, and what the minute does besides does not wait for it.
  */
 export const dropExpired = async (platform: Platform): Promise<void> => {
@@ -18,6 +19,7 @@ export const dropExpired = async (platform: Platform): Promise<void> => {
     try {
       await db.batch([
         deleteExpiredAnswers(db, now),
+        deleteExpiredClaims(db, now),
         deleteOldLoginCodes(db, now),
         deleteEndedSessions(db, now),
         ...deleteOldCodes(db, now),

@@ -11,14 +11,7 @@ import { homeOfId, newId } from "../../core/ids.ts";
 import { ok, refuse, type Result } from "../../core/result.ts";
 import { lineFault, trimmed } from "../../core/text.ts";
 import { isoOf, isoOrNull } from "../../core/time.ts";
-import {
-  secretOverlapMs,
-  type Delivery,
-  type Endpoint,
-  type EndpointChange,
-  type EndpointHealth,
-  type EndpointStatus,
-} from "../../core/webhooks/endpoint.ts";
+import type { Delivery, Endpoint, EndpointChange, EndpointHealth, EndpointStatus } from "../../core/webhooks/endpoint.ts";
 import { secretBytes, secretHint, webhookSecret } from "../../core/webhooks/signature.ts";
 import { commit } from "../../storage/commit.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../storage/idempotency.ts";
@@ -242,16 +235,24 @@ export const revealSecret = async (services: Services, member: MemberSession, id
   return ok({ id, secret });
 };
 
-/** The new secret signs from now on; the one before it signs beside it for a day, so that receivers can change over. */
-export const rotateSecret = async (services: Services, member: MemberSession, id: string): Promise<Result<JsonObject, "not_found">> => {
+/**
+ * The new secret signs from now on; the one before it signs beside it for a day, so that receivers can change over. `draft`
+ * answers with the sealed secret to use: rotating anew where a first try died would end the one that receivers know.
+ */
+export const rotateSecret = async (
+  services: Services,
+  member: MemberSession,
+  id: string,
+  draft: (sealed: string) => Promise<string>,
+): Promise<Result<JsonObject, "not_found">> => {
   const log = logOf(services, member);
   if ((await log.settings(id)) === null) return refuse("not_found");
-  const secret = webhookSecret(services.random(secretBytes));
-  const sealed = await sealSecret(services.vault, { endpointId: id, businessId: member.business.id }, secret);
-  const now = services.clock();
+  const owner = { endpointId: id, businessId: member.business.id };
+  const sealed = await draft(await sealSecret(services.vault, owner, webhookSecret(services.random(secretBytes))));
+  const secret = await openSecret(services.vault, owner, sealed);
   await enter(services, member, factOf(services, member, "webhook.secret_rotated", id));
-  const rotated = await log.rotateSecret(id, { sealed, hint: secretHint(secret) }, now);
-  return rotated ? ok({ id, secret, previous_secret_until: isoOf(now + secretOverlapMs) }) : refuse("not_found");
+  const until = await log.rotateSecret(id, { sealed, hint: secretHint(secret) }, services.clock());
+  return until === null ? refuse("not_found") : ok({ id, secret, previous_secret_until: isoOf(until) });
 };
 
 export const deleteWebhook = async (services: Services, member: MemberSession, id: string): Promise<Result<JsonObject, "not_found">> => {

@@ -350,9 +350,15 @@ export const recordWithdrawal = async (
   const route = `POST /v1/certs/${certId}/withdrawals`;
   const keyHash = idempotencyKey === null ? null : idempotencyKeyHash(principal.keyId, route, idempotencyKey);
   const bodyHash = sha256Hex(canonicalJson(told));
-  const kept = keyHash === null ? null : await keptAnswer(db, vault, keyHash, now);
-  if (kept !== null && kept.bodyHash !== bodyHash) return refuse("idempotency_conflict");
-  if (kept !== null) return ok({ answer: JSON.parse(kept.response) as JsonObject, replayed: true });
+  const kept = async (): Promise<Result<{ readonly answer: JsonObject; readonly replayed: boolean }, "idempotency_conflict"> | null> => {
+    const answer = keyHash === null ? null : await keptAnswer(db, vault, keyHash, now);
+    if (answer === null) return null;
+    return answer.bodyHash === bodyHash
+      ? ok({ answer: JSON.parse(answer.response) as JsonObject, replayed: true })
+      : refuse("idempotency_conflict");
+  };
+  const earlier = await kept();
+  if (earlier !== null) return earlier;
   if (record.certificate.status === "revoked") return refuse("already_revoked");
 
   const answerOf = (done: PublishedWithdrawal): JsonObject => {
@@ -369,9 +375,8 @@ export const recordWithdrawal = async (
     afterWithdrawal(services, record.certificate);
     return ok({ answer: answerOf(done), replayed: false });
   } catch (error) {
-    if (isTakenKey(error)) return refuse("idempotency_conflict"); // the same request at this very moment: ask again
-    if (!isWithdrawnAlready(error)) throw error;
-    return refuse("already_revoked");
+    if (!isTakenKey(error) && !isWithdrawnAlready(error)) throw error;
+    return (await kept()) ?? refuse("already_revoked"); // the same request, twice at once: the other one recorded it
   }
 };
 

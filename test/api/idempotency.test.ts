@@ -1,0 +1,540 @@
+// A request sent again under its Idempotency-Key, on every route that is posted to: done once, answered twice, and the caller's own.
+import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { canonicalJson } from "../../core/canonical-json.ts";
+import { sha256Hex } from "../../core/hash.ts";
+import { dayMs, minuteMs, secondMs } from "../../core/time.ts";
+import { openSecret } from "../../storage/webhook-secrets.ts";
+import { buildApp } from "../../workers/app.ts";
+import type { Env } from "../../workers/env.ts";
+import { dropExpired } from "../../workers/operations/expiry.ts";
+import { openPlatform, type Platform } from "../../workers/services.ts";
+import { commitEvents, in2030, lanes, logs, newKey, playReceivers, runAlarm, type Post } from "../support/events.ts";
+import { signIn } from "../support/people.ts";
+import { call, get, world, type Answer } from "../support/world.ts";
+import { answerCode, askCode, codesTo, cookieOf, freshAddress, held, ready, withdrawn } from "../support/withdrawing.ts";
+
+const hook = "https://hook1.merchant-tests.com/in";
+type Headers = Readonly<Record<string, string>>;
+
+/** Each test has some days to itself: what people and their limits did in an earlier one is long ago. */
+let start = in2030;
+let platform: Platform;
+let owner: Headers;
+let secondOwner: Headers;
+let otherKey: string;
+let posts: Post[] = [];
+let answerPost: () => Response | Promise<Response>;
+
+beforeAll(async () => {
+  platform = await openPlatform(env as unknown as Env);
+  otherKey = await newKey(world.acme.id);
+  await env.DB.prepare("UPDATE members SET role = 'owner' WHERE business_id = ?").bind(world.acme.id).run();
+});
+beforeEach(async () => {
+  start += 7 * dayMs;
+  vi.useFakeTimers({ toFake: ["Date"], now: start });
+  answerPost = () => new Response(null, { status: 200 });
+  posts = playReceivers(() => answerPost());
+  const log = logs.getByName(world.acme.id);
+  for (const { endpoint } of await log.endpoints()) await log.removeEndpoint(endpoint.id);
+  await signAllIn();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+const signAllIn = async (): Promise<void> => {
+  owner = await signIn(world.ownerEmail);
+  secondOwner = await signIn(world.memberEmail);
+};
+
+const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
+const isReplay = (answer: Answer): boolean => answer.headers.get("idempotency-replayed") === "true";
+const bearer = (key: string): Headers => ({ authorization: `Bearer ${key}` });
+const from = (address: string): Headers => ({ "cf-connecting-ip": address });
+
+const post = (path: string, body: unknown, headers: Headers): Promise<Answer> =>
+  call(path, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
+
+/** An endpoint as its owner registers it. */
+const registered = async (): Promise<{ readonly id: string; readonly secret: string }> => {
+  const answer = await post("/v1/webhooks", { url: hook }, owner);
+  if (answer.status !== 201) throw new Error(`not registered: ${answer.text}`);
+  return answer.body.data;
+};
+const delivered = async (): Promise<string> => {
+  const { id } = await registered();
+  await commitEvents(world.acme.id, 1);
+  await logs.getByName(world.acme.id).drain();
+  await runAlarm(lanes.getByName(id));
+  return (await logs.getByName(world.acme.id).deliveries(id, 1, null))?.deliveries[0]?.id as string;
+};
+
+interface Sendable {
+  readonly path: string;
+  readonly body: object;
+  readonly otherBody: object;
+  readonly caller: () => Headers;
+  readonly otherCaller: () => Headers;
+}
+interface Route {
+  readonly prepare: () => Promise<Sendable>;
+  /** Asked twice without a key it does the same twice, so that a test sees what a repeat would leave behind. */
+  readonly repeats: boolean;
+}
+
+const people = { caller: () => owner, otherCaller: () => secondOwner };
+const keys = { caller: () => bearer(world.acme.keys.live), otherCaller: () => bearer(otherKey) };
+let household = 0;
+/** Two network addresses that no test used before. */
+const anybody = () => {
+  household += 1;
+  const at = `2001:db8:${household.toString(16)}`;
+  return { caller: () => from(`${at}:0::1`), otherCaller: () => from(`${at}:1::1`) };
+};
+const empty = { body: {}, otherBody: { note: "other" } };
+
+const routes: Readonly<Record<string, Route>> = {
+  "/v1/webhooks": {
+    repeats: true,
+    prepare: async () => ({ path: "/v1/webhooks", body: { url: hook }, otherBody: { url: hook, description: "CRM" }, ...people }),
+  },
+  "/v1/webhooks/{webhook_id}/rotate-secret": {
+    repeats: true,
+    prepare: async () => ({ path: `/v1/webhooks/${(await registered()).id}/rotate-secret`, ...empty, ...people }),
+  },
+  "/v1/webhooks/{webhook_id}/test": {
+    repeats: true,
+    prepare: async () => ({ path: `/v1/webhooks/${(await registered()).id}/test`, ...empty, ...people }),
+  },
+  "/v1/webhooks/deliveries/{delivery_id}/replay": {
+    repeats: true,
+    prepare: async () => ({ path: `/v1/webhooks/deliveries/${await delivered()}/replay`, ...empty, ...people }),
+  },
+  "/v1/certs/{cert_id}/withdrawals": {
+    repeats: false,
+    prepare: async () => {
+      const body = { method: "phone", received_at: new Date().toISOString() };
+      return { path: `/v1/certs/${(await held()).certId}/withdrawals`, body, otherBody: { ...body, note: "other" }, ...keys };
+    },
+  },
+  "/v1/certs/{cert_id}/cease-ack": {
+    repeats: false,
+    prepare: async () => {
+      const mine = await held();
+      await withdrawn(mine);
+      return { path: `/v1/certs/${mine.certId}/cease-ack`, body: { note: "done" }, otherBody: { note: "other" }, ...keys };
+    },
+  },
+  "/v1/certs/{cert_id}/match": {
+    repeats: true,
+    prepare: async () => {
+      const wrong = { body: { email: "nobody@example.com" }, otherBody: { email: "no-one@example.com" } };
+      return { path: `/v1/certs/${(await held()).certId}/match`, ...wrong, ...keys };
+    },
+  },
+  "/v1/contact-check": {
+    repeats: false,
+    prepare: async () => {
+      const about = (email: string) => ({ subjects: [{ email }] });
+      return { path: "/v1/contact-check", body: about((await held()).email), otherBody: about(freshAddress()), ...keys };
+    },
+  },
+  "/v1/certs/{cert_id}/opt-out/request": {
+    repeats: true,
+    prepare: async () => {
+      const { certId, email } = await held();
+      return { path: `/v1/certs/${certId}/opt-out/request`, body: { email }, otherBody: { email: freshAddress() }, ...anybody() };
+    },
+  },
+  "/v1/certs/{cert_id}/opt-out/confirm": {
+    repeats: false,
+    prepare: async () => {
+      const { certId, email } = await held();
+      const body = { email, code: (await ready(certId, email)).code };
+      return { path: `/v1/certs/${certId}/opt-out/confirm`, body, otherBody: { ...body, scope: "business" }, ...anybody() };
+    },
+  },
+  "/v1/certs/{cert_id}/opt-out/manage": {
+    repeats: false,
+    prepare: async () => {
+      const { certId, manageToken: token } = await held();
+      return { path: `/v1/certs/${certId}/opt-out/manage`, body: { token }, otherBody: { token, scope: "business" }, ...anybody() };
+    },
+  },
+  "/v1/auth/request-code": {
+    repeats: false,
+    prepare: async () => {
+      const asks = (email: string) => ({ email, realm: "consumer" });
+      return { path: "/v1/auth/request-code", body: asks(freshAddress()), otherBody: asks(freshAddress()), ...anybody() };
+    },
+  },
+};
+const table = Object.entries(routes).map(([path, route]) => ({ path, ...route }));
+
+let keysUsed = 0;
+const freshKey = (): string => {
+  keysUsed += 1;
+  return `key_${keysUsed}-A`;
+};
+const send = (sendable: Sendable, key: string | null, change: { body?: object; caller?: Headers } = {}): Promise<Answer> =>
+  post(sendable.path, change.body ?? sendable.body, {
+    ...(change.caller ?? sendable.caller()),
+    ...(key !== null && { "idempotency-key": key }),
+  });
+
+const counted = [
+  "withdrawal_codes",
+  "login_codes",
+  "mail_outbox",
+  "event_outbox",
+  "anchors",
+  "withdrawals",
+  "cease_acknowledgements",
+  "certificate_views",
+];
+/** Everything that one of these requests leaves behind; rows that are worked off are counted all the same. */
+const effects = async (): Promise<object> => {
+  const rows = counted.map(
+    (name) => `COALESCE((SELECT seq FROM sqlite_sequence WHERE name = '${name}'), (SELECT COUNT(*) FROM ${name})) AS ${name}`,
+  );
+  const entries = "(SELECT COUNT(*) FROM audit_outbox WHERE type NOT LIKE 'policy.%') AS entries"; // looks follow when they may
+  const misses = "(SELECT TOTAL(misses) FROM match_misses) AS misses, (SELECT TOTAL(failures) FROM withdrawal_failures) AS failures";
+  const log = logs.getByName(world.acme.id);
+  const endpoints = await log.endpoints();
+  return {
+    rows: await env.DB.prepare(`SELECT ${rows.join(", ")}, ${entries}, ${misses}`).first(),
+    endpoints: endpoints.map(({ endpoint }) => endpoint),
+    secrets: await Promise.all(endpoints.map(({ endpoint }) => log.settings(endpoint.id))),
+    posts: posts.filter(({ url }) => url === hook).length,
+  };
+};
+/** Without what differs between an answer and its repeat by design: whose request it was, and the limit. */
+const told = (answer: Answer): object => ({
+  status: answer.status,
+  data: answer.body.data,
+  headers: [...answer.headers].filter(
+    ([name]) => !["x-request-id", "idempotency-replayed", "ratelimit-remaining", "ratelimit-reset", "content-length"].includes(name),
+  ),
+});
+
+describe("the key is taken", () => {
+  test("on every route that is posted to but three, which the reasons name", async () => {
+    const elsewhere = {
+      "/v1/consent": "its own tests: consent-idempotency.test.ts",
+      "/v1/auth/verify-code": "a kept answer would be a session",
+      "/v1/auth/logout": "ends the very session that would name the caller, and a second time changes nothing",
+    };
+    const { paths } = (await get("/v1/openapi.json")).body as { paths: Record<string, { post?: { parameters?: { name: string }[] } }> };
+    const posted = Object.entries(paths).filter(([, { post }]) => post !== undefined);
+    expect(posted.map(([path]) => path).sort()).toEqual([...Object.keys(routes), ...Object.keys(elsewhere)].sort());
+    const described = posted.filter(([, { post }]) => post?.parameters?.some(({ name }) => name === "Idempotency-Key"));
+    expect(described.map(([path]) => path).sort()).toEqual([...Object.keys(routes), "/v1/consent"].sort());
+  });
+});
+
+describe.each(table)("POST $path", ({ prepare, repeats }) => {
+  test("sent again is answered the same and does nothing", async () => {
+    const sendable = await prepare();
+    const key = freshKey();
+    const first = await send(sendable, key);
+    expect(first.status, first.text).toBeLessThan(300);
+    const before = await effects();
+    const second = await send(sendable, key);
+    expect(told(second)).toEqual(told(first));
+    expect([isReplay(first), isReplay(second)]).toEqual([false, true]);
+    expect(second.body.request_id).not.toBe(first.body.request_id);
+    expect(second.headers.get("x-request-id")).toBe(second.body.request_id);
+    expect(await effects()).toEqual(before);
+    if (repeats) {
+      expect(isReplay(await send(sendable, freshKey()))).toBe(false);
+      expect(await effects(), "what is looked at shows a repeat").not.toEqual(before);
+    }
+  });
+
+  test("with another body is a conflict, and leaves the first as it is", async () => {
+    const sendable = await prepare();
+    const key = freshKey();
+    const first = await send(sendable, key);
+    const before = await effects();
+    expect(outcome(await send(sendable, key, { body: sendable.otherBody }))).toBe("409 idempotency_conflict");
+    expect(await effects()).toEqual(before);
+    expect(told(await send(sendable, key))).toEqual(told(first));
+  });
+
+  test("of another caller is another request", async () => {
+    const sendable = await prepare();
+    const key = freshKey();
+    await send(sendable, key);
+    const theirs = await send(sendable, key, { caller: sendable.otherCaller() });
+    expect(isReplay(theirs)).toBe(false);
+    expect(outcome(theirs)).not.toBe("409 idempotency_conflict");
+  });
+
+  test("on another record is another request", async () => {
+    const [one, other] = [await prepare(), await prepare()];
+    if (one.path === other.path) return; // there is no record in the path
+    const key = freshKey();
+    await send({ ...one, caller: other.caller }, key);
+    const there = await send(other, key);
+    expect(there.status, there.text).toBeLessThan(300);
+    expect(isReplay(there)).toBe(false);
+  });
+
+  test("with a key that is none is refused before anything is done", async () => {
+    const sendable = await prepare();
+    const before = await effects();
+    for (const key of ["", "x".repeat(65), "a b", "a.b", "a,b", "Ä", "a/b"]) {
+      const answer = await send(sendable, key);
+      expect(outcome(answer), key).toBe("400 invalid_request");
+      expect(answer.body.error.message, key).toMatch(/^Idempotency-Key: /);
+    }
+    expect(await effects()).toEqual(before);
+    expect((await send(sendable, "x".repeat(64))).status).toBeLessThan(300);
+  });
+
+  test("is remembered for 24 hours and not longer", async () => {
+    const sendable = await prepare();
+    const key = freshKey();
+    const at = Date.now();
+    await send(sendable, key);
+    vi.setSystemTime(at + dayMs - minuteMs);
+    await signAllIn();
+    expect(isReplay(await send(sendable, key))).toBe(true);
+    vi.setSystemTime(at + dayMs + minuteMs);
+    const later = await send(sendable, key, { body: sendable.otherBody });
+    expect(isReplay(later)).toBe(false);
+    expect(outcome(later)).not.toBe("409 idempotency_conflict");
+  });
+
+  test("many times at once is done once; the others are answered the same or told to ask again", async () => {
+    const sendable = await prepare();
+    const key = freshKey();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => send(sendable, key)));
+    const done = answers.filter(({ status }) => status < 300);
+    expect(done.filter((answer) => !isReplay(answer))).toHaveLength(1);
+    expect(new Set(done.map(({ body }) => JSON.stringify(body.data))).size).toBe(1);
+    const rest = answers.filter(({ status }) => status >= 300).map(outcome);
+    expect(rest.filter((one) => one !== "409 idempotency_conflict")).toEqual([]);
+    expect(told(await send(sendable, key))).toEqual(told(done[0] as Answer));
+  });
+
+  test("refused is not remembered: the key is free for the request that is put right", async () => {
+    const sendable = await prepare();
+    const key = freshKey();
+    const refused = await call(sendable.path, {
+      method: "POST",
+      headers: { ...sendable.caller(), "content-type": "text/plain", "idempotency-key": key },
+      body: "{}",
+    });
+    expect(outcome(refused)).toBe("415 unsupported_media_type");
+    const answer = await send(sendable, key);
+    expect([answer.status < 300, isReplay(answer)]).toEqual([true, false]);
+  });
+
+  test("counts against the limit each time", async () => {
+    const sendable = await prepare();
+    const key = freshKey();
+    const remaining = async (): Promise<number> => Number((await send(sendable, key)).headers.get("ratelimit-remaining"));
+    const first = await remaining();
+    expect(await remaining()).toBe(first - 1);
+  });
+
+  test("leaves neither key nor answer nor body in the clear", async () => {
+    const sendable = await prepare();
+    const key = `secret-${freshKey()}`;
+    const { data } = (await send(sendable, key)).body;
+    const { results } = await env.DB.prepare("SELECT * FROM idempotency").all();
+    const kept = JSON.stringify(results.map((row) => Object.values(row)));
+    const texts = JSON.stringify([sendable.body, data]).match(/(?<=")[^"]{6,}(?=")/g) ?? [];
+    for (const text of [key, ...texts]) expect(kept).not.toContain(text);
+  });
+});
+
+const requestTo = (sendable: Sendable, key: string): Request =>
+  new Request(`http://svc.test${sendable.path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "idempotency-key": key, ...sendable.caller() },
+    body: JSON.stringify(sendable.body),
+  });
+/** The service with a part of it changed; the answer when it comes, and what goes on without whoever asked. */
+const ask = (changed: Partial<Platform>, sendable: Sendable, key: string) => {
+  const execution = createExecutionContext();
+  const answer = Promise.resolve(buildApp({ ...platform, ...changed }).fetch(requestTo(sendable, key), env, execution));
+  return { answer, ended: () => waitOnExecutionContext(execution) };
+};
+const withLog = (methods: object): Partial<Platform> => {
+  const log = logs.getByName(world.acme.id);
+  const changed = new Proxy(log, { get: (target, name) => Reflect.get(name in methods ? methods : target, name) as unknown });
+  return { businessLog: () => changed as never };
+};
+
+describe("work that breaks off", () => {
+  const rotation = async () => {
+    const { id, secret } = await registered();
+    const sendable = { path: `/v1/webhooks/${id}/rotate-secret`, ...empty, ...people };
+    const secrets = async (): Promise<readonly string[]> => {
+      const settings = await logs.getByName(world.acme.id).settings(id);
+      const sealed = [settings?.secretSealed, settings?.earlierSecretSealed];
+      const at = { endpointId: id, businessId: world.acme.id };
+      return Promise.all(sealed.map((one) => openSecret(platform.vault, at, one as string)));
+    };
+    return { id, secret, sendable, secrets };
+  };
+  const rotating = (then: () => Promise<never>): Partial<Platform> =>
+    withLog({
+      rotateSecret: async (...given: Parameters<ReturnType<Platform["businessLog"]>["rotateSecret"]>) => {
+        await logs.getByName(world.acme.id).rotateSecret(...given);
+        return then();
+      },
+    });
+
+  test("after the change is taken up by the same request: a secret that receivers know is never lost", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const { secret, sendable, secrets } = await rotation();
+    const key = freshKey();
+    const broken = rotating(() => Promise.reject(new Error("Network connection lost.")));
+    for (let times = 0; times < 3; times += 1) expect((await ask(broken, sendable, key).answer).status).toBe(503);
+    const answer = await send(sendable, key);
+    expect([answer.status, isReplay(answer)]).toEqual([200, false]);
+    expect(await secrets()).toEqual([answer.body.data.secret, secret]);
+    expect(answer.body.data.previous_secret_until).toBe(new Date(start + dayMs).toISOString());
+    expect(told(await send(sendable, key))).toEqual(told(answer));
+  });
+
+  test("because its worker died blocks the key for a minute and no longer", async () => {
+    const { secret, sendable, secrets } = await rotation();
+    const key = freshKey();
+    let reached = (): void => undefined;
+    const changed = new Promise<void>((resolve) => {
+      reached = resolve;
+    });
+    void ask(
+      rotating(() => {
+        reached();
+        return new Promise<never>(() => undefined);
+      }),
+      sendable,
+      key,
+    ).answer;
+    await changed;
+    expect(outcome(await send(sendable, key))).toBe("409 idempotency_conflict");
+    vi.setSystemTime(start + minuteMs - secondMs);
+    expect(outcome(await send(sendable, key))).toBe("409 idempotency_conflict");
+    vi.setSystemTime(start + minuteMs + secondMs);
+    expect(outcome(await send(sendable, key, { body: sendable.otherBody }))).toBe("409 idempotency_conflict");
+    const answer = await send(sendable, key);
+    expect([answer.status, isReplay(answer)]).toEqual([200, false]);
+    expect(await secrets()).toEqual([answer.body.data.secret, secret]);
+  });
+
+  test("and comes back after another request took it over keeps nothing of its own", async () => {
+    const { id } = await registered();
+    const sendable = { path: `/v1/webhooks/${id}/test`, ...empty, ...people };
+    const key = freshKey();
+    let release = (): void => undefined;
+    const late = new Promise<Response>((resolve) => {
+      release = () => resolve(new Response(null, { status: 500 }));
+    });
+    answerPost = () => late;
+    const { answer } = ask({}, sendable, key);
+    await vi.waitFor(() => expect(posts).toHaveLength(1), { timeout: 5_000 });
+    vi.setSystemTime(start + 2 * minuteMs);
+    answerPost = () => new Response(null, { status: 200 });
+    const second = await send(sendable, key);
+    expect([isReplay(second), second.body.data.response_status]).toEqual([false, 200]);
+    release();
+    expect((await answer).status).toBe(200);
+    const third = await send(sendable, key);
+    expect([isReplay(third), third.body.data.response_status]).toEqual([true, 200]);
+  });
+
+  test("because whoever asked hung up is done to its end, and its answer is there for the next", async () => {
+    const { id } = await registered();
+    const sendable = { path: `/v1/webhooks/${id}/test`, ...empty, ...people };
+    const key = freshKey();
+    let release = (): void => undefined;
+    const slow = new Promise<Response>((resolve) => {
+      release = () => resolve(new Response(null, { status: 204 }));
+    });
+    answerPost = () => slow;
+    const { ended } = ask({}, sendable, key);
+    await vi.waitFor(() => expect(posts).toHaveLength(1), { timeout: 5_000 });
+    release();
+    await ended();
+    const repeated = await send(sendable, key);
+    expect([isReplay(repeated), repeated.body.data.response_status]).toEqual([true, 204]);
+    expect(posts).toHaveLength(1);
+  });
+
+  test("is swept away after a day", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const { sendable } = await rotation();
+    await ask(
+      rotating(() => Promise.reject(new Error("Network connection lost."))),
+      sendable,
+      freshKey(),
+    ).answer;
+    const claims = async (): Promise<number> =>
+      (await env.DB.prepare("SELECT COUNT(*) AS n FROM idempotency_claims WHERE leased_until <= ?").bind(Date.now()).first<{ n: number }>())
+        ?.n ?? 0;
+    expect(await claims()).toBe(1);
+    vi.setSystemTime(start + dayMs + minuteMs);
+    await dropExpired(platform);
+    expect(await claims()).toBe(0);
+  });
+});
+
+describe("the person's routes", () => {
+  test("keep no hash that an address and a code could be tried out against", async () => {
+    const { certId, email } = await held();
+    const body = { email };
+    await env.DB.prepare("DELETE FROM idempotency").run();
+    for (const key of [freshKey(), freshKey()]) await askCode(certId, email, { ...from("203.0.113.78"), "idempotency-key": key });
+    const { results } = await env.DB.prepare("SELECT body_hash FROM idempotency").all<{ body_hash: string }>();
+    expect(new Set(results.map(({ body_hash }) => body_hash)).size).toBe(2);
+    expect(results.map(({ body_hash }) => body_hash)).not.toContain(sha256Hex(canonicalJson(body)));
+  });
+
+  test("hand the cookie of the browser out again, so that a lost answer costs no tries", async () => {
+    const { certId, email } = await held();
+    const headers = { ...from("203.0.113.77"), "idempotency-key": freshKey() };
+    await askCode(certId, email, headers);
+    const cookie = cookieOf(await askCode(certId, email, headers));
+    const codes = await codesTo(email);
+    expect(codes).toHaveLength(1);
+    const wrong = codes[0] === "000000" ? "000001" : "000000";
+    for (let tries = 0; tries < 5; tries += 1) await answerCode(certId, { email, code: wrong });
+    expect((await answerCode(certId, { email, code: codes[0] }, cookie)).status).toBe(200);
+  });
+
+  test("may be sent the header by pages, and let them read that an answer is a repeat", async () => {
+    const origin = "https://www.example.com";
+    for (const path of [`/v1/certs/${(await held()).certId}/opt-out/request`, "/v1/auth/request-code", "/v1/webhooks"]) {
+      const asked = await call(path, { method: "OPTIONS", headers: { origin, "access-control-request-method": "POST" } });
+      expect(asked.headers.get("access-control-allow-headers"), path).toContain("Idempotency-Key");
+      const own = path.includes("opt-out") ? origin : new URL(platform.config.appUrl).origin;
+      const answer = await post(path, {}, { origin: own });
+      expect(answer.headers.get("access-control-expose-headers"), path).toContain("Idempotency-Replayed");
+    }
+  });
+});
+
+describe("signing in", () => {
+  test("takes no key: a code gives one session, however often it is sent", async () => {
+    const email = freshAddress();
+    await post("/v1/auth/request-code", { email, realm: "consumer" }, {});
+    const [mail] = (await get(`/dev/mail?to=${encodeURIComponent(email)}`)).body.messages;
+    const proof = { email, realm: "consumer", code: /(?<!\d)\d{6}(?!\d)/.exec(mail.text)?.[0] };
+    const headers = { "idempotency-key": freshKey() };
+    const before = await env.DB.prepare("SELECT COUNT(*) AS n FROM idempotency").first();
+    expect((await post("/v1/auth/verify-code", proof, headers)).status).toBe(200);
+    const again = await post("/v1/auth/verify-code", proof, headers);
+    expect(outcome(again)).toBe("400 login_failed");
+    expect(again.headers.has("set-cookie")).toBe(false);
+    expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM idempotency").first()).toEqual(before);
+  });
+});
