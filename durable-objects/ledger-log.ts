@@ -6,7 +6,7 @@
 //   LEDGER_PUBLIC_ENTRIES  "true": anybody may read them  LEDGER_WITNESS_KEY     secret that cosigns other logs
 //   AUDIT_VKEY             public keys of those other logs, separated by spaces
 //   LEDGER_ENTRIES_PER_SECOND  accepted before 429
-import { concatBytes } from "../core/bytes.ts";
+import { bytesUpTo } from "../core/bytes.ts";
 import { isSameSecret, sha256 } from "../core/hash.ts";
 import { isOrigin } from "../core/ledger/checkpoint.ts";
 import { keyKinds, parseVkey, type NoteSigner, type VerifierKey } from "../core/ledger/note.ts";
@@ -36,19 +36,6 @@ const mostBatchBytes = 1_048_576;
 const mostCheckpointBytes = 65_536; // 63 proof lines are 3 KiB; the rest is room for signatures
 const entriesPerSecond = 2_000; // about two thirds of what one object appends on a small machine
 const looksPerSecond = 200; // proofs and cosignatures cost up to 5 ms of hashing each and need no token
-
-/** The body, or null when it is larger than `most`: read no further than that. */
-const readBody = async (request: Request, most: number): Promise<Uint8Array | null> => {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  if (request.body === null) return new Uint8Array(0);
-  for await (const part of request.body as ReadableStream<Uint8Array>) {
-    length += part.length;
-    if (length > most) return null;
-    parts.push(part);
-  }
-  return concatBytes(...parts);
-};
 
 /** Null for bytes that are not UTF-8. */
 const textOf = (bytes: Uint8Array): string | null => {
@@ -184,7 +171,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   async #add(request: Request): Promise<Response> {
     const refusal = this.#refusalFor(request, "write");
     if (refusal !== null) return refusal;
-    const entry = await readBody(request, mostEntryBytes);
+    const entry = await bytesUpTo(request.body as ReadableStream<Uint8Array> | null, mostEntryBytes);
     if (entry === null) return plain(413, `An entry has at most ${mostEntryBytes} bytes.\n`);
     if (!isEntry(entry)) return plain(400, "An entry has at least one byte.\n");
     if (!this.#entries.take(1, Date.now())) return tooMany();
@@ -195,7 +182,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   async #addBatch(request: Request): Promise<Response> {
     const refusal = this.#refusalFor(request, "write");
     if (refusal !== null) return refusal;
-    const body = await readBody(request, mostBatchBytes);
+    const body = await bytesUpTo(request.body as ReadableStream<Uint8Array> | null, mostBatchBytes);
     if (body === null) return plain(413, `A batch has at most ${mostBatchBytes} bytes.\n`);
     const entries = entriesOfBundle(body);
     if (entries === null || entries.length === 0 || !entries.every(isEntry)) return plain(400, "The body is not a bundle of entries.\n");
@@ -208,7 +195,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
 
   async #cosign(request: Request): Promise<Response> {
     if (!this.#looks.take(1, Date.now())) return tooMany();
-    const body = await readBody(request, mostCheckpointBytes);
+    const body = await bytesUpTo(request.body as ReadableStream<Uint8Array> | null, mostCheckpointBytes);
     if (body === null) return plain(413, `A request has at most ${mostCheckpointBytes} bytes.\n`);
     const keys = await this.#openKeys();
     if (keys === null) return notConfigured();

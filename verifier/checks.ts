@@ -1,6 +1,30 @@
 // The checks of an evidence pack: their ids in the order in which they are made, what each asks in plain words, and how a
 // list of findings becomes a verdict.
 
+/** On the statement of the issuance. */
+export const anchorCheckIds = [
+  "anchor.statement",
+  "anchor.entry_hash",
+  "anchor.note",
+  "anchor.inclusion",
+  "anchor.rekor_body",
+  "attest.inclusion",
+  "attest.cosign",
+  "attest.tsa",
+] as const;
+
+/** The same on the statement of the withdrawal. */
+export const revocationCheckIds = [
+  "revoke.statement",
+  "revoke.entry_hash",
+  "revoke.note",
+  "revoke.inclusion",
+  "revoke.rekor_body",
+  "revoke.attest.inclusion",
+  "revoke.attest.cosign",
+  "revoke.attest.tsa",
+] as const;
+
 export const checkIds = [
   "zip.structure",
   "manifest.files",
@@ -13,22 +37,8 @@ export const checkIds = [
   "subject.disclosures",
   "policies.hash",
   "cert.consistency",
-  "anchor.statement",
-  "anchor.entry_hash",
-  "anchor.note",
-  "anchor.inclusion",
-  "anchor.rekor_body",
-  "attest.inclusion",
-  "attest.cosign",
-  "attest.tsa",
-  "revoke.statement",
-  "revoke.entry_hash",
-  "revoke.note",
-  "revoke.inclusion",
-  "revoke.rekor_body",
-  "revoke.attest.inclusion",
-  "revoke.attest.cosign",
-  "revoke.attest.tsa",
+  ...anchorCheckIds,
+  ...revocationCheckIds,
   "audit.chain",
   "audit.inclusion",
   "audit.heads",

@@ -9,7 +9,7 @@ import type { NoteCrypto } from "../core/ledger/note.ts";
 import { receiptText, type Receipt } from "../core/ledger/receipt.ts";
 import { tlogProofText } from "../core/ledger/tlog-proof.ts";
 import type { AnchorExhibit } from "./anchor.ts";
-import { reportOf, type CheckId, type Findings, type Report } from "./checks.ts";
+import { anchorCheckIds, reportOf, revocationCheckIds, type CheckId, type Findings, type Report } from "./checks.ts";
 import { canVerify, unableNote, webCrypto } from "./crypto.ts";
 import { isObject, objectOf, stringOf, stringsOf, type JsonObject } from "./json.ts";
 import { checkArrays, checkCanonical, checkCertificate, checkDisclosure, checkFingerprint, preimageOf } from "./record.ts";
@@ -21,22 +21,8 @@ const publicChecks: readonly CheckId[] = [
   "fp.arrays",
   "disclosure.hash",
   "cert.consistency",
-  "anchor.statement",
-  "anchor.entry_hash",
-  "anchor.note",
-  "anchor.inclusion",
-  "anchor.rekor_body",
-  "attest.inclusion",
-  "attest.cosign",
-  "attest.tsa",
-  "revoke.statement",
-  "revoke.entry_hash",
-  "revoke.note",
-  "revoke.inclusion",
-  "revoke.rekor_body",
-  "revoke.attest.inclusion",
-  "revoke.attest.cosign",
-  "revoke.attest.tsa",
+  ...anchorCheckIds,
+  ...revocationCheckIds,
   "time.order",
 ];
 

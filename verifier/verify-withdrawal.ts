@@ -7,24 +7,25 @@ import type { NoteCrypto } from "../core/ledger/note.ts";
 import { anchorStatement } from "../core/ledger/statement.ts";
 import { receiptSchema, receiptTexts } from "../core/withdrawals/receipt.ts";
 import { checkAnchor } from "./anchor.ts";
-import { fail, incomplete, pass, receiptCheckIds, reportOf, type CheckId, type Finding, type Findings, type Report } from "./checks.ts";
+import {
+  fail,
+  incomplete,
+  pass,
+  receiptCheckIds,
+  reportOf,
+  revocationCheckIds,
+  type CheckId,
+  type Finding,
+  type Findings,
+  type Report,
+} from "./checks.ts";
 import { canVerify, unableNote, webCrypto } from "./crypto.ts";
 import { hasExactly, isHash, isIso, isObject, objectOf, parseCanonical, stringOf, type JsonObject } from "./json.ts";
 import type { Trust } from "./trust.ts";
 import { anchorContext, type Demands } from "./verify-pack.ts";
 import { exhibitOf } from "./verify-public.ts";
 
-const withdrawalChecks: readonly CheckId[] = [
-  ...receiptCheckIds,
-  "revoke.statement",
-  "revoke.entry_hash",
-  "revoke.note",
-  "revoke.inclusion",
-  "revoke.rekor_body",
-  "revoke.attest.inclusion",
-  "revoke.attest.cosign",
-  "revoke.attest.tsa",
-];
+const withdrawalChecks: readonly CheckId[] = [...receiptCheckIds, ...revocationCheckIds];
 
 type SignedReceipt = Readonly<Record<(typeof receiptTexts)[number], string>> & { readonly received_at: string | null };
 

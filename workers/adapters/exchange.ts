@@ -1,4 +1,5 @@
 // One question to a neighbour and its answer: within a time, of a size, never following a redirect, and never thrown.
+import { bytesUpTo } from "../../core/bytes.ts";
 import { secondMs, type Clock } from "../../core/time.ts";
 
 export type SendRequest = (request: Request) => Promise<Response>;
@@ -35,24 +36,6 @@ export interface ExchangeLimits {
   readonly signal: AbortSignal;
 }
 
-/** Null past the cap; the rest is not read. */
-const cappedBody = async (response: Response, mostBytes: number): Promise<Uint8Array | null> => {
-  const chunks: Uint8Array[] = [];
-  let total = 0;
-  for await (const chunk of response.body ?? []) {
-    total += chunk.length;
-    if (total > mostBytes) return null; // leaving the loop cancels the body
-    chunks.push(chunk);
-  }
-  const bytes = new Uint8Array(total);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
-};
-
 /** The answer whatever its status, or `retry` with `timeout`, `connection` or `answer_too_large`. */
 export const exchange = async (
   send: SendRequest,
@@ -67,7 +50,7 @@ export const exchange = async (
   if (signal.aborted) stop();
   try {
     const response = await send(new Request(url, { ...init, redirect: "manual", signal: limit.signal }));
-    const body = await cappedBody(response, mostBytes);
+    const body = await bytesUpTo(response.body, mostBytes);
     return body === null ? retry("answer_too_large") : { ok: true, answer: { status: response.status, headers: response.headers, body } };
   } catch {
     return retry(limit.signal.aborted ? "timeout" : "connection"); // however it broke, asking again is all there is to do

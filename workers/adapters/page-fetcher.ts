@@ -2,6 +2,7 @@
 // goes along (no cookies, no credentials, no referrer), and what comes back is capped while it streams.
 import type { FetchPage, Page, PageAnswer, PageRequest } from "../../core/access/outbound-page.ts";
 import { checkOutboundUrl, referenceAsWritten } from "../../core/access/outbound-url.ts";
+import { bytesUpTo } from "../../core/bytes.ts";
 import type { CheckHost } from "./public-hosts.ts";
 
 export interface PageFetcherSettings {
@@ -21,24 +22,6 @@ const unreached = (reason: Extract<PageAnswer, { outcome: "unreached" }>["reason
 const typeOf = (header: string | null): Page["type"] | null => {
   const type = header?.split(";")[0]?.trim().toLowerCase();
   return type === "text/html" || type === "text/plain" ? type : null;
-};
-
-/** Null when the body is larger; the rest of it is not read. */
-const cappedBytes = async (response: Response, maxBytes: number): Promise<Uint8Array | null> => {
-  const chunks: Uint8Array[] = [];
-  let total = 0;
-  for await (const chunk of response.body ?? []) {
-    total += chunk.length;
-    if (total > maxBytes) return null; // leaving the loop cancels the body
-    chunks.push(chunk);
-  }
-  const bytes = new Uint8Array(total);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
 };
 
 const prescanBytes = 1_024; // as browsers do: a declaration further down does not count
@@ -70,7 +53,7 @@ const readPage = async (response: Response, url: string, maxBytes: number): Prom
     if (response.status === 200) return nothing("type");
     return response.status >= 500 || askAgainStatuses.has(response.status) ? unreached("status") : nothing("status");
   }
-  const bytes = await cappedBytes(response, maxBytes);
+  const bytes = await bytesUpTo(response.body, maxBytes);
   if (bytes === null) return nothing("too_large");
   return { outcome: "page", page: { url, type, body: decoded(bytes, charsetOf(bytes, contentType, type)) } };
 };

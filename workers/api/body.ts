@@ -1,5 +1,6 @@
 // A request body, read off the wire once: counted while it arrives, decoded strictly, parsed as I-JSON. Nothing after this point ever
 // sees raw input.
+import { concatBytes } from "../../core/bytes.ts";
 import type { Json } from "../../core/canonical-json.ts";
 import { parseIJson } from "../../core/i-json.ts";
 import { ok, refuse, type Result } from "../../core/result.ts";
@@ -27,13 +28,7 @@ const readCapped = async (request: Request): Promise<Uint8Array | null> => {
     else chunks.length = 0;
   }
   if (size > mostBytes) return null;
-  const all = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
+  return concatBytes(...chunks);
 };
 
 const alreadyRead = new WeakMap<Request, Promise<Uint8Array | null>>();
