@@ -12,7 +12,7 @@ import { dropExpired } from "../../workers/operations/expiry.ts";
 import { openPlatform, type Platform } from "../../workers/services.ts";
 import { commitEvents, in2030, lanes, logs, newKey, playReceivers, runAlarm, type Post } from "../support/events.ts";
 import { signIn } from "../support/people.ts";
-import { call, get, world, type Answer } from "../support/world.ts";
+import { call, get, rowCounts, world, type Answer } from "../support/world.ts";
 import { answerCode, askCode, codesTo, cookieOf, freshAddress, held, ready, withdrawn } from "../support/withdrawing.ts";
 
 const hook = "https://hook1.merchant-tests.com/in";
@@ -331,6 +331,8 @@ describe.each(table)("POST $path", ({ prepare, repeats }) => {
       body: "{}",
     });
     expect(outcome(refused)).toBe("415 unsupported_media_type");
+    const takesInput = Object.keys(sendable.body).length > 0;
+    if (takesInput) expect(outcome(await send(sendable, key, { body: [] }))).toBe("400 invalid_request");
     const answer = await send(sendable, key);
     expect([answer.status < 300, isReplay(answer)]).toEqual([true, false]);
   });
@@ -365,6 +367,11 @@ const ask = (changed: Partial<Platform>, sendable: Sendable, key: string) => {
   const execution = createExecutionContext();
   const answer = Promise.resolve(buildApp({ ...platform, ...changed }).fetch(requestTo(sendable, key), env, execution));
   return { answer, ended: () => waitOnExecutionContext(execution) };
+};
+/** Holds whoever reaches it until it is opened. */
+const gate = <T>() => {
+  const [reaching, opening] = [Promise.withResolvers<void>(), Promise.withResolvers<T>()];
+  return { reached: reaching.resolve, arrived: reaching.promise, open: opening.resolve, opened: opening.promise };
 };
 const withLog = (methods: object): Partial<Platform> => {
   const log = logs.getByName(world.acme.id);
@@ -408,19 +415,13 @@ describe("work that breaks off", () => {
   test("because its worker died blocks the key for a minute and no longer", async () => {
     const { secret, sendable, secrets } = await rotation();
     const key = freshKey();
-    let reached = (): void => undefined;
-    const changed = new Promise<void>((resolve) => {
-      reached = resolve;
+    const never = gate<never>();
+    const died = rotating(() => {
+      never.reached();
+      return never.opened;
     });
-    void ask(
-      rotating(() => {
-        reached();
-        return new Promise<never>(() => undefined);
-      }),
-      sendable,
-      key,
-    ).answer;
-    await changed;
+    void ask(died, sendable, key).answer;
+    await never.arrived;
     expect(outcome(await send(sendable, key))).toBe("409 idempotency_conflict");
     vi.setSystemTime(start + minuteMs - secondMs);
     expect(outcome(await send(sendable, key))).toBe("409 idempotency_conflict");
@@ -431,40 +432,56 @@ describe("work that breaks off", () => {
     expect(await secrets()).toEqual([answer.body.data.secret, secret]);
   });
 
-  test("and comes back after another request took it over keeps nothing of its own", async () => {
+  type Settings = Awaited<ReturnType<ReturnType<Platform["businessLog"]>["settings"]>>;
+  test.each<readonly [string, number, (settings: Settings) => Settings]>([
+    ["succeeds", 200, (settings) => settings],
+    ["is refused", 404, () => null],
+    [
+      "fails",
+      503,
+      () => {
+        throw new Error("Network connection lost.");
+      },
+    ],
+  ])("and %s after another request took it over neither keeps nor ends anything", async (_name, status, ending) => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { id } = await registered();
     const sendable = { path: `/v1/webhooks/${id}/test`, ...empty, ...people };
     const key = freshKey();
-    let release = (): void => undefined;
-    const late = new Promise<Response>((resolve) => {
-      release = () => resolve(new Response(null, { status: 500 }));
-    });
-    answerPost = () => late;
-    const { answer } = ask({}, sendable, key);
-    await vi.waitFor(() => expect(posts).toHaveLength(1), { timeout: 5_000 });
+    const [late, slow] = [gate<void>(), gate<Response>()];
+    const settings = async (endpoint: string) => {
+      late.reached();
+      await late.opened;
+      return ending(await logs.getByName(world.acme.id).settings(endpoint));
+    };
+    const { answer } = ask(withLog({ settings }), sendable, key);
+    await late.arrived;
     vi.setSystemTime(start + 2 * minuteMs);
-    answerPost = () => new Response(null, { status: 200 });
-    const second = await send(sendable, key);
-    expect([isReplay(second), second.body.data.response_status]).toEqual([false, 200]);
-    release();
-    expect((await answer).status).toBe(200);
+    answerPost = () => (posts.length === 1 ? slow.opened : new Response(null, { status: 200 }));
+    const second = send(sendable, key);
+    await vi.waitFor(() => expect(posts).toHaveLength(1), { timeout: 5_000 });
+    late.open();
+    expect((await answer).status).toBe(status);
+    expect(outcome(await send(sendable, key)), "the second is still at it").toBe("409 idempotency_conflict");
+    slow.open(new Response(null, { status: 204 }));
+    expect([isReplay(await second), (await second).body.data.response_status]).toEqual([false, 204]);
     const third = await send(sendable, key);
-    expect([isReplay(third), third.body.data.response_status]).toEqual([true, 200]);
+    expect([isReplay(third), third.body.data.response_status]).toEqual([true, 204]);
   });
 
   test("because whoever asked hung up is done to its end, and its answer is there for the next", async () => {
     const { id } = await registered();
     const sendable = { path: `/v1/webhooks/${id}/test`, ...empty, ...people };
     const key = freshKey();
-    let release = (): void => undefined;
-    const slow = new Promise<Response>((resolve) => {
-      release = () => resolve(new Response(null, { status: 204 }));
-    });
-    answerPost = () => slow;
+    const slow = gate<Response>();
+    answerPost = () => slow.opened;
     const { ended } = ask({}, sendable, key);
     await vi.waitFor(() => expect(posts).toHaveLength(1), { timeout: 5_000 });
-    release();
+    const kept = async (): Promise<number> => (await rowCounts(["idempotency"])).idempotency as number;
+    const before = await kept();
+    slow.open(new Response(null, { status: 204 }));
     await ended();
+    expect(await kept()).toBe(before + 1);
     const repeated = await send(sendable, key);
     expect([isReplay(repeated), repeated.body.data.response_status]).toEqual([true, 204]);
     expect(posts).toHaveLength(1);
