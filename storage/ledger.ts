@@ -104,6 +104,15 @@ export const outcomeRows = (
 export const releaseAnchors = (db: D1Database, lease: string): D1PreparedStatement =>
   db.prepare("UPDATE anchors SET lease = NULL, lease_until = 0 WHERE lease = ? AND status <> 'anchored'").bind(lease);
 
+/**
+ * The ledger is back: what waited because it was away is due now. The oldest statements asked most often whether it is, and so
+ * would be the last to be taken.
+ */
+export const wakeWaiting = (db: D1Database, ledgerId: string, now: Instant): D1PreparedStatement =>
+  db
+    .prepare("UPDATE anchors SET next_at = ?2 WHERE ledger_id = ?1 AND status IN ('pending', 'prepared') AND next_at > ?2")
+    .bind(ledgerId, now);
+
 /** Parked rows become due again when their wait has passed. */
 export const unparkAnchors = (db: D1Database, now: Instant): D1PreparedStatement =>
   db.prepare("UPDATE anchors SET status = 'pending' WHERE status = 'parked' AND next_at <= ?").bind(now);

@@ -3,25 +3,14 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 import type { SendRequest } from "../../workers/adapters/exchange.ts";
-import { tlogAdapter } from "../../workers/adapters/ledger-tlog.ts";
 import type { Env } from "../../workers/env.ts";
 import { submitAnchors, unpark } from "../../workers/operations/ledger.ts";
 import { scheduled } from "../../workers/jobs/scheduled.ts";
-import { platformOf, type Platform } from "../../workers/services.ts";
-import { noteCrypto, openNoteSigner } from "../../storage/note-keys.ts";
-import { vkeyOf } from "../../core/ledger/note.ts";
 import worker from "../../workers/index.ts";
+import { base, ledgerNamed, platformWith } from "../support/anchoring.ts";
 import { consent, get, issue, submission } from "../support/world.ts";
 
-const base = await platformOf(env as unknown as Env);
 const { ledger } = base.config;
-const trust = await Promise.all(
-  ledger.keys.map(async (secret) => ({
-    origin: ledger.origin,
-    vkey: vkeyOf((await openNoteSigner(secret)).key),
-    validFrom: "1970-01-01T00:00:00.000Z",
-  })),
-);
 
 interface AnchorRow {
   readonly entity_id: string;
@@ -48,26 +37,9 @@ const anchorOf = async (certId: string): Promise<AnchorRow> => {
 const forkOf = async (): Promise<string | null> =>
   (await env.DB.prepare("SELECT fork FROM ledger_state").first<{ fork: string | null }>())?.fork ?? null;
 
-/** A ledger object of its own for each test: same name and key, other storage. */
+/** A ledger object of its own for each test. */
 let logName = "";
-const realLedger: SendRequest = (request) =>
-  base.ledgerLog === undefined
-    ? Promise.reject(new Error("none"))
-    : (env.LEDGER_LOG as DurableObjectNamespace).getByName(logName).fetch(request);
-
-/** The platform with its ledger reached through `through`, on a clock of its own. */
-const platformWith = (through: SendRequest, clock: () => Instant = () => Date.now()): Platform => ({
-  ...base,
-  clock,
-  ledgers: [
-    tlogAdapter(
-      { origin: ledger.origin, role: "primary", baseUrl: `https://${ledger.origin}`, writeToken: ledger.writeToken, trust },
-      through,
-      noteCrypto,
-      clock,
-    ),
-  ],
-});
+const realLedger: SendRequest = (request) => ledgerNamed(logName)(request);
 
 const never: SendRequest = (request) =>
   new Promise((_, reject) => {
@@ -328,6 +300,21 @@ describe("a ledger in trouble", () => {
     const rows = await anchors();
     expect(rows.every(({ status }) => status === "anchored")).toBe(true);
     expect(new Set(rows.map(({ tx_ref }) => tx_ref)).size).toBe(30);
+  });
+
+  test("that is back takes at once what had to wait for it, however long that was to be (O2)", async () => {
+    const [oldest] = await issueWaiting(3);
+    const now = Date.now();
+    await env.DB.batch([
+      env.DB.prepare("UPDATE anchors SET attempts = 9, next_at = ? WHERE entity_id = ?").bind(now + 10 * minuteMs, oldest),
+      env.DB.prepare("INSERT INTO ledger_state (ledger_id, failures, blocked_until, updated_at) VALUES (?, 7, ?, ?)").bind(
+        ledger.id,
+        now,
+        now,
+      ),
+    ]);
+    await submitAnchors(platformWith(realLedger, () => now));
+    expect((await anchors()).map(({ status }) => status)).toEqual(["anchored", "anchored", "anchored"]);
   });
 
   test("that shows a second history is asked nothing more, and both histories are kept (L2)", async () => {

@@ -12,6 +12,7 @@ import {
   rememberFork,
   rememberTree,
   unparkAnchors,
+  wakeWaiting,
   type ClaimedAnchor,
 } from "../../storage/ledger.ts";
 import { kindOfError } from "../log.ts";
@@ -70,6 +71,7 @@ const submitBatch = async (platform: Platform, db: D1Database, adapter: LedgerAd
   await db.batch([
     ...outcomeRows(db, lease, settled, settledAt, Math.random),
     ...(good?.ok ? [rememberTree(db, adapter.id, good.seen, settledAt)] : []),
+    ...(good?.ok && probing ? [wakeWaiting(db, adapter.id, settledAt)] : []),
     ...(failed ? [countFailure(db, adapter.id, state.failures, settledAt, Math.random())] : []),
     ...(fork !== undefined && !fork.ok && fork.kind === "fork" ? [rememberFork(db, adapter.id, fork.evidence, settledAt)] : []),
   ]);
