@@ -1,10 +1,14 @@
 // `npm run bench`: what svc costs beside a bare floor, in one run on one machine. A measurement, never a test.
-//   npm run bench                     throughput, latency, CPU and memory beside the floor
-//   npm run bench -- --seconds 60     longer slices (the memory figure is then the one of a full minute)
-//   npm run bench -- --only-events   placing, delivering and reading events, and nothing else
-//   npm run bench -- --seed 1000,100000,1000000   cost of list, search and verify as certificates grow
-//   npm run bench -- --only withdrawal --samples 400   what withdrawing gives away by its time, and how soon it shows
-//   npm run bench -- --only proofs --log 1000,100000   the log, the ledger's outages and the verifier, and nothing else
+//   npm run bench                     requests, memory and events
+//   npm run bench -- --only events    one section, or several: --only events,proofs
+//       requests     throughput, latency and CPU of each route beside the floor, the start, the sizes of what is served
+//       memory       the highest resident size under load and under bodies of 10 MB
+//       growth       cost of list, search and verify as certificates grow, at --seed 1000,100000,1000000
+//       events       placing, delivering and reading events
+//       proofs       the log (from --log 1000,100000 entries on), the ledger's outages and the verifier
+//       withdrawal   what withdrawing gives away by its time (--samples 400), and how soon it shows
+//   npm run bench -- --only requests --series verify   the requests whose name holds this, and their floors
+//   npm run bench -- --seconds 60     longer slices; --rounds, --connections and --memory (seconds) likewise
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +21,7 @@ import { measureProofs } from "./bench/proofs.ts";
 import { cpuMs, residentMiB, runtimePids } from "./bench/runtime-process.ts";
 import { consentRequest } from "./bench/submission.ts";
 import { buildAssets } from "./build.ts";
-import { demoWorld, seedDemo, type DemoBusiness } from "./demo-world.ts";
+import { demoWorld, seedDemo, type DemoBusiness, type DemoWorld } from "./demo-world.ts";
 import { bundleWorker, startRuntime, type D1Like, type Runtime } from "./local-runtime.ts";
 import { ensureDevVars, localSettings } from "./settings.ts";
 import { measureGrowth } from "./bench/seed.ts";
@@ -32,12 +36,29 @@ const { values: flags } = parseArgs({
     connections: { type: "string", default: "16" },
     seed: { type: "string" },
     only: { type: "string" },
-    "only-events": { type: "boolean", default: false },
+    series: { type: "string", default: "" },
     memory: { type: "string", default: "60" },
     log: { type: "string", default: "1000,100000" },
     samples: { type: "string", default: "400" },
   },
 });
+const sections = ["requests", "memory", "growth", "events", "proofs", "withdrawal"] as const;
+type Section = (typeof sections)[number];
+
+/** What is measured: what was asked for by name; else what every run shows, and growth where sizes are given. */
+const chosen: readonly string[] = flags.only?.split(",") ?? [
+  "requests",
+  "memory",
+  "events",
+  ...(flags.seed === undefined ? [] : ["growth"]),
+];
+const unknownSections = chosen.filter((name) => !(sections as readonly string[]).includes(name));
+if (unknownSections.length > 0) {
+  console.error(`bench: --only ${unknownSections.join(",")}: not among ${sections.join(", ")}.`);
+  process.exit(2);
+}
+const measures = (section: Section): boolean => chosen.includes(section);
+
 const seconds = Number(flags.seconds);
 const rounds = Number(flags.rounds);
 const connections = Number(flags.connections);
@@ -134,47 +155,47 @@ const memoryUnderLoad = async (
   return { consent, hostile, refused };
 };
 
-const main = async (): Promise<void> => {
-  ensureDevVars();
-  const settings = localSettings();
-  await buildAssets();
-  const state = mkdtempSync(join(tmpdir(), "svc-bench-"));
-  const bundledIn = join(state, "bundle");
-  bundleWorker(bundledIn);
-  const quiet = { ...settings.vars, DEV_RATE_SCALE: "1000000" };
-  const world = demoWorld(settings.vars.ISSUER_KEY as string);
-  const { acme } = world;
-  const events = (): Promise<void> =>
-    measureEvents({
-      stateDir: join(state, "events"),
-      bundledIn,
-      vars: quiet,
-      seed: settings.vars.ISSUER_KEY as string,
-      keysFor: (db) => apiKeys(db, acme, 50), // 6,000 requests a minute
-    });
-  if (flags["only-events"]) {
-    await events();
-    rmSync(state, { recursive: true, force: true });
-    return;
+interface Setting {
+  readonly state: string;
+  readonly bundledIn: string;
+  readonly vars: Readonly<Record<string, string>>;
+  readonly world: DemoWorld;
+}
+
+const printRounds = (all: readonly Series[]): void => {
+  console.log(`\n${"".padEnd(38)}     req/s      p50      p99   CPU/req   of floor (rate, CPU)   not 2xx`);
+  const byName = new Map(all.map((series) => [series.name, figures(series)]));
+  for (const series of all) {
+    const own = byName.get(series.name) as ReturnType<typeof figures>;
+    const base = series.floor === null ? undefined : byName.get(series.floor);
+    const ratio = base === undefined ? "" : `${(own.rps / base.rps).toFixed(2)}, ${(own.cpu / base.cpu).toFixed(2)}x`;
+    console.log(
+      `${series.name.padEnd(38)} ${own.rps.toFixed(0).padStart(9)} ${own.p50.toFixed(1).padStart(5)} ms ${own.p99.toFixed(1).padStart(5)} ms ${own.cpu.toFixed(2).padStart(6)} ms   ${ratio.padEnd(20)} ${own.faults}`,
+    );
   }
+};
+
+/** Each slice of a round right after the slices it is compared with. */
+const runRounds = async (all: readonly Series[]): Promise<void> => {
+  for (const series of all) await load(series.url, (n) => series.next(500_000 + n), { seconds: 1, connections }); // warm code paths and caches alike
+  let from = 0;
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const series of all) {
+      process.stderr.write(`\r  round ${round}/${rounds}  ${series.name.padEnd(40)}`);
+      await runSlice(series, from);
+      from += 20_000;
+    }
+  }
+  process.stderr.write(`\r${" ".repeat(60)}\r`);
+};
+
+/** The routes beside the floor; `growth` asks the same service as it fills. */
+const measureService = async ({ state, bundledIn, vars, world }: Setting): Promise<void> => {
+  const { acme } = world;
   const floorScript = buildSync({ entryPoints: ["scripts/bench/floor-worker.ts"], bundle: true, write: false, format: "esm" })
     .outputFiles[0]?.text as string;
-
-  if (flags.only === "proofs") {
-    console.log(`${new Date().toISOString()}  ${cpus().length} x ${cpus()[0]?.model ?? "unknown CPU"}, Node ${process.version}`);
-    await measureProofs({ state, bundledIn, vars: quiet, logSizes: flags.log.split(",").map(Number), seconds, rounds, connections });
-    rmSync(state, { recursive: true, force: true });
-    return;
-  }
-  if (flags.only === "withdrawal") {
-    console.log(`${new Date().toISOString()}  ${cpus().length} x ${cpus()[0]?.model ?? "unknown CPU"}, Node ${process.version}`);
-    const keysFor = (db: D1Like): Promise<string[]> => apiKeys(db, acme, 20);
-    await measureWithdrawal({ state, bundledIn, vars: quiet, keysFor, samples: Number(flags.samples) });
-    rmSync(state, { recursive: true, force: true });
-    return;
-  }
   const began = performance.now();
-  const service: Runtime = await startRuntime({ port: 0, stateDir: join(state, "svc"), vars: quiet, bundledIn });
+  const service: Runtime = await startRuntime({ port: 0, stateDir: join(state, "svc"), vars, bundledIn });
   const startMs = performance.now() - began;
   const servicePid = runtimePids().at(-1) as string;
   const floor: Runtime = await startRuntime({
@@ -251,51 +272,58 @@ const main = async (): Promise<void> => {
       path: `/v1/certs/${pick(issued, n)}`,
       headers: bearer(n),
     })),
-  ].filter((series) => flags.only === undefined || series.name.includes(flags.only) || series.name.startsWith("floor"));
+  ].filter((series) => series.name.includes(flags.series) || series.name.startsWith("floor"));
 
-  console.log(
-    `${new Date().toISOString()}  ${cpus().length} x ${cpus()[0]?.model ?? "unknown CPU"}, Node ${process.version}, ${connections} connections, ${rounds} rounds of ${seconds} s each`,
-  );
-  for (const series of all) await load(series.url, (n) => series.next(500_000 + n), { seconds: 1, connections }); // warm code paths and caches alike
-  let from = 0;
-  for (let round = 1; round <= rounds; round += 1) {
-    for (const series of all) {
-      process.stderr.write(`\r  round ${round}/${rounds}  ${series.name.padEnd(40)}`);
-      await runSlice(series, from);
-      from += 20_000;
-    }
+  if (measures("requests")) {
+    console.log(`requests         ${connections} connections, ${rounds} rounds of ${seconds} s each`);
+    await runRounds(all);
+    printRounds(all);
+    console.log(`\nstart            ${startMs.toFixed(0)} ms to migrated and listening`);
+    console.log(sizeLine("Worker bundle", join(bundledIn, "index.js")));
+    console.log(sizeLine("svc.js", "dist/assets/v1/svc.js"));
   }
-  process.stderr.write(`\r${" ".repeat(60)}\r`);
-
-  console.log(`\n${"".padEnd(38)}     req/s      p50      p99   CPU/req   of floor (rate, CPU)   not 2xx`);
-  const byName = new Map(all.map((series) => [series.name, figures(series)]));
-  for (const series of all) {
-    const own = byName.get(series.name) as ReturnType<typeof figures>;
-    const base = series.floor === null ? undefined : byName.get(series.floor);
-    const ratio = base === undefined ? "" : `${(own.rps / base.rps).toFixed(2)}, ${(own.cpu / base.cpu).toFixed(2)}x`;
-    console.log(
-      `${series.name.padEnd(38)} ${own.rps.toFixed(0).padStart(9)} ${own.p50.toFixed(1).padStart(5)} ms ${own.p99.toFixed(1).padStart(5)} ms ${own.cpu.toFixed(2).padStart(6)} ms   ${ratio.padEnd(20)} ${own.faults}`,
-    );
-  }
-  // A runtime of its own: what the other series left behind would be counted otherwise.
-  const fresh = await startRuntime({ port: 0, stateDir: join(state, "memory"), vars: quiet, bundledIn });
-  const freshPid = runtimePids().at(-1) as string;
-  await seedDemo(await fresh.database(), world, Date.now());
-  const memory = await memoryUnderLoad({ url: fresh.url, pid: freshPid }, acme, origin, Number(flags.memory));
-  await fresh.dispose();
-  console.log(
-    `\nmemory           at most ${memory.consent.toFixed(0)} MiB resident in ${flags.memory} s of submissions, ${memory.hostile.toFixed(0)} MiB in 40 bodies of 10 MB (${memory.refused} refused with 413)`,
-  );
-  console.log(`start            ${startMs.toFixed(0)} ms to migrated and listening`);
-  console.log(sizeLine("Worker bundle", join(bundledIn, "index.js")));
-  console.log(sizeLine("svc.js", "dist/assets/v1/svc.js"));
-  if (flags.seed !== undefined) {
-    const sizes = flags.seed.split(",").map(Number);
+  if (measures("growth")) {
+    const sizes = (flags.seed ?? "1000,50000").split(",").map(Number);
     await measureGrowth({ runtime: service, pid: servicePid, business: acme, keys, sizes });
   }
   await service.dispose();
   await floor.dispose();
-  await events();
+};
+
+/** A runtime of its own: what other sections left behind would be counted otherwise. */
+const measureMemory = async ({ state, bundledIn, vars, world }: Setting): Promise<void> => {
+  const fresh = await startRuntime({ port: 0, stateDir: join(state, "memory"), vars, bundledIn });
+  const pid = runtimePids().at(-1) as string;
+  await seedDemo(await fresh.database(), world, Date.now());
+  const memory = await memoryUnderLoad({ url: fresh.url, pid }, world.acme, "https://www.example.com", Number(flags.memory));
+  await fresh.dispose();
+  console.log(
+    `\nmemory           at most ${memory.consent.toFixed(0)} MiB resident in ${flags.memory} s of submissions, ${memory.hostile.toFixed(0)} MiB in 40 bodies of 10 MB (${memory.refused} refused with 413)`,
+  );
+};
+
+const main = async (): Promise<void> => {
+  ensureDevVars();
+  const settings = localSettings();
+  await buildAssets();
+  const state = mkdtempSync(join(tmpdir(), "svc-bench-"));
+  const bundledIn = join(state, "bundle");
+  bundleWorker(bundledIn);
+  const vars = { ...settings.vars, DEV_RATE_SCALE: "1000000" };
+  const seed = settings.vars.ISSUER_KEY as string;
+  const world = demoWorld(seed);
+  const setting: Setting = { state, bundledIn, vars, world };
+  const keysFor =
+    (count: number) =>
+    (db: D1Like): Promise<string[]> =>
+      apiKeys(db, world.acme, count);
+  console.log(`${new Date().toISOString()}  ${cpus().length} x ${cpus()[0]?.model ?? "unknown CPU"}, Node ${process.version}`);
+  if (measures("requests") || measures("growth")) await measureService(setting);
+  if (measures("memory")) await measureMemory(setting);
+  if (measures("events")) await measureEvents({ stateDir: join(state, "events"), bundledIn, vars, seed, keysFor: keysFor(50) }); // 6,000 requests a minute
+  if (measures("proofs"))
+    await measureProofs({ state, bundledIn, vars, logSizes: flags.log.split(",").map(Number), seconds, rounds, connections });
+  if (measures("withdrawal")) await measureWithdrawal({ state, bundledIn, vars, keysFor: keysFor(20), samples: Number(flags.samples) });
   rmSync(state, { recursive: true, force: true });
 };
 
