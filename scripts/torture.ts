@@ -1,10 +1,94 @@
-// `npm run torture`: the storms of the test suite at full length, with the service killed twenty times under submissions and
-// eight times under events.
-import { spawnSync } from "node:child_process";
+// `npm run torture`: the storms of the test suite at full length, one after the other. `npm test` runs the same tests in a short form.
+//   npm run torture                  all of them, most of an hour on two cores
+//   npm run torture -- hour lanes    these only
+// A setting of a storm that is given in the environment stays: OUTAGE_MS=5000 npm run torture -- outage
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 
-const files = ["test/flows/kill.test.ts", "test/flows/events-kill.test.ts"];
-const { status } = spawnSync(process.execPath, ["node_modules/vitest/vitest.mjs", "run", "--project", "node", ...files], {
-  stdio: "inherit",
-  env: { ...process.env, KILL_ROUNDS: process.env.KILL_ROUNDS ?? "20", EVENT_KILLS: process.env.EVENT_KILLS ?? "8" },
-});
-process.exit(status ?? 1);
+interface Storm {
+  readonly does: string;
+  readonly project: "node" | "workerd";
+  readonly file: string;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+const storms: Readonly<Record<string, Storm>> = {
+  kills: {
+    does: "the service killed twenty times under submissions and withdrawals",
+    project: "node",
+    file: "test/flows/kill.test.ts",
+    settings: { KILL_ROUNDS: "20" },
+  },
+  events: {
+    does: "the service killed eight times under six hundred events (W1)",
+    project: "node",
+    file: "test/flows/events-kill.test.ts",
+    settings: { EVENT_KILLS: "8" },
+  },
+  outage: {
+    does: "a database that refuses every write for thirty seconds (W6)",
+    project: "node",
+    file: "test/flows/database-outage.test.ts",
+    settings: { OUTAGE_MS: "30000" },
+  },
+  hour: {
+    does: "a ledger that is down for an hour at fifty statements a second (O2)",
+    project: "workerd",
+    file: "test/jobs/anchoring-hour.test.ts",
+    settings: { ANCHORS_A_SECOND: "50" },
+  },
+  lanes: {
+    does: "ten thousand alarms of a lane, and of two side by side (W31)",
+    project: "workerd",
+    file: "test/durable-objects/lane-soak.test.ts",
+    settings: { SOAK_ALARMS: "10000" },
+  },
+  bytes: {
+    does: "every byte of an evidence pack changed (T1)",
+    project: "node",
+    file: "test/core/verifier/every-byte.test.ts",
+    settings: { BYTE_STEP: "1" },
+  },
+};
+
+/** The service's own log, the heading that vitest gives to each line of it, and what the runtime says of hosts that are not there. */
+const noise = new RegExp(`^(?:${String.fromCharCode(27)}\\[\\d+m)*(?:\\{"|std(?:out|err)\\b|e = |stack: |$)`);
+
+const print = (stream: Readable): void => {
+  createInterface({ input: stream }).on("line", (text) => {
+    if (!noise.test(text)) console.log(text);
+  });
+};
+
+const run = ({ project, file, settings }: Storm): Promise<boolean> =>
+  new Promise((resolve) => {
+    const child = spawn(
+      process.execPath,
+      ["node_modules/vitest/vitest.mjs", "run", "--silent=false", "--reporter=verbose", "--project", project, file],
+      { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...settings, ...given(settings) } },
+    );
+    print(child.stdout);
+    print(child.stderr);
+    child.on("close", (status) => resolve(status === 0));
+  });
+
+const given = (settings: Storm["settings"]): Record<string, string> =>
+  Object.fromEntries(Object.keys(settings).flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => storms[name] === undefined);
+if (unknown.length > 0) {
+  console.error(`torture: ${unknown.join(", ")}: not one of ${Object.keys(storms).join(", ")}.`);
+  process.exit(2);
+}
+const failed: string[] = [];
+for (const [name, storm] of Object.entries(storms)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  const began = performance.now();
+  console.log(`\n${name}: ${storm.does}`);
+  if (!(await run(storm))) failed.push(name);
+  console.log(`${name}: ${failed.includes(name) ? "FAILED" : "passed"} in ${Math.round((performance.now() - began) / 1_000)} s`);
+}
+if (failed.length > 0) console.error(`\nFailed: ${failed.join(", ")}.`);
+process.exit(failed.length === 0 ? 0 : 1);

@@ -1,10 +1,12 @@
-// A lane through a day of everything at once: events, receivers that fail, hang up and come back, processes that end, endpoints that
-// are switched off and on. After every step it must know when to go on, and at the end nothing may be left.
+// Lanes through days of everything at once: events, receivers that fail, hang up and come back, processes that end, endpoints that
+// are switched off and on, hours in which nothing runs. After every step a lane must know when to go on and keep no more than it
+// should, and at the end nothing may be left. SOAK_ALARMS is how many alarms each runs (npm run torture sets 10,000).
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { dayMs, hourMs, minuteMs } from "../../core/time.ts";
 import { hasDeliveryTables, nextDueAt, type DeliveryRow } from "../../durable-objects/delivery-tables.ts";
 import {
-  alarmOf,
   commitEvents,
   in2030,
   logs,
@@ -12,9 +14,14 @@ import {
   playReceivers,
   register,
   runAlarm,
+  runAlarmsUntil,
   sequenceOf,
   type LaneStub,
+  type Post,
 } from "../support/events.ts";
+import { progressOf } from "../support/progress.ts";
+
+const wantedAlarms = Number(env.SOAK_ALARMS);
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"] });
@@ -31,69 +38,136 @@ const drawn = (seed: number) => (): number => {
   return seed / 2 ** 32;
 };
 
+const keptMs = { success: 30 * dayMs, abandoned: 90 * dayMs } as const;
+
 const rowsOf = (lane: LaneStub): Promise<DeliveryRow[]> =>
   runInDurableObject(lane, (_, { storage: { sql } }) => sql.exec<DeliveryRow>("SELECT * FROM delivery ORDER BY seq").toArray());
-const dueOf = (lane: LaneStub): Promise<number | null> =>
-  runInDurableObject(lane, (_, { storage: { sql } }) => (hasDeliveryTables(sql) ? nextDueAt(sql) : null));
 
-test.each([1, 3])("W31: a day of it leaves nothing undone and never sleeps over what is due (%i)", { timeout: 120_000 }, async (seed) => {
-  const next = drawn(seed);
-  let mood = 0;
-  const posts = playReceivers(() => {
-    const fate = next();
-    if (fate < mood / 2) throw new TypeError("Network connection lost.");
-    return new Response(null, { status: fate < mood ? 500 + Math.floor(next() * 5) : 200 });
+/** When the lane has something to do, when it will look, and how many rows it has kept for too long. */
+interface LaneState {
+  readonly due: number | null;
+  readonly alarm: number | null;
+  readonly overdue: number;
+}
+const stateOf = (lane: LaneStub): Promise<LaneState> =>
+  runInDurableObject(lane, async (_, { storage }) => {
+    const { sql } = storage;
+    const alarm = await storage.getAlarm();
+    if (!hasDeliveryTables(sql)) return { due: null, alarm, overdue: 0 };
+    const { overdue } = sql
+      .exec<{ overdue: number }>(
+        "SELECT COUNT(*) AS overdue FROM delivery WHERE (status = 'success' AND ended_at <= ?) OR (status = 'abandoned' AND ended_at <= ?)",
+        Date.now() - keptMs.success,
+        Date.now() - keptMs.abandoned,
+      )
+      .one();
+    return { due: nextDueAt(sql), alarm, overdue };
   });
-  const business = await newBusiness();
-  const log = logs.getByName(business);
-  const { id, lane } = await register(business, "https://hook1.merchant-tests.com/");
-  let disabled = false;
-  const endOfDay = in2030 + 86_400_000;
-  for (let step = 0; Date.now() < endOfDay && step < 400; step += 1) {
-    const choice = next();
-    if (choice < 0.35) {
-      await commitEvents(business, 1 + Math.floor(next() * 4));
-      await log.drain();
-    } else if (choice < 0.45) {
-      mood = next() < 0.4 ? 0 : next();
-    } else if (choice < 0.5) {
-      await evictDurableObject(lane);
-    } else if (choice < 0.54) {
-      disabled = !disabled;
-      await log.changeEndpoint(id, { status: disabled ? "disabled" : "enabled" });
-    } else {
-      const alarm = await alarmOf(lane);
-      if (alarm === null) vi.setSystemTime(Date.now() + 60_000);
-      else {
-        vi.setSystemTime(Math.max(Date.now(), alarm));
-        await runAlarm(lane);
+
+/** An endpoint, and how its receiver feels: 0 answers everything, 1 nothing. */
+interface Soaked {
+  readonly id: string;
+  readonly lane: LaneStub;
+  readonly host: string;
+  mood: number;
+  disabled: boolean;
+}
+
+interface Answered extends Post {
+  readonly isDelivered: boolean;
+}
+
+const pauses = [minuteMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs];
+
+test.each([
+  [1, 1],
+  [3, 1],
+  [7, 2],
+])(
+  "W31: days of it leave nothing undone, nothing kept for too long, and no lane asleep over what is due (seed %i, endpoints %i)",
+  {
+    timeout: hourMs,
+  },
+  async (seed, count) => {
+    const next = drawn(seed);
+    const business = await newBusiness();
+    const log = logs.getByName(business);
+    const endpoints: Soaked[] = [];
+    const answered = new Map<string, Answered[]>();
+    playReceivers((post) => {
+      const { host } = new URL(post.url);
+      const mood = endpoints.find((one) => one.host === host)?.mood ?? 0;
+      const fate = next();
+      const key = `${host} ${post.headers.get("svc-event-id")}`;
+      answered.set(key, [...(answered.get(key) ?? []), { ...post, isDelivered: fate >= mood }]);
+      if (fate < mood / 2) throw new TypeError("Network connection lost.");
+      return new Response(null, { status: fate < mood ? 500 + Math.floor(next() * 5) : 200 });
+    });
+    for (let n = 1; n <= count; n += 1) {
+      const host = `hook${n}.merchant-tests.com`;
+      endpoints.push({ ...(await register(business, `https://${host}/`)), host, mood: 0, disabled: false });
+    }
+    const toggle = async (one: Soaked): Promise<void> => {
+      one.disabled = !one.disabled;
+      await log.changeEndpoint(one.id, { status: one.disabled ? "disabled" : "enabled" });
+    };
+    /** Runs the alarm that is due first; false when there is none. */
+    const runFirst = async (): Promise<boolean> => {
+      const states = await Promise.all(endpoints.map(async ({ lane }) => ({ lane, ...(await stateOf(lane)) })));
+      const [first] = states.flatMap(({ lane, alarm }) => (alarm === null ? [] : [{ lane, alarm }])).sort((a, b) => a.alarm - b.alarm);
+      if (first === undefined) return false;
+      vi.setSystemTime(Math.max(Date.now(), first.alarm));
+      await runAlarm(first.lane);
+      expect((await stateOf(first.lane)).overdue).toBe(0);
+      return true;
+    };
+
+    const progress = progressOf(`W31, seed ${seed}, endpoints ${count}`, wantedAlarms);
+    for (let ran = 0; ran < wantedAlarms; ) {
+      const choice = next();
+      const one = endpoints[Math.floor(next() * count)] as Soaked;
+      if (choice < 0.2) {
+        await commitEvents(business, 1 + Math.floor(next() * 6));
+        await log.drain();
+      } else if (choice < 0.28) one.mood = next() < 0.4 ? 0 : next();
+      else if (choice < 0.32) await evictDurableObject(one.lane);
+      else if (choice < 0.36) await toggle(one);
+      else if (choice < 0.38) vi.setSystemTime(Date.now() + Math.floor(next() * 12 * hourMs));
+      else if (await runFirst()) ran += 1;
+      else vi.setSystemTime(Date.now() + minuteMs);
+      progress(ran);
+      for (const { lane } of endpoints) {
+        const { due, alarm } = await stateOf(lane);
+        if (due !== null) expect(alarm ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(Math.max(due, Date.now()) + 2_000);
       }
     }
-    const [due, alarm] = [await dueOf(lane), await alarmOf(lane)];
-    if (due !== null) expect(alarm === null ? Number.POSITIVE_INFINITY : alarm).toBeLessThanOrEqual(Math.max(due, Date.now()) + 2_000);
-  }
-
-  mood = 0;
-  if (disabled) await log.changeEndpoint(id, { status: "enabled" });
-  for (let alarm = await alarmOf(lane); alarm !== null; alarm = await alarmOf(lane)) {
-    vi.setSystemTime(Math.max(Date.now(), alarm));
-    await runAlarm(lane);
-  }
-  const events = await sequenceOf(business);
-  const rows = await rowsOf(lane);
-  expect(rows.map(({ seq }) => seq)).toEqual(events.map(({ seq }) => seq));
-  expect(rows.length).toBeGreaterThan(100);
-  expect(new Set(rows.map(({ status }) => status))).toEqual(
-    new Set(rows.some(({ status }) => status === "abandoned") ? ["success", "abandoned"] : ["success"]),
-  );
-  const pauses = [60_000, 300_000, 1_800_000, 7_200_000];
-  for (const row of rows) {
-    const sent = posts.filter(({ headers }) => headers.get("svc-delivery-id") === row.id);
-    expect(sent.length).toBe(row.attempt);
-    expect(row.status === "abandoned" ? row.attempt : 5).toBe(5);
-    for (const [at, post] of sent.entries()) {
-      const before = sent[at - 1];
-      if (before !== undefined) expect(post.at - before.at).toBeGreaterThanOrEqual(pauses[at - 1] as number);
+    for (const one of endpoints) {
+      one.mood = 0;
+      if (one.disabled) await toggle(one);
     }
-  }
-});
+    for (const { lane } of endpoints) await runAlarmsUntil(lane);
+
+    const events = await sequenceOf(business);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
+    expect(events.length).toBeGreaterThan(wantedAlarms);
+    for (const { lane, host } of endpoints) {
+      const rows = new Map((await rowsOf(lane)).map((row) => [row.seq, row]));
+      for (const event of events) {
+        const posts = answered.get(`${host} ${event.id}`) ?? [];
+        expect(posts.length).toBeGreaterThan(0);
+        expect(posts.length).toBeLessThanOrEqual(5);
+        expect(posts.slice(0, -1).some(({ isDelivered }) => isDelivered)).toBe(false); // nothing goes out again once it was taken
+        for (const [at, post] of posts.slice(1).entries())
+          expect(post.at - (posts[at] as Post).at).toBeGreaterThanOrEqual(pauses[at] as number);
+        const wasDelivered = posts.at(-1)?.isDelivered === true;
+        expect(wasDelivered || posts.length === 5).toBe(true);
+        const row = rows.get(event.seq);
+        const age = Date.now() - (posts.at(-1) as Post).at;
+        if (row === undefined) expect(age).toBeGreaterThanOrEqual(keptMs[wasDelivered ? "success" : "abandoned"]);
+        else expect(row).toMatchObject({ status: wasDelivered ? "success" : "abandoned", attempt: posts.length, due: null });
+      }
+    }
+    const days = (Date.now() - in2030) / dayMs;
+    console.log(`W31, seed ${seed}, endpoints ${count}: ${wantedAlarms} alarms in ${days.toFixed(1)} days, ${events.length} events each`);
+  },
+);

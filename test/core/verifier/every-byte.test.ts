@@ -1,0 +1,90 @@
+// Every byte of a whole pack, changed in three ways: found wherever it lies, by a check that has a name. BYTE_STEP takes every
+// so-manieth byte only; 1, as `npm run torture` sets it, leaves none out. tamper.test.ts holds what is drawn, and says by which check.
+import { expect, test } from "vitest";
+import { evidenceZip, packFiles } from "../../../core/certificates/evidence-pack.ts";
+import { checkIds, type Report } from "../../../verifier/checks.ts";
+import { remembering, webCrypto } from "../../../verifier/crypto.ts";
+import { trustOf } from "../../../verifier/trust.ts";
+import { noDemands, verifyPack } from "../../../verifier/verify-pack.ts";
+import { progressOf } from "../../support/progress.ts";
+import { issuer, trustDocument, worldOf } from "./evidence.ts";
+import { flipped, relisted, resigned, zipped, type Files } from "./repack.ts";
+
+const step = Number(process.env.BYTE_STEP ?? "499");
+const masks = [0x01, 0x20, 0x80] as const; // the last bit, the case of a letter, the bit that text never sets
+type Masks = (at: number) => readonly number[];
+const inThreeWays: Masks = () => masks;
+const inOneWay: Masks = (at) => [masks[at % masks.length] as number]; // where all three would take an hour
+const trust = trustOf(trustDocument);
+const { parts } = await worldOf({ isRevoked: true });
+const pack = await packFiles(parts);
+const zip = await evidenceZip(parts);
+const crypto = remembering(webCrypto); // most signatures are the same in every changed pack: checked once
+
+type IsFound = (report: Report) => boolean;
+/** A check failed, and it has a name. */
+const isInvalid: IsFound = ({ verdict, failed }) => verdict === "invalid" && (checkIds as readonly string[]).includes(failed ?? "");
+/** Also found where a check misses something: a witness's line under another name is that of somebody unknown. */
+const isNotValid: IsFound = (report) => isInvalid(report) || (report.verdict === "incomplete" && report.missing.length > 0);
+
+const placesIn = (bytes: Uint8Array): number[] => Array.from({ length: Math.ceil(bytes.length / step) }, (_, at) => at * step);
+
+/** Each changed byte that the verifier did not find. */
+const missedAmong = async (
+  what: string,
+  files: ReadonlyMap<string, Uint8Array>,
+  packed: (path: string, changed: Uint8Array) => Promise<Uint8Array> | Uint8Array,
+  masksAt: Masks = inThreeWays,
+  isFound: IsFound = isInvalid,
+): Promise<string[]> => {
+  const total = [...files.values()].reduce((sum, bytes) => sum + placesIn(bytes).flatMap(masksAt).length, 0);
+  const progress = progressOf(what, total);
+  const missed: string[] = [];
+  let done = 0;
+  for (const [path, bytes] of files) {
+    for (const at of placesIn(bytes)) {
+      for (const mask of masksAt(at)) {
+        const report = await verifyPack(await packed(path, flipped(bytes, at, mask)), { ...noDemands, trust }, crypto);
+        if (!isFound(report)) missed.push(`${path} ${at} ${mask}: ${report.verdict}`);
+        done += 1;
+        progress(done);
+      }
+    }
+  }
+  console.log(`${what}: ${done} changes, ${missed.length} not found`);
+  return missed;
+};
+
+const hour = 3_600_000;
+const isManifest = (path: string): boolean => path === "manifest.json" || path.startsWith("MANIFEST.");
+/** What somebody besides the issuer vouches for, or the fingerprint binds. */
+const isBound = (path: string): boolean =>
+  /^(?:fingerprint\/|subject\/|policies\/.*txt$|anchors\/.*(?:statement\.json|proof|checkpoint\.txt)$|audit\/)/.test(path);
+const only = (keep: (path: string) => boolean): Files => new Map([...pack].filter(([path]) => keep(path)));
+const withFile = (path: string, changed: Uint8Array): Files => new Map(pack).set(path, changed);
+
+test("every byte of the zip, in three ways (T1)", { timeout: hour }, async () => {
+  expect(await missedAmong("bytes of the zip", new Map([["evidence.zip", zip]]), (_, changed) => changed)).toEqual([]);
+});
+
+test("every byte of every file, in three ways, zipped again (T1)", { timeout: hour }, async () => {
+  expect(await missedAmong("bytes of files, zipped again", pack, (path, changed) => zipped(withFile(path, changed)))).toEqual([]);
+});
+
+test("every byte of every file, in one way each, listed and zipped again (T1)", { timeout: hour }, async () => {
+  const listed = only((path) => !isManifest(path)); // listing again would undo a change of the lists
+  const missed = await missedAmong(
+    "bytes of files, listed again",
+    listed,
+    (path, changed) => zipped(relisted(withFile(path, changed))),
+    inOneWay,
+  );
+  expect(missed).toEqual([]);
+});
+
+test("every byte that the fingerprint, a log or a witness binds, in one way each, signed again by the issuer himself (T1)", {
+  timeout: hour,
+}, async () => {
+  const packed = async (path: string, changed: Uint8Array) => zipped(await resigned(withFile(path, changed), issuer));
+  expect(await missedAmong("bytes of bound files, signed again", only(isBound), packed, inOneWay, isNotValid)).toEqual([]);
+});

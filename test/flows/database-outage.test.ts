@@ -1,0 +1,179 @@
+// The database refuses every write for a while, in the middle of submissions and withdrawals: the lock on its file is taken from
+// outside. Whoever asks meanwhile is told so, nothing is done by halves, and afterwards nothing is missing: not a record, not a
+// statement, not an event. OUTAGE_MS is how long it lasts (npm run torture sets 30,000).
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventPage, registerEndpoint, type Place, type PlacedEvent } from "../../scripts/bench/producer.ts";
+import { consentRequest } from "../../scripts/bench/submission.ts";
+import { demoWorld } from "../../scripts/demo-world.ts";
+import { builtWorker } from "../support/local-service.ts";
+import { testVars, worldSecret } from "../support/local-vars.ts";
+import { progressOf } from "../support/progress.ts";
+
+const outageMs = Number(process.env.OUTAGE_MS ?? "2000");
+const aroundMs = Math.max(1_000, outageMs / 10); // of the same load before and after it
+const clients = 6;
+const { acme } = demoWorld(worldSecret);
+const state = mkdtempSync(join(tmpdir(), "svc-outage-"));
+const received = new Set<string>();
+let receiver: Server;
+let child: ChildProcess | null = null;
+let url = "";
+let endpointAt = "";
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+beforeAll(async () => {
+  const bundle = await builtWorker();
+  receiver = createServer((request, response) => {
+    received.add(String(request.headers["svc-event-id"]));
+    request.resume();
+    request.on("end", () => response.writeHead(200).end());
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+  endpointAt = `127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  const started = spawn(process.execPath, ["test/support/events-child.ts", state, bundle, endpointAt, "1000"], {
+    detached: true,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  child = started;
+  url = await new Promise<string>((resolve, reject) => {
+    started.once("exit", () => reject(new Error("the service ended before it listened")));
+    createInterface({ input: started.stdout as NodeJS.ReadableStream }).on("line", (line) => {
+      if (line.startsWith('{"url"')) resolve((JSON.parse(line) as { url: string }).url);
+    });
+  });
+});
+
+afterAll(() => {
+  if (child !== null) process.kill(-(child.pid as number), "SIGKILL");
+  receiver.close();
+  rmSync(state, { recursive: true, force: true });
+});
+
+const openDatabase = (): DatabaseSync => {
+  const folder = join(state, "v3", "d1", "miniflare-D1DatabaseObject");
+  const file = readdirSync(folder).find((name) => /^[0-9a-f]{64}\.sqlite$/.test(name));
+  if (file === undefined) throw new Error("no database file");
+  return new DatabaseSync(join(folder, file), { timeout: 5_000 });
+};
+
+interface Answered {
+  readonly from: number;
+  readonly to: number;
+  readonly status: number;
+}
+const answers: Answered[] = [];
+
+interface Issued {
+  readonly cert_id: string;
+  readonly manage_url: string;
+}
+
+/** Asks until it is answered with something else than trouble of the service, as a page and a person do. */
+const insist = async (path: string, init: RequestInit): Promise<{ readonly status: number; readonly data: Issued }> => {
+  for (;;) {
+    const from = performance.now();
+    const response = await fetch(`${url}${path}`, init);
+    const { data } = (await response.json()) as { data: Issued };
+    answers.push({ from, to: performance.now(), status: response.status });
+    if (response.status < 500) return { status: response.status, data };
+    await pause(100);
+  }
+};
+
+let serial = 0;
+const issueAndWithdraw = async (): Promise<string> => {
+  const { headers, body } = consentRequest(acme, "https://www.example.com", serial++);
+  const issued = await insist("/v1/consent", { method: "POST", headers: { ...headers }, body: body as string });
+  expect([200, 201]).toContain(issued.status);
+  const { cert_id, manage_url } = issued.data;
+  const withdrawn = await insist(`/v1/certs/${cert_id}/opt-out/manage`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "cf-connecting-ip": `10.200.${(serial >> 8) & 255}.${serial & 255}` },
+    body: JSON.stringify({ token: manage_url.split("#m=")[1] }),
+  });
+  expect([200, 409]).toContain(withdrawn.status); // 409: done by a request whose answer said trouble
+  return cert_id;
+};
+
+const sequence = async (place: Place): Promise<PlacedEvent[]> => {
+  const events: PlacedEvent[] = [];
+  for (let cursor = 0; ; ) {
+    const page = await eventPage(place, cursor, 500);
+    events.push(...page.events);
+    if (page.readTo >= page.head) return events;
+    cursor = page.readTo;
+  }
+};
+
+test("W6: a database that fails for a while costs answers, and nothing that was answered or begun", {
+  timeout: 120_000 + 2 * outageMs,
+}, async () => {
+  const place: Place = { url, vars: testVars, business: acme.id };
+  await registerEndpoint(place, `http://${endpointAt}/hook`);
+  const done: string[] = [];
+  let running = true;
+  const client = async (): Promise<void> => {
+    while (running) {
+      done.push(await issueAndWithdraw());
+      await pause(20);
+    }
+  };
+  const storm = Promise.all(Array.from({ length: clients }, client));
+  await pause(aroundMs);
+
+  const db = openDatabase();
+  db.exec("BEGIN EXCLUSIVE");
+  const lockedAt = performance.now();
+  const progress = progressOf("W6, milliseconds of outage", outageMs);
+  while (performance.now() - lockedAt < outageMs) {
+    await pause(100);
+    progress(Math.round(performance.now() - lockedAt));
+  }
+  const openedAt = performance.now();
+  db.exec("ROLLBACK");
+  await pause(aroundMs);
+  running = false;
+  await storm;
+
+  const inOutage = answers.filter(({ from, to }) => from > lockedAt && to < openedAt);
+  expect(inOutage.length).toBeGreaterThan(clients);
+  expect([...new Set(inOutage.map(({ status }) => status))]).toEqual([503]);
+
+  const count = (sql: string): number => Number((db.prepare(sql).get() as { n: number }).n);
+  const all = done.length;
+  expect(all).toBeGreaterThan(clients);
+  await expect.poll(async () => (await sequence(place)).length, { timeout: 60_000 }).toBe(all);
+  const events = await sequence(place);
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
+  expect(new Set(events.map(({ id }) => id)).size).toBe(all);
+  await expect.poll(() => received.size, { timeout: 60_000 }).toBe(all);
+  expect([...received].sort()).toEqual(events.map(({ id }) => id).sort());
+
+  expect(new Set(done).size).toBe(all);
+  for (const sql of [
+    "SELECT COUNT(*) AS n FROM certificates",
+    "SELECT COUNT(*) AS n FROM certificates WHERE status = 'revoked'",
+    "SELECT COUNT(*) AS n FROM withdrawals",
+    "SELECT SUM(revoked) AS n FROM purposes",
+    "SELECT COUNT(*) AS n FROM idempotency",
+    "SELECT COUNT(*) AS n FROM audit_outbox WHERE type = 'certificate.issued'",
+    "SELECT COUNT(*) AS n FROM audit_outbox WHERE type = 'certificate.revoked'",
+    "SELECT COUNT(*) AS n FROM anchors WHERE event = 'certificate.issued'",
+    "SELECT COUNT(*) AS n FROM anchors WHERE event = 'certificate.revoked'",
+  ])
+    expect(count(sql), sql).toBe(all);
+  await expect.poll(() => count("SELECT COUNT(*) AS n FROM audit_outbox WHERE drained_at IS NULL"), { timeout: 60_000 }).toBe(0);
+  await expect.poll(() => count("SELECT COUNT(*) AS n FROM anchors WHERE status <> 'anchored'"), { timeout: 60_000 }).toBe(0);
+  expect(count("SELECT COUNT(*) AS n FROM event_outbox")).toBe(0);
+  db.close();
+  console.log(`W6: ${all} certificates issued and withdrawn around ${outageMs} ms of outage, ${inOutage.length} answers of 503 in it`);
+});

@@ -1,0 +1,135 @@
+// An hour without the ledger at full load: statements come in all the while, the ledger is asked ever less often, and when it is back
+// everything is anchored once, oldest first. ANCHORS_A_SECOND is the load (npm run torture sets 50: 180,000 statements).
+import { env } from "cloudflare:workers";
+import { beforeAll, expect, test } from "vitest";
+import { sha256Hex } from "../../core/hash.ts";
+import { anchorStatement } from "../../core/ledger/statement.ts";
+import { hourMs, minuteMs, secondMs, type Instant } from "../../core/time.ts";
+import { scheduled } from "../../workers/jobs/scheduled.ts";
+import { submitAnchors } from "../../workers/operations/ledger.ts";
+import { base, ledgerNamed, platformWith } from "../support/anchoring.ts";
+import { progressOf } from "../support/progress.ts";
+
+const aMinute = Math.round(Number(env.ANCHORS_A_SECOND) * 60);
+const { ledger } = base.config;
+/** One audit log, nobody who attests: four windows are four statements. */
+const only = { config: { ...base.config, auditKeys: new Map([[0, base.config.auditKeys.get(0) ?? []]]) }, attestors: [] };
+
+const counted = async (sql: string): Promise<number> => (await env.DB.prepare(sql).first<number>("n")) ?? 0;
+const waitingSql = "SELECT COUNT(*) AS n FROM anchors WHERE status <> 'anchored'";
+
+const rowsAStatement = 500; // some 200 KB of JSON, far from the 2 MB a value may have
+
+/** The rows that so many certificates would have committed. */
+const addStatements = async (from: number, count: number, at: Instant): Promise<void> => {
+  for (let done = 0; done < count; done += rowsAStatement) {
+    const rows = Array.from({ length: Math.min(rowsAStatement, count - done) }, (_, one) => {
+      const entityId = `cc_00${String(from + done + one).padStart(24, "0")}`;
+      const fingerprint = sha256Hex(entityId);
+      const statement = anchorStatement({ event: "certificate.issued", entityId, fingerprint, originDomain: "www.example.com", at });
+      return [`hour-${from + done + one}`, entityId, statement, sha256Hex(statement)];
+    });
+    await env.DB.prepare(
+      `INSERT INTO anchors (id, ledger_id, kind, entity_id, event, statement, entry_hash, next_at, created_at)
+       SELECT j.value ->> 0, ?2, 'event', j.value ->> 1, 'certificate.issued', j.value ->> 2, j.value ->> 3, ?3, ?3 FROM json_each(?1) j`,
+    )
+      .bind(JSON.stringify(rows), ledger.id, at)
+      .run();
+  }
+};
+
+interface Anchored {
+  readonly ord: number;
+  readonly place: number;
+}
+
+/** Every row with its place in the ledger, in the order of the commits. */
+const places = async (): Promise<Anchored[]> => {
+  const all: Anchored[] = [];
+  for (let after = 0; ; ) {
+    const { results } = await env.DB.prepare(
+      `SELECT ord, CAST(substr(tx_ref, instr(tx_ref, '#') + 1) AS INTEGER) AS place FROM anchors
+       WHERE status = 'anchored' AND receipt IS NOT NULL AND ord > ? ORDER BY ord LIMIT 20000`,
+    )
+      .bind(after)
+      .all<Anchored & Record<string, number>>();
+    all.push(...results);
+    const last = results.at(-1);
+    if (last === undefined) return all;
+    after = last.ord;
+  }
+};
+
+beforeAll(async () => {
+  await env.DB.batch([env.DB.prepare("DELETE FROM anchors"), env.DB.prepare("DELETE FROM ledger_state")]);
+});
+
+test("an hour's statements wait for the ledger, and each is in it once, in order, as soon as it is back (O2)", {
+  timeout: hourMs,
+}, async () => {
+  const total = 60 * aMinute;
+  const name = crypto.randomUUID();
+  const start = Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs;
+  let now = start;
+  const asked: Instant[] = [];
+  const down = {
+    ...platformWith(
+      async () => {
+        asked.push(now);
+        return new Response("down", { status: 500 });
+      },
+      () => now,
+    ),
+    ...only,
+  };
+  const waiting = progressOf("O2, statements that wait", total);
+  for (let minute = 0; minute < 60; minute += 1) {
+    await addStatements(minute * aMinute, aMinute, now);
+    if (minute % 15 === 0) await scheduled(down, "*/15 * * * *", now);
+    for (let kick = 0; kick < 6; kick += 1) {
+      await submitAnchors(down); // a kick each ten seconds
+      now += 10 * secondMs;
+    }
+    waiting((minute + 1) * aMinute);
+  }
+  expect(await counted(waitingSql)).toBe(total + 4); // the four quarters' checkpoints, too
+  expect(await counted("SELECT COUNT(*) AS n FROM anchors WHERE tx_ref IS NOT NULL")).toBe(0);
+  // Five failures open the breaker; after that a single row asks, at growing distances up to a quarter of an hour.
+  const probes = [...new Set(asked)];
+  const late = probes.filter((at) => at >= start + 15 * minuteMs);
+  expect(late.length).toBeLessThanOrEqual(4);
+  for (const [at, probe] of late.slice(1).entries()) expect(probe - (late[at] as Instant)).toBeGreaterThanOrEqual(0.75 * 900 * secondMs);
+
+  // Back again. From here the clock goes on as time does, and each minute brings the cron.
+  const real = ledgerNamed(name);
+  const drainBegan = performance.now();
+  let minuteBegan = drainBegan;
+  const healed = { ...platformWith(real, () => Math.floor(now + performance.now() - minuteBegan)), ...only };
+  const drained = progressOf("O2, statements anchored", total);
+  let working = 0;
+  for (let left = total + 4, minute = 0; left > 0; minute += 1) {
+    expect(minute).toBeLessThan(120);
+    minuteBegan = performance.now();
+    await submitAnchors(healed);
+    const took = performance.now() - minuteBegan;
+    const before = left;
+    left = await counted(waitingSql);
+    if (left < before) working += took; // a minute in which the breaker was still open is no work
+    drained(total + 4 - left);
+    now += minuteMs;
+  }
+
+  const rows = await places();
+  expect(rows).toHaveLength(total + 4);
+  expect(new Set(rows.map(({ place }) => place)).size).toBe(total + 4);
+  // One statement asked whether the ledger is back. All others follow it in the order of their commits, and nothing besides.
+  const others = rows.filter(({ place }) => place > 0).map(({ place }) => place);
+  expect(others.filter((place, at) => place !== at + 1)).toEqual([]);
+  const note = await (await real(new Request(`https://${ledger.origin}/checkpoint`))).text();
+  expect(note.split("\n")[1]).toBe(String(total + 4));
+  expect(await counted("SELECT COUNT(*) AS n FROM anchors WHERE kind = 'checkpoint' AND status = 'anchored'")).toBe(4);
+  const rate = Math.round((total + 4) / (working / 1_000));
+  console.log(
+    `O2: ${total + 4} statements after an hour, asked ${probes.length} times in it (${late.length} after the first quarter), anchored at ${rate}/s`,
+  );
+});
