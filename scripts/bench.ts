@@ -195,7 +195,7 @@ const measureService = async ({ state, bundledIn, vars, world }: Setting): Promi
   const floorScript = buildSync({ entryPoints: ["scripts/bench/floor-worker.ts"], bundle: true, write: false, format: "esm" })
     .outputFiles[0]?.text as string;
   const began = performance.now();
-  const service: Runtime = await startRuntime({ port: 0, stateDir: join(state, "svc"), vars, bundledIn });
+  const service: Runtime = await startRuntime({ port: 0, stateDir: join(state, "svc"), vars, bundledIn, printsLog: false });
   const startMs = performance.now() - began;
   const servicePid = runtimePids().at(-1) as string;
   const floor: Runtime = await startRuntime({
@@ -292,7 +292,7 @@ const measureService = async ({ state, bundledIn, vars, world }: Setting): Promi
 
 /** A runtime of its own: what other sections left behind would be counted otherwise. */
 const measureMemory = async ({ state, bundledIn, vars, world }: Setting): Promise<void> => {
-  const fresh = await startRuntime({ port: 0, stateDir: join(state, "memory"), vars, bundledIn });
+  const fresh = await startRuntime({ port: 0, stateDir: join(state, "memory"), vars, bundledIn, printsLog: false });
   const pid = runtimePids().at(-1) as string;
   await seedDemo(await fresh.database(), world, Date.now());
   const memory = await memoryUnderLoad({ url: fresh.url, pid }, world.acme, "https://www.example.com", Number(flags.memory));

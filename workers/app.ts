@@ -49,21 +49,22 @@ export const securityHeaders: Readonly<Record<string, string>> = {
 
 /** Every answer carries its request id and the security headers; every request leaves one line in the log. */
 const framed: MiddlewareHandler<Api> = async (c, next) => {
-  const { services } = c.var;
+  const services = c.get("services");
   const start = services.clock();
   await next();
   const { headers } = c.res;
-  headers.set("X-Request-Id", c.var.requestId);
+  headers.set("X-Request-Id", c.get("requestId"));
   for (const [name, value] of Object.entries(securityHeaders)) if (!headers.has(name)) headers.set(name, value);
+  const { refused, principal, session } = c.var; // read once: the getter builds the whole object each time
   services.log.request({
-    request_id: c.var.requestId,
+    request_id: c.get("requestId"),
     method: c.req.method,
     route: routePath(c, -1),
     status: c.res.status,
     ms: services.clock() - start,
-    ...(c.var.refused !== undefined && { code: c.var.refused }),
-    ...(c.var.principal !== undefined && { business_id: c.var.principal.business.id, key_id: c.var.principal.keyId }),
-    ...(c.var.session?.realm === "business" && { business_id: c.var.session.business.id }),
+    ...(refused !== undefined && { code: refused }),
+    ...(principal !== undefined && { business_id: principal.business.id, key_id: principal.keyId }),
+    ...(session?.realm === "business" && { business_id: session.business.id }),
   });
 };
 

@@ -9,11 +9,20 @@ export interface NoteCrypto {
   readonly verifyEd25519: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => Promise<boolean>;
 }
 
-/** The same crypto, asked once for each signature: receipts of one batch all carry the same checkpoint. To be dropped with the batch. */
+/**
+ * The same crypto, asked once for each signature and each hash: receipts of one batch all carry the same checkpoint, and their
+ * proofs share all but the lowest nodes. To be dropped with the batch.
+ */
 export const verifyingOnce = (crypto: NoteCrypto): NoteCrypto => {
   const verdicts = new Map<string, Promise<boolean>>();
+  const hashes = new Map<string, Uint8Array>();
   return {
-    sha256: crypto.sha256,
+    sha256: (bytes) => {
+      const asked = base64Of(bytes);
+      const hash = hashes.get(asked) ?? crypto.sha256(bytes);
+      hashes.set(asked, hash);
+      return hash;
+    },
     verifyEd25519: (publicKey, message, signature) => {
       const asked = [publicKey, message, signature].map(base64Of).join(" ");
       const known = verdicts.get(asked);

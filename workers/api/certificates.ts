@@ -270,10 +270,10 @@ const circumstancesOf = (c: Context<Api>, byServer: boolean): Result<CaptureCirc
   if (subjectIp !== undefined && !isKnownIp(subjectIp)) return refuse("invalid_request", "X-Subject-IP: must be an IP address.");
   const subjectAgent = byServer ? c.req.header("x-subject-user-agent") : undefined;
   // Only Cloudflare's edge knows where an address is; a local runtime invents a place, and evidence must not.
-  const located = !byServer && c.var.services.config.environment === "production";
+  const located = !byServer && c.get("services").config.environment === "production";
   const geo: Geo = located ? ((c.req.raw as { cf?: Geo }).cf ?? {}) : {};
   return ok({
-    ip: subjectIp ?? c.var.ip,
+    ip: subjectIp ?? c.get("ip"),
     userAgent: printable(subjectAgent ?? c.req.header("user-agent") ?? ""),
     gpc: c.req.header("sec-gpc") === "1",
     capturedVia: !byServer && c.req.header("sec-fetch-mode") !== undefined ? "browser" : "server",
@@ -282,13 +282,13 @@ const circumstancesOf = (c: Context<Api>, byServer: boolean): Result<CaptureCirc
 };
 
 const consent = async (c: Context<Api>): Promise<Response> => {
-  const { services } = c.var;
+  const services = c.get("services");
   const authorization = c.req.header("authorization") ?? null;
   const key = authorization === null ? null : await authenticateKey(services, authorization);
   if (key !== null && !key.ok) return unauthorized(c);
   const crowded =
     key === null
-      ? limited(c, "CONSENT_PER_IP", await services.takeByAddress("CONSENT_PER_IP", addressKey(c.var.ip)))
+      ? limited(c, "CONSENT_PER_IP", await services.takeByAddress("CONSENT_PER_IP", addressKey(c.get("ip"))))
       : limited(c, "API_KEY", await services.takeExactly("API_KEY", key.value.keyHash));
   if (crowded !== null) return crowded;
 
@@ -326,9 +326,9 @@ const isNamedIn = (ifNoneMatch: string | undefined, tag: string): boolean =>
 
 const verify = async (c: Context<Api>): Promise<Response> => {
   const certId = certIdParam(c);
-  const found = certId === null ? refuse("cert_not_found") : await verifyCertificate(c.var.services, certId);
+  const found = certId === null ? refuse("cert_not_found") : await verifyCertificate(c.get("services"), certId);
   if (!found.ok) return refusal(c, found);
-  const view = JSON.stringify(verifyView(found.value, viewContext(c.var.services)));
+  const view = JSON.stringify(verifyView(found.value, viewContext(c.get("services"))));
   const tag = entityTag(view);
   c.header("ETag", tag);
   c.header("Cache-Control", "no-cache");
@@ -359,13 +359,13 @@ const listQueryOf = (c: Context<Api>): Result<ListQuery, "invalid_request"> => {
 const list = async (c: Context<Api>): Promise<Response> => {
   const query = listQueryOf(c);
   if (!query.ok || c.var.principal === undefined) return query.ok ? failure(c, "unauthorized") : refusal(c, query);
-  return success(c, 200, await listCertificates(c.var.services, c.var.principal, query.value));
+  return success(c, 200, await listCertificates(c.get("services"), c.var.principal, query.value));
 };
 
 const detail = async (c: Context<Api>): Promise<Response> => {
   const certId = certIdParam(c);
   if (certId === null || c.var.principal === undefined) return failure(c, "cert_not_found");
-  return answer(c, 200, await readCertificate(c.var.services, c.var.principal, certId));
+  return answer(c, 200, await readCertificate(c.get("services"), c.var.principal, certId));
 };
 
 const pack = async (c: Context<Api>): Promise<Response> => {
@@ -378,7 +378,7 @@ const pack = async (c: Context<Api>): Promise<Response> => {
   if (redact !== undefined && redact !== "subject") return failure(c, "invalid_request", "redact: must be subject.");
   if (disclose !== undefined && !fieldList.test(disclose))
     return failure(c, "invalid_request", "disclose: must be field keys separated by commas.");
-  const parts = await gatherEvidence(c.var.services, c.var.principal, certId, {
+  const parts = await gatherEvidence(c.get("services"), c.var.principal, certId, {
     disclose: disclose === undefined ? null : new Set(disclose.split(",")),
     redacted: redact === "subject",
   });

@@ -10,7 +10,7 @@ import { failure, refusal } from "./envelope.ts";
 
 /** Sets the rate headers of a counted route; the answer is 429 when the window was full. */
 export const limited = (c: Context<Api>, name: LimitName, state: WindowState): Response | null => {
-  const limit = c.var.services.config.limits[name];
+  const limit = c.get("services").config.limits[name];
   const seconds = Math.max(1, Math.ceil(state.resetMs / 1_000));
   c.header("RateLimit-Limit", String(limit.count));
   c.header("RateLimit-Remaining", String(state.remaining));
@@ -24,7 +24,7 @@ export const limited = (c: Context<Api>, name: LimitName, state: WindowState): R
 export const limitByAddress =
   (name: LimitName): MiddlewareHandler<Api> =>
   async (c, next) => {
-    const refused = limited(c, name, await c.var.services.takeByAddress(name, addressKey(c.var.ip)));
+    const refused = limited(c, name, await c.get("services").takeByAddress(name, addressKey(c.get("ip"))));
     if (refused !== null) return refused;
     await next();
   };
@@ -37,11 +37,11 @@ export const unauthorized = (c: Context<Api>): Response => {
 
 /** `Authorization: Bearer sk_…`: finds the key, counts it, and lets only businesses that may read pass. */
 export const apiKey: MiddlewareHandler<Api> = async (c, next) => {
-  const found = await authenticateKey(c.var.services, c.req.header("authorization") ?? null);
+  const found = await authenticateKey(c.get("services"), c.req.header("authorization") ?? null);
   if (!found.ok) return unauthorized(c);
   const principal = found.value;
   c.set("principal", principal);
-  const refused = limited(c, "API_KEY", await c.var.services.takeExactly("API_KEY", principal.keyHash));
+  const refused = limited(c, "API_KEY", await c.get("services").takeExactly("API_KEY", principal.keyHash));
   if (refused !== null) return refused;
   const readable = mayRead(principal.business.status);
   if (!readable.ok) return refusal(c, readable);

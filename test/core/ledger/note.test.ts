@@ -79,10 +79,14 @@ describe("keys", () => {
 });
 
 describe("crypto that verifies once", () => {
-  test("asks for each signature once, and for another text, key or signature again", async () => {
+  test("asks for each hash, and for each signature, once, and for another text, key or signature again", async () => {
     const asked: string[] = [];
+    let hashed = 0;
     const once = verifyingOnce({
-      sha256,
+      sha256: (bytes) => {
+        hashed += 1;
+        return sha256(bytes);
+      },
       verifyEd25519: async (key, message, signature) => {
         asked.push([...key, ...message, ...signature].join());
         return signature[0] === 1;
@@ -96,6 +100,10 @@ describe("crypto that verifies once", () => {
       expect(await once.verifyEd25519(new Uint8Array([8]), text, good)).toBe(true);
     }
     expect(asked).toHaveLength(4);
+    for (let round = 0; round < 3; round += 1) {
+      for (const one of ["", "a", "b"]) expect(hexOf(once.sha256(utf8(one)))).toBe(hexOf(sha256(one)));
+    }
+    expect(hashed).toBe(3);
   });
 });
 
