@@ -9,7 +9,7 @@ process.env.WRANGLER_SEND_METRICS ??= "false";
 process.env.WRANGLER_HIDE_BANNER ??= "true";
 // The runtime runs some twenty isolates (the Worker, the simulators of D1, KV, queues and assets, their proxies), and each
 // would let garbage grow as if it had the machine to itself: 1 GiB after a minute of load. A nursery of 2 MiB and an old
-// generation that is collected after every tenth of growth keep it near 300 MiB.
+// generation that is collected after every tenth of growth keep it near 350 MiB.
 process.env.MINIFLARE_WORKERD_V8_FLAGS ??= "--max-semi-space-size=2 --initial-old-space-size=2 --heap-growing-percent=10";
 
 const { unstable_getMiniflareWorkerOptions, unstable_splitSqlQuery } = await import("wrangler");
@@ -41,7 +41,7 @@ export interface RuntimeOptions {
   readonly assetsIn?: string;
   /** A module that runs beside the Worker, on its databases and objects, and answers what is sent to the host `beside.test`. */
   readonly beside?: string;
-  /** False keeps the request lines to itself: whoever measures would otherwise measure its own terminal. */
+  /** False prints faults only: whoever measures would otherwise measure its own terminal. */
   readonly printsLog?: boolean;
   /** Opens the debugger on this port; for profiles. */
   readonly inspectorPort?: number;
@@ -88,10 +88,19 @@ const migrate = async (db: D1Like): Promise<void> => {
 /** The flags above fit no snapshot that the runtime was built with; it says so once an isolate, and compiles. */
 const isExpected = (message: string): boolean => message.startsWith("NOSENTRY per-isolate bootstrap compile cache");
 
-const printLog = ({ level, message }: { readonly level: string; readonly message: string }): void => {
-  if (isExpected(message)) return;
-  (level === "warn" || level === "error" ? process.stderr : process.stdout).write(`${message}\n`);
-};
+interface LogLine {
+  readonly level: string;
+  readonly message: string;
+}
+
+const isFault = ({ level }: LogLine): boolean => level === "warn" || level === "error";
+
+const printLog =
+  (printsAll: boolean) =>
+  (line: LogLine): void => {
+    if (isExpected(line.message) || !(printsAll || isFault(line))) return;
+    (isFault(line) ? process.stderr : process.stdout).write(`${line.message}\n`);
+  };
 
 /** Starts the runtime; databases are migrated before it listens to anybody. */
 export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> => {
@@ -107,7 +116,7 @@ export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> =>
     cf: false as const,
     log: new Log(LogLevel.WARN),
     logRequests: false,
-    handleStructuredLogs: options.printsLog === false ? () => undefined : printLog,
+    handleStructuredLogs: printLog(options.printsLog !== false),
     resourcePersistencePath: join(options.stateDir, "v3"),
     resourceTmpPath: join(options.stateDir, "tmp"),
   };

@@ -1,6 +1,6 @@
 // Signatures by WebCrypto, which Node and browsers share; the hash is core's.
-import { bytesOfHex, hexOf } from "../core/bytes.ts";
-import { sha256, sha256Hex } from "../core/hash.ts";
+import { bytesOfHex } from "../core/bytes.ts";
+import { sha256 } from "../core/hash.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
 
 export const webCrypto: NoteCrypto = {
@@ -28,18 +28,4 @@ export const canVerify = async (crypto: NoteCrypto): Promise<boolean> => {
   } catch {
     return false; // what is missing may be the whole interface
   }
-};
-
-/** The same answers, each worked out once: the proofs of a hundred audit entries lead to one and the same signature. */
-export const remembering = (crypto: NoteCrypto): NoteCrypto => {
-  const answers = new Map<string, Promise<boolean>>();
-  return {
-    ...crypto,
-    verifyEd25519: (publicKey, message, signature) => {
-      const question = `${hexOf(publicKey)} ${hexOf(signature)} ${sha256Hex(message)}`;
-      const answer = answers.get(question) ?? crypto.verifyEd25519(publicKey, message, signature);
-      answers.set(question, answer);
-      return answer;
-    },
-  };
 };

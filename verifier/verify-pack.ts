@@ -3,12 +3,12 @@
 import { filesOfZip } from "../core/certificates/evidence-zip.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import { sha256Hex } from "../core/hash.ts";
-import type { NoteCrypto } from "../core/ledger/note.ts";
+import { remembering, type NoteCrypto } from "../core/ledger/note.ts";
 import { minuteMs } from "../core/time.ts";
 import { checkAnchor, expectedStatement, type AnchorContext, type AnchorExhibit } from "./anchor.ts";
 import { checkChain, checkHeads, checkInclusion, entriesOf, staleHeads } from "./audit.ts";
 import { fail, incomplete, pass, reportOf, skipped, type CheckId, type Finding, type Findings, type Report } from "./checks.ts";
-import { canVerify, remembering, unableNote, webCrypto } from "./crypto.ts";
+import { canVerify, unableNote, webCrypto } from "./crypto.ts";
 import { isIso, objectOf, parseCanonical, stringOf, textOf, type JsonObject } from "./json.ts";
 import { layoutFault } from "./layout.ts";
 import { checkFiles, checkSignature, manifestOf } from "./manifest.ts";

@@ -9,26 +9,27 @@ export interface NoteCrypto {
   readonly verifyEd25519: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => Promise<boolean>;
 }
 
+const treeNodeBytes = 65; // prefix and two hashes
+
 /**
- * The same crypto, asked once for each signature and each hash: receipts of one batch all carry the same checkpoint, and their
- * proofs share all but the lowest nodes. To be dropped with the batch.
+ * The same answers, each worked out once: receipts of one batch, and the proofs of a hundred audit entries, lead to one and the
+ * same signature and share all but the lowest nodes of their tree. To be dropped with what it was made for.
  */
-export const verifyingOnce = (crypto: NoteCrypto): NoteCrypto => {
+export const remembering = (crypto: NoteCrypto): NoteCrypto => {
   const verdicts = new Map<string, Promise<boolean>>();
-  const hashes = new Map<string, Uint8Array>();
+  const nodes = new Map<string, Uint8Array>();
   return {
     sha256: (bytes) => {
-      const asked = base64Of(bytes);
-      const hash = hashes.get(asked) ?? crypto.sha256(bytes);
-      hashes.set(asked, hash);
-      return hash;
+      if (bytes.length !== treeNodeBytes) return crypto.sha256(bytes);
+      const question = base64Of(bytes);
+      const node = nodes.get(question) ?? crypto.sha256(bytes);
+      nodes.set(question, node);
+      return node;
     },
     verifyEd25519: (publicKey, message, signature) => {
-      const asked = [publicKey, message, signature].map(base64Of).join(" ");
-      const known = verdicts.get(asked);
-      if (known !== undefined) return known;
-      const verdict = crypto.verifyEd25519(publicKey, message, signature);
-      verdicts.set(asked, verdict);
+      const question = [publicKey, signature, crypto.sha256(message)].map(base64Of).join(" ");
+      const verdict = verdicts.get(question) ?? crypto.verifyEd25519(publicKey, message, signature);
+      verdicts.set(question, verdict);
       return verdict;
     },
   };

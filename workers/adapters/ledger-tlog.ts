@@ -5,7 +5,7 @@ import { base64Of, hexOf, utf8 } from "../../core/bytes.ts";
 import type { LedgerAdapter, Outcome, Submission } from "../../core/ledger/adapter.ts";
 import { verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
 import { countOf, inclusionProofOf, leafHash } from "../../core/ledger/merkle.ts";
-import { parseVkey, verifyingOnce, type NoteCrypto, type VerifierKey } from "../../core/ledger/note.ts";
+import { parseVkey, remembering, type NoteCrypto, type VerifierKey } from "../../core/ledger/note.ts";
 import { keysInUse, verifyReceipt, type Receipt, type TrustedLogKey } from "../../core/ledger/receipt.ts";
 import { entryBundle, nodesFromTiles, tilesReadBy } from "../../core/ledger/tiles.ts";
 import { parseIJson } from "../../core/i-json.ts";
@@ -151,7 +151,7 @@ export const tlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto: NoteC
 
     // One reader and one verdict on the checkpoint's signature for the whole batch: all its proofs end in the same tree.
     const nodes = nodesFromTiles(crypto.sha256, size, tiles.read);
-    const ofBatch = verifyingOnce(crypto);
+    const ofBatch = remembering(crypto);
     const outcomes: Outcome[] = [];
     for (const [at, submission] of batch.entries()) {
       const one = added[at] as Added;

@@ -3,7 +3,8 @@
 import { expect, test } from "vitest";
 import { evidenceZip, packFiles } from "../../../core/certificates/evidence-pack.ts";
 import { checkIds, type Report } from "../../../verifier/checks.ts";
-import { remembering, webCrypto } from "../../../verifier/crypto.ts";
+import { remembering } from "../../../core/ledger/note.ts";
+import { webCrypto } from "../../../verifier/crypto.ts";
 import { trustOf } from "../../../verifier/trust.ts";
 import { noDemands, verifyPack } from "../../../verifier/verify-pack.ts";
 import { progressOf } from "../../support/progress.ts";

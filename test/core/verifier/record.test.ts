@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { canonicalJson } from "../../../core/canonical-json.ts";
 import { fieldCommitment } from "../../../core/certificates/subject.ts";
-import { remembering, webCrypto } from "../../../verifier/crypto.ts";
+import { remembering } from "../../../core/ledger/note.ts";
+import { webCrypto } from "../../../verifier/crypto.ts";
 import { checkDisclosures } from "../../../verifier/record.ts";
 
 describe("a salt", () => {
