@@ -1,7 +1,8 @@
 // One object a business: its events in one sequence without a gap, the feed of it, and the list of its endpoints. Events come
 // from the outbox of the business's database, each takes the next place exactly once, and every endpoint's lane
 // (endpoint-lane.ts) is handed what it has not seen. Whoever asks may die at any point: what is in the outbox is read again
-// and found known, and an alarm armed with the events themselves hands them on.
+// and found known, and an alarm armed with the events themselves hands them on. What is too old for one object lies in
+// segments (sealed-segments.ts), which are objects of this class too.
 import { DurableObject } from "cloudflare:workers";
 import { homesOf } from "../storage/homes.ts";
 import { forgetPlacedEvents, waitingEvents } from "../storage/events.ts";
@@ -28,6 +29,7 @@ import {
   endpointRows,
   eventsBetween,
   headOf,
+  idsAmong,
   insertEndpoint,
   keepName,
   keptName,
@@ -40,9 +42,13 @@ import {
   type EndpointRow,
 } from "./event-tables.ts";
 import type { EndpointLane } from "./endpoint-lane.ts";
+import { isSegmentName, keepLot, SealedSegments } from "./sealed-segments.ts";
 
 export interface BusinessLogEnv {
+  readonly BUSINESS_LOG: DurableObjectNamespace<BusinessLog>;
   readonly ENDPOINT_LANE: DurableObjectNamespace<EndpointLane>;
+  /** Bytes at which events go into a segment, where that must be seen with few of them. */
+  readonly DEV_EVENT_LOG_BYTES?: unknown;
   readonly [name: string]: unknown;
 }
 
@@ -84,6 +90,8 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
   /** Somebody asked while a drain was under way: it may have looked before their row was there. */
   #askedAgain = false;
   #drainRetry: Retry | null = null;
+  readonly #segments: SealedSegments;
+  #sealRetry: Retry | null = null;
   /** When the alarm is set for, as far as this process knows. */
   #armedFor: Instant | null = null;
   /** How far lanes have come, before it is written down; a lane knows it for good, so what is lost here is only asked again. */
@@ -97,6 +105,12 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     // An alarm may start the object without its name; what it is called is kept from the first time it is known.
     if (ctx.id.name !== undefined && keptName(ctx.storage.sql) === null) keepName(ctx.storage.sql, ctx.id.name);
     this.#head = headOf(ctx.storage.sql);
+    this.#segments = new SealedSegments(
+      ctx.storage,
+      (name) => env.BUSINESS_LOG.getByName(name),
+      () => this.#businessId(),
+      env.DEV_EVENT_LOG_BYTES,
+    );
   }
 
   get #sql(): SqlStorage {
@@ -141,8 +155,9 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
         this.#lastDrain = Date.now();
         this.#askedAgain = false;
         await this.#drainOnce();
+        this.#drainRetry = null;
+        await this.#sealSome();
       }
-      this.#drainRetry = null;
     } catch (error) {
       const failures = (this.#drainRetry?.failures ?? 0) + 1;
       this.#drainRetry = { failures, at: Date.now() + backoff(drainRetryMs, failures) };
@@ -166,7 +181,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     for (;;) {
       const rows = await waitingEvents(db, this.#businessId(), rowsARead);
       if (rows.length === 0) return;
-      const armed = this.#place(rows);
+      const armed = this.#place(await this.#segments.unknown(rows));
       this.#serveAll();
       await armed;
       await forgetPlacedEvents(
@@ -185,14 +200,50 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     return this.#armNext();
   }
 
+  /**
+   * Moves some events to a segment when there are too many here. Part of a drain, so that no event is looked for while it moves;
+   * a segment that does not take them keeps nobody waiting.
+   */
+  async #sealSome(): Promise<void> {
+    if ((this.#sealRetry?.at ?? 0) > Date.now()) return;
+    try {
+      await this.#segments.sealSome(this.#head);
+      this.#sealRetry = null;
+    } catch (error) {
+      const failures = (this.#sealRetry?.failures ?? 0) + 1;
+      this.#sealRetry = { failures, at: Date.now() + backoff(drainRetryMs, failures) };
+      this.#fault("seal", error);
+    }
+    if (this.#segments.isSealing) await this.#armNext();
+  }
+
   /** What follows `cursor`. Past the head nothing is read: most polls cost nothing. */
-  page(cursor: number, limit: number, types: readonly string[] | null): EventPage {
+  async page(cursor: number, limit: number, types: readonly string[] | null): Promise<EventPage> {
     const head = this.#head;
     if (cursor >= head) return { events: [], readTo: cursor, head };
     const upTo = types === null ? head : Math.min(head, cursor + mostPassedOver);
-    const events = eventsBetween(this.#sql, cursor, upTo, types, limit);
+    const events = await this.#segments.between(cursor, upTo, types, limit);
     const last = events.at(-1);
     return { events, readTo: events.length === limit && last !== undefined ? last.seq : upTo, head };
+  }
+
+  // As a segment of another log
+
+  #isSegment(): void {
+    if (!isSegmentName(this.#businessId())) throw new Error("log: not a segment");
+  }
+
+  keepSegment(events: readonly StoredEvent[]): number {
+    this.#isSegment();
+    return keepLot(this.ctx.storage, events);
+  }
+
+  segmentEvents(after: number, upTo: number, types: readonly string[] | null, most: number): readonly StoredEvent[] {
+    return eventsBetween(this.#sql, after, upTo, types, most);
+  }
+
+  segmentKnows(ids: readonly string[]): readonly string[] {
+    return idsAmong(this.#sql, ids);
   }
 
   // Handing events to the lanes
@@ -250,7 +301,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
   async #serveSome(row: EndpointRow): Promise<void> {
     const chosen = chosenEvents(row);
     const upTo = Math.min(this.#head, row.acked + rowsAPush);
-    const events = eventsBetween(this.#sql, row.acked, upTo, null, rowsAPush).filter(({ type }) => receives(chosen, type));
+    const events = (await this.#segments.between(row.acked, upTo, null, rowsAPush)).filter(({ type }) => receives(chosen, type));
     if (events.length === 0 && row.sent_revision === row.revision) {
       this.#served.set(row.id, { revision: row.revision, acked: upTo });
       return;
@@ -274,6 +325,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
       .map((row) => this.#pushRetries.get(row.id)?.at ?? now + safetyMs);
     if (removedEndpoints(this.#sql).length > 0) times.push(now + safetyMs);
     if (this.#drainRetry !== null) times.push(this.#drainRetry.at);
+    if (this.#segments.isSealing) times.push(this.#sealRetry?.at ?? now + betweenDrainsMs);
     const next = Math.min(...times);
     if (times.length === 0 || (this.#armedFor !== null && this.#armedFor > now && this.#armedFor <= next)) return Promise.resolve();
     this.#armedFor = Math.max(now + 1, next);

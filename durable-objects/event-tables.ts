@@ -90,6 +90,35 @@ export const eventsBetween = (
     .toArray()
     .map(storedEvent);
 
+/** The events of a lot that comes from the log of this segment, in the places they have. Answers the last place held. */
+export const insertKept = (sql: SqlStorage, events: readonly StoredEvent[]): number => {
+  for (const event of events) {
+    sql.exec(
+      `INSERT INTO event (seq, event_id, type, share_id, cert_id, data_sealed, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (seq) DO NOTHING`,
+      event.seq,
+      event.id,
+      event.type,
+      event.shareId,
+      event.certId,
+      event.dataSealed,
+      event.createdAt,
+    );
+  }
+  return headOf(sql);
+};
+
+/** What a segment has taken over, up to this place. */
+export const forgetEvents = (sql: SqlStorage, upTo: number): void => {
+  sql.exec("DELETE FROM event WHERE seq <= ?", upTo);
+};
+
+export const idsAmong = (sql: SqlStorage, ids: readonly string[]): readonly string[] =>
+  sql
+    .exec<{ id: string }>("SELECT event_id AS id FROM event WHERE event_id IN (SELECT value FROM json_each(?))", JSON.stringify(ids))
+    .toArray()
+    .map(({ id }) => id);
+
 export type EndpointRow = {
   ord: number;
   id: string;

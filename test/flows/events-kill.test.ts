@@ -7,6 +7,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
@@ -168,6 +169,25 @@ describe("SIGKILL in a storm of events", () => {
     expect(files.some(({ name }) => name.endsWith(".sqlite"))).toBe(true);
     expect(texts.filter((text) => /whsec_[A-Za-z0-9+/]{8}/.test(text))).toEqual([]);
     expect(texts.some((text) => text.includes("certificate.revoked"))).toBe(true);
+  });
+
+  test("W29: the storm went through segments: the events lie in more than one object, each in one, in order", async () => {
+    await kill();
+    const folder = join(state, "v3", "do", "svc-BusinessLog");
+    const held = readdirSync(folder)
+      .filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name))
+      .map((name) => {
+        const database = new DatabaseSync(join(folder, name));
+        const seqs = database.prepare("SELECT seq FROM event ORDER BY seq").all();
+        database.close();
+        return seqs.map(({ seq }) => Number(seq));
+      })
+      .filter((seqs) => seqs.length > 0)
+      .sort(([a = 0], [b = 0]) => a - b);
+    expect(held.length).toBeGreaterThanOrEqual(2);
+    const all = held.flat();
+    expect(all).toEqual(all.map((_, at) => at + 1));
+    expect(all.length).toBeGreaterThanOrEqual(total);
   });
 
   test("W15: what became due while nothing ran goes out by itself when it starts again, asked by nobody", { timeout: 60_000 }, async () => {

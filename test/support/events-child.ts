@@ -8,7 +8,8 @@ import { testVars, worldSecret } from "./local-vars.ts";
 const [stateDir, bundledIn, receiver, sweepMs] = process.argv.slice(2);
 if (stateDir === undefined || bundledIn === undefined || receiver === undefined || sweepMs === undefined)
   throw new Error("usage: events-child <state folder> <bundle folder> <host:port of the receiver> <sweep ms>");
-const vars = { ...testVars, DEV_FETCH_ALLOW: receiver };
+// An empty log takes some forty thousand bytes: a hundred events fill one here, so that it is also killed while its older half goes into a segment.
+const vars = { ...testVars, DEV_FETCH_ALLOW: receiver, DEV_EVENT_LOG_BYTES: "53000" };
 const runtime = await startRuntime({ port: 0, stateDir, bundledIn, vars, beside: producerScript() });
 await seedDemo(await runtime.database(), demoWorld(worldSecret), Date.now());
 setInterval(() => {

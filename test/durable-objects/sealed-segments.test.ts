@@ -1,0 +1,320 @@
+// A log that is full hands its older events to other objects, and nobody who reads it, offers it an event or waits for a delivery
+// can tell. The limit is a few kilobytes here, so that some hundred events fill several segments.
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { BusinessLog, type BusinessLogEnv } from "../../durable-objects/business-log.ts";
+import type { StoredEvent } from "../../core/events/event.ts";
+import {
+  alarmOf,
+  commitEvents,
+  eventRow,
+  in2030,
+  lanes,
+  logs,
+  newBusiness,
+  playReceivers,
+  register,
+  runAlarm,
+  runAlarmsUntil,
+  type LogStub,
+} from "../support/events.ts";
+
+// What an empty log takes, with room for some hundred events.
+const limitBytes = "100000";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+type Namespace = { readonly getByName: (name: string) => object };
+
+/** The log as it runs where it may hold little, on segments that may misbehave. A process of its own each time. */
+const small = <T>(stub: LogStub, use: (log: BusinessLog, state: DurableObjectState) => Promise<T>, segments?: Namespace): Promise<T> =>
+  runInDurableObject(stub, (_, state) =>
+    use(
+      new BusinessLog(state, {
+        ...env,
+        DEV_EVENT_LOG_BYTES: limitBytes,
+        BUSINESS_LOG: segments ?? logs,
+      } as unknown as BusinessLogEnv),
+      state,
+    ),
+  );
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
+
+type SegmentRow = { number: number; after: number; up_to: number; moved: number };
+const segmentsOf = (state: DurableObjectState): SegmentRow[] =>
+  state.storage.sql.exec<SegmentRow>("SELECT * FROM segment ORDER BY number").toArray();
+const rowsIn = (state: DurableObjectState): number => state.storage.sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM event").one().n;
+
+const readAll = async (log: BusinessLog, limit: number): Promise<StoredEvent[]> => {
+  const events: StoredEvent[] = [];
+  for (let cursor = 0; ; ) {
+    const page = await log.page(cursor, limit, null);
+    expect(page.events.length === limit || page.readTo === page.head).toBe(true); // a page is full wherever its events lie
+    events.push(...page.events);
+    if (page.readTo >= page.head) return events;
+    cursor = page.readTo;
+  }
+};
+
+/** Fills a log until at least so many segments are complete and none is under way; answers the ids in their order. */
+const filled = async (business: string, wanted: number): Promise<string[]> => {
+  const ids: string[] = [];
+  await small(logs.getByName(business), async (log, state) => {
+    for (;;) {
+      const rows = segmentsOf(state);
+      if (rows.length >= wanted && rows.every(({ moved, up_to }) => moved === up_to)) return;
+      ids.push(...(await commitEvents(business, 100)));
+      await log.drain();
+      if (ids.length > 20_000) throw new Error("the log does not seal");
+    }
+  });
+  return ids;
+};
+
+describe("a log that is full", () => {
+  test("W29: hands the older half to a segment and goes on, and its feed is the same wherever the events lie", async () => {
+    const business = await newBusiness();
+    const ids = await filled(business, 3);
+    await small(logs.getByName(business), async (log, state) => {
+      const rows = segmentsOf(state);
+      expect(rows.map(({ number }) => number)).toEqual(upTo(rows.length));
+      expect(rows.map(({ after }) => after)).toEqual([0, ...rows.slice(0, -1).map(({ up_to }) => up_to)]);
+      const sealed = rows.at(-1)?.up_to as number;
+      expect(rowsIn(state)).toBe(ids.length - sealed); // each event in one place
+      expect(state.storage.sql.databaseSize).toBeLessThan(2 * Number(limitBytes));
+      for (const { number, after, up_to } of rows) {
+        await runInDurableObject(logs.getByName(`${business}#${number}`), (_, segment) => {
+          expect(rowsIn(segment)).toBe(up_to - after);
+        });
+      }
+      for (const limit of [7, 100, 500]) {
+        const events = await readAll(log, limit);
+        expect(events.map(({ seq }) => seq)).toEqual(upTo(ids.length));
+        expect(events.map(({ id }) => id)).toEqual(ids);
+      }
+      const border = rows[0]?.up_to as number;
+      const across = await log.page(border - 3, 6, null); // from two objects
+      expect(across.events.map(({ seq }) => seq)).toEqual([-2, -1, 0, 1, 2, 3].map((of) => border + of));
+      const here = await log.page(sealed - 3, 6, null);
+      expect(here.events.map(({ seq }) => seq)).toEqual([-2, -1, 0, 1, 2, 3].map((of) => sealed + of));
+    });
+  });
+
+  test("W29: is read by three readers at three speeds while it grows and seals, each event once and in order", {
+    timeout: 60_000,
+  }, async () => {
+    const business = await newBusiness();
+    const total = 2_000;
+    await small(logs.getByName(business), async (log, state) => {
+      const reader = async (limit: number): Promise<number[]> => {
+        const seen: number[] = [];
+        for (let cursor = 0; seen.length < total; ) {
+          const page = await log.page(cursor, limit, null);
+          seen.push(...page.events.map(({ seq }) => seq));
+          expect(page.readTo).toBe(seen.at(-1) ?? cursor);
+          cursor = page.readTo;
+          if (page.events.length === 0) await scheduler.wait(2);
+        }
+        return seen;
+      };
+      const readers = [1, 7, 500].map(reader);
+      for (let at = 0; at < total; at += 100) {
+        await commitEvents(business, 100);
+        await log.drain();
+      }
+      for (const seen of await Promise.all(readers)) expect(seen).toEqual(upTo(total));
+      expect(segmentsOf(state).length).toBeGreaterThanOrEqual(3);
+    });
+  });
+
+  test("W29: asked for rare types, passes over the others in every segment", async () => {
+    const business = await newBusiness();
+    const before = await commitEvents(business, 1, { type: "share.created", certId: null, shareId: "shr_1" });
+    const ids = await filled(business, 2);
+    await small(logs.getByName(business), async (log) => {
+      const page = await log.page(0, 100, ["share.created"]);
+      expect(page.events.map(({ id }) => id)).toEqual(before);
+      expect(page).toMatchObject({ readTo: ids.length + 1, head: ids.length + 1 });
+    });
+  });
+
+  test("W29: gives no second place to an event that lies in a segment, however often it is offered", async () => {
+    const business = await newBusiness();
+    const ids = await filled(business, 2);
+    const old = ids.slice(0, 50);
+    await env.DB.batch(old.map((id) => eventRow(business, { id }))); // a database set back: the same events again
+    const fresh = await commitEvents(business, 3);
+    await small(logs.getByName(business), async (log) => {
+      await log.drain();
+      expect((await readAll(log, 500)).map(({ id }) => id)).toEqual([...ids, ...fresh]);
+    });
+    const waiting = await env.DB.prepare("SELECT COUNT(*) AS n FROM event_outbox WHERE business_id = ?").bind(business).first<number>("n");
+    expect(waiting).toBe(0);
+  });
+
+  test("W29: whose process dies before, while or after a lot goes over has each event once at every moment", async () => {
+    const business = await newBusiness();
+    const stub = logs.getByName(business);
+    let step = 0;
+    // Each third lot is not taken, each third is taken and the log dies before it knows.
+    const dying: Namespace = {
+      getByName: (name) => {
+        const segment = logs.getByName(name);
+        return {
+          segmentEvents: (...args: Parameters<typeof segment.segmentEvents>) => segment.segmentEvents(...args),
+          segmentKnows: (ids: readonly string[]) => segment.segmentKnows(ids),
+          keepSegment: async (lot: readonly StoredEvent[]) => {
+            step += 1;
+            if (step % 3 === 1) throw new Error("gone before");
+            const held = await segment.keepSegment(lot);
+            if (step % 3 === 2) throw new Error("gone after");
+            return held;
+          },
+        };
+      },
+    };
+    const ids: string[] = [];
+    for (let process = 0; process < 40; process += 1) {
+      ids.push(...(await commitEvents(business, 50)));
+      await small(
+        stub,
+        async (log, state) => {
+          await log.drain();
+          expect((await readAll(log, 500)).map(({ id }) => id)).toEqual(ids);
+          if (segmentsOf(state).some(({ moved, up_to }) => moved < up_to)) expect(await state.storage.getAlarm()).not.toBeNull();
+        },
+        dying,
+      );
+      await evictDurableObject(stub);
+    }
+    expect(step).toBeGreaterThan(6);
+    await small(stub, async (_, state) => {
+      expect(segmentsOf(state).length).toBeGreaterThanOrEqual(3);
+    });
+  });
+
+  test("W29: answers with a fault, and never with a hole, when a segment does not answer", async () => {
+    const business = await newBusiness();
+    const ids = await filled(business, 1);
+    const away: Namespace = {
+      getByName: () => ({ segmentEvents: () => Promise.reject(new Error("away")), segmentKnows: () => Promise.reject(new Error("away")) }),
+    };
+    await small(
+      logs.getByName(business),
+      async (log, state) => {
+        await expect(log.page(0, 100, null)).rejects.toThrow("away");
+        const sealed = segmentsOf(state).at(-1)?.up_to as number;
+        expect((await log.page(sealed, 500, null)).events).toHaveLength(ids.length - sealed); // what lies here is read
+        await commitEvents(business, 1);
+        await log.drain(); // it might be one of theirs: placed when they can be asked again
+        expect((await log.page(sealed, 500, null)).head).toBe(ids.length);
+        expect(await state.storage.getAlarm()).not.toBeNull();
+      },
+      away,
+    );
+    await small(logs.getByName(business), async (log) => {
+      await log.drain();
+      expect(await readAll(log, 500)).toHaveLength(ids.length + 1);
+    });
+  });
+
+  test("W29: that cannot seal places and hands on as before, and tries again at growing distances", async () => {
+    const business = await newBusiness();
+    const stub = logs.getByName(business);
+    const full: Namespace = {
+      getByName: () => ({ keepSegment: () => Promise.reject(new Error("full")), segmentKnows: () => Promise.resolve([]) }),
+    };
+    await small(
+      stub,
+      async (log, state) => {
+        const pauses: number[] = [];
+        vi.useFakeTimers({ toFake: ["Date"] });
+        for (let count = 0; pauses.length < 4; count += 100) {
+          await commitEvents(business, 100);
+          vi.setSystemTime(Date.now() + 61_000);
+          await log.alarm();
+          expect((await log.page(0, 500, null)).head).toBe(count + 100);
+          if (segmentsOf(state).length > 0) pauses.push(Math.round((((await state.storage.getAlarm()) ?? 0) - Date.now()) / 1_000));
+        }
+        expect(pauses).toEqual([5, 10, 20, 40]);
+      },
+      full,
+    );
+  });
+
+  test("W29: finishes a segment by its alarms when no more events come, and then has none left", async () => {
+    const business = await newBusiness();
+    const stub = logs.getByName(business);
+    await small(stub, async (log, state) => {
+      await commitEvents(business, 3_000); // more than one lot in a half
+      await log.drain();
+      expect(segmentsOf(state)).toMatchObject([{ after: 0, moved: 500 }]);
+      for (let alarms = 0; (await state.storage.getAlarm()) !== null; alarms += 1) {
+        expect(alarms).toBeLessThan(60);
+        await log.alarm();
+      }
+      expect(segmentsOf(state).every(({ moved, up_to }) => moved === up_to)).toBe(true);
+      expect((await readAll(log, 500)).map(({ seq }) => seq)).toEqual(upTo(3_000));
+    });
+    expect(await alarmOf(stub)).toBeNull();
+  });
+});
+
+describe("an endpoint of a log that is full", () => {
+  test("W29: gets every event once, also those that went into a segment before its lane had them", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    vi.setSystemTime(in2030);
+    const posts = playReceivers(() => new Response(null, { status: 200 }));
+    const business = await newBusiness();
+    const stub = logs.getByName(business);
+    const { id, lane } = await register(business, "https://hook1.merchant-tests.com/");
+    await runAlarm(stub); // what registering left to be looked at
+    let away = true;
+    const total = 1_500;
+    await runInDurableObject(stub, async (_, state) => {
+      const namespace = {
+        getByName: (name: string) => ({
+          push: async (...args: Parameters<typeof lane.push>) => {
+            if (away) throw new Error("overloaded");
+            return lanes.getByName(name).push(...args);
+          },
+        }),
+      };
+      const log = new BusinessLog(state, {
+        ...env,
+        DEV_EVENT_LOG_BYTES: limitBytes,
+        ENDPOINT_LANE: namespace,
+      } as unknown as BusinessLogEnv);
+      for (let count = 0; count < total; count += 100) {
+        await commitEvents(business, 100);
+        await log.drain();
+      }
+      expect(segmentsOf(state).length).toBeGreaterThanOrEqual(2);
+      expect((await lanes.getByName(id).health())?.backlog).toBe(0);
+      away = false;
+      vi.setSystemTime(Date.now() + 61_000);
+      await log.alarm();
+    });
+    await runAlarmsUntil(lane);
+    const events = posts.map(({ body }) => (JSON.parse(body) as { seq: number }).seq).sort((a, b) => a - b);
+    expect(events).toEqual(upTo(total));
+    expect((await lanes.getByName(id).health())?.backlog).toBe(0);
+  });
+});
+
+describe("a segment", () => {
+  test("W29: is only what a log gave it: no other object takes a lot", async () => {
+    const business = await newBusiness();
+    const lot = [{ seq: 1, id: crypto.randomUUID(), type: "share.created", createdAt: 0, shareId: null, certId: null, dataSealed: null }];
+    await runInDurableObject(logs.getByName(business), (log) => {
+      expect(() => log.keepSegment(lot)).toThrow("not a segment");
+    });
+    expect(await logs.getByName(`${business}#1`).keepSegment(lot)).toBe(1);
+    expect(await logs.getByName(`${business}#1`).keepSegment(lot)).toBe(1);
+  });
+});
