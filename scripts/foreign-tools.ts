@@ -1,5 +1,6 @@
-// The tools that nobody here wrote, with which test/cross checks our proofs: Go with its sumdb packages, openssl, Python and
-// unzip. Installed by apt where the machine lacks them and can; never skipped, because a proof that only we can check is none.
+// The tools that nobody here wrote, with which test/cross checks our proofs and documents: Go with its sumdb packages, openssl,
+// Python, PHP and unzip. Installed by apt where the machine lacks them and can; never skipped, because a proof that only we can
+// check is none.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { aptInstall } from "./browser.ts";
@@ -13,6 +14,7 @@ const tools: readonly { readonly name: string; readonly packages: readonly strin
   { name: "Go's sumdb packages", packages: ["golang-golang-x-mod-dev"], isThere: () => existsSync(sumdb) },
   { name: "openssl", packages: ["openssl"], isThere: () => answers("openssl", "version") },
   { name: "Python 3", packages: ["python3"], isThere: () => answers("python3", "--version") },
+  { name: "PHP", packages: ["php-cli"], isThere: () => answers("php", "--version") },
   { name: "unzip", packages: ["unzip"], isThere: () => answers("unzip", "-v") },
   { name: "sha256sum", packages: ["coreutils"], isThere: () => answers("sha256sum", "--version") },
 ];

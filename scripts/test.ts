@@ -46,7 +46,7 @@ const summary = (): string | null => {
 const start = performance.now();
 console.log("svc: every check");
 const browser = await prepare("browser", ensureBrowser);
-await prepare("tools of others (Go, openssl, Python)", ensureForeignTools);
+await prepare("tools of others (Go, openssl, Python, PHP)", ensureForeignTools);
 await prepare("page script, styles", buildAssets);
 await prepare("bundle of the Worker", bundleWorker);
 failed.push(...(await runChecks()));
