@@ -7,6 +7,7 @@
 //       events       placing, delivering and reading events
 //       proofs       the log (from --log 1000,100000 entries on), the ledger's outages and the verifier
 //       withdrawal   what withdrawing gives away by its time (--samples 400), and how soon it shows
+//       credentials  what refusing an API key and asking for a sign-in code give away by their time (--samples 400)
 //   npm run bench -- --only requests --series verify   the requests whose name holds this, and their floors
 //   npm run bench -- --seconds 60     longer slices; --rounds, --connections and --memory (seconds) likewise
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -15,6 +16,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { buildSync } from "esbuild";
+import { measureCredentials } from "./bench/credentials.ts";
 import { measureEvents } from "./bench/events.ts";
 import { load, percentile, type Measured, type Request } from "./bench/load.ts";
 import { measureProofs } from "./bench/proofs.ts";
@@ -42,7 +44,7 @@ const { values: flags } = parseArgs({
     samples: { type: "string", default: "400" },
   },
 });
-const sections = ["requests", "memory", "growth", "events", "proofs", "withdrawal"] as const;
+const sections = ["requests", "memory", "growth", "events", "proofs", "withdrawal", "credentials"] as const;
 type Section = (typeof sections)[number];
 
 /** What is measured: what was asked for by name; else what every run shows, and growth where sizes are given. */
@@ -324,6 +326,7 @@ const main = async (): Promise<void> => {
   if (measures("proofs"))
     await measureProofs({ state, bundledIn, vars, logSizes: flags.log.split(",").map(Number), seconds, rounds, connections });
   if (measures("withdrawal")) await measureWithdrawal({ state, bundledIn, vars, keysFor: keysFor(20), samples: Number(flags.samples) });
+  if (measures("credentials")) await measureCredentials({ state, bundledIn, vars, keysFor: keysFor(100), samples: Number(flags.samples) });
   rmSync(state, { recursive: true, force: true });
 };
 

@@ -21,6 +21,8 @@ export interface Vault {
   readonly blindIndex: (kind: "email" | "phone", comparable: string) => Promise<string>;
   /** Of a six-digit code that was mailed for `purpose`: its million values cannot be tried out without the key. */
   readonly codeHash: (purpose: string, code: string) => Promise<string>;
+  /** What a link that was mailed for `purpose` carries, 256 bits in base64url: made again from the key, so that it is stored nowhere. */
+  readonly linkToken: (purpose: string) => Promise<string>;
   /** Of something that was sent, within one record: who holds a copy of the database cannot try out what it may have been. */
   readonly sentHash: (record: string, text: string) => Promise<string>;
   /** The blind index of a value known by the lower-case hex SHA-256 of its comparable form only. */
@@ -55,8 +57,8 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
   const [currentVersion, currentKey] = current;
   const indexKey = await crypto.subtle.importKey("raw", keys.indexKey, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
 
-  const keyed128 = async (text: string): Promise<string> =>
-    hexOf(new Uint8Array(await crypto.subtle.sign("HMAC", indexKey, utf8(text))).subarray(0, 16));
+  const keyed = async (text: string) => new Uint8Array(await crypto.subtle.sign("HMAC", indexKey, utf8(text)));
+  const keyed128 = async (text: string): Promise<string> => hexOf((await keyed(text)).subarray(0, 16));
 
   return {
     seal: async (place, text) => {
@@ -86,6 +88,7 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
     // The inner hash lets a caller ask with the SHA-256 of an address instead of the address (CONTRACT 2).
     blindIndex: (kind, comparable) => keyed128(`${kind}:${sha256Hex(comparable)}`),
     codeHash: (purpose, code) => keyed128(`code:${purpose}\n${code}`),
+    linkToken: async (purpose) => base64UrlOf(await keyed(`link:${purpose}`)),
     sentHash: (record, text) => keyed128(`sent:${record}\n${text}`),
     blindIndexOfHash: (kind, hash) => keyed128(`${kind}:${hash}`),
     viewerIndex: (certId, ip, userAgent) => keyed128(`viewer:${certId}\n${ip}\n${userAgent}`),

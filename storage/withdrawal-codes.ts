@@ -17,6 +17,9 @@ export interface Asker {
 const { mostLive, mailsAnHour, mailsADay, mailsADayForAddress, failuresUntilRare, mailsADayWhenRare } = codeLimits;
 
 const earlier = "FROM withdrawal_codes k WHERE k.expires_at > k.created_at AND"; // codes that were of use
+// Codes that were mailed: those for certificates the address is not on reach nobody, and must keep none from the person.
+const mailed =
+  "FROM withdrawal_codes k JOIN certificates c ON c.id = k.cert_id AND c.email_index = k.address_index WHERE k.expires_at > k.created_at AND";
 const ofAsker = "k.cert_id = ?2 AND k.address_index = ?3";
 
 /** A new code; past a limit one that has expired already, which costs the same and is mailed to nobody. */
@@ -35,7 +38,7 @@ export const insertCode = (
            < CASE WHEN EXISTS (SELECT 1 FROM withdrawal_failures f
                                 WHERE f.cert_id = ?2 AND f.address_index = ?3 AND f.failures >= ${failuresUntilRare})
                THEN ${mailsADayWhenRare} ELSE ${mailsADay} END
-         AND (SELECT COUNT(*) ${earlier} k.address_index = ?3 AND k.created_at > ?6 - ?9) < ${mailsADayForAddress}
+         AND (SELECT COUNT(*) ${mailed} k.address_index = ?3 AND k.created_at > ?6 - ?9) < ${mailsADayForAddress}
        THEN ?7 ELSE ?6 END`,
     )
     .bind(
@@ -87,6 +90,19 @@ export const spendTry = async (db: D1Database, asker: Asker, now: Instant): Prom
       .bind(asker.certId, asker.addressIndex, now),
   ]);
   return (tried?.results ?? []).map((row) => ({ id: row.id, codeHash: row.code_hash }));
+};
+
+/** Codes that were mailed to the address on the certificate and whose link still works; a day has few of them. */
+export const codesWithLink = async (
+  db: D1Database,
+  asker: Pick<Asker, "certId" | "addressIndex">,
+  now: Instant,
+): Promise<readonly string[]> => {
+  const { results } = await db
+    .prepare("SELECT id FROM withdrawal_codes WHERE cert_id = ? AND address_index = ? AND created_at > ? AND expires_at > created_at")
+    .bind(asker.certId, asker.addressIndex, now - codeLimits.linkLifeMs)
+    .all<{ id: string }>();
+  return results.map(({ id }) => id);
 };
 
 /** The right answer was given: the row of failures starts anew. */

@@ -10,7 +10,12 @@ export interface MailData {
   /** To whoever asked to sign in. */
   readonly login_code: { readonly code: string };
   /** To the person on a certificate who asked to withdraw. */
-  readonly withdrawal_code: { readonly code: string; readonly business_name: string; readonly verify_url: string };
+  readonly withdrawal_code: {
+    readonly code: string;
+    readonly business_name: string;
+    /** The certificate's page, with the token that withdraws behind the `#`. */
+    readonly verify_url: string;
+  };
   /** To the owners of a business: the certificates' ids and the deadline, and nothing of the person. */
   readonly withdrawal_owner_notice: { readonly cert_ids: readonly string[]; readonly cease_by: Instant };
   /** To the owners of a business whose endpoint does not answer. */
@@ -57,7 +62,7 @@ const en: Words = {
       "Here is your code to withdraw your consent:",
       { code },
       "It is valid for 10 minutes and works once.",
-      `The consent was given to: ${plainName(business_name)}. Its certificate is here:`,
+      `The consent was given to: ${plainName(business_name)}. Instead of typing the code you can open its certificate here and press the button. This link works for a day:`,
       { link: verify_url },
       "You did not ask for this? Then you can ignore this mail: nothing changes.",
     ],
@@ -98,7 +103,7 @@ const es: Words = {
       "Este es su código para retirar su consentimiento:",
       { code },
       "Vale 10 minutos y sirve una sola vez.",
-      `El consentimiento se dio a: ${plainName(business_name)}. Su certificado está aquí:`,
+      `El consentimiento se dio a: ${plainName(business_name)}. En lugar de escribir el código puede abrir aquí su certificado y pulsar el botón. Este enlace vale un día:`,
       { link: verify_url },
       "¿No lo ha pedido usted? Entonces puede ignorar este correo: no cambia nada.",
     ],
@@ -139,7 +144,7 @@ const frCa: Words = {
       "Voici votre code pour retirer votre consentement :",
       { code },
       "Il est valide 10 minutes et ne sert qu’une fois.",
-      `Le consentement a été donné à : ${plainName(business_name)}. Son certificat se trouve ici :`,
+      `Le consentement a été donné à : ${plainName(business_name)}. Au lieu de saisir le code, vous pouvez ouvrir ici son certificat et appuyer sur le bouton. Ce lien est valide un jour :`,
       { link: verify_url },
       "Vous n’avez rien demandé ? Ignorez ce courriel : rien ne change.",
     ],

@@ -19,14 +19,20 @@ export const judgeAnswer = (answer: {
   return answer.status === "revoked" ? refuse("already_revoked") : ok(true);
 };
 
+/** A token is the one from the 201, or one that was mailed with a code; which of them it was is how the person withdrew. */
 export const judgeToken = (answer: {
+  /** Of the link from the 201, and whether that still works. */
   readonly expectedHash: string;
-  readonly givenHash: string;
   readonly isInTime: boolean;
+  /** Of the links that were mailed to the address on the certificate and still work. */
+  readonly mailedHashes: readonly string[];
+  readonly givenHash: string;
   readonly status: CertificateStatus;
-}): Result<true, "opt_out_failed" | "already_revoked"> => {
-  if (!isSameSecret(answer.expectedHash, answer.givenHash) || !answer.isInTime) return refuse("opt_out_failed");
-  return answer.status === "revoked" ? refuse("already_revoked") : ok(true);
+}): Result<"manage_link" | "email_code", "opt_out_failed" | "already_revoked"> => {
+  const isManageLink = isSameSecret(answer.expectedHash, answer.givenHash) && answer.isInTime;
+  const wasMailed = answer.mailedHashes.some((mailed) => isSameSecret(mailed, answer.givenHash));
+  if (!isManageLink && !wasMailed) return refuse("opt_out_failed");
+  return answer.status === "revoked" ? refuse("already_revoked") : ok(isManageLink ? "manage_link" : "email_code");
 };
 
 const manageYears = 5;

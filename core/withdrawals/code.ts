@@ -4,6 +4,11 @@ import { dayMs, hourMs, minuteMs } from "../time.ts";
 
 export const codeLimits = {
   lifeMs: 10 * minuteMs,
+  /**
+   * Of the link in the same mail: 256 random bits need no tries to be counted, so it lives as long as codes count. Whoever uses
+   * up a day's codes in a person's name has sent them links that work all that day.
+   */
+  linkLifeMs: dayMs,
   /** A new code cancels no older one: a stranger who asks again must not spoil the code the person is typing. */
   mostLive: 3,
   /** For one certificate and address. */

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { demoWorld, seedDemo } from "../demo-world.ts";
 import { startRuntime, type D1Like } from "../local-runtime.ts";
-import { percentile } from "./load.ts";
+import { apart, median, p95, shuffled, timed } from "./apart.ts";
 import { consentRequest } from "./submission.ts";
 
 const origin = "https://www.example.com";
@@ -13,36 +13,6 @@ interface Person {
   readonly certId: string;
   readonly email: string;
 }
-
-/** How often a time of the first kind is the longer one, ties counted half: 0.5 tells nothing apart. */
-const areaUnderCurve = (first: readonly number[], second: readonly number[]): number => {
-  let longer = 0;
-  for (const a of first) for (const b of second) longer += a > b ? 1 : a === b ? 0.5 : 0;
-  return longer / (first.length * second.length);
-};
-
-const median = (times: readonly number[]): number =>
-  percentile(
-    [...times].sort((a, b) => a - b),
-    0.5,
-  );
-const p95 = (times: readonly number[]): number =>
-  percentile(
-    [...times].sort((a, b) => a - b),
-    0.95,
-  );
-
-const timed = async (ask: () => Promise<Response>, wanted: number): Promise<number> => {
-  const began = performance.now();
-  const response = await ask();
-  await response.arrayBuffer();
-  const took = performance.now() - began;
-  if (response.status !== wanted) throw new Error(`bench: withdrawal answered ${response.status}`);
-  return took;
-};
-
-const apart = (name: string, hit: readonly number[], miss: readonly number[]): string =>
-  `${name.padEnd(9)} hit ${median(hit).toFixed(2)} ms, miss ${median(miss).toFixed(2)} ms (medians of ${hit.length} each); AUC ${areaUnderCurve(hit, miss).toFixed(3)}`;
 
 export const measureWithdrawal = async (bench: {
   readonly state: string;
@@ -91,14 +61,12 @@ export const measureWithdrawal = async (bench: {
   await settle();
 
   // In an order that is drawn, each asked for the address on the certificate and for one that is on none.
-  const asks = people
-    .flatMap((person, n) => [
+  const asks = shuffled(
+    people.flatMap((person, n) => [
       { certId: person.certId, email: person.email, isHit: true },
       { certId: person.certId, email: `nobody${n}.${process.pid}@example.com`, isHit: false },
-    ])
-    .map((ask) => ({ ask, at: Math.random() }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ ask }) => ask);
+    ]),
+  );
   const times = async (measure: (ask: (typeof asks)[number]) => Promise<number>): Promise<{ hit: number[]; miss: number[] }> => {
     const found = { hit: [] as number[], miss: [] as number[] };
     for (const ask of asks) found[ask.isHit ? "hit" : "miss"].push(await measure(ask));

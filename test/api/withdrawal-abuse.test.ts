@@ -4,6 +4,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ceaseBy } from "../../core/business-days.ts";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
+import { openVault } from "../../storage/vault.ts";
+import { readConfig } from "../../workers/env.ts";
 import { call, get, issue, serviceWith, world, type Answer } from "../support/world.ts";
 import {
   answerCode,
@@ -13,6 +15,7 @@ import {
   freshAddress,
   held,
   jsonPost,
+  linksTo,
   mailTo,
   otherThan,
   ready,
@@ -194,6 +197,54 @@ describe("O3: locking the person out", () => {
     expect(outcome(await answerCode(mine.certId, { email: mine.email, code }, cookie))).toBe("200 ok");
   });
 
+  test("a stranger who uses up every code and every try has each time mailed the person a link that withdraws, for a day", async () => {
+    const mine = await held();
+    const late = serviceWith({ DEV_CLOCK_OFFSET_MS: String(3_600_000) });
+    for (let times = 0; times < 4; times += 1) await askCode(mine.certId, mine.email);
+    for (let tries = 0; tries < 6; tries += 1) await answerCode(mine.certId, { email: mine.email, code: "000000" });
+    const { code, cookie } = await ready(mine.certId, mine.email);
+    expect(outcome(await answerCode(mine.certId, { email: mine.email, code }, cookie))).toBe("400 opt_out_failed");
+    const tap = (token: string, send = call) => send(`/v1/certs/${mine.certId}/opt-out/manage`, jsonPost({ token }));
+    const tokens = await linksTo(mine.email);
+    expect(new Set(tokens).size).toBe(3);
+    const dayLater = serviceWith({ DEV_CLOCK_OFFSET_MS: String(86_400_000 + 60_000) });
+    expect(outcome(await tap(tokens[0] as string, dayLater))).toBe("400 opt_out_failed");
+    expect(outcome(await tap(tokens[0] as string, late))).toBe("200 ok");
+    expect(outcome(await tap(tokens[2] as string))).toBe("409 already_revoked");
+    const { withdrawal } = (await get(`/v1/certs/${mine.certId}/verify`)).body.data;
+    expect(withdrawal.method).toBe("email_code");
+  });
+
+  test("a mailed link opens no other certificate, not even of the same address, and a link mailed to nobody opens none", async () => {
+    const email = freshAddress();
+    const [mine, second] = [await held({ fields: { email } }), await held({ fields: { email } })];
+    await askCode(mine.certId, email);
+    const [token] = await linksTo(email);
+    const tap = (certId: string, given: string) => call(`/v1/certs/${certId}/opt-out/manage`, jsonPost({ token: given }));
+    expect(outcome(await tap(second.certId, token as string))).toBe("400 opt_out_failed");
+    // What was mailed to nobody, as only the service itself could make it: for another address, and past a limit.
+    const { linkToken } = await openVault(readConfig(env as never));
+    await askCode(second.certId, freshAddress());
+    for (let times = 0; times < 4; times += 1) await askCode(second.certId, email);
+    const { results } = await env.DB.prepare("SELECT id FROM withdrawal_codes WHERE cert_id = ?").bind(second.certId).all<{ id: string }>();
+    const mailed = await linksTo(email);
+    const tokens = await Promise.all(results.map(({ id }) => linkToken(`withdrawal ${id}`)));
+    const unsent = tokens.filter((one) => !mailed.includes(one));
+    expect([tokens.length, unsent.length]).toEqual([5, 2]);
+    for (const one of unsent) expect(outcome(await tap(second.certId, one))).toBe("400 opt_out_failed");
+    expect(outcome(await tap(mine.certId, token as string))).toBe("200 ok");
+  });
+
+  test("asking in the person's name on certificates of others uses up none of their mails", async () => {
+    const mine = await held();
+    for (let count = 0; count < 7; count += 1) {
+      const { certId } = await held();
+      for (let times = 0; times < 3; times += 1) await askCode(certId, mine.email);
+    }
+    expect(await mailTo(mine.email)).toHaveLength(0);
+    await withdrawn(mine);
+  });
+
   test("asking again from the same browser keeps its context", async () => {
     const mine = await held();
     const first = await askCode(mine.certId, mine.email);
@@ -277,7 +328,7 @@ describe("O6: a business's words in our mail", () => {
       await askCode(mine.certId, email);
       const [mail] = await mailTo(email);
       expect(mail?.subject).toBe("Your code to withdraw consent");
-      expect(mail?.html.match(/href="[^"]*"/g)).toEqual([`href="http://svc.test/c/${mine.certId}"`]);
+      expect(mail?.html.match(/href="[^"]*"/g)).toEqual([expect.stringMatching(`^href="http://svc.test/c/${mine.certId}#m=[\\w-]{43}"$`)]);
       expect(mail?.text).not.toContain("evil.example");
     } finally {
       await env.DB.prepare("UPDATE businesses SET name = ? WHERE id = ?").bind(world.acme.name, world.acme.id).run();
@@ -311,9 +362,7 @@ describe("O7: a code used elsewhere", () => {
     const { id } = (await env.DB.prepare("SELECT id FROM withdrawal_codes WHERE cert_id = ?")
       .bind(mine.certId)
       .first<{ id: string }>()) as { id: string };
-    const vault = await import("../../storage/vault.ts");
-    const { readConfig } = await import("../../workers/env.ts");
-    const known = await (await vault.openVault(readConfig(env as never))).codeHash(`withdrawal ${id}`, "123456");
+    const known = await (await openVault(readConfig(env as never))).codeHash(`withdrawal ${id}`, "123456");
     await env.DB.prepare("UPDATE withdrawal_codes SET code_hash = ? WHERE id = ?").bind(known, id).run();
     expect(outcome(await answerCode(mine.certId, { email: stranger, code: "123456" }, cookieOf(asked)))).toBe("400 opt_out_failed");
     expect(await isActive(mine.certId)).toBe(true);

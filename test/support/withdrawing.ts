@@ -60,6 +60,10 @@ const codeIn = (mail: Mail | undefined): string => /^\d{6}$/m.exec(mail?.text ??
 /** Codes mailed to an address, the newest first. */
 export const codesTo = async (address: string): Promise<readonly string[]> => (await mailTo(address)).map(codeIn);
 
+/** Tokens of the links that were mailed to an address, the newest first. */
+export const linksTo = async (address: string): Promise<readonly string[]> =>
+  (await mailTo(address)).map(({ text }) => /#m=([A-Za-z0-9_-]{43})$/m.exec(text)?.[1] ?? "no link");
+
 export interface Ready {
   readonly code: string;
   /** The browser that asked. */

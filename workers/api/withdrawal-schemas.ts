@@ -34,7 +34,7 @@ export const optOutManageSchema = z
     token: z
       .string()
       .regex(/^[A-Za-z0-9_-]{43}$/)
-      .openapi({ description: "What follows `#m=` in `manage_url`." }),
+      .openapi({ description: "What follows `#m=` in `manage_url`, or in the link of a mail with a code." }),
     scope,
   })
   .openapi("OptOutManage");

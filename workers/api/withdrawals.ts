@@ -127,7 +127,7 @@ const manageRoute = createRoute({
   tags: ["withdrawal"],
   summary: "Withdraw with the link from the 201",
   description:
-    "The one tap behind `manage_url`: its token withdraws without a mail, for five years after the certificate was issued. Everything else as for the code.",
+    "The one tap behind `manage_url`: its token withdraws without a mail, for five years after the certificate was issued. The link in a mail with a code works here too, for a day. Everything else as for the code.",
   security: [],
   request: {
     params: certParam,
@@ -143,7 +143,7 @@ const manageRoute = createRoute({
     200: withdrawnAnswer,
     ...failures([...bodyRefusals, "opt_out_failed", ...personRefusals], {
       ...badBody,
-      opt_out_failed: "The token is not the one of this certificate, or its five years are over.",
+      opt_out_failed: "The token is none of this certificate's, or it has expired.",
       forbidden: "A browser sent this from a site that is neither ours nor the business's.",
       already_revoked: "The token is right, and the certificate is revoked already.",
       rate_limited: "More than 30 an hour from one address.",

@@ -29,7 +29,7 @@ import { commit } from "../../storage/commit.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../storage/idempotency.ts";
 import { insertMail } from "../../storage/mail.ts";
 import { ownerAddresses } from "../../storage/owners.ts";
-import { forgetFailures, ifOfUse, insertCode, spendTry, unlessOfUse } from "../../storage/withdrawal-codes.ts";
+import { codesWithLink, forgetFailures, ifOfUse, insertCode, spendTry, unlessOfUse } from "../../storage/withdrawal-codes.ts";
 import { continueWithdrawalWork, finishWithdrawalWork, insertWithdrawalWork, type WithdrawalWork } from "../../storage/withdrawal-work.ts";
 import {
   activeWithAddress,
@@ -91,9 +91,10 @@ export const requestWithdrawalCode = async (
   const now = services.clock();
   const id = crypto.randomUUID();
   const code = drawCode(services.random);
-  const [addressIndex, codeHash, mailbox] = await Promise.all([
+  const [addressIndex, codeHash, linkToken, mailbox] = await Promise.all([
     services.vault.blindIndex("email", comparableMailbox(asked.email) ?? ""),
     services.vault.codeHash(codePurpose(id), code),
+    services.vault.linkToken(codePurpose(id)),
     sealedMailbox(services.vault, certificate.id, certificate.businessId, record.subjectSealed),
   ]);
   const isOnCertificate = record.emailIndex === addressIndex;
@@ -102,7 +103,7 @@ export const requestWithdrawalCode = async (
     data: {
       code,
       business_name: certificate.businessName,
-      verify_url: verifyUrlOf(services.config.verifyUrl, certificate.id),
+      verify_url: `${verifyUrlOf(services.config.verifyUrl, certificate.id)}#m=${linkToken}`,
     },
     language: asked.language,
     now,
@@ -293,7 +294,14 @@ export const confirmWithdrawal = async (
   return done.ok ? ok({ certId: asked.certId, withdrawnAt: done.value.withdrawnAt, ceaseBy: done.value.ceaseBy }) : done;
 };
 
-/** Follows the link from the receipt of the form: its token is the proof. Refuses as `confirmWithdrawal`. */
+/** Hashes of the tokens whose links were mailed within their life. */
+const mailedLinks = async (services: Services, db: D1Database, { certificate, emailIndex }: WithdrawableRecord, now: Instant) => {
+  if (emailIndex === null) return [];
+  const ids = await codesWithLink(db, { certId: certificate.id, addressIndex: emailIndex }, now);
+  return Promise.all(ids.map(async (id) => sha256Hex(await services.vault.linkToken(codePurpose(id)))));
+};
+
+/** Follows the link from the receipt of the form, or from the mail with a code: its token is the proof. Refuses as `confirmWithdrawal`. */
 export const withdrawByLink = async (
   services: Services,
   asked: { readonly certId: CertId; readonly token: string; readonly scope: WithdrawalScope; readonly origin: string | null },
@@ -302,14 +310,17 @@ export const withdrawByLink = async (
   if (found === null) return refuse("cert_not_found");
   const { db, record } = found;
   if (isForeign(services, record, asked.origin)) return refuse("forbidden");
+  const now = services.clock();
   const judged = judgeToken({
     expectedHash: record.manageTokenHash,
+    mailedHashes: await mailedLinks(services, db, record, now),
     givenHash: sha256Hex(asked.token),
-    isInTime: isManageable(record.certificate.issuedAt, services.clock()),
+    isInTime: isManageable(record.certificate.issuedAt, now),
     status: record.certificate.status,
   });
   if (!judged.ok) return judged;
-  const done = await commitByPerson(services, db, record, { method: "manage_link", scope: asked.scope, actor: "subject:manage_link" });
+  const method = judged.value;
+  const done = await commitByPerson(services, db, record, { method, scope: asked.scope, actor: `subject:${method}` });
   return done.ok ? ok({ certId: asked.certId, withdrawnAt: done.value.withdrawnAt, ceaseBy: done.value.ceaseBy }) : done;
 };
 

@@ -164,9 +164,9 @@ export const en = {
     badEmail: "This is not an e-mail address. Type one address, for example pat@example.com.",
     badCode: "The code has six digits. Type it as it stands in the mail.",
     failed:
-      "The address or the code is not right, or the code has expired. Look at the newest mail, or have another code sent. After five tries a code is of no more use.",
+      "The address or the code is not right, or the code has expired. Look at the newest mail, or have another code sent. After five tries a code is of no more use; the link in the mail is.",
     linkFailed:
-      "This link does not withdraw this certificate, or its five years are over. Use the form instead: type your address, and a code is mailed to you.",
+      "This link does not withdraw this certificate, or it has expired. Use the form instead: type your address, and a code is mailed to you.",
     foreign: "This form was sent from another site",
     foreignAdvice: "Open the certificate’s page and use the form there.",
     doneTitle: "Consent withdrawn",

@@ -168,9 +168,8 @@ export const es: Words = {
     badEmail: "Esto no es una dirección de correo. Escriba una sola, por ejemplo pat@example.com.",
     badCode: "El código tiene seis cifras. Escríbalo tal como está en el correo.",
     failed:
-      "La dirección o el código no son correctos, o el código ha caducado. Mire el correo más reciente o pida otro código. Tras cinco intentos un código ya no sirve.",
-    linkFailed:
-      "Este enlace no retira este certificado, o han pasado sus cinco años. Use el formulario: escriba su dirección y recibirá un código.",
+      "La dirección o el código no son correctos, o el código ha caducado. Mire el correo más reciente o pida otro código. Tras cinco intentos un código ya no sirve; el enlace del correo, sí.",
+    linkFailed: "Este enlace no retira este certificado, o ha caducado. Use el formulario: escriba su dirección y recibirá un código.",
     foreign: "Este formulario se envió desde otro sitio",
     foreignAdvice: "Abra la página del certificado y use el formulario que hay allí.",
     doneTitle: "Consentimiento retirado",

@@ -169,9 +169,9 @@ export const frCa: Words = {
     badEmail: "Ce n’est pas une adresse de courriel. Saisissez-en une seule, par exemple pat@example.com.",
     badCode: "Le code compte six chiffres. Saisissez-le tel qu’il figure dans le courriel.",
     failed:
-      "L’adresse ou le code n’est pas bon, ou le code a expiré. Regardez le courriel le plus récent ou demandez un autre code. Après cinq essais, un code ne sert plus.",
+      "L’adresse ou le code n’est pas bon, ou le code a expiré. Regardez le courriel le plus récent ou demandez un autre code. Après cinq essais, un code ne sert plus; le lien du courriel, oui.",
     linkFailed:
-      "Ce lien ne permet pas de retirer ce certificat, ou ses cinq ans sont écoulés. Utilisez le formulaire\u00a0: saisissez votre adresse, et un code vous sera envoyé.",
+      "Ce lien ne permet pas de retirer ce certificat, ou il a expiré. Utilisez le formulaire\u00a0: saisissez votre adresse, et un code vous sera envoyé.",
     foreign: "Ce formulaire a été envoyé d’un autre site",
     foreignAdvice: "Ouvrez la page du certificat et utilisez le formulaire qui s’y trouve.",
     doneTitle: "Consentement retiré",
