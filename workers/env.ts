@@ -1,9 +1,11 @@
 // The bindings and settings of a deployment, read once and checked once: a deployment that is not fit to run answers 503
 // on every route instead of running half configured, and says in its log everything that is missing at once.
-import { bytesOfBase64, bytesOfBase64Url } from "../core/bytes.ts";
+import { bytesOfBase64, bytesOfBase64Url, hexOf } from "../core/bytes.ts";
+import { isDrawnKey } from "../core/drawn.ts";
 import { isMailbox } from "../core/mailbox.ts";
 import type { Bytes } from "../core/hash.ts";
-import { isDrawn, readProofSettings, type ProofSettings } from "../core/ledger/settings.ts";
+import { parseSkey } from "../core/ledger/note.ts";
+import { readProofSettings, type ProofSettings } from "../core/ledger/settings.ts";
 import type { AuditLog } from "../durable-objects/audit-log.ts";
 import type { BusinessLog } from "../durable-objects/business-log.ts";
 import type { EndpointLane } from "../durable-objects/endpoint-lane.ts";
@@ -71,7 +73,7 @@ const addresses = ["BASE_URL", "VERIFY_URL", "CDN_URL", "MCP_URL", "APP_URL"] as
 
 const secretBytes = (text: string | undefined): Bytes | null => {
   const bytes = text === undefined ? null : bytesOfBase64(text);
-  return bytes !== null && bytes.length === keyBytes && isDrawn(bytes) ? bytes : null;
+  return bytes !== null && bytes.length === keyBytes && isDrawnKey(bytes) ? bytes : null;
 };
 
 /** `1:<base64>,2:<base64>`: version and key, the newest last. */
@@ -85,6 +87,24 @@ const masterKeysOf = (text: string | undefined): ReadonlyMap<string, Bytes> | nu
   }
   return keys.size === 0 ? null : keys;
 };
+
+/** The settings whose key is that of a setting before them too: one secret for two purposes falls with either. */
+const sharedKeys = (keys: readonly (readonly [name: string, key: Uint8Array])[]): string[] => {
+  const owners = new Map<string, string>();
+  const shared = keys.flatMap(([name, key]) => {
+    const owner = owners.get(hexOf(key)) ?? name;
+    owners.set(hexOf(key), owner);
+    return owner === name ? [] : [name];
+  });
+  return [...new Set(shared)];
+};
+
+/** The seeds of note-format secrets, under the name of their setting. */
+const seedsOf = (name: string, secrets: readonly string[]): (readonly [string, Uint8Array])[] =>
+  secrets.flatMap((secret) => {
+    const seed = parseSkey(secret)?.seed;
+    return seed === undefined ? [] : [[name, seed] as const];
+  });
 
 /** How mail leaves. There is no deployment without it: nobody could sign in or withdraw, and nothing would say so. */
 const mailOf = (
@@ -133,6 +153,16 @@ export const readConfig = (env: Env): Config => {
   if (retiredIssuerKeys.some((key) => bytesOfBase64Url(key)?.length !== keyBytes)) faults.push("RETIRED_ISSUER_KEYS");
   const { settings: proofs, faults: proofFaults } = readProofSettings(setting, !development);
   faults.push(...proofFaults);
+  faults.push(
+    ...sharedKeys([
+      ...[...(masterKeys?.values() ?? [])].map((key) => ["MASTER_KEYS", key] as const),
+      ...(indexKey === null ? [] : [["INDEX_KEY", indexKey] as const]),
+      ...(issuerSeed === null ? [] : [["ISSUER_KEY", issuerSeed] as const]),
+      ...seedsOf("AUDIT_KEY", [...proofs.auditKeys.values()].flat()),
+      ...seedsOf("LEDGER_KEY", proofs.ledger.keys),
+      ...seedsOf("LEDGER_WITNESS_KEY", proofs.ledger.witnessKey === null ? [] : [proofs.ledger.witnessKey]),
+    ]),
+  );
 
   const { mail, faults: mailFaults } = mailOf(env, setting, development);
   faults.push(...mailFaults);

@@ -2,6 +2,7 @@
 // from text and checked as far as text can be; whether a secret's key id is that of its key is for whoever opens it. A value is
 // never repeated: a fault is the name of a setting.
 import { bytesOfBase64, utf8 } from "../bytes.ts";
+import { isDrawnKey, isDrawnToken } from "../drawn.ts";
 import { sha256 } from "../hash.ts";
 import { parseIJson } from "../i-json.ts";
 import type { Json } from "../canonical-json.ts";
@@ -64,11 +65,8 @@ type Setting = (name: string) => string | undefined;
 
 const wordsOf = (text: string | undefined): string[] => (text ?? "").split(/\s+/).filter((word) => word !== "");
 
-const fewestDistinct = 8; // 32 drawn bytes have about 30 distinct ones; a key or token of so few was typed, not drawn
-export const isDrawn = (bytes: Iterable<unknown>): boolean => new Set(bytes).size > fewestDistinct;
-
 const shortestToken = 32; // characters; 192 bits in base64url
-const isToken = (text: string): boolean => text.length >= shortestToken && /^[\x21-\x7e]+$/.test(text) && isDrawn(text);
+const isToken = (text: string): boolean => text.length >= shortestToken && /^[\x21-\x7e]+$/.test(text) && isDrawnToken(text);
 
 /** Names of this machine: secrets under them were made for development. */
 const isLocalName = (name: string): boolean => {
@@ -80,7 +78,7 @@ const isLocalName = (name: string): boolean => {
 const isNoteSecret = (text: string, kind: KeyKind, names: (name: string) => boolean, production: boolean): boolean => {
   const secret = parseSkey(text);
   if (secret?.kind !== kind || !names(secret.name)) return false;
-  return !production || (isDrawn(secret.seed) && !isLocalName(secret.name));
+  return !production || (isDrawnKey(secret.seed) && !isLocalName(secret.name));
 };
 
 const isUrl = (text: string, production: boolean, protocols: readonly string[] = ["https:"]): boolean => {
@@ -217,7 +215,7 @@ const watchesAll = (text: string | undefined, auditKeys: ReadonlyMap<number, rea
 
 const isAnchorKey = (text: string): boolean => {
   const secret = parseAnchorSecret(text);
-  return secret !== null && isDrawn(secret.number);
+  return secret !== null && isDrawnKey(secret.number);
 };
 
 /** Everything at once: the settings, and the names of those that are not fit. In production development secrets are not fit. */

@@ -1,12 +1,12 @@
 // The keys of what proves are checked before a deployment answers anything: a ledger signed with a guessable key proves nothing.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { base64Of, bytesOfBase64 } from "../../core/bytes.ts";
+import { base64Of, bytesOfBase64, utf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { keyKinds } from "../../core/ledger/note.ts";
 import { vkeyOfSpki } from "../../core/ledger/rekor-receipt.ts";
 import { readConfig, type Env } from "../../workers/env.ts";
-import { drawnSecretOf, secretOf, vkeyOfSecret } from "../support/note-keys.ts";
+import { drawnSecretOf, secretOf, secretOfSeed, vkeyOfSecret } from "../support/note-keys.ts";
 import { entryWith, productionSettings } from "../support/world.ts";
 
 const faultsOf = (change: Readonly<Record<string, unknown>>, settings: object = productionSettings): string[] => {
@@ -39,6 +39,15 @@ const unfit: readonly (readonly [setting: string, what: string, value: string])[
   ["LEDGER_KEY", "that is missing", ""],
   ["LEDGER_KEY", "of a witness", await drawnSecretOf(origin, keyKinds.witness)],
   ["LEDGER_KEY", "of few distinct bytes", await secretOf(origin, 21)],
+  [
+    "LEDGER_KEY",
+    "that was counted up",
+    await secretOfSeed(
+      origin,
+      Uint8Array.from({ length: 32 }, (_, at) => at),
+    ),
+  ],
+  ["LEDGER_KEY", "that was typed", await secretOfSeed(origin, utf8("Sphinx of black quartz, judge 1!"))],
   ["LEDGER_KEY", "of another log", await drawnSecretOf("ledger.svc.test/ledger/other")],
   ["LEDGER_KEY", "that is garbage", "PRIVATE+KEY+x"],
   ["LEDGER_KEY", "with a good one beside a bad one", `${logKey} ${await secretOf(origin, 21)}`],
@@ -112,6 +121,21 @@ describe("a production deployment", () => {
     const faults = faultsOf({ [setting]: value });
     expect(faults).toContain(setting);
     expect(faults.filter((name) => name !== setting && !(setting === "LEDGER_ORIGIN" && name === "LEDGER_KEY"))).toEqual([]);
+  });
+
+  test("refuses the key of one log as another's, and as a witness's", async () => {
+    const seed = new Uint8Array(sha256("one for all"));
+    const shared = {
+      LEDGER_KEY: await secretOfSeed(origin, seed),
+      LEDGER_WITNESS_KEY: await secretOfSeed("ledger.svc.test/witness", seed, keyKinds.witness),
+    };
+    expect(faultsOf(shared)).toEqual(["LEDGER_WITNESS_KEY"]);
+    const auditKey = await secretOfSeed(audit, seed);
+    expect(faultsOf({ AUDIT_KEY: auditKey, AUDIT_VKEY: await vkeyOfSecret(auditKey), ...shared })).toEqual([
+      "LEDGER_KEY",
+      "LEDGER_WITNESS_KEY",
+    ]);
+    expect(faultsOf({ ISSUER_KEY: base64Of(seed), LEDGER_KEY: shared.LEDGER_KEY })).toEqual(["LEDGER_KEY"]);
   });
 
   test("refuses one token for writing and for reading", () => {

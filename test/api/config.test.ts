@@ -2,7 +2,9 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { base64Of } from "../../core/bytes.ts";
+import { sha256 } from "../../core/hash.ts";
 import { ConfigFault, readConfig, type Env } from "../../workers/env.ts";
+import { drawnKey } from "../support/note-keys.ts";
 import { call, entryWith, productionSettings, serviceWith } from "../support/world.ts";
 
 /** The faults that this change to a good production deployment brings about. */
@@ -17,7 +19,8 @@ const faultsOf = (change: Readonly<Record<string, unknown>>): string[] => {
 };
 const secretOf = (...bytes: readonly number[]): string => base64Of(new Uint8Array(bytes));
 const counting = (count: number): string => secretOf(...Array.from({ length: count }, (_, at) => at * 7 + 1));
-const good = counting(32);
+const good = drawnKey(7);
+const textAs32Bytes = "Sphinx of black quartz, judge 1!";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -76,6 +79,11 @@ describe("a production deployment", () => {
       secretOf(...Array<number>(32).fill(0)),
       secretOf(...Array<number>(32).fill(255)),
       secretOf(...Array.from({ length: 32 }, (_, at) => at % 8)),
+      secretOf(...Array.from({ length: 32 }, (_, at) => at)),
+      counting(32),
+      secretOf(...sha256("few").map((byte) => byte % 12)),
+      base64Of(new Uint8Array([...sha256("half").slice(0, 16), ...sha256("half").slice(0, 16)])),
+      base64Of(new TextEncoder().encode(textAs32Bytes)),
       "change-me",
       "0".repeat(64),
       `${good} `,
@@ -104,7 +112,12 @@ describe("a production deployment", () => {
     ]) {
       expect(faultsOf({ MASTER_KEYS: value }), value).toEqual(["MASTER_KEYS"]);
     }
-    expect(faultsOf({ MASTER_KEYS: `1:${good},2:${counting(32).replace("A", "B")}` })).toEqual([]);
+    expect(faultsOf({ MASTER_KEYS: `1:${good},2:${drawnKey(8)}` })).toEqual([]);
+  });
+
+  test("refuses one key under two names, and says which name came second", () => {
+    expect(faultsOf({ INDEX_KEY: good, ISSUER_KEY: good })).toEqual(["ISSUER_KEY"]);
+    expect(faultsOf({ MASTER_KEYS: `1:${good},2:${drawnKey(8)}`, INDEX_KEY: drawnKey(8) })).toEqual(["INDEX_KEY"]);
   });
 
   test.each([

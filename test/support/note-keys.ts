@@ -1,11 +1,11 @@
-// Note-format secrets from chosen seeds, so that tests sign with known keys.
-import { bytesOfBase64Url, bytesOfHex, concatBytes } from "../../core/bytes.ts";
+// Keys and note-format secrets from chosen seeds, so that tests sign with known keys.
+import { base64Of, bytesOfBase64Url, bytesOfHex, concatBytes } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { keyKinds, skeyOf, verifierKey, vkeyOf, type KeyKind } from "../../core/ledger/note.ts";
 import { openNoteSigner } from "../../storage/note-keys.ts";
 
 /** The secret of the key called `name` with this seed. */
-const secretOfSeed = async (name: string, seed: Uint8Array<ArrayBuffer>, kind: KeyKind): Promise<string> => {
+export const secretOfSeed = async (name: string, seed: Uint8Array<ArrayBuffer>, kind: KeyKind = keyKinds.log): Promise<string> => {
   const pkcs8 = concatBytes(bytesOfHex("302e020100300506032b657004220420") ?? new Uint8Array(0), seed);
   const key = await crypto.subtle.importKey("pkcs8", pkcs8, "Ed25519", true, ["sign"]);
   const { x } = (await crypto.subtle.exportKey("jwk", key)) as { x?: string };
@@ -20,6 +20,9 @@ export const secretOf = (name: string, byte: number, kind: KeyKind = keyKinds.lo
 /** A secret of the key called `name` that is as good as drawn: always the same one. */
 export const drawnSecretOf = (name: string, kind: KeyKind = keyKinds.log): Promise<string> =>
   secretOfSeed(name, new Uint8Array(sha256(`drawn for ${name}`)), kind);
+
+/** 32 bytes in base64 that are as good as drawn: always the same ones for a number. */
+export const drawnKey = (which: number): string => base64Of(sha256(`key ${which} of the tests`));
 
 /** The public key of a secret, in its one-line form. */
 export const vkeyOfSecret = async (secret: string): Promise<string> => vkeyOf((await openNoteSigner(secret)).key);
