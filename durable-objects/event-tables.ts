@@ -49,24 +49,18 @@ export const placeEvents = (sql: SqlStorage, events: readonly UnplacedEvent[], h
   return last;
 };
 
-type EventRow = {
-  seq: number;
-  event_id: string;
-  type: string;
-  share_id: string | null;
-  cert_id: string | null;
-  data_sealed: string | null;
-  created_at: number;
-};
+// Rows come as arrays: with a name on every value a page of a hundred takes more than twice as long to read.
+const eventColumns = "seq, event_id, type, share_id, cert_id, data_sealed, created_at";
+type EventRow = [number, string, string, string | null, string | null, string | null, number];
 
-const storedEvent = (row: EventRow): StoredEvent => ({
-  seq: row.seq,
-  id: row.event_id,
-  type: row.type,
-  createdAt: row.created_at,
-  shareId: row.share_id,
-  certId: row.cert_id,
-  dataSealed: row.data_sealed,
+const storedEvent = ([seq, id, type, shareId, certId, dataSealed, createdAt]: EventRow): StoredEvent => ({
+  seq,
+  id,
+  type,
+  createdAt,
+  shareId,
+  certId,
+  dataSealed,
 });
 
 /** The events behind `after` up to `upTo`, of the given types or of all, `most` of them. */
@@ -76,19 +70,20 @@ export const eventsBetween = (
   upTo: number,
   types: readonly string[] | null,
   most: number,
-): readonly StoredEvent[] =>
-  (types === null
-    ? sql.exec<EventRow>("SELECT * FROM event WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?", after, upTo, most)
-    : sql.exec<EventRow>(
-        "SELECT * FROM event WHERE seq > ? AND seq <= ? AND type IN (SELECT value FROM json_each(?)) ORDER BY seq LIMIT ?",
-        after,
-        upTo,
-        JSON.stringify(types),
-        most,
-      )
-  )
-    .toArray()
-    .map(storedEvent);
+): readonly StoredEvent[] => {
+  const cursor =
+    types === null
+      ? sql.exec(`SELECT ${eventColumns} FROM event WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`, after, upTo, most)
+      : sql.exec(
+          `SELECT ${eventColumns} FROM event
+           WHERE seq > ? AND seq <= ? AND type IN (SELECT value FROM json_each(?)) ORDER BY seq LIMIT ?`,
+          after,
+          upTo,
+          JSON.stringify(types),
+          most,
+        );
+  return Array.from(cursor.raw<EventRow>(), storedEvent);
+};
 
 /** The events of a lot that comes from the log of this segment, in the places they have. Answers the last place held. */
 export const insertKept = (sql: SqlStorage, events: readonly StoredEvent[]): number => {

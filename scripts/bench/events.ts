@@ -158,7 +158,8 @@ export const measureEvents = async (setting: {
   const playing = await receivers();
   const vars = { ...setting.vars, DEV_FETCH_ALLOW: playing.at };
   const world = demoWorld(setting.seed);
-  const start = () => startRuntime({ port: 0, stateDir: setting.stateDir, bundledIn: setting.bundledIn, vars, beside: producerScript() });
+  const start = () =>
+    startRuntime({ port: 0, stateDir: setting.stateDir, bundledIn: setting.bundledIn, vars, beside: producerScript(), printsLog: false });
   let runtime = await start();
   await seedDemo(await runtime.database(), world, Date.now());
   const keys = await setting.keysFor(await runtime.database());
