@@ -26,6 +26,12 @@ const storms: Readonly<Record<string, Storm>> = {
     file: "test/flows/events-kill.test.ts",
     settings: { EVENT_KILLS: "8" },
   },
+  beside: {
+    does: "a business's feed and endpoint beside five thousand events of another (W19)",
+    project: "node",
+    file: "test/flows/receivers.test.ts",
+    settings: { BESIDE_EVENTS: "5000" },
+  },
   outage: {
     does: "a database that refuses every write for thirty seconds (W6)",
     project: "node",

@@ -1,17 +1,19 @@
-// Deliveries over real sockets, on the real runtime: how long a receiver may take, what is heard of its answer, and what a
-// receiver that comes back finds.
+// Deliveries over real sockets, on the real runtime: how long a receiver may take, what is heard of its answer, what a
+// receiver that comes back finds, and that no business waits for another. BESIDE_EVENTS sets how many events the other one has
+// (npm run torture sets 5,000).
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { mkdtempSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { commitEvents, deliveriesOf, producerScript, registerEndpoint, type Place } from "../../scripts/bench/producer.ts";
+import { commitEvents, deliveriesOf, eventPage, producerScript, registerEndpoint, type Place } from "../../scripts/bench/producer.ts";
 import { demoWorld, seedDemo } from "../../scripts/demo-world.ts";
 import { startRuntime, type Runtime } from "../../scripts/local-runtime.ts";
 import { builtWorker } from "../support/local-service.ts";
 import { testVars, worldSecret } from "../support/local-vars.ts";
 
+const besideEvents = Number(process.env.BESIDE_EVENTS ?? "1000");
 const world = demoWorld(worldSecret);
 const state = mkdtempSync(join(tmpdir(), "svc-receivers-"));
 let runtime: Runtime;
@@ -134,5 +136,72 @@ describe("a receiver", () => {
     expect((await deliveries(business, endpoint.id)).length).toBe(600);
     expect(most).toBeLessThanOrEqual(5);
     expect(hits.get("/flips")).toBe(600);
+  });
+
+  // By cause and not by the clock: the busy business is held up at two points until the other one has been served.
+  test("W19: of one business, and its feed, wait for nothing that another one's thousands of events do", { timeout: 180_000 }, async () => {
+    const [busy, other] = [world.examples.free.id, world.examples.past_due.id];
+    const arrived = new Map<string, string[]>([
+      ["/busy", []],
+      ["/other", []],
+    ]);
+    const take = (path: string, request: IncomingMessage): number =>
+      arrived.get(path)?.push(String(request.headers["svc-event-id"])) ?? Number.NaN;
+    const distinct = (path: string): number => new Set(arrived.get(path)).size;
+    const eventually = async (holds: () => boolean): Promise<void> => {
+      for (const deadline = Date.now() + 150_000; !holds() && Date.now() < deadline; )
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      expect(holds()).toBe(true);
+    };
+    const held: ServerResponse[] = [];
+    let holding = true;
+    const letGo = (): void => {
+      holding = false;
+      for (const response of held.splice(0)) response.writeHead(200).end();
+    };
+    const middle = Math.floor(besideEvents / 2);
+    const busyEndpoint = await register(busy, "/busy", (request, response) => {
+      const count = take("/busy", request);
+      if (count === middle) holding = true;
+      if (holding) held.push(response);
+      else response.writeHead(200).end();
+    });
+    await register(other, "/other", (request, response) => {
+      take("/other", request);
+      response.writeHead(200).end();
+    });
+    for (let left = besideEvents; left > 0; left -= 500) await commitEvents(place(busy), Math.min(500, left), { kick: false });
+    await commitEvents(place(busy), 0, { wait: true });
+    await eventually(() => held.length === 5);
+
+    const told = [...(await commitEvents(place(other), 20, { wait: true }))];
+    await eventually(() => distinct("/other") === 20);
+    expect(arrived.get("/busy")).toHaveLength(5); // every slot of the busy one was taken all the while
+    letGo();
+
+    await eventually(() => held.length === 5);
+    for (let poll = 0; poll < 50; poll += 1) {
+      const page = await eventPage(place(other), poll % 20, 100);
+      expect(page.events.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 - (poll % 20) }, (_, at) => (poll % 20) + at + 1));
+      expect(page.events.map(({ id }) => id)).toEqual(told.slice(poll % 20));
+    }
+    told.push(...(await commitEvents(place(other), 20, { wait: true })));
+    await eventually(() => distinct("/other") === 40);
+    expect(distinct("/busy")).toBeLessThan(besideEvents);
+    letGo();
+
+    await eventually(() => distinct("/busy") === besideEvents);
+    expect(arrived.get("/other")?.toSorted()).toEqual(told.toSorted());
+    // Each once, but for what was held for longer than a receiver may take: that came again.
+    expect(arrived.get("/busy")?.length).toBeLessThanOrEqual(besideEvents + 10);
+    const seqs: number[] = [];
+    for (let cursor = 0; cursor < besideEvents; ) {
+      const page = await eventPage(place(busy), cursor, 500);
+      seqs.push(...page.events.map(({ seq }) => seq));
+      cursor = page.readTo;
+    }
+    expect(seqs).toEqual(Array.from({ length: besideEvents }, (_, at) => at + 1));
+    const listed = await deliveriesOf(place(busy), busyEndpoint.id, null);
+    expect(listed.deliveries.length).toBe(Math.min(1_000, besideEvents));
   });
 });
