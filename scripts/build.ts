@@ -15,20 +15,25 @@ const verifierPath = "workers/pages/verifier.gen.ts";
 export const releasedDir = "widget/released";
 const signatureVerifierPath = "dist/verify-signature.mjs"; // for receivers of webhooks; not served
 
-/** Cross-origin pages load the script, with or without an integrity attribute; hashed copies never change. */
-const headers = `/v1/svc.js
+/**
+ * Files are answered without the Worker, so what it says of every answer is said here too. Cross-origin pages load the
+ * script, with or without an integrity attribute; hashed copies never change.
+ */
+const headers = `/*
+  Strict-Transport-Security: max-age=31536000; includeSubDomains
+  X-Content-Type-Options: nosniff
+  Referrer-Policy: no-referrer
+  Permissions-Policy: camera=(), geolocation=(), microphone=(), payment=(), usb=()
+/v1/svc.js
   Cache-Control: public, max-age=300, stale-while-revalidate=86400, stale-if-error=604800
   Access-Control-Allow-Origin: *
   Cross-Origin-Resource-Policy: cross-origin
-  X-Content-Type-Options: nosniff
 /v1/svc-*
   Cache-Control: public, max-age=31536000, immutable
   Access-Control-Allow-Origin: *
   Cross-Origin-Resource-Policy: cross-origin
-  X-Content-Type-Options: nosniff
 /a/*
   Cache-Control: public, max-age=31536000, immutable
-  X-Content-Type-Options: nosniff
 `;
 
 /** A file of a page: its plain name, the address it is served at, its bytes. */

@@ -4,11 +4,11 @@
 // Order matters: "email address" is no address, "company name" no name, "address city" a city. The autocomplete
 // vocabulary goes through the same table (address-level2 is a city, address-level1 a state).
 const guesses: [key: string, pattern: RegExp][] = [
-  ["email", /email|\be mail|courriel|correo|^mail$/],
-  ["phone", /phone|\btel\b|telefon|\bmobil|\bcell\b|\bmovil/],
-  ["full_name", /first\b.*\blast|full ?name/],
+  ["email", /email|\be mail|courriel|correo|\bmail$/],
+  ["phone", /phone|\btel\b|telefon|\bmobil|\bcell\b|\bmovil|contact num/],
+  ["full_name", /first\b.*\blast|full ?name|nom et/],
   ["first_name", /\b(first|given|fore|f|vor) ?name|^first$|prenom/],
-  ["last_name", /\b(last|family|sur|l|nach) ?name|^last$|apellido/],
+  ["last_name", /\b(last|family|sur|l|nach) ?name|^last$|apellido|famille/],
   ["zip", /\b(zip|post ?code|postal|plz)/],
   ["city", /\b(city|town|ville|ciudad|stadt|ort|level2)\b/],
   ["country", /\b(country|pays|pais)\b|^land$/],
@@ -28,8 +28,7 @@ const secretWords =
   /\bpass(w|code|phrase)|\bpwd|\bpin\b|\botp\b|one ?time|\bcv[vc]|security code|\bcc |\bcc(num|name|exp)|(credit|debit) ?card|card ?(num|no\b|holder)|\bssn|social ?sec/;
 
 /** Never read, mapped or not: what is no part of the visitor's visible answer, and what can hold a secret. */
-export function isOffLimits(control: HTMLInputElement): boolean {
-  const hints = hintsOf(control);
+export function isOffLimits(control: HTMLInputElement, hints: string[]): boolean {
   // The label of a control that is named "mobile" may well say "we text you a one-time code": its own words count then.
   const own = hints.slice(0, 5);
   const telling = own.some((hint) => guessFrom(hint)) ? own : hints;
@@ -39,15 +38,14 @@ export function isOffLimits(control: HTMLInputElement): boolean {
 }
 
 /** The guessed key and its rank; a smaller rank is a stronger hint. Free text, boxes and dates are never guessed. */
-export function guessKey(control: HTMLInputElement): [key: string, rank: number] {
-  const hints = hintsOf(control);
+export function guessKey(control: HTMLInputElement, hints: string[]): [key: string, rank: number] {
   const rank = hints.findIndex((hint) => guessFrom(hint));
   // Of the other types only what says autocomplete (a textarea with street-address).
   return [rank === 0 || guessableTypes.test(control.type || "") ? guessFrom(hints[rank]) : "", 2 + rank];
 }
 
 /** In order of trust: autocomplete, type, last part of the name (`user[address][city]`), name, id, then what is shown. */
-function hintsOf(control: HTMLInputElement): string[] {
+export function hintsOf(control: HTMLInputElement, label: HTMLLabelElement | undefined): string[] {
   const attribute = (name: string) => control.getAttribute(name) || "";
   const name = attribute("name");
   const lastPart =
@@ -55,7 +53,6 @@ function hintsOf(control: HTMLInputElement): string[] {
       .split(/[[\].$:]+/)
       .filter(Boolean)
       .pop() || "";
-  const label = control.labels?.[0];
   // "section-x shipping tel webauthn": the field is the last word but for webauthn.
   const token = attribute("autocomplete")
     .replace(/webauthn/i, "")

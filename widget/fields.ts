@@ -1,8 +1,8 @@
 // The contact fields of the submission: which controls, under which key, with which value.
 // A control is identified first and read only then: what has no key never has its value looked at.
 
-import { guessKey, isOffLimits } from "./field-names.ts";
-import { controlsOf } from "./native-form.ts";
+import { guessKey, hintsOf, isOffLimits } from "./field-names.ts";
+import { controlsOf, onPage } from "./native-form.ts";
 
 /** The rule of the API for a field key; one bad key would have the whole certificate refused. */
 const validKey = /^[a-z][a-z0-9_]{0,39}$/;
@@ -26,8 +26,16 @@ export function fieldMapFrom(given: string | Record<string, string> = {}): Field
 export function fieldsOf(form: HTMLFormElement, map: FieldMap): Record<string, string> {
   const fields: Record<string, string> = {};
   const ranks = new Map<string, number>();
+  // Asked the other way round, `control.labels` walks the whole page for each control: seconds in a form of thousands.
+  // Backwards, so that the first label of a control stays.
+  const labels = new Map(
+    onPage<HTMLLabelElement>("label")
+      .reverse()
+      .map((label) => [label.control, label]),
+  );
   for (const control of controlsOf(form)) {
-    const [key, rank] = isOffLimits(control) ? ["", 0] : identify(control, map);
+    const hints = hintsOf(control, labels.get(control));
+    const [key, rank] = isOffLimits(control, hints) ? ["", 0] : identify(control, hints, map);
     const known = ranks.get(key);
     if (!validKey.test(key) || (known !== undefined && known <= rank)) continue;
     const value = textOf(control);
@@ -40,11 +48,11 @@ export function fieldsOf(form: HTMLFormElement, map: FieldMap): Record<string, s
 }
 
 /** An explicitly given empty key leaves the control out for good. */
-function identify(control: HTMLInputElement, map: FieldMap): [key: string, rank: number] {
+function identify(control: HTMLInputElement, hints: string[], map: FieldMap): [key: string, rank: number] {
   const mapped = map.find(([selector]) => matches(control, selector));
   if (mapped) return [mapped[1] || "", 0];
   const named = control.getAttribute("data-svc-field");
-  return named === null ? guessKey(control) : [named, 1];
+  return named === null ? guessKey(control, hints) : [named, 1];
 }
 
 function matches(control: Element, selector: string): boolean {

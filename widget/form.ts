@@ -111,7 +111,7 @@ function hold(form: HTMLFormElement, config: Config, submitter: HTMLButtonElemen
     });
   };
   // Always a new task: the browser silently drops a re-submission made in the task or a microtask of the first one.
-  void capture(config, submission.body).then((outcome) => setTimeout(release, 0, outcome));
+  void capture(config, submission.body).then((outcome) => setTimeout(() => release(outcome)));
   return true;
 }
 

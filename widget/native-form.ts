@@ -30,7 +30,7 @@ export function onPage<E extends Element = HTMLInputElement>(selector: string): 
 /** The elements of the page that match and belong to this form and no other. */
 export function belongingTo(form: HTMLFormElement, selector: string): HTMLInputElement[] {
   return onPage(selector).filter((element) =>
-    // A <div role="checkbox"> has no form property; it belongs to the form around it.
-    element.form === undefined ? callForm(form, "contains", element) : element.form === form,
+    // A <div role="checkbox"> has no form property, and that of a component may be anything: those belong to the form around them.
+    typeof element.form === "object" ? element.form === form : callForm(form, "contains", element),
   );
 }

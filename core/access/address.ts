@@ -9,7 +9,8 @@ export const isKnownIp = (text: string): boolean => ipv4.test(text) || isIpv6(te
 
 /** One household is one address: IPv6 counts by its /64, which is the smallest a subscriber gets. */
 export const addressKey = (ip: string): string => {
-  if (!ip.includes(":")) return ip;
+  const mapped = /^::ffff:([\d.]+)$/i.exec(ip)?.[1]; // IPv4 in IPv6 clothes: all of it lies in one /64
+  if (mapped !== undefined || !ip.includes(":")) return mapped ?? ip;
   const [head = "", tail] = ip.toLowerCase().split("::");
   const left = head.split(":").filter((group) => group !== "");
   const right = tail === undefined ? [] : tail.split(":").filter((group) => group !== "");

@@ -25,9 +25,12 @@ const familyIn = (table: readonly (readonly [RegExp, string])[], userAgent: stri
 export const osFamily = (userAgent: string): string | null => familyIn(systems, userAgent);
 export const browserFamily = (userAgent: string): string | null => familyIn(browsers, userAgent);
 
-/** Link previews, crawlers and monitors: their opens are kept in the trail, marked, and not counted. CUBOT makes telephones. */
+/**
+ * Link previews, crawlers and monitors: their opens are kept in the trail, marked, and not counted. Only names that say so:
+ * a tool or a request without a name may have a reader behind it, and an open that is not counted is evidence lost. CUBOT
+ * makes telephones.
+ */
 export const isKnownBot = (userAgent: string): boolean =>
-  userAgent === "" ||
-  /(?<!\bCU)bot\b|crawl|spider|slurp|preview|facebookexternalhit|WhatsApp|Slackbot|Discordbot|TelegramBot|Twitterbot|LinkedInBot|SkypeUriPreview|Embedly|HeadlessChrome-Lighthouse|Google-InspectionTool|monitor|uptime|curl\/|Wget\/|python-requests/i.test(
+  /(?<!\bCU)bot\b|crawl|spider|slurp|preview|facebookexternalhit|WhatsApp|Slackbot|Discordbot|TelegramBot|Twitterbot|LinkedInBot|Embedly|Iframely|vkShare|Viber|Cardyb|Mastodon|Lighthouse|Google-InspectionTool|monitor|uptime/i.test(
     userAgent,
   );

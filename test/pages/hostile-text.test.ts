@@ -50,7 +50,7 @@ const pageHolding = async (text: string, policyUrl = `https://example.com/${text
       certId,
     ),
   ]);
-  return open(certId, { "user-agent": "curl/8" });
+  return open(certId, { "user-agent": "Slackbot 1.0" });
 };
 
 const isRemark = (element: Element | null): boolean =>

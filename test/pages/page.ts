@@ -14,7 +14,7 @@ export const read = async (path: string, init: RequestInit = {}): Promise<ReadPa
   return { ...answer, document: parseDocument(answer.text) };
 };
 
-/** As a person's browser asks; anything else counts as a machine. */
+/** As a person's browser asks. */
 export const browser = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0 Safari/537.36";
 
 export const open = (certId: string, headers: Record<string, string> = {}, init: RequestInit = {}): Promise<ReadPage> =>

@@ -94,6 +94,15 @@ describe("an open", () => {
   });
 });
 
+describe("an open that nothing says is a machine's", () => {
+  test.each(["curl/8.5.0", "python-requests/2.32", ""])("is counted, whatever it was made with: %j", async (userAgent) => {
+    const { cert_id } = await issue();
+    await open(cert_id, { "user-agent": userAgent });
+    const { count, rows } = await trail(cert_id);
+    expect([count, rows.map(({ user_agent, bot }) => [user_agent, bot])]).toEqual([1, [[userAgent, false]]]);
+  });
+});
+
 describe("not a person's open", () => {
   const notCounted: (readonly [string, Record<string, string>, RequestInit])[] = [
     ["a look at the headers", {}, { method: "HEAD" }],
@@ -106,7 +115,6 @@ describe("not a person's open", () => {
       {},
     ],
     ["a crawler", { "user-agent": "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)" }, {}],
-    ["a program without a name", { "user-agent": "" }, {}],
   ];
 
   test.each(notCounted)("%s is kept as a machine's and not counted", async (_what, headers, init) => {

@@ -29,6 +29,14 @@ describe("released copies of the page script", () => {
     expect(response.headers.get("cross-origin-resource-policy")).toBe("cross-origin");
   });
 
+  test("files carry the security headers of every other answer", async () => {
+    const { headers } = await fetch(`${service.origin}/v1/svc.js`);
+    const other = await fetch(`${service.origin}/v1/health`);
+    for (const name of ["strict-transport-security", "x-content-type-options", "referrer-policy", "permissions-policy"]) {
+      expect([name, headers.get(name)]).toEqual([name, other.headers.get(name) ?? "missing"]);
+    }
+  });
+
   test("a copy nobody released is not there", async () => {
     expect((await fetch(`${service.origin}/v1/svc-000000000000.js`)).status).toBe(404);
   });

@@ -56,15 +56,18 @@ describe("user agents", () => {
   });
 
   test.each([
-    ["", true],
+    ["", false],
     ["Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", true],
     ["Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)", true],
     ["facebookexternalhit/1.1", true],
     ["WhatsApp/2.23.20.0", true],
     ["Twitterbot/1.0", true],
     ["Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", true],
-    ["curl/8.5.0", true],
-    ["python-requests/2.32", true],
+    ["curl/8.5.0", false],
+    ["python-requests/2.32", false],
+    ["Iframely/1.3.1 (+https://iframely.com/docs/about)", true],
+    ["Mozilla/5.0 (compatible; vkShare; +http://vk.com/dev/Share)", true],
+    ["Mastodon/4.3.0 (http.rb/5.2.0; +https://social.example/)", true],
     ["Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 Version/19.0 Mobile/15E148 Safari/604.1", false],
     ["Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36", false],
     ["Mozilla/5.0 (Linux; Android 9; CUBOT X19) AppleWebKit/537.36 Chrome/142.0.0.0 Mobile Safari/537.36", false],
