@@ -21,7 +21,7 @@ export interface TrustedLog extends TrustedLogKey {
 
 /** Somebody who attests checkpoints, and of which logs. */
 export interface CheckpointAttestor extends Attestor {
-  /** `guard`: the ledger's own witness, which watches the audit log and refuses a second history of it. */
+  /** `guard`: the ledger's own witness, here or elsewhere, which watches the audit log and refuses a second history of it. */
   readonly of: "every log" | "guard";
 }
 
@@ -102,7 +102,7 @@ export const openProofServices = async (
       ...guardKeys.map((key) => ({ ...witnessAttestor({ key, baseUrl }, send, noteCrypto, clock), of: "guard" as const })),
       ...config.witnesses.map(({ key, url }) => ({
         ...witnessAttestor({ key, baseUrl: url }, network, noteCrypto, clock),
-        of: "every log" as const,
+        of: url === ledger.url ? ("guard" as const) : ("every log" as const), // a ledger does not cosign itself
       })),
       ...config.authorities.map((authority) => ({ ...timestampAttestor(authority, network, random, clock), of: "every log" as const })),
     ],

@@ -236,7 +236,9 @@ export const readProofSettings = (
   const witnesses = listOf(setting("WITNESSES"), witnessOf(production));
   if (witnesses === null || new Set(witnesses.map(({ key }) => key.name)).size !== witnesses.length) faults.push("WITNESSES");
   const witnessMin = setting("WITNESS_MIN") ?? "0";
-  if (!/^\d{1,2}$/.test(witnessMin) || Number(witnessMin) > (witnesses?.length ?? 0)) faults.push("WITNESS_MIN");
+  // The ledger's own witness watches the audit log alone: it says nothing of the checkpoints that anchors are attested by.
+  const watching = (witnesses ?? []).filter(({ url }) => url !== ledger.url);
+  if (!/^\d{1,2}$/.test(witnessMin) || Number(witnessMin) > watching.length) faults.push("WITNESS_MIN");
   const needsAnchorKey = [ledger, ...(mirrors ?? [])].some(({ kind }) => kind === "rekor2");
   const anchorKey = setting("ANCHOR_KEY");
   if (anchorKey === undefined ? needsAnchorKey : !isAnchorKey(anchorKey)) faults.push("ANCHOR_KEY");

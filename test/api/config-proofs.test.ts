@@ -177,6 +177,9 @@ describe("a production deployment", () => {
       TIMESTAMP_AUTHORITIES: JSON.stringify([{ name: "tsa", url: "http://tsa.example/tsr", spki_sha256: ["ab".repeat(32)], pem: "x" }]),
     };
     expect(faultsOf(settings)).toEqual([]);
+    const ownWitness = JSON.stringify([{ vkey: foreignWitness, url: settings.LEDGER_URL }]);
+    expect(faultsOf({ ...settings, WITNESSES: ownWitness, WITNESS_MIN: "0" })).toEqual([]);
+    expect(faultsOf({ ...settings, WITNESSES: ownWitness })).toEqual(["WITNESS_MIN"]); // it says nothing of its own ledger
     expect(faultsOf({ ...settings, ANCHOR_KEY: "" })).toEqual(["ANCHOR_KEY"]);
     expect(faultsOf({ ...settings, LEDGER_VKEYS: "" })).toEqual(["LEDGER_VKEYS"]);
     expect(faultsOf({ ...settings, LEDGER_URL: "http://ledger.other.test/ledger/1" })).toEqual(["LEDGER_URL"]);

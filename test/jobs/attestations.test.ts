@@ -8,7 +8,7 @@ import type { LedgerAdapter, Submission } from "../../core/ledger/adapter.ts";
 import type { AttestOutcome, CheckpointToAttest } from "../../core/ledger/attestor.ts";
 import { checkpointText, parseCheckpoint } from "../../core/ledger/checkpoint.ts";
 import { isConsistent, rootFromInclusion, leafHash, isSameHash } from "../../core/ledger/merkle.ts";
-import { cosignatureLine, keyKinds, parseNote, signNote, vkeyOf } from "../../core/ledger/note.ts";
+import { cosignatureLine, keyKinds, parseNote, signNote, vkeyOf, type NoteSigner } from "../../core/ledger/note.ts";
 import { addCheckpointText } from "../../core/ledger/witness.ts";
 import { bytesOfBase64 } from "../../core/bytes.ts";
 import { minuteMs, type Instant } from "../../core/time.ts";
@@ -16,11 +16,11 @@ import { filesOfZip } from "../../core/certificates/evidence-zip.ts";
 import { openNoteSigner } from "../../storage/note-keys.ts";
 import { trustOf } from "../../verifier/trust.ts";
 import { noDemands, verifyPack } from "../../verifier/verify-pack.ts";
-import type { Env } from "../../workers/env.ts";
+import { readConfig, type Env } from "../../workers/env.ts";
 import { attestDue } from "../../workers/operations/attestations.ts";
 import { checkpointAudit, checkpointLedger } from "../../workers/operations/checkpoints.ts";
 import { submitAnchors } from "../../workers/operations/ledger.ts";
-import type { CheckpointAttestor } from "../../workers/proof-services.ts";
+import { openProofServices, type CheckpointAttestor } from "../../workers/proof-services.ts";
 import { platformOf, type Platform } from "../../workers/services.ts";
 import { auditRow, chainTag } from "../support/audit.ts";
 import { secretOf } from "../support/note-keys.ts";
@@ -123,27 +123,59 @@ describe("a checkpoint of the audit log", () => {
     expect(statements.results.length).toBeGreaterThan(0);
   });
 
-  test("that does not go on from the one the ledger cosigned last is refused, and is neither kept nor anchored (L3)", async () => {
-    const shard = 7;
-    const log = `svc.test/audit/${shard}`;
-    await env.DB.prepare("DELETE FROM anchors WHERE entity_id = ?").bind(log).run();
-    await base.auditLog(shard).append([auditRow("first", chainTag(1))]);
-    // The ledger has cosigned another history under the log's own key: what a log that was set back would be up against.
-    const signer = await openNoteSigner(base.config.auditKeys.get(shard)?.[0] as string);
-    const foreign = await signNote(checkpointText({ origin: log, size: 900n, root: sha256("another history") }), [signer]);
-    const told = await base.ledgerLog(
-      new Request(`https://${origin}/add-checkpoint`, {
-        method: "POST",
-        body: addCheckpointText({ oldSize: 0n, proof: [], checkpoint: foreign }),
-      }),
+  /** The service with its ledger over the network, at an address of its own: the same object, its witness listed among others. */
+  const withLedgerElsewhere = async (): Promise<Platform> => {
+    const url = `https://elsewhere.test${origin.slice(origin.indexOf("/"))}`;
+    const [key, guard] = await Promise.all(
+      [base.config.ledger.keys[0], base.config.ledger.witnessKey].map((secret) => openNoteSigner(secret as string)),
     );
-    expect(told.status, await told.text()).toBe(200);
-    const faults: string[] = [];
-    vi.spyOn(base.log, "fault").mockImplementation((fault) => faults.push(fault.error));
-    await checkpointAudit(base, nextWindow());
-    expect(faults).toContain("the ledger refuses the checkpoint: superseded");
-    expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM checkpoints WHERE origin = ?").bind(log).first("n")).toBe(0);
-    expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM anchors WHERE entity_id = ?").bind(log).first("n")).toBe(0);
+    const settings = {
+      LEDGER_URL: url,
+      LEDGER_VKEYS: vkeyOf((key as NoteSigner).key),
+      WITNESSES: JSON.stringify([{ vkey: vkeyOf((guard as NoteSigner).key), url }]),
+    };
+    vi.spyOn(globalThis, "fetch").mockImplementation((request) => base.ledgerLog(new Request(request as Request)));
+    const config = readConfig({ ...env, ...settings } as unknown as Env);
+    const nobody = async (): Promise<Response> => new Response("nothing is embedded", { status: 599 });
+    return { ...base, config, ...(await openProofServices(config, nobody, Date.now, () => new Uint8Array(8))) };
+  };
+
+  test.each([
+    ["embedded", 7, async () => base],
+    ["elsewhere", 8, withLedgerElsewhere],
+  ])(
+    "that does not go on from the one the ledger %s cosigned last is refused, and is neither kept nor anchored (L3)",
+    async (_, shard, platformOfIt) => {
+      const platform = await platformOfIt();
+      const log = `svc.test/audit/${shard}`;
+      await env.DB.prepare("DELETE FROM anchors WHERE entity_id = ?").bind(log).run();
+      await base.auditLog(shard).append([auditRow("first", chainTag(1))]);
+      // The ledger has cosigned another history under the log's own key: what a log that was set back would be up against.
+      const signer = await openNoteSigner(base.config.auditKeys.get(shard)?.[0] as string);
+      const foreign = await signNote(checkpointText({ origin: log, size: 900n, root: sha256("another history") }), [signer]);
+      const told = await base.ledgerLog(
+        new Request(`https://${origin}/add-checkpoint`, {
+          method: "POST",
+          body: addCheckpointText({ oldSize: 0n, proof: [], checkpoint: foreign }),
+        }),
+      );
+      expect(told.status, await told.text()).toBe(200);
+      const faults: string[] = [];
+      vi.spyOn(base.log, "fault").mockImplementation((fault) => faults.push(fault.error));
+      await checkpointAudit(platform, nextWindow());
+      expect(faults).toContain("the ledger refuses the checkpoint: superseded");
+      expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM checkpoints WHERE origin = ?").bind(log).first("n")).toBe(0);
+      expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM anchors WHERE entity_id = ?").bind(log).first("n")).toBe(0);
+    },
+  );
+
+  test("is cosigned by the witness of a ledger elsewhere, which is not asked about the ledger itself", async () => {
+    const platform = await withLedgerElsewhere();
+    await checkpointAudit(platform, nextWindow());
+    expect(await rowsOf("svc.test/audit/0")).toMatchObject([{ attestor: "ledger.svc.test/witness", status: "attested" }]);
+    await anchoredCertificate();
+    await checkpointLedger(platform, nextWindow());
+    expect(await rowsOf(origin)).toEqual([]);
   });
 
   test("asked for twice in one window is one checkpoint with one row an attestor, and a skipped window is simply absent (O6)", async () => {
