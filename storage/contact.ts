@@ -14,15 +14,20 @@ export interface SubjectIndexes {
 
 const mostBasis = 20; // records of one person with one business; more prove nothing more
 
+/** The person declined the recipient that is asked about; where none is, each they were asked about. */
+const isRejected = (certificate: string): string =>
+  `CASE WHEN ?4 IS NULL THEN ${certificate}.entities_accepted IS '[]'
+     ELSE EXISTS (SELECT 1 FROM json_each(${certificate}.entities_rejected) r WHERE r.value = ?4) END`;
+
 const basisOf = (column: "email_index" | "phone_index"): string =>
   `SELECT j.key AS subject, c.id, c.status, w.cease_by, c.issued_at,
-     EXISTS (SELECT 1 FROM json_each(c.entities_rejected) r WHERE r.value = ?4) AS is_rejected
+     ${isRejected("c")} AS is_rejected
    FROM json_each(?3) j JOIN certificates c ON c.ord IN (
      SELECT i.ord FROM certificates i JOIN purposes p ON p.id = i.purpose_id
       WHERE i.${column} = j.value AND i.business_id = ?1 AND i.environment = ?2
         AND (?4 IS NULL OR EXISTS (SELECT 1 FROM json_each(i.entities) e WHERE e.value = ?4))
         AND (?5 IS NULL OR p.purpose = ?5)
-      ORDER BY (i.status = 'active' AND NOT EXISTS (SELECT 1 FROM json_each(i.entities_rejected) r WHERE r.value = ?4)) DESC,
+      ORDER BY (i.status = 'active' AND NOT (${isRejected("i")})) DESC,
         i.issued_at DESC LIMIT ${mostBasis})
    LEFT JOIN withdrawals w ON w.cert_id = c.id`;
 

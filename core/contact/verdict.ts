@@ -8,7 +8,7 @@ export interface ContactBasis {
   readonly certId: string;
   readonly status: CertificateStatus;
   readonly ceaseBy: Instant | null;
-  /** The person was asked about the recipient in question and declined. Never true where no recipient was asked about. */
+  /** The person was asked about the recipient in question, or where none is in question about each, and declined. */
   readonly isRejected: boolean;
 }
 

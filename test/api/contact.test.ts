@@ -56,6 +56,18 @@ describe("a contact check", () => {
     ]);
   });
 
+  test("says no where the person declined everybody they were asked about, whoever asks", async () => {
+    const email = freshAddress();
+    const asked = { fields: { email }, entities: ["Acme Solar LLC", "Bright Homes Inc"] };
+    await held({ ...asked, entities_accepted: [], entities_rejected: ["Acme Solar LLC", "Bright Homes Inc"] });
+    expect((await check([{ email }]))[0]).toMatchObject({ contactable: false, reason: "rejected_recipient" });
+    expect((await check([{ email }], { entity: "Acme Solar LLC" }))[0].reason).toBe("rejected_recipient");
+    const granted = await held({ ...asked, entities_accepted: ["Bright Homes Inc"], entities_rejected: ["Acme Solar LLC"] });
+    const [result] = await check([{ email }]);
+    expect(result).toMatchObject({ contactable: true, reason: "active_consent" });
+    expect(result.basis[0].id).toBe(granted.certId);
+  });
+
   test("tells one recipient from another, and one purpose from another", async () => {
     const email = freshAddress();
     await held({
