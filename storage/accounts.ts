@@ -123,6 +123,10 @@ export const businessIdentity = async (
   return { legalName: row?.legal_name ?? null, mailingAddress: row?.mailing_address ?? null, contact: row?.contact_email ?? null };
 };
 
+/** ISO 3166-1 alpha-2; null for a business that is not here. */
+export const businessCountry = (db: D1Database, businessId: BusinessId): Promise<string | null> =>
+  db.prepare("SELECT country FROM businesses WHERE id = ?").bind(businessId).first<string>("country");
+
 /** The names a certificate may call a business by, and whether it has proved any domain. */
 export const businessNames = async (
   db: D1Database,

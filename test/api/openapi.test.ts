@@ -523,6 +523,9 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
   },
   withdrawalReceipt: {
     200: () => get(`/v1/certs/${withdrawnId}/receipt`),
+    "200 as iso27560": () => get(`/v1/certs/${withdrawnId}/receipt?format=iso27560`),
+    "200 as kantara": () => get(path("/receipt?format=kantara")),
+    invalid_request: () => get(path("/receipt?format=pdf")),
     cert_not_found: () => get(`${unknownCert}/receipt`),
     not_found: () => get(path("/receipt")),
     ...outages(() => path("/receipt"), {}),

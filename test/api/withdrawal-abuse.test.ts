@@ -355,6 +355,19 @@ describe("O7: a code used elsewhere", () => {
     expect(outcome(await answerCode(mine.certId, { email, code }, cookie))).toBe("200 ok");
   });
 
+  test("whose hash somebody copies to another certificate's row fits nothing there", async () => {
+    const email = freshAddress();
+    const [mine, second] = [await held({ fields: { email } }), await held({ fields: { email } })];
+    const { code } = await ready(mine.certId, email);
+    const other = await ready(second.certId, email);
+    await env.DB.prepare(
+      "UPDATE withdrawal_codes SET code_hash = (SELECT k.code_hash FROM withdrawal_codes k WHERE k.cert_id = ?) WHERE cert_id = ?",
+    )
+      .bind(mine.certId, second.certId)
+      .run();
+    expect(outcome(await answerCode(second.certId, { email, code }, other.cookie))).toBe("400 opt_out_failed");
+  });
+
   test("the code of a decoy withdraws nothing, even when it is guessed", async () => {
     const mine = await held();
     const stranger = freshAddress();

@@ -6,7 +6,9 @@ import { certIdOf, type CertId } from "../../core/ids.ts";
 import { refuse, type Result } from "../../core/result.ts";
 import { isoOf } from "../../core/time.ts";
 import { withdrawalView } from "../../core/certificates/views.ts";
+import { receiptFormats, type ReceiptFormat } from "../../core/certificates/consent-receipt.ts";
 import { acknowledgeWithdrawal } from "../operations/cease.ts";
+import { certificateReceipt } from "../operations/certificates.ts";
 import { viewContext } from "../operations/view-context.ts";
 import {
   confirmWithdrawal,
@@ -27,6 +29,8 @@ import { idempotencyKeyOf, idempotent, idempotentByAddress } from "./idempotency
 import { createRoute, mount } from "./openapi.ts";
 import { exampleCertId } from "./certificate-examples.ts";
 import { withdrawalReceiptSchema } from "./certificate-schemas.ts";
+import { queryOf } from "./query.ts";
+import { iso27560Schema, kantaraSchema } from "./receipt-schemas.ts";
 import { ceaseExample, confirmExample, recordedExample, withdrawalReceiptExample } from "./withdrawal-examples.ts";
 import {
   acceptedSchema,
@@ -156,24 +160,32 @@ const receiptRoute = createRoute({
   path: "/v1/certs/{cert_id}/receipt",
   operationId: "withdrawalReceipt",
   tags: ["withdrawal"],
-  summary: "The signed receipt of a withdrawal",
+  summary: "The signed receipt of a withdrawal, or the consent receipt",
   description:
-    "For anyone, without a credential; nothing personal is in it. The issuer's signature is over `canonical`. Save the answer as a file: `svc-verify receipt.json --trust trust.json` checks it without any network.",
+    "For anyone, without a credential; nothing personal is in it. Without `format` it is the receipt of the withdrawal: the issuer's signature is over `canonical`. Save the answer as a file: `svc-verify receipt.json --trust trust.json` checks it without any network. With `format` it is the certificate, active or withdrawn, as a consent receipt that other systems read.",
   security: [],
-  request: { params: certParam },
+  request: {
+    params: certParam,
+    query: z.object({
+      format: z.enum(receiptFormats).optional().openapi({
+        description: "`iso27560`: in the structure of ISO/IEC TS 27560:2023, as JSON-LD. `kantara`: Kantara Consent Receipt 1.1.0.",
+      }),
+    }),
+  },
   responses: {
     200: {
       description: "The receipt.",
       headers: rateHeaders,
       content: {
         "application/json": {
-          schema: envelope("WithdrawalReceiptAnswer", withdrawalReceiptSchema),
+          schema: envelope("ReceiptAnswer", z.union([withdrawalReceiptSchema, iso27560Schema, kantaraSchema])),
           example: enveloped(withdrawalReceiptExample),
         },
       },
     },
-    ...failures(["cert_not_found", "not_found", "rate_limited", "storage_unavailable"], {
-      not_found: "The certificate is active: there is no withdrawal.",
+    ...failures(["invalid_request", "cert_not_found", "not_found", "rate_limited", "storage_unavailable"], {
+      invalid_request: "`format` is none of them.",
+      not_found: "Without `format`: the certificate is active, there is no withdrawal.",
       rate_limited: "More than 120 a minute from one address.",
     }),
   },
@@ -245,6 +257,8 @@ const ceaseRoute = createRoute({
 
 const certIdParam = (c: Context<Api>): CertId | null => certIdOf(c.req.param("cert_id") ?? "");
 
+const isReceiptFormat = (format: string): format is ReceiptFormat => receiptFormats.some((known) => known === format);
+
 /** The body as its schema has it; the answer of a refusal otherwise. */
 const bodyOf = async <S extends z.ZodType>(c: Context<Api>, schema: S): Promise<Result<z.infer<S>>> => {
   const body = await readJsonBody(c.req.raw, jsonOnly);
@@ -291,8 +305,14 @@ const manage = async (c: Context<Api>): Promise<Response> => {
 const receipt = async (c: Context<Api>): Promise<Response> => {
   const certId = certIdParam(c);
   if (certId === null) return failure(c, "cert_not_found");
-  const found = await withdrawalReceipt(c.var.services, certId);
-  if (found.ok) c.header("Content-Disposition", `attachment; filename="withdrawal-${certId}.json"`);
+  const given = queryOf(c, ["format"]);
+  if (!given.ok) return refusal(c, given);
+  const { format } = given.value;
+  if (format !== undefined && !isReceiptFormat(format)) return failure(c, "invalid_request", "format: must be iso27560 or kantara.");
+  const { services } = c.var;
+  const found = format === undefined ? await withdrawalReceipt(services, certId) : await certificateReceipt(services, certId, format);
+  const name = format === undefined ? `withdrawal-${certId}` : `receipt-${format}-${certId}`;
+  if (found.ok) c.header("Content-Disposition", `attachment; filename="${name}.json"`);
   return answer(c, 200, found);
 };
 

@@ -3,6 +3,7 @@ import type { Principal } from "../../core/access/principal.ts";
 import { base64UrlOf } from "../../core/bytes.ts";
 import { canonicalJson, type Json } from "../../core/canonical-json.ts";
 import type { CaptureCircumstances, CertificateStatus, Submission } from "../../core/certificates/certificate.ts";
+import { consentReceipt, type ReceiptFormat } from "../../core/certificates/consent-receipt.ts";
 import { issueCertificate, type Issued, type IssueRefusal } from "../../core/certificates/issue.ts";
 import { comparablePhone, comparableSubject } from "../../core/certificates/matching.ts";
 import type { OpenedCertificate, PublishedCertificate } from "../../core/certificates/published.ts";
@@ -16,7 +17,7 @@ import { comparableMailbox } from "../../core/mailbox.ts";
 import { lookSharedMs } from "../../core/policies/snapshot.ts";
 import { ok, refuse, type Result } from "../../core/result.ts";
 import { isoOf, type Instant } from "../../core/time.ts";
-import { capturingClient, type CapturingClient } from "../../storage/accounts.ts";
+import { businessCountry, capturingClient, type CapturingClient } from "../../storage/accounts.ts";
 import { certificatePage } from "../../storage/certificate-list.ts";
 import { certificateById, insertCertificate, isOutdatedRevision, openedCertificate } from "../../storage/certificates.ts";
 import { commit } from "../../storage/commit.ts";
@@ -241,6 +242,20 @@ export const verifyCertificate = async (services: Services, certId: CertId): Pro
   const certificate = db === null ? null : await certificateById(db, certId);
   if (certificate === null) return refuse("cert_not_found");
   return ok(await attestedCertificate(services.platform, certificate));
+};
+
+/** The certificate as a receipt that other systems read. Refuses `cert_not_found`. */
+export const certificateReceipt = async (
+  services: Services,
+  certId: CertId,
+  format: ReceiptFormat,
+): Promise<Result<JsonObject, "cert_not_found">> => {
+  const db = services.homes.of(certId);
+  const certificate = db === null ? null : await certificateById(db, certId);
+  if (db === null || certificate === null) return refuse("cert_not_found");
+  const country = await businessCountry(db, certificate.businessId);
+  if (country === null) throw new Error("receipt: the certificate's business is not there");
+  return ok(consentReceipt(format, { certificate, country, context: viewContext(services) }));
 };
 
 export interface ListQuery {

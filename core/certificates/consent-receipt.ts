@@ -1,0 +1,214 @@
+// A certificate as a receipt that other systems read: in the structure of ISO/IEC TS 27560:2023, as JSON-LD with the terms of
+// the Data Privacy Vocabulary, and as a Kantara Consent Receipt 1.1. Made from the published certificate only, so nothing
+// personal can enter it: the person stands in it by the certificate's own hash. What a certificate does not know is said to
+// be not stated, never guessed.
+import type { Json } from "../canonical-json.ts";
+import { isoOf, secondMs } from "../time.ts";
+import type { PublishedCertificate } from "./published.ts";
+import { verifyUrlOf, type ViewContext } from "./views.ts";
+
+type JsonObject = { readonly [key: string]: Json };
+
+export const receiptFormats = ["iso27560", "kantara"] as const;
+export type ReceiptFormat = (typeof receiptFormats)[number];
+
+/** What a receipt says beyond the certificate. */
+export interface ReceiptParts {
+  readonly certificate: PublishedCertificate;
+  /** ISO 3166-1 alpha-2, as the business gave it. */
+  readonly country: string;
+  readonly context: ViewContext;
+}
+
+const notStated = "not stated";
+const undetermined = "und"; // BCP 47: the language the form was in is part of the evidence, which is not published
+
+const site = ({ originDomain }: PublishedCertificate): string => `https://${originDomain}/`;
+
+/** Where the person was told what happens with the data: the policy as it stood, else the certificate with its disclosure. */
+const noticeOf = ({ certificate, context }: ReceiptParts): string =>
+  certificate.policies.find(({ kind }) => kind === "privacy")?.sourceUrl ?? verifyUrlOf(context.verifyBase, certificate.id);
+
+/** Which kinds of data were given; none once the person was erased. */
+const attributesOf = (certificate: PublishedCertificate): readonly string[] =>
+  certificate.subjectErasedAt === null ? Object.keys(certificate.subjectMasked).sort() : [];
+
+/** Those the consent is for, but for the business itself. */
+const recipientsOf = ({ answered, entities, businessName }: PublishedCertificate): readonly string[] =>
+  (answered?.accepted ?? entities).filter((name) => name !== businessName);
+
+const collectionOf = ({ capturedVia, originDomain }: PublishedCertificate): string =>
+  capturedVia === "browser" ? `web form on ${originDomain}` : `web form on ${originDomain}, sent by its server`;
+
+/** What the receipt can be checked against. */
+const certificateOf = ({ certificate, context }: ReceiptParts): JsonObject => ({
+  cert_id: certificate.id,
+  fingerprint: certificate.fingerprint,
+  status: certificate.status,
+  environment: certificate.environment,
+  verify_url: verifyUrlOf(context.verifyBase, certificate.id),
+});
+
+const iri = (term: string): JsonObject => ({ "@id": term, "@type": "@id" });
+
+/** The fields of the standard that have one term of the vocabulary each; the others are plain JSON beside them. */
+const jsonLdContext: JsonObject = {
+  dpv: "https://w3id.org/dpv#",
+  dct: "http://purl.org/dc/terms/",
+  schema_version: "dct:conformsTo",
+  receipt_id: "dct:identifier",
+  record_id: "dct:identifier",
+  party_id: "dct:identifier",
+  pii_principal_id: "dpv:hasDataSubject",
+  privacy_notice: iri("dpv:hasNotice"),
+  language: "dct:language",
+  purpose: "dpv:hasPurpose",
+  lawful_basis: iri("dpv:hasLegalBasis"),
+  pii_information: "dpv:hasPersonalData",
+  pii_controllers: "dpv:hasDataController",
+  collection_method: "dpv:hasDataSource",
+  storage_locations: "dpv:hasStorageCondition",
+  retention_period: "dpv:hasDuration",
+  jurisdiction: "dpv:hasJurisdiction",
+  recipient_third_parties: "dpv:hasRecipient",
+  withdrawal_method: iri("dpv:hasConsentControl"),
+  party_name: "dpv:hasName",
+  party_address: "dpv:hasAddress",
+  party_contact: "dpv:hasContact",
+  event_time: "dct:date",
+  validity_duration: "dct:valid",
+  entity_id: "dpv:isImplementedByEntity",
+  event_type: iri("dpv:hasLegalBasis"),
+  event_state: iri("dpv:hasConsentStatus"),
+};
+const schemaVersion = "ISO/IEC TS 27560:2023";
+
+const partiesOf = (certificate: PublishedCertificate): readonly JsonObject[] => [
+  {
+    party_id: certificate.businessId,
+    party_name: certificate.businessName,
+    party_role: "PII controller",
+    party_type: "organisation",
+    party_address: notStated,
+    party_contact: site(certificate),
+    party_url: site(certificate),
+  },
+  ...recipientsOf(certificate).map((name, at) => ({
+    party_id: `recipient_${at + 1}`,
+    party_name: name,
+    party_role: "recipient third party",
+    party_type: "organisation",
+    party_address: notStated,
+    party_contact: notStated,
+  })),
+];
+
+const eventsOf = ({ businessId, issuedAt, subjectHash, withdrawal }: PublishedCertificate): readonly JsonObject[] => [
+  {
+    event_time: isoOf(issuedAt),
+    validity_duration: "until withdrawn",
+    entity_id: subjectHash,
+    event_type: "dpv:Consent",
+    event_state: "dpv:ConsentGiven",
+  },
+  ...(withdrawal === null
+    ? []
+    : [
+        {
+          event_time: isoOf(withdrawal.withdrawnAt),
+          validity_duration: "for good",
+          entity_id: withdrawal.method === "business_recorded" ? businessId : subjectHash,
+          event_type: "dpv:Consent",
+          event_state: "dpv:ConsentWithdrawn",
+        },
+      ]),
+];
+
+/** A receipt that holds its record; every mandatory field of the standard is there. */
+const iso27560Receipt = (parts: ReceiptParts): JsonObject => {
+  const { certificate, country, context } = parts;
+  const parties = partiesOf(certificate);
+  const header = { schema_version: schemaVersion, pii_principal_id: certificate.subjectHash };
+  return {
+    "@context": jsonLdContext,
+    "@type": "dpv:ConsentReceipt",
+    ...header,
+    receipt_id: certificate.id,
+    consent_record: {
+      "@type": "dpv:ConsentRecord",
+      ...header,
+      record_id: certificate.id,
+      pii_processing: {
+        privacy_notice: noticeOf(parts),
+        language: undetermined,
+        purposes: [
+          {
+            purpose: certificate.purpose,
+            lawful_basis: "dpv:Consent",
+            pii_information: attributesOf(certificate).map((name) => ({ pii_type: name, pii_attribute_id: name })),
+            pii_controllers: [certificate.businessId],
+            collection_method: collectionOf(certificate),
+            storage_locations: [notStated],
+            retention_period: notStated,
+            jurisdiction: country,
+            recipient_third_parties: parties.slice(1).map(({ party_id: id }) => id as string),
+            withdrawal_method: verifyUrlOf(context.verifyBase, certificate.id),
+          },
+        ],
+      },
+      party_identification: parties,
+      events: eventsOf(certificate),
+    },
+    certificate: certificateOf(parts),
+  };
+};
+
+/** Every required field of version 1.1.0; what the certificate does not know is an empty text where the schema wants a text. */
+const kantaraReceipt = (parts: ReceiptParts): JsonObject => {
+  const { certificate, country } = parts;
+  const recipients = recipientsOf(certificate);
+  return {
+    version: "KI-CR-v1.1.0",
+    jurisdiction: country,
+    consentTimestamp: Math.floor(certificate.issuedAt / secondMs),
+    collectionMethod: collectionOf(certificate),
+    consentReceiptID: certificate.id,
+    language: undetermined,
+    piiPrincipalId: certificate.subjectHash,
+    piiControllers: [
+      {
+        piiController: certificate.businessName,
+        onBehalf: false,
+        contact: "",
+        address: {},
+        email: "",
+        phone: "",
+        piiControllerUrl: site(certificate),
+      },
+    ],
+    policyUrl: noticeOf(parts),
+    services: [
+      {
+        service: site(certificate),
+        purposes: [
+          {
+            purpose: certificate.purpose,
+            purposeCategory: [notStated],
+            consentType: "EXPLICIT",
+            piiCategory: attributesOf(certificate),
+            primaryPurpose: true,
+            termination: certificate.withdrawal === null ? "until withdrawn" : `withdrawn ${isoOf(certificate.withdrawal.withdrawnAt)}`,
+            thirdPartyDisclosure: recipients.length > 0,
+            ...(recipients.length > 0 && { thirdPartyName: recipients.join("; ") }),
+          },
+        ],
+      },
+    ],
+    sensitive: false,
+    spiCat: [],
+    certificate: certificateOf(parts),
+  };
+};
+
+export const consentReceipt = (format: ReceiptFormat, parts: ReceiptParts): JsonObject =>
+  format === "iso27560" ? iso27560Receipt(parts) : kantaraReceipt(parts);

@@ -1,0 +1,147 @@
+// A certificate as a consent receipt: the field names of ISO/IEC TS 27560:2023 and of the Kantara Consent Receipt 1.1.0.
+import { env } from "cloudflare:workers";
+import { describe, expect, test } from "vitest";
+import { get, issue, world, type Answer } from "../support/world.ts";
+import { held, withdrawn } from "../support/withdrawing.ts";
+
+const receipt = (certId: string, format: string): Promise<Answer> => get(`/v1/certs/${certId}/receipt?format=${format}`);
+const fieldsOf = (value: object): string[] => Object.keys(value);
+const formats = ["iso27560", "kantara"] as const;
+
+// The mandatory fields, as the standards name them.
+const mandatory = {
+  receipt: ["schema_version", "receipt_id", "pii_principal_id"],
+  record: ["schema_version", "record_id", "pii_principal_id"],
+  processing: ["privacy_notice", "language", "purposes"],
+  purpose: [
+    ...["purpose", "pii_information", "pii_controllers", "storage_locations", "retention_period", "jurisdiction"],
+    ...["recipient_third_parties", "withdrawal_method"],
+  ],
+  pii: ["pii_type"],
+  party: ["party_id", "party_name", "party_address", "party_contact", "party_type"],
+  event: ["event_time", "validity_duration", "entity_id", "event_type", "event_state"],
+};
+const kantara = {
+  receipt: [
+    ...["version", "jurisdiction", "consentTimestamp", "collectionMethod", "consentReceiptID", "language", "piiPrincipalId"],
+    ...["piiControllers", "policyUrl", "services", "sensitive", "spiCat"],
+  ],
+  controller: ["piiController", "contact", "address", "email", "phone"],
+  purpose: ["purpose", "purposeCategory", "consentType", "piiCategory", "primaryPurpose", "termination", "thirdPartyDisclosure"],
+};
+
+describe("a consent receipt", () => {
+  test("in the structure of ISO/IEC TS 27560 has every mandatory field, and refers to its own parties only", async () => {
+    const cert = await issue({ entities: ["Acme Solar LLC", "Bright Homes Inc"] });
+    const answer = await receipt(cert.cert_id, "iso27560");
+    expect(answer.status).toBe(200);
+    const { data } = answer.body;
+    const { consent_record: record } = data;
+    const { pii_processing: processing, party_identification: parties, events } = record;
+    const [purpose] = processing.purposes;
+    expect(fieldsOf(data)).toEqual(expect.arrayContaining(mandatory.receipt));
+    expect(fieldsOf(record)).toEqual(expect.arrayContaining(mandatory.record));
+    expect(fieldsOf(processing)).toEqual(expect.arrayContaining(mandatory.processing));
+    expect(fieldsOf(purpose)).toEqual(expect.arrayContaining(mandatory.purpose));
+    for (const pii of purpose.pii_information) expect(fieldsOf(pii)).toEqual(expect.arrayContaining(mandatory.pii));
+    for (const party of parties) expect(fieldsOf(party)).toEqual(expect.arrayContaining(mandatory.party));
+    for (const event of events) expect(fieldsOf(event)).toEqual(expect.arrayContaining(mandatory.event));
+    expect(data).toMatchObject({ schema_version: "ISO/IEC TS 27560:2023", receipt_id: cert.cert_id });
+    const named = parties.map(({ party_id, party_name }: { party_id: string; party_name: string }) => [party_id, party_name]);
+    expect(named).toEqual([
+      [world.acme.id, world.acme.name],
+      ["recipient_1", "Bright Homes Inc"],
+    ]);
+    expect([purpose.pii_controllers, purpose.recipient_third_parties]).toEqual([[world.acme.id], ["recipient_1"]]);
+    expect(purpose.withdrawal_method).toBe(cert.verify_url);
+    const verify = (await get(`/v1/certs/${cert.cert_id}/verify`)).body.data;
+    expect(data.pii_principal_id).toBe(verify.subject_hash);
+    expect(data.certificate).toEqual({
+      cert_id: cert.cert_id,
+      fingerprint: cert.fingerprint,
+      status: "active",
+      environment: "live",
+      verify_url: cert.verify_url,
+    });
+  });
+
+  test("is JSON-LD: each term of its context stands for one of the vocabularies it names", async () => {
+    const { "@context": context } = (await receipt((await issue()).cert_id, "iso27560")).body.data;
+    for (const [name, term] of Object.entries<string | { "@id": string }>(context)) {
+      const id = typeof term === "string" ? term : term["@id"];
+      expect(id, name).toMatch(name === "dpv" || name === "dct" ? /^https?:\/\// : /^(?:dpv|dct):[A-Za-z]+$/);
+    }
+  });
+
+  test("as Kantara's has every required field, in its type", async () => {
+    const cert = await issue({ entities: ["Acme Solar LLC", "Bright Homes Inc"] });
+    const { data } = (await receipt(cert.cert_id, "kantara")).body;
+    expect(fieldsOf(data)).toEqual(expect.arrayContaining(kantara.receipt));
+    expect(fieldsOf(data.piiControllers[0])).toEqual(expect.arrayContaining(kantara.controller));
+    const [purpose] = data.services[0].purposes;
+    expect(fieldsOf(purpose)).toEqual(expect.arrayContaining(kantara.purpose));
+    expect(data).toMatchObject({ version: "KI-CR-v1.1.0", consentReceiptID: cert.cert_id, jurisdiction: "US" });
+    expect(data.consentTimestamp).toBe(Math.floor(Date.parse(String(cert.issued_at)) / 1_000));
+    expect(purpose).toMatchObject({ thirdPartyDisclosure: true, thirdPartyName: "Bright Homes Inc", termination: "until withdrawn" });
+  });
+
+  test("names as recipients those that were accepted, and no others", async () => {
+    const answers = { entities_accepted: ["Acme Solar LLC"], entities_rejected: ["Bright Homes Inc"] };
+    const { cert_id } = await issue({ entities: ["Acme Solar LLC", "Bright Homes Inc"], ...answers });
+    for (const format of formats) expect((await receipt(cert_id, format)).text).not.toContain("Bright Homes");
+    const [purpose] = (await receipt(cert_id, "kantara")).body.data.services[0].purposes;
+    expect([purpose.thirdPartyDisclosure, purpose.thirdPartyName]).toEqual([false, undefined]);
+  });
+
+  test("tells of a withdrawal, and who acted", async () => {
+    const mine = await held();
+    const { withdrawn_at } = (await withdrawn(mine)).body.data;
+    const { data } = (await receipt(mine.certId, "iso27560")).body;
+    expect(data.consent_record.events.map(({ event_state }: { event_state: string }) => event_state)).toEqual([
+      "dpv:ConsentGiven",
+      "dpv:ConsentWithdrawn",
+    ]);
+    expect(data.consent_record.events[1]).toMatchObject({ event_time: withdrawn_at, entity_id: data.pii_principal_id });
+    expect(data.certificate.status).toBe("revoked");
+    const [purpose] = (await receipt(mine.certId, "kantara")).body.data.services[0].purposes;
+    expect(purpose.termination).toBe(`withdrawn ${withdrawn_at}`);
+  });
+
+  test.each(formats)("holds nothing of the person but which fields were given (%s)", async (format) => {
+    const fields = { email: "zebulon@quickwater.example", full_name: "Zebulon Quickwater", phone: "+1 202 555 0177", message: "call late" };
+    const { cert_id } = await issue({ fields });
+    const answer = await receipt(cert_id, format);
+    const whole = `${answer.text}${JSON.stringify([...answer.headers])}`.toLowerCase();
+    for (const personal of ["zebulon", "quickwater", "0177", "late", "z***"]) expect(whole).not.toContain(personal);
+    for (const key of Object.keys(fields)) expect(whole).toContain(`"${key}"`);
+    await env.DB.prepare("UPDATE certificates SET subject_erased_at = 1, subject_sealed = NULL WHERE id = ?").bind(cert_id).run();
+    expect((await receipt(cert_id, format)).text).not.toContain('"full_name"');
+  });
+
+  test("is a file for anyone, from any page, and marked where the certificate is a test", async () => {
+    const { cert_id } = await issue({ client_id: world.acme.clients.sandbox });
+    for (const format of formats) {
+      const answer = await receipt(cert_id, format);
+      expect(answer.body.data.certificate.environment).toBe("sandbox");
+      expect(answer.headers.get("content-disposition")).toBe(`attachment; filename="receipt-${format}-${cert_id}.json"`);
+      expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+      expect(answer.headers.get("cache-control")).toBe("no-store");
+    }
+  });
+
+  test("is not there in another format, twice, or of a certificate that is none", async () => {
+    const { cert_id } = await issue();
+    const refused = await Promise.all([
+      receipt(cert_id, "pdf"),
+      receipt(cert_id, ""),
+      receipt(cert_id, "iso27560&format=kantara"),
+      receipt("cc_00zzzzzzzzzzzzzzzzzzzzzzzz", "kantara"),
+    ]);
+    expect(refused.map(({ status, body }) => `${status} ${body.error.code}`)).toEqual([
+      "400 invalid_request",
+      "400 invalid_request",
+      "400 invalid_request",
+      "404 cert_not_found",
+    ]);
+  });
+});
