@@ -1,7 +1,7 @@
 // GET /v1/certs: paging, every filter alone and with the others, and exact totals, against a plain walk over what was issued.
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { consent, get, submission, world, type Answer } from "../support/world.ts";
+import { call, consent, get, submission, world, type Answer } from "../support/world.ts";
 import { withdrawalRow } from "../support/withdrawing.ts";
 
 const key = world.acme.keys.live;
@@ -212,6 +212,32 @@ describe("GET /v1/certs", () => {
     }
     for (const q of ["solar", "%", "_", "\\", "é", "İ", "σας", "😀", "x".repeat(500)]) faults.push(await faultOf({ q }, false, 1, 100));
     expect(faults.filter((fault) => fault !== null)).toEqual([]);
+  });
+
+  test("takes whatever is written for text, never for SQL", async () => {
+    const hostile = [
+      "' OR '1'='1",
+      "'; DROP TABLE certificates; --",
+      '" OR ""="',
+      "') UNION SELECT key_hash FROM api_keys --",
+      "\\' OR 1=1 --",
+      "?1",
+      ":q",
+    ];
+    const before = (await list("")).body.data.total;
+    for (const text of hostile) {
+      for (const name of ["q", "subject_email", "subject_phone", "origin_domain", "entity"]) {
+        const answer = await list(`?${name}=${encodeURIComponent(text)}`);
+        expect([name, text, answer.status, answer.body.data?.total ?? 0]).toEqual([name, text, answer.status < 400 ? 200 : 400, 0]);
+      }
+      const checked = await call("/v1/contact-check", {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+        body: JSON.stringify({ subjects: [{ email: text }, { phone: text }], entity: text, purpose: text }),
+      });
+      expect(checked.body.data.results.map(({ reason }: { reason: string }) => reason)).toEqual(["none", "none"]);
+    }
+    expect((await list("")).body.data.total).toBe(before);
   });
 
   test("is exact for any filters together", { timeout: 60_000 }, async () => {

@@ -80,6 +80,14 @@ describe("POST /v1/consent", () => {
   });
 });
 
+describe("whoever a form names", () => {
+  test("gets no mail because of it", async () => {
+    const before = await rowCounts(["mail_outbox", "captured_mail"]);
+    for (let count = 0; count < 20; count += 1) await issue({ fields: { email: `somebody.else${count}@example.com` } });
+    expect(await rowCounts(["mail_outbox", "captured_mail"])).toEqual(before);
+  });
+});
+
 describe("the order of refusals", () => {
   const free = world.examples.free;
   /** Wrong in every way; each step puts one thing right and shows the next refusal. */

@@ -5,7 +5,18 @@ import { beforeAll, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { newSecret, type Home } from "../../core/ids.ts";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
-import { call, entryWith, get, issue, serviceWith, submission, world, worldInSecondHome, type Answer } from "../support/world.ts";
+import {
+  call,
+  databaseContents,
+  entryWith,
+  get,
+  issue,
+  serviceWith,
+  submission,
+  world,
+  worldInSecondHome,
+  type Answer,
+} from "../support/world.ts";
 
 interface Operation {
   readonly method: string;
@@ -333,6 +344,18 @@ describe("every route", () => {
       return null;
     });
     expect(faults).toEqual([]);
+  });
+
+  test("changes nothing by being read but what tells of the reading", async () => {
+    const reads = operations.filter(({ method }) => method === "GET");
+    expect(reads.length).toBeGreaterThan(10);
+    const told = ["audit_outbox"]; // each opening of personal data is entered there
+    const stored = async (): Promise<Record<string, string>> =>
+      Object.fromEntries(Object.entries(await databaseContents()).filter(([table]) => !told.includes(table)));
+    const before = await stored();
+    for (const headers of [{}, { authorization: `Bearer ${world.acme.keys.live}` }])
+      for (const operation of reads) for (let times = 0; times < 2; times += 1) await requestTo(operation, headers);
+    expect(await stored()).toEqual(before);
   });
 
   test("is an envelope with its own keys and no others", async () => {
