@@ -2,7 +2,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { describe, expect, test } from "vitest";
 import { verifyAuditProof } from "../../core/audit/proof.ts";
-import { bytesOfBase64, bytesOfHex } from "../../core/bytes.ts";
+import { bytesOfBase64, bytesOfHex, utf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { parseCheckpoint, verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
 import { isConsistent } from "../../core/ledger/merkle.ts";
@@ -277,6 +277,82 @@ describe("what is shown to a principal", () => {
     }
     const { page, proven } = await shown(stub, alice);
     expect(await judge(shard, page, proven)).toBe("ok, complete up to 4");
+  });
+});
+
+describe("a chain of two dozen entries", () => {
+  const shard = 11;
+  const stub = auditShard(shard);
+  const chain = chainTag(0xca11);
+  const count = 24;
+  type Row = { log_index: number; type: string; at: string; entity_type: string; entity_id: string; payload_hash: string };
+  const texts = ["type", "at", "entity_type", "entity_id", "payload_hash"] as const;
+
+  let state = 11;
+  const draw = (below: number): number => {
+    state = (state * 48_271) % 0x7fffffff; // MINSTD: the same changes every time
+    return state % below;
+  };
+  const withOneByteChanged = (bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => {
+    const at = draw(bytes.length);
+    const changed = bytes.slice();
+    changed[at] = (changed[at] as number) ^ (1 + draw(127)); // ASCII stays ASCII
+    return changed;
+  };
+
+  /** Changes one thing about the chain in storage; the number of the first entry that is no longer what it was. */
+  const tamper = (storage: SqlStorage): { seq: number; what: string } => {
+    const seq = 1 + draw(count);
+    const at = "WHERE chain = 0 AND seq = ?";
+    const what = ["delete", "swap", "hash", "prev", ...texts][draw(4 + texts.length)] as string;
+    const row = storage.exec<Row>(`SELECT log_index, ${texts.join(", ")} FROM entry ${at}`, seq).one();
+    if (what === "delete") storage.exec(`DELETE FROM entry ${at}`, seq);
+    else if (what === "swap") {
+      const other = 1 + ((seq + draw(count - 1)) % count);
+      for (const [from, to] of [
+        [seq, 99],
+        [other, seq],
+        [99, other],
+      ] as const)
+        storage.exec(`UPDATE entry SET seq = ? ${at}`, to, from);
+      return { seq: Math.min(seq, other), what };
+    } else if (what === "hash" || what === "prev") {
+      const [column, from, place] = what === "hash" ? ["entry", "leaf WHERE idx = ?", row.log_index] : ["prev_hash", `entry ${at}`, seq];
+      const { bytes } = storage.exec<{ bytes: ArrayBuffer }>(`SELECT ${column} AS bytes FROM ${from}`, place).one();
+      storage.exec(`UPDATE ${from.replace(" WHERE", ` SET ${column} = ? WHERE`)}`, withOneByteChanged(new Uint8Array(bytes)), place);
+    } else {
+      const text = new TextDecoder().decode(withOneByteChanged(utf8(row[what as (typeof texts)[number]])));
+      storage.exec(`UPDATE entry SET ${what} = ? ${at}`, text, seq);
+    }
+    return { seq, what };
+  };
+
+  test("names the first entry that was changed, deleted or moved, of a thousand drawn changes (T6)", { timeout: 120_000 }, async () => {
+    await stub.append(Array.from({ length: count }, (_, at) => auditRow(`e${at}`, chain)));
+    await stub.checkpoint(1, iso(15));
+    const missed: string[] = [];
+    const counted = new Map<string, number>();
+    // Inside the object, so that a change costs no round trips.
+    await runInDurableObject(stub, async (object, { storage }) => {
+      const tables = ["entry", "leaf"];
+      const saved = tables.map((table) => [...storage.sql.exec(`SELECT * FROM ${table}`).raw()]);
+      for (let change = 0; change < 1_000; change += 1) {
+        const { seq, what } = tamper(storage.sql);
+        counted.set(what, (counted.get(what) ?? 0) + 1);
+        const { page, proven } = await shown(object as unknown as AuditStub, chain);
+        const verdict = await judge(shard, page, proven);
+        const isNewestGone = what === "delete" && seq === count; // no number is left to name: the record of heads misses it
+        if (isNewestGone ? verdict !== "entries_missing" : !verdict.endsWith(` at ${seq}`)) missed.push(`${what} ${seq}: ${verdict}`);
+        for (const [at, table] of tables.entries()) {
+          storage.sql.exec(`DELETE FROM ${table}`);
+          for (const row of saved[at] ?? []) storage.sql.exec(`INSERT INTO ${table} VALUES (${row.map(() => "?").join(", ")})`, ...row);
+        }
+      }
+    });
+    expect(missed).toEqual([]);
+    expect([...counted.values()].every((times) => times > 50)).toBe(true);
+    const { page, proven } = await shown(stub, chain);
+    expect(await judge(shard, page, proven)).toBe(`ok, complete up to ${count}`);
   });
 });
 
