@@ -1,4 +1,5 @@
 // Anchoring: whatever a ledger does, issuing is not affected, and once it is well again everything is anchored once.
+import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
@@ -366,6 +367,28 @@ describe("kicks", () => {
     expect(rows.map(({ status }) => status)).toEqual(Array(9).fill("anchored"));
     expect(new Set(rows.map(({ tx_ref }) => tx_ref)).size).toBe(9);
     expect(vi.mocked(batch.ackAll)).toHaveBeenCalledTimes(15);
+  });
+
+  test("that hold anything at all are taken once and for all, and what is due is anchored", async () => {
+    await issueWaiting(2);
+    const bodies = [
+      null,
+      {},
+      "not json {",
+      { v: 99, t: "anchor" },
+      { t: "anchor", ledger: "tlog:nobody.example/log" },
+      [[]],
+      "x".repeat(120_000),
+    ];
+    const batch = createMessageBatch(
+      "svc-anchor-kicks",
+      bodies.map((body, at) => ({ id: `m${at}`, timestamp: new Date(), attempts: 1 + at, body })),
+    );
+    const context = createExecutionContext();
+    await worker.queue(batch, env as unknown as Env);
+    const result = await getQueueResult(batch, context);
+    expect(result).toMatchObject({ outcome: "ok", ackAll: true, retryBatch: { retry: false }, retryMessages: [] });
+    expect((await anchors()).map(({ status }) => status)).toEqual(["anchored", "anchored"]);
   });
 
   test("that cannot be sent leave the answer as it is, and the cron anchors (O3)", async () => {
