@@ -11,7 +11,19 @@ const parkedWaitMs = 6 * hourMs; // what a ledger refuses for good may be our mi
 
 export interface ClaimedAnchor extends Submission {
   readonly attempts: number;
+  /** Code of what the last try came to; null before the first. */
+  readonly lastError: string | null;
 }
+
+const isUnproven = (code: string): boolean => code.startsWith("receipt_");
+const unprovenUntilParked = 3;
+
+/** Refused for good, or answered for the third time with what does not prove it: not a matter of a moment, so asked again much later. */
+export const isToPark = ({ attempts, lastError }: ClaimedAnchor, outcome: Outcome): boolean => {
+  if (outcome.ok || outcome.kind === "fork") return false;
+  if (outcome.kind === "permanent") return true;
+  return isUnproven(outcome.code) && isUnproven(lastError ?? "") && attempts + 1 >= unprovenUntilParked;
+};
 
 /** The oldest due rows of a ledger, leased to `lease`. */
 export const claimAnchors = async (
@@ -25,10 +37,18 @@ export const claimAnchors = async (
     .prepare(
       `UPDATE anchors SET lease = ?1, lease_until = ?2 + ${leaseMs} WHERE ord IN (
          SELECT ord FROM anchors WHERE ledger_id = ?3 AND status IN ('pending', 'prepared') AND next_at <= ?2 AND lease_until <= ?2 ORDER BY ord LIMIT ?4)
-       RETURNING ord, id, statement, entry_hash, prepared, attempts`,
+       RETURNING ord, id, statement, entry_hash, prepared, attempts, last_error`,
     )
     .bind(lease, now, ledgerId, most)
-    .all<{ ord: number; id: string; statement: string; entry_hash: string; prepared: string | null; attempts: number }>();
+    .all<{
+      ord: number;
+      id: string;
+      statement: string;
+      entry_hash: string;
+      prepared: string | null;
+      attempts: number;
+      last_error: string | null;
+    }>();
   return results
     .sort((a, b) => a.ord - b.ord)
     .map((row) => ({
@@ -37,6 +57,7 @@ export const claimAnchors = async (
       entryHash: row.entry_hash,
       prepared: row.prepared,
       attempts: row.attempts,
+      lastError: row.last_error,
     }));
 };
 
@@ -73,10 +94,11 @@ export const outcomeRows = (
   const waiting: [string, string, number, string][] = [];
   for (const { anchor, outcome } of settled) {
     if (outcome.ok) anchored.push([anchor.anchorId, outcome.receipt.tx_ref, receiptText(outcome.receipt)]);
-    else if (outcome.kind === "permanent") waiting.push([anchor.anchorId, "parked", now + parkedWaitMs, outcome.code]);
+    else if (outcome.kind === "fork") waiting.push([anchor.anchorId, "", now, "fork"]);
+    else if (isToPark(anchor, outcome)) waiting.push([anchor.anchorId, "parked", now + parkedWaitMs, outcome.code]);
     else {
-      const delay = outcome.kind === "retry" ? Math.max(outcome.afterMs ?? 0, retryDelayMs(anchor.attempts, spread())) : 0;
-      waiting.push([anchor.anchorId, "", now + delay, outcome.kind === "retry" ? outcome.code : "fork"]);
+      const askedFor = outcome.kind === "retry" ? (outcome.afterMs ?? 0) : 0;
+      waiting.push([anchor.anchorId, "", now + Math.max(askedFor, retryDelayMs(anchor.attempts, spread())), outcome.code]);
     }
   }
   return [

@@ -267,13 +267,48 @@ describe("a ledger in trouble", () => {
     };
     let now = Date.now();
     const platform = platformWith(picky, () => now);
+    const faults: string[] = [];
+    const log = vi.spyOn(base.log, "fault").mockImplementation((fault) => faults.push(fault.error));
     await submitAnchors(platform);
+    log.mockRestore();
     expect((await anchors()).map(({ status }) => status)).toEqual(["anchored", "parked", "anchored"]);
+    expect(faults).toEqual([`parked 1 ${ledger.id}: http_400`]);
     now += 6 * 60 * minuteMs + minuteMs;
     const healed = platformWith(realLedger, () => now);
     await unpark(healed);
     await submitAnchors(healed);
     expect((await anchorOf(poisoned)).status).toBe("anchored");
+  });
+
+  test("that shows three times what does not prove a statement has it parked, and the log says so (O9)", async () => {
+    await issueWaiting(2);
+    const lying: SendRequest = async (request) => {
+      const answer = await realLedger(request);
+      return request.url.endsWith("/add-batch") ? Response.json({ indices: ["1", "0"] }) : answer;
+    };
+    let now = Date.now();
+    const faults: string[] = [];
+    const log = vi.spyOn(base.log, "fault").mockImplementation((fault) => faults.push(fault.error));
+    for (const statuses of [
+      ["pending", "pending"],
+      ["pending", "pending"],
+      ["parked", "parked"],
+    ]) {
+      expect(faults).toEqual([]);
+      await submitAnchors(platformWith(lying, () => now));
+      expect((await anchors()).map(({ status }) => status)).toEqual(statuses);
+      now += 20 * minuteMs;
+    }
+    log.mockRestore();
+    expect(faults).toEqual([`parked 2 ${ledger.id}: receipt_root_mismatch`]);
+    const healed = platformWith(realLedger, () => now);
+    await unpark(healed);
+    await submitAnchors(healed);
+    expect((await anchors()).map(({ status }) => status)).toEqual(["parked", "parked"]); // six hours, not minutes
+    now += 6 * 60 * minuteMs;
+    await unpark(healed);
+    await submitAnchors(healed);
+    expect((await anchors()).map(({ status }) => status)).toEqual(["anchored", "anchored"]);
   });
 
   test("for an hour is probed by single rows ever less often, and afterwards takes everything once (O2)", async () => {

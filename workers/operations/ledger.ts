@@ -5,6 +5,7 @@ import { secondMs } from "../../core/time.ts";
 import {
   claimAnchors,
   countFailure,
+  isToPark,
   keepPrepared,
   ledgerState,
   outcomeRows,
@@ -23,6 +24,10 @@ const submitWithinMs = 40 * secondMs; // less than a lease
 
 /** A failure of the ledger as a whole, as opposed to one of a statement. */
 const isTransportFailure = (outcome: Outcome): boolean => !outcome.ok && outcome.kind === "retry" && !outcome.code.startsWith("receipt_");
+
+/** Each code once: what an operator has to look into, whatever the number of statements. */
+const codesOf = (settled: readonly { readonly outcome: Outcome }[]): string =>
+  [...new Set(settled.map(({ outcome }) => ("code" in outcome ? outcome.code : "")))].join(", ");
 
 const prepareAll = async (
   db: D1Database,
@@ -76,6 +81,8 @@ const submitBatch = async (platform: Platform, db: D1Database, adapter: LedgerAd
     ...(fork !== undefined && !fork.ok && fork.kind === "fork" ? [rememberFork(db, adapter.id, fork.evidence, settledAt)] : []),
   ]);
   if (fork !== undefined) platform.log.fault({ at: "ledger", error: `fork ${adapter.id}` });
+  const parked = settled.filter(({ anchor, outcome }) => isToPark(anchor, outcome));
+  if (parked.length > 0) platform.log.fault({ at: "ledger", error: `parked ${parked.length} ${adapter.id}: ${codesOf(parked)}` });
   return !failed && fork === undefined;
 };
 
