@@ -43,8 +43,8 @@ describe("a repeated submission", () => {
     expect(await rowCounts()).toEqual(before);
   });
 
-  test("header and body mean the same key", async () => {
-    const id = "11111111-2222-4333-8444-555555555555";
+  test("header and body mean the same key, and a UUID is one in either case", async () => {
+    const id = "abcdef11-2222-4333-8444-abcdefabcdef";
     const first = await consent({ ...submission(), submission_id: id.toUpperCase() });
     const second = await consent(submission(), { "idempotency-key": id });
     expect(second.body.data.cert_id).toBe(first.body.data.cert_id);

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
 import {
+  productionSettings,
   call,
   consent,
   consentRequest,
@@ -304,6 +305,19 @@ describe("evidence", () => {
       esign: null,
     });
     expect((await get(`/v1/certs/${answer.body.data.cert_id}/verify`)).body.data.signals).toEqual({ gpc: true });
+  });
+
+  test("says where the address is only where the edge knows it: a local runtime invents a place", async () => {
+    const cf = { country: "US", region: "Nevada", city: "Reno" };
+    const geoAt = async (service: ReturnType<typeof serviceWith>, headers: Record<string, string> = {}): Promise<unknown> => {
+      const { cert_id } = (await service("/v1/consent", { ...consentRequest(submission(), headers), cf } as RequestInit)).body.data;
+      return (await get(`/v1/certs/${cert_id}`, world.acme.keys.live)).body.data.evidence.geo;
+    };
+    const deployed = serviceWith(productionSettings, "https://api.svc.test");
+    expect(await geoAt(deployed)).toEqual(cf);
+    expect(await geoAt(serviceWith())).toEqual({ country: null, region: null, city: null });
+    // The place of the server that speaks for a visitor is not the visitor's.
+    expect(await geoAt(deployed, bearer(world.acme.keys.live))).toEqual({ country: null, region: null, city: null });
   });
 
   test("believes no header about the address but the edge's own", async () => {

@@ -310,8 +310,8 @@ describe("personal data", () => {
 describe("headers", () => {
   const expected = {
     "content-security-policy":
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    "cross-origin-opener-policy": "same-origin-allow-popups",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
@@ -502,7 +502,8 @@ describe("languages", () => {
     ["es", "es"],
     ["fr-CA", "fr-CA"],
     ["FR-ca", "fr-CA"],
-    ["fr", "es"],
+    ["fr", "fr-CA"],
+    ["es-MX", "es"],
     ["xx", "es"],
     ["", "es"],
     ["<script>", "es"],

@@ -109,6 +109,8 @@ describe("not a person's open", () => {
     ["a prefetch", { "sec-purpose": "prefetch" }, {}],
     ["a prerender", { "sec-purpose": "prefetch;prerender" }, {}],
     ["an old prefetch", { purpose: "prefetch" }, {}],
+    ["an older one", { "x-moz": "prefetch" }, {}],
+    ["a thumbnail of a start page", { "x-purpose": "preview" }, {}],
     [
       "a link preview in a chat",
       { "user-agent": "Mozilla/5.0 (compatible; Slackbot-LinkExpanding 1.0; +https://api.slack.com/robots)" },

@@ -46,8 +46,7 @@ const acceptedLanguage = (header: string): Language | null => {
 };
 
 /** `?lang=` as one of ours, or null. */
-export const chosenLanguage = (query: string | undefined): Language | null =>
-  languages.find((language) => language.toLowerCase() === query?.toLowerCase()) ?? null;
+export const chosenLanguage = (query: string | undefined): Language | null => ours(query ?? "");
 
 export const pageLanguage = (query: string | undefined, acceptLanguage: string | undefined): Language =>
   chosenLanguage(query) ?? acceptedLanguage(acceptLanguage ?? "") ?? fallback;

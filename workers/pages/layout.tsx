@@ -8,13 +8,12 @@ import { brand } from "./brand.ts";
 import { catalogues, languages, pageLanguage, type Language } from "./language.ts";
 import { settingOf, type Setting } from "./parts.tsx";
 
-/** Nothing but our own files, no form to anywhere else, in nobody's frame. Styles and scripts stand in files only. */
+/** Nothing but our own files, no request by a script, no form to anywhere else, in nobody's frame. Styles and scripts stand in files only. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self' data:",
-  "connect-src 'self'",
   "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
@@ -22,8 +21,7 @@ const contentSecurityPolicy = [
 
 const pageHeaders: Readonly<Record<string, string>> = {
   "Content-Security-Policy": contentSecurityPolicy,
-  // A page that a site opened in a popup keeps its opener; nobody else gets a handle on it.
-  "Cross-Origin-Opener-Policy": "same-origin-allow-popups",
+  "Cross-Origin-Opener-Policy": "same-origin", // whoever opened the page gets no handle on it
   "Cache-Control": "no-store",
   "X-Content-Type-Options": "nosniff",
   "Referrer-Policy": "no-referrer",
