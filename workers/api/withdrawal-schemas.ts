@@ -18,6 +18,10 @@ const scope = z.enum(["certificate", "business"]).nullish().openapi({
     "`certificate` (default): this certificate. `business`: every active certificate of the same business with the same address, now and without another code.",
 });
 
+const entities = z.array(z.string()).max(0).nullish().openapi({
+  description: "Reserved for withdrawing from single recipients. Naming any is refused, so that nobody withdraws more than they meant.",
+});
+
 export const optOutRequestSchema = z.object({ email }).openapi("OptOutRequest");
 export const acceptedSchema = z.object({ accepted: z.literal(true) }).openapi("Accepted", {
   description: "The same whether or not the address is on the certificate.",
@@ -27,6 +31,7 @@ export const optOutConfirmSchema = z
     email,
     code: z.string().regex(codePattern).openapi({ description: "The six digits from the mail.", example: "042917" }),
     scope,
+    entities,
   })
   .openapi("OptOutConfirm");
 export const optOutManageSchema = z
@@ -36,6 +41,7 @@ export const optOutManageSchema = z
       .regex(/^[A-Za-z0-9_-]{43}$/)
       .openapi({ description: "What follows `#m=` in `manage_url`, or in the link of a mail with a code." }),
     scope,
+    entities,
   })
   .openapi("OptOutManage");
 export const withdrawnSchema = z
