@@ -337,6 +337,13 @@ describe("the business's acknowledgement", () => {
     expect(anchored).toBe(1);
   });
 
+  test("needs no words: a request without a body is one", async () => {
+    const mine = await held();
+    await withdrawn(mine);
+    const answer = await unlimited(`/v1/certs/${mine.certId}/cease-ack`, { method: "POST", headers: { authorization: `Bearer ${key}` } });
+    expect([answer.status, answer.body.data?.on_time]).toEqual([200, true]);
+  });
+
   test("of fifty at once is one", async () => {
     const mine = await held();
     await withdrawn(mine);

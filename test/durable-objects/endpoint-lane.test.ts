@@ -131,10 +131,8 @@ describe("the schedule", () => {
     expect((await healthOf(lane)).consecutiveFailures).toBe(1);
   });
 
-  test("W26: follows no redirect, wherever it leads", async () => {
-    const posts = playReceivers(
-      () => new Response(null, { status: 302, headers: { location: "http://169.254.169.254/latest/meta-data/" } }),
-    );
+  test.each([301, 302, 303, 307, 308])("W26: follows no redirect, wherever it leads (%i)", async (status) => {
+    const posts = playReceivers(() => new Response(null, { status, headers: { location: "http://169.254.169.254/latest/meta-data/" } }));
     const { lane } = await laneWith(1);
     await runAlarmsUntil(lane);
     expect(new Set(posts.map(({ url }) => url))).toEqual(new Set([hook]));

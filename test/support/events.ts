@@ -116,7 +116,11 @@ export const playReceivers = (receiver: Receiver, resolver: Resolver = () => ["9
     }
     const post = { at: Date.now(), url: request.url, headers: request.headers, body: await request.text() };
     posts.push(post);
-    return receiver(post, request.signal);
+    const answer = await receiver(post, request.signal);
+    // As the runtime would, where the caller leaves redirects to it.
+    if (request.redirect === "follow" && answer.headers.has("location"))
+      posts.push({ ...post, url: answer.headers.get("location") as string });
+    return answer;
   });
   return posts;
 };

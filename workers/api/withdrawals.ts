@@ -21,7 +21,7 @@ import {
   type Withdrawn,
 } from "../operations/withdrawals.ts";
 import { pageLanguage } from "../pages/language.ts";
-import { readJsonBody } from "./body.ts";
+import { jsonOnly, readJsonBody, readOptionalJsonBody } from "./body.ts";
 import type { Api } from "./context.ts";
 import { answer, failure, refusal, success } from "./envelope.ts";
 import { anyOrigin, apiKey, callersOrigin, limitByAddress, preflight } from "./guards.ts";
@@ -49,7 +49,6 @@ import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatH
 const certParam = z.object({
   cert_id: z.string().openapi({ description: "Id of the certificate, prefix `cc_`.", example: exampleCertId }),
 });
-const jsonOnly = ["application/json"] as const;
 const bodyRefusals = ["invalid_request", "payload_too_large", "unsupported_media_type"] as const;
 const keyRefusals = ["unauthorized", "business_suspended", "business_inactive", "rate_limited", "storage_unavailable"] as const;
 const notYours = { cert_not_found: "There is no such certificate, or it is not yours." } as const;
@@ -230,13 +229,13 @@ const ceaseRoute = createRoute({
   tags: ["withdrawal"],
   summary: "Acknowledge that contact has ceased",
   description:
-    "Once a certificate, for good, and anchored in the ledger; the certificate stays revoked. A second time answers with the first. A write: refused while a payment is past due.",
+    "Once a certificate, for good, and anchored in the ledger; the certificate stays revoked. A second time answers with the first. A write: refused while a payment is past due. No body is needed.",
   security: [{ apiKey: [] }],
   request: {
     params: certParam,
     headers: idempotencyHeaders,
     body: {
-      required: true,
+      required: false,
       content: {
         "application/json": { schema: ceaseSchema, example: { acknowledged_by: "Privacy team", actions: ["removed from the dialler"] } },
       },
@@ -259,9 +258,11 @@ const certIdParam = (c: Context<Api>): CertId | null => certIdOf(c.req.param("ce
 
 const isReceiptFormat = (format: string): format is ReceiptFormat => receiptFormats.some((known) => known === format);
 
+const readRequired = (request: Request): ReturnType<typeof readOptionalJsonBody> => readJsonBody(request, jsonOnly);
+
 /** The body as its schema has it; the answer of a refusal otherwise. */
-const bodyOf = async <S extends z.ZodType>(c: Context<Api>, schema: S): Promise<Result<z.infer<S>>> => {
-  const body = await readJsonBody(c.req.raw, jsonOnly);
+const bodyOf = async <S extends z.ZodType>(c: Context<Api>, schema: S, read = readRequired): Promise<Result<z.infer<S>>> => {
+  const body = await read(c.req.raw);
   if (!body.ok) return body;
   const parsed = schema.safeParse(body.value);
   return parsed.success ? { ok: true, value: parsed.data } : refuse("invalid_request", schemaFault(parsed.error));
@@ -333,7 +334,7 @@ const record = async (c: Context<Api>): Promise<Response> => {
 };
 
 const cease = async (c: Context<Api>): Promise<Response> => {
-  const body = await bodyOf(c, ceaseSchema);
+  const body = await bodyOf(c, ceaseSchema, readOptionalJsonBody);
   if (!body.ok) return refusal(c, body);
   const certId = certIdParam(c);
   if (certId === null || c.var.principal === undefined) return failure(c, "cert_not_found");
