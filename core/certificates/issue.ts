@@ -11,7 +11,7 @@ import { isoOf, type Instant } from "../time.ts";
 import type { CaptureCircumstances, Certificate, Submission } from "./certificate.ts";
 import { canonicalPreimage, fingerprintOf, preimageOf } from "./fingerprint.ts";
 import type { ReadSubmission } from "./submission.ts";
-import { subjectCommitments, subjectHash } from "./subject.ts";
+import { evidenceSalt, subjectCommitments, subjectHash } from "./subject.ts";
 import { browserFamily, osFamily } from "./user-agent.ts";
 
 export interface CapturingBusiness {
@@ -47,7 +47,17 @@ const afterYears = (from: Instant, years: number): Instant => {
   return date.setUTCFullYear(date.getUTCFullYear() + years);
 };
 
-const evidenceOf = (submission: Submission, origin: string, seen: CaptureCircumstances): { readonly [key: string]: Json } => ({
+/**
+ * With a salt of its own: the hash of the evidence is kept in the clear and stands in redacted packs, and who knows the rest could
+ * try all four billion network addresses against it.
+ */
+const evidenceOf = (
+  submission: Submission,
+  origin: string,
+  seen: CaptureCircumstances,
+  salt: string,
+): { readonly [key: string]: Json } => ({
+  salt,
   page_url: submission.pageUrl,
   ip: seen.ip,
   user_agent: seen.userAgent,
@@ -100,7 +110,7 @@ export const issueCertificate = (input: {
     timestamp: isoOf(now),
   });
   const fingerprint = fingerprintOf(preimage);
-  const evidence = evidenceOf(submission, input.originHeader as string, input.circumstances);
+  const evidence = evidenceOf(submission, input.originHeader as string, input.circumstances, evidenceSalt(input.rootSalt));
   const evidenceHash = sha256Hex(canonicalJson(evidence));
   const certificate: Certificate = {
     id: certId,

@@ -1,6 +1,7 @@
 // POST /v1/consent: what it answers, in which order it refuses, what it seals, and who may speak for whom.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test } from "vitest";
+import { canonicalJson, type Json } from "../../core/canonical-json.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
 import {
@@ -288,6 +289,7 @@ describe("evidence", () => {
   test("holds the circumstances as they were", async () => {
     const answer = await consent(submission(), { "cf-connecting-ip": "203.0.113.9", "sec-gpc": "1" });
     expect(await evidenceOf(answer)).toEqual({
+      salt: expect.stringMatching(/^[A-Za-z0-9_-]{22}$/),
       page_url: submission().page_url,
       ip: "203.0.113.9",
       user_agent: "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Safari/605.1",
@@ -318,6 +320,22 @@ describe("evidence", () => {
     expect(await geoAt(serviceWith())).toEqual({ country: null, region: null, city: null });
     // The place of the server that speaks for a visitor is not the visitor's.
     expect(await geoAt(deployed, bearer(world.acme.keys.live))).toEqual({ country: null, region: null, city: null });
+  });
+
+  test("has a hash that no guess can be tried against: of two submissions with everything the same the hashes differ", async () => {
+    const [one, two] = [await issue(), await issue()];
+    const details = await Promise.all(
+      [one, two].map(async ({ cert_id }) => (await get(`/v1/certs/${cert_id}`, world.acme.keys.live)).body.data),
+    );
+    const [first, second] = details.map(({ evidence }) => evidence as Record<string, Json>);
+    const { salt: firstSalt, ...circumstances } = first as Record<string, Json>;
+    const { salt: secondSalt, ...others } = second as Record<string, Json>;
+    expect(circumstances).toEqual(others);
+    expect(firstSalt).not.toBe(secondSalt);
+    expect(details[0].evidence_hash).not.toBe(details[1].evidence_hash);
+    expect(sha256Hex(canonicalJson(circumstances))).not.toBe(details[0].evidence_hash);
+    const salts = Object.values(details[0].subject_salts as Record<string, string>);
+    expect(salts).not.toContain(firstSalt);
   });
 
   test("believes no header about the address but the edge's own", async () => {

@@ -309,6 +309,10 @@ const view = z
 const reported = (what: string) => z.unknown().openapi({ description: `${what} As reported by the page; \`null\` when it was not sent.` });
 const evidence = z
   .object({
+    salt: z
+      .string()
+      .optional()
+      .openapi({ description: "128 random bits, so that the hash gives nothing away. Absent from certificates that were issued without." }),
     page_url: z.string().openapi({ description: "Address of the page that held the form." }),
     ip: z.string().openapi({ description: "Address the submission came from." }),
     user_agent: z.string(),
