@@ -27,7 +27,7 @@ const storms: Readonly<Record<string, Storm>> = {
     settings: { EVENT_KILLS: "8" },
   },
   beside: {
-    does: "a business's feed and endpoint beside five thousand events of another (W19)",
+    does: "five thousand events to one endpoint, and beside another business's feed (W27, W19)",
     project: "node",
     file: "test/flows/receivers.test.ts",
     settings: { BESIDE_EVENTS: "5000" },

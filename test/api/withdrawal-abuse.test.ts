@@ -382,7 +382,7 @@ describe("O7: a code used elsewhere", () => {
   });
 });
 
-describe("O8: a thousand right answers at once", () => {
+describe("O8, W2: a thousand right answers at once", () => {
   test("are one withdrawal, one audit entry, one statement, one event and one mail to the owner", async () => {
     const mine = await held();
     const owner = freshAddress();

@@ -4,7 +4,17 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { EndpointLane } from "../../durable-objects/endpoint-lane.ts";
 import type { Delivery, EndpointHealth } from "../../core/webhooks/endpoint.ts";
-import { mostAttempts, slots } from "../../core/webhooks/schedule.ts";
+import { leaseMs, mostAttempts, slots } from "../../core/webhooks/schedule.ts";
+import {
+  cancelDelivery,
+  claimDelivery,
+  deliveryRow,
+  nextDueAt,
+  postponeUnready,
+  requeueInterrupted,
+  settleAttempt,
+  type DeliveryRow,
+} from "../../durable-objects/delivery-tables.ts";
 import { secretBytes, webhookSecret } from "../../core/webhooks/signature.ts";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
 import { sealSecret } from "../../storage/webhook-secrets.ts";
@@ -191,6 +201,76 @@ describe("the schedule", () => {
   });
 });
 
+describe("an alarm", () => {
+  test("W13: starts nothing after 45 seconds, and the next one, a moment later, goes on", async () => {
+    const posts = playReceivers(() => {
+      vi.setSystemTime(Date.now() + 9_000); // each attempt takes as long as a receiver may
+      return new Response(null, { status: 200 });
+    });
+    const { lane } = await laneWith(100);
+    await runAlarm(lane);
+    expect(posts).toHaveLength(slots); // five times nine seconds
+    const next = await alarmOf(lane);
+    expect(next).toBeGreaterThan(Date.now()); // at the very moment it might be lost
+    expect(next).toBeLessThan(Date.now() + 1_000);
+    expect(await healthOf(lane)).toMatchObject({ backlog: 100 - slots });
+    await runAlarmsUntil(lane);
+    expect(new Set(posts.map(({ headers }) => headers.get("svc-event-id"))).size).toBe(100);
+    expect(posts).toHaveLength(100);
+  });
+
+  test("comes each minute in development, so that a clock that jumped while nothing ran makes nothing late", async () => {
+    playReceivers(answering(500));
+    const { lane } = await laneWith(1);
+    for (let attempt = 1; attempt <= 4; attempt += 1) {
+      vi.setSystemTime((await deliveryOf(lane)).nextAttemptAt as number);
+      await runAlarm(lane);
+    }
+    expect((await deliveryOf(lane)).nextAttemptAt).toBe(Date.now() + 7_200_000);
+    expect(await alarmOf(lane)).toBe(Date.now() + 60_000);
+  });
+
+  test("takes what has been due longest first, whatever its place in the sequence", async () => {
+    let status = 500;
+    const posts = playReceivers(() => new Response(null, { status }));
+    const { lane, business } = await laneWith(6);
+    await runAlarm(lane); // six failures: due again in a minute
+    status = 200;
+    vi.setSystemTime(in2030 + 30_000);
+    await commitEvents(business, 6);
+    await logs.getByName(business).drain();
+    vi.setSystemTime(in2030 + 120_000);
+    await runAlarm(lane);
+    const seqs = posts.slice(6).map(({ body }) => (JSON.parse(body) as { seq: number }).seq);
+    expect(seqs).toEqual([7, 8, 9, 10, 11, 12, 1, 2, 3, 4, 5, 6]);
+  });
+});
+
+describe("what is missing on our side", () => {
+  test("W13: is forgiven twenty times before each attempt, and then counts as one", async () => {
+    playReceivers(answering(200));
+    const { lane } = await laneWith(1);
+    await runInDurableObject(lane, (_, { storage: { sql } }) => {
+      let now = in2030;
+      const claim = (): DeliveryRow => {
+        now = nextDueAt(sql) as number;
+        return claimDelivery(sql, now) as DeliveryRow;
+      };
+      for (const [attempt, ends] of [...[false, true].entries()]) {
+        for (let times = 0; times < 20; times += 1) {
+          postponeUnready(sql, claim(), "dns", now);
+          expect(nextDueAt(sql)).toBe(now + 5_000);
+        }
+        const row = claim();
+        expect(row.attempt).toBe(attempt);
+        if (ends) postponeUnready(sql, row, "dns", now);
+        else settleAttempt(sql, row, { kind: "answered", status: 500, durationMs: 1 }, now);
+        expect(deliveryRow(sql, row.id)).toMatchObject({ status: "pending", attempt: attempt + 1, due: now + (ends ? 300_000 : 60_000) });
+      }
+    });
+  });
+});
+
 describe("what was under way", () => {
   const hanging = (): Promise<Response> => new Promise<Response>(() => undefined);
 
@@ -215,6 +295,24 @@ describe("what was under way", () => {
     await runAlarmsUntil(lane);
     expect(posts).toHaveLength(5 + 3);
     expect(await deliveryOf(lane)).toMatchObject({ status: "abandoned", attempt: 5 });
+  });
+
+  test("W14: and outlived its lease does not count once the delivery was claimed again", async () => {
+    playReceivers(answering(200));
+    const { lane } = await laneWith(1);
+    await runInDurableObject(lane, (_, { storage: { sql } }) => {
+      const first = claimDelivery(sql, in2030) as DeliveryRow;
+      requeueInterrupted(sql, in2030 + leaseMs - 1, false);
+      expect(claimDelivery(sql, in2030 + leaseMs - 1)).toBeNull(); // its lease still holds
+      requeueInterrupted(sql, in2030 + leaseMs, false);
+      const second = claimDelivery(sql, in2030 + leaseMs) as DeliveryRow;
+      settleAttempt(sql, first, { kind: "answered", status: 500, durationMs: 1 }, in2030 + leaseMs);
+      postponeUnready(sql, first, "dns", in2030 + leaseMs);
+      cancelDelivery(sql, first, in2030 + leaseMs);
+      expect(deliveryRow(sql, second.id)).toEqual(second);
+      settleAttempt(sql, second, { kind: "answered", status: 200, durationMs: 1 }, in2030 + leaseMs);
+      expect(deliveryRow(sql, second.id)).toMatchObject({ status: "success", attempt: 1, interruptions: 1 });
+    });
   });
 
   test("W24: is all that still reaches a receiver once its endpoint is removed, and nothing of the endpoint stays", async () => {
@@ -342,6 +440,29 @@ describe("an endpoint", () => {
     expect(posts.map(({ body }) => JSON.parse(body).seq)).toEqual([6]);
   });
 
+  test("gets each event once from a log that no longer knows how far its lane has come, also what was long dropped", async () => {
+    const posts = playReceivers(answering(200));
+    const { lane, business } = await laneWith(3);
+    await runAlarmsUntil(lane);
+    const log = logs.getByName(business);
+    const forget = (): Promise<void> =>
+      runInDurableObject(log, (_, { storage: { sql } }) => {
+        sql.exec("UPDATE endpoint SET acked = 0");
+      });
+    for (const later of [0, 31 * 86_400_000]) {
+      vi.setSystemTime(in2030 + later);
+      await evictDurableObject(log);
+      await forget();
+      await evictDurableObject(log);
+      await commitEvents(business, 1);
+      await logs.getByName(business).drain();
+      await runAlarmsUntil(lane);
+    }
+    const ids = (await sequenceOf(business)).map(({ id }) => id);
+    expect(ids).toHaveLength(5);
+    expect(posts.map(({ headers }) => headers.get("svc-event-id"))).toEqual(ids);
+  });
+
   test("that is disabled gets nothing and loses nothing", async () => {
     const posts = playReceivers(answering(200));
     const { id, lane, business } = await laneWith(1);
@@ -396,18 +517,22 @@ describe("an endpoint", () => {
     status = 200;
     await runAlarmsUntil(lane);
     expect(await healthOf(lane)).toMatchObject({ consecutiveFailures: 0, failingSince: null, backlog: 0, lastResponseStatus: 200 });
+    status = 500;
+    await commitEvents(business, 100);
+    await logs.getByName(business).drain();
+    await runAlarmsUntil(lane, Date.now() + 30_000);
+    expect(await letters()).toBe(2); // it had recovered: failing again is news
     const late = await laneWith(1);
     await env.DB.prepare("UPDATE businesses SET contact_email = 'ops@acme.example.com' WHERE id = ?").bind(late.business).run();
-    status = 500;
     await runAlarmsUntil(late.lane);
-    expect(await letters()).toBe(1);
+    expect(await letters()).toBe(2);
     vi.setSystemTime(Date.now() + 86_400_000);
     await commitEvents(late.business, 1);
     await logs.getByName(late.business).drain();
     const began = performance.now();
     await runAlarmsUntil(late.lane, Date.now() + 1_000);
     expect(performance.now() - began).toBeLessThan(5_000); // an attempt that ends while the letter is written is not waited for
-    expect(await letters()).toBe(2);
+    expect(await letters()).toBe(3);
   });
 
   test("W25: whose host turns out to lead inside is not called, and is asked about anew at the next attempt", async () => {
@@ -431,6 +556,33 @@ describe("an endpoint", () => {
     await runAlarmsUntil(lane);
     expect(posts).toHaveLength(1);
     expect(asked.length).toBe(8);
+  });
+
+  test("W25: whose host was found public is taken for that for five seconds and no longer, whichever way the clock moves", async () => {
+    let address = "93.184.216.34";
+    let asked = 0;
+    const posts = playReceivers(answering(200), () => {
+      asked += 1;
+      return [address];
+    });
+    const { lane, business } = await laneWith(0, "https://rebinds.merchant-tests.com/");
+    const attemptAt = async (at: number): Promise<{ readonly posts: number; readonly asked: boolean }> => {
+      const before = { posts: posts.length, asked };
+      vi.setSystemTime(at);
+      await commitEvents(business, 1);
+      await logs.getByName(business).drain();
+      await runAlarm(lane);
+      return { posts: posts.length - before.posts, asked: asked > before.asked };
+    };
+    expect(await attemptAt(in2030)).toEqual({ posts: 1, asked: true });
+    address = "10.0.0.7";
+    expect(await attemptAt(in2030 + 4_999)).toEqual({ posts: 1, asked: false });
+    expect(await attemptAt(in2030 + 5_000)).toEqual({ posts: 0, asked: true });
+    expect(await attemptAt(in2030 + 5_001)).toEqual({ posts: 0, asked: true }); // a refusal is not remembered
+    address = "93.184.216.34";
+    expect(await attemptAt(in2030 + 10_000)).toEqual({ posts: 1, asked: true });
+    address = "10.0.0.7";
+    expect(await attemptAt(in2030 + 1)).toEqual({ posts: 0, asked: true }); // set back: the verdict would have held for longer
   });
 
   test("W12: that answers without end is heard to its status and no further", async () => {

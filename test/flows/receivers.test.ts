@@ -138,6 +138,24 @@ describe("a receiver", () => {
     expect(hits.get("/flips")).toBe(600);
   });
 
+  test("W27: gets thousands of events that were committed while nobody looked, each once", { timeout: 120_000 }, async () => {
+    const business = world.examples.suspended.id;
+    const arrived: string[] = [];
+    const endpoint = await register(business, "/many", (request, response) => {
+      arrived.push(String(request.headers["svc-event-id"]));
+      response.writeHead(200).end();
+    });
+    const ids: string[] = [];
+    for (let left = besideEvents; left > 0; left -= 500)
+      ids.push(...(await commitEvents(place(business), Math.min(500, left), { kick: false })));
+    await commitEvents(place(business), 0, { wait: true }); // one drain places and hands on whatever waits
+    const deadline = Date.now() + 100_000;
+    while (Date.now() < deadline && arrived.length < ids.length) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(arrived.toSorted()).toEqual(ids.toSorted());
+    const { deliveries: listed } = await deliveriesOf(place(business), endpoint.id, null);
+    expect(new Set(listed.map(({ status }) => status))).toEqual(new Set(["success"]));
+  });
+
   // By cause and not by the clock: the busy business is held up at two points until the other one has been served.
   test("W19: of one business, and its feed, wait for nothing that another one's thousands of events do", { timeout: 180_000 }, async () => {
     const [busy, other] = [world.examples.free.id, world.examples.past_due.id];
