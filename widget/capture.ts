@@ -26,17 +26,16 @@ async function post(url: string, body: string, signal: AbortSignal): Promise<Out
   // A string body goes as text/plain, which needs no preflight. No `keepalive`: the browser would not cancel such a
   // request on abort, and a certificate would be issued for a form that has already gone without one.
   const response = await fetch(url, { method: "POST", body, signal, credentials: "omit" });
-  return readAnswer(response.status, await response.text());
+  return readAnswer(response, await response.text());
 }
 
-function readAnswer(status: number, text: string): Outcome {
+function readAnswer({ ok: isSuccess, status }: Response, text: string): Outcome {
   let answer: { ok?: boolean; data?: Receipt; error?: Problem; request_id?: string } = {};
   try {
     answer = Object(JSON.parse(text));
   } catch {
     // Not ours, then: a proxy's page, an empty answer. The status alone says what is known.
   }
-  const isSuccess = status >= 200 && status < 300;
   const { data, error, request_id } = answer;
   if (isSuccess && answer.ok && data?.cert_id) return { receipt: data };
   const { code, message }: Partial<Problem> = Object(error);

@@ -3,26 +3,45 @@
 import type { ConsentOptions } from "./attributes.ts";
 import { onPage } from "./native-form.ts";
 
+/** What was displayed beside a consent box when it was ticked: the step of a wizard is hidden when the form is sent. */
+const ticked = new WeakMap<HTMLFormElement, Disclosure | undefined>();
+
 export interface Disclosure {
   text: string;
   presentation?: { visible: boolean; font_px: number };
 }
 
 /**
- * The text of the first displayed element the selector finds: one inside the form, or else one outside every form (a
- * disclosure inside another form was shown for that form). The literal speaks only where nothing is found at all: an
- * element that is there but not displayed gives nothing, because nobody saw it.
+ * The disclosure of this submission. One that is hidden by now counts as it was when the box was ticked; one that was
+ * hidden then too gives nothing, because nobody saw it. The literal speaks only where nothing is found at all.
  */
 export function disclosureOf(form: HTMLFormElement, { disclosureSelector, disclosureText = "" }: ConsentOptions): Disclosure | undefined {
-  const found = disclosureSelector === undefined ? [] : onPage<HTMLElement>(disclosureSelector);
+  const found = foundBy(disclosureSelector);
+  if (found.length) return displayedOf(form, found) || ticked.get(form);
+  const text = disclosureText.trim();
+  return text ? { text } : undefined;
+}
+
+export function noteDisclosure(form: HTMLFormElement, { disclosureSelector }: ConsentOptions): void {
+  ticked.set(form, displayedOf(form, foundBy(disclosureSelector)));
+}
+
+function foundBy(selector: string | undefined): HTMLElement[] {
+  return selector === undefined ? [] : onPage(selector);
+}
+
+/**
+ * The first that is displayed: one inside the form, or else one outside every form (a disclosure inside another form was
+ * shown for that form).
+ */
+function displayedOf(form: HTMLFormElement, found: HTMLElement[]): Disclosure | undefined {
   for (const place of [form, null]) {
     for (const element of found) {
       const text = element.closest("form") === place && displayedText(element);
       if (text) return { text, presentation: presentationOf(element) };
     }
   }
-  const text = !found.length && disclosureText.trim();
-  return text ? { text } : undefined;
+  return undefined;
 }
 
 function displayedText(element: HTMLElement): string {

@@ -5,6 +5,7 @@
 import type { Config } from "./attributes.ts";
 import { type Outcome, type Receipt, capture } from "./capture.ts";
 import { attachCertificate, certifiedValues, detachCertificate } from "./certificate-input.ts";
+import { noteDisclosure } from "./disclosure.ts";
 import { announce } from "./events.ts";
 import { callForm, onPage } from "./native-form.ts";
 import { asSubmitted, submitAgain } from "./second-pass.ts";
@@ -21,6 +22,7 @@ const hooked = new WeakSet<HTMLFormElement>();
 
 export function watchForms(configOf: ConfigOf): void {
   addEventListener("submit", (event) => isForm(event.target) && onSubmit(event, event.target, configOf), true);
+  addEventListener("change", ({ target }) => onTick(target as HTMLInputElement, configOf), true);
   addEventListener("reset", ({ target }) => isForm(target) && startOver(target), true);
   // Back from the back-forward cache: what was submitted has gone, and what was waiting was left behind.
   addEventListener("pageshow", (event) => {
@@ -73,6 +75,16 @@ function onSubmit(event: SubmitEvent, form: HTMLFormElement, configOf: ConfigOf)
   if (isHeld) {
     event.preventDefault();
     event.stopImmediatePropagation();
+  }
+}
+
+/** The moment of consent, which may be long before the submission: what stands beside the box is remembered. */
+function onTick(box: HTMLInputElement, configOf: ConfigOf): void {
+  const config = isForm(box.form) && configOf(box.form);
+  try {
+    if (config && box.matches(String(config.options.checkboxSelector))) noteDisclosure(box.form, config.options);
+  } catch {
+    // A selector that is none: told at the submission.
   }
 }
 

@@ -3,7 +3,8 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Visit, type World, openWorld } from "./support.ts";
+import { certificatesIn } from "./received.ts";
+import { type Visit, type World, openWorld, press } from "./support.ts";
 
 let world: World;
 let visit: Visit;
@@ -408,6 +409,49 @@ describe("the disclosure", () => {
   ])("that %s is not certified, and the developer is told", async (_what, markup, options) => {
     expect(await shown(markup, options)).toBeUndefined();
     expect(config()).toEqual(["config"]);
+  });
+
+  const wizard = (
+    disclosure: string,
+  ) => `<form action="{{action}}" method="post" id="lead"><div id="one"><input name="email" value="a@b.example">
+    <input type="checkbox" id="consent">${disclosure}</div><div id="two" hidden><button id="send">Send</button></div></form>`;
+  const toSecondStep = (page: Page) =>
+    page.evaluate(() => {
+      document.querySelector("#terms")!.textContent += " More.";
+      document.querySelector<HTMLElement>("#one")!.hidden = true;
+      document.querySelector<HTMLElement>("#two")!.hidden = false;
+    });
+
+  it("of an earlier step is the one that stood there when its box was ticked", async () => {
+    const visit = await world.visit({ html: wizard('<p id="terms">I agree.</p>') });
+    await press(visit.page, "#consent");
+    await toSecondStep(visit.page);
+    await press(visit.page, "#send");
+    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+    expect(visit.calls[0]!.body).toMatchObject({ disclosure_text: "I agree.", presentation: { visible: true } });
+    await visit.close();
+  });
+
+  it("of an earlier step that nobody saw when ticking is not certified", async () => {
+    const visit = await world.visit({ html: wizard('<p id="terms" hidden>I agree.</p>') });
+    await press(visit.page, "#consent");
+    await toSecondStep(visit.page);
+    await press(visit.page, "#send");
+    expect(certificatesIn(await visit.submitted())).toEqual([]);
+    expect(visit.events.map(({ detail }) => detail.code)).toEqual(["config"]);
+    await visit.close();
+  });
+
+  it("is the one of the submission where it is still displayed then", async () => {
+    const visit = await world.visit({ html: wizard('<p id="terms">I agree.</p>').replace("hidden", "") });
+    await press(visit.page, "#consent");
+    await visit.page.evaluate(() => {
+      document.querySelector("#terms")!.textContent = "I agree to this.";
+    });
+    await press(visit.page, "#send");
+    await visit.submitted();
+    expect(visit.calls[0]!.body.disclosure_text).toBe("I agree to this.");
+    await visit.close();
   });
 
   it("as a literal is used when no element matches, and only then", async () => {
