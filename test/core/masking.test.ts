@@ -17,6 +17,8 @@ describe("masking", () => {
     ["mobile", "0151 23456789", "***-***-**89"],
     ["phone", "call my mother", "***"],
     ["phone", "12", "***"],
+    ["phone", "123", "***"],
+    ["phone", "1234", "***-***-**34"],
     ["phone", "", ""],
     ["first_name", "Jane", "J***"],
     ["last_name", "Ørsted", "Ø***"],
