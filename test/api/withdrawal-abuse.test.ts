@@ -3,10 +3,11 @@ import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ceaseBy } from "../../core/business-days.ts";
+import { sha256Hex } from "../../core/hash.ts";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
 import { openVault } from "../../storage/vault.ts";
 import { readConfig } from "../../workers/env.ts";
-import { call, get, issue, serviceWith, world, type Answer } from "../support/world.ts";
+import { call, databaseContents, get, issue, serviceWith, world, type Answer } from "../support/world.ts";
 import {
   answerCode,
   askCode,
@@ -179,6 +180,19 @@ describe("O2: guessing", () => {
     for (let tries = 0; tries < 8; tries += 1) await answerCode(mine.certId, { email: mine.email, code: "000000" });
     const failures = await env.DB.prepare("SELECT failures FROM withdrawal_failures WHERE cert_id = ?").bind(mine.certId).first("failures");
     expect(failures).toBe(0);
+  });
+});
+
+describe("O2: a copy of the database", () => {
+  test("holds neither codes nor links, nor hashes that guesses could be tried against", async () => {
+    const mine = await held();
+    const { code } = await ready(mine.certId, mine.email);
+    const [token] = await linksTo(mine.email);
+    const row = await env.DB.prepare("SELECT * FROM withdrawal_codes WHERE cert_id = ?").bind(mine.certId).first();
+    expect(row?.code_hash).toMatch(/^[0-9a-f]{32}$/);
+    expect(sha256Hex(code)).not.toContain(row?.code_hash);
+    for (const secret of [token as string, sha256Hex(token as string)]) expect(JSON.stringify(row)).not.toContain(secret);
+    expect(JSON.stringify(await databaseContents())).not.toContain(token);
   });
 });
 

@@ -59,10 +59,16 @@ export const stubWeb = (): StubWeb => {
         ? unlessAborted(signal, answer(url.hostname))
         : dnsAnswer(name, url.searchParams.get("type"), answer);
     }
-    calls.push({ url: request.url, headers: request.headers, redirect: init?.redirect });
-    const page = pages.get(request.url);
-    if (page === undefined) return html("<h1>Not found</h1>", { status: 404 });
-    return typeof page === "string" ? html(page) : unlessAborted(signal, page());
+    const open = async (address: string): Promise<Response> => {
+      calls.push({ url: address, headers: request.headers, redirect: init?.redirect });
+      const page = pages.get(address);
+      if (page === undefined) return html("<h1>Not found</h1>", { status: 404 });
+      const answer = typeof page === "string" ? html(page) : await unlessAborted(signal, page());
+      const location = answer.headers.get("location");
+      // As the runtime would, where the caller leaves redirects to it.
+      return location !== null && request.redirect === "follow" ? open(new URL(location, address).href) : answer;
+    };
+    return open(request.url);
   });
   return {
     calls,
