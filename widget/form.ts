@@ -2,7 +2,7 @@
 // late, re-rendered and script-driven forms need no binding, and the page's own handlers see exactly one submit event,
 // with svc_cert_id already in the form.
 
-import type { Config } from "./attributes.ts";
+import { type Config, isMeant } from "./attributes.ts";
 import { type Outcome, type Receipt, capture } from "./capture.ts";
 import { attachCertificate, certifiedValues, detachCertificate } from "./certificate-input.ts";
 import { noteDisclosure } from "./disclosure.ts";
@@ -11,7 +11,8 @@ import { callForm, onPage } from "./native-form.ts";
 import { asSubmitted, submitAgain } from "./second-pass.ts";
 import { type Submission, currentValues, forgetAttempt, submissionOf } from "./submission.ts";
 
-export type ConfigOf = (form: HTMLFormElement) => Config | undefined;
+/** What the page asks for at this moment. */
+export type Configs = () => Config[];
 
 /** Forms held back now, with what gives them back unsent; at most a budget long each. */
 const waiting = new Map<HTMLFormElement, () => void>();
@@ -20,9 +21,9 @@ const passing = new WeakSet<HTMLFormElement>();
 /** Forms whose submit method is ours. */
 const hooked = new WeakSet<HTMLFormElement>();
 
-export function watchForms(configOf: ConfigOf): void {
-  addEventListener("submit", (event) => isForm(event.target) && onSubmit(event, event.target, configOf), true);
-  addEventListener("change", ({ target }) => onTick(target as HTMLInputElement, configOf), true);
+export function watchForms(configs: Configs): void {
+  addEventListener("submit", (event) => isForm(event.target) && onSubmit(event, event.target, configs), true);
+  addEventListener("change", ({ target }) => onTick(target as HTMLInputElement, configs), true);
   addEventListener("reset", ({ target }) => isForm(target) && startOver(target), true);
   // Back from the back-forward cache: what was submitted has gone, and what was waiting was left behind.
   addEventListener("pageshow", (event) => {
@@ -31,8 +32,8 @@ export function watchForms(configOf: ConfigOf): void {
     onPage<HTMLFormElement>("form").forEach(startOver);
   });
   // Opt-in, for pages that call form.submit(). Forms may arrive late, but not later than the visitor's first touch.
-  hookForms(configOf);
-  for (const moment of ["DOMContentLoaded", "focusin", "click"]) addEventListener(moment, () => hookForms(configOf), true);
+  hookForms(configs);
+  for (const moment of ["DOMContentLoaded", "focusin", "click"]) addEventListener(moment, () => hookForms(configs), true);
 }
 
 /** Certifies what the form holds now without submitting it; null when consent is not given or anything fails. */
@@ -42,12 +43,15 @@ export async function certify(form: HTMLFormElement, config: Config): Promise<Re
   return submission && settle(form, config, submission, await capture(config, submission.body));
 }
 
-export function hookForms(configOf: ConfigOf): void {
-  for (const form of onPage<HTMLFormElement>("form")) {
-    const config = configOf(form);
-    // Where an input named "submit" shadows the method, there is nothing to hook.
-    if (config?.isHooked && !hooked.has(form) && typeof form.submit === "function") hookSubmitMethod(form, configOf);
+export function hookForms(configs: Configs): void {
+  // Each click comes here: a page of hundreds of forms that asks for no hook must not be walked.
+  for (const config of configs()) {
+    if (config.isHooked) for (const form of onPage<HTMLFormElement>("form")) hookSubmitMethod(form, config, configs);
   }
+}
+
+function configOf(form: HTMLFormElement, configs: Configs): Config | undefined {
+  return configs().find((config) => isMeant(config, form));
 }
 
 /** Components dispatch events of these names too, from elements that are no forms. */
@@ -55,8 +59,8 @@ function isForm(target: EventTarget | null): target is HTMLFormElement {
   return target instanceof HTMLFormElement;
 }
 
-function onSubmit(event: SubmitEvent, form: HTMLFormElement, configOf: ConfigOf): void {
-  const config = !passing.has(form) && configOf(form);
+function onSubmit(event: SubmitEvent, form: HTMLFormElement, configs: Configs): void {
+  const config = !passing.has(form) && configOf(form, configs);
   if (!config) return;
   if (!event.isTrusted) {
     // A script's own event, usually followed by form.submit(). Not ours to hold, but the certificate of other values
@@ -79,8 +83,8 @@ function onSubmit(event: SubmitEvent, form: HTMLFormElement, configOf: ConfigOf)
 }
 
 /** The moment of consent, which may be long before the submission: what stands beside the box is remembered. */
-function onTick(box: HTMLInputElement, configOf: ConfigOf): void {
-  const config = isForm(box.form) && configOf(box.form);
+function onTick(box: HTMLInputElement, configs: Configs): void {
+  const config = isForm(box.form) && configOf(box.form, configs);
   try {
     if (config && box.matches(String(config.options.checkboxSelector))) noteDisclosure(box.form, config.options);
   } catch {
@@ -148,13 +152,15 @@ function settle(form: HTMLFormElement, config: Config, submission: Submission, o
   return receipt;
 }
 
-function hookSubmitMethod(form: HTMLFormElement, configOf: ConfigOf): void {
+function hookSubmitMethod(form: HTMLFormElement, meant: Config, configs: Configs): void {
+  // Where an input named "submit" shadows the method, there is nothing to hook.
+  if (!isMeant(meant, form) || hooked.has(form) || typeof form.submit !== "function") return;
   hooked.add(form);
   const submit = form.submit; // the page's own replacement, if it has one
   const send = () => submit.call(form);
   form.submit = () => {
     if (waiting.has(form)) return;
-    const config = configOf(form);
+    const config = configOf(form, configs);
     if (config && isCertified(form, config)) return send();
     detachCertificate(form);
     if (!config || !hold(form, config, null, send)) send();

@@ -37,15 +37,15 @@ function start(queue: ConsentOptions[]): void {
   const isSupported = "requestSubmit" in HTMLFormElement.prototype && "AbortController" in window;
 
   // Looked up again at each submit: tag managers add tags late, and loaders remove theirs once it has run.
-  const configOf = (form: HTMLFormElement) => {
+  const configs = () => {
     for (const tag of consentTags()) tags.add(tag);
-    return [...initialized, ...Array.from(tags, (tag) => configFrom(tag.dataset, tag.src))].find((config) => isMeant(config, form));
+    return [...initialized, ...Array.from(tags, (tag) => configFrom(tag.dataset, tag.src))];
   };
 
   const initConsent = (options: ConsentOptions): Handle => {
     const config = configFrom(options, scriptAddress);
     initialized.add(config);
-    if (isSupported) hookForms(configOf);
+    if (isSupported) hookForms(configs);
     return {
       async certify(form = onPage<HTMLFormElement>("form").find((each) => isMeant(config, each))) {
         return form ? certify(form, config) : null;
@@ -58,6 +58,6 @@ function start(queue: ConsentOptions[]): void {
 
   window.Svc = { v: widgetVersion, initConsent };
   for (const tag of consentTags()) tags.add(tag);
-  if (isSupported) watchForms(configOf);
+  if (isSupported) watchForms(configs);
   queue.forEach(initConsent);
 }

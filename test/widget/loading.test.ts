@@ -262,6 +262,24 @@ describe("programmaticSubmit", () => {
     await visit.close();
   });
 
+  it("does not walk the forms of a page at each click unless asked for", async () => {
+    const walksAtClick = async (script?: string) => {
+      const visit = await world.visit({ html: plainForm(), ...(script && { script }) });
+      await visit.page.evaluate(() => {
+        const look = document.querySelectorAll;
+        document.querySelectorAll = (selector: string) => {
+          if (selector === "form") document.documentElement.dataset.walks = "some";
+          return look.call(document, selector);
+        };
+      });
+      await press(visit.page, "#terms");
+      const walks = await visit.page.evaluate(() => document.documentElement.dataset.walks ?? "none");
+      await visit.close();
+      return walks;
+    };
+    expect([await walksAtClick(), await walksAtClick(script)]).toEqual(["none", "some"]);
+  });
+
   it("is off unless asked for, and leaves a page with an input called submit alone", async () => {
     const html = plainForm({ inside: '<input name="submit" value="mine">' });
     const visit = await world.visit({ html, script });
