@@ -219,6 +219,20 @@ describe("the sequence", () => {
     expect(await stub.page(4, 100, ["certificate.revoked"])).toMatchObject({ events: [], readTo: 6, head: 6 });
   });
 
+  test("asked for rare types, reads twenty thousand events a page and no further, and goes on from there", async () => {
+    const business = await newBusiness();
+    await runInDurableObject(logs.getByName(business), async (_, state) => {
+      state.storage.sql.exec(
+        `WITH RECURSIVE n (seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM n WHERE seq < 20005)
+         INSERT INTO event SELECT seq, 'event ' || seq, iif(seq = 20001, 'share.created', 'certificate.revoked'), NULL, NULL, NULL, 0 FROM n`,
+      );
+      const log = new BusinessLog(state, env as unknown as BusinessLogEnv);
+      expect(await log.page(0, 100, ["share.created"])).toEqual({ events: [], readTo: 20_000, head: 20_005 });
+      expect(await log.page(20_000, 100, ["share.created"])).toMatchObject({ events: [{ seq: 20_001 }], readTo: 20_005 });
+      expect(await log.page(0, 1, null)).toMatchObject({ events: [{ seq: 1 }], readTo: 1 });
+    });
+  });
+
   test("W28: answers a poll that has nothing to tell from memory, without reading a row", async () => {
     const business = await newBusiness();
     await commitEvents(business, 10);
@@ -309,6 +323,30 @@ describe("the sequence", () => {
     await lane.push(old as EndpointSettings, [], 0);
     const urls = await runInDurableObject(lane, (_, state) => state.storage.sql.exec("SELECT url FROM lane").toArray());
     expect(urls).toEqual([{ url: "https://new.merchant-tests.com/" }]);
+  });
+
+  test("W24: reaches no lane whose endpoint is marked as removed, and the alarm empties it where the process died before that", async () => {
+    const business = await newBusiness();
+    const stub = logs.getByName(business);
+    const { id, lane } = await register(business, "https://a.merchant-tests.com/");
+    await runAlarm(stub); // what registering left to be looked at
+    expect(await alarmOf(stub)).toBeNull();
+    await runInDurableObject(stub, async (_, state) => {
+      const gone = { getByName: () => ({ wipe: () => Promise.reject(new Error("gone")) }) };
+      const dying = new BusinessLog(state, { ...env, ENDPOINT_LANE: gone } as unknown as BusinessLogEnv);
+      await expect(dying.removeEndpoint(id)).rejects.toThrow("gone");
+    });
+    await evictDurableObject(stub);
+    expect(await stub.endpoints()).toEqual([]);
+    await commitEvents(business, 2);
+    await stub.drain();
+    expect((await lane.health())?.backlog).toBe(0);
+    expect(await alarmOf(stub)).not.toBeNull();
+    expect(await runAlarm(stub)).toBe(true);
+    expect(await lane.health()).toBeNull();
+    expect(await alarmOf(stub)).toBeNull();
+    const rows = await runInDurableObject(stub, (_, state) => state.storage.sql.exec("SELECT id FROM endpoint").toArray());
+    expect(rows).toEqual([]);
   });
 
   test("is left without an alarm when nothing is left to do", async () => {
