@@ -91,8 +91,17 @@ export const openProofServices = async (
 
   const primaryKeys = pinned(ledger.origin, [...ledgerKeys.map(vkeyOf), ...ledger.vkeys], "primary");
   const mirrorKeys = mirrors.map((mirror) => pinned(mirror.origin, mirror.vkeys, "mirror"));
+  const auditPins = auditKeys.map((key) => ({ origin: key.name, vkey: vkeyOf(key) }));
+  // AUDIT_VKEY may name logs of others too, which the ledger here watches; ours keep their earlier keys.
+  const earlierPins = config.auditVkeys
+    .map((vkey) => ({ origin: vkey.slice(0, vkey.indexOf("+")), vkey }))
+    .filter(({ origin, vkey }) => auditPins.some((pin) => pin.origin === origin) && !auditPins.some((pin) => pin.vkey === vkey));
   return {
-    trustedLogs: [...primaryKeys, ...mirrorKeys.flat(), ...auditKeys.flatMap((key) => pinned(key.name, [vkeyOf(key)], "audit"))],
+    trustedLogs: [
+      ...primaryKeys,
+      ...mirrorKeys.flat(),
+      ...[...auditPins, ...earlierPins].flatMap(({ origin, vkey }) => pinned(origin, [vkey], "audit")),
+    ],
     witnessKeys: [...new Set([...guardKeys.map(vkeyOf), ...config.witnesses.map(({ vkey }) => vkey)])],
     ledgers: [
       adapterOf(ledger, "primary", primaryKeys, send),

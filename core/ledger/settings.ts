@@ -51,6 +51,8 @@ export interface ProofSettings {
   readonly mirrors: readonly MirrorSettings[];
   /** Note-format secrets of the audit log, by shard. */
   readonly auditKeys: ReadonlyMap<number, readonly string[]>;
+  /** Public keys of the audit log: those of the secrets, and earlier ones, under which proofs were made that must still verify. */
+  readonly auditVkeys: readonly string[];
   /** The key that signs statements for Rekor; null where there is no such ledger. */
   readonly anchorKey: string | null;
   /** Public parts of earlier anchor keys: SPKI, base64. */
@@ -203,9 +205,8 @@ const auditKeysOf = (text: string | undefined, production: boolean): ReadonlyMap
 };
 
 /** A witness that knows no key of an audit log refuses all its checkpoints: found out here, not in the logs. One of two is enough, while one replaces the other. */
-const watchesAll = (text: string | undefined, auditKeys: ReadonlyMap<number, readonly string[]>): boolean => {
-  const watched = wordsOf(text).map((vkey) => parseVkey(sha256, vkey));
-  if (!watched.every((key) => key?.kind === keyKinds.log)) return false;
+const watchesAll = (vkeys: readonly string[], auditKeys: ReadonlyMap<number, readonly string[]>): boolean => {
+  const watched = vkeys.map((vkey) => parseVkey(sha256, vkey));
   const isWatched = (secret: string): boolean => {
     const own = parseSkey(secret);
     return watched.some((key) => key?.name === own?.name && key?.keyId === own?.keyId);
@@ -227,7 +228,9 @@ export const readProofSettings = (
   const faults = [...ledgerFaults];
   const auditKeys = auditKeysOf(setting("AUDIT_KEY"), production);
   if (auditKeys === null) faults.push("AUDIT_KEY");
-  if (auditKeys !== null && ledger.witnessKey !== null && !watchesAll(setting("AUDIT_VKEY"), auditKeys)) faults.push("AUDIT_VKEY");
+  const auditVkeys = wordsOf(setting("AUDIT_VKEY"));
+  const isWatching = auditKeys === null || ledger.witnessKey === null || watchesAll(auditVkeys, auditKeys);
+  if (!isWatching || !auditVkeys.every((vkey) => isLogVkey("tlog", vkey))) faults.push("AUDIT_VKEY");
   const mirrors = listOf(setting("LEDGER_MIRRORS"), mirrorOf(production));
   if (mirrors === null || new Set([ledger.id, ...mirrors.map(({ id }) => id)]).size !== mirrors.length + 1) faults.push("LEDGER_MIRRORS");
   const authorities = listOf(setting("TIMESTAMP_AUTHORITIES"), authorityOf);
@@ -249,6 +252,7 @@ export const readProofSettings = (
       ledger,
       mirrors: mirrors ?? [],
       auditKeys: auditKeys ?? new Map(),
+      auditVkeys,
       anchorKey: needsAnchorKey ? (anchorKey ?? null) : null,
       retiredAnchorKeys,
       authorities: authorities ?? [],

@@ -188,6 +188,27 @@ describe("a production deployment", () => {
     expect(config.authorities[0]?.pins).toMatchObject([{ name: "tsa", spkiSha256: "ab".repeat(32) }]);
   });
 
+  test("publishes the earlier keys of its logs beside those in use: what was proven under them verifies for good", async () => {
+    const [earlierAudit, earlierLedger] = await Promise.all([
+      secretOfSeed(audit, new Uint8Array(sha256("before"))),
+      secretOfSeed(origin, new Uint8Array(sha256("earlier"))),
+    ]);
+    const settings = {
+      ...productionSettings,
+      AUDIT_VKEY: [productionSettings.AUDIT_VKEY, await vkeyOfSecret(earlierAudit), foreignVkey].join(" "),
+      LEDGER_VKEYS: await vkeyOfSecret(earlierLedger),
+    };
+    const { logs } = (await entryWith(settings, "https://api.svc.test")("/.well-known/svc-trust.json")).body as {
+      logs: { vkey: string; role: string }[];
+    };
+    expect(logs.map(({ vkey, role }) => [role, vkey])).toEqual([
+      ["primary", await vkeyOfSecret(productionSettings.LEDGER_KEY)],
+      ["primary", await vkeyOfSecret(earlierLedger)],
+      ["audit", productionSettings.AUDIT_VKEY],
+      ["audit", await vkeyOfSecret(earlierAudit)],
+    ]);
+  });
+
   test("refuses an anchor key of few distinct bytes", () => {
     const jwk = { kty: "EC", crv: "P-256", x: "A".repeat(43), y: "A".repeat(43), d: "A".repeat(43) };
     expect(faultsOf({ ANCHOR_KEY: JSON.stringify(jwk) })).toEqual(["ANCHOR_KEY"]);
