@@ -139,6 +139,19 @@ export const wakeWaiting = (db: D1Database, ledgerId: string, now: Instant): D1P
 export const unparkAnchors = (db: D1Database, now: Instant): D1PreparedStatement =>
   db.prepare("UPDATE anchors SET status = 'pending' WHERE status = 'parked' AND next_at <= ?").bind(now);
 
+/**
+ * Statements that still waited for an earlier ledger when another took its place go to that one: the earlier takes nothing any more.
+ * Mirrors have none of this kind.
+ */
+export const adoptWaiting = (db: D1Database, ledgerId: string, now: Instant): D1PreparedStatement =>
+  db
+    .prepare(
+      `UPDATE OR IGNORE anchors SET ledger_id = ?1, status = 'pending', prepared = NULL, attempts = 0, next_at = ?2, lease = NULL, lease_until = 0
+       WHERE ord IN (SELECT ord FROM anchors INDEXED BY anchors_due
+         WHERE status IN ('pending', 'prepared') AND ledger_id <> ?1 AND kind = 'event' AND lease_until <= ?2)`,
+    )
+    .bind(ledgerId, now);
+
 export interface EntityAnchor {
   readonly event: string;
   readonly statement: string;
@@ -215,13 +228,13 @@ export const rememberFork = (
     )
     .bind(ledgerId, JSON.stringify(evidence), now);
 
-/** What a ledger holds, or will hold, about one record: the statement and, once confirmed, its receipt. In the order of their commits. */
-export const entityAnchors = async (db: D1Database, ledgerId: string, entityId: string): Promise<EntityAnchor[]> => {
+/** What the ledger of its time holds, or will hold, about one record: the statement and, once confirmed, its receipt. In the order of their commits. */
+export const entityAnchors = async (db: D1Database, entityId: string): Promise<EntityAnchor[]> => {
   const { results } = await db
     .prepare(
-      "SELECT event, statement, CASE status WHEN 'anchored' THEN receipt END AS receipt FROM anchors WHERE entity_id = ? AND ledger_id = ? ORDER BY ord",
+      "SELECT event, statement, CASE status WHEN 'anchored' THEN receipt END AS receipt FROM anchors WHERE entity_id = ? ORDER BY ord",
     )
-    .bind(entityId, ledgerId)
+    .bind(entityId)
     .all<{ event: string; statement: string; receipt: string | null }>();
   return results.map(({ event, statement, receipt }) => ({ event, statement, receipt: receipt === null ? null : parseReceipt(receipt) }));
 };

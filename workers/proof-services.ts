@@ -99,6 +99,7 @@ export const openProofServices = async (
   return {
     trustedLogs: [
       ...primaryKeys,
+      ...ledger.earlier.flatMap(({ origin, vkey }) => pinned(origin, [vkey], "primary")),
       ...mirrorKeys.flat(),
       ...[...auditPins, ...earlierPins].flatMap(({ origin, vkey }) => pinned(origin, [vkey], "audit")),
     ],

@@ -4,6 +4,7 @@ import type { Limit, WindowState } from "../core/access/window.ts";
 import type { ToE164 } from "../core/certificates/matching.ts";
 import type { Mailer } from "../core/mail/message.ts";
 import type { RandomBytes } from "../core/ids.ts";
+import { pathOfLog } from "../core/ledger/checkpoint.ts";
 import type { Clock } from "../core/time.ts";
 import { captureMail, capturedMail, type CapturedMail } from "../storage/captured-mail.ts";
 import { homesOf, type Homes } from "../storage/homes.ts";
@@ -104,7 +105,10 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
   const clock: Clock = () => Date.now() + config.clockOffsetMs;
   const random: RandomBytes = (count) => crypto.getRandomValues(new Uint8Array(count));
   const vault = await openVault(config);
-  const ledgerLog: SendRequest = (request) => env.LEDGER_LOG.getByName(config.ledger.origin).fetch(request);
+  // Each half-year's ledger is an object of its own; an earlier one is still read where it always was.
+  const earlierLedger = (path: string) => config.ledger.earlier.find(({ origin }) => path.startsWith(`${pathOfLog(origin)}/`));
+  const ledgerLog: SendRequest = (request) =>
+    env.LEDGER_LOG.getByName(earlierLedger(new URL(request.url).pathname)?.origin ?? config.ledger.origin).fetch(request);
   return {
     config,
     homes: homesOf(env),

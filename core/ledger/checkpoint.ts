@@ -21,6 +21,9 @@ export interface Checkpoint extends TreeHead {
 /** True for what one of our logs may be called: it is a key name, and a path follows its host. */
 export const isOrigin = (text: string): boolean => isKeyName(text) && /^[^/]+(?:\/[^/]+)+$/.test(text);
 
+/** Path of a log's name: `/ledger/2026h2` of `api.example.com/ledger/2026h2`. */
+export const pathOfLog = (origin: string): string => origin.slice(origin.indexOf("/"));
+
 export const checkpointText = ({ origin, size, root }: Checkpoint): string => {
   if (!isOrigin(origin) || root.length !== hashBytes || size < 0n) throw new TypeError("checkpoint: not a checkpoint of ours");
   return `${origin}\n${size}\n${base64Of(root)}\n`;

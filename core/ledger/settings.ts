@@ -27,6 +27,8 @@ export interface LedgerSettings {
   readonly witnessKey: string | null;
   /** Public keys pinned in the settings: those of a ledger elsewhere, and earlier ones of the embedded. */
   readonly vkeys: readonly string[];
+  /** Keys of the ledgers before this one: each half-year has its own. What is in them is proven under these for good. */
+  readonly earlier: readonly { readonly origin: string; readonly vkey: string }[];
 }
 
 /** A ledger that takes checkpoints only. */
@@ -155,7 +157,9 @@ const ledgerOf = (setting: Setting, production: boolean): { readonly ledger: Led
   const writeToken = setting("LEDGER_WRITE_TOKEN") ?? "";
   const auditorToken = setting("LEDGER_AUDITOR_TOKEN");
   const keys = wordsOf(setting("LEDGER_KEY"));
-  const vkeys = wordsOf(setting("LEDGER_VKEYS"));
+  const allVkeys = wordsOf(setting("LEDGER_VKEYS"));
+  const nameOf = (vkey: string): string => vkey.slice(0, vkey.indexOf("+"));
+  const vkeys = allVkeys.filter((vkey) => kind === "rekor2" || nameOf(vkey) === origin); // our log's key bears its name
   const witnessKey = setting("LEDGER_WITNESS_KEY") ?? null;
   const publicEntries = setting("LEDGER_PUBLIC_ENTRIES") ?? "false";
   const entriesPerSecond = setting("LEDGER_ENTRIES_PER_SECOND") ?? "1";
@@ -170,7 +174,7 @@ const ledgerOf = (setting: Setting, production: boolean): { readonly ledger: Led
   refuse("LEDGER_WRITE_TOKEN", known === "rekor2" || isToken(writeToken));
   refuse("LEDGER_AUDITOR_TOKEN", auditorToken === undefined || (isToken(auditorToken) && auditorToken !== writeToken));
   refuse("LEDGER_URL", isEmbedded || isUrl(url, production));
-  refuse("LEDGER_VKEYS", vkeys.every((key) => isLogVkey(known, key)) && (isEmbedded || vkeys.length > 0));
+  refuse("LEDGER_VKEYS", allVkeys.every((key) => isLogVkey(known, key)) && (isEmbedded || vkeys.length > 0));
   refuse("LEDGER_PUBLIC_ENTRIES", publicEntries === "true" || publicEntries === "false");
   refuse("LEDGER_ENTRIES_PER_SECOND", /^[1-9]\d{0,8}$/.test(entriesPerSecond));
   if (isEmbedded) {
@@ -188,6 +192,7 @@ const ledgerOf = (setting: Setting, production: boolean): { readonly ledger: Led
       keys: isEmbedded ? keys : [],
       witnessKey: isEmbedded ? witnessKey : null,
       vkeys,
+      earlier: allVkeys.filter((vkey) => !vkeys.includes(vkey)).map((vkey) => ({ origin: nameOf(vkey), vkey })),
     },
     faults,
   };

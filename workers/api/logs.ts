@@ -1,6 +1,7 @@
 // The public side of the transparency logs this deployment runs: the embedded ledger and the audit log. Their interface is
 // the C2SP one, so any reader of such logs can follow them; requests go to the objects as they are.
 import type { Context, Hono } from "hono";
+import { pathOfLog } from "../../core/ledger/checkpoint.ts";
 import type { Config } from "../env.ts";
 import type { Api } from "./context.ts";
 import { failure } from "./envelope.ts";
@@ -10,14 +11,11 @@ const copied = (response: Response): Response => new Response(response.body, res
 
 const readMethods = ["GET", "HEAD"];
 
-/** Path of a log's name: `/ledger/2026h2` of `api.example.com/ledger/2026h2`. */
-const pathOf = (origin: string): string => origin.slice(origin.indexOf("/"));
-
 export const mountLogs = (app: Hono<Api>, config: Config): void => {
   if (config.ledger.url === "") {
-    app.on([...readMethods, "POST"], `${pathOf(config.ledger.origin)}/*`, async (c: Context<Api>) =>
-      copied(await c.var.services.ledgerLog(c.req.raw)),
-    );
+    for (const path of new Set([config.ledger, ...config.ledger.earlier].map(({ origin }) => pathOfLog(origin)))) {
+      app.on([...readMethods, "POST"], `${path}/*`, async (c: Context<Api>) => copied(await c.var.services.ledgerLog(c.req.raw)));
+    }
   }
   app.on(readMethods, "/audit/:shard/*", async (c: Context<Api>) => {
     const shard = Number(c.req.param("shard"));

@@ -16,6 +16,7 @@ const everyQuarter = "*/15 * * * *";
 /** `at` is the tick's own time: a window belongs to the tick, however late it runs. */
 export const scheduled = async (platform: Platform, cron: string, at: Instant): Promise<void> => {
   if (cron === everyQuarter) {
+    await unpark(platform);
     await checkpointAudit(platform, at);
     await checkpointLedger(platform, at);
     await attestDue(platform);
@@ -23,7 +24,6 @@ export const scheduled = async (platform: Platform, cron: string, at: Instant): 
   if (cron !== everyMinute) return;
   await kickAudit(platform);
   await dropExpired(platform);
-  await unpark(platform);
   // side by side: no slow ledger, attestor, mail provider or policy host keeps the others waiting
   await Promise.all([relayOutbox(platform), submitAnchors(platform), relayMail(platform), sweepEvents(platform), attestDue(platform)]);
 };

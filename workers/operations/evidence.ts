@@ -87,7 +87,7 @@ export const gatherEvidence = async (
   const db = services.homes.of(certId) as D1Database;
   const [identity, anchors, audit] = await Promise.all([
     businessIdentity(db, principal.business.id),
-    entityAnchors(db, config.ledger.id, certId),
+    entityAnchors(db, certId),
     auditOf(services.platform, db, opened),
   ]);
   return ok({

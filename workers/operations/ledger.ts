@@ -3,6 +3,7 @@
 import type { LedgerAdapter, Outcome } from "../../core/ledger/adapter.ts";
 import { secondMs } from "../../core/time.ts";
 import {
+  adoptWaiting,
   claimAnchors,
   countFailure,
   isToPark,
@@ -100,7 +101,10 @@ export const submitAnchors = async (platform: Platform): Promise<void> => {
   }
 };
 
-/** Once a minute: what was parked long enough is tried again. */
+/** Once a quarter of an hour: what was parked long enough is tried again, and what waits for an earlier ledger goes to this one. */
 export const unpark = async (platform: Platform): Promise<void> => {
-  for (const [, db] of platform.homes.all()) await unparkAnchors(db, platform.clock()).run();
+  const [primary] = platform.ledgers;
+  const now = platform.clock();
+  for (const [, db] of platform.homes.all())
+    await db.batch([unparkAnchors(db, now), ...(primary === undefined ? [] : [adoptWaiting(db, primary.id, now)])]);
 };

@@ -1,0 +1,100 @@
+// One ledger follows another, as every half-year: what the earlier one holds stays proven and readable, and what still waited for
+// it is taken by the new one.
+import { createExecutionContext, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import { minuteMs } from "../../core/time.ts";
+import { LedgerLog } from "../../durable-objects/ledger-log.ts";
+import { trustOf } from "../../verifier/trust.ts";
+import { noDemands, verifyPack } from "../../verifier/verify-pack.ts";
+import { buildApp } from "../../workers/app.ts";
+import type { Env } from "../../workers/env.ts";
+import { scheduled } from "../../workers/jobs/scheduled.ts";
+import { submitAnchors } from "../../workers/operations/ledger.ts";
+import { openPlatform, type Platform } from "../../workers/services.ts";
+import { base } from "../support/anchoring.ts";
+import { logVkey, origin, settings, writer } from "../support/ledger.ts";
+import { secretOf } from "../support/note-keys.ts";
+import { get, issue, world } from "../support/world.ts";
+
+const nextOrigin = "ledger.svc.test/ledger/next";
+const objects = env.LEDGER_LOG as DurableObjectNamespace<LedgerLog>;
+
+let next: Platform;
+let before = "";
+let waiting = "";
+
+const askNext = async (path: string, init: RequestInit = {}): Promise<Response> =>
+  buildApp(next).fetch(new Request(`http://svc.test${path}`, init), env as unknown as Env, createExecutionContext());
+const owner = { headers: { authorization: `Bearer ${world.acme.keys.live}` } };
+
+beforeAll(async () => {
+  before = (await issue()).cert_id;
+  await base.auditLog(0).drainNow();
+  await submitAnchors(base);
+  const silent = vi.spyOn(base as { kickAnchors: () => Promise<void> }, "kickAnchors").mockResolvedValue();
+  waiting = (await issue()).cert_id;
+  await scheduler.wait(2_200); // the gathering kick of that request
+  silent.mockRestore();
+
+  const change = { LEDGER_ORIGIN: nextOrigin, LEDGER_KEY: await secretOf(nextOrigin, 23), LEDGER_VKEYS: logVkey };
+  const configured = {
+    getByName: (name: string) => ({
+      fetch: async (request: Request): Promise<Response> => {
+        const { url, method, headers } = request;
+        const body = method === "POST" ? await request.arrayBuffer() : null;
+        const answer = await runInDurableObject(objects.getByName(name), async (_, state) => {
+          const response = await new LedgerLog(state, { ...settings, ...change }).fetch(new Request(url, { method, headers, body }));
+          return { bytes: await response.arrayBuffer(), status: response.status, headers: [...response.headers] };
+        });
+        return new Response(answer.bytes, { status: answer.status, headers: answer.headers as [string, string][] });
+      },
+    }),
+  };
+  next = await openPlatform({ ...env, ...change, LEDGER_LOG: configured } as unknown as Env);
+});
+
+describe("when another ledger takes the place of the one before it", () => {
+  test("the keys of both are published, and a document that names them is a usable one", async () => {
+    const document = (await (await askNext("/.well-known/svc-trust.json")).json()) as { logs: { origin: string; role: string }[] };
+    expect(document.logs.filter(({ role }) => role === "primary").map((log) => log.origin)).toEqual([nextOrigin, origin]);
+    expect(trustOf(document)?.ledgers.map((log) => log.origin)).toEqual([nextOrigin, origin]);
+  });
+
+  test("a certificate from before is proven as it was, in its pack too", async () => {
+    const shown = (await (await askNext(`/v1/certs/${before}/verify`)).json()) as { data: { anchor: object } };
+    expect(shown.data.anchor).toMatchObject({ status: "anchored", ledger: `tlog:${origin}` });
+    const zip = new Uint8Array(await (await askNext(`/v1/certs/${before}/evidence-pack?format=zip`, owner)).arrayBuffer());
+    const trust = trustOf(await (await askNext("/.well-known/svc-trust.json")).json());
+    const { checks } = await verifyPack(zip, { ...noDemands, trust });
+    const outcomes = Object.fromEntries(checks.map(({ id, outcome }) => [id, outcome]));
+    expect(outcomes).toMatchObject({
+      "anchor.statement": "pass",
+      "anchor.entry_hash": "pass",
+      "anchor.note": "pass",
+      "anchor.inclusion": "pass",
+    });
+  });
+
+  test("a statement that still waited is taken by the new one", async () => {
+    const shown = async () => (await get(`/v1/certs/${waiting}/verify`)).body.data.anchor;
+    expect(await shown()).toMatchObject({ status: "pending", ledger: `tlog:${origin}` });
+    await submitAnchors(next);
+    expect(await shown()).toMatchObject({ status: "pending" });
+    await scheduled({ ...next, auditLog: base.auditLog }, "*/15 * * * *", Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs);
+    expect(await shown()).toMatchObject({ status: "pending", ledger: `tlog:${nextOrigin}` });
+    await submitAnchors(next);
+    expect(await shown()).toMatchObject({ status: "anchored", ledger: `tlog:${nextOrigin}` });
+  });
+
+  test("the earlier one is read where it always was, and takes nothing", async () => {
+    const path = `/ledger/${origin.split("/").at(-1)}`;
+    const checkpoint = await askNext(`${path}/checkpoint`);
+    expect([checkpoint.status, (await checkpoint.text()).split("\n")[0]]).toEqual([200, origin]);
+    expect((await askNext(`${path}/tile/0/000.p/1`)).status).toBe(200);
+    const added = await askNext(`${path}/add`, { method: "POST", headers: writer, body: "late" });
+    expect([added.status, await added.text()]).toEqual([503, "This log is closed. Its successor has another address.\n"]);
+    const current = await askNext("/ledger/next/checkpoint");
+    expect([current.status, (await current.text()).split("\n")[0]]).toEqual([200, nextOrigin]);
+  });
+});
