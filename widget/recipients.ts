@@ -10,8 +10,8 @@ export interface Recipients {
 /** "Acme, Inc.|Beta" splits on the bar; only a list without a bar splits on commas. First spelling of a name wins. */
 export function entitiesFrom(given: unknown): string[] {
   const text = String(given || "");
-  const list = Array.isArray(given) ? given.map(String) : text.split(text.includes("|") ? "|" : ",");
-  const names = list.map((name) => name.trim()).filter(Boolean);
+  const list: unknown[] = Array.isArray(given) ? given : text.split(text.includes("|") ? "|" : ",");
+  const names = list.map((name) => String(name).trim()).filter(Boolean);
   const spellings = names.map(comparable);
   return names.filter((name, index) => spellings.indexOf(comparable(name)) === index);
 }

@@ -435,7 +435,7 @@ describe("where the submission goes", () => {
     const visit = await world.visit({ html: plainForm({ form: 'target="_blank"' }), delayMs: 2700 });
     await tickAndClick(visit.page);
     expect(await sent(visit)).toHaveLength(1);
-    expect(visit.context.pages()).toHaveLength(2);
+    await visit.until(() => visit.context.pages().length === 2, "the new tab");
     await visit.close();
   });
 
