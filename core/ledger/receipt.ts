@@ -7,7 +7,7 @@ import { isoOf } from "../time.ts";
 import { parseCheckpointText, type Checkpoint } from "./checkpoint.ts";
 import { countOf, hashBytes, isConsistent, isSameHash, leafHash, type TreeHead } from "./merkle.ts";
 import { keyKinds, parseNote, parseVkey, verifyNote, type NoteCrypto, type NoteFault, type VerifierKey } from "./note.ts";
-import { inclusionFault, tlogProofText, type InclusionFault } from "./tlog-proof.ts";
+import { inclusionFault, tlogProofTextOfLines, type InclusionFault } from "./tlog-proof.ts";
 
 export type LedgerKind = "tlog" | "rekor2";
 
@@ -192,9 +192,5 @@ export const verifyReceipt = async (
 };
 
 /** The receipt's proof in the text form other tools read; null for what is no receipt of ours. */
-export const receiptProofText = (receipt: Receipt): string | null => {
-  const index = countOf(receipt.leaf_index);
-  const hashes = receipt.inclusion_proof.map(bytesOfBase64);
-  if (index === null || hashes.some((hash) => hash === null)) return null;
-  return tlogProofText({ index, hashes: hashes as Uint8Array[], checkpoint: receipt.signed_root });
-};
+export const receiptProofText = (receipt: Receipt): string | null =>
+  tlogProofTextOfLines(receipt.leaf_index, receipt.inclusion_proof, receipt.signed_root);

@@ -22,6 +22,14 @@ export const tlogProofText = ({ index, hashes, checkpoint, extra }: TlogProof): 
     "\n",
   );
 
+const hashLine = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/; // 32 bytes: 43 characters, the last of which carries four bits
+
+/** The same text of hashes that are base64 already, as receipts hold them; null where an index or a hash is none. */
+export const tlogProofTextOfLines = (index: string, hashes: readonly string[], checkpoint: string): string | null =>
+  countOf(index) === null || !hashes.every((hash) => hashLine.test(hash))
+    ? null
+    : [header, `index ${index}`, ...hashes, "", checkpoint].join("\n");
+
 /** Null unless `tlogProofText` prints exactly this text for the same proof. */
 export const parseTlogProof = (text: string): TlogProof | null => {
   const blank = text.indexOf("\n\n");

@@ -5,7 +5,14 @@ import { sha256 } from "../../../core/hash.ts";
 import { checkpointText } from "../../../core/ledger/checkpoint.ts";
 import { leafHash, type TreeHead } from "../../../core/ledger/merkle.ts";
 import { signNote, vkeyOf, type NoteSigner } from "../../../core/ledger/note.ts";
-import { parseReceipt, receiptText, verifyReceipt, type Receipt, type ReceiptContext } from "../../../core/ledger/receipt.ts";
+import {
+  parseReceipt,
+  receiptProofText,
+  receiptText,
+  verifyReceipt,
+  type Receipt,
+  type ReceiptContext,
+} from "../../../core/ledger/receipt.ts";
 import {
   consistencyProofFromTiles,
   inclusionProofFromTiles,
@@ -13,6 +20,7 @@ import {
   tilesAfterAppend,
   type ReadTile,
 } from "../../../core/ledger/tiles.ts";
+import { parseTlogProof, tlogProofText, type TlogProof } from "../../../core/ledger/tlog-proof.ts";
 import { noteCrypto, openNoteSigner } from "../../../storage/note-keys.ts";
 import { flippedTexts } from "../../support/flipped.ts";
 import { secretOf } from "../../support/note-keys.ts";
@@ -67,6 +75,23 @@ const verdictOf = async (receipt: Receipt, statement = issued, context: ReceiptC
   const verdict = await verifyReceipt(noteCrypto, receipt, statement, context);
   return verdict.ok ? "ok" : verdict.fault;
 };
+
+describe("the proof of a receipt as text", () => {
+  test("is what the proof's own hashes print, and nothing where a hash or the index is none", () => {
+    const text = receiptProofText(good) ?? "";
+    const proof = parseTlogProof(text);
+    expect(proof).not.toBeNull();
+    expect(tlogProofText(proof as TlogProof)).toBe(text);
+    expect([String(proof?.index), proof?.hashes.map(base64Of), proof?.checkpoint]).toEqual([
+      good.leaf_index,
+      good.inclusion_proof,
+      good.signed_root,
+    ]);
+    for (const hash of ["", "A".repeat(44), `${"A".repeat(42)}B=`, `${"A".repeat(40)}AAE`, good.root_hash.slice(1)])
+      expect(receiptProofText({ ...good, inclusion_proof: [hash, ...good.inclusion_proof.slice(1)] }), hash).toBeNull();
+    for (const index of ["", "-1", "01", "1e3"]) expect(receiptProofText({ ...good, leaf_index: index }), index).toBeNull();
+  });
+});
 
 describe("a receipt", () => {
   test("that is whole verifies with the pinned key alone", async () => {
