@@ -4,6 +4,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { Hono } from "hono";
 import { routePath } from "hono/route";
 import { firstHome, newId } from "../core/ids.ts";
+import { AreaRouter } from "./area-router.ts";
 import { mountAudit } from "./api/audit.ts";
 import { mountCertificates } from "./api/certificates.ts";
 import { mountAuth } from "./api/auth.ts";
@@ -72,7 +73,7 @@ const framed: MiddlewareHandler<Api> = async (c, next) => {
 const callerAddress = (c: Context): string => c.req.header("cf-connecting-ip") ?? "0.0.0.0";
 
 export const buildApp = (platform: Platform): Hono<Api> => {
-  const app = new Hono<Api>();
+  const app = new Hono<Api>({ router: new AreaRouter() });
   const servesEverything = platform.config.environment === "development";
   app.use(async (c, next) => {
     const execution = c.executionCtx;
