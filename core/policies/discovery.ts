@@ -88,7 +88,7 @@ const folded = (text: string): string =>
     .normalize("NFD")
     .replace(/\p{M}+/gu, "")
     .toLowerCase()
-    .replace(/[&|/,;·•+]/g, " & ")
+    .replace(/[&|/,;·\u2022+]/g, " & ")
     .replace(/[^\p{L}\p{N}&]+/gu, " ")
     .trim();
 
