@@ -598,7 +598,17 @@ describe("hosts that are not public", () => {
     expect((await shown(certId)).status).toBe("captured");
   });
 
-  test("are checked again at every page and every redirect", async () => {
+  test("are checked again behind every redirect: a sister host may lead inside", async () => {
+    web.resolve("inside.example.com", ["10.0.0.1"]);
+    web.serve("https://inside.example.com/p", "Privacy from inside");
+    web.serve(`https://${host}/privacy`, () => movedTo("https://inside.example.com/p"));
+    await waitingAt(host);
+    await look();
+    expect(web.urls()).toContain(`https://${host}/privacy`);
+    expect(web.urls()).not.toContain("https://inside.example.com/p");
+  });
+
+  test("are checked again at every page", async () => {
     let questions = 0;
     web.resolve(host, () => {
       questions += 1;
