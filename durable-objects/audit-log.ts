@@ -7,6 +7,7 @@ import type { AuditProof, HeadsProof } from "../core/audit/proof.ts";
 import { minuteMs, secondMs } from "../core/time.ts";
 import { markDrained, undrainedRows } from "../storage/audit.ts";
 import { homesOf } from "../storage/homes.ts";
+import { Budget, looksPerSecond, tooMany } from "./budget.ts";
 import { checkpointPage, nothingHere, plain, proofPage, tilePage } from "./log-pages.ts";
 import {
   appendRows,
@@ -77,6 +78,7 @@ interface Drained {
 }
 
 export class AuditLog extends TransparencyLog<AuditEnv> {
+  readonly #looks = new Budget(looksPerSecond);
   #keys: Promise<LogKeys> | undefined;
 
   constructor(ctx: DurableObjectState, env: AuditEnv) {
@@ -293,7 +295,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   async #page(path: string, query: URLSearchParams): Promise<Response> {
     const { sql } = this.ctx.storage;
     if (path === "checkpoint") return checkpointPage(await this.#signed());
-    if (path === "proof") return proofPage(sql, query);
+    if (path === "proof") return this.#looks.take(1, Date.now()) ? proofPage(sql, query) : tooMany();
     return path.startsWith("tile/") ? tilePage(sql, path, { entriesArePublic: true, entriesRefusal: () => null }) : nothingHere();
   }
 }

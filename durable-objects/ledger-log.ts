@@ -12,8 +12,8 @@ import { isOrigin } from "../core/ledger/checkpoint.ts";
 import { keyKinds, parseVkey, type NoteSigner, type VerifierKey } from "../core/ledger/note.ts";
 import { entryKey } from "../core/ledger/statement.ts";
 import { entriesOfBundle, isEntry } from "../core/ledger/tiles.ts";
-import { secondMs } from "../core/time.ts";
 import { openNoteSigner } from "../storage/note-keys.ts";
+import { Budget, looksPerSecond, tooMany } from "./budget.ts";
 import { checkpointPage, frozenPage, nothingHere, plain, proofPage, tilePage } from "./log-pages.ts";
 import { appendLeaves, frozenBecause, metaValue, newestCheckpoint, setMeta } from "./log-tables.ts";
 import { openLogKeys, signedCheckpoint, TransparencyLog, type LogKeys } from "./transparency-log.ts";
@@ -35,7 +35,6 @@ const mostBatchEntries = 256; // one tile
 const mostBatchBytes = 1_048_576;
 const mostCheckpointBytes = 65_536; // 63 proof lines are 3 KiB; the rest is room for signatures
 const entriesPerSecond = 2_000; // about two thirds of what one object appends on a small machine
-const looksPerSecond = 200; // proofs and cosignatures cost up to 5 ms of hashing each and need no token
 
 /** Null for bytes that are not UTF-8. */
 const textOf = (bytes: Uint8Array): string | null => {
@@ -46,30 +45,6 @@ const textOf = (bytes: Uint8Array): string | null => {
   }
 };
 
-/** Counts within the current second, in memory: it protects the object's time, so an object that starts anew may forget it. */
-class Budget {
-  readonly #perSecond: number;
-  #second = 0;
-  #taken = 0;
-
-  constructor(perSecond: number) {
-    this.#perSecond = perSecond;
-  }
-
-  /** True when `count` more fit into this second; a request that is larger than a whole second's share fits into an empty one. */
-  take(count: number, now: number): boolean {
-    const second = Math.floor(now / secondMs);
-    if (second !== this.#second) {
-      this.#second = second;
-      this.#taken = 0;
-    }
-    if (this.#taken > 0 && this.#taken + count > this.#perSecond) return false;
-    this.#taken += count;
-    return true;
-  }
-}
-
-const tooMany = (): Response => plain(429, "Too many requests just now.\n", { "Retry-After": "1" });
 const notConfigured = (): Response => plain(503, "The ledger is not configured.\n");
 const unauthorized = (): Response => plain(401, "A token is needed.\n", { "WWW-Authenticate": "Bearer" });
 const forbidden = (): Response => plain(403, "This token is not for this.\n");

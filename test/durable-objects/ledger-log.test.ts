@@ -1,6 +1,6 @@
 // The embedded ledger through its HTTP interface: adding, reading and proving.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { base64Of, bytesOfBase64, hexOf, utf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { parseCheckpoint, verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
@@ -29,7 +29,12 @@ import {
   trust,
   writer,
 } from "../support/ledger.ts";
+import { auditRow, auditShard, chainTag } from "../support/audit.ts";
 import { secretOf } from "../support/note-keys.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 import vectors from "../vectors/ledger.json" with { type: "json" };
 
 describe("adding", () => {
@@ -84,6 +89,29 @@ describe("adding", () => {
     expect(answer.headers.get("cache-control")).toBe("no-store");
     expect(answer.headers.get("www-authenticate")).toBe(status === 401 ? "Bearer" : null);
     expect(parseCheckpoint((await ask("checkpoint")).text)?.size).toBe(0n);
+  });
+
+  test("asked for proofs more often than strangers may is put off, as the audit log is", async () => {
+    const counts = async (fetch: (path: string) => Promise<Response>): Promise<number[]> => {
+      const answers = await Promise.all(Array.from({ length: 203 }, () => fetch("proof?index=0")));
+      for (const answer of answers) await answer.arrayBuffer();
+      return [200, 429].map((status) => answers.filter((answer) => answer.status === status).length);
+    };
+    await runInDurableObject(freshObject(), async (_, state) => {
+      const ledger = new LedgerLog(state, settings);
+      await ledger.fetch(new Request(`${base}/add`, post("one") as never));
+      await ledger.fetch(new Request(`${base}/checkpoint`));
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
+      expect(await counts((path) => ledger.fetch(new Request(`${base}/${path}`)))).toEqual([200, 3]);
+    });
+    vi.useRealTimers();
+    const shard = auditShard(12);
+    await shard.append([auditRow("one", chainTag(0x12))]);
+    await shard.proofFor(chainTag(0x12));
+    await runInDurableObject(shard, async (log) => {
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
+      expect(await counts((path) => log.fetch(new Request(`http://svc/audit/12/${path}`)))).toEqual([200, 3]);
+    });
   });
 
   test("beyond its share of a second is put off", async () => {
