@@ -182,17 +182,28 @@ export const ledgerState = async (db: D1Database, ledgerId: string): Promise<Led
 const isLarger =
   "(length(excluded.size) > length(ledger_state.size) OR (length(excluded.size) = length(ledger_state.size) AND excluded.size > ledger_state.size))";
 
-/** The ledger answered with a tree that passed every check. A smaller tree than the one known changes nothing but the breaker. */
-export const rememberTree = (db: D1Database, ledgerId: string, seen: SeenTree, now: Instant): D1PreparedStatement =>
+/**
+ * The ledger answered with a tree that passed every check. A smaller tree than the one known changes nothing but the breaker.
+ * Learned for a row, it is kept only while that row is under its lease: what a run learned before its database was restored to
+ * an earlier day is not for that day's rows. So it goes first in the batch that ends the lease.
+ */
+export const rememberTree = (
+  db: D1Database,
+  ledgerId: string,
+  seen: SeenTree,
+  now: Instant,
+  learnedFor: { readonly anchorId: string; readonly lease: string } | null = null,
+): D1PreparedStatement =>
   db
     .prepare(
-      `INSERT INTO ledger_state (ledger_id, size, root, note, updated_at) VALUES (?1, ?2, ?3, ?4, ?5)
+      `INSERT INTO ledger_state (ledger_id, size, root, note, updated_at)
+       SELECT ?1, ?2, ?3, ?4, ?5 WHERE ?6 IS NULL OR EXISTS (SELECT 1 FROM anchors WHERE id = ?6 AND lease = ?7)
        ON CONFLICT (ledger_id) DO UPDATE SET failures = 0, blocked_until = 0, updated_at = excluded.updated_at,
          root = CASE WHEN ${isLarger} THEN excluded.root ELSE root END,
          note = CASE WHEN ${isLarger} THEN excluded.note ELSE note END,
          size = CASE WHEN ${isLarger} THEN excluded.size ELSE size END`,
     )
-    .bind(ledgerId, seen.size, seen.root, seen.note, now);
+    .bind(ledgerId, seen.size, seen.root, seen.note, now, learnedFor?.anchorId ?? null, learnedFor?.lease ?? null);
 
 const failuresUntilOpen = 5;
 

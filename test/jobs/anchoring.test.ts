@@ -231,6 +231,20 @@ describe("a ledger in trouble", () => {
     expect(sent).toBeLessThan(200_000);
   });
 
+  test("whose answer comes when the database was set back meanwhile tells it nothing", async () => {
+    const [before] = await issueWaiting(1);
+    const restoring: SendRequest = async (request) => {
+      if (request.url.endsWith("/add-batch")) await env.DB.prepare("DELETE FROM anchors").run();
+      return realLedger(request);
+    };
+    await submitAnchors(platformWith(restoring));
+    expect(await env.DB.prepare("SELECT * FROM ledger_state").first()).toBeNull();
+    logName = crypto.randomUUID(); // the ledger's own object was set back as well
+    const [after] = await issueWaiting(1);
+    await submitAnchors(platformWith(realLedger));
+    expect([before === after, (await anchorOf(after as string)).status, await forkOf()]).toEqual([false, "anchored", null]);
+  });
+
   test("whose answer is lost after it took the entry gives the same place again (O5)", async () => {
     const [id] = await issueWaiting(1);
     let lost = 0;

@@ -75,8 +75,8 @@ const submitBatch = async (platform: Platform, db: D1Database, adapter: LedgerAd
   const good = outcomes.find((outcome) => outcome.ok);
   const failed = outcomes.every(isTransportFailure);
   await db.batch([
+    ...(good?.ok ? [rememberTree(db, adapter.id, good.seen, settledAt, { anchorId: claimed[0]?.anchorId ?? "", lease })] : []),
     ...outcomeRows(db, lease, settled, settledAt, Math.random),
-    ...(good?.ok ? [rememberTree(db, adapter.id, good.seen, settledAt)] : []),
     ...(good?.ok && probing ? [wakeWaiting(db, adapter.id, settledAt)] : []),
     ...(failed ? [countFailure(db, adapter.id, state.failures, settledAt, Math.random())] : []),
     ...(fork !== undefined && !fork.ok && fork.kind === "fork" ? [rememberFork(db, adapter.id, fork.evidence, settledAt)] : []),
