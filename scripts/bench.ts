@@ -191,7 +191,7 @@ const runRounds = async (all: readonly Series[]): Promise<void> => {
   process.stderr.write(`\r${" ".repeat(60)}\r`);
 };
 
-/** The routes beside the floor; `growth` asks the same service as it fills. */
+/** The routes beside the floor. */
 const measureService = async ({ state, bundledIn, vars, world }: Setting): Promise<void> => {
   const { acme } = world;
   const floorScript = buildSync({ entryPoints: ["scripts/bench/floor-worker.ts"], bundle: true, write: false, format: "esm" })
@@ -276,21 +276,28 @@ const measureService = async ({ state, bundledIn, vars, world }: Setting): Promi
     })),
   ].filter((series) => series.name.includes(flags.series) || series.name.startsWith("floor"));
 
-  if (measures("requests")) {
-    console.log(`requests         ${connections} connections, ${rounds} rounds of ${seconds} s each`);
-    await runRounds(all);
-    printRounds(all);
-    console.log(`\nstart            ${startMs.toFixed(0)} ms to migrated and listening`);
-    console.log(sizeLine("Worker bundle", join(bundledIn, "index.js")));
-    console.log(sizeLine("svc.js", "dist/assets/v1/svc.js"));
-  }
-  if (measures("growth")) {
-    const sizes = (flags.seed ?? "1000,50000").split(",").map(Number);
-    await measureGrowth({ runtime: service, pid: servicePid, business: acme, keys, sizes });
-  }
+  console.log(`requests         ${connections} connections, ${rounds} rounds of ${seconds} s each`);
+  await runRounds(all);
+  printRounds(all);
+  console.log(`\nstart            ${startMs.toFixed(0)} ms to migrated and listening`);
+  console.log(sizeLine("Worker bundle", join(bundledIn, "index.js")));
+  console.log(sizeLine("svc.js", "dist/assets/v1/svc.js"));
   await service.dispose();
   await floor.dispose();
 };
+
+/** Runtimes for growth, one for each size. */
+const growthOf = ({ state, bundledIn, vars, world }: Setting) => ({
+  business: world.acme,
+  sizes: (flags.seed ?? "1000,50000").split(",").map(Number),
+  start: async (name: string) => {
+    const runtime = await startRuntime({ port: 0, stateDir: join(state, name), vars, bundledIn, printsLog: false });
+    const pid = runtimePids().at(-1) as string;
+    const db = await runtime.database();
+    await seedDemo(db, world, Date.now());
+    return { runtime, pid, keys: await apiKeys(db, world.acme, 400) };
+  },
+});
 
 /** A runtime of its own: what other sections left behind would be counted otherwise. */
 const measureMemory = async ({ state, bundledIn, vars, world }: Setting): Promise<void> => {
@@ -320,7 +327,8 @@ const main = async (): Promise<void> => {
     (db: D1Like): Promise<string[]> =>
       apiKeys(db, world.acme, count);
   console.log(`${new Date().toISOString()}  ${cpus().length} x ${cpus()[0]?.model ?? "unknown CPU"}, Node ${process.version}`);
-  if (measures("requests") || measures("growth")) await measureService(setting);
+  if (measures("requests")) await measureService(setting);
+  if (measures("growth")) await measureGrowth({ ...growthOf(setting), rounds });
   if (measures("memory")) await measureMemory(setting);
   if (measures("events")) await measureEvents({ stateDir: join(state, "events"), bundledIn, vars, seed, keysFor: keysFor(50) }); // 6,000 requests a minute
   if (measures("proofs"))

@@ -57,65 +57,94 @@ const growTo = async (db: D1Like, business: DemoBusiness, from: number, to: numb
   process.stderr.write("\r");
 };
 
-/** Prints milliseconds of runtime CPU and of waiting per request for each size, and the ratio of the last size to the first. */
-export const measureGrowth = async (bench: {
+interface Grown {
+  readonly size: number;
   readonly runtime: Runtime;
   readonly pid: string;
-  readonly business: DemoBusiness;
   readonly keys: readonly string[];
+}
+
+/** A fresh runtime with `size` certificates and one more, whose address is searched for. */
+const grown = async (
+  size: number,
+  start: (name: string) => Promise<Omit<Grown, "size">>,
+  business: DemoBusiness,
+  known: Request,
+): Promise<Grown> => {
+  const started = await start(`growth-${size}`);
+  const { status } = await fetch(`${started.runtime.url}/v1/consent`, {
+    method: "POST",
+    headers: { ...known.headers },
+    body: known.body as string,
+  });
+  if (status !== 201) throw new Error(`bench: not issued: ${status}`);
+  await growTo(await started.runtime.database(), business, 0, size, Date.now() - oneYearMs);
+  return { size, ...started };
+};
+
+const median = (numbers: readonly number[]): number =>
+  percentile(
+    [...numbers].sort((a, b) => a - b),
+    0.5,
+  );
+
+/**
+ * Prints milliseconds of runtime CPU and of waiting per request for each size, and the ratio of the last size to the first.
+ * Every size has a runtime of its own, and they are asked in turn: a machine that is slower for a minute is so for all of them.
+ */
+export const measureGrowth = async (bench: {
+  readonly start: (name: string) => Promise<Omit<Grown, "size">>;
+  readonly business: DemoBusiness;
   readonly sizes: readonly number[];
+  readonly rounds: number;
 }): Promise<void> => {
-  const db = await bench.runtime.database();
-  const start = Date.now() - oneYearMs;
-  const known = JSON.parse(consentRequest(bench.business, "https://www.example.com", 1_000_001).body as string) as {
-    fields: { email: string };
-  };
+  const known = consentRequest(bench.business, "https://www.example.com", 1_000_001);
+  const { fields } = JSON.parse(known.body as string) as { fields: { email: string } };
   const withKey =
     (path: string) =>
-    (n: number): Request => ({ method: "GET", path, headers: { authorization: `Bearer ${bench.keys[n % bench.keys.length]}` } });
-  const questions: readonly (readonly [string, (size: number) => (n: number) => Request])[] = [
-    ["list, first page", () => withKey("/v1/certs")],
-    ["list, page 5", () => withKey("/v1/certs?page=5")],
-    ["list, status=revoked", () => withKey("/v1/certs?status=revoked")],
-    ["search by email", () => withKey(`/v1/certs?subject_email=${encodeURIComponent(known.fields.email)}`)],
-    ["search by purpose, a quarter", () => withKey("/v1/certs?q=Roof")],
-    ["search by purpose, one of 12", () => withKey("/v1/certs?q=campaign%2011")],
-    ["search by purpose, none", () => withKey("/v1/certs?q=nothing%20like%20it")],
+    ({ keys }: Grown, n: number): Request => ({ method: "GET", path, headers: { authorization: `Bearer ${keys[n % keys.length]}` } });
+  const questions: readonly (readonly [string, (grown: Grown, n: number) => Request])[] = [
+    ["list, first page", withKey("/v1/certs")],
+    ["list, page 5", withKey("/v1/certs?page=5")],
+    ["list, status=revoked", withKey("/v1/certs?status=revoked")],
+    ["search by email", withKey(`/v1/certs?subject_email=${encodeURIComponent(fields.email)}`)],
+    ["search by purpose, a quarter", withKey("/v1/certs?q=Roof")],
+    ["search by purpose, one of 12", withKey("/v1/certs?q=campaign%2011")],
+    ["search by purpose, none", withKey("/v1/certs?q=nothing%20like%20it")],
     [
       "verify",
-      (size) => (n) => ({
+      ({ size }, n) => ({
         method: "GET",
         path: `/v1/certs/cc_00${String((n * 7_919) % size).padStart(24, "0")}/verify`,
         headers: { "cf-connecting-ip": `10.8.${(n >> 8) & 255}.${n & 255}` },
       }),
     ],
   ];
-  const rows = new Map<string, string[]>();
-  const costs = new Map<string, number[]>();
-  let seeded = 0;
-  for (const size of bench.sizes) {
-    await growTo(db, bench.business, seeded, size, start);
-    seeded = size;
-    for (const [name, question] of questions) {
-      await load(bench.runtime.url, question(size), { seconds: 0.5, connections: 4 });
-      const before = cpuMs(bench.pid);
-      const measured = await load(bench.runtime.url, (n) => question(size)(n + 5_000), { seconds: 2, connections: 4 });
-      const cpu = (cpuMs(bench.pid) - before) / measured.requests;
-      const good = measured.statuses[200] === measured.requests;
-      rows.set(name, [
-        ...(rows.get(name) ?? []),
-        `${cpu.toFixed(2)} / ${percentile(measured.latencies, 0.5).toFixed(1)}${good ? "" : " (!)"}`,
-      ]);
-      costs.set(name, [...(costs.get(name) ?? []), cpu]);
-    }
-  }
+  const all: Grown[] = [];
+  for (const size of bench.sizes) all.push(await grown(size, bench.start, bench.business, known));
   console.log(
     `\nms of CPU / median ms per request   ${bench.sizes.map((size) => String(size).padStart(14)).join("")}   last to first (CPU)`,
   );
-  for (const [name, cells] of rows) {
-    const cost = costs.get(name) as number[];
-    console.log(
-      `${name.padEnd(36)}${cells.map((cell) => cell.padStart(14)).join("")}   ${((cost.at(-1) as number) / (cost[0] as number)).toFixed(2)}`,
-    );
+  for (const [name, question] of questions) {
+    const costs = all.map((): number[] => []);
+    const waits = all.map((): number[] => []);
+    let faults = 0;
+    for (let round = 0; round <= bench.rounds; round += 1) {
+      for (const [at, one] of all.entries()) {
+        process.stderr.write(`\r  round ${round}/${bench.rounds}  ${name}, ${one.size}`.padEnd(60));
+        const before = cpuMs(one.pid);
+        const measured = await load(one.runtime.url, (n) => question(one, n + 20_000 * round), { seconds: 1, connections: 4 });
+        if (round === 0) continue; // warms code paths and caches
+        costs[at]?.push((cpuMs(one.pid) - before) / measured.requests);
+        waits[at]?.push(percentile(measured.latencies, 0.5));
+        faults += measured.requests - (measured.statuses[200] ?? 0);
+      }
+    }
+    const cost = costs.map(median);
+    const cells = cost.map((ms, at) => `${ms.toFixed(2)} / ${median(waits[at] ?? []).toFixed(1)}`.padStart(14)).join("");
+    const ratio = ((cost.at(-1) as number) / (cost[0] as number)).toFixed(2);
+    process.stderr.write(`\r${" ".repeat(60)}\r`);
+    console.log(`${name.padEnd(36)}${cells}   ${ratio}${faults === 0 ? "" : `   ${faults} not 200`}`);
   }
+  for (const { runtime } of all) await runtime.dispose();
 };
