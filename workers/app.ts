@@ -13,6 +13,7 @@ import type { Api } from "./api/context.ts";
 import { failure } from "./api/envelope.ts";
 import { mountEvents } from "./api/events.ts";
 import { mountContact } from "./api/contact.ts";
+import { complete } from "./api/headers.ts";
 import { mountHealth } from "./api/health.ts";
 import { mountWithdrawals } from "./api/withdrawals.ts";
 import { mountLogs } from "./api/logs.ts";
@@ -53,9 +54,7 @@ const framed: MiddlewareHandler<Api> = async (c, next) => {
   const services = c.get("services");
   const start = services.clock();
   await next();
-  const { headers } = c.res;
-  headers.set("X-Request-Id", c.get("requestId"));
-  for (const [name, value] of Object.entries(securityHeaders)) if (!headers.has(name)) headers.set(name, value);
+  complete(c);
   const { refused, principal, session } = c.var; // read once: the getter builds the whole object each time
   services.log.request({
     request_id: c.get("requestId"),
@@ -77,7 +76,9 @@ export const buildApp = (platform: Platform): Hono<Api> => {
   const servesEverything = platform.config.environment === "development";
   app.use(async (c, next) => {
     const execution = c.executionCtx;
-    c.set("requestId", newId("req_", firstHome, platform.random));
+    const requestId = newId("req_", firstHome, platform.random);
+    c.set("requestId", requestId);
+    c.set("headers", { ...securityHeaders, "X-Request-Id": requestId });
     c.set("ip", callerAddress(c));
     c.set("services", { ...platform, platform, afterAnswer: (work) => execution.waitUntil(work()) });
     await next();

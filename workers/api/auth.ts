@@ -13,6 +13,7 @@ import { idempotentByAddress } from "./idempotency.ts";
 import { createRoute, mount } from "./openapi.ts";
 import { appOnly, clearSessionCookie, sameOrigin, sessionToken, setSessionCookie, signedIn } from "./session-guards.ts";
 import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders, schemaFault } from "./wire.ts";
+import { setHeaders } from "./headers.ts";
 
 const realmSchema = z
   .enum(realms as ["consumer", "business"])
@@ -180,7 +181,7 @@ const logout = async (c: Context<Api>): Promise<Response> => {
   if (token !== null) {
     await signOut(c.var.services, token);
     clearSessionCookie(c);
-    c.header("Clear-Site-Data", '"storage"');
+    setHeaders(c, { "Clear-Site-Data": '"storage"' });
   }
   return success(c, 200, { logged_out: true });
 };

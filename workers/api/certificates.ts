@@ -40,6 +40,7 @@ import {
   verifyExample,
 } from "./certificate-examples.ts";
 import { envelope, enveloped, failures, idempotencyKey, rateHeaders, repeatHeaders, schemaFault } from "./wire.ts";
+import { respond, setHeaders } from "./headers.ts";
 
 const fieldList = /^[a-z][a-z0-9_]{0,39}(?:,[a-z][a-z0-9_]{0,39}){0,19}$/;
 
@@ -314,7 +315,7 @@ const consent = async (c: Context<Api>): Promise<Response> => {
     caller: key === null ? null : { businessId: key.value.business.id, environment: key.value.environment },
   });
   if (!captured.ok) return refusal(c, captured);
-  if (captured.value.replayed) c.header("Idempotency-Replayed", "true");
+  if (captured.value.replayed) setHeaders(c, { "Idempotency-Replayed": "true" });
   return success(c, 201, captured.value.receipt);
 };
 
@@ -330,9 +331,8 @@ const verify = async (c: Context<Api>): Promise<Response> => {
   if (!found.ok) return refusal(c, found);
   const view = JSON.stringify(verifyView(found.value, viewContext(c.get("services"))));
   const tag = entityTag(view);
-  c.header("ETag", tag);
-  c.header("Cache-Control", "no-cache");
-  if (isNamedIn(c.req.header("if-none-match"), tag)) return c.body(null, 304);
+  setHeaders(c, { ETag: tag, "Cache-Control": "no-cache" });
+  if (isNamedIn(c.req.header("if-none-match"), tag)) return respond(c, 304, null);
   return successText(c, 200, view);
 };
 
@@ -384,10 +384,10 @@ const pack = async (c: Context<Api>): Promise<Response> => {
   });
   if (!parts.ok) return refusal(c, parts);
   if (format === "json") return success(c, 200, evidenceBundle(parts.value));
-  c.header("Content-Disposition", `attachment; filename="evidence-${certId}.${format}"`);
+  setHeaders(c, { "Content-Disposition": `attachment; filename="evidence-${certId}.${format}"` });
   return format === "zip"
-    ? c.body(await evidenceZip(parts.value), 200, { "Content-Type": "application/zip" })
-    : c.body(await evidenceHtml(parts.value, verifierSource), 200, { "Content-Type": "text/html; charset=utf-8" });
+    ? respond(c, 200, await evidenceZip(parts.value), "application/zip")
+    : respond(c, 200, await evidenceHtml(parts.value, verifierSource), "text/html; charset=utf-8");
 };
 
 export const mountCertificates = (app: Hono<Api>): void => {

@@ -14,6 +14,7 @@ import { exampleCertId } from "./certificate-examples.ts";
 import { contactExample, matchExample } from "./withdrawal-examples.ts";
 import { contactCheckSchema, contactResultsSchema, matchedSchema, matchSchema } from "./withdrawal-schemas.ts";
 import { envelope, enveloped, failures, idempotencyHeaders, repeatHeaders, schemaFault } from "./wire.ts";
+import { setHeaders } from "./headers.ts";
 
 const keyRefusals = ["unauthorized", "business_suspended", "business_inactive", "rate_limited", "storage_unavailable"] as const;
 const bodyRefusals = ["invalid_request", "payload_too_large", "unsupported_media_type"] as const;
@@ -103,7 +104,7 @@ const match = async (c: Context<Api>): Promise<Response> => {
   if (certId === null || principal === undefined) return failure(c, "cert_not_found");
   const matched = await matchSubject(services, principal, certId, asked(parsed.data), { ip: c.var.ip });
   if (!matched.ok) {
-    if (matched.code === "rate_limited") c.header("Retry-After", String(untilTomorrow(services.clock())));
+    if (matched.code === "rate_limited") setHeaders(c, { "Retry-After": String(untilTomorrow(services.clock())) });
     return refusal(c, matched);
   }
   const { status, email, phone, entityNamed, oneToOne } = matched.value;

@@ -10,6 +10,10 @@ export interface Variables {
   services: Services;
   /** The caller's network address; see `callerAddress`. */
   ip: string;
+  /** Headers gathered for the answer; see headers.ts. */
+  headers: Record<string, string>;
+  /** The answer that was made of them. */
+  answer?: Response;
   /** The code of the refusal that was answered, for the log. */
   refused?: RefusalCode;
   /** Set by the API-key guard. */

@@ -5,18 +5,20 @@ import { refusals, type RefusalCode } from "../../core/refusals.ts";
 import type { Refusal, Result } from "../../core/result.ts";
 import type { Api } from "./context.ts";
 import { statuses } from "./statuses.ts";
+import { respond } from "./headers.ts";
 
 export const success = (c: Context<Api>, status: ContentfulStatusCode, data: object): Response =>
-  c.json({ ok: true, data, request_id: c.get("requestId") }, status);
+  respond(c, status, JSON.stringify({ ok: true, data, request_id: c.get("requestId") }), "application/json");
 
 /** As `success`, for data that is JSON text already: it is written once, however often it was needed. */
 export const successText = (c: Context<Api>, status: ContentfulStatusCode, json: string): Response =>
-  c.body(`{"ok":true,"data":${json},"request_id":${JSON.stringify(c.get("requestId"))}}`, status, { "Content-Type": "application/json" });
+  respond(c, status, `{"ok":true,"data":${json},"request_id":${JSON.stringify(c.get("requestId"))}}`, "application/json");
 
 /** `detail` names an input and a rule in constant words; it never repeats what was sent. */
 export const failure = (c: Context<Api>, code: RefusalCode, detail?: string): Response => {
   c.set("refused", code);
-  return c.json({ ok: false, error: { code, message: detail ?? refusals[code] }, request_id: c.get("requestId") }, statuses[code]);
+  const error = { code, message: detail ?? refusals[code] };
+  return respond(c, statuses[code], JSON.stringify({ ok: false, error, request_id: c.get("requestId") }), "application/json");
 };
 
 export const refusal = (c: Context<Api>, refused: Refusal): Response => failure(c, refused.code, refused.detail);

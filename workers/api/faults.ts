@@ -3,6 +3,7 @@ import type { Context, ErrorHandler, Hono } from "hono";
 import { kindOfError } from "../log.ts";
 import type { Api } from "./context.ts";
 import { failure } from "./envelope.ts";
+import { setHeaders } from "./headers.ts";
 
 /** Faults of storage are outages: nothing was written, and the same request can be sent again. Everything else is our bug. */
 export const isOutage = (error: unknown): boolean =>
@@ -14,7 +15,7 @@ export const isOutage = (error: unknown): boolean =>
 export const onFault: ErrorHandler<Api> = (error, c) => {
   const outage = isOutage(error);
   c.var.services.log.fault({ request_id: c.var.requestId, at: "request", error: kindOfError(error) });
-  if (outage) c.header("Retry-After", "1");
+  if (outage) setHeaders(c, { "Retry-After": "1" });
   return failure(c as Context<Api>, outage ? "storage_unavailable" : "internal_error");
 };
 
@@ -28,6 +29,6 @@ export const onUnknown =
     );
     if (methods.length === 0) return failure(c, "not_found");
     if (methods.includes("GET")) methods.push("HEAD");
-    c.header("Allow", methods.join(", "));
+    setHeaders(c, { Allow: methods.join(", ") });
     return failure(c, "method_not_allowed");
   };

@@ -7,16 +7,19 @@ import { authenticateKey } from "../operations/access.ts";
 import type { LimitName } from "../limits.ts";
 import type { Api } from "./context.ts";
 import { failure, refusal } from "./envelope.ts";
+import { respond, setHeaders } from "./headers.ts";
 
 /** Sets the rate headers of a counted route; the answer is 429 when the window was full. */
 export const limited = (c: Context<Api>, name: LimitName, state: WindowState): Response | null => {
   const limit = c.get("services").config.limits[name];
   const seconds = Math.max(1, Math.ceil(state.resetMs / 1_000));
-  c.header("RateLimit-Limit", String(limit.count));
-  c.header("RateLimit-Remaining", String(state.remaining));
-  c.header("RateLimit-Reset", String(seconds));
+  setHeaders(c, {
+    "RateLimit-Limit": String(limit.count),
+    "RateLimit-Remaining": String(state.remaining),
+    "RateLimit-Reset": String(seconds),
+  });
   if (state.allowed) return null;
-  c.header("Retry-After", String(seconds));
+  setHeaders(c, { "Retry-After": String(seconds) });
   return failure(c, "rate_limited");
 };
 
@@ -31,7 +34,7 @@ export const limitByAddress =
 
 /** 401, saying which scheme is meant. */
 export const unauthorized = (c: Context<Api>): Response => {
-  c.header("WWW-Authenticate", "Bearer");
+  setHeaders(c, { "WWW-Authenticate": "Bearer" });
   return failure(c, "unauthorized");
 };
 
@@ -50,11 +53,11 @@ export const apiKey: MiddlewareHandler<Api> = async (c, next) => {
 
 /** Readable from any page, never with credentials; also on errors, so that a script can tell what went wrong. */
 export const anyOrigin: MiddlewareHandler<Api> = async (c, next) => {
-  c.header("Access-Control-Allow-Origin", "*");
-  c.header(
-    "Access-Control-Expose-Headers",
-    "X-Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Idempotency-Replayed, ETag",
-  );
+  setHeaders(c, {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers":
+      "X-Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Idempotency-Replayed, ETag",
+  });
   await next();
 };
 
@@ -62,13 +65,13 @@ export const anyOrigin: MiddlewareHandler<Api> = async (c, next) => {
 export const callersOrigin: MiddlewareHandler<Api> = async (c, next) => {
   const origin = c.req.header("origin");
   if (origin !== undefined) {
-    c.header("Access-Control-Allow-Origin", origin);
-    c.header(
-      "Access-Control-Expose-Headers",
-      "X-Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Idempotency-Replayed",
-    );
+    setHeaders(c, {
+      "Access-Control-Allow-Origin": origin,
+      "Access-Control-Expose-Headers":
+        "X-Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Idempotency-Replayed",
+    });
   }
-  c.header("Vary", "Origin");
+  setHeaders(c, { Vary: "Origin" });
   await next();
 };
 
@@ -76,8 +79,10 @@ export const callersOrigin: MiddlewareHandler<Api> = async (c, next) => {
 export const preflight =
   (methods: string, headers: string): MiddlewareHandler<Api> =>
   async (c) => {
-    c.header("Access-Control-Allow-Methods", methods);
-    c.header("Access-Control-Allow-Headers", headers);
-    c.header("Access-Control-Max-Age", "7200");
-    return c.body(null, 204);
+    setHeaders(c, {
+      "Access-Control-Allow-Methods": methods,
+      "Access-Control-Allow-Headers": headers,
+      "Access-Control-Max-Age": "7200",
+    });
+    return respond(c, 204, null);
   };

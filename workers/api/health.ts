@@ -9,6 +9,7 @@ import { anyOrigin } from "./guards.ts";
 import { exampleSigningKey } from "./certificate-examples.ts";
 import { createRoute, mount, openApiDocument, serviceVersion } from "./openapi.ts";
 import { envelope, failures } from "./wire.ts";
+import { respond, setHeaders } from "./headers.ts";
 
 const check = z.object({
   ok: z.boolean(),
@@ -180,19 +181,19 @@ export const mountHealth = (app: Hono<Api>): void => {
 
   app.use("/.well-known/jwks.json", anyOrigin);
   mount(app, keysRoute, (c) => {
-    c.header("Cache-Control", publicCache);
-    return c.json({ keys: c.var.services.signer.publicKeys });
+    setHeaders(c, { "Cache-Control": publicCache });
+    return respond(c, 200, JSON.stringify({ keys: c.var.services.signer.publicKeys }), "application/json");
   });
 
   app.use("/.well-known/svc-trust.json", anyOrigin);
   mount(app, trustRoute, (c) => {
-    c.header("Cache-Control", publicCache);
-    return c.json(trustDocument(c.var.services));
+    setHeaders(c, { "Cache-Control": publicCache });
+    return respond(c, 200, JSON.stringify(trustDocument(c.var.services)), "application/json");
   });
 
   app.use("/v1/openapi.json", anyOrigin);
   mount(app, documentRoute, (c) => {
-    c.header("Cache-Control", publicCache);
-    return c.json(openApiDocument(new URL(c.var.services.config.baseUrl).origin));
+    setHeaders(c, { "Cache-Control": publicCache });
+    return respond(c, 200, JSON.stringify(openApiDocument(new URL(c.var.services.config.baseUrl).origin)), "application/json");
   });
 };

@@ -12,6 +12,7 @@ import { readOptionalJsonBody } from "./body.ts";
 import type { Api } from "./context.ts";
 import { refusal, success } from "./envelope.ts";
 import { idempotencyPattern } from "./wire.ts";
+import { setHeaders } from "./headers.ts";
 
 /** The key of this request, null without one. */
 export const idempotencyKeyOf = (c: Context<Api>): Result<string | null, "invalid_request"> => {
@@ -64,8 +65,8 @@ const repeatable =
     if (!begun.ok) return refusal(c, begun);
     if (begun.value.kept !== null) {
       const { status, data, cookie } = begun.value.kept;
-      c.header("Idempotency-Replayed", "true");
-      if (cookie !== null) c.header("Set-Cookie", cookie);
+      setHeaders(c, { "Idempotency-Replayed": "true" });
+      if (cookie !== null) setHeaders(c, { "Set-Cookie": cookie });
       return success(c, status as ContentfulStatusCode, data);
     }
     const { work } = begun.value;

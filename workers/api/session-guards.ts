@@ -7,6 +7,7 @@ import { sessionOf } from "../operations/sign-in.ts";
 import type { Api } from "./context.ts";
 import { failure, refusal } from "./envelope.ts";
 import { limited } from "./guards.ts";
+import { setHeaders } from "./headers.ts";
 
 /** Only development speaks plain http, where no browser would keep a `__Host-` cookie. */
 const isPlainHttp = (c: Context<Api>): boolean =>
@@ -23,14 +24,16 @@ export const sessionToken = (c: Context<Api>): string | null => {
   return values.length === 1 ? (values[0] as string) : null;
 };
 
-const setCookie = (c: Context<Api>, value: string, maxAgeMs: number): void => {
+const giveCookie = (c: Context<Api>, value: string, maxAgeMs: number): void => {
   const secure = isPlainHttp(c) ? "" : "; Secure";
-  c.header("Set-Cookie", `${cookieName(c)}=${value}; Path=/; Max-Age=${Math.floor(maxAgeMs / 1_000)}; HttpOnly${secure}; SameSite=Lax`);
+  setHeaders(c, {
+    "Set-Cookie": `${cookieName(c)}=${value}; Path=/; Max-Age=${Math.floor(maxAgeMs / 1_000)}; HttpOnly${secure}; SameSite=Lax`,
+  });
 };
 
-export const setSessionCookie = (c: Context<Api>, token: string, realm: Realm): void => setCookie(c, token, sessionLifeMs[realm]);
+export const setSessionCookie = (c: Context<Api>, token: string, realm: Realm): void => giveCookie(c, token, sessionLifeMs[realm]);
 
-export const clearSessionCookie = (c: Context<Api>): void => setCookie(c, "", 0);
+export const clearSessionCookie = (c: Context<Api>): void => giveCookie(c, "", 0);
 
 /** The app's own origin; in development also the one that was asked, since one machine has several names. */
 const isApp = (c: Context<Api>, origin: string): boolean =>
@@ -38,15 +41,15 @@ const isApp = (c: Context<Api>, origin: string): boolean =>
 
 /** Readable by the app's own pages, with the cookie, wherever the API is; by nobody else's. Also on errors. */
 export const appOnly: MiddlewareHandler<Api> = async (c, next) => {
-  c.header("Vary", "Origin");
+  setHeaders(c, { Vary: "Origin" });
   const origin = c.req.header("origin");
   if (origin !== undefined && isApp(c, origin)) {
-    c.header("Access-Control-Allow-Origin", origin);
-    c.header("Access-Control-Allow-Credentials", "true");
-    c.header(
-      "Access-Control-Expose-Headers",
-      "X-Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Idempotency-Replayed",
-    );
+    setHeaders(c, {
+      "Access-Control-Allow-Origin": origin,
+      "Access-Control-Allow-Credentials": "true",
+      "Access-Control-Expose-Headers":
+        "X-Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Idempotency-Replayed",
+    });
   }
   await next();
 };

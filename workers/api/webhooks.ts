@@ -44,6 +44,7 @@ import {
   webhookSchema,
 } from "./webhook-schemas.ts";
 import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders, schemaFault } from "./wire.ts";
+import { setHeaders } from "./headers.ts";
 
 // Routes
 
@@ -351,7 +352,7 @@ const create: MemberHandler = async (c, member) => {
     idempotencyKey: idempotencyKey.value,
   });
   if (!made.ok) return refusal(c, made);
-  if (made.value.replayed) c.header("Idempotency-Replayed", "true");
+  if (made.value.replayed) setHeaders(c, { "Idempotency-Replayed": "true" });
   return success(c, 201, made.value.webhook);
 };
 

@@ -1,9 +1,10 @@
 // The browser that asks for a code, by a cookie of its own: tries from it are counted apart from everybody else's, so that a
 // stranger's wrong guesses never keep the person out.
 import type { Context } from "hono";
-import { getCookie, setCookie } from "hono/cookie";
+import { generateCookie, getCookie } from "hono/cookie";
 import { base64UrlOf } from "../../core/bytes.ts";
 import type { Api } from "./context.ts";
+import { setHeaders } from "./headers.ts";
 
 const contextBytes = 32;
 const contextShape = /^[A-Za-z0-9_-]{43}$/;
@@ -23,6 +24,7 @@ export const withdrawalContext = (c: Context<Api>): string | null => {
 /** Keeps the context, or makes one; the cookie is set either way, so that an answer never tells whether there was one. */
 export const openWithdrawalContext = (c: Context<Api>): string => {
   const context = withdrawalContext(c) ?? base64UrlOf(c.var.services.random(contextBytes));
-  setCookie(c, cookieName(c), context, { httpOnly: true, sameSite: "Lax", secure: isSecure(c), path: "/", maxAge: keptSeconds });
+  const options = { httpOnly: true, sameSite: "Lax", secure: isSecure(c), path: "/", maxAge: keptSeconds } as const;
+  setHeaders(c, { "Set-Cookie": generateCookie(cookieName(c), context, options) });
   return context;
 };

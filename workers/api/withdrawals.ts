@@ -45,6 +45,7 @@ import {
 } from "./withdrawal-schemas.ts";
 import { openWithdrawalContext, withdrawalContext } from "./withdrawal-context.ts";
 import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders, schemaFault } from "./wire.ts";
+import { setHeaders } from "./headers.ts";
 
 const certParam = z.object({
   cert_id: z.string().openapi({ description: "Id of the certificate, prefix `cc_`.", example: exampleCertId }),
@@ -313,7 +314,7 @@ const receipt = async (c: Context<Api>): Promise<Response> => {
   const { services } = c.var;
   const found = format === undefined ? await withdrawalReceipt(services, certId) : await certificateReceipt(services, certId, format);
   const name = format === undefined ? `withdrawal-${certId}` : `receipt-${format}-${certId}`;
-  if (found.ok) c.header("Content-Disposition", `attachment; filename="${name}.json"`);
+  if (found.ok) setHeaders(c, { "Content-Disposition": `attachment; filename="${name}.json"` });
   return answer(c, 200, found);
 };
 
@@ -329,7 +330,7 @@ const record = async (c: Context<Api>): Promise<Response> => {
   const told = { channel: method, receivedAt: Date.parse(receivedAt), note: note ?? null, idempotencyKey: idempotencyKey.value };
   const recorded = await recordWithdrawal(services, principal, certId, told);
   if (!recorded.ok) return refusal(c, recorded);
-  if (recorded.value.replayed) c.header("Idempotency-Replayed", "true");
+  if (recorded.value.replayed) setHeaders(c, { "Idempotency-Replayed": "true" });
   return success(c, 201, recorded.value.answer);
 };
 
