@@ -26,26 +26,27 @@ export const keepName = (sql: SqlStorage, id: string): void => {
 
 export const headOf = (sql: SqlStorage): number => sql.exec<{ head: number }>("SELECT COALESCE(MAX(seq), 0) AS head FROM event").one().head;
 
+/** Whether it took the place; an event that is known takes none. */
+const insertEvent = (sql: SqlStorage, seq: number, event: UnplacedEvent): boolean =>
+  sql.exec(
+    `INSERT INTO event (seq, event_id, type, share_id, cert_id, data_sealed, created_at) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
+     WHERE NOT EXISTS (SELECT 1 FROM event WHERE event_id = ?2)`,
+    seq,
+    event.id,
+    event.type,
+    event.shareId,
+    event.certId,
+    event.dataSealed,
+    event.createdAt,
+  ).rowsWritten > 0;
+
 /**
  * Gives each event the next place, unless it has one. The place is computed and taken in one step, so an event that is known, or
  * an insert that fails, uses up no number. Answers the head afterwards. Within a transaction of the caller.
  */
 export const placeEvents = (sql: SqlStorage, events: readonly UnplacedEvent[], head: number): number => {
   let last = head;
-  for (const event of events) {
-    const { rowsWritten } = sql.exec(
-      `INSERT INTO event (seq, event_id, type, share_id, cert_id, data_sealed, created_at) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
-       WHERE NOT EXISTS (SELECT 1 FROM event WHERE event_id = ?2)`,
-      last + 1,
-      event.id,
-      event.type,
-      event.shareId,
-      event.certId,
-      event.dataSealed,
-      event.createdAt,
-    );
-    if (rowsWritten > 0) last += 1;
-  }
+  for (const event of events) if (insertEvent(sql, last + 1, event)) last += 1;
   return last;
 };
 
@@ -87,19 +88,7 @@ export const eventsBetween = (
 
 /** The events of a lot that comes from the log of this segment, in the places they have. Answers the last place held. */
 export const insertKept = (sql: SqlStorage, events: readonly StoredEvent[]): number => {
-  for (const event of events) {
-    sql.exec(
-      `INSERT INTO event (seq, event_id, type, share_id, cert_id, data_sealed, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (seq) DO NOTHING`,
-      event.seq,
-      event.id,
-      event.type,
-      event.shareId,
-      event.certId,
-      event.dataSealed,
-      event.createdAt,
-    );
-  }
+  for (const event of events) insertEvent(sql, event.seq, event);
   return headOf(sql);
 };
 

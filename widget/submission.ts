@@ -111,9 +111,8 @@ export function forgetAttempt(form: HTMLFormElement): void {
 
 /** UUID version 4. Not crypto.randomUUID, which plain http pages do not have. */
 function randomUuid(): string {
-  // Every 0 and 1 becomes a random hex digit, the 8 one of 8, 9, a, b: the variant; the 4 is the version. 122 random bits.
-  return "10000000-1000-4000-8000-100000000000".replace(/[018]/g, (digit) => {
-    const [byte = 0] = crypto.getRandomValues(new Uint8Array(1));
-    return (+digit ^ (byte & (15 >> (+digit / 4)))).toString(16);
-  });
+  const bytes = Array.from(crypto.getRandomValues(new Uint8Array(16)));
+  const hex = bytes.map((byte) => (byte + 256).toString(16).slice(1)).join("");
+  // Digit 13 is the version, digit 17 the variant; of the 128 random bits 120 stay.
+  return hex.replace(/(.{8})(.{4}).(.{3}).(.{3})/, "$1-$2-4$3-8$4-");
 }

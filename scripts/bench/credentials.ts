@@ -30,6 +30,7 @@ export const measureCredentials = async (bench: {
     stateDir: join(bench.state, "credentials"),
     vars: { ...bench.vars, DEV_RATE_SCALE: "10000" },
     bundledIn: bench.bundledIn,
+    printsLog: false,
   });
   const db = await service.database();
   await seedDemo(db, demoWorld(bench.vars.ISSUER_KEY as string), Date.now());

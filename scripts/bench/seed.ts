@@ -1,6 +1,7 @@
 // Cost as certificates grow: the list, its searches and verify at a thousand, a hundred thousand and a million
 // certificates of one business. Seeded by SQL with rows of real size; what is sealed in them cannot be opened, and none of
 // the measured routes opens it.
+import { median } from "./apart.ts";
 import { load, percentile, type Request } from "./load.ts";
 import { cpuMs } from "./runtime-process.ts";
 import { consentRequest } from "./submission.ts";
@@ -81,12 +82,6 @@ const grown = async (
   await growTo(await started.runtime.database(), business, 0, size, Date.now() - oneYearMs);
   return { size, ...started };
 };
-
-const median = (numbers: readonly number[]): number =>
-  percentile(
-    [...numbers].sort((a, b) => a - b),
-    0.5,
-  );
 
 /**
  * Prints milliseconds of runtime CPU and of waiting per request for each size, and the ratio of the last size to the first.

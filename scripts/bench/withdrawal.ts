@@ -26,6 +26,7 @@ export const measureWithdrawal = async (bench: {
     stateDir: join(bench.state, "withdrawal"),
     vars: { ...bench.vars, DEV_RATE_SCALE: "10000" },
     bundledIn: bench.bundledIn,
+    printsLog: false,
   });
   const db = await service.database();
   const world = demoWorld(bench.vars.ISSUER_KEY as string);
