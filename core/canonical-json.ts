@@ -10,24 +10,30 @@ const textOf = (text: string): string => {
   return JSON.stringify(text); // ES2019 JSON.stringify escapes exactly what RFC 8785 asks for
 };
 
+/** Grown piece by piece: a list that is joined would be one more copy of the text at every level. */
+const arrayText = (items: readonly Json[]): string => {
+  let text = "[";
+  // by index, which visits holes too, so that a sparse array throws instead of shrinking
+  for (let at = 0; at < items.length; at += 1) text += `${at === 0 ? "" : ","}${canonicalJson(items[at] as Json)}`;
+  return `${text}]`;
+};
+
+const objectText = (record: { readonly [key: string]: Json }): string => {
+  const prototype = Object.getPrototypeOf(record);
+  if (prototype !== Object.prototype && prototype !== null) throw new TypeError("canonical JSON: not a plain object");
+  let text = "{";
+  for (const key of Object.keys(record).sort()) text += `${text === "{" ? "" : ","}${textOf(key)}:${canonicalJson(record[key] as Json)}`;
+  return `${text}}`;
+};
+
 /** Members sorted by UTF-16 code unit, no white space. Throws TypeError on anything that is not plain JSON. */
 export const canonicalJson = (value: Json): string => {
-  if (value === null || typeof value === "boolean") return String(value);
   if (typeof value === "string") return textOf(value);
+  if (value === null || typeof value === "boolean") return String(value);
   if (typeof value === "number") {
     if (!Number.isFinite(value)) throw new TypeError("canonical JSON: number is not finite");
     return JSON.stringify(value); // also prints -0 as 0
   }
-  if (Array.isArray(value)) {
-    // Array.from visits holes too, so that a sparse array throws instead of shrinking
-    return `[${Array.from(value, (item: Json) => canonicalJson(item)).join(",")}]`;
-  }
   if (typeof value !== "object") throw new TypeError(`canonical JSON: ${typeof value} is not JSON`);
-  const prototype = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) throw new TypeError("canonical JSON: not a plain object");
-  const record = value as { readonly [key: string]: Json };
-  const members = Object.keys(record)
-    .sort()
-    .map((key) => `${textOf(key)}:${canonicalJson(record[key] as Json)}`);
-  return `{${members.join(",")}}`;
+  return Array.isArray(value) ? arrayText(value) : objectText(value as { readonly [key: string]: Json });
 };

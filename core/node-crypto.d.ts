@@ -2,9 +2,8 @@
 // at all (an impure call anywhere else in core is then a compile error). Both workerd (nodejs_compat) and Node have them.
 declare module "node:crypto" {
   interface Hash {
-    update(data: string | Uint8Array): Hash;
+    update(data: Uint8Array): Hash;
     digest(): Uint8Array;
-    digest(encoding: "hex"): string;
   }
   export function createHash(algorithm: "sha256"): Hash;
   export function createHmac(algorithm: "sha256", key: Uint8Array): Hash;

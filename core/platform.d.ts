@@ -1,6 +1,7 @@
 // The pure globals of the web platform that rules may use. Everything else of the platform is out of reach in core.
 declare class TextEncoder {
   encode(text: string): Uint8Array<ArrayBuffer>;
+  encodeInto(text: string, into: Uint8Array): { readonly written: number };
 }
 declare class TextDecoder {
   constructor(label?: "utf-8", options?: { fatal: true; ignoreBOM: true });

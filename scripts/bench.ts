@@ -203,7 +203,7 @@ const measureService = async ({ state, bundledIn, vars, world }: Setting): Promi
   const floor: Runtime = await startRuntime({
     port: 0,
     stateDir: join(state, "floor"),
-    vars: {},
+    vars: { BUSINESS_ID: acme.id },
     script: floorScript,
   });
   const floorPid = runtimePids().at(-1) as string;
@@ -228,11 +228,9 @@ const measureService = async ({ state, bundledIn, vars, world }: Setting): Promi
     }),
   );
   const floorIds = await Promise.all(
-    Array.from({ length: 50 }, async () => {
-      const response = await fetch(`${floor.url}/write`, {
-        method: "POST",
-        body: JSON.stringify({ businessId: acme.id, clientId: acme.clients.live }),
-      });
+    Array.from({ length: 50 }, async (_, n) => {
+      const { headers, body } = consentRequest(acme, origin, 1_000_000 + n);
+      const response = await fetch(`${floor.url}/write`, { method: "POST", headers: { ...headers }, body: body as string });
       return ((await response.json()) as { id: string }).id;
     }),
   );
@@ -251,13 +249,9 @@ const measureService = async ({ state, bundledIn, vars, world }: Setting): Promi
     cpu: 0,
   });
   const all: Series[] = [
-    make("floor: one D1 batch of the same rows", null, onFloor, () => ({
-      method: "POST",
-      path: "/write",
-      body: JSON.stringify({ businessId: acme.id, clientId: acme.clients.live }),
-    })),
+    make("floor: one D1 batch of the same rows", null, onFloor, (n) => ({ ...consentRequest(acme, origin, n), path: "/write" })),
     make("POST /v1/consent", "floor: one D1 batch of the same rows", onService, (n) => consentRequest(acme, origin, n)),
-    make("floor: one D1 read", null, onFloor, (n) => ({ method: "GET", path: `/read/${pick(floorIds, n)}` })),
+    make("floor: one D1 read", null, onFloor, (n) => ({ method: "GET", path: `/read/${pick(floorIds, n)}`, headers: address(n) })),
     make("GET verify (JSON)", "floor: one D1 read", onService, (n) => ({
       method: "GET",
       path: `/v1/certs/${pick(issued, n)}/verify`,

@@ -58,7 +58,7 @@ export const insertCertificate = async (
   const subject = canonicalJson({ root_salt: base64UrlOf(certificate.rootSalt), fields: [...certificate.fields] });
   const [subjectSealed, evidenceSealed] = await Promise.all([
     vault.seal(place(id, business.id, "subject"), subject),
-    vault.seal(place(id, business.id, "evidence"), canonicalJson(certificate.evidence)),
+    vault.seal(place(id, business.id, "evidence"), certificate.evidenceText),
   ]);
   return [
     db

@@ -48,6 +48,8 @@ export interface Certificate {
   /** The exact text whose SHA-256 is the fingerprint. */
   readonly canonical: string;
   readonly evidence: { readonly [key: string]: Json };
+  /** The exact text whose SHA-256 is `evidenceHash`. */
+  readonly evidenceText: string;
   readonly evidenceHash: string;
   readonly circumstances: CaptureCircumstances;
   readonly retentionUntil: Instant;

@@ -49,5 +49,5 @@ export const preimageOf = (bound: {
 /** The exact text whose SHA-256 is the fingerprint. */
 export const canonicalPreimage = (preimage: Preimage): string => canonicalJson({ ...preimage, business: { ...preimage.business } });
 
-/** 64 lower-case hex characters. */
-export const fingerprintOf = (preimage: Preimage): string => sha256Hex(canonicalPreimage(preimage));
+/** 64 lower-case hex characters, of `canonicalPreimage`. */
+export const fingerprintOf = (canonical: string): string => sha256Hex(canonical);

@@ -109,9 +109,11 @@ export const issueCertificate = (input: {
     subjectHash: hashOfSubject,
     timestamp: isoOf(now),
   });
-  const fingerprint = fingerprintOf(preimage);
+  const canonical = canonicalPreimage(preimage);
+  const fingerprint = fingerprintOf(canonical);
   const evidence = evidenceOf(submission, input.originHeader as string, input.circumstances, evidenceSalt(input.rootSalt));
-  const evidenceHash = sha256Hex(canonicalJson(evidence));
+  const evidenceText = canonicalJson(evidence);
+  const evidenceHash = sha256Hex(evidenceText);
   const certificate: Certificate = {
     id: certId,
     business: { id: business.id, name: business.name },
@@ -127,8 +129,9 @@ export const issueCertificate = (input: {
     rootSalt: input.rootSalt,
     subjectHash: hashOfSubject,
     fingerprint,
-    canonical: canonicalPreimage(preimage),
+    canonical,
     evidence,
+    evidenceText,
     evidenceHash,
     circumstances: input.circumstances,
     retentionUntil: afterYears(now, business.retentionYears),

@@ -141,6 +141,17 @@ const checkpointByLogKey = async (crypto: NoteCrypto, signedRoot: string, pinned
   return isByOrigin ? { ok: true, checkpoint } : fail("origin_mismatch");
 };
 
+/** As `verifyReceipt` reads a checkpoint by default, each once: the receipts of one batch all end in the same. */
+export const rememberingCheckpoints = (crypto: NoteCrypto): NonNullable<ReceiptContext["checkpointBy"]> => {
+  const verdicts = new Map<string, Promise<SignedRootVerdict>>();
+  return (signedRoot, keys) => {
+    const question = [signedRoot, ...keys.map(({ vkey }) => vkey)].join("\n");
+    const verdict = verdicts.get(question) ?? checkpointByLogKey(crypto, signedRoot, keys);
+    verdicts.set(question, verdict);
+    return verdict;
+  };
+};
+
 /**
  * In this order: shape, note, signature by a key pinned for that time, origin, references, index, proof length, root, leaf
  * bound to the statement, consistency with the last tree seen.

@@ -1,8 +1,10 @@
-// The floor: a Worker that does nothing but the database work. POST /write is one D1 batch of the rows of an issuance,
-// GET /read/<id> is one read by primary key. Whatever svc does more than this is what its promises cost.
+// The floor: a Worker that does nothing but the database work. POST /write takes the same submission and is one D1 batch of
+// the rows of an issuance, GET /read/<id> is one read by primary key. Whatever svc does more than this is what its promises cost.
 
 interface FloorEnv {
   readonly DB: D1Database;
+  /** Whose certificates it writes: svc remembers that between requests too. */
+  readonly BUSINESS_ID: string;
 }
 
 const random = (length: number): string => {
@@ -25,7 +27,8 @@ export default {
       const row = await env.DB.prepare("SELECT * FROM certificates WHERE id = ?").bind(pathname.slice("/read/".length)).first();
       return row === null ? new Response(null, { status: 404 }) : Response.json(row);
     }
-    const { businessId, clientId } = await request.json<{ businessId: string; clientId: string }>();
+    const { client_id: clientId } = await request.json<{ client_id: string }>();
+    const businessId = env.BUSINESS_ID;
     const id = `cc_00${random(24)}`;
     const now = Date.now();
     await env.DB.batch([

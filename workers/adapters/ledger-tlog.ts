@@ -6,8 +6,8 @@ import type { LedgerAdapter, Outcome, Submission } from "../../core/ledger/adapt
 import { verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
 import { countOf, inclusionProofOf, leafHash } from "../../core/ledger/merkle.ts";
 import { parseVkey, remembering, type NoteCrypto, type VerifierKey } from "../../core/ledger/note.ts";
-import { keysInUse, verifyReceipt, type Receipt, type TrustedLogKey } from "../../core/ledger/receipt.ts";
-import { entryBundle, nodesFromTiles, tilesReadBy } from "../../core/ledger/tiles.ts";
+import { keysInUse, rememberingCheckpoints, verifyReceipt, type Receipt, type TrustedLogKey } from "../../core/ledger/receipt.ts";
+import { entryBundle, nodesFromTiles, tilesReadBy, tileWidth } from "../../core/ledger/tiles.ts";
 import { parseIJson } from "../../core/i-json.ts";
 import { isoOf, secondMs, type Clock } from "../../core/time.ts";
 import { exchange, permanent, retry, retryAfterMs, type Answer, type Permanent, type Retry, type SendRequest } from "./exchange.ts";
@@ -142,16 +142,19 @@ export const tlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto: NoteC
     if (!covering.ok) return all(covering);
     const { size } = covering.checkpoint;
     const tiles = openTiles(read, signal);
+    // Entries of one tile have the same tiles on their ways to the root, so one of each tile tells them all.
+    const ofEachTile = new Map(added.flatMap((one) => (one.ok ? [[one.index / BigInt(tileWidth), one.index] as const] : [])));
     const places = tilesReadBy((hash, from) => {
       const nodes = nodesFromTiles(hash, size, from);
-      for (const one of added) if (one.ok) inclusionProofOf(hash, one.index, size, nodes);
+      for (const index of ofEachTile.values()) inclusionProofOf(hash, index, size, nodes);
     });
     const refused = (await tiles.load(places)) ?? (await historyFault(crypto.sha256, tiles, lastSeen, covering));
     if (refused !== null) return all(refused);
 
-    // One reader and one verdict on the checkpoint's signature for the whole batch: all its proofs end in the same tree.
-    const nodes = nodesFromTiles(crypto.sha256, size, tiles.read);
+    // One reader, one set of hashed nodes and one verdict on the checkpoint for the whole batch: all its proofs end in the same tree.
     const ofBatch = remembering(crypto);
+    const nodes = nodesFromTiles(ofBatch.sha256, size, tiles.read);
+    const context = { trust: ledger.trust, checkpointBy: rememberingCheckpoints(ofBatch) };
     const outcomes: Outcome[] = [];
     for (const [at, submission] of batch.entries()) {
       const one = added[at] as Added;
@@ -159,9 +162,9 @@ export const tlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto: NoteC
         outcomes.push(one);
         continue;
       }
-      const hashes = inclusionProofOf(crypto.sha256, one.index, size, nodes);
+      const hashes = inclusionProofOf(ofBatch.sha256, one.index, size, nodes);
       const receipt = receiptFor(submission, one.index, covering, hashes, submittedAt);
-      const verdict = await verifyReceipt(ofBatch, receipt, utf8(submission.statement), { trust: ledger.trust });
+      const verdict = await verifyReceipt(ofBatch, receipt, utf8(submission.statement), context);
       outcomes.push(verdict.ok ? { ok: true, receipt, seen: seenOf(covering) } : retry(`receipt_${verdict.fault}`));
     }
     return outcomes;

@@ -13,13 +13,13 @@ const mediaType = (request: Request): string => (request.headers.get("content-ty
 
 /** The bytes, or null past the cap. The rest is read and dropped, so that the caller gets an answer and not a reset. */
 const readCapped = async (request: Request): Promise<Uint8Array | null> => {
-  if (request.body === null) return new Uint8Array();
   const announced = request.headers.get("content-length");
   // The transport holds a body to its announced length, so a short one can be taken whole.
   if (announced !== null && Number(announced) <= mostBytes) {
     const whole = new Uint8Array(await request.arrayBuffer());
     return whole.length > mostBytes ? null : whole;
   }
+  if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {

@@ -256,6 +256,22 @@ describe("proofs from tiles", () => {
   });
 });
 
+describe("entries of one tile", () => {
+  test("have the same tiles on their ways to the root", () => {
+    const tilesOf = (index: number, size: number): string[] =>
+      tilesReadBy((hash, read) => inclusionProofFromTiles(hash, BigInt(index), BigInt(size), read))
+        .map(tilePath)
+        .sort();
+    fc.assert(
+      fc.property(fc.integer({ min: 2, max: 200_000 }), fc.nat(199_999), fc.nat(255), (size, at, neighbour) => {
+        const first = Math.floor((at % size) / 256) * 256;
+        const last = Math.min(first + 255, size - 1);
+        expect(tilesOf(first + (neighbour % (last - first + 1)), size)).toEqual(tilesOf(last, size));
+      }),
+    );
+  });
+});
+
 describe("the address of a tile", () => {
   test("is the format's own example", () => {
     expect(tilePath({ level: 0, n: 1_234_067n, width: 256 })).toBe("tile/0/x001/x234/067");

@@ -1,0 +1,55 @@
+// Text is hashed as its UTF-8 bytes, however long it is and whatever was hashed before it.
+import { createHash, createHmac } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { utf8 } from "../../core/bytes.ts";
+import { hmacSha256, isSameSecret, sha256, sha256Hex } from "../../core/hash.ts";
+
+const platformHex = (data: string): string => createHash("sha256").update(Buffer.from(data, "utf8")).digest("hex");
+const text = fc.oneof(fc.string({ unit: "binary", maxLength: 300 }), fc.string({ minLength: 2_600, maxLength: 2_900 }));
+
+describe("SHA-256", () => {
+  test("of text is that of its UTF-8 bytes, for short and long text in any order", () => {
+    fc.assert(
+      fc.property(fc.array(text, { minLength: 1, maxLength: 6 }), (texts) => {
+        for (const one of texts) {
+          expect(sha256Hex(one)).toBe(platformHex(one));
+          expect(sha256(utf8(one))).toEqual(sha256(one));
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each([2_730, 2_731, 8_192, 100_000])("of %i characters of three bytes each", (length) => {
+    expect(sha256Hex("€".repeat(length))).toBe(platformHex("€".repeat(length)));
+  });
+
+  test("a digest is 32 bytes of its own, which the next one leaves as they are", () => {
+    const first = sha256("first");
+    const copy = first.slice();
+    sha256("second");
+    expect(first).toEqual(copy);
+    expect(first).toHaveLength(32);
+    expect(first.constructor).toBe(Uint8Array);
+  });
+});
+
+describe("HMAC-SHA-256", () => {
+  test("is the platform's, over text and bytes alike", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 80 }), text, (key, message) => {
+        const expected = new Uint8Array(createHmac("sha256", key).update(Buffer.from(message, "utf8")).digest());
+        expect(hmacSha256(key, message)).toEqual(expected);
+        expect(hmacSha256(key, utf8(message))).toEqual(expected);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+test("secrets are equal when every character is", () => {
+  expect(isSameSecret("token", "token")).toBe(true);
+  expect(isSameSecret("token", "tokem")).toBe(false);
+  expect(isSameSecret("token", "token ")).toBe(false);
+});
