@@ -5,10 +5,11 @@ import { ok, refuse, type Result } from "./result.ts";
 
 const deepest = 8; // CONTRACT 18: the deepest body the product takes has four levels; eight leaves room, not a stack
 
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // ignoreBOM keeps the mark in the text, where JSON.parse refuses it
+
 const decode = (bytes: Uint8Array): string | null => {
   try {
-    // ignoreBOM keeps the mark in the text, where JSON.parse refuses it
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch {
     return null;
   }

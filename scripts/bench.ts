@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { buildSync } from "esbuild";
+import { median } from "./bench/apart.ts";
 import { measureCredentials } from "./bench/credentials.ts";
 import { measureEvents } from "./bench/events.ts";
 import { load, percentile, type Measured, type Request } from "./bench/load.ts";
@@ -33,8 +34,8 @@ import { firstHome, newSecret } from "../core/ids.ts";
 
 const { values: flags } = parseArgs({
   options: {
-    seconds: { type: "string", default: "3" },
-    rounds: { type: "string", default: "4" },
+    seconds: { type: "string", default: "6" },
+    rounds: { type: "string", default: "5" },
     connections: { type: "string", default: "16" },
     seed: { type: "string" },
     only: { type: "string" },
@@ -72,7 +73,8 @@ interface Series {
   readonly pid: string;
   readonly next: (n: number) => Request;
   readonly measured: Measured[];
-  cpu: number;
+  /** Milliseconds of runtime CPU, one figure for each of `measured`. */
+  readonly cpu: number[];
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
@@ -84,7 +86,7 @@ const figures = (series: Series): { rps: number; p50: number; p99: number; cpu: 
     rps: requests / sum(series.measured.map((part) => part.seconds)),
     p50: percentile(latencies, 0.5),
     p99: percentile(latencies, 0.99),
-    cpu: series.cpu / requests,
+    cpu: sum(series.cpu) / requests,
     faults: requests - good,
   };
 };
@@ -113,7 +115,21 @@ const sizeLine = (name: string, path: string): string => {
 const runSlice = async (series: Series, from: number): Promise<void> => {
   const before = cpuMs(series.pid);
   series.measured.push(await load(series.url, (n) => series.next(from + n), { seconds, connections }));
-  series.cpu += cpuMs(series.pid) - before;
+  series.cpu.push(cpuMs(series.pid) - before);
+};
+
+/**
+ * Rate and CPU a request, each as a part of the floor's of the same round, the median of the rounds: a machine that others share
+ * is slower for some seconds now and then, and then it is slower for both.
+ */
+const ofFloor = (own: Series, floor: Series): { rate: number; cpu: number } => {
+  const rate = ({ requests, seconds }: Measured): number => requests / seconds;
+  const cpu = (series: Series, round: number): number => (series.cpu[round] as number) / (series.measured[round] as Measured).requests;
+  const rounds = own.measured.map((measured, round) => ({
+    rate: rate(measured) / rate(floor.measured[round] as Measured),
+    cpu: cpu(own, round) / cpu(floor, round),
+  }));
+  return { rate: median(rounds.map((one) => one.rate)), cpu: median(rounds.map((one) => one.cpu)) };
 };
 
 /** The highest resident size seen, in MiB, while `work` ran. */
@@ -166,11 +182,11 @@ interface Setting {
 
 const printRounds = (all: readonly Series[]): void => {
   console.log(`\n${"".padEnd(38)}     req/s      p50      p99   CPU/req   of floor (rate, CPU)   not 2xx`);
-  const byName = new Map(all.map((series) => [series.name, figures(series)]));
   for (const series of all) {
-    const own = byName.get(series.name) as ReturnType<typeof figures>;
-    const base = series.floor === null ? undefined : byName.get(series.floor);
-    const ratio = base === undefined ? "" : `${(own.rps / base.rps).toFixed(2)}, ${(own.cpu / base.cpu).toFixed(2)}x`;
+    const own = figures(series);
+    const floor = all.find(({ name }) => name === series.floor);
+    const beside = floor === undefined ? null : ofFloor(series, floor);
+    const ratio = beside === null ? "" : `${beside.rate.toFixed(2)}, ${beside.cpu.toFixed(2)}x`;
     console.log(
       `${series.name.padEnd(38)} ${own.rps.toFixed(0).padStart(9)} ${own.p50.toFixed(1).padStart(5)} ms ${own.p99.toFixed(1).padStart(5)} ms ${own.cpu.toFixed(2).padStart(6)} ms   ${ratio.padEnd(20)} ${own.faults}`,
     );
@@ -179,7 +195,7 @@ const printRounds = (all: readonly Series[]): void => {
 
 /** Each slice of a round right after the slices it is compared with. */
 const runRounds = async (all: readonly Series[]): Promise<void> => {
-  for (const series of all) await load(series.url, (n) => series.next(500_000 + n), { seconds: 1, connections }); // warm code paths and caches alike
+  for (const series of all) await load(series.url, (n) => series.next(500_000 + n), { seconds: 3, connections }); // warm code paths and caches alike
   let from = 0;
   for (let round = 1; round <= rounds; round += 1) {
     for (const series of all) {
@@ -246,7 +262,7 @@ const measureService = async ({ state, bundledIn, vars, world }: Setting): Promi
     ...where,
     next,
     measured: [],
-    cpu: 0,
+    cpu: [],
   });
   const all: Series[] = [
     make("floor: one D1 batch of the same rows", null, onFloor, (n) => ({ ...consentRequest(acme, origin, n), path: "/write" })),

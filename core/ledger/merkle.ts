@@ -36,7 +36,11 @@ export const countOf = (text: string): bigint | null => {
   return count <= largestSize ? count : null;
 };
 
-const bitLength = (value: bigint): number => (value === 0n ? 0 : value.toString(2).length);
+/** Of a count, which has at most 63 bits. */
+const bitLength = (value: bigint): number => {
+  const high = Number(value >> 32n);
+  return high === 0 ? 32 - Math.clz32(Number(value)) : 64 - Math.clz32(high);
+};
 const oneBits = (value: bigint): number => value.toString(2).replaceAll("0", "").length;
 const isOdd = (value: bigint): boolean => (value & 1n) === 1n;
 const isPowerOfTwo = (value: bigint): boolean => value > 0n && (value & (value - 1n)) === 0n;

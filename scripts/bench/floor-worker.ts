@@ -14,10 +14,10 @@ const random = (length: number): string => {
 };
 
 // Lengths are those of the benchmark's submission: see scripts/bench/submission.ts.
-const sealedSubject = "x".repeat(360);
-const sealedEvidence = "x".repeat(1_060);
-const sealedPayload = "x".repeat(430);
-const sealedAnswer = "x".repeat(800);
+const sealedSubject = "x".repeat(298);
+const sealedEvidence = "x".repeat(860);
+const sealedPayload = "x".repeat(446);
+const sealedAnswer = "x".repeat(608);
 const disclosure = "By clicking Send I agree that Acme Solar LLC may call or e-mail me about solar quotes. Consent is not a condition.";
 
 export default {

@@ -16,10 +16,11 @@ export class AddressWindows {
     while (expired < recent.length && (recent[expired] as number) <= now - windowMs) expired += 1;
     if (expired > 0) recent.splice(0, expired);
     const allowed = recent.length < limit.count;
-    if (allowed) recent.push(now);
+    const calls = allowed && recent.length === 0 ? [now] : recent; // a push onto nothing makes room for seventeen, 20,000 times
+    if (allowed && calls === recent) recent.push(now);
     this.#calls.delete(key);
-    this.#calls.set(key, recent);
+    this.#calls.set(key, calls);
     if (this.#calls.size > mostKeys) this.#calls.delete(this.#calls.keys().next().value as string);
-    return { allowed, remaining: limit.count - recent.length, resetMs: (recent[0] ?? now) + windowMs - now };
+    return { allowed, remaining: limit.count - calls.length, resetMs: (calls[0] ?? now) + windowMs - now };
   }
 }

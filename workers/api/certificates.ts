@@ -241,7 +241,7 @@ const submissionFromWire = (body: ConsentBody): Submission => {
   const extras: Record<string, Json> = {};
   for (const name of ["locale", "presentation", "esign", "widget", "referrer", "client_time"] as const) {
     const value = body[name];
-    if (value !== undefined && value !== null) extras[name] = JSON.parse(JSON.stringify(value)) as Json;
+    if (value !== undefined && value !== null) extras[name] = value as Json;
   }
   return {
     fields: body.fields,
