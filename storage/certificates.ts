@@ -14,7 +14,7 @@ import { base64UrlOf, bytesOfBase64Url } from "../core/bytes.ts";
 import { canonicalJson, type Json } from "../core/canonical-json.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
-import { expression, insertInto } from "./sql.ts";
+import { insertInto } from "./sql.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
 import { openedWithdrawal, provenWithdrawal, withdrawalProofColumns, type SealedWithdrawalRow } from "./withdrawals.ts";
 
@@ -33,12 +33,12 @@ export const isOutdatedRevision = (error: unknown): boolean =>
 export const foldedPurpose = (purpose: string): string => purpose.normalize("NFC").toLowerCase();
 
 /**
- * The rows of an issuance. The certificate's business_id is looked up inside the insert under the revision that was
- * decided on: if the account, a domain or a client changed since, it is NULL, the NOT NULL fails, and the whole batch is
- * undone. So no certificate is ever committed after the change that forbids it, and the account may be remembered
- * between requests for as long as one likes.
+ * The rows of an issuance: the certificate and, where they are new, its purpose and its disclosure (0010_issuances.sql). The
+ * certificate's business_id is looked up inside the insert under the revision that was decided on: if the account, a domain or
+ * a client changed since, it is NULL, the NOT NULL fails, and the whole batch is undone. So no certificate is ever committed
+ * after the change that forbids it, and the account may be remembered between requests for as long as one likes.
  */
-export const insertCertificate = async (
+export const insertIssuance = async (
   db: D1Database,
   vault: Vault,
   issued: Issued,
@@ -51,64 +51,47 @@ export const insertCertificate = async (
     /** A look at the origin's policies younger than this is shared. */
     readonly policiesNotBefore: Instant;
   },
-): Promise<D1PreparedStatement[]> => {
+): Promise<D1PreparedStatement> => {
   const { certificate } = issued;
-  const { id, business, environment, purpose } = certificate;
+  const { id, business } = certificate;
   const { answered } = certificate.recipients;
   const subject = canonicalJson({ root_salt: base64UrlOf(certificate.rootSalt), fields: [...certificate.fields] });
   const [subjectSealed, evidenceSealed] = await Promise.all([
     vault.seal(place(id, business.id, "subject"), subject),
     vault.seal(place(id, business.id, "evidence"), certificate.evidenceText),
   ]);
-  return [
-    db
-      .prepare(
-        `INSERT INTO purposes (business_id, environment, purpose, purpose_folded, active) VALUES (?, ?, ?, ?, 1)
-         ON CONFLICT (business_id, environment, purpose) DO UPDATE SET active = active + 1`,
-      )
-      .bind(business.id, environment, purpose, foldedPurpose(purpose)),
-    db
-      .prepare("INSERT INTO disclosures (hash, text) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING")
-      .bind(certificate.disclosureHash, certificate.disclosureText),
-    insertInto(db, "certificates", {
-      id,
-      business_id: expression("(SELECT b.id FROM businesses b WHERE b.id = ? AND b.revision = ?)", business.id, stored.revision),
-      business_name: business.name,
-      client_id: certificate.clientId,
-      environment,
-      purpose_id: expression(
-        "(SELECT p.id FROM purposes p WHERE p.business_id = ? AND p.environment = ? AND p.purpose = ?)",
-        business.id,
-        environment,
-        purpose,
-      ),
-      disclosure_hash: certificate.disclosureHash,
-      entities: JSON.stringify(certificate.recipients.entities),
-      entities_accepted: answered === undefined ? null : JSON.stringify(answered.accepted),
-      entities_rejected: answered === undefined ? null : JSON.stringify(answered.rejected),
-      origin_domain: certificate.originDomain,
-      issued_at: certificate.issuedAt,
-      fingerprint: certificate.fingerprint,
-      subject_hash: certificate.subjectHash,
-      subject_masked: JSON.stringify(maskedSubject(certificate.fields)),
-      subject_sealed: subjectSealed,
-      email_index: stored.emailIndex,
-      phone_index: stored.phoneIndex,
-      evidence_sealed: evidenceSealed,
-      evidence_hash: certificate.evidenceHash,
-      gpc: certificate.circumstances.gpc ? 1 : 0,
-      captured_via: certificate.circumstances.capturedVia,
-      signature: stored.signature.value,
-      signature_kid: stored.signature.kid,
-      manage_token_hash: stored.manageTokenHash,
-      policy_capture_id: expression(
-        "(SELECT q.id FROM policy_captures q WHERE q.domain = ? AND q.captured_at > ? ORDER BY q.captured_at DESC LIMIT 1)",
-        certificate.originDomain,
-        stored.policiesNotBefore,
-      ),
-      retention_until: certificate.retentionUntil,
-    }),
-  ];
+  return insertInto(db, "issuances", {
+    id,
+    business_id: business.id,
+    business_revision: stored.revision,
+    business_name: business.name,
+    client_id: certificate.clientId,
+    environment: certificate.environment,
+    purpose: certificate.purpose,
+    purpose_folded: foldedPurpose(certificate.purpose),
+    disclosure_hash: certificate.disclosureHash,
+    disclosure_text: certificate.disclosureText,
+    entities: JSON.stringify(certificate.recipients.entities),
+    entities_accepted: answered === undefined ? null : JSON.stringify(answered.accepted),
+    entities_rejected: answered === undefined ? null : JSON.stringify(answered.rejected),
+    origin_domain: certificate.originDomain,
+    issued_at: certificate.issuedAt,
+    fingerprint: certificate.fingerprint,
+    subject_hash: certificate.subjectHash,
+    subject_masked: JSON.stringify(maskedSubject(certificate.fields)),
+    subject_sealed: subjectSealed,
+    email_index: stored.emailIndex,
+    phone_index: stored.phoneIndex,
+    evidence_sealed: evidenceSealed,
+    evidence_hash: certificate.evidenceHash,
+    gpc: certificate.circumstances.gpc ? 1 : 0,
+    captured_via: certificate.circumstances.capturedVia,
+    signature: stored.signature.value,
+    signature_kid: stored.signature.kid,
+    manage_token_hash: stored.manageTokenHash,
+    policies_not_before: stored.policiesNotBefore,
+    retention_until: certificate.retentionUntil,
+  });
 };
 
 interface CertificateRow {

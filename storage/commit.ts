@@ -8,44 +8,39 @@ import { anchorStatement, entryHash, type AnchoredEvent } from "../core/ledger/s
 import { canonicalJson } from "../core/canonical-json.ts";
 import { payloadPlace } from "./audit.ts";
 import { insertEvent } from "./events.ts";
+import { insertInto } from "./sql.ts";
 import type { Vault } from "./vault.ts";
 
-const auditRow = async (db: D1Database, vault: Vault, fact: Fact): Promise<D1PreparedStatement> => {
-  const id = crypto.randomUUID();
-  const salt = base64UrlOf(crypto.getRandomValues(new Uint8Array(16)));
-  const place = payloadPlace(id, fact.chain.tag);
-  return db
-    .prepare(
-      `INSERT INTO audit_outbox (id, shard, chain, type, entity_type, entity_id, at, payload_hash, payload_sealed)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    )
-    .bind(
-      id,
-      fact.chain.shard,
-      fact.chain.tag,
-      fact.type,
-      fact.entityType,
-      fact.entityId,
-      fact.at,
-      auditPayloadHash(salt, fact.payload),
-      await vault.seal(place, canonicalJson([salt, fact.payload])),
-    );
-};
-
-const anchorRow = (db: D1Database, ledgerId: string, fact: Fact, anchor: NonNullable<Fact["anchor"]>): D1PreparedStatement => {
+/** What the ledger will hold of a fact. Throws for an anchored fact that carries nothing to anchor. */
+const anchorOf = (ledgerId: string, fact: Fact, route: FactRoute) => {
+  if (!route.anchored) return { anchor_id: null, ledger_id: null, statement: null, entry_hash: null };
+  if (fact.anchor === undefined) throw new Error(`commit: ${fact.type} is anchored and carries nothing to anchor`);
   const statement = anchorStatement({
     event: fact.type as AnchoredEvent,
     entityId: fact.entityId,
-    fingerprint: anchor.fingerprint,
-    originDomain: anchor.originDomain,
+    fingerprint: fact.anchor.fingerprint,
+    originDomain: fact.anchor.originDomain,
     at: fact.at,
   });
-  return db
-    .prepare(
-      `INSERT INTO anchors (id, ledger_id, kind, entity_id, event, statement, entry_hash, next_at, created_at)
-       VALUES (?, ?, 'event', ?, ?, ?, ?, ?, ?)`,
-    )
-    .bind(crypto.randomUUID(), ledgerId, fact.entityId, fact.type, statement, entryHash(statement), fact.at, fact.at);
+  return { anchor_id: crypto.randomUUID(), ledger_id: ledgerId, statement, entry_hash: entryHash(statement) };
+};
+
+/** The audit entry of a fact and its ledger statement, as one row of the view that writes both. */
+const factRow = async (db: D1Database, vault: Vault, ledgerId: string, fact: Fact, route: FactRoute): Promise<D1PreparedStatement> => {
+  const id = crypto.randomUUID();
+  const salt = base64UrlOf(crypto.getRandomValues(new Uint8Array(16)));
+  return insertInto(db, "facts", {
+    id,
+    shard: fact.chain.shard,
+    chain: fact.chain.tag,
+    type: fact.type,
+    entity_type: fact.entityType,
+    entity_id: fact.entityId,
+    at: fact.at,
+    payload_hash: auditPayloadHash(salt, fact.payload),
+    payload_sealed: await vault.seal(payloadPlace(id, fact.chain.tag), canonicalJson([salt, fact.payload])),
+    ...anchorOf(ledgerId, fact, route),
+  });
 };
 
 /** Null for a fact about a sandbox record: test keys and test clients never make a live endpoint ring. */
@@ -68,11 +63,7 @@ const factRows = async (db: D1Database, vault: Vault, ledgerId: string, facts: r
   const rows: D1PreparedStatement[] = [];
   for (const fact of facts) {
     const route: FactRoute = factRoutes[fact.type];
-    rows.push(await auditRow(db, vault, fact));
-    if (route.anchored) {
-      if (fact.anchor === undefined) throw new Error(`commit: ${fact.type} is anchored and carries nothing to anchor`);
-      rows.push(anchorRow(db, ledgerId, fact, fact.anchor));
-    }
+    rows.push(await factRow(db, vault, ledgerId, fact, route));
     const untold = route.event === null || (route.onRequest === true && fact.businessId === undefined);
     const event = untold ? null : eventRow(db, fact, route.event);
     if (event !== null) rows.push(event);

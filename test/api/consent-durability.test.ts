@@ -40,7 +40,7 @@ const interrupted = (change: () => Promise<unknown>): D1Database => {
   return {
     prepare: (sql: string) => env.DB.prepare(sql),
     batch: async (statements: D1PreparedStatement[]) => {
-      if (statements.length > 3 && !done) {
+      if (statements.length > 2 && !done) {
         done = true;
         await change();
       }

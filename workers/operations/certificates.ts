@@ -19,7 +19,7 @@ import { ok, refuse, type Result } from "../../core/result.ts";
 import { isoOf, type Instant } from "../../core/time.ts";
 import { businessCountry, capturingClient, type CapturingClient } from "../../storage/accounts.ts";
 import { certificatePage } from "../../storage/certificate-list.ts";
-import { certificateById, insertCertificate, isOutdatedRevision, openedCertificate } from "../../storage/certificates.ts";
+import { certificateById, insertIssuance, isOutdatedRevision, openedCertificate } from "../../storage/certificates.ts";
 import { commit } from "../../storage/commit.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../storage/idempotency.ts";
 import { insertPolicyWork } from "../../storage/outbox.ts";
@@ -129,7 +129,7 @@ const commitIssuance = async (
     page: withoutQuery(String(certificate.evidence.page_url)),
     now: certificate.issuedAt,
   });
-  const rows = await insertCertificate(db, services.vault, issued, {
+  const issuance = await insertIssuance(db, services.vault, issued, {
     revision: business.revision,
     signature: { kid: services.signer.kid, alg: "Ed25519", value: signature },
     manageTokenHash: sha256Hex(manageToken),
@@ -137,13 +137,13 @@ const commitIssuance = async (
     phoneIndex,
     policiesNotBefore: certificate.issuedAt - lookSharedMs,
   });
-  rows.push(policyWork);
+  const rows = [issuance, policyWork];
   if (answerKey !== null) {
     const response = JSON.stringify(receipt);
     rows.push(await insertAnswer(db, services.vault, { ...answerKey, status: 201, response, now: certificate.issuedAt }));
   }
   const results = await commit({ db, vault: services.vault, ledgerId: services.config.ledger.id }, rows, [issued.fact]);
-  if ((results[rows.indexOf(policyWork)]?.meta.changes ?? 0) > 0) services.afterAnswer(() => relaySoon(services.platform));
+  if ((results[1]?.meta.changes ?? 0) > 0) services.afterAnswer(() => relaySoon(services.platform));
   if (business.emitsIssued) tellSoon(services, business.id);
   followUpSoon(services);
   return receipt;
