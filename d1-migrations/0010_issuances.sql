@@ -1,16 +1,17 @@
--- An issuance is three rows and a fact two, and a statement more in a batch costs as much as several rows: it is parsed, timed,
+-- An issuance is up to four rows and a fact two, and a statement more in a batch costs as much as several rows: it is parsed, timed,
 -- measured and answered for on its own. So each is one insert into a view that holds nothing, and a trigger writes the rows,
 -- all or none of them.
 CREATE VIEW issuances (
   id, business_id, business_revision, business_name, client_id, environment, purpose, purpose_folded, disclosure_hash,
   disclosure_text, entities, entities_accepted, entities_rejected, origin_domain, issued_at, fingerprint, subject_hash,
   subject_masked, subject_sealed, email_index, phone_index, evidence_sealed, evidence_hash, gpc, captured_via, signature,
-  signature_kid, manage_token_hash, policies_not_before, retention_until
-) AS SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+  signature_kid, manage_token_hash, policies_not_before, policy_page, retention_until
+) AS SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
   NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE FALSE;
 
 -- The certificate's business_id is looked up under the revision that was decided on: if the account, a domain or a client
--- changed since, it is NULL, the NOT NULL fails, and the whole batch is undone.
+-- changed since, it is NULL, the NOT NULL fails, and the whole batch is undone. Without a fresh look at the origin's policies to
+-- share, it asks for one: behind any that is asked for already (the largest exact number of JavaScript), else due at once.
 CREATE TRIGGER issuances_written INSTEAD OF INSERT ON issuances BEGIN
   INSERT INTO purposes (business_id, environment, purpose, purpose_folded, active)
     VALUES (NEW.business_id, NEW.environment, NEW.purpose, NEW.purpose_folded, 1)
@@ -32,6 +33,11 @@ CREATE TRIGGER issuances_written INSTEAD OF INSERT ON issuances BEGIN
       ORDER BY q.captured_at DESC LIMIT 1),
     NEW.retention_until
   );
+  INSERT INTO outbox (kind, entity_id, topic, payload, next_at, created_at)
+    SELECT 'policy', c.id, c.origin_domain, NEW.policy_page,
+      CASE WHEN EXISTS (SELECT 1 FROM outbox w WHERE w.kind = 'policy' AND w.topic = c.origin_domain) THEN 9007199254740991 ELSE c.issued_at END,
+      c.issued_at
+    FROM certificates c WHERE c.id = NEW.id AND c.policy_capture_id IS NULL;
 END;
 
 -- What a change calls for: its entry for the audit chain and, with an anchor_id, its statement for the ledger.

@@ -33,8 +33,17 @@ export const isOutdatedRevision = (error: unknown): boolean =>
 export const foldedPurpose = (purpose: string): string => purpose.normalize("NFC").toLowerCase();
 
 /**
- * The rows of an issuance: the certificate and, where they are new, its purpose and its disclosure (0010_issuances.sql). The
- * certificate's business_id is looked up inside the insert under the revision that was decided on: if the account, a domain or
+ * Says of an issuance whether it asks for a look at the policies. A hint: read inside the insert, which SQLite promises to nobody,
+ * so what is asked for is done within a minute whatever this says.
+ */
+const asksForPolicies = "(SELECT c.policy_capture_id IS NULL FROM certificates c WHERE c.id = issuances.id) AS asks";
+
+export const hasAskedForPolicies = (issuance: D1Result | undefined): boolean =>
+  (issuance?.results[0] as { asks?: number } | undefined)?.asks === 1;
+
+/**
+ * The rows of an issuance: the certificate, its purpose and disclosure where they are new, and a request for a look at the
+ * origin's policies where there is no fresh one to share (0010_issuances.sql). The certificate's business_id is looked up inside the insert under the revision that was decided on: if the account, a domain or
  * a client changed since, it is NULL, the NOT NULL fails, and the whole batch is undone. So no certificate is ever committed
  * after the change that forbids it, and the account may be remembered between requests for as long as one likes.
  */
@@ -50,6 +59,8 @@ export const insertIssuance = async (
     readonly phoneIndex: string | null;
     /** A look at the origin's policies younger than this is shared. */
     readonly policiesNotBefore: Instant;
+    /** Where to begin looking: the form's page without query and fragment, for an outbox holds no personal data. */
+    readonly policyPage: string;
   },
 ): Promise<D1PreparedStatement> => {
   const { certificate } = issued;
@@ -60,7 +71,7 @@ export const insertIssuance = async (
     vault.seal(place(id, business.id, "subject"), subject),
     vault.seal(place(id, business.id, "evidence"), certificate.evidenceText),
   ]);
-  return insertInto(db, "issuances", {
+  const row = {
     id,
     business_id: business.id,
     business_revision: stored.revision,
@@ -90,8 +101,10 @@ export const insertIssuance = async (
     signature_kid: stored.signature.kid,
     manage_token_hash: stored.manageTokenHash,
     policies_not_before: stored.policiesNotBefore,
+    policy_page: stored.policyPage,
     retention_until: certificate.retentionUntil,
-  });
+  };
+  return insertInto(db, "issuances", row, asksForPolicies);
 };
 
 interface CertificateRow {

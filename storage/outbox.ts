@@ -1,30 +1,12 @@
-// Work that follows a change: written with it, done at least once, deleted when done. Policies are looked up by domain,
-// for all certificates that wait for it at once: the first waiting row of a domain keeps its turn (when it is due, how
-// often it was tried), the rows behind it have no time of their own. A turn that is taken has its time moved into the
-// future, so a worker that dies simply lets it become due again. The turn is one row however many wait behind it:
-// claiming and backing off cost the same for one certificate and for a hundred thousand.
+// Work that follows a change: written with it (an issuance asks for its own, 0010_issuances.sql), done at least once, deleted
+// when done. Policies are looked up by domain, for all certificates that wait for it at once: the first waiting row of a domain
+// keeps its turn (when it is due, how often it was tried), the rows behind it have no time of their own. A turn that is taken
+// has its time moved into the future, so a worker that dies simply lets it become due again. The turn is one row however many
+// wait behind it: claiming and backing off cost the same for one certificate and for a hundred thousand.
 import { secondMs, type Instant } from "../core/time.ts";
 import type { AuditChain } from "../core/facts.ts";
 
 const turnMs = 60 * secondMs; // more than a look (25 s) and the first links after it take
-const behindAnother = Number.MAX_SAFE_INTEGER;
-
-/**
- * Asks for a look at the policies, unless the certificate (written earlier in the same batch) shares a fresh one.
- * `page` is the address without query and fragment: an outbox holds no personal data.
- */
-export const insertPolicyWork = (
-  db: D1Database,
-  work: { readonly certId: string; readonly domain: string; readonly page: string; readonly now: Instant },
-): D1PreparedStatement =>
-  db
-    .prepare(
-      `INSERT INTO outbox (kind, entity_id, topic, payload, next_at, created_at)
-       SELECT 'policy', c.id, ?2, ?3,
-         CASE WHEN EXISTS (SELECT 1 FROM outbox w WHERE w.kind = 'policy' AND w.topic = ?2) THEN ${behindAnother} ELSE ?4 END, ?4
-       FROM certificates c WHERE c.id = ?1 AND c.policy_capture_id IS NULL`,
-    )
-    .bind(work.certId, work.domain, work.page, work.now);
 
 /** A domain's turn to be looked at, as claimed. */
 export interface PolicyTurn {

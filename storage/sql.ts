@@ -12,11 +12,18 @@ export const expression = (sql: string, ...bound: readonly Bound[]): Expression 
 
 const isExpression = (value: Bound | Expression): value is Expression => typeof value === "object" && value !== null;
 
-/** Table and column names are constants of the caller; every value is bound. */
-export const insertInto = (db: D1Database, table: string, row: Readonly<Record<string, Bound | Expression>>): D1PreparedStatement => {
+/** Table and column names are constants of the caller, and so is `returning`, an expression to be answered; every value is bound. */
+export const insertInto = (
+  db: D1Database,
+  table: string,
+  row: Readonly<Record<string, Bound | Expression>>,
+  returning: string | null = null,
+): D1PreparedStatement => {
   const values = Object.values(row);
   const places = values.map((value) => (isExpression(value) ? value.sql : "?")).join(", ");
   return db
-    .prepare(`INSERT INTO ${table} (${Object.keys(row).join(", ")}) VALUES (${places})`)
+    .prepare(
+      `INSERT INTO ${table} (${Object.keys(row).join(", ")}) VALUES (${places})${returning === null ? "" : ` RETURNING ${returning}`}`,
+    )
     .bind(...values.flatMap((value) => (isExpression(value) ? value.bound : [value])));
 };

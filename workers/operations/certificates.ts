@@ -19,10 +19,9 @@ import { ok, refuse, type Result } from "../../core/result.ts";
 import { isoOf, type Instant } from "../../core/time.ts";
 import { businessCountry, capturingClient, type CapturingClient } from "../../storage/accounts.ts";
 import { certificatePage } from "../../storage/certificate-list.ts";
-import { certificateById, insertIssuance, isOutdatedRevision, openedCertificate } from "../../storage/certificates.ts";
+import { certificateById, hasAskedForPolicies, insertIssuance, isOutdatedRevision, openedCertificate } from "../../storage/certificates.ts";
 import { commit } from "../../storage/commit.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../storage/idempotency.ts";
-import { insertPolicyWork } from "../../storage/outbox.ts";
 import { policyText } from "../../storage/policies.ts";
 import { viewTrail } from "../../storage/views.ts";
 import { kindOfError } from "../log.ts";
@@ -123,12 +122,6 @@ const commitIssuance = async (
     comparable.email === null ? null : services.vault.blindIndex("email", comparable.email),
     comparable.phone === null ? null : services.vault.blindIndex("phone", comparable.phone),
   ]);
-  const policyWork = insertPolicyWork(db, {
-    certId: certificate.id,
-    domain: certificate.originDomain,
-    page: withoutQuery(String(certificate.evidence.page_url)),
-    now: certificate.issuedAt,
-  });
   const issuance = await insertIssuance(db, services.vault, issued, {
     revision: business.revision,
     signature: { kid: services.signer.kid, alg: "Ed25519", value: signature },
@@ -136,14 +129,15 @@ const commitIssuance = async (
     emailIndex,
     phoneIndex,
     policiesNotBefore: certificate.issuedAt - lookSharedMs,
+    policyPage: withoutQuery(String(certificate.evidence.page_url)),
   });
-  const rows = [issuance, policyWork];
+  const rows = [issuance];
   if (answerKey !== null) {
     const response = JSON.stringify(receipt);
     rows.push(await insertAnswer(db, services.vault, { ...answerKey, status: 201, response, now: certificate.issuedAt }));
   }
-  const results = await commit({ db, vault: services.vault, ledgerId: services.config.ledger.id }, rows, [issued.fact]);
-  if ((results[1]?.meta.changes ?? 0) > 0) services.afterAnswer(() => relaySoon(services.platform));
+  const [written] = await commit({ db, vault: services.vault, ledgerId: services.config.ledger.id }, rows, [issued.fact]);
+  if (hasAskedForPolicies(written)) services.afterAnswer(() => relaySoon(services.platform));
   if (business.emitsIssued) tellSoon(services, business.id);
   followUpSoon(services);
   return receipt;
