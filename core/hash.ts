@@ -8,7 +8,7 @@ export type Bytes = Uint8Array<ArrayBuffer>;
 // node:crypto's own ways for text lead through its Buffer, which costs as much as hashing a kilobyte, and a certificate has some
 // twenty hashes. So text is encoded here, short text always in the same place: hashing is synchronous and keeps nothing of it.
 const encoder = new TextEncoder();
-const place = new Uint8Array(8_192);
+const place = new Uint8Array(32_768); // ten thousand characters of any kind: the whole JSON of a certificate
 const mostBytesPerUnit = 3; // UTF-8 of one UTF-16 code unit
 
 const bytesOf = (data: string | Uint8Array): Uint8Array => {

@@ -34,8 +34,8 @@ import { firstHome, newSecret } from "../core/ids.ts";
 
 const { values: flags } = parseArgs({
   options: {
-    seconds: { type: "string", default: "6" },
-    rounds: { type: "string", default: "5" },
+    seconds: { type: "string", default: "2" },
+    rounds: { type: "string", default: "7" },
     connections: { type: "string", default: "16" },
     seed: { type: "string" },
     only: { type: "string" },
@@ -75,10 +75,12 @@ interface Series {
   readonly measured: Measured[];
   /** Milliseconds of runtime CPU, one figure for each of `measured`. */
   readonly cpu: number[];
+  /** Likewise, until the runtime had come to rest again: chains, ledger, counters. */
+  readonly afterwards: number[];
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
-const figures = (series: Series): { rps: number; p50: number; p99: number; cpu: number; faults: number } => {
+const figures = (series: Series): { rps: number; p50: number; p99: number; cpu: number; afterwards: number; faults: number } => {
   const requests = sum(series.measured.map((part) => part.requests));
   const latencies = series.measured.flatMap((part) => part.latencies).sort((a, b) => a - b);
   const good = sum(series.measured.map((part) => (part.statuses[200] ?? 0) + (part.statuses[201] ?? 0)));
@@ -87,6 +89,7 @@ const figures = (series: Series): { rps: number; p50: number; p99: number; cpu: 
     p50: percentile(latencies, 0.5),
     p99: percentile(latencies, 0.99),
     cpu: sum(series.cpu) / requests,
+    afterwards: sum(series.afterwards) / requests,
     faults: requests - good,
   };
 };
@@ -112,10 +115,26 @@ const sizeLine = (name: string, path: string): string => {
   return `${name.padEnd(16)} ${bytes.length} B, gzip ${gzipSync(bytes, { level: 9 }).length} B, brotli ${brotliCompressSync(bytes).length} B`;
 };
 
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Ends when the runtime has done what follows its answers, which it gathers for two seconds. */
+const atRest = async (pid: string): Promise<void> => {
+  await pause(2_200);
+  for (let before = cpuMs(pid), tries = 0; tries < 40; tries += 1) {
+    await pause(250);
+    const now = cpuMs(pid);
+    if (now - before <= 20) return;
+    before = now;
+  }
+};
+
 const runSlice = async (series: Series, from: number): Promise<void> => {
   const before = cpuMs(series.pid);
   series.measured.push(await load(series.url, (n) => series.next(from + n), { seconds, connections }));
-  series.cpu.push(cpuMs(series.pid) - before);
+  const answered = cpuMs(series.pid);
+  series.cpu.push(answered - before);
+  await atRest(series.pid);
+  series.afterwards.push(cpuMs(series.pid) - answered);
 };
 
 /**
@@ -181,19 +200,19 @@ interface Setting {
 }
 
 const printRounds = (all: readonly Series[]): void => {
-  console.log(`\n${"".padEnd(38)}     req/s      p50      p99   CPU/req   of floor (rate, CPU)   not 2xx`);
+  console.log(`\n${"".padEnd(38)}     req/s      p50      p99   CPU/req  afterwards   of floor (rate, CPU)   not 2xx`);
   for (const series of all) {
     const own = figures(series);
     const floor = all.find(({ name }) => name === series.floor);
     const beside = floor === undefined ? null : ofFloor(series, floor);
     const ratio = beside === null ? "" : `${beside.rate.toFixed(2)}, ${beside.cpu.toFixed(2)}x`;
     console.log(
-      `${series.name.padEnd(38)} ${own.rps.toFixed(0).padStart(9)} ${own.p50.toFixed(1).padStart(5)} ms ${own.p99.toFixed(1).padStart(5)} ms ${own.cpu.toFixed(2).padStart(6)} ms   ${ratio.padEnd(20)} ${own.faults}`,
+      `${series.name.padEnd(38)} ${own.rps.toFixed(0).padStart(9)} ${own.p50.toFixed(1).padStart(5)} ms ${own.p99.toFixed(1).padStart(5)} ms ${own.cpu.toFixed(2).padStart(6)} ms  +${own.afterwards.toFixed(2).padStart(5)} ms    ${ratio.padEnd(20)} ${own.faults}`,
     );
   }
 };
 
-/** Each slice of a round right after the slices it is compared with. */
+/** Each slice of a round right after the slices it is compared with, and none in the work that another left behind. */
 const runRounds = async (all: readonly Series[]): Promise<void> => {
   for (const series of all) await load(series.url, (n) => series.next(500_000 + n), { seconds: 3, connections }); // warm code paths and caches alike
   let from = 0;
@@ -263,6 +282,7 @@ const measureService = async ({ state, bundledIn, vars, world }: Setting): Promi
     next,
     measured: [],
     cpu: [],
+    afterwards: [],
   });
   const all: Series[] = [
     make("floor: one D1 batch of the same rows", null, onFloor, (n) => ({ ...consentRequest(acme, origin, n), path: "/write" })),
