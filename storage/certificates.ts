@@ -134,14 +134,16 @@ interface CertificateRow {
   retention_until: Instant;
   policy_capture_id: string | null;
   policies: string;
-  anchor: string | null;
+  anchor_event: string | null;
+  anchor_ledger: string;
+  anchor_entry: string;
+  anchor_statement: string;
+  anchor_status: PublishedAnchor["status"];
+  anchor_receipt: string | null;
+  anchored_at: Instant | null;
   withdrawal: string | null;
   revocation_anchor: string | null;
 }
-
-const anchorColumn = (event: "certificate.issued" | "certificate.revoked"): string =>
-  `(SELECT json_array(a.event, a.ledger_id, a.entry_hash, a.statement, a.status, a.receipt, a.anchored_at)
-     FROM anchors a WHERE a.entity_id = c.id AND a.event = '${event}' ORDER BY a.ord LIMIT 1)`;
 
 const publishedColumns = `c.id, c.business_id, c.business_name, c.environment, c.status, p.purpose, d.text AS disclosure_text,
   c.disclosure_hash, c.entities, c.entities_accepted, c.entities_rejected, c.origin_domain, c.issued_at, c.fingerprint,
@@ -150,16 +152,35 @@ const publishedColumns = `c.id, c.business_id, c.business_name, c.environment, c
   (SELECT json_group_array(json_array(s.id, s.kind, s.source_url, s.content_hash, s.captured_at))
      FROM policy_captures q JOIN policy_snapshots s ON s.id IN (q.privacy_id, q.terms_id)
     WHERE q.id = c.policy_capture_id) AS policies,
-  ${anchorColumn("certificate.issued")} AS anchor,
+  a.event AS anchor_event, a.ledger_id AS anchor_ledger, a.entry_hash AS anchor_entry, a.statement AS anchor_statement,
+  a.status AS anchor_status, a.receipt AS anchor_receipt, a.anchored_at,
   ${withdrawalProofColumns} AS withdrawal,
-  CASE c.status WHEN 'revoked' THEN ${anchorColumn("certificate.revoked")} END AS revocation_anchor`;
+  CASE c.status WHEN 'revoked' THEN (
+    SELECT json_array(r.event, r.ledger_id, r.entry_hash, r.statement, r.status, r.receipt, r.anchored_at)
+      FROM anchors r WHERE r.entity_id = c.id AND r.event = 'certificate.revoked' ORDER BY r.ord LIMIT 1) END AS revocation_anchor`;
 
-const publishedFrom = `certificates c JOIN purposes p ON p.id = c.purpose_id JOIN disclosures d ON d.hash = c.disclosure_hash`;
+/** Every certificate has an anchor and few are withdrawn: the first is joined, so that its receipt is not quoted within a quotation. */
+const publishedFrom = `certificates c JOIN purposes p ON p.id = c.purpose_id JOIN disclosures d ON d.hash = c.disclosure_hash
+  LEFT JOIN anchors a ON a.ord = (
+    SELECT i.ord FROM anchors i WHERE i.entity_id = c.id AND i.event = 'certificate.issued' ORDER BY i.ord LIMIT 1)`;
 
 const policiesOf = (json: string): PublishedPolicy[] =>
   (JSON.parse(json) as [string, "privacy" | "terms", string, string, Instant][])
     .map(([id, kind, sourceUrl, contentHash, capturedAt]) => ({ id, kind, sourceUrl, contentHash, capturedAt }))
     .sort((a, b) => (a.kind < b.kind ? -1 : 1));
+
+const issuedAnchor = (row: CertificateRow): PublishedAnchor | null =>
+  row.anchor_event === null
+    ? null
+    : {
+        event: row.anchor_event,
+        ledgerId: row.anchor_ledger,
+        entryHash: row.anchor_entry,
+        statement: row.anchor_statement,
+        status: row.anchor_status,
+        receipt: row.anchor_receipt,
+        anchoredAt: row.anchored_at,
+      };
 
 const anchorOf = (json: string | null): PublishedAnchor | null => {
   if (json === null) return null;
@@ -201,7 +222,7 @@ const fromRow = (row: CertificateRow): PublishedCertificate => ({
   viewCount: row.view_count,
   policiesLooked: row.policy_capture_id !== null,
   policies: policiesOf(row.policies),
-  anchor: anchorOf(row.anchor),
+  anchor: issuedAnchor(row),
   withdrawal: provenWithdrawal(row.withdrawal, anchorOf(row.revocation_anchor)),
 });
 
