@@ -1,6 +1,5 @@
--- An issuance is up to four rows and a fact two, and a statement more in a batch costs as much as several rows: it is parsed, timed,
--- measured and answered for on its own. So each is one insert into a view that holds nothing, and a trigger writes the rows,
--- all or none of them.
+-- An issuance is up to four rows and a fact two, and each statement of a batch is sent, timed, measured and answered for on its own.
+-- So each is one insert into a view that holds nothing, and a trigger writes the rows, all or none of them.
 CREATE VIEW issuances (
   id, business_id, business_revision, business_name, client_id, environment, purpose, purpose_folded, disclosure_hash,
   disclosure_text, entities, entities_accepted, entities_rejected, origin_domain, issued_at, fingerprint, subject_hash,

@@ -11,6 +11,13 @@ const parsed = (text: string | Uint8Array): unknown => {
 };
 const nested = (depth: number, inner = "1"): string => "[".repeat(depth) + inner + "]".repeat(depth);
 
+test("bytes that are not UTF-8 leave nothing behind for the next body", () => {
+  for (const broken of [[0x22, 0xe2, 0x82], [0xff], [0xf0, 0x9f]]) {
+    expect(parseIJson(Uint8Array.from(broken)).ok).toBe(false);
+    expect(parsed('{"a":"€"}')).toEqual({ a: "€" });
+  }
+});
+
 class NotIJson extends Error {}
 
 /** The oracle: slow, obvious, and strict. */

@@ -176,6 +176,15 @@ describe("a consistency proof", () => {
   });
 });
 
+test("a node is made of two hashes and of nothing shorter or longer", () => {
+  const hash = sha256("leaf");
+  expect(nodeHash(sha256, hash, hash)).toEqual(sha256(Uint8Array.of(1, ...hash, ...hash)));
+  for (const wrong of [new Uint8Array(0), hash.subarray(1), new Uint8Array(33)]) {
+    expect(() => nodeHash(sha256, wrong, hash)).toThrow(RangeError);
+    expect(() => nodeHash(sha256, hash, wrong)).toThrow(RangeError);
+  }
+});
+
 test.each(["", "00", "01", "-1", "+1", "1.0", "1e3", " 1", "1 ", "0x1", "٣", "9223372036854775808", "99999999999999999999"])(
   "%j is no count",
   (text) => {

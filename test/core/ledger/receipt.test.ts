@@ -9,6 +9,7 @@ import {
   parseReceipt,
   receiptProofText,
   receiptText,
+  rememberingCheckpoints,
   verifyReceipt,
   type Receipt,
   type ReceiptContext,
@@ -236,4 +237,22 @@ describe("a receipt", () => {
     expect(change(text)).not.toBe(text);
     expect(parseReceipt(change(text))).toBeNull();
   });
+});
+
+test("a checkpoint that is remembered is read once, and anew for other keys", async () => {
+  let verified = 0;
+  const counting = {
+    ...noteCrypto,
+    verifyEd25519: (...signed: Parameters<typeof noteCrypto.verifyEd25519>) => {
+      verified += 1;
+      return noteCrypto.verifyEd25519(...signed);
+    },
+  };
+  const read = rememberingCheckpoints(counting);
+  const others = [{ ...trusted, vkey: vkeyOf(stranger.key) }];
+  for (let times = 0; times < 3; times += 1) {
+    expect(await read(good.signed_root, trust)).toMatchObject({ ok: true });
+    expect(await read(good.signed_root, others)).toEqual({ ok: false, fault: "no_known_signature" });
+  }
+  expect(verified).toBe(1);
 });
