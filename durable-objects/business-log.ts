@@ -4,6 +4,8 @@
 // and found known, and an alarm armed with the events themselves hands them on. What is too old for one object lies in
 // segments (sealed-segments.ts), which are objects of this class too.
 import { DurableObject } from "cloudflare:workers";
+import type { BusinessId } from "../core/ids.ts";
+import type { Database } from "../storage/database.ts";
 import { homesOf } from "../storage/homes.ts";
 import { forgetPlacedEvents, waitingEvents } from "../storage/events.ts";
 import type { StoredEvent } from "../core/events/event.ts";
@@ -117,13 +119,13 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     return this.ctx.storage.sql;
   }
 
-  #businessId(): string {
+  #businessId(): BusinessId {
     const name = keptName(this.#sql);
     if (name === null) throw new Error("log: the object is not named by its business");
-    return name;
+    return name as BusinessId;
   }
 
-  #db(): D1Database {
+  #db(): Database {
     const db = homesOf(this.env).of(this.#businessId());
     if (db === null) throw new Error("log: the business has no home");
     return db;

@@ -1,8 +1,13 @@
 // Businesses as the other operations need them: what a client id or an API key opens. One query each.
+import { eq, exists, isNull } from "drizzle-orm";
 import type { BusinessStatus, Environment, Plan } from "../core/access/entitlement.ts";
 import type { VerifiedDomain } from "../core/access/origins.ts";
 import type { AuditChain } from "../core/facts.ts";
 import type { BusinessId, ClientId } from "../core/ids.ts";
+import type { Database } from "./database.ts";
+import { prepared } from "./prepared.ts";
+import { apiKeys, businesses, clients, domains } from "./schema.ts";
+import { allOf, jsonRows, query } from "./sql.ts";
 
 /** An account as issuing needs it. Two readings with equal revision are equal in everything here. */
 export interface CapturingClient {
@@ -20,50 +25,37 @@ export interface CapturingClient {
   readonly revision: number;
 }
 
-interface CapturingClientRow {
-  id: string;
-  name: string;
-  status: BusinessStatus;
-  plan: Plan;
-  country: string;
-  environment: Environment;
-  audit_chain: string;
-  audit_shard: number;
-  retention_years: number;
-  emit_certificate_issued: number;
-  revision: number;
-  domains: string;
-}
+/** For selections from businesses. */
+export const chainOfBusiness = { tag: businesses.auditChain, shard: businesses.auditShard };
+
+const isVerified = allOf(eq(domains.businessId, businesses.id), eq(domains.status, "verified"));
+
+/** Sub-select for a query over businesses. A CHECK gives every verified domain its method. */
+export const verifiedDomains = jsonRows({ id: domains.id, domain: domains.domain, method: domains.method }, (rows) =>
+  query.select({ rows }).from(domains).where(isVerified),
+);
 
 /** Everything POST /v1/consent decides on, in one query. Null for an unknown client. */
-export const capturingClient = async (db: D1Database, clientId: ClientId): Promise<CapturingClient | null> => {
+export const capturingClient = async (db: Database, clientId: ClientId): Promise<CapturingClient | null> => {
   const row = await db
-    .prepare(
-      `SELECT b.id, b.name, b.status, b.plan, b.country, c.environment, b.audit_chain, b.audit_shard, b.retention_years, b.emit_certificate_issued, b.revision,
-         (SELECT json_group_array(json_array(d.id, d.domain, d.method)) FROM domains d
-           WHERE d.business_id = b.id AND d.status = 'verified') AS domains
-       FROM clients c JOIN businesses b ON b.id = c.business_id WHERE c.id = ?`,
-    )
-    .bind(clientId)
-    .first<CapturingClientRow>();
-  if (row === null) return null;
-  return {
-    id: row.id as BusinessId,
-    name: row.name,
-    status: row.status,
-    plan: row.plan,
-    country: row.country,
-    environment: row.environment,
-    domains: (JSON.parse(row.domains) as [string, string, VerifiedDomain["method"]][]).map(([id, domain, method]) => ({
-      id,
-      domain,
-      method,
-    })),
-    chain: { tag: row.audit_chain, shard: row.audit_shard },
-    retentionYears: row.retention_years,
-    emitsIssued: row.emit_certificate_issued === 1,
-    revision: row.revision,
-  };
+    .select({
+      id: businesses.id,
+      name: businesses.name,
+      status: businesses.status,
+      plan: businesses.plan,
+      country: businesses.country,
+      environment: clients.environment,
+      domains: verifiedDomains,
+      chain: chainOfBusiness,
+      retentionYears: businesses.retentionYears,
+      emitsIssued: businesses.emitCertificateIssued,
+      revision: businesses.revision,
+    })
+    .from(clients)
+    .innerJoin(businesses, eq(businesses.id, clients.businessId))
+    .where(eq(clients.id, clientId))
+    .get();
+  return row === undefined ? null : { ...row, domains: row.domains as readonly VerifiedDomain[] };
 };
 
 export interface KeyHolder {
@@ -78,66 +70,56 @@ export interface KeyHolder {
   };
 }
 
+const holderByHash = prepared<{ keyHash: string }>()((db, { keyHash }) =>
+  db
+    .select({
+      keyId: apiKeys.id,
+      environment: apiKeys.environment,
+      business: { id: businesses.id, name: businesses.name, status: businesses.status, country: businesses.country },
+      chain: chainOfBusiness,
+    })
+    .from(apiKeys)
+    .innerJoin(businesses, eq(businesses.id, apiKeys.businessId))
+    .where(allOf(eq(apiKeys.keyHash, keyHash), isNull(apiKeys.revokedAt)))
+    .prepare(),
+);
+
 /** The holder of a live API key, by the SHA-256 of the key. Unknown and revoked keys take the same path to null. */
-export const keyHolder = async (db: D1Database, keyHash: string): Promise<KeyHolder | null> => {
-  const row = await db
-    .prepare(
-      `SELECT k.id AS key_id, k.environment, b.id, b.name, b.status, b.country, b.audit_chain, b.audit_shard
-       FROM api_keys k JOIN businesses b ON b.id = k.business_id
-       WHERE k.key_hash = ? AND k.revoked_at IS NULL`,
-    )
-    .bind(keyHash)
-    .first<{
-      key_id: string;
-      environment: Environment;
-      id: string;
-      name: string;
-      status: BusinessStatus;
-      country: string;
-      audit_chain: string;
-      audit_shard: number;
-    }>();
-  if (row === null) return null;
-  return {
-    keyId: row.key_id,
-    environment: row.environment,
-    business: {
-      id: row.id as BusinessId,
-      name: row.name,
-      status: row.status,
-      country: row.country,
-      chain: { tag: row.audit_chain, shard: row.audit_shard },
-    },
-  };
+export const keyHolder = async (db: Database, keyHash: string): Promise<KeyHolder | null> => {
+  const row = await holderByHash(db, { keyHash }).get();
+  if (row === undefined) return null;
+  const { business, chain, ...key } = row;
+  return { ...key, business: { ...business, chain } };
 };
 
 /** How a business names itself to courts and letters. */
 export const businessIdentity = async (
-  db: D1Database,
+  db: Database,
   businessId: BusinessId,
-): Promise<{ readonly legalName: string | null; readonly mailingAddress: string | null; readonly contact: string | null }> => {
-  const row = await db
-    .prepare("SELECT legal_name, mailing_address, contact_email FROM businesses WHERE id = ?")
-    .bind(businessId)
-    .first<{ legal_name: string | null; mailing_address: string | null; contact_email: string | null }>();
-  return { legalName: row?.legal_name ?? null, mailingAddress: row?.mailing_address ?? null, contact: row?.contact_email ?? null };
-};
+): Promise<{ readonly legalName: string | null; readonly mailingAddress: string | null; readonly contact: string | null }> =>
+  (await db
+    .select({ legalName: businesses.legalName, mailingAddress: businesses.mailingAddress, contact: businesses.contactEmail })
+    .from(businesses)
+    .where(eq(businesses.id, businessId))
+    .get()) ?? { legalName: null, mailingAddress: null, contact: null };
 
 /** ISO 3166-1 alpha-2; null for a business that is not here. */
-export const businessCountry = (db: D1Database, businessId: BusinessId): Promise<string | null> =>
-  db.prepare("SELECT country FROM businesses WHERE id = ?").bind(businessId).first<string>("country");
+export const businessCountry = async (db: Database, businessId: BusinessId): Promise<string | null> => {
+  const row = await db.select({ country: businesses.country }).from(businesses).where(eq(businesses.id, businessId)).get();
+  return row?.country ?? null;
+};
 
 /** The names a certificate may call a business by, and whether it has proved any domain. */
 export const businessNames = async (
-  db: D1Database,
+  db: Database,
   businessId: BusinessId,
-): Promise<{ readonly name: string; readonly legalName: string | null; readonly hasVerifiedDomain: boolean } | null> => {
-  const row = await db
-    .prepare(
-      `SELECT b.name, b.legal_name, EXISTS (SELECT 1 FROM domains d WHERE d.business_id = b.id AND d.status = 'verified') AS proved
-       FROM businesses b WHERE b.id = ?`,
-    )
-    .bind(businessId)
-    .first<{ name: string; legal_name: string | null; proved: number }>();
-  return row === null ? null : { name: row.name, legalName: row.legal_name, hasVerifiedDomain: row.proved === 1 };
-};
+): Promise<{ readonly name: string; readonly legalName: string | null; readonly hasVerifiedDomain: boolean } | null> =>
+  (await db
+    .select({
+      name: businesses.name,
+      legalName: businesses.legalName,
+      hasVerifiedDomain: exists(query.select().from(domains).where(isVerified)).mapWith(Boolean),
+    })
+    .from(businesses)
+    .where(eq(businesses.id, businessId))
+    .get()) ?? null;

@@ -1,6 +1,11 @@
 // The audit outbox of a home: entries written with the change they tell of, on their way into the audit chains.
+import { eq, gt, inArray, isNull, notInArray } from "drizzle-orm";
 import type { CommittedPayload, WaitingEntry } from "../core/audit/trail.ts";
+import type { FactType } from "../core/facts.ts";
 import { isoOf, type Instant } from "../core/time.ts";
+import { onPrimary, type Database } from "./database.ts";
+import { auditOutbox } from "./schema.ts";
+import { allOf, listed } from "./sql.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
 
 export interface UndrainedRow {
@@ -14,24 +19,24 @@ export interface UndrainedRow {
   readonly payloadHash: string;
 }
 
+const { ord, id, chain, type, entityType, entityId, at, payloadHash, payloadSealed, drainedAt } = auditOutbox;
+
 /** Oldest first, from behind `afterOrd` on; read from the primary, so that what was just committed is seen. */
-export const undrainedRows = async (db: D1Database, shard: number, afterOrd: number, most: number): Promise<UndrainedRow[]> => {
-  const { results } = await db
-    .withSession("first-primary")
-    .prepare(
-      `SELECT ord, id, chain, type, entity_type AS entityType, entity_id AS entityId, at, payload_hash AS payloadHash
-       FROM audit_outbox WHERE shard = ? AND drained_at IS NULL AND ord > ? ORDER BY ord LIMIT ?`,
-    )
-    .bind(shard, afterOrd, most)
-    .all<UndrainedRow & Record<string, unknown>>();
-  return results;
-};
+export const undrainedRows = (db: Database, shard: number, afterOrd: number, most: number): Promise<UndrainedRow[]> =>
+  onPrimary(db)
+    .select({ ord, id, chain, type, entityType, entityId, at, payloadHash })
+    .from(auditOutbox)
+    .where(allOf(eq(auditOutbox.shard, shard), isNull(drainedAt), gt(ord, afterOrd)))
+    .orderBy(ord)
+    .limit(most)
+    .all();
 
 /** Marks rows that their chains hold. The first mark stays. */
-export const markDrained = (db: D1Database, ords: readonly number[], now: Instant): D1PreparedStatement =>
+export const markDrained = (db: Database, ords: readonly number[], now: Instant) =>
   db
-    .prepare("UPDATE audit_outbox SET drained_at = ? WHERE drained_at IS NULL AND ord IN (SELECT value FROM json_each(?))")
-    .bind(now, JSON.stringify(ords));
+    .update(auditOutbox)
+    .set({ drainedAt: now })
+    .where(allOf(isNull(drainedAt), inArray(ord, listed(ords))));
 
 /** Where the salt and the payload of an entry are sealed. */
 export const payloadPlace = (id: string, chainTag: string): SealedPlace => ({
@@ -49,27 +54,28 @@ export interface CommittedEntry {
   readonly committed: CommittedPayload | null;
 }
 
+const looks: FactType[] = ["certificate.subject_read", "evidence_pack.exported"];
+
 /**
  * What happened to a certificate, oldest first. Who only looked at it is left out: that is the business's own record, and every
  * look would make the evidence another one.
  */
 export const certificateEntries = async (
-  db: D1Database,
+  db: Database,
   vault: Vault,
   asked: { readonly certId: string; readonly chainTag: string; readonly most: number },
 ): Promise<CommittedEntry[]> => {
-  const { results } = await db
-    .prepare(
-      `SELECT id, payload_sealed, drained_at FROM audit_outbox
-       WHERE entity_id = ? AND chain = ? AND type NOT IN ('certificate.subject_read', 'evidence_pack.exported') ORDER BY ord LIMIT ?`,
-    )
-    .bind(asked.certId, asked.chainTag, asked.most)
-    .all<{ id: string; payload_sealed: string | null; drained_at: Instant | null }>();
+  const rows = await db
+    .select({ id, payloadSealed, drainedAt })
+    .from(auditOutbox)
+    .where(allOf(eq(entityId, asked.certId), eq(chain, asked.chainTag), notInArray(type, looks)))
+    .orderBy(ord)
+    .limit(asked.most);
   return Promise.all(
-    results.map(async ({ id, payload_sealed, drained_at }) => ({
-      id,
-      drained: drained_at !== null,
-      committed: await openedPayload(vault, asked.chainTag, id, payload_sealed),
+    rows.map(async (row) => ({
+      id: row.id,
+      drained: row.drainedAt !== null,
+      committed: await openedPayload(vault, asked.chainTag, row.id, row.payloadSealed),
     })),
   );
 };
@@ -82,33 +88,30 @@ const openedPayload = async (vault: Vault, chainTag: string, id: string, sealed:
 
 /** What these rows of a chain committed to, by row; null once erased. */
 export const committedPayloads = async (
-  db: D1Database,
+  db: Database,
   vault: Vault,
   chainTag: string,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, CommittedPayload | null>> => {
-  const { results } = await db
-    .prepare("SELECT id, payload_sealed FROM audit_outbox WHERE chain = ? AND id IN (SELECT value FROM json_each(?))")
-    .bind(chainTag, JSON.stringify(ids))
-    .all<{ id: string; payload_sealed: string | null }>();
+  const rows = await db
+    .select({ id, payloadSealed })
+    .from(auditOutbox)
+    .where(allOf(eq(chain, chainTag), inArray(id, listed(ids))));
   return new Map(
-    await Promise.all(
-      results.map(async ({ id, payload_sealed }) => [id, await openedPayload(vault, chainTag, id, payload_sealed)] as const),
-    ),
+    await Promise.all(rows.map(async (row) => [row.id, await openedPayload(vault, chainTag, row.id, row.payloadSealed)] as const)),
   );
 };
 
 /** Rows of a chain that its log has not taken yet, oldest first. */
 export const waitingEntries = async (
-  db: D1Database,
+  db: Database,
   asked: { readonly shard: number; readonly chainTag: string; readonly most: number },
 ): Promise<WaitingEntry[]> => {
-  const { results } = await db
-    .prepare(
-      `SELECT type, entity_type, entity_id, at FROM audit_outbox
-       WHERE shard = ? AND drained_at IS NULL AND chain = ? ORDER BY ord LIMIT ?`,
-    )
-    .bind(asked.shard, asked.chainTag, asked.most)
-    .all<{ type: string; entity_type: string; entity_id: string; at: Instant }>();
-  return results.map((row) => ({ ...row, at: isoOf(row.at) }));
+  const rows = await db
+    .select({ type, entity_type: entityType, entity_id: entityId, at })
+    .from(auditOutbox)
+    .where(allOf(eq(auditOutbox.shard, asked.shard), isNull(drainedAt), eq(chain, asked.chainTag)))
+    .orderBy(ord)
+    .limit(asked.most);
+  return rows.map((row) => ({ ...row, at: isoOf(row.at) }));
 };

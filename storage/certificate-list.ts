@@ -1,13 +1,17 @@
 // The list of a business's certificates: one page and the exact total, at a cost that does not grow with the number of
 // certificates. Totals come from the counters kept per purpose, and a search by purpose first finds the purposes (few,
 // and they repeat) and then takes the newest certificates of each from its index.
+import { and, count, desc, eq, gte, inArray, lte, sql } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { CertificateStatus } from "../core/certificates/certificate.ts";
 import type { ListedCertificate } from "../core/certificates/views.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { foldedPurpose } from "./certificates.ts";
-import { publishedWithdrawal, withdrawalColumns } from "./withdrawals.ts";
+import { batch, type Database } from "./database.ts";
+import { certificates, purposes } from "./schema.ts";
+import { query } from "./sql.ts";
+import { withdrawalField } from "./withdrawals.ts";
 
 export interface ListFilter {
   readonly status: CertificateStatus | null;
@@ -21,68 +25,41 @@ export interface ListFilter {
   readonly to: Instant | null;
 }
 
-interface ListRow {
-  id: string;
-  status: CertificateStatus;
-  fingerprint: string;
-  issued_at: Instant;
-  purpose: string;
-  origin_domain: string;
-  entities: string;
-  entities_accepted: string | null;
-  entities_rejected: string | null;
-  subject_masked: string;
-  view_count: number;
-  environment: Environment;
-  withdrawal: string | null;
-}
+const given = <T, R>(value: T | null, condition: (value: T) => R): R | undefined => (value === null ? undefined : condition(value));
 
-type Bound = string | number;
-interface Condition {
-  readonly sql: string;
-  readonly bound: readonly Bound[];
-}
+/** Everything but the purpose: that one decides which index is walked. Undefined where nothing but the status is asked. */
+const narrowedBy = (filter: ListFilter) =>
+  and(
+    given(filter.emailIndex, (index) => eq(certificates.emailIndex, index)),
+    given(filter.phoneIndex, (index) => eq(certificates.phoneIndex, index)),
+    given(filter.originDomain, (domain) => eq(certificates.originDomain, domain)),
+    given(filter.entity, (entity) => sql`exists (select 1 from json_each(${certificates.entities}) where value = ${entity})`),
+    given(filter.from, (from) => gte(certificates.issuedAt, from)),
+    given(filter.to, (to) => lte(certificates.issuedAt, to)),
+  );
 
-const when = (value: Bound | null, sql: string): Condition[] => (value === null ? [] : [{ sql, bound: [value] }]);
+const fields = {
+  id: certificates.id,
+  status: certificates.status,
+  fingerprint: certificates.fingerprint,
+  issuedAt: certificates.issuedAt,
+  purpose: purposes.purpose,
+  originDomain: certificates.originDomain,
+  entities: certificates.entities,
+  accepted: certificates.entitiesAccepted,
+  rejected: certificates.entitiesRejected,
+  subjectMasked: certificates.subjectMasked,
+  viewCount: certificates.viewCount,
+  environment: certificates.environment,
+  withdrawal: withdrawalField,
+};
 
-/** Everything but the purpose: that one decides which index is walked. */
-const conditionsOf = (filter: ListFilter): Condition[] => [
-  ...when(filter.status, "c.status = ?"),
-  ...when(filter.emailIndex, "c.email_index = ?"),
-  ...when(filter.phoneIndex, "c.phone_index = ?"),
-  ...when(filter.originDomain, "c.origin_domain = ?"),
-  ...when(filter.entity, "EXISTS (SELECT 1 FROM json_each(c.entities) WHERE value = ?)"),
-  ...when(filter.from, "c.issued_at >= ?"),
-  ...when(filter.to, "c.issued_at <= ?"),
-];
-
-const and = (conditions: readonly Condition[]): string => conditions.map(({ sql }) => ` AND ${sql}`).join("");
-const boundOf = (conditions: readonly Condition[]): Bound[] => conditions.flatMap(({ bound }) => bound);
-
-const columns = `c.id, c.status, c.fingerprint, c.issued_at, p.purpose, c.origin_domain, c.entities, c.entities_accepted,
-  c.entities_rejected, c.subject_masked, c.view_count, c.environment, ${withdrawalColumns} AS withdrawal`;
-
-const fromRow = (row: ListRow): ListedCertificate => ({
-  id: row.id,
-  status: row.status,
-  fingerprint: row.fingerprint,
-  issuedAt: row.issued_at,
-  purpose: row.purpose,
-  originDomain: row.origin_domain,
-  entities: JSON.parse(row.entities) as string[],
-  answered:
-    row.entities_accepted === null
-      ? null
-      : { accepted: JSON.parse(row.entities_accepted) as string[], rejected: JSON.parse(row.entities_rejected as string) as string[] },
-  subjectMasked: JSON.parse(row.subject_masked) as Record<string, string>,
-  viewCount: row.view_count,
-  environment: row.environment,
-  withdrawal: publishedWithdrawal(row.withdrawal),
-});
+const newestFirst = [desc(certificates.issuedAt), desc(certificates.ord)];
+const ofPurpose = eq(certificates.purposeId, purposes.id);
 
 /** Newest first. One round trip: the page and the total are one batch. */
 export const certificatePage = async (
-  db: D1Database,
+  db: Database,
   asked: {
     readonly businessId: BusinessId;
     readonly environment: Environment;
@@ -91,50 +68,49 @@ export const certificatePage = async (
     readonly perPage: number;
   },
 ): Promise<{ readonly certificates: readonly ListedCertificate[]; readonly total: number }> => {
-  const { filter } = asked;
-  const conditions = conditionsOf(filter);
-  const owner: Bound[] = [asked.businessId, asked.environment];
-  const offset = (asked.page - 1) * asked.perPage;
-  const part = filter.purposePart === null ? null : foldedPurpose(filter.purposePart);
+  const { filter, businessId, environment, perPage } = asked;
+  const narrowed = narrowedBy(filter);
+  const conditions = and(
+    given(filter.status, (status) => eq(certificates.status, status)),
+    narrowed,
+  );
+  const offset = (asked.page - 1) * perPage;
   // instr, not LIKE: LIKE refuses patterns over 50 bytes and would give % and _ a meaning
-  const matching = part === null ? "" : " AND instr(p.purpose_folded, ?) > 0";
-  const matchingBound: Bound[] = part === null ? [] : [part];
+  const matching = given(filter.purposePart, (part) => sql`instr(${purposes.purposeFolded}, ${foldedPurpose(part)}) > 0`);
+  const own = and(eq(certificates.businessId, businessId), eq(certificates.environment, environment), conditions, matching);
+  const ownPurposes = and(eq(purposes.businessId, businessId), eq(purposes.environment, environment), matching);
 
-  const page =
-    part === null || filter.emailIndex !== null || filter.phoneIndex !== null
+  const newestOfPurpose = query
+    .select({ ord: certificates.ord })
+    .from(certificates)
+    .where(and(ofPurpose, conditions))
+    .orderBy(...newestFirst)
+    .limit(offset + perPage);
+  const walksPurposes = matching !== undefined && filter.emailIndex === null && filter.phoneIndex === null;
+  const joined = walksPurposes
+    ? // The newest page of every matching purpose, from its index; the answer is the newest page of all of these.
+      db.select(fields).from(purposes).innerJoin(certificates, inArray(certificates.ord, newestOfPurpose)).where(ownPurposes)
+    : db.select(fields).from(certificates).innerJoin(purposes, ofPurpose).where(own);
+  const page = joined
+    .orderBy(...newestFirst)
+    .limit(perPage)
+    .offset(offset);
+
+  const counter = filter.status === null ? sql`${purposes.active} + ${purposes.revoked}` : purposes[filter.status];
+  const total =
+    narrowed === undefined
       ? db
-          .prepare(
-            `SELECT ${columns} FROM certificates c JOIN purposes p ON p.id = c.purpose_id
-             WHERE c.business_id = ? AND c.environment = ?${and(conditions)}${matching}
-             ORDER BY c.issued_at DESC, c.ord DESC LIMIT ? OFFSET ?`,
-          )
-          .bind(...owner, ...boundOf(conditions), ...matchingBound, asked.perPage, offset)
-      : db
-          .prepare(
-            // The newest page of every matching purpose, from its index; the answer is the newest page of all of these.
-            `SELECT ${columns} FROM purposes p JOIN certificates c ON c.ord IN (
-               SELECT c.ord FROM certificates c WHERE c.purpose_id = p.id${and(conditions)}
-               ORDER BY c.issued_at DESC, c.ord DESC LIMIT ?)
-             WHERE p.business_id = ? AND p.environment = ?${matching}
-             ORDER BY c.issued_at DESC, c.ord DESC LIMIT ? OFFSET ?`,
-          )
-          .bind(...boundOf(conditions), offset + asked.perPage, ...owner, ...matchingBound, asked.perPage, offset);
+          .select({ total: sql<number>`coalesce(sum(${counter}), 0)` })
+          .from(purposes)
+          .where(ownPurposes)
+      : db.select({ total: count() }).from(certificates).innerJoin(purposes, ofPurpose).where(own);
 
-  const countersSuffice = conditions.every(({ sql }) => sql === "c.status = ?");
-  const total = countersSuffice
-    ? db
-        .prepare(
-          `SELECT COALESCE(SUM(${filter.status === null ? "p.active + p.revoked" : filter.status === "active" ? "p.active" : "p.revoked"}), 0) AS total
-           FROM purposes p WHERE p.business_id = ? AND p.environment = ?${matching}`,
-        )
-        .bind(...owner, ...matchingBound)
-    : db
-        .prepare(
-          `SELECT COUNT(*) AS total FROM certificates c JOIN purposes p ON p.id = c.purpose_id
-           WHERE c.business_id = ? AND c.environment = ?${and(conditions)}${matching}`,
-        )
-        .bind(...owner, ...boundOf(conditions), ...matchingBound);
-
-  const [rows, totals] = (await db.batch([page, total])) as [D1Result<ListRow>, D1Result<{ total: number }>];
-  return { certificates: rows.results.map(fromRow), total: totals.results[0]?.total ?? 0 };
+  const [rows, [counted]] = await batch(db, [page, total]);
+  return {
+    certificates: rows.map(({ accepted, rejected, ...row }) => ({
+      ...row,
+      answered: accepted === null || rejected === null ? null : { accepted, rejected },
+    })),
+    total: counted?.total ?? 0,
+  };
 };

@@ -1,22 +1,34 @@
 // Certificates: the rows an issuance writes, and the reads behind verify, list and detail. Each read is one query.
+import { eq, isNotNull, isNull, or, sql } from "drizzle-orm";
+import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
-import type { CertificateStatus } from "../core/certificates/certificate.ts";
 import type { Issued } from "../core/certificates/issue.ts";
-import type {
-  IssuerSignature,
-  OpenedCertificate,
-  PublishedAnchor,
-  PublishedCertificate,
-  PublishedPolicy,
-} from "../core/certificates/published.ts";
+import type { IssuerSignature, OpenedCertificate, PublishedCertificate } from "../core/certificates/published.ts";
 import { maskedSubject } from "../core/certificates/subject.ts";
 import { base64UrlOf, bytesOfBase64Url } from "../core/bytes.ts";
 import { canonicalJson, type Json } from "../core/canonical-json.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
+import type { AnchoredEvent } from "../core/ledger/statement.ts";
 import type { Instant } from "../core/time.ts";
-import { insertInto } from "./sql.ts";
+import { chainOfBusiness } from "./accounts.ts";
+import { batch, type Database, type Statement } from "./database.ts";
+import {
+  anchors,
+  auditOutbox,
+  businesses,
+  ceaseAcknowledgements,
+  certificates,
+  disclosures,
+  issuances,
+  policyCaptures,
+  policySnapshots,
+  purposes,
+  withdrawals,
+} from "./schema.ts";
+import { prepared } from "./prepared.ts";
+import { allOf, jsonRow, jsonRows, named, query } from "./sql.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
-import { openedWithdrawal, provenWithdrawal, withdrawalProofColumns, type SealedWithdrawalRow } from "./withdrawals.ts";
+import { openedWithdrawal, provenWithdrawalField } from "./withdrawals.ts";
 
 const place = (certId: string, businessId: string, field: "subject" | "evidence"): SealedPlace => ({
   table: "certificates",
@@ -32,23 +44,30 @@ export const isOutdatedRevision = (error: unknown): boolean =>
 /** Case-insensitive search compares this form; SQLite's own lower() knows ASCII only. */
 export const foldedPurpose = (purpose: string): string => purpose.normalize("NFC").toLowerCase();
 
-/**
- * Says of an issuance whether it asks for a look at the policies. A hint: read inside the insert, which SQLite promises to nobody,
- * so what is asked for is done within a minute whatever this says.
- */
-const asksForPolicies = "(SELECT c.policy_capture_id IS NULL FROM certificates c WHERE c.id = issuances.id) AS asks";
+const asksForPolicies = query
+  .select({ asks: isNull(certificates.policyCaptureId) })
+  .from(certificates)
+  .where(eq(certificates.id, issuances.id));
 
-export const hasAskedForPolicies = (issuance: D1Result | undefined): boolean =>
-  (issuance?.results[0] as { asks?: number } | undefined)?.asks === 1;
+const insertedIssuance = prepared<typeof issuances.$inferSelect>()((db, row) =>
+  db
+    .insert(issuances)
+    .values(row)
+    .returning({ asksForPolicies: sql<number>`${asksForPolicies}`.mapWith(Boolean) })
+    .prepare(),
+);
 
 /**
  * The rows of an issuance: the certificate, its purpose and disclosure where they are new, and a request for a look at the
- * origin's policies where there is no fresh one to share (0010_issuances.sql). The certificate's business_id is looked up inside the insert under the revision that was decided on: if the account, a domain or
- * a client changed since, it is NULL, the NOT NULL fails, and the whole batch is undone. So no certificate is ever committed
- * after the change that forbids it, and the account may be remembered between requests for as long as one likes.
+ * origin's policies where there is no fresh one to share (0010_issuances.sql). The certificate's business_id is looked up inside
+ * the insert under the revision that was decided on: if the account, a domain or a client changed since, it is NULL, the NOT
+ * NULL fails, and the whole batch is undone. So no certificate is ever committed after the change that forbids it, and the
+ * account may be remembered between requests for as long as one likes.
+ * Answers whether it asks for a look. A hint: read inside the insert, which SQLite promises to nobody, so what is asked for is
+ * done within a minute whatever this says.
  */
 export const insertIssuance = async (
-  db: D1Database,
+  db: Database,
   vault: Vault,
   issued: Issued,
   stored: {
@@ -62,243 +81,202 @@ export const insertIssuance = async (
     /** Where to begin looking: the form's page without query and fragment, for an outbox holds no personal data. */
     readonly policyPage: string;
   },
-): Promise<D1PreparedStatement> => {
+) => {
   const { certificate } = issued;
   const { id, business } = certificate;
-  const { answered } = certificate.recipients;
+  const { entities, answered } = certificate.recipients;
   const subject = canonicalJson({ root_salt: base64UrlOf(certificate.rootSalt), fields: [...certificate.fields] });
   const [subjectSealed, evidenceSealed] = await Promise.all([
     vault.seal(place(id, business.id, "subject"), subject),
     vault.seal(place(id, business.id, "evidence"), certificate.evidenceText),
   ]);
-  const row = {
+  const insert = insertedIssuance(db, {
     id,
-    business_id: business.id,
-    business_revision: stored.revision,
-    business_name: business.name,
-    client_id: certificate.clientId,
+    businessId: business.id,
+    businessRevision: stored.revision,
+    businessName: business.name,
+    clientId: certificate.clientId,
     environment: certificate.environment,
     purpose: certificate.purpose,
-    purpose_folded: foldedPurpose(certificate.purpose),
-    disclosure_hash: certificate.disclosureHash,
-    disclosure_text: certificate.disclosureText,
-    entities: JSON.stringify(certificate.recipients.entities),
-    entities_accepted: answered === undefined ? null : JSON.stringify(answered.accepted),
-    entities_rejected: answered === undefined ? null : JSON.stringify(answered.rejected),
-    origin_domain: certificate.originDomain,
-    issued_at: certificate.issuedAt,
+    purposeFolded: foldedPurpose(certificate.purpose),
+    disclosureHash: certificate.disclosureHash,
+    disclosureText: certificate.disclosureText,
+    entities,
+    entitiesAccepted: answered?.accepted ?? null,
+    entitiesRejected: answered?.rejected ?? null,
+    originDomain: certificate.originDomain,
+    issuedAt: certificate.issuedAt,
     fingerprint: certificate.fingerprint,
-    subject_hash: certificate.subjectHash,
-    subject_masked: JSON.stringify(maskedSubject(certificate.fields)),
-    subject_sealed: subjectSealed,
-    email_index: stored.emailIndex,
-    phone_index: stored.phoneIndex,
-    evidence_sealed: evidenceSealed,
-    evidence_hash: certificate.evidenceHash,
-    gpc: certificate.circumstances.gpc ? 1 : 0,
-    captured_via: certificate.circumstances.capturedVia,
+    subjectHash: certificate.subjectHash,
+    subjectMasked: maskedSubject(certificate.fields),
+    subjectSealed,
+    emailIndex: stored.emailIndex,
+    phoneIndex: stored.phoneIndex,
+    evidenceSealed,
+    evidenceHash: certificate.evidenceHash,
+    gpc: certificate.circumstances.gpc,
+    capturedVia: certificate.circumstances.capturedVia,
     signature: stored.signature.value,
-    signature_kid: stored.signature.kid,
-    manage_token_hash: stored.manageTokenHash,
-    policies_not_before: stored.policiesNotBefore,
-    policy_page: stored.policyPage,
-    retention_until: certificate.retentionUntil,
-  };
-  return insertInto(db, "issuances", row, asksForPolicies);
+    signatureKid: stored.signature.kid,
+    manageTokenHash: stored.manageTokenHash,
+    policiesNotBefore: stored.policiesNotBefore,
+    policyPage: stored.policyPage,
+    retentionUntil: certificate.retentionUntil,
+  });
+  return [insert] as const;
 };
 
-interface CertificateRow {
-  id: string;
-  business_id: string;
-  business_name: string;
-  environment: Environment;
-  status: CertificateStatus;
-  purpose: string;
-  disclosure_text: string;
-  disclosure_hash: string;
-  entities: string;
-  entities_accepted: string | null;
-  entities_rejected: string | null;
-  origin_domain: string;
-  issued_at: Instant;
-  fingerprint: string;
-  subject_hash: string;
-  subject_masked: string;
-  subject_erased_at: Instant | null;
-  evidence_hash: string;
-  gpc: number;
-  captured_via: "browser" | "server";
-  signature: string;
-  signature_kid: string;
-  view_count: number;
-  retention_until: Instant;
-  policy_capture_id: string | null;
-  policies: string;
-  anchor_event: string | null;
-  anchor_ledger: string;
-  anchor_entry: string;
-  anchor_statement: string;
-  anchor_status: PublishedAnchor["status"];
-  anchor_receipt: string | null;
-  anchored_at: Instant | null;
-  withdrawal: string | null;
-  revocation_anchor: string | null;
-}
+const firstAnchor = (event: AnchoredEvent, fields: SelectedFields) =>
+  query
+    .select(fields)
+    .from(anchors)
+    .where(allOf(eq(anchors.entityId, certificates.id), eq(anchors.event, event)).inlineParams())
+    .orderBy(anchors.ord)
+    .limit(1);
+const { event, ledgerId, entryHash, statement, status, receipt, anchoredAt } = anchors;
+const anchorFields = { event, ledgerId, entryHash, statement, status, receipt, anchoredAt };
 
-const publishedColumns = `c.id, c.business_id, c.business_name, c.environment, c.status, p.purpose, d.text AS disclosure_text,
-  c.disclosure_hash, c.entities, c.entities_accepted, c.entities_rejected, c.origin_domain, c.issued_at, c.fingerprint,
-  c.subject_hash, c.subject_masked, c.subject_erased_at, c.evidence_hash, c.gpc, c.captured_via, c.signature, c.signature_kid,
-  c.view_count, c.retention_until, c.policy_capture_id,
-  (SELECT json_group_array(json_array(s.id, s.kind, s.source_url, s.content_hash, s.captured_at))
-     FROM policy_captures q JOIN policy_snapshots s ON s.id IN (q.privacy_id, q.terms_id)
-    WHERE q.id = c.policy_capture_id) AS policies,
-  a.event AS anchor_event, a.ledger_id AS anchor_ledger, a.entry_hash AS anchor_entry, a.statement AS anchor_statement,
-  a.status AS anchor_status, a.receipt AS anchor_receipt, a.anchored_at,
-  ${withdrawalProofColumns} AS withdrawal,
-  CASE c.status WHEN 'revoked' THEN (
-    SELECT json_array(r.event, r.ledger_id, r.entry_hash, r.statement, r.status, r.receipt, r.anchored_at)
-      FROM anchors r WHERE r.entity_id = c.id AND r.event = 'certificate.revoked' ORDER BY r.ord LIMIT 1) END AS revocation_anchor`;
+const { id, kind, sourceUrl, contentHash, capturedAt } = policySnapshots;
+const policies = jsonRows({ id, kind, sourceUrl, contentHash, capturedAt }, (rows) =>
+  query
+    .select({ rows })
+    .from(policyCaptures)
+    .innerJoin(policySnapshots, or(eq(id, policyCaptures.privacyId), eq(id, policyCaptures.termsId)))
+    .where(eq(policyCaptures.id, certificates.policyCaptureId)),
+);
+
+/** The entry of an issuance, of an outer query's certificate. */
+const isIssuance = allOf(eq(auditOutbox.entityId, certificates.id), eq(auditOutbox.type, "certificate.issued"));
+
+const publishedFields = {
+  id: certificates.id,
+  businessId: certificates.businessId,
+  businessName: certificates.businessName,
+  environment: certificates.environment,
+  status: certificates.status,
+  purpose: purposes.purpose,
+  disclosureText: disclosures.text,
+  disclosureHash: certificates.disclosureHash,
+  entities: certificates.entities,
+  accepted: certificates.entitiesAccepted,
+  rejected: certificates.entitiesRejected,
+  originDomain: certificates.originDomain,
+  issuedAt: certificates.issuedAt,
+  fingerprint: certificates.fingerprint,
+  subjectHash: certificates.subjectHash,
+  subjectMasked: certificates.subjectMasked,
+  subjectErasedAt: certificates.subjectErasedAt,
+  gpc: certificates.gpc,
+  capturedVia: certificates.capturedVia,
+  signature: certificates.signature,
+  signatureKid: certificates.signatureKid,
+  viewCount: certificates.viewCount,
+  policyCaptureId: certificates.policyCaptureId,
+  policies,
+  anchor: named(anchorFields),
+  withdrawal: provenWithdrawalField,
+  revocation: jsonRow(anchorFields, (row) => firstAnchor("certificate.revoked", { row })),
+};
 
 /** Every certificate has an anchor and few are withdrawn: the first is joined, so that its receipt is not quoted within a quotation. */
-const publishedFrom = `certificates c JOIN purposes p ON p.id = c.purpose_id JOIN disclosures d ON d.hash = c.disclosure_hash
-  LEFT JOIN anchors a ON a.ord = (
-    SELECT i.ord FROM anchors i WHERE i.entity_id = c.id AND i.event = 'certificate.issued' ORDER BY i.ord LIMIT 1)`;
+const published = <More extends SelectedFields>(db: Database, more: More) =>
+  db
+    .select({ ...publishedFields, ...more })
+    .from(certificates)
+    .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
+    .innerJoin(disclosures, eq(disclosures.hash, certificates.disclosureHash))
+    .leftJoin(anchors, eq(anchors.ord, firstAnchor("certificate.issued", { ord: anchors.ord })));
 
-const policiesOf = (json: string): PublishedPolicy[] =>
-  (JSON.parse(json) as [string, "privacy" | "terms", string, string, Instant][])
-    .map(([id, kind, sourceUrl, contentHash, capturedAt]) => ({ id, kind, sourceUrl, contentHash, capturedAt }))
-    .sort((a, b) => (a.kind < b.kind ? -1 : 1));
+type PublishedRow = Awaited<ReturnType<ReturnType<typeof published<Record<never, never>>>["all"]>>[number];
 
-const issuedAnchor = (row: CertificateRow): PublishedAnchor | null =>
-  row.anchor_event === null
-    ? null
-    : {
-        event: row.anchor_event,
-        ledgerId: row.anchor_ledger,
-        entryHash: row.anchor_entry,
-        statement: row.anchor_statement,
-        status: row.anchor_status,
-        receipt: row.anchor_receipt,
-        anchoredAt: row.anchored_at,
-      };
-
-const anchorOf = (json: string | null): PublishedAnchor | null => {
-  if (json === null) return null;
-  const [event, ledgerId, entryHash, statement, status, receipt, anchoredAt] = JSON.parse(json) as [
-    string,
-    string,
-    string,
-    string,
-    PublishedAnchor["status"],
-    string | null,
-    Instant | null,
-  ];
-  return { event, ledgerId, entryHash, statement, status, receipt, anchoredAt };
+const publishedOf = (row: PublishedRow): PublishedCertificate => {
+  const { accepted, rejected, signature, signatureKid, policyCaptureId, policies, withdrawal, revocation, ...rest } = row;
+  const signed = (kid: string, value: string): IssuerSignature => ({ kid, alg: "Ed25519", value });
+  return {
+    ...rest,
+    answered: accepted === null || rejected === null ? null : { accepted, rejected },
+    signature: signed(signatureKid, signature),
+    policiesLooked: policyCaptureId !== null,
+    policies: policies.toSorted((a, b) => (a.kind < b.kind ? -1 : 1)),
+    withdrawal: withdrawal && { ...withdrawal, signature: signed(withdrawal.signatureKid, withdrawal.signature), anchor: revocation },
+  };
 };
 
-const fromRow = (row: CertificateRow): PublishedCertificate => ({
-  id: row.id as CertId,
-  businessId: row.business_id as BusinessId,
-  businessName: row.business_name,
-  environment: row.environment,
-  status: row.status,
-  purpose: row.purpose,
-  disclosureText: row.disclosure_text,
-  disclosureHash: row.disclosure_hash,
-  entities: JSON.parse(row.entities) as string[],
-  answered:
-    row.entities_accepted === null
-      ? null
-      : { accepted: JSON.parse(row.entities_accepted) as string[], rejected: JSON.parse(row.entities_rejected as string) as string[] },
-  originDomain: row.origin_domain,
-  issuedAt: row.issued_at,
-  fingerprint: row.fingerprint,
-  subjectHash: row.subject_hash,
-  subjectMasked: JSON.parse(row.subject_masked) as Record<string, string>,
-  subjectErasedAt: row.subject_erased_at,
-  gpc: row.gpc === 1,
-  capturedVia: row.captured_via,
-  signature: { kid: row.signature_kid, alg: "Ed25519", value: row.signature },
-  viewCount: row.view_count,
-  policiesLooked: row.policy_capture_id !== null,
-  policies: policiesOf(row.policies),
-  anchor: issuedAnchor(row),
-  withdrawal: provenWithdrawal(row.withdrawal, anchorOf(row.revocation_anchor)),
-});
-
-const publishedStatement = (db: D1Database, certId: CertId): D1PreparedStatement =>
-  db.prepare(`SELECT ${publishedColumns} FROM ${publishedFrom} WHERE c.id = ?`).bind(certId);
+const publishedById = prepared<{ certId: CertId }>()((db, { certId }) => published(db, {}).where(eq(certificates.id, certId)).prepare());
 
 /** The published certificate, whoever asks. */
-export const certificateById = async (db: D1Database, certId: CertId): Promise<PublishedCertificate | null> => {
-  const row = await publishedStatement(db, certId).first<CertificateRow>();
-  return row === null ? null : fromRow(row);
+export const certificateById = async (db: Database, certId: CertId): Promise<PublishedCertificate | null> => {
+  const row = await publishedById(db, { certId }).get();
+  return row === undefined ? null : publishedOf(row);
 };
+
+const pageById = prepared<{ certId: CertId }>()((db, { certId }) => {
+  const entry = query.select({ at: auditOutbox.drainedAt }).from(auditOutbox).where(isIssuance);
+  return published(db, { loggedAt: sql<Instant | null>`${entry}` })
+    .where(eq(certificates.id, certId))
+    .prepare();
+});
 
 /**
  * What the public page shows: the published certificate, and when its issuance was entered in the audit log. Reads in the
  * same round trip that writes `noted`, the statements of the open; what they count is then in what is read.
  */
 export const certificateForPage = async (
-  db: D1Database,
+  db: Database,
   certId: CertId,
-  noted: readonly D1PreparedStatement[] = [],
+  noted: readonly Statement[] = [],
 ): Promise<{ readonly certificate: PublishedCertificate; readonly loggedAt: Instant | null } | null> => {
-  const answers = await db.batch<CertificateRow & { logged_at: Instant | null }>([
-    ...noted,
-    db
-      .prepare(
-        `SELECT ${publishedColumns},
-           (SELECT o.drained_at FROM audit_outbox o WHERE o.entity_id = c.id AND o.type = 'certificate.issued') AS logged_at
-         FROM ${publishedFrom} WHERE c.id = ?`,
-      )
-      .bind(certId),
-  ]);
-  const row = answers.at(-1)?.results[0];
-  return row === undefined ? null : { certificate: fromRow(row), loggedAt: row.logged_at };
+  const page = pageById(db, { certId });
+  const [row] = (await batch(db, [...noted, page])).at(-1) as (typeof page)["_"]["result"];
+  if (row === undefined) return null;
+  const { loggedAt, ...certificate } = row;
+  return { certificate: publishedOf(certificate), loggedAt };
 };
 
-interface OwnersColumns {
-  subject_sealed: string | null;
-  evidence_sealed: string;
-  audit_chain: string;
-  audit_shard: number;
-  issued_entry: string | null;
+interface Owned {
+  readonly certId: CertId;
+  readonly businessId: BusinessId;
+  readonly environment: Environment;
 }
 
+const ownedById = prepared<Owned>()((db, { certId, businessId, environment }) => {
+  const { retentionUntil, evidenceHash, subjectSealed, evidenceSealed } = certificates;
+  const entered = query
+    .select({ id: auditOutbox.id })
+    .from(auditOutbox)
+    .where(allOf(isIssuance, isNotNull(auditOutbox.drainedAt)));
+  return published(db, {
+    own: { retentionUntil, evidenceHash, subjectSealed, evidenceSealed },
+    chain: chainOfBusiness,
+    issuedEntry: sql<string | null>`${entered}`,
+    sealed: { channel: withdrawals.channel, noteSealed: withdrawals.noteSealed, detailsSealed: ceaseAcknowledgements.detailsSealed },
+  })
+    .innerJoin(businesses, eq(businesses.id, certificates.businessId))
+    .leftJoin(withdrawals, eq(withdrawals.certId, certificates.id))
+    .leftJoin(ceaseAcknowledgements, eq(ceaseAcknowledgements.certId, certificates.id))
+    .where(allOf(eq(certificates.id, certId), eq(certificates.businessId, businessId), eq(certificates.environment, environment)))
+    .prepare();
+});
+
 /** The owner's view: subject and evidence opened. Null for an unknown certificate and for somebody else's, alike. */
-export const openedCertificate = async (
-  db: D1Database,
-  vault: Vault,
-  asked: { readonly certId: CertId; readonly businessId: BusinessId; readonly environment: Environment },
-): Promise<OpenedCertificate | null> => {
-  const row = await db
-    .prepare(
-      `SELECT ${publishedColumns}, c.subject_sealed, c.evidence_sealed, b.audit_chain, b.audit_shard,
-         (SELECT o.id FROM audit_outbox o
-           WHERE o.entity_id = c.id AND o.type = 'certificate.issued' AND o.drained_at IS NOT NULL) AS issued_entry,
-         (SELECT w.channel FROM withdrawals w WHERE w.cert_id = c.id) AS channel,
-         (SELECT w.note_sealed FROM withdrawals w WHERE w.cert_id = c.id) AS note_sealed,
-         (SELECT k.details_sealed FROM cease_acknowledgements k WHERE k.cert_id = c.id) AS details_sealed
-       FROM ${publishedFrom} JOIN businesses b ON b.id = c.business_id
-       WHERE c.id = ? AND c.business_id = ? AND c.environment = ?`,
-    )
-    .bind(asked.certId, asked.businessId, asked.environment)
-    .first<CertificateRow & SealedWithdrawalRow & OwnersColumns>();
-  if (row === null) return null;
+export const openedCertificate = async (db: Database, vault: Vault, asked: Owned): Promise<OpenedCertificate | null> => {
+  const row = await ownedById(db, asked).get();
+  if (row === undefined) return null;
+  const { own, chain, issuedEntry, sealed, ...rest } = row;
+  const certificate = publishedOf(rest);
   const [subject, evidence, withdrawal] = await Promise.all([
-    row.subject_sealed === null ? null : vault.open(place(row.id, row.business_id, "subject"), row.subject_sealed),
-    vault.open(place(row.id, row.business_id, "evidence"), row.evidence_sealed),
-    row.withdrawal === null ? null : openedWithdrawal(vault, asked, row),
+    own.subjectSealed === null ? null : vault.open(place(row.id, row.businessId, "subject"), own.subjectSealed),
+    vault.open(place(row.id, row.businessId, "evidence"), own.evidenceSealed),
+    certificate.withdrawal === null ? null : openedWithdrawal(vault, asked, sealed),
   ]);
   return {
-    certificate: fromRow(row),
+    certificate,
     subject: subject === null ? null : openedSubject(subject),
     evidence: JSON.parse(evidence) as { readonly [key: string]: Json },
-    evidenceHash: row.evidence_hash,
-    retentionUntil: row.retention_until,
-    chain: { tag: row.audit_chain, shard: row.audit_shard },
-    issuedEntry: row.issued_entry,
+    evidenceHash: own.evidenceHash,
+    retentionUntil: own.retentionUntil,
+    chain,
+    issuedEntry,
     withdrawal,
   };
 };

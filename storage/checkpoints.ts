@@ -1,8 +1,12 @@
 // Checkpoints of the logs, one a quarter of an hour, what others attested of them, and the largest tree the audit log ever
 // signed. They live in home 00: a log is one for all homes.
+import { desc, eq, gt, gte, inArray, lt, lte, sql, type SQLWrapper } from "drizzle-orm";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import { checkpointStatement, entryHash } from "../core/ledger/statement.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
+import { batch, type Database, type Statement } from "./database.ts";
+import { anchors, attestations, checkpoints, logHighwater } from "./schema.ts";
+import { allOf, excluded, query } from "./sql.ts";
 
 export interface TakenCheckpoint {
   readonly origin: string;
@@ -26,17 +30,27 @@ export interface AskedAttestor {
 }
 
 /** The largest tree a log of ours signed, as remembered outside of it. */
-export const highwater = async (db: D1Database, shard: number): Promise<{ readonly size: string; readonly root: string } | null> =>
-  db.prepare("SELECT size, root FROM log_highwater WHERE shard = ?").bind(shard).first<{ size: string; root: string }>();
+export const highwater = async (db: Database, shard: number): Promise<{ readonly size: string; readonly root: string } | null> => {
+  const { size, root } = logHighwater;
+  return (await db.select({ size, root }).from(logHighwater).where(eq(logHighwater.shard, shard)).get()) ?? null;
+};
 
-const raiseHighwater = (db: D1Database, shard: number, size: string, root: string, now: Instant): D1PreparedStatement =>
+// In the statement as it is in the index attestations_due, or SQLite does not take that index: never a bound value.
+const isPending = eq(attestations.status, "pending").inlineParams();
+const isAttested = eq(attestations.status, "attested");
+const ofAttestation = allOf(eq(checkpoints.origin, attestations.origin), eq(checkpoints.window, attestations.window));
+
+const asNumber = (size: SQLWrapper | string) => sql<number>`cast(${size} as integer)`;
+
+const raiseHighwater = (db: Database, shard: number, size: string, root: string, now: Instant) =>
   db
-    .prepare(
-      `INSERT INTO log_highwater (shard, size, root, updated_at) VALUES (?1, ?2, ?3, ?4)
-       ON CONFLICT (shard) DO UPDATE SET size = excluded.size, root = excluded.root, updated_at = excluded.updated_at
-       WHERE CAST(excluded.size AS INTEGER) > CAST(log_highwater.size AS INTEGER)`,
-    )
-    .bind(shard, size, root, now);
+    .insert(logHighwater)
+    .values({ shard, size, root, updatedAt: now })
+    .onConflictDoUpdate({
+      target: logHighwater.shard,
+      set: { size, root, updatedAt: now },
+      setWhere: gt(asNumber(excluded(logHighwater.size)), asNumber(logHighwater.size)),
+    });
 
 /**
  * Keeps a checkpoint, and asks for it to be anchored in each ledger and attested by each attestor. The same window again changes
@@ -44,79 +58,80 @@ const raiseHighwater = (db: D1Database, shard: number, size: string, root: strin
  * comes late says no more than the newer one.
  */
 export const keepCheckpoint = async (
-  db: D1Database,
+  db: Database,
   taken: TakenCheckpoint,
   asks: { readonly ledgerIds: readonly string[]; readonly attestors: readonly AskedAttestor[] },
   now: Instant,
 ): Promise<void> => {
   const statement = checkpointStatement(taken);
-  await db.batch([
+  const { origin, window, shard, size, root, note, headsRoot, headsSize } = taken;
+  await batch(db, [
     db
-      .prepare(
-        `INSERT INTO checkpoints (origin, window, size, root, note, heads_root, heads_size, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-         ON CONFLICT (origin, window) DO NOTHING`,
-      )
-      .bind(taken.origin, taken.window, taken.size, taken.root, taken.note, taken.headsRoot, taken.headsSize, now),
+      .insert(checkpoints)
+      .values({ origin, window, size, root, note, headsRoot, headsSize, createdAt: now })
+      .onConflictDoNothing({ target: [checkpoints.origin, checkpoints.window] }),
     ...asks.ledgerIds.map((ledgerId) =>
       db
-        .prepare(
-          `INSERT INTO anchors (id, ledger_id, kind, entity_id, event, statement, entry_hash, next_at, created_at)
-           VALUES (?, ?, 'checkpoint', ?, ?, ?, ?, ?, ?) ON CONFLICT (ledger_id, entry_hash) DO NOTHING`,
-        )
-        .bind(
-          crypto.randomUUID(),
+        .insert(anchors)
+        .values({
+          id: crypto.randomUUID(),
           ledgerId,
-          taken.origin,
-          taken.shard === null ? "ledger.checkpoint" : "audit.checkpoint",
+          kind: "checkpoint",
+          entityId: origin,
+          event: shard === null ? "ledger.checkpoint" : "audit.checkpoint",
           statement,
-          entryHash(statement),
-          now,
-          now,
-        ),
+          entryHash: entryHash(statement),
+          nextAt: now,
+          createdAt: now,
+        })
+        .onConflictDoNothing({ target: [anchors.ledgerId, anchors.entryHash] }),
     ),
     ...asks.attestors.map(({ kind, name, attestation }) =>
       db
-        .prepare(
-          `INSERT INTO attestations (origin, window, kind, attestor, status, next_at, data, time) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-           ON CONFLICT (origin, window, kind, attestor) DO NOTHING`,
-        )
-        .bind(
-          taken.origin,
-          taken.window,
+        .insert(attestations)
+        .values({
+          origin,
+          window,
           kind,
-          name,
-          attestation === null ? "pending" : "attested",
-          now,
-          attestation === null ? null : JSON.stringify(attestation),
-          attestation?.time ?? null,
-        ),
+          attestor: name,
+          status: attestation === null ? "pending" : "attested",
+          nextAt: now,
+          data: attestation,
+          time: attestation?.time ?? null,
+        })
+        .onConflictDoNothing({ target: [attestations.origin, attestations.window, attestations.kind, attestations.attestor] }),
     ),
     db
-      .prepare("UPDATE attestations SET status = 'given_up' WHERE origin = ? AND window < ? AND status = 'pending'")
-      .bind(taken.origin, taken.window),
-    ...(taken.shard === null ? [] : [raiseHighwater(db, taken.shard, taken.size, taken.root, now)]),
-  ]);
+      .update(attestations)
+      .set({ status: "given_up" })
+      .where(allOf(eq(attestations.origin, origin), lt(attestations.window, window), isPending)),
+    ...(shard === null ? [] : [raiseHighwater(db, shard, size, root, now)]),
+  ] satisfies Statement[]);
 };
 
 /** The newest checkpoint kept of a log. */
 export const newestCheckpoint = async (
-  db: D1Database,
+  db: Database,
   origin: string,
-): Promise<{ readonly window: number; readonly size: string } | null> =>
-  db
-    .prepare("SELECT window, size FROM checkpoints WHERE origin = ? ORDER BY window DESC LIMIT 1")
-    .bind(origin)
-    .first<{ window: number; size: string }>();
+): Promise<{ readonly window: number; readonly size: string } | null> => {
+  const { window, size } = checkpoints;
+  return (
+    (await db.select({ window, size }).from(checkpoints).where(eq(checkpoints.origin, origin)).orderBy(desc(window)).limit(1).get()) ?? null
+  );
+};
 
 /** Size of the newest checkpoint of a log that this witness has cosigned; "0" when none is known. */
-export const witnessedSize = async (db: D1Database, origin: string, witness: string): Promise<string> =>
-  (await db
-    .prepare(
-      `SELECT c.size FROM attestations a JOIN checkpoints c ON c.origin = a.origin AND c.window = a.window
-       WHERE a.origin = ? AND a.kind = 'cosignature' AND a.attestor = ? AND a.status = 'attested' ORDER BY a.window DESC LIMIT 1`,
-    )
-    .bind(origin, witness)
-    .first<string>("size")) ?? "0";
+export const witnessedSize = async (db: Database, origin: string, witness: string): Promise<string> => {
+  const row = await db
+    .select({ size: checkpoints.size })
+    .from(attestations)
+    .innerJoin(checkpoints, ofAttestation)
+    .where(allOf(eq(attestations.origin, origin), eq(attestations.kind, "cosignature"), eq(attestations.attestor, witness), isAttested))
+    .orderBy(desc(attestations.window))
+    .limit(1)
+    .get();
+  return row?.size ?? "0";
+};
 
 export interface DueAttestation {
   readonly origin: string;
@@ -131,25 +146,33 @@ export interface DueAttestation {
 const leaseMs = minuteMs; // an attestor is given ten seconds, three times over in the worst case
 
 /** What is due, oldest first; leased by putting its next turn off, so that two runs at once do not ask the same twice. */
-export const claimAttestations = async (db: D1Database, most: number, now: Instant): Promise<DueAttestation[]> => {
-  const { results: claimed } = await db
-    .prepare(
-      `UPDATE attestations SET next_at = ?1 + ${leaseMs}, attempts = attempts + 1 WHERE rowid IN (
-         SELECT rowid FROM attestations WHERE status = 'pending' AND next_at <= ?1 ORDER BY next_at LIMIT ?2)
-       RETURNING origin, window, kind, attestor, attempts`,
-    )
-    .bind(now, most)
-    .all<Omit<DueAttestation, "note" | "size"> & Record<string, unknown>>();
-  if (claimed.length === 0) return [];
-  const checkpoints = await db.batch<{ note: string; size: string }>(
-    claimed.map(({ origin, window }) =>
-      db.prepare("SELECT note, size FROM checkpoints WHERE origin = ? AND window = ?").bind(origin, window),
+export const claimAttestations = async (db: Database, most: number, now: Instant): Promise<DueAttestation[]> => {
+  const { origin, window, kind, attestor, attempts, nextAt } = attestations;
+  const rowid = sql`rowid`;
+  const due = query
+    .select({ rowid })
+    .from(attestations)
+    .where(allOf(isPending, lte(nextAt, now)))
+    .orderBy(nextAt)
+    .limit(most);
+  const claimed = await db
+    .update(attestations)
+    .set({ nextAt: now + leaseMs, attempts: sql`${attempts} + 1` })
+    .where(inArray(rowid, due))
+    .returning({ origin, window, kind, attestor, attempts });
+  const kept = await batch(
+    db,
+    claimed.map((row) =>
+      db
+        .select({ note: checkpoints.note, size: checkpoints.size })
+        .from(checkpoints)
+        .where(allOf(eq(checkpoints.origin, row.origin), eq(checkpoints.window, row.window))),
     ),
   );
   return claimed.map((row, at) => {
-    const kept = checkpoints[at]?.results[0];
-    if (kept === undefined) throw new Error("attestations: a row without its checkpoint");
-    return { origin: row.origin, window: row.window, kind: row.kind, attestor: row.attestor, attempts: row.attempts, ...kept };
+    const checkpoint = kept[at]?.[0];
+    if (checkpoint === undefined) throw new Error("attestations: a row without its checkpoint");
+    return { ...row, ...checkpoint };
   });
 };
 
@@ -159,23 +182,18 @@ export type AttestationEnd =
   | { readonly status: "given_up" }
   | { readonly status: "pending"; readonly nextAt: Instant };
 
-export const endAttestation = (db: D1Database, row: DueAttestation, end: AttestationEnd): D1PreparedStatement => {
+export const endAttestation = (db: Database, row: DueAttestation, end: AttestationEnd) => {
   const attestation = "attestation" in end ? end.attestation : null;
+  const { origin, window, kind, attestor } = attestations;
   return db
-    .prepare(
-      `UPDATE attestations SET status = ?, next_at = COALESCE(?, next_at), data = ?, time = ?
-       WHERE origin = ? AND window = ? AND kind = ? AND attestor = ? AND status = 'pending'`,
-    )
-    .bind(
-      end.status,
-      end.status === "pending" ? end.nextAt : null,
-      attestation === null ? null : JSON.stringify(attestation),
-      attestation?.time ?? null,
-      row.origin,
-      row.window,
-      row.kind,
-      row.attestor,
-    );
+    .update(attestations)
+    .set({
+      status: end.status,
+      ...(end.status === "pending" && { nextAt: end.nextAt }),
+      data: attestation,
+      time: attestation?.time ?? null,
+    })
+    .where(allOf(eq(origin, row.origin), eq(window, row.window), eq(kind, row.kind), eq(attestor, row.attestor), isPending));
 };
 
 export interface AttestedCheckpoint {
@@ -191,7 +209,7 @@ export interface AttestedCheckpoint {
  * where there is one. `sinceWindow` is a window before which the entry was not in the log.
  */
 export const attestedCheckpoint = async (
-  db: D1Database,
+  db: Database,
   asked: {
     readonly origin: string;
     readonly index: string;
@@ -200,14 +218,24 @@ export const attestedCheckpoint = async (
     readonly needsStamp: boolean;
   },
 ): Promise<AttestedCheckpoint | null> => {
+  const { origin, window, size, root, note } = checkpoints;
+  const countOf = (kind: Attestation["kind"]) => sql<number>`sum(${eq(attestations.kind, kind)})`;
   const row = await db
-    .prepare(
-      `SELECT c.size, c.root, c.note, json_group_array(json(a.data)) AS attestations
-       FROM checkpoints c JOIN attestations a ON a.origin = c.origin AND a.window = c.window AND a.status = 'attested'
-       WHERE c.origin = ?1 AND c.window >= ?2 AND CAST(c.size AS INTEGER) > CAST(?3 AS INTEGER)
-       GROUP BY c.window HAVING SUM(a.kind = 'cosignature') >= ?4 AND SUM(a.kind = 'rfc3161') >= ?5 ORDER BY c.window LIMIT 1`,
-    )
-    .bind(asked.origin, asked.sinceWindow, asked.index, asked.witnessMin, asked.needsStamp ? 1 : 0)
-    .first<{ size: string; root: string; note: string; attestations: string }>();
-  return row === null ? null : { ...row, attestations: JSON.parse(row.attestations) as Attestation[] };
+    .select({
+      size,
+      root,
+      note,
+      attestations: sql<string>`json_group_array(json(${attestations.data}))`.mapWith((list: string): readonly Attestation[] =>
+        JSON.parse(list),
+      ),
+    })
+    .from(checkpoints)
+    .innerJoin(attestations, allOf(ofAttestation, isAttested))
+    .where(allOf(eq(origin, asked.origin), gte(window, asked.sinceWindow), gt(asNumber(size), asNumber(asked.index))))
+    .groupBy(window)
+    .having(allOf(gte(countOf("cosignature"), asked.witnessMin), gte(countOf("rfc3161"), asked.needsStamp ? 1 : 0)))
+    .orderBy(window)
+    .limit(1)
+    .get();
+  return row ?? null;
 };

@@ -1,10 +1,13 @@
 // What a business's own records say about an address or a number, and whether a guess at a certificate's is right. Both look
 // up blind indexes; nothing is opened.
+import { and, desc, eq, inArray, lt, not, or, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { CertificateStatus } from "../core/certificates/certificate.ts";
 import type { ContactBasis } from "../core/contact/verdict.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
-import type { Instant } from "../core/time.ts";
+import { batch, type Database } from "./database.ts";
+import { certificates, matchMisses, purposes, withdrawals } from "./schema.ts";
+import { allOf, query } from "./sql.ts";
 
 /** Whose contact is asked about: where both are given, a record with either counts. */
 export interface SubjectIndexes {
@@ -14,35 +17,17 @@ export interface SubjectIndexes {
 
 const mostBasis = 20; // records of one person with one business; more prove nothing more
 
+type IndexName = "emailIndex" | "phoneIndex";
+const has = (list: SQL | typeof certificates.entities | typeof certificates.entitiesRejected, entity: string): SQL =>
+  sql`exists (select 1 from json_each(${list}) where value = ${entity})`;
+
 /** The person declined the recipient that is asked about; where none is, each they were asked about. */
-const isRejected = (certificate: string): string =>
-  `CASE WHEN ?4 IS NULL THEN ${certificate}.entities_accepted IS '[]'
-     ELSE EXISTS (SELECT 1 FROM json_each(${certificate}.entities_rejected) r WHERE r.value = ?4) END`;
-
-const basisOf = (column: "email_index" | "phone_index"): string =>
-  `SELECT j.key AS subject, c.id, c.status, w.cease_by, c.issued_at,
-     ${isRejected("c")} AS is_rejected
-   FROM json_each(?3) j JOIN certificates c ON c.ord IN (
-     SELECT i.ord FROM certificates i JOIN purposes p ON p.id = i.purpose_id
-      WHERE i.${column} = j.value AND i.business_id = ?1 AND i.environment = ?2
-        AND (?4 IS NULL OR EXISTS (SELECT 1 FROM json_each(i.entities) e WHERE e.value = ?4))
-        AND (?5 IS NULL OR p.purpose = ?5)
-      ORDER BY (i.status = 'active' AND NOT (${isRejected("i")})) DESC,
-        i.issued_at DESC LIMIT ${mostBasis})
-   LEFT JOIN withdrawals w ON w.cert_id = c.id`;
-
-interface BasisRow {
-  subject: number;
-  id: string;
-  status: CertificateStatus;
-  cease_by: Instant | null;
-  issued_at: Instant;
-  is_rejected: number;
-}
+const isRejected = (entity: string | null): SQL =>
+  entity === null ? sql`${certificates.entitiesAccepted} is '[]'` : has(certificates.entitiesRejected, entity);
 
 /** For each subject, the records about it: what grants contact first, then the newest. One round trip. */
 export const contactBasis = async (
-  db: D1Database,
+  db: Database,
   asked: {
     readonly businessId: BusinessId;
     readonly environment: Environment;
@@ -53,25 +38,55 @@ export const contactBasis = async (
   },
 ): Promise<readonly (readonly ContactBasis[])[]> => {
   const { businessId, environment, subjects, entity, purpose } = asked;
-  const query = (column: "email_index" | "phone_index", indexes: readonly (string | null)[]): D1PreparedStatement =>
-    db.prepare(basisOf(column)).bind(businessId, environment, JSON.stringify(indexes), entity, purpose);
-  const answers = await db.batch<BasisRow>([
-    query(
-      "email_index",
+  const { status, issuedAt, ord } = certificates;
+  const rejected = isRejected(entity);
+  const recordsBy = (index: IndexName, values: readonly (string | null)[]) => {
+    const foremost = query
+      .select({ ord })
+      .from(certificates)
+      .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
+      .where(
+        and(
+          sql`${certificates[index]} = j.value`,
+          eq(certificates.businessId, businessId),
+          eq(certificates.environment, environment),
+          entity === null ? undefined : has(certificates.entities, entity),
+          purpose === null ? undefined : eq(purposes.purpose, purpose),
+        ),
+      )
+      .orderBy(desc(allOf(eq(status, "active"), sql`not (${rejected})`)), desc(issuedAt))
+      .limit(mostBasis);
+    return db
+      .select({
+        subject: sql<number>`j.key`.as("subject"),
+        certId: certificates.id,
+        status,
+        ceaseBy: withdrawals.ceaseBy,
+        issuedAt,
+        isRejected: sql<number>`${rejected}`.mapWith(Boolean).as("is_rejected"),
+      })
+      .from(sql`json_each(${JSON.stringify(values)}) j`)
+      .innerJoin(certificates, inArray(ord, foremost))
+      .leftJoin(withdrawals, eq(withdrawals.certId, certificates.id));
+  };
+  const records = await batch(db, [
+    recordsBy(
+      "emailIndex",
       subjects.map(({ email }) => email),
     ),
-    query(
-      "phone_index",
+    recordsBy(
+      "phoneIndex",
       subjects.map(({ phone }) => phone),
     ),
   ]);
-  const bySubject = subjects.map(() => new Map<string, BasisRow>());
-  for (const row of answers.flatMap(({ results }) => results)) bySubject[row.subject]?.set(row.id, row);
-  const grants = (row: BasisRow): number => (row.status === "active" && row.is_rejected === 0 ? 1 : 0);
+  type Found = (typeof records)[number][number];
+  const bySubject = subjects.map(() => new Map<CertId, Found>());
+  for (const row of records.flat()) bySubject[row.subject]?.set(row.certId, row);
+  const grants = (row: Found): number => (row.status === "active" && !row.isRejected ? 1 : 0);
   return bySubject.map((rows) =>
     [...rows.values()]
-      .sort((a, b) => grants(b) - grants(a) || b.issued_at - a.issued_at)
-      .map((row) => ({ certId: row.id, status: row.status, ceaseBy: row.cease_by, isRejected: row.is_rejected === 1 })),
+      .sort((a, b) => grants(b) - grants(a) || b.issuedAt - a.issuedAt)
+      .map(({ certId, status, ceaseBy, isRejected }) => ({ certId, status, ceaseBy, isRejected })),
   );
 };
 
@@ -84,33 +99,17 @@ export interface MatchableCertificate {
 }
 
 /** The certificate and the names and proved domains of the business that asks, in one query. */
-export const matchable = async (db: D1Database, certId: CertId): Promise<MatchableCertificate | null> => {
+export const matchable = async (db: Database, certId: CertId): Promise<MatchableCertificate | null> => {
+  const { businessId, environment, status, entities, entitiesAccepted: accepted } = certificates;
   const row = await db
-    .prepare("SELECT business_id, environment, status, entities, entities_accepted FROM certificates WHERE id = ?")
-    .bind(certId)
-    .first<{
-      business_id: string;
-      environment: Environment;
-      status: CertificateStatus;
-      entities: string;
-      entities_accepted: string | null;
-    }>();
-  if (row === null) return null;
-  return {
-    businessId: row.business_id as BusinessId,
-    environment: row.environment,
-    status: row.status,
-    entities: JSON.parse(row.entities) as string[],
-    answered: row.entities_accepted === null ? null : { accepted: JSON.parse(row.entities_accepted) as string[] },
-  };
+    .select({ businessId, environment, status, entities, accepted })
+    .from(certificates)
+    .where(eq(certificates.id, certId))
+    .get();
+  return row === undefined ? null : { ...row, answered: row.accepted === null ? null : { accepted: row.accepted } };
 };
 
 const mostMissesADay = 20;
-
-const given = { email: "?3", phone: "?4" } as const;
-const kept = (kind: "email" | "phone"): string => `(SELECT c.${kind}_index FROM certificates c WHERE c.id = match_misses.cert_id)`;
-const misses = (kind: "email" | "phone"): string => `(${given[kind]} IS NOT NULL AND ${kept(kind)} IS NOT ${given[kind]})`;
-const hits = (kind: "email" | "phone"): string => `CASE WHEN ${given[kind]} IS NOT NULL THEN ${kept(kind)} IS ${given[kind]} END`;
 
 export interface Matched {
   /** Null where it was not asked about. */
@@ -122,22 +121,31 @@ export interface Matched {
  * Compares and counts a miss in one statement, so that no number of guesses at once gets past the limit. Null when the
  * day's misses are used up.
  */
-export const compareSubject = async (db: D1Database, certId: CertId, guess: SubjectIndexes, day: number): Promise<Matched | null> => {
-  const [, compared] = await db.batch<{ email: number | null; phone: number | null }>([
-    db.prepare("INSERT INTO match_misses (cert_id, day) VALUES (?, ?) ON CONFLICT DO NOTHING").bind(certId, day),
+export const compareSubject = async (db: Database, certId: CertId, guess: SubjectIndexes, day: number): Promise<Matched | null> => {
+  const { misses } = matchMisses;
+  const kept = (index: IndexName) => query.select({ kept: certificates[index] }).from(certificates).where(eq(certificates.id, certId));
+  const isHit = (index: IndexName, value: string | null) => (value === null ? null : sql<number>`${kept(index)} is ${value}`);
+  const email = isHit("emailIndex", guess.email);
+  const phone = isHit("phoneIndex", guess.phone);
+  const isMiss = or(...[email, phone].map((hit) => (hit === null ? undefined : not(hit)))) ?? sql`false`;
+  const [, [compared]] = await batch(db, [
+    db.insert(matchMisses).values({ certId, day }).onConflictDoNothing(),
     db
-      .prepare(
-        `UPDATE match_misses SET misses = misses + (${misses("email")} OR ${misses("phone")})
-         WHERE cert_id = ?1 AND day = ?2 AND misses < ${mostMissesADay}
-         RETURNING ${hits("email")} AS email, ${hits("phone")} AS phone`,
-      )
-      .bind(certId, day, guess.email, guess.phone),
+      .update(matchMisses)
+      .set({ misses: sql`${misses} + (${isMiss})` })
+      .where(allOf(eq(matchMisses.certId, certId), eq(matchMisses.day, day), lt(misses, mostMissesADay)))
+      .returning({
+        email: sql<number | null>`${email}`.mapWith(Boolean).as("email"),
+        phone: sql<number | null>`${phone}`.mapWith(Boolean).as("phone"),
+      }),
   ]);
-  const row = compared?.results[0];
-  if (row === undefined) return null;
-  return { email: row.email === null ? null : row.email === 1, phone: row.phone === null ? null : row.phone === 1 };
+  return compared ?? null;
 };
 
 /** Days that no limit counts any more. */
-export const deleteOldMisses = (db: D1Database, today: number): D1PreparedStatement =>
-  db.prepare("DELETE FROM match_misses WHERE rowid IN (SELECT rowid FROM match_misses WHERE day < ? LIMIT 1000)").bind(today);
+export const deleteOldMisses = (db: Database, today: number) => {
+  const rowid = sql`rowid`;
+  return db
+    .delete(matchMisses)
+    .where(inArray(rowid, query.select({ rowid }).from(matchMisses).where(lt(matchMisses.day, today)).limit(1_000)));
+};

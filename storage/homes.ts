@@ -1,21 +1,22 @@
 // Which database holds a record. Every id, key, token and client id carries the code of its home, so that whatever
 // arrives from outside finds its database without a look-up. This is the only place that turns a code into a database.
 import { firstHome, homeOfId, type Home } from "../core/ids.ts";
+import { databaseOf, type Database } from "./database.ts";
 
 export interface Homes {
   /** The database of an id or secret; null when no database has that code, so nothing can be stored under the id. */
-  readonly of: (id: string) => D1Database | null;
-  readonly all: () => readonly (readonly [Home, D1Database])[];
+  readonly of: (id: string) => Database | null;
+  readonly all: () => readonly (readonly [Home, Database])[];
 }
 
 const bindingPattern = /^DB(?:_([0-9a-hjkmnp-tv-z]{2}))?$/;
 
 /** Binding `DB` is home `00`; a further home `xy` is the binding `DB_xy`. */
 export const homesOf = (env: object): Homes => {
-  const databases = new Map<Home, D1Database>();
+  const databases = new Map<Home, Database>();
   for (const [name, binding] of Object.entries(env)) {
     const match = bindingPattern.exec(name);
-    if (match !== null) databases.set((match[1] ?? firstHome) as Home, binding as D1Database);
+    if (match !== null) databases.set((match[1] ?? firstHome) as Home, databaseOf(binding as D1Database));
   }
   return {
     of: (id) => databases.get(homeOfId(id)) ?? null,

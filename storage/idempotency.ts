@@ -1,8 +1,13 @@
 // Answers kept for 24 hours under the caller's key, so that a request sent twice is done once. Written in the batch of
 // the change itself: a second writer of the same key breaks the unique key and takes the whole batch with it. Work that
 // is not one batch claims its key first: idempotency-claims.ts.
+import { eq, inArray, lte } from "drizzle-orm";
 import { sha256Hex } from "../core/hash.ts";
 import { dayMs, type Instant } from "../core/time.ts";
+import { batch, type Database } from "./database.ts";
+import { prepared } from "./prepared.ts";
+import { idempotency } from "./schema.ts";
+import { allOf, query } from "./sql.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
 
 export const keptMs = dayMs;
@@ -18,9 +23,11 @@ export const responsePlace = (keyHash: string): SealedPlace => ({
   owner: keyHash,
 });
 
+const insertRow = prepared<typeof idempotency.$inferSelect>()((db, row) => db.insert(idempotency).values(row).prepare());
+
 /** The row for the batch of the change; it fails, and takes the batch with it, when an answer is kept under the key. */
 export const insertAnswer = async (
-  db: D1Database,
+  db: Database,
   vault: Vault,
   answer: {
     readonly keyHash: string;
@@ -29,31 +36,29 @@ export const insertAnswer = async (
     readonly response: string;
     readonly now: Instant;
   },
-): Promise<D1PreparedStatement> =>
-  db
-    .prepare("INSERT INTO idempotency (key_hash, body_hash, status, response_sealed, expires_at) VALUES (?, ?, ?, ?, ?)")
-    .bind(
-      answer.keyHash,
-      answer.bodyHash,
-      answer.status,
-      await vault.seal(responsePlace(answer.keyHash), answer.response),
-      answer.now + keptMs,
-    );
+) => {
+  const { keyHash, bodyHash, status, response, now } = answer;
+  const responseSealed = await vault.seal(responsePlace(keyHash), response);
+  return [insertRow(db, { keyHash, bodyHash, status, responseSealed, expiresAt: now + keptMs })] as const;
+};
+
+export const dropExpiredAnswer = (db: Database, keyHash: string, now: Instant) =>
+  db.delete(idempotency).where(allOf(eq(idempotency.keyHash, keyHash), lte(idempotency.expiresAt, now)));
 
 /** The kept answer under a key, opened; null when there is none. One that has expired makes room for the next. */
 export const keptAnswer = async (
-  db: D1Database,
+  db: Database,
   vault: Vault,
   keyHash: string,
   now: Instant,
 ): Promise<{ readonly bodyHash: string; readonly response: string } | null> => {
-  const [, kept] = await db.batch<{ body_hash: string; response_sealed: string }>([
-    db.prepare("DELETE FROM idempotency WHERE key_hash = ? AND expires_at <= ?").bind(keyHash, now),
-    db.prepare("SELECT body_hash, response_sealed FROM idempotency WHERE key_hash = ?").bind(keyHash),
+  const { bodyHash, responseSealed } = idempotency;
+  const [, [kept]] = await batch(db, [
+    dropExpiredAnswer(db, keyHash, now),
+    db.select({ bodyHash, responseSealed }).from(idempotency).where(eq(idempotency.keyHash, keyHash)),
   ]);
-  const row = kept?.results[0];
-  if (row === undefined) return null;
-  return { bodyHash: row.body_hash, response: await vault.open(responsePlace(keyHash), row.response_sealed) };
+  if (kept === undefined) return null;
+  return { bodyHash: kept.bodyHash, response: await vault.open(responsePlace(keyHash), kept.responseSealed) };
 };
 
 /** True when the batch failed because another request with the same key was first. */
@@ -61,5 +66,7 @@ export const isTakenKey = (error: unknown): boolean =>
   error instanceof Error && error.message.includes("UNIQUE constraint failed: idempotency.key_hash");
 
 /** At most 1,000 a call, so that the sweep stays short however many there are. */
-export const deleteExpiredAnswers = (db: D1Database, now: Instant): D1PreparedStatement =>
-  db.prepare("DELETE FROM idempotency WHERE key_hash IN (SELECT key_hash FROM idempotency WHERE expires_at <= ? LIMIT 1000)").bind(now);
+export const deleteExpiredAnswers = (db: Database, now: Instant) => {
+  const expired = query.select({ keyHash: idempotency.keyHash }).from(idempotency).where(lte(idempotency.expiresAt, now)).limit(1_000);
+  return db.delete(idempotency).where(inArray(idempotency.keyHash, expired));
+};

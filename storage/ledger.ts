@@ -1,9 +1,13 @@
 // The work list of anchors and what is known of each ledger. The rows are the truth; queue messages are only kicks. A row is
 // worked on under a lease: whoever's lease has passed lost it, and a receipt is stored once.
+import { desc, eq, exists, gt, inArray, isNull, lte, ne, sql, type Column, type SQL } from "drizzle-orm";
 import type { PublishedAnchor } from "../core/certificates/published.ts";
 import type { Outcome, SeenTree, Submission } from "../core/ledger/adapter.ts";
 import { parseReceipt, receiptText, type Receipt } from "../core/ledger/receipt.ts";
 import { hourMs, minuteMs, secondMs, type Instant } from "../core/time.ts";
+import type { Database, Statement } from "./database.ts";
+import { anchors, ledgerState as ledgers } from "./schema.ts";
+import { allOf, excluded, insertIf, query } from "./sql.ts";
 
 const leaseMs = minuteMs; // longer than a call to the slowest ledger (30 s) and its ten looks at a checkpoint
 const longestWaitMs = 900 * secondMs;
@@ -25,52 +29,46 @@ export const isToPark = ({ attempts, lastError }: ClaimedAnchor, outcome: Outcom
   return isUnproven(outcome.code) && isUnproven(lastError ?? "") && attempts + 1 >= unprovenUntilParked;
 };
 
-/** The oldest due rows of a ledger, leased to `lease`. */
+const { ord, id, statement, entryHash, prepared, attempts, lastError, lease, leaseUntil, status, nextAt } = anchors;
+// In the statement as it is in the index anchors_due, or SQLite does not take that index: never a bound value.
+const isWaiting = inArray(status, ["pending", "prepared"]).inlineParams();
+const isUnanchored = ne(status, "anchored");
+
+/** The oldest due rows of a ledger, leased to `holder`. */
 export const claimAnchors = async (
-  db: D1Database,
+  db: Database,
   ledgerId: string,
-  lease: string,
+  holder: string,
   most: number,
   now: Instant,
 ): Promise<ClaimedAnchor[]> => {
-  const { results } = await db
-    .prepare(
-      `UPDATE anchors SET lease = ?1, lease_until = ?2 + ${leaseMs} WHERE ord IN (
-         SELECT ord FROM anchors WHERE ledger_id = ?3 AND status IN ('pending', 'prepared') AND next_at <= ?2 AND lease_until <= ?2 ORDER BY ord LIMIT ?4)
-       RETURNING ord, id, statement, entry_hash, prepared, attempts, last_error`,
-    )
-    .bind(lease, now, ledgerId, most)
-    .all<{
-      ord: number;
-      id: string;
-      statement: string;
-      entry_hash: string;
-      prepared: string | null;
-      attempts: number;
-      last_error: string | null;
-    }>();
-  return results
-    .sort((a, b) => a.ord - b.ord)
-    .map((row) => ({
-      anchorId: row.id,
-      statement: row.statement,
-      entryHash: row.entry_hash,
-      prepared: row.prepared,
-      attempts: row.attempts,
-      lastError: row.last_error,
-    }));
+  const due = query
+    .select({ ord })
+    .from(anchors)
+    .where(allOf(eq(anchors.ledgerId, ledgerId), isWaiting, lte(nextAt, now), lte(leaseUntil, now)))
+    .orderBy(ord)
+    .limit(most);
+  const claimed = await db
+    .update(anchors)
+    .set({ lease: holder, leaseUntil: now + leaseMs })
+    .where(inArray(ord, due))
+    .returning({ ord, anchorId: id, statement, entryHash, prepared, attempts, lastError });
+  return claimed.sort((a, b) => a.ord - b.ord).map(({ ord: _, ...anchor }) => anchor);
 };
 
+/** Values of many rows as one bound value: each is an array, and `cell` is one of its places. */
+const listOf = (rows: readonly (readonly (string | number)[])[]): SQL => sql`json_each(${JSON.stringify(rows)}) j`;
+const cell = (at: number): SQL => sql`j.value ->> ${sql.raw(String(at))}`;
+const isListed = sql`${id} = ${cell(0)}`;
+
 /** Keeps what will be sent, before it is sent. */
-export const keepPrepared = async (db: D1Database, lease: string, prepared: readonly (readonly [string, string])[]): Promise<void> => {
-  if (prepared.length === 0) return;
+export const keepPrepared = async (db: Database, holder: string, kept: readonly (readonly [string, string])[]): Promise<void> => {
+  if (kept.length === 0) return;
   await db
-    .prepare(
-      `UPDATE anchors SET prepared = j.value ->> 1, status = 'prepared' FROM json_each(?1) j
-       WHERE anchors.id = j.value ->> 0 AND anchors.lease = ?2 AND anchors.prepared IS NULL`,
-    )
-    .bind(JSON.stringify(prepared), lease)
-    .run();
+    .update(anchors)
+    .set({ prepared: cell(1), status: "prepared" })
+    .from(listOf(kept))
+    .where(allOf(isListed, eq(lease, holder), isNull(prepared)));
 };
 
 const rowsPerStatement = 100; // receipts are about 3 KB: 300 KB of JSON a statement, far from the 2 MB a value may have
@@ -84,12 +82,12 @@ export const retryDelayMs = (attempts: number, spread: number): number =>
 
 /** Rows that store what became of a claimed batch. A row whose lease was lost is left to whoever has it now. */
 export const outcomeRows = (
-  db: D1Database,
-  lease: string,
+  db: Database,
+  holder: string,
   settled: readonly { readonly anchor: ClaimedAnchor; readonly outcome: Outcome }[],
   now: Instant,
   spread: () => number,
-): D1PreparedStatement[] => {
+): readonly Statement[] => {
   const anchored: [string, string, string][] = [];
   const waiting: [string, string, number, string][] = [];
   for (const { anchor, outcome } of settled) {
@@ -101,56 +99,77 @@ export const outcomeRows = (
       waiting.push([anchor.anchorId, "", now + Math.max(askedFor, retryDelayMs(anchor.attempts, spread())), outcome.code]);
     }
   }
+  const ofHolder = allOf(isListed, eq(lease, holder), isUnanchored);
   return [
     ...chunks(anchored, rowsPerStatement).map((part) =>
       db
-        .prepare(
-          `UPDATE anchors SET status = 'anchored', tx_ref = j.value ->> 1, receipt = j.value ->> 2, anchored_at = ?2, lease = NULL, last_error = NULL
-           FROM json_each(?1) j WHERE anchors.id = j.value ->> 0 AND anchors.lease = ?3 AND anchors.status <> 'anchored'`,
-        )
-        .bind(JSON.stringify(part), now, lease),
+        .update(anchors)
+        .set({ status: "anchored", txRef: cell(1), receipt: cell(2), anchoredAt: now, lease: null, lastError: null })
+        .from(listOf(part))
+        .where(ofHolder),
     ),
     ...chunks(waiting, rowsPerStatement).map((part) =>
       db
-        .prepare(
-          `UPDATE anchors SET status = CASE j.value ->> 1 WHEN 'parked' THEN 'parked' ELSE anchors.status END, attempts = attempts + 1,
-             next_at = j.value ->> 2, last_error = j.value ->> 3, lease = NULL, lease_until = 0
-           FROM json_each(?1) j WHERE anchors.id = j.value ->> 0 AND anchors.lease = ?2 AND anchors.status <> 'anchored'`,
-        )
-        .bind(JSON.stringify(part), lease),
+        .update(anchors)
+        .set({
+          status: sql`case ${cell(1)} when 'parked' then 'parked' else ${status} end`,
+          attempts: sql`${attempts} + 1`,
+          nextAt: cell(2),
+          lastError: cell(3),
+          lease: null,
+          leaseUntil: 0,
+        })
+        .from(listOf(part))
+        .where(ofHolder),
     ),
   ];
 };
 
 /** Gives claimed rows back untouched, due when they were. */
-export const releaseAnchors = (db: D1Database, lease: string): D1PreparedStatement =>
-  db.prepare("UPDATE anchors SET lease = NULL, lease_until = 0 WHERE lease = ? AND status <> 'anchored'").bind(lease);
+export const releaseAnchors = (db: Database, holder: string) =>
+  db
+    .update(anchors)
+    .set({ lease: null, leaseUntil: 0 })
+    .where(allOf(eq(lease, holder), isUnanchored));
 
 /**
  * The ledger is back: what waited because it was away is due now. The oldest statements asked most often whether it is, and so
  * would be the last to be taken.
  */
-export const wakeWaiting = (db: D1Database, ledgerId: string, now: Instant): D1PreparedStatement =>
+export const wakeWaiting = (db: Database, ledgerId: string, now: Instant) =>
   db
-    .prepare("UPDATE anchors SET next_at = ?2 WHERE ledger_id = ?1 AND status IN ('pending', 'prepared') AND next_at > ?2")
-    .bind(ledgerId, now);
+    .update(anchors)
+    .set({ nextAt: now })
+    .where(allOf(eq(anchors.ledgerId, ledgerId), isWaiting, gt(nextAt, now)));
 
 /** Parked rows become due again when their wait has passed. */
-export const unparkAnchors = (db: D1Database, now: Instant): D1PreparedStatement =>
-  db.prepare("UPDATE anchors SET status = 'pending' WHERE status = 'parked' AND next_at <= ?").bind(now);
+export const unparkAnchors = (db: Database, now: Instant) =>
+  db
+    .update(anchors)
+    .set({ status: "pending" })
+    .where(allOf(eq(status, "parked"), lte(nextAt, now)));
 
 /**
  * Statements that still waited for an earlier ledger when another took its place go to that one: the earlier takes nothing any more.
- * Mirrors have none of this kind.
+ * Mirrors have none of this kind. One that is there already stays (OR IGNORE), for which the builder has no word.
  */
-export const adoptWaiting = (db: D1Database, ledgerId: string, now: Instant): D1PreparedStatement =>
-  db
-    .prepare(
-      `UPDATE OR IGNORE anchors SET ledger_id = ?1, status = 'pending', prepared = NULL, attempts = 0, next_at = ?2, lease = NULL, lease_until = 0
-       WHERE ord IN (SELECT ord FROM anchors INDEXED BY anchors_due
-         WHERE status IN ('pending', 'prepared') AND ledger_id <> ?1 AND kind = 'event' AND lease_until <= ?2)`,
-    )
-    .bind(ledgerId, now);
+export const adoptWaiting = (db: Database, ledgerId: string, now: Instant) => {
+  const isEarlier = allOf(isWaiting, ne(anchors.ledgerId, ledgerId), eq(anchors.kind, "event"), lte(leaseUntil, now));
+  const to = (column: Column, value: string | number | null): SQL => sql`${sql.identifier(column.name)} = ${value}`;
+  const set = [
+    to(anchors.ledgerId, ledgerId),
+    to(status, "pending" satisfies typeof anchors.$inferInsert.status),
+    to(prepared, null),
+    to(attempts, 0),
+    to(nextAt, now),
+    to(lease, null),
+    to(leaseUntil, 0),
+  ];
+  return db.run(
+    sql`update or ignore ${anchors} set ${sql.join(set, sql`, `)}
+      where ${ord} in (select ${ord} from ${anchors} indexed by anchors_due where ${isEarlier})`,
+  );
+};
 
 export interface EntityAnchor {
   readonly event: string;
@@ -165,22 +184,20 @@ export interface LedgerState {
   readonly forked: boolean;
 }
 
-export const ledgerState = async (db: D1Database, ledgerId: string): Promise<LedgerState> => {
-  const row = await db
-    .prepare("SELECT size, root, note, failures, blocked_until, fork FROM ledger_state WHERE ledger_id = ?")
-    .bind(ledgerId)
-    .first<{ size: string; root: string | null; note: string | null; failures: number; blocked_until: number; fork: string | null }>();
+export const ledgerState = async (db: Database, ledgerId: string): Promise<LedgerState> => {
+  const row = await db.select().from(ledgers).where(eq(ledgers.ledgerId, ledgerId)).get();
   return {
-    seen: row === null || row.root === null || row.note === null ? null : { size: row.size, root: row.root, note: row.note },
+    seen: row === undefined || row.root === null || row.note === null ? null : { size: row.size, root: row.root, note: row.note },
     failures: row?.failures ?? 0,
-    blockedUntil: row?.blocked_until ?? 0,
+    blockedUntil: row?.blockedUntil ?? 0,
     forked: row?.fork != null,
   };
 };
 
 /** Sizes are decimal text of up to 20 digits: the longer is the larger, then text order decides. */
-const isLarger =
-  "(length(excluded.size) > length(ledger_state.size) OR (length(excluded.size) = length(ledger_state.size) AND excluded.size > ledger_state.size))";
+const newSize = excluded(ledgers.size);
+const isLarger = sql`(length(${newSize}), ${newSize}) > (length(${ledgers.size}), ${ledgers.size})`;
+const ifLarger = (column: Column): SQL => sql`case when ${isLarger} then ${excluded(column)} else ${column} end`;
 
 /**
  * The ledger answered with a tree that passed every check. A smaller tree than the one known changes nothing but the breaker.
@@ -188,78 +205,78 @@ const isLarger =
  * an earlier day is not for that day's rows. So it goes first in the batch that ends the lease.
  */
 export const rememberTree = (
-  db: D1Database,
+  db: Database,
   ledgerId: string,
-  seen: SeenTree,
+  { size, root, note }: SeenTree,
   now: Instant,
   learnedFor: { readonly anchorId: string; readonly lease: string } | null = null,
-): D1PreparedStatement =>
-  db
-    .prepare(
-      `INSERT INTO ledger_state (ledger_id, size, root, note, updated_at)
-       SELECT ?1, ?2, ?3, ?4, ?5 WHERE ?6 IS NULL OR EXISTS (SELECT 1 FROM anchors WHERE id = ?6 AND lease = ?7)
-       ON CONFLICT (ledger_id) DO UPDATE SET failures = 0, blocked_until = 0, updated_at = excluded.updated_at,
-         root = CASE WHEN ${isLarger} THEN excluded.root ELSE root END,
-         note = CASE WHEN ${isLarger} THEN excluded.note ELSE note END,
-         size = CASE WHEN ${isLarger} THEN excluded.size ELSE size END`,
-    )
-    .bind(ledgerId, seen.size, seen.root, seen.note, now, learnedFor?.anchorId ?? null, learnedFor?.lease ?? null);
+) => {
+  const isLeased = (of: NonNullable<typeof learnedFor>): SQL =>
+    exists(
+      query
+        .select()
+        .from(anchors)
+        .where(allOf(eq(id, of.anchorId), eq(lease, of.lease))),
+    );
+  const row = { ledgerId, size, root, note, updatedAt: now };
+  return insertIf(db, ledgers, row, learnedFor === null ? sql`true` : isLeased(learnedFor)).onConflictDoUpdate({
+    target: ledgers.ledgerId,
+    set: {
+      failures: 0,
+      blockedUntil: 0,
+      updatedAt: now,
+      root: ifLarger(ledgers.root),
+      note: ifLarger(ledgers.note),
+      size: ifLarger(ledgers.size),
+    },
+  });
+};
 
 const failuresUntilOpen = 5;
 
 /** The ledger could not be used. After five times in a row it is left alone for a while that grows with each further failure. */
-export const countFailure = (
-  db: D1Database,
-  ledgerId: string,
-  failuresBefore: number,
-  now: Instant,
-  spread: number,
-): D1PreparedStatement => {
+export const countFailure = (db: Database, ledgerId: string, failuresBefore: number, now: Instant, spread: number) => {
   const failures = failuresBefore + 1;
   const blockedUntil = failures >= failuresUntilOpen ? now + retryDelayMs(failures, spread) : 0;
+  const state = { failures, blockedUntil, updatedAt: now };
   return db
-    .prepare(
-      `INSERT INTO ledger_state (ledger_id, failures, blocked_until, updated_at) VALUES (?1, ?2, ?3, ?4)
-       ON CONFLICT (ledger_id) DO UPDATE SET failures = ?2, blocked_until = ?3, updated_at = ?4`,
-    )
-    .bind(ledgerId, failures, blockedUntil, now);
+    .insert(ledgers)
+    .values({ ledgerId, ...state })
+    .onConflictDoUpdate({ target: ledgers.ledgerId, set: state });
 };
 
 /** Two signed trees that cannot both be true: kept as evidence, and the ledger is asked nothing until an operator has looked. */
-export const rememberFork = (
-  db: D1Database,
-  ledgerId: string,
-  evidence: { readonly old: string; readonly new: string },
-  now: Instant,
-): D1PreparedStatement =>
+export const rememberFork = (db: Database, ledgerId: string, fork: { readonly old: string; readonly new: string }, now: Instant) =>
   db
-    .prepare(
-      `INSERT INTO ledger_state (ledger_id, fork, updated_at) VALUES (?1, ?2, ?3)
-       ON CONFLICT (ledger_id) DO UPDATE SET fork = COALESCE(fork, ?2), updated_at = ?3`,
-    )
-    .bind(ledgerId, JSON.stringify(evidence), now);
+    .insert(ledgers)
+    .values({ ledgerId, fork, updatedAt: now })
+    .onConflictDoUpdate({
+      target: ledgers.ledgerId,
+      set: { fork: sql`coalesce(${ledgers.fork}, ${excluded(ledgers.fork)})`, updatedAt: now },
+    });
+
+const isAnchored = eq(status, "anchored");
 
 /** What the ledger of its time holds, or will hold, about one record: the statement and, once confirmed, its receipt. In the order of their commits. */
-export const entityAnchors = async (db: D1Database, entityId: string): Promise<EntityAnchor[]> => {
-  const { results } = await db
-    .prepare(
-      "SELECT event, statement, CASE status WHEN 'anchored' THEN receipt END AS receipt FROM anchors WHERE entity_id = ? ORDER BY ord",
-    )
-    .bind(entityId)
-    .all<{ event: string; statement: string; receipt: string | null }>();
-  return results.map(({ event, statement, receipt }) => ({ event, statement, receipt: receipt === null ? null : parseReceipt(receipt) }));
+export const entityAnchors = async (db: Database, entityId: string): Promise<EntityAnchor[]> => {
+  const { event, receipt } = anchors;
+  const rows = await db.select({ event, statement, status, receipt }).from(anchors).where(eq(anchors.entityId, entityId)).orderBy(ord);
+  return rows.map((row) => ({
+    event: row.event,
+    statement: row.statement,
+    receipt: row.status !== "anchored" || row.receipt === null ? null : parseReceipt(row.receipt),
+  }));
 };
 
 /** The newest statement about a log's checkpoint that the ledger has confirmed; null before the first. */
-export const newestCheckpointAnchor = async (db: D1Database, ledgerId: string, origin: string): Promise<PublishedAnchor | null> => {
+export const newestCheckpointAnchor = async (db: Database, ledgerId: string, origin: string): Promise<PublishedAnchor | null> => {
+  const { event, receipt, anchoredAt } = anchors;
   const row = await db
-    .prepare(
-      `SELECT event, entry_hash, statement, receipt, anchored_at FROM anchors
-       WHERE entity_id = ? AND ledger_id = ? AND kind = 'checkpoint' AND status = 'anchored' ORDER BY ord DESC LIMIT 1`,
-    )
-    .bind(origin, ledgerId)
-    .first<{ event: string; entry_hash: string; statement: string; receipt: string; anchored_at: Instant }>();
-  if (row === null) return null;
-  const { event, entry_hash: entryHash, statement, receipt, anchored_at: anchoredAt } = row;
-  return { event, ledgerId, entryHash, statement, status: "anchored", receipt, anchoredAt };
+    .select({ event, ledgerId: anchors.ledgerId, entryHash, statement, status, receipt, anchoredAt })
+    .from(anchors)
+    .where(allOf(eq(anchors.entityId, origin), eq(anchors.ledgerId, ledgerId), eq(anchors.kind, "checkpoint"), isAnchored))
+    .orderBy(desc(ord))
+    .limit(1)
+    .get();
+  return row ?? null;
 };

@@ -1,37 +1,48 @@
 // Codes to sign in with. Asked for: one row for known and unknown addresses alike. Tried: counted in the statement that hands
 // out what to compare with, so however many guesses arrive at once, no more are compared than a code bears. Spent: by the
 // one statement that names its session; whoever comes second finds it named.
+import { count, eq, exists, gt, inArray, isNull, lt, lte, notExists, sql, type SQL } from "drizzle-orm";
 import { loginCodeLimits, loginCodesKeptMs } from "../core/access/login-code.ts";
 import type { Limit } from "../core/access/window.ts";
-import type { Realm } from "../core/access/session.ts";
+import { realms, type Realm } from "../core/access/session.ts";
 import type { Instant } from "../core/time.ts";
-import { expression, type Expression } from "./sql.ts";
+import type { Database } from "./database.ts";
+import { loginCodes, sessions } from "./schema.ts";
+import { allOf, insertIf, query } from "./sql.ts";
 
-const { lifeMs, tries, resendMs } = loginCodeLimits;
+const { lifeMs, tries: mostTries, resendMs } = loginCodeLimits;
 
 export interface AskedAddress {
   readonly realm: Realm;
   readonly emailIndex: string;
 }
 
+const { id, realm, emailIndex, codeHash, tries, createdAt, expiresAt } = loginCodes;
+const isUnspent = isNull(loginCodes.sessionHash);
+const openOf = (address: AskedAddress, now: Instant) =>
+  allOf(eq(realm, address.realm), eq(emailIndex, address.emailIndex), isUnspent, gt(expiresAt, now));
+
 /** The row, unless the address had enough of them lately or one is open that was made within the last minute. */
 export const insertLoginCode = (
-  db: D1Database,
+  db: Database,
   address: AskedAddress,
   code: { readonly id: string; readonly codeHash: string; readonly now: Instant; readonly perAddress: Limit },
-): D1PreparedStatement =>
-  db
-    .prepare(
-      `INSERT INTO login_codes (id, realm, email_index, code_hash, created_at, expires_at)
-       SELECT ?1, ?2, ?3, ?4, ?5, ?5 + ${lifeMs}
-       WHERE (SELECT COUNT(*) FROM login_codes WHERE realm IN ('consumer', 'business') AND email_index = ?3 AND created_at > ?5 - ?6) < ?7
-         AND NOT EXISTS (SELECT 1 FROM login_codes WHERE realm = ?2 AND email_index = ?3 AND created_at > ?5 - ${resendMs}
-           AND session_hash IS NULL AND expires_at > ?5)`,
-    )
-    .bind(code.id, address.realm, address.emailIndex, code.codeHash, code.now, code.perAddress.seconds * 1_000, code.perAddress.count);
+) => {
+  const { now, perAddress } = code;
+  const lately = query
+    .select({ n: count() })
+    .from(loginCodes)
+    .where(allOf(inArray(realm, realms), eq(emailIndex, address.emailIndex), gt(createdAt, now - perAddress.seconds * 1_000)));
+  const justMade = query
+    .select()
+    .from(loginCodes)
+    .where(allOf(openOf(address, now), gt(createdAt, now - resendMs)));
+  const row = { ...address, id: code.id, codeHash: code.codeHash, createdAt: now, expiresAt: now + lifeMs };
+  return insertIf(db, loginCodes, row, allOf(sql`${lately} < ${perAddress.count}`, notExists(justMade)));
+};
 
 /** For the mail of the same batch: the row was written. */
-export const loginCodeIsThere = (id: string): Expression => expression("EXISTS (SELECT 1 FROM login_codes WHERE id = ?)", id);
+export const loginCodeIsThere = (code: string): SQL => exists(query.select().from(loginCodes).where(eq(id, code)));
 
 export interface TriedCode {
   readonly id: string;
@@ -39,43 +50,34 @@ export interface TriedCode {
 }
 
 /** Spends a try at every open code of the address and answers with those that had one left. */
-export const spendLoginTry = async (db: D1Database, { realm, emailIndex }: AskedAddress, now: Instant): Promise<readonly TriedCode[]> => {
-  const { results } = await db
-    .prepare(
-      `UPDATE login_codes SET tries = tries + 1
-       WHERE realm = ? AND email_index = ? AND session_hash IS NULL AND expires_at > ? AND tries < ${tries}
-       RETURNING id, code_hash AS codeHash`,
-    )
-    .bind(realm, emailIndex, now)
-    .all<TriedCode & Record<string, unknown>>();
-  return results;
-};
+export const spendLoginTry = (db: Database, address: AskedAddress, now: Instant): Promise<readonly TriedCode[]> =>
+  db
+    .update(loginCodes)
+    .set({ tries: sql`${tries} + 1` })
+    .where(allOf(openOf(address, now), lt(tries, mostTries)))
+    .returning({ id, codeHash })
+    .all();
 
 /** Names the session a code is spent on; changes no row when another was first. */
-export const spendLoginCode = (
-  db: D1Database,
-  spent: { readonly codeId: string; readonly sessionHash: string; readonly now: Instant },
-): D1PreparedStatement =>
+export const spendLoginCode = (db: Database, spent: { readonly codeId: string; readonly sessionHash: string; readonly now: Instant }) =>
   db
-    .prepare("UPDATE login_codes SET session_hash = ? WHERE id = ? AND session_hash IS NULL AND expires_at > ?")
-    .bind(spent.sessionHash, spent.codeId, spent.now);
+    .update(loginCodes)
+    .set({ sessionHash: spent.sessionHash })
+    .where(allOf(eq(id, spent.codeId), isUnspent, gt(expiresAt, spent.now)));
 
 /** Whoever is signed in needs no other code that is still on its way. */
-export const closeLoginCodes = (
-  db: D1Database,
-  { realm, emailIndex }: AskedAddress,
-  now: Instant,
-  sessionHash: string,
-): D1PreparedStatement =>
+export const closeLoginCodes = (db: Database, address: AskedAddress, now: Instant, sessionHash: string) =>
   db
-    .prepare(
-      `UPDATE login_codes SET expires_at = ?3 WHERE realm = ?1 AND email_index = ?2 AND session_hash IS NULL AND expires_at > ?3
-         AND EXISTS (SELECT 1 FROM sessions WHERE token_hash = ?4)`,
-    )
-    .bind(realm, emailIndex, now, sessionHash);
+    .update(loginCodes)
+    .set({ expiresAt: now })
+    .where(allOf(openOf(address, now), exists(query.select().from(sessions).where(eq(sessions.tokenHash, sessionHash)))));
 
 /** At most 1,000 a call, so that the sweep stays short however many there are. */
-export const deleteOldLoginCodes = (db: D1Database, now: Instant): D1PreparedStatement =>
-  db
-    .prepare("DELETE FROM login_codes WHERE id IN (SELECT id FROM login_codes WHERE created_at <= ? LIMIT 1000)")
-    .bind(now - loginCodesKeptMs);
+export const deleteOldLoginCodes = (db: Database, now: Instant) => {
+  const old = query
+    .select({ id })
+    .from(loginCodes)
+    .where(lte(createdAt, now - loginCodesKeptMs))
+    .limit(1_000);
+  return db.delete(loginCodes).where(inArray(id, old));
+};

@@ -3,8 +3,13 @@
 // keeps its turn (when it is due, how often it was tried), the rows behind it have no time of their own. A turn that is taken
 // has its time moved into the future, so a worker that dies simply lets it become due again. The turn is one row however many
 // wait behind it: claiming and backing off cost the same for one certificate and for a hundred thousand.
+import { eq, inArray, lte, sql } from "drizzle-orm";
 import { secondMs, type Instant } from "../core/time.ts";
 import type { AuditChain } from "../core/facts.ts";
+import { chainOfBusiness } from "./accounts.ts";
+import type { Database, Statement } from "./database.ts";
+import { businesses, certificates, outbox } from "./schema.ts";
+import { allOf, listed, query } from "./sql.ts";
 
 const turnMs = 60 * secondMs; // more than a look (25 s) and the first links after it take
 
@@ -19,28 +24,47 @@ export interface PolicyTurn {
   readonly attempts: number;
 }
 
+const { ord, topic, nextAt, attempts } = outbox;
+const isPolicy = eq(outbox.kind, "policy");
+
 /** Takes the turn that has been due longest; null when none is due. Of two workers at once, one gets it. */
-export const claimPolicyTurn = async (db: D1Database, now: Instant): Promise<PolicyTurn | null> => {
-  const row = await db
-    .prepare(
-      `UPDATE outbox SET next_at = ?1 + ${turnMs}, attempts = attempts + 1
-       WHERE ord = (SELECT ord FROM outbox WHERE kind = 'policy' AND next_at <= ?1 ORDER BY next_at, ord LIMIT 1)
-       RETURNING topic, payload, entity_id, attempts`,
-    )
-    .bind(now)
-    .first<{ topic: string; payload: string; entity_id: string; attempts: number }>();
-  return row === null ? null : { domain: row.topic, page: row.payload, certId: row.entity_id, attempts: row.attempts };
+export const claimPolicyTurn = async (db: Database, now: Instant): Promise<PolicyTurn | null> => {
+  const due = query
+    .select({ ord })
+    .from(outbox)
+    .where(allOf(isPolicy, lte(nextAt, now)))
+    .orderBy(nextAt, ord)
+    .limit(1);
+  const turn = await db
+    .update(outbox)
+    .set({ nextAt: now + turnMs, attempts: sql`${attempts} + 1` })
+    .where(eq(ord, due))
+    .returning({ domain: topic, page: outbox.payload, certId: outbox.entityId, attempts })
+    .get();
+  return turn ?? null;
 };
 
-const firstWaiting = "(SELECT ord FROM outbox WHERE kind = 'policy' AND topic = ?1 ORDER BY ord LIMIT 1)";
+const firstWaiting = (domain: string) =>
+  query
+    .select({ ord })
+    .from(outbox)
+    .where(allOf(isPolicy, eq(topic, domain)))
+    .orderBy(ord)
+    .limit(1);
 
 /** The domain's turn comes again at `at`. */
-export const postponePolicyTurn = (db: D1Database, domain: string, at: Instant): D1PreparedStatement =>
-  db.prepare(`UPDATE outbox SET next_at = ?2 WHERE ord = ${firstWaiting}`).bind(domain, at);
+export const postponePolicyTurn = (db: Database, domain: string, at: Instant) =>
+  db
+    .update(outbox)
+    .set({ nextAt: at })
+    .where(eq(ord, firstWaiting(domain)));
 
 /** A turn that ended by a fault of ours is not counted against the domain; it comes again when its time is over. */
-export const forgivePolicyTurn = (db: D1Database, domain: string): D1PreparedStatement =>
-  db.prepare(`UPDATE outbox SET attempts = MAX(0, attempts - 1) WHERE ord = ${firstWaiting}`).bind(domain);
+export const forgivePolicyTurn = (db: Database, domain: string) =>
+  db
+    .update(outbox)
+    .set({ attempts: sql`max(0, ${attempts} - 1)` })
+    .where(eq(ord, firstWaiting(domain)));
 
 export interface WaitingCertificate {
   readonly ord: number;
@@ -49,23 +73,22 @@ export interface WaitingCertificate {
 }
 
 /** The certificates that have waited longest for a domain. */
-export const waitingForPolicies = async (db: D1Database, domain: string, most: number): Promise<readonly WaitingCertificate[]> => {
-  const { results } = await db
-    .prepare(
-      `SELECT o.ord, o.entity_id, b.audit_chain, b.audit_shard FROM outbox o
-       JOIN certificates c ON c.id = o.entity_id JOIN businesses b ON b.id = c.business_id
-       WHERE o.kind = 'policy' AND o.topic = ? ORDER BY o.ord LIMIT ?`,
-    )
-    .bind(domain, most)
-    .all<{ ord: number; entity_id: string; audit_chain: string; audit_shard: number }>();
-  return results.map((row) => ({ ord: row.ord, certId: row.entity_id, chain: { tag: row.audit_chain, shard: row.audit_shard } }));
-};
+export const waitingForPolicies = (db: Database, domain: string, most: number): Promise<readonly WaitingCertificate[]> =>
+  db
+    .select({ ord, certId: outbox.entityId, chain: chainOfBusiness })
+    .from(outbox)
+    .innerJoin(certificates, eq(certificates.id, outbox.entityId))
+    .innerJoin(businesses, eq(businesses.id, certificates.businessId))
+    .where(allOf(isPolicy, eq(topic, domain)))
+    .orderBy(ord)
+    .limit(most)
+    .all();
 
 /** For the batch that links them: the rows are done, and the turn, still taken, passes to the next that waits. */
 export const finishPolicyWork = (
-  db: D1Database,
+  db: Database,
   done: { readonly domain: string; readonly ords: readonly number[]; readonly now: Instant },
-): readonly D1PreparedStatement[] => [
-  db.prepare("DELETE FROM outbox WHERE ord IN (SELECT value FROM json_each(?))").bind(JSON.stringify(done.ords)),
+): readonly Statement[] => [
+  db.delete(outbox).where(inArray(ord, listed(done.ords))),
   postponePolicyTurn(db, done.domain, done.now + turnMs),
 ];

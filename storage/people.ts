@@ -1,7 +1,11 @@
 // Members and consumers: found by the blind index of their address, their address sealed.
+import { eq, exists } from "drizzle-orm";
 import type { Realm } from "../core/access/session.ts";
 import type { Instant } from "../core/time.ts";
+import type { Database, Statement } from "./database.ts";
 import { consumerEmailPlace, memberEmailPlace } from "./people-places.ts";
+import { consumers, loginCodes, members } from "./schema.ts";
+import { allOf, insertIf, query } from "./sql.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
 
 export interface Person {
@@ -13,21 +17,17 @@ export interface Person {
 const namePlace = (id: string): SealedPlace => ({ table: "consumers", record: id, field: "name", owner: id });
 
 /** Who has the address; null when nobody does in this home. */
-export const personByAddress = async (db: D1Database, realm: Realm, emailIndex: string): Promise<Person | null> => {
+export const personByAddress = async (db: Database, realm: Realm, emailIndex: string): Promise<Person | null> => {
   if (realm === "business") {
-    const member = await db
-      .prepare("SELECT id, business_id, email_sealed FROM members WHERE email_index = ?")
-      .bind(emailIndex)
-      .first<{ id: string; business_id: string; email_sealed: string }>();
-    return member === null
+    const { id, businessId, emailSealed } = members;
+    const member = await db.select({ id, businessId, emailSealed }).from(members).where(eq(members.emailIndex, emailIndex)).get();
+    return member === undefined
       ? null
-      : { id: member.id, emailSealed: member.email_sealed, emailPlace: memberEmailPlace(member.id, member.business_id) };
+      : { id: member.id, emailSealed: member.emailSealed, emailPlace: memberEmailPlace(member.id, member.businessId) };
   }
-  const consumer = await db
-    .prepare("SELECT id, email_sealed FROM consumers WHERE email_index = ?")
-    .bind(emailIndex)
-    .first<{ id: string; email_sealed: string }>();
-  return consumer === null ? null : { id: consumer.id, emailSealed: consumer.email_sealed, emailPlace: consumerEmailPlace(consumer.id) };
+  const { id, emailSealed } = consumers;
+  const consumer = await db.select({ id, emailSealed }).from(consumers).where(eq(consumers.emailIndex, emailIndex)).get();
+  return consumer === undefined ? null : { ...consumer, emailPlace: consumerEmailPlace(consumer.id) };
 };
 
 export interface NewConsumer {
@@ -42,24 +42,23 @@ export interface NewConsumer {
 
 /** The first sign-in of an address makes its consumer; of two at once, one does. Written only where the code was spent on this session. */
 export const insertConsumer = async (
-  db: D1Database,
+  db: Database,
   vault: Vault,
-  consumer: NewConsumer,
+  { id, email, emailIndex, name, chainTag, now }: NewConsumer,
   spent: { readonly codeId: string; readonly sessionHash: string },
-): Promise<D1PreparedStatement> =>
-  db
-    .prepare(
-      `INSERT INTO consumers (id, email_sealed, email_index, name_sealed, audit_chain, created_at)
-       SELECT ?, ?, ?, ?, ?, ? FROM login_codes WHERE id = ? AND session_hash = ?
-       ON CONFLICT (email_index) DO NOTHING`,
-    )
-    .bind(
-      consumer.id,
-      await vault.seal(consumerEmailPlace(consumer.id), consumer.email),
-      consumer.emailIndex,
-      consumer.name === null ? null : await vault.seal(namePlace(consumer.id), consumer.name),
-      consumer.chainTag,
-      consumer.now,
-      spent.codeId,
-      spent.sessionHash,
-    );
+): Promise<readonly Statement[]> => {
+  const emailSealed = await vault.seal(consumerEmailPlace(id), email);
+  const nameSealed = name === null ? null : await vault.seal(namePlace(id), name);
+  const wasSpent = query
+    .select()
+    .from(loginCodes)
+    .where(allOf(eq(loginCodes.id, spent.codeId), eq(loginCodes.sessionHash, spent.sessionHash)));
+  return [
+    insertIf(
+      db,
+      consumers,
+      { id, emailSealed, emailIndex, nameSealed, auditChain: chainTag, createdAt: now },
+      exists(wasSpent),
+    ).onConflictDoNothing({ target: consumers.emailIndex }),
+  ];
+};

@@ -1,8 +1,13 @@
 // The view trail: every open of a certificate's public page. The count rises with each counted open; the trail keeps one
 // row for the same viewer within ten seconds and at most 10,000 rows a certificate. Who looked is sealed.
+import { desc, eq, exists, gt, lt, notExists, sql } from "drizzle-orm";
 import type { View } from "../core/certificates/published.ts";
 import type { CertId } from "../core/ids.ts";
 import { secondMs, type Instant } from "../core/time.ts";
+import type { Database, Statement } from "./database.ts";
+import { prepared } from "./prepared.ts";
+import { certificates, certificateViews } from "./schema.ts";
+import { allOf, insertIf, query } from "./sql.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
 
 const sameViewerMs = 10 * secondMs; // a reload is not another reader; a page fetched ahead and then read is two
@@ -10,40 +15,64 @@ const mostRows = 10_000;
 
 const place = (certId: string): SealedPlace => ({ table: "certificate_views", record: certId, field: "viewer", owner: certId });
 
+const { certId: seenOf, viewerIndex: seenBy, at: seenAt, bot: seenAs } = certificateViews;
+const { viewCount, viewRows } = certificates;
+
+const insertOpen = prepared<Omit<typeof certificateViews.$inferSelect, "ord"> & { readonly since: Instant }>()((db, view) => {
+  const { certId, at, viewerSealed, viewerIndex, bot, since } = view;
+  const hasRoom = query
+    .select({ viewRows })
+    .from(certificates)
+    .where(allOf(eq(certificates.id, certId), lt(viewRows, mostRows)));
+  const justSeen = query
+    .select({ seenAt })
+    .from(certificateViews)
+    .where(allOf(eq(seenOf, certId), eq(seenBy, viewerIndex), gt(seenAt, since), eq(seenAs, bot)));
+  return insertIf(
+    db,
+    certificateViews,
+    { certId, at, viewerSealed, viewerIndex, bot },
+    allOf(exists(hasRoom), notExists(justSeen)),
+  ).prepare();
+});
+
+// changes() counts the row of the insert just before, in the same batch
+const countOpen = prepared<{ certId: CertId; counted: number }>()((db, { certId, counted }) =>
+  db
+    .update(certificates)
+    .set({ viewCount: sql`${viewCount} + ${counted}`, viewRows: sql`${viewRows} + changes()` })
+    .where(eq(certificates.id, certId))
+    .prepare(),
+);
+
 /** Rows of one open. Nothing is written for an unknown certificate. */
-export const insertView = async (db: D1Database, vault: Vault, certId: CertId, view: View): Promise<D1PreparedStatement[]> => {
+export const insertView = async (db: Database, vault: Vault, certId: CertId, view: View): Promise<readonly Statement[]> => {
+  const { at, bot } = view;
   const viewerIndex = await vault.viewerIndex(certId, view.ip, view.userAgent);
-  const sealed = await vault.seal(place(certId), JSON.stringify({ ip: view.ip, user_agent: view.userAgent, os: view.os }));
+  const viewerSealed = await vault.seal(place(certId), JSON.stringify({ ip: view.ip, user_agent: view.userAgent, os: view.os }));
   return [
-    db
-      .prepare(
-        `INSERT INTO certificate_views (cert_id, at, viewer_sealed, viewer_index, bot)
-         SELECT c.id, ?2, ?3, ?4, ?5 FROM certificates c WHERE c.id = ?1 AND c.view_rows < ${mostRows}
-           AND NOT EXISTS (SELECT 1 FROM certificate_views v
-                            WHERE v.cert_id = ?1 AND v.viewer_index = ?4 AND v.at > ?6 AND v.bot = ?5)`,
-      )
-      .bind(certId, view.at, sealed, viewerIndex, view.bot ? 1 : 0, view.at - sameViewerMs),
-    // changes() counts the row of the insert just before, in the same batch
-    db
-      .prepare("UPDATE certificates SET view_count = view_count + ?, view_rows = view_rows + changes() WHERE id = ?")
-      .bind(view.bot ? 0 : 1, certId),
+    insertOpen(db, { certId, at, viewerSealed, viewerIndex, bot, since: at - sameViewerMs }),
+    countOpen(db, { certId, counted: bot ? 0 : 1 }),
   ];
 };
 
 /** The newest opens, newest first. */
-export const viewTrail = async (db: D1Database, vault: Vault, certId: CertId, limit: number): Promise<View[]> => {
-  const { results } = await db
-    .prepare("SELECT at, viewer_sealed, bot FROM certificate_views WHERE cert_id = ? ORDER BY ord DESC LIMIT ?")
-    .bind(certId, limit)
-    .all<{ at: Instant; viewer_sealed: string; bot: number }>();
+export const viewTrail = async (db: Database, vault: Vault, certId: CertId, limit: number): Promise<View[]> => {
+  const { at, viewerSealed, bot } = certificateViews;
+  const rows = await db
+    .select({ at, viewerSealed, bot })
+    .from(certificateViews)
+    .where(eq(certificateViews.certId, certId))
+    .orderBy(desc(certificateViews.ord))
+    .limit(limit);
   return Promise.all(
-    results.map(async (row) => {
-      const viewer = JSON.parse(await vault.open(place(certId), row.viewer_sealed)) as {
+    rows.map(async (row) => {
+      const viewer = JSON.parse(await vault.open(place(certId), row.viewerSealed)) as {
         ip: string;
         user_agent: string;
         os: string | null;
       };
-      return { at: row.at, ip: viewer.ip, userAgent: viewer.user_agent, os: viewer.os, bot: row.bot === 1 };
+      return { at: row.at, ip: viewer.ip, userAgent: viewer.user_agent, os: viewer.os, bot: row.bot };
     }),
   );
 };

@@ -1,10 +1,13 @@
 // Codes for withdrawing: asked for, counted, tried. A try is spent in the same statement that hands out what to compare
 // with, so however many guesses arrive at once, no more are compared than a code allows. Rows are the same whether or not
 // the address is on the certificate, and whether or not a limit is reached: past it a code is dead from the start.
+import { count, eq, exists, gt, gte, inArray, lte, ne, notExists, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import { codeLimits, codesCountMs, mailsCountMs } from "../core/withdrawals/code.ts";
 import type { CertId } from "../core/ids.ts";
 import { dayMs, type Instant } from "../core/time.ts";
-import { expression, type Expression } from "./sql.ts";
+import { batch, type Database, type Statement } from "./database.ts";
+import { certificates, withdrawalCodes, withdrawalFailures } from "./schema.ts";
+import { allOf, excluded, query } from "./sql.ts";
 
 /** Who asks about which certificate. */
 export interface Asker {
@@ -16,48 +19,60 @@ export interface Asker {
 
 const { mostLive, mailsAnHour, mailsADay, mailsADayForAddress, failuresUntilRare, mailsADayWhenRare } = codeLimits;
 
-const earlier = "FROM withdrawal_codes k WHERE k.expires_at > k.created_at AND"; // codes that were of use
-// Codes that were mailed: those for certificates the address is not on reach nobody, and must keep none from the person.
-const mailed =
-  "FROM withdrawal_codes k JOIN certificates c ON c.id = k.cert_id AND c.email_index = k.address_index WHERE k.expires_at > k.created_at AND";
-const ofAsker = "k.cert_id = ?2 AND k.address_index = ?3";
+const { id, createdAt, expiresAt, contextHash, ownTries, otherTries } = withdrawalCodes;
+const wasOfUse = gt(expiresAt, createdAt);
+const ofAsker = ({ certId, addressIndex }: Pick<Asker, "certId" | "addressIndex">) =>
+  allOf(eq(withdrawalCodes.certId, certId), eq(withdrawalCodes.addressIndex, addressIndex));
+const failuresOf = ({ certId, addressIndex }: Pick<Asker, "certId" | "addressIndex">) =>
+  allOf(eq(withdrawalFailures.certId, certId), eq(withdrawalFailures.addressIndex, addressIndex));
+
+const fewerThan = (most: number | SQL, codes: SQLWrapper): SQL => sql`${codes} < ${most}`;
 
 /** A new code; past a limit one that has expired already, which costs the same and is mailed to nobody. */
-export const insertCode = (
-  db: D1Database,
-  asker: Asker,
-  code: { readonly id: string; readonly codeHash: string; readonly now: Instant },
-): D1PreparedStatement =>
-  db
-    .prepare(
-      `INSERT INTO withdrawal_codes (id, cert_id, address_index, code_hash, context_hash, created_at, expires_at)
-       SELECT ?1, ?2, ?3, ?4, ?5, ?6, CASE WHEN
-         (SELECT COUNT(*) ${earlier} ${ofAsker} AND k.expires_at > ?6) < ${mostLive}
-         AND (SELECT COUNT(*) ${earlier} ${ofAsker} AND k.created_at > ?6 - ?8) < ${mailsAnHour}
-         AND (SELECT COUNT(*) ${earlier} ${ofAsker} AND k.created_at > ?6 - ?9)
-           < CASE WHEN EXISTS (SELECT 1 FROM withdrawal_failures f
-                                WHERE f.cert_id = ?2 AND f.address_index = ?3 AND f.failures >= ${failuresUntilRare})
-               THEN ${mailsADayWhenRare} ELSE ${mailsADay} END
-         AND (SELECT COUNT(*) ${mailed} k.address_index = ?3 AND k.created_at > ?6 - ?9) < ${mailsADayForAddress}
-       THEN ?7 ELSE ?6 END`,
-    )
-    .bind(
-      code.id,
-      asker.certId,
-      asker.addressIndex,
-      code.codeHash,
-      asker.contextHash,
-      code.now,
-      code.now + codeLimits.lifeMs,
-      mailsCountMs.hour,
-      mailsCountMs.day,
-    );
+export const insertCode = (db: Database, asker: Asker, code: { readonly id: string; readonly codeHash: string; readonly now: Instant }) => {
+  const { now } = code;
+  const hourAgo = now - mailsCountMs.hour;
+  const dayAgo = now - mailsCountMs.day;
+  const asked = (since: SQL) =>
+    query
+      .select({ n: count() })
+      .from(withdrawalCodes)
+      .where(allOf(wasOfUse, ofAsker(asker), since));
+  // Codes that were mailed: those for certificates the address is not on reach nobody, and must keep none from the person.
+  const mailedToAddress = query
+    .select({ n: count() })
+    .from(withdrawalCodes)
+    .innerJoin(certificates, allOf(eq(certificates.id, withdrawalCodes.certId), eq(certificates.emailIndex, withdrawalCodes.addressIndex)))
+    .where(allOf(wasOfUse, eq(withdrawalCodes.addressIndex, asker.addressIndex), gt(createdAt, dayAgo)));
+  const failedOften = exists(
+    query
+      .select()
+      .from(withdrawalFailures)
+      .where(allOf(failuresOf(asker), gte(withdrawalFailures.failures, failuresUntilRare))),
+  );
+  const isWithinLimits = allOf(
+    fewerThan(mostLive, asked(gt(expiresAt, now))),
+    fewerThan(mailsAnHour, asked(gt(createdAt, hourAgo))),
+    fewerThan(sql`case when ${failedOften} then ${mailsADayWhenRare} else ${mailsADay} end`, asked(gt(createdAt, dayAgo))),
+    fewerThan(mailsADayForAddress, mailedToAddress),
+  );
+  return db.insert(withdrawalCodes).values({
+    ...asker,
+    id: code.id,
+    codeHash: code.codeHash,
+    createdAt: now,
+    expiresAt: sql`case when ${isWithinLimits} then ${now + codeLimits.lifeMs} else ${now} end`,
+  });
+};
 
 /** For the batch of the code: whether it is of use, and whether it is not. */
-export const ifOfUse = (id: string): Expression =>
-  expression("EXISTS (SELECT 1 FROM withdrawal_codes WHERE id = ? AND expires_at > created_at)", id);
-export const unlessOfUse = (id: string): Expression =>
-  expression("NOT EXISTS (SELECT 1 FROM withdrawal_codes WHERE id = ? AND expires_at > created_at)", id);
+const codeOfUse = (code: string) =>
+  query
+    .select()
+    .from(withdrawalCodes)
+    .where(allOf(eq(id, code), wasOfUse));
+export const ifOfUse = (code: string): SQL => exists(codeOfUse(code));
+export const unlessOfUse = (code: string): SQL => notExists(codeOfUse(code));
 
 export interface TriedCode {
   readonly id: string;
@@ -71,52 +86,64 @@ const { triesFromContext, triesFromElsewhere } = codeLimits;
  * which a withdrawal takes back; the count is written even when it stays as it is, so that nobody can tell by the time it
  * takes whether a code was there.
  */
-export const spendTry = async (db: D1Database, asker: Asker, now: Instant): Promise<readonly TriedCode[]> => {
-  const [tried] = await db.batch<{ id: string; code_hash: string }>([
+export const spendTry = async (db: Database, asker: Asker, now: Instant): Promise<readonly TriedCode[]> => {
+  const isOwn = eq(contextHash, asker.contextHash);
+  const { failures, updatedAt } = withdrawalFailures;
+  const [tried] = await batch(db, [
     db
-      .prepare(
-        `UPDATE withdrawal_codes SET own_tries = own_tries + (context_hash = ?3), other_tries = other_tries + (context_hash <> ?3)
-         WHERE cert_id = ?1 AND address_index = ?2 AND expires_at > ?4
-           AND CASE WHEN context_hash = ?3 THEN own_tries < ${triesFromContext} ELSE other_tries < ${triesFromElsewhere} END
-         RETURNING id, code_hash`,
+      .update(withdrawalCodes)
+      .set({ ownTries: sql`${ownTries} + (${isOwn})`, otherTries: sql`${otherTries} + (${ne(contextHash, asker.contextHash)})` })
+      .where(
+        allOf(
+          ofAsker(asker),
+          gt(expiresAt, now),
+          sql`case when ${isOwn} then ${ownTries} < ${triesFromContext} else ${otherTries} < ${triesFromElsewhere} end`,
+        ),
       )
-      .bind(asker.certId, asker.addressIndex, asker.contextHash, now),
+      .returning({ id, codeHash: withdrawalCodes.codeHash }),
     // changes() counts the codes tried just before, in the same batch
     db
-      .prepare(
-        `INSERT INTO withdrawal_failures (cert_id, address_index, failures, updated_at) VALUES (?1, ?2, changes() > 0, ?3)
-         ON CONFLICT (cert_id, address_index) DO UPDATE SET failures = failures + excluded.failures, updated_at = excluded.updated_at`,
-      )
-      .bind(asker.certId, asker.addressIndex, now),
+      .insert(withdrawalFailures)
+      .values({ certId: asker.certId, addressIndex: asker.addressIndex, failures: sql`changes() > 0`, updatedAt: now })
+      .onConflictDoUpdate({
+        target: [withdrawalFailures.certId, withdrawalFailures.addressIndex],
+        set: { failures: sql`${failures} + ${excluded(failures)}`, updatedAt: excluded(updatedAt) },
+      }),
   ]);
-  return (tried?.results ?? []).map((row) => ({ id: row.id, codeHash: row.code_hash }));
+  return tried;
 };
 
 /** Codes that were mailed to the address on the certificate and whose link still works; a day has few of them. */
 export const codesWithLink = async (
-  db: D1Database,
+  db: Database,
   asker: Pick<Asker, "certId" | "addressIndex">,
   now: Instant,
 ): Promise<readonly string[]> => {
-  const { results } = await db
-    .prepare("SELECT id FROM withdrawal_codes WHERE cert_id = ? AND address_index = ? AND created_at > ? AND expires_at > created_at")
-    .bind(asker.certId, asker.addressIndex, now - codeLimits.linkLifeMs)
-    .all<{ id: string }>();
-  return results.map(({ id }) => id);
+  const rows = await db
+    .select({ id })
+    .from(withdrawalCodes)
+    .where(allOf(ofAsker(asker), gt(createdAt, now - codeLimits.linkLifeMs), wasOfUse));
+  return rows.map((row) => row.id);
 };
 
 /** The right answer was given: the row of failures starts anew. */
-export const forgetFailures = (db: D1Database, asker: Pick<Asker, "certId" | "addressIndex">): D1PreparedStatement =>
-  db.prepare("DELETE FROM withdrawal_failures WHERE cert_id = ? AND address_index = ?").bind(asker.certId, asker.addressIndex);
+export const forgetFailures = (db: Database, asker: Pick<Asker, "certId" | "addressIndex">) =>
+  db.delete(withdrawalFailures).where(failuresOf(asker));
 
 const failuresKeptMs = 30 * dayMs;
 
 /** What no limit counts any more; at most 1,000 of each a call. */
-export const deleteOldCodes = (db: D1Database, now: Instant): D1PreparedStatement[] => [
-  db
-    .prepare("DELETE FROM withdrawal_codes WHERE id IN (SELECT id FROM withdrawal_codes WHERE created_at <= ? LIMIT 1000)")
-    .bind(now - codesCountMs),
-  db
-    .prepare("DELETE FROM withdrawal_failures WHERE rowid IN (SELECT rowid FROM withdrawal_failures WHERE updated_at <= ? LIMIT 1000)")
-    .bind(now - failuresKeptMs),
-];
+export const deleteOldCodes = (db: Database, now: Instant): readonly Statement[] => {
+  const rowid = sql`rowid`;
+  const codes = query
+    .select({ id })
+    .from(withdrawalCodes)
+    .where(lte(createdAt, now - codesCountMs))
+    .limit(1_000);
+  const failures = query
+    .select({ rowid })
+    .from(withdrawalFailures)
+    .where(lte(withdrawalFailures.updatedAt, now - failuresKeptMs))
+    .limit(1_000);
+  return [db.delete(withdrawalCodes).where(inArray(id, codes)), db.delete(withdrawalFailures).where(inArray(rowid, failures))];
+};

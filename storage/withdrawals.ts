@@ -1,26 +1,18 @@
 // Withdrawals: what is read of them wherever a certificate is read, and the rows that make one. The primary key of a
 // withdrawal is the certificate: of a thousand batches that withdraw the same one, the first commits and every other is
 // undone whole, with its audit entry, its statement, its event and its mail.
+import { eq, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { VerifiedDomain } from "../core/access/origins.ts";
-import type {
-  IssuerSignature,
-  OpenedWithdrawal,
-  ProvenWithdrawal,
-  PublishedAnchor,
-  PublishedWithdrawal,
-} from "../core/certificates/published.ts";
+import type { IssuerSignature, OpenedWithdrawal, PublishedWithdrawal } from "../core/certificates/published.ts";
 import type { CeaseDetails } from "../core/withdrawals/acknowledge.ts";
-import type {
-  RecordedChannel,
-  WithdrawableCertificate,
-  Withdrawal,
-  WithdrawalMethod,
-  WithdrawalScope,
-} from "../core/withdrawals/withdrawal.ts";
+import type { RecordedChannel, WithdrawableCertificate, Withdrawal } from "../core/withdrawals/withdrawal.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
-import { insertInto } from "./sql.ts";
+import { chainOfBusiness, verifiedDomains } from "./accounts.ts";
+import type { Database, Statement } from "./database.ts";
+import { businesses, ceaseAcknowledgements, certificates, withdrawals } from "./schema.ts";
+import { allOf, jsonRow, query } from "./sql.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
 
 const notePlace = (certId: string, businessId: string): SealedPlace => ({
@@ -36,87 +28,51 @@ const detailsPlace = (certId: string, businessId: string): SealedPlace => ({
   owner: businessId,
 });
 
-const published = "w.withdrawn_at, w.cease_by, w.method, w.scope, w.received_at, k.acknowledged_at";
-const ofCertificate = "withdrawals w LEFT JOIN cease_acknowledgements k ON k.cert_id = w.cert_id WHERE w.cert_id = c.id";
+const { withdrawnAt, ceaseBy, method, scope, receivedAt, receipt, signature, signatureKid } = withdrawals;
+const acknowledgedAt = sql<Instant | null>`${ceaseAcknowledgements.acknowledgedAt}`;
+const published = { withdrawnAt, ceaseBy, method, scope, receivedAt, acknowledgedAt };
+const ofCertificate = (row: SQL) =>
+  query
+    .select({ row })
+    .from(withdrawals)
+    .leftJoin(ceaseAcknowledgements, eq(ceaseAcknowledgements.certId, withdrawals.certId))
+    .where(eq(withdrawals.certId, certificates.id));
 
-/** Sub-selects for a query over `certificates c`; NULL while it is active. */
-export const withdrawalColumns = `(SELECT json_array(${published}) FROM ${ofCertificate})`;
-export const withdrawalProofColumns = `(SELECT json_array(${published}, w.receipt, w.signature, w.signature_kid) FROM ${ofCertificate})`;
+/** For a query over certificates: as anyone may see it, and with what proves it; null while it is active. */
+export const withdrawalField = jsonRow(published, ofCertificate);
+export const provenWithdrawalField = jsonRow({ ...published, receipt, signature, signatureKid }, ofCertificate);
 
-type PublishedRow = [Instant, Instant, WithdrawalMethod, WithdrawalScope, Instant | null, Instant | null];
-
-const fromRow = ([withdrawnAt, ceaseBy, method, scope, receivedAt, acknowledgedAt]: PublishedRow): PublishedWithdrawal => ({
-  withdrawnAt,
-  ceaseBy,
-  method,
-  scope,
-  receivedAt,
-  acknowledgedAt,
-});
-
-export const publishedWithdrawal = (json: string | null): PublishedWithdrawal | null =>
-  json === null ? null : fromRow(JSON.parse(json) as PublishedRow);
-
-export const provenWithdrawal = (json: string | null, anchor: PublishedAnchor | null): ProvenWithdrawal | null => {
-  if (json === null) return null;
-  const row = JSON.parse(json) as [...PublishedRow, string, string, string];
-  const [withdrawnAt, ceaseBy, method, scope, receivedAt, acknowledgedAt, receipt, value, kid] = row;
-  return {
-    ...fromRow([withdrawnAt, ceaseBy, method, scope, receivedAt, acknowledgedAt]),
-    receipt,
-    signature: { kid, alg: "Ed25519", value },
-    anchor,
-  };
-};
-
-export interface SealedWithdrawalRow {
-  channel: RecordedChannel | null;
-  note_sealed: string | null;
-  details_sealed: string | null;
+export interface SealedWithdrawal {
+  readonly channel: RecordedChannel | null;
+  readonly noteSealed: string | null;
+  readonly detailsSealed: string | null;
 }
 
 export const openedWithdrawal = async (
   vault: Vault,
   of: { readonly certId: CertId; readonly businessId: BusinessId },
-  row: SealedWithdrawalRow,
+  { channel, noteSealed, detailsSealed }: SealedWithdrawal,
 ): Promise<OpenedWithdrawal> => {
   const [note, details] = await Promise.all([
-    row.note_sealed === null ? null : vault.open(notePlace(of.certId, of.businessId), row.note_sealed),
-    row.details_sealed === null ? null : vault.open(detailsPlace(of.certId, of.businessId), row.details_sealed),
+    noteSealed === null ? null : vault.open(notePlace(of.certId, of.businessId), noteSealed),
+    detailsSealed === null ? null : vault.open(detailsPlace(of.certId, of.businessId), detailsSealed),
   ]);
   return {
-    recorded: row.channel === null ? null : { channel: row.channel, note },
+    recorded: channel === null ? null : { channel, note },
     acknowledgement: details === null ? null : (JSON.parse(details) as CeaseDetails),
   };
 };
 
-interface WithdrawableRow {
-  id: string;
-  business_id: string;
-  business_name: string;
-  environment: Environment;
-  status: WithdrawableCertificate["status"];
-  origin_domain: string;
-  issued_at: Instant;
-  fingerprint: string;
-  audit_chain: string;
-  audit_shard: number;
-}
-
-const withdrawableColumns = `c.id, c.business_id, c.business_name, c.environment, c.status, c.origin_domain, c.issued_at, c.fingerprint,
-  b.audit_chain, b.audit_shard`;
-
-const withdrawableOf = (row: WithdrawableRow): WithdrawableCertificate => ({
-  id: row.id as CertId,
-  businessId: row.business_id as BusinessId,
-  businessName: row.business_name,
-  environment: row.environment,
-  status: row.status,
-  originDomain: row.origin_domain,
-  issuedAt: row.issued_at,
-  fingerprint: row.fingerprint,
-  chain: { tag: row.audit_chain, shard: row.audit_shard },
-});
+const withdrawable = {
+  id: certificates.id,
+  businessId: certificates.businessId,
+  businessName: certificates.businessName,
+  environment: certificates.environment,
+  status: certificates.status,
+  originDomain: certificates.originDomain,
+  issuedAt: certificates.issuedAt,
+  fingerprint: certificates.fingerprint,
+};
 
 /** A certificate as a withdrawal needs it, with what proves who may. */
 export interface WithdrawableRecord {
@@ -129,37 +85,24 @@ export interface WithdrawableRecord {
   readonly withdrawal: PublishedWithdrawal | null;
 }
 
-export const withdrawableById = async (db: D1Database, certId: CertId): Promise<WithdrawableRecord | null> => {
+export const withdrawableById = async (db: Database, certId: CertId): Promise<WithdrawableRecord | null> => {
   const row = await db
-    .prepare(
-      `SELECT ${withdrawableColumns}, c.email_index, c.subject_sealed, c.manage_token_hash, ${withdrawalColumns} AS withdrawal,
-         (SELECT json_group_array(json_array(d.id, d.domain, d.method)) FROM domains d
-           WHERE d.business_id = b.id AND d.status = 'verified') AS domains
-       FROM certificates c JOIN businesses b ON b.id = c.business_id WHERE c.id = ?`,
-    )
-    .bind(certId)
-    .first<
-      WithdrawableRow & {
-        email_index: string | null;
-        subject_sealed: string | null;
-        manage_token_hash: string;
-        withdrawal: string | null;
-        domains: string;
-      }
-    >();
-  if (row === null) return null;
-  return {
-    certificate: withdrawableOf(row),
-    emailIndex: row.email_index,
-    subjectSealed: row.subject_sealed,
-    manageTokenHash: row.manage_token_hash,
-    domains: (JSON.parse(row.domains) as [string, string, VerifiedDomain["method"]][]).map(([id, domain, method]) => ({
-      id,
-      domain,
-      method,
-    })),
-    withdrawal: publishedWithdrawal(row.withdrawal),
-  };
+    .select({
+      certificate: withdrawable,
+      chain: chainOfBusiness,
+      emailIndex: certificates.emailIndex,
+      subjectSealed: certificates.subjectSealed,
+      manageTokenHash: certificates.manageTokenHash,
+      domains: verifiedDomains,
+      withdrawal: withdrawalField,
+    })
+    .from(certificates)
+    .innerJoin(businesses, eq(businesses.id, certificates.businessId))
+    .where(eq(certificates.id, certId))
+    .get();
+  if (row === undefined) return null;
+  const { certificate, chain, domains, ...rest } = row;
+  return { ...rest, certificate: { ...certificate, chain }, domains: domains as readonly VerifiedDomain[] };
 };
 
 /** What a withdrawal from everything covers: certificates of one business that carry one address and stood at that moment. */
@@ -172,43 +115,52 @@ export interface SameAddress {
 }
 
 /** Those that are still active, oldest first. */
-export const activeWithAddress = async (db: D1Database, same: SameAddress, most: number): Promise<readonly WithdrawableCertificate[]> => {
-  const { results } = await db
-    .prepare(
-      `SELECT ${withdrawableColumns} FROM certificates c JOIN businesses b ON b.id = c.business_id
-       WHERE c.email_index = ? AND c.business_id = ? AND c.environment = ? AND c.issued_at <= ? AND c.status = 'active'
-       ORDER BY c.issued_at, c.ord LIMIT ?`,
+export const activeWithAddress = (db: Database, same: SameAddress, most: number): Promise<readonly WithdrawableCertificate[]> =>
+  db
+    .select({ ...withdrawable, chain: chainOfBusiness })
+    .from(certificates)
+    .innerJoin(businesses, eq(businesses.id, certificates.businessId))
+    .where(
+      allOf(
+        eq(certificates.emailIndex, same.addressIndex),
+        eq(certificates.businessId, same.businessId),
+        eq(certificates.environment, same.environment),
+        lte(certificates.issuedAt, same.issuedUntil),
+        eq(certificates.status, "active"),
+      ),
     )
-    .bind(same.addressIndex, same.businessId, same.environment, same.issuedUntil, most)
-    .all<WithdrawableRow>();
-  return results.map(withdrawableOf);
-};
+    .orderBy(certificates.issuedAt, certificates.ord)
+    .limit(most)
+    .all();
 
 /** The row of a withdrawal; the certificate and its counters follow by trigger. It fails when there is one already. */
 export const insertWithdrawal = async (
-  db: D1Database,
+  db: Database,
   vault: Vault,
   certificate: WithdrawableCertificate,
   withdrawal: Withdrawal,
   receipt: { readonly text: string; readonly signature: IssuerSignature },
-): Promise<D1PreparedStatement> => {
+): Promise<readonly Statement[]> => {
   const { recorded } = withdrawal;
   const note = recorded?.note ?? null;
-  return insertInto(db, "withdrawals", {
-    cert_id: certificate.id,
-    business_id: certificate.businessId,
-    environment: certificate.environment,
-    withdrawn_at: withdrawal.withdrawnAt,
-    cease_by: withdrawal.ceaseBy,
-    method: withdrawal.method,
-    scope: withdrawal.scope,
-    channel: recorded?.channel ?? null,
-    received_at: recorded?.receivedAt ?? null,
-    note_sealed: note === null ? null : await vault.seal(notePlace(certificate.id, certificate.businessId), note),
-    receipt: receipt.text,
-    signature: receipt.signature.value,
-    signature_kid: receipt.signature.kid,
-  });
+  const noteSealed = note === null ? null : await vault.seal(notePlace(certificate.id, certificate.businessId), note);
+  return [
+    db.insert(withdrawals).values({
+      certId: certificate.id,
+      businessId: certificate.businessId,
+      environment: certificate.environment,
+      withdrawnAt: withdrawal.withdrawnAt,
+      ceaseBy: withdrawal.ceaseBy,
+      method: withdrawal.method,
+      scope: withdrawal.scope,
+      channel: recorded?.channel ?? null,
+      receivedAt: recorded?.receivedAt ?? null,
+      noteSealed,
+      receipt: receipt.text,
+      signature: receipt.signature.value,
+      signatureKid: receipt.signature.kid,
+    }),
+  ];
 };
 
 /** True when the batch failed because the certificate had been withdrawn already. */
@@ -218,15 +170,15 @@ export const isWithdrawnAlready = (error: unknown): boolean =>
 
 /** It fails when the business has acknowledged already. */
 export const insertAcknowledgement = async (
-  db: D1Database,
+  db: Database,
   vault: Vault,
   of: { readonly certId: CertId; readonly businessId: BusinessId },
   details: CeaseDetails,
   now: Instant,
-): Promise<D1PreparedStatement> =>
-  db
-    .prepare("INSERT INTO cease_acknowledgements (cert_id, acknowledged_at, details_sealed) VALUES (?, ?, ?)")
-    .bind(of.certId, now, await vault.seal(detailsPlace(of.certId, of.businessId), JSON.stringify(details)));
+): Promise<readonly Statement[]> => {
+  const detailsSealed = await vault.seal(detailsPlace(of.certId, of.businessId), JSON.stringify(details));
+  return [db.insert(ceaseAcknowledgements).values({ certId: of.certId, acknowledgedAt: now, detailsSealed })];
+};
 
 export const isAcknowledgedAlready = (error: unknown): boolean =>
   error instanceof Error && error.message.includes("UNIQUE constraint failed: cease_acknowledgements.cert_id");

@@ -20,11 +20,19 @@ export interface FaultLine {
   readonly error: string;
 }
 
-/** Error texts of storage can quote values; only their kind is kept. */
+/** An error and what caused it, outermost first: the mapper wraps what the database said. */
+const causesOf = (error: unknown): readonly Error[] => (error instanceof Error ? [error, ...causesOf(error.cause)] : []);
+
+/** Whether it, or what caused it, says so. */
+export const saysError = (error: unknown, pattern: RegExp): boolean => causesOf(error).some(({ message }) => pattern.test(message));
+
+/** Error texts of storage can quote statements and values; only their kind is kept. */
 export const kindOfError = (error: unknown): string => {
-  if (!(error instanceof Error)) return "unknown";
-  const constraint = /SQLITE_[A-Z_]+/.exec(error.message)?.[0];
-  return constraint === undefined ? error.name : `${error.name} ${constraint}`;
+  const causes = causesOf(error);
+  const innermost = causes.at(-1);
+  if (innermost === undefined) return "unknown";
+  const constraint = causes.map(({ message }) => /SQLITE_[A-Z_]+/.exec(message)?.[0]).find((code) => code !== undefined);
+  return constraint === undefined ? innermost.name : `${innermost.name} ${constraint}`;
 };
 
 export interface Log {

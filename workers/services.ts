@@ -6,6 +6,7 @@ import type { Mailer } from "../core/mail/message.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import { pathOfLog } from "../core/ledger/checkpoint.ts";
 import type { Clock } from "../core/time.ts";
+import { databaseOf, type Database } from "../storage/database.ts";
 import { captureMail, capturedMail, type CapturedMail } from "../storage/captured-mail.ts";
 import { homesOf, type Homes } from "../storage/homes.ts";
 import { RememberedClients } from "../storage/remembered-clients.ts";
@@ -81,7 +82,7 @@ const exactly = (env: Env, limit: Limit, name: string, key: string, now: number)
 };
 
 /** Captured mail is kept in the first home: a mail belongs to none. */
-const openMailer = (env: Env, config: Config, store: { readonly db: D1Database; readonly vault: Vault }, clock: Clock): Mailer => {
+const openMailer = (env: Env, config: Config, store: { readonly db: Database; readonly vault: Vault }, clock: Clock): Mailer => {
   const { transport } = config.mail;
   if (transport.kind === "cloudflare") return bindingMailer(env.EMAIL as SendEmail);
   if (transport.kind === "http") return httpMailer(transport);
@@ -129,8 +130,8 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
       await env.ANCHOR_KICKS.send({});
     },
     ...(await openProofServices(config, ledgerLog, clock, random)),
-    mailer: openMailer(env, config, { db: env.DB, vault }, clock),
-    mailbox: (to) => capturedMail(env.DB, vault, to),
+    mailer: openMailer(env, config, { db: databaseOf(env.DB), vault }, clock),
+    mailbox: (to) => capturedMail(databaseOf(env.DB), vault, to),
     clock,
     random,
     log: consoleLog,

@@ -491,24 +491,22 @@ describe("GET /v1/health", () => {
     expect((await get("/health")).body.data.status).toBe("ok");
   });
 
+  const fails = (): Promise<never> => Promise.reject(new Error("D1_ERROR: secret cause"));
+  const statement = { bind: () => statement, all: fails, raw: fails };
+  const away = { prepare: () => statement, batch: fails };
+
   test.each<readonly [string, Record<string, unknown>, string]>([
     [
       "the database",
       {
-        DB: {
-          prepare: () => ({ all: () => Promise.reject(new Error("D1_ERROR: secret cause")) }),
-          batch: () => Promise.reject(new Error("D1_ERROR: secret cause")),
-        },
+        DB: away,
       },
       "database",
     ],
     [
       "a second database",
       {
-        DB_01: {
-          prepare: () => ({ all: () => Promise.reject(new Error("D1_ERROR: secret cause")) }),
-          batch: () => Promise.reject(new Error("D1_ERROR: secret cause")),
-        },
+        DB_01: away,
       },
       "database",
     ],

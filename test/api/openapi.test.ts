@@ -12,6 +12,7 @@ import type { Env } from "../../workers/env.ts";
 import { openPlatform, type Platform } from "../../workers/services.ts";
 import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
 import { askForCode, codeFor, forgetCodes, giveCode, json, signIn } from "../support/people.ts";
+import { batch, databaseOf } from "../../storage/database.ts";
 import { commitEvents, eventRow, logs, register } from "../support/events.ts";
 import { call, consent, get, issue, origin, submission, world, type Answer } from "../support/world.ts";
 import { answerCode, askCode, held, jsonPost, ready, withdrawn, type Held } from "../support/withdrawing.ts";
@@ -112,7 +113,7 @@ const fails = (error: Error) => (): never => {
   throw error;
 };
 const failing = (error: Error): Partial<Platform> => {
-  const db = { prepare: fails(error), batch: fails(error) } as unknown as D1Database;
+  const db = databaseOf({ prepare: fails(error), batch: fails(error) } as unknown as D1Database);
   // What an isolate remembers is asked for nothing here: the databases are what fails.
   return {
     homes: { of: () => db, all: () => [["00" as never, db]] },
@@ -465,7 +466,7 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
     200: () => get("/v1/events", world.acme.keys.live),
     "200 with one of each kind": async () => {
       await commitEvents(world.acme.id, 1);
-      await env.DB.batch([eventRow(world.acme.id, { type: "share.created", certId: null, shareId: "shr_1" })]);
+      await batch(databaseOf(env.DB), [eventRow(world.acme.id, { type: "share.created", certId: null, shareId: "shr_1" })]);
       await logs.getByName(world.acme.id).drain();
       return get("/v1/events?cursor=0&limit=500", world.acme.keys.live);
     },

@@ -4,6 +4,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { AuditLog, type AuditEnv } from "../../durable-objects/audit-log.ts";
 import { undrainedRows } from "../../storage/audit.ts";
+import { databaseOf } from "../../storage/database.ts";
 import type { ChainPage } from "../../durable-objects/audit-tables.ts";
 import { auditShard, chainTag, judge, shown, type AuditStub } from "../support/audit.ts";
 
@@ -105,7 +106,7 @@ describe("the outboxes", () => {
     const page = (await stub.readChain(chain, 2_000)) as ChainPage;
     expect(page.entries.map(({ outbox_id }) => outbox_id)).toEqual(ids.toReversed());
     expect(await undrained(env.DB, 22)).toBe(0);
-    expect(await undrainedRows(env.DB, 22, 0, 10)).toEqual([]);
+    expect(await undrainedRows(databaseOf(env.DB), 22, 0, 10)).toEqual([]);
     expect(await stub.drainNow()).toEqual({ appended: 0, more: false });
   });
 
@@ -125,10 +126,10 @@ describe("the outboxes", () => {
     const stub = auditShard(23);
     const chain = chainTag(0x31);
     await commitRows(env.DB, 23, chain, 5);
-    const { db } = failing(env.DB, "UPDATE audit_outbox", 1);
+    const { db } = failing(env.DB, 'update "audit_outbox"', 1);
     await runInDurableObject(stub, async (_, state) => {
       const dying = new AuditLog(state, { ...env, DB: db } as unknown as AuditEnv);
-      await expect(dying.drainNow()).rejects.toThrow("no connection");
+      await expect(dying.drainNow()).rejects.toMatchObject({ cause: { message: "D1_ERROR: no connection" } });
     });
     expect(await lengthOf(stub, chain)).toBe(5);
     expect(await undrained(env.DB, 23)).toBe(5);
@@ -151,7 +152,7 @@ describe("the outboxes", () => {
     const stub = auditShard(24);
     const chain = chainTag(0x41);
     await commitRows(env.DB, 24, chain, 2);
-    const { db, failed } = failing(env.DB, "SELECT ord", 10);
+    const { db, failed } = failing(env.DB, 'select "ord"', 10);
     await runInDurableObject(stub, async (_, state) => {
       const unlucky = new AuditLog(state, { ...env, DB: db } as unknown as AuditEnv);
       for (let run = 1; run <= 10; run += 1) {

@@ -23,6 +23,7 @@ import {
   type LogStub,
   type Registered,
 } from "../support/events.ts";
+import { batch, databaseOf } from "../../storage/database.ts";
 
 const waiting = (businessId: string): Promise<number | null> =>
   env.DB.prepare("SELECT COUNT(*) AS n FROM event_outbox WHERE business_id = ?").bind(businessId).first<number>("n");
@@ -87,7 +88,7 @@ describe("the sequence", () => {
     const stub = logs.getByName(business);
     const ids = await commitEvents(business, 5);
     const dying = disturbed(env.DB, (sql) => {
-      if (sql.startsWith("DELETE")) throw new Error("D1_ERROR: gone");
+      if (sql.startsWith("delete")) throw new Error("D1_ERROR: gone");
     });
     await logOn(stub, dying, async (log, state) => {
       await log.drain();
@@ -134,7 +135,7 @@ describe("the sequence", () => {
     let kicks = 0;
     await runInDurableObject(stub, async (_, state) => {
       const late = disturbed(env.DB, async (sql) => {
-        if (!sql.startsWith("DELETE") || kicks === 2) return;
+        if (!sql.startsWith("delete") || kicks === 2) return;
         kicks += 1; // this pass has read, and is about to end
         await commitEvents(business, 1);
         void log.drain();
@@ -175,7 +176,10 @@ describe("the sequence", () => {
     const old = await commitEvents(business, 50);
     await stub.drain();
     await env.DB.prepare("DELETE FROM sqlite_sequence WHERE name = 'event_outbox'").run();
-    await env.DB.batch(old.map((id) => eventRow(business, { id })));
+    await batch(
+      databaseOf(env.DB),
+      old.map((id) => eventRow(business, { id })),
+    );
     const fresh = await commitEvents(business, 50);
     await stub.drain();
     expect(await waiting(business)).toBe(0);

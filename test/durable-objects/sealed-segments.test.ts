@@ -19,6 +19,7 @@ import {
   runAlarmsUntil,
   type LogStub,
 } from "../support/events.ts";
+import { batch, databaseOf } from "../../storage/database.ts";
 
 // What an empty log takes, with room for some hundred events.
 const limitBytes = "100000";
@@ -147,7 +148,10 @@ describe("a log that is full", () => {
     const business = await newBusiness();
     const ids = await filled(business, 2);
     const old = ids.slice(0, 50);
-    await env.DB.batch(old.map((id) => eventRow(business, { id }))); // a database set back: the same events again
+    await batch(
+      databaseOf(env.DB),
+      old.map((id) => eventRow(business, { id })),
+    ); // a database set back: the same events again
     const fresh = await commitEvents(business, 3);
     await small(logs.getByName(business), async (log) => {
       await log.drain();

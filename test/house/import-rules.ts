@@ -27,7 +27,7 @@ const surface = {
 
 export const importRules: readonly ImportRule[] = [
   { from: "core", may: [], packages: ["node:crypto"] },
-  { from: "storage", may: ["core"], packages: [] },
+  { from: "storage", may: ["core"], packages: ["drizzle-orm"] },
   { from: "durable-objects", may: ["core", "storage"], packages: ["cloudflare:workers"] },
   { from: "workers/adapters", may: ["core"], types: ["workers/env.ts"], packages: "any" },
   {

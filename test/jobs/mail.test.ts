@@ -1,8 +1,11 @@
 // Mail from the outbox to whoever takes it: once it is written it leaves, whatever fails in between, until it is of no use.
 import { env } from "cloudflare:workers";
+import { sql } from "drizzle-orm";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { MailMessage, MailOutcome } from "../../core/mail/message.ts";
+import { batch, databaseOf } from "../../storage/database.ts";
 import { insertMail, type MailToSend } from "../../storage/mail.ts";
+import { businesses } from "../../storage/schema.ts";
 import { bindingMailer, httpMailer } from "../../workers/adapters/mailer.ts";
 import { scheduled } from "../../workers/jobs/scheduled.ts";
 import { relayMail, relayMailSoon } from "../../workers/operations/mail.ts";
@@ -41,7 +44,8 @@ const sending = (...answers: readonly (MailOutcome | Error)[]): Platform => ({
 });
 const write = async (change: Partial<MailToSend> = {}): Promise<void> => {
   const mail = { to: "pat@example.com", template: "login_code", data: { code: "123456" }, now, ...change } as MailToSend;
-  await env.DB.batch([await insertMail(env.DB, platform.vault, mail)]);
+  const db = databaseOf(env.DB);
+  await batch(db, await insertMail(db, platform.vault, mail));
 };
 const waiting = async () => (await env.DB.prepare("SELECT next_at, attempts FROM mail_outbox ORDER BY ord").all()).results;
 
@@ -67,9 +71,9 @@ describe("a mail that was written", () => {
   });
 
   test("is only written where its condition holds", async () => {
-    await write({ onlyIf: { sql: "EXISTS (SELECT 1 FROM businesses WHERE id = ?)", bound: ["biz_none"] } });
+    await write({ onlyIf: sql`exists (select 1 from ${businesses} where ${businesses.id} = ${"biz_none"})` });
     expect(await waiting()).toEqual([]);
-    await write({ onlyIf: { sql: "?1 = 'x' OR EXISTS (SELECT 1 FROM businesses)", bound: [] } });
+    await write({ onlyIf: sql`exists (select 1 from ${businesses})` });
     expect((await waiting()).length).toBe(1);
   });
 

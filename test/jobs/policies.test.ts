@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { minuteMs, secondMs } from "../../core/time.ts";
+import { databaseOf } from "../../storage/database.ts";
 import { claimPolicyTurn } from "../../storage/outbox.ts";
 import { capturePolicies } from "../../workers/operations/policies.ts";
 import { platformOf } from "../../workers/services.ts";
@@ -271,9 +272,13 @@ describe("a domain that does not answer", () => {
       await waitingAt(`${name}-${host}`);
       await env.DB.prepare("UPDATE outbox SET next_at = ? WHERE topic = ?").bind(dueAt, `${name}-${host}`).run();
     }
-    const turns = [await claimPolicyTurn(env.DB, now), await claimPolicyTurn(env.DB, now), await claimPolicyTurn(env.DB, now)];
+    const turns = [
+      await claimPolicyTurn(databaseOf(env.DB), now),
+      await claimPolicyTurn(databaseOf(env.DB), now),
+      await claimPolicyTurn(databaseOf(env.DB), now),
+    ];
     expect(turns.map((turn) => turn?.domain)).toEqual([`a-${host}`, `b-${host}`, `c-${host}`]);
-    expect(await claimPolicyTurn(env.DB, now)).toBeNull();
+    expect(await claimPolicyTurn(databaseOf(env.DB), now)).toBeNull();
   });
 
   test("half of which answers is asked again for the rest, and the last look takes what there is", async () => {
@@ -322,7 +327,7 @@ describe("whatever dies or collides", () => {
       overtaken = true;
       await look(61 * secondMs); // between reading who waits and linking them
     });
-    await capturePolicies(await platformAt(), db);
+    await capturePolicies(await platformAt(), databaseOf(db));
     expect(overtaken).toBe(true);
     for (const certId of certIds) {
       expect((await shown(certId)).status).toBe("captured");
@@ -417,7 +422,7 @@ describe("whatever dies or collides", () => {
     const db = watched(async (statements) => {
       batches.push(statements.length);
     });
-    await capturePolicies(await platformAt(), db);
+    await capturePolicies(await platformAt(), databaseOf(db));
     await env.DB.prepare("DROP TRIGGER drained").run();
     expect(batches).toHaveLength(100);
     expect(Math.max(...batches)).toBeLessThanOrEqual(110);

@@ -1,11 +1,14 @@
 // A change and everything it entails are one transaction.
 import { env } from "cloudflare:workers";
+import { eq, sql } from "drizzle-orm";
 import { beforeAll, describe, expect, test } from "vitest";
 import { canonicalJson } from "../../core/canonical-json.ts";
 import type { Fact } from "../../core/facts.ts";
 import type { BusinessId } from "../../core/ids.ts";
 import { sha256, sha256Hex } from "../../core/hash.ts";
 import { commit } from "../../storage/commit.ts";
+import { databaseOf, type Statement } from "../../storage/database.ts";
+import { businesses } from "../../storage/schema.ts";
 import { openVault, type Vault } from "../../storage/vault.ts";
 import { databaseContents, world } from "../support/world.ts";
 
@@ -25,10 +28,15 @@ const fact = (change: Partial<Fact> = {}): Fact => ({
   anchor: { fingerprint: "00", originDomain: "example.com" },
   ...change,
 });
-const rename = (name: string): D1PreparedStatement =>
-  env.DB.prepare("UPDATE businesses SET name = ? WHERE id = ?").bind(name, world.acme.id);
-const committing = (rows: readonly D1PreparedStatement[], facts: readonly Fact[]): Promise<unknown> =>
-  commit({ db: env.DB, vault, ledgerId: "tlog:test" }, rows, facts);
+const db = databaseOf(env.DB);
+const rename = (name: string): Statement =>
+  db
+    .update(businesses)
+    .set({ name })
+    .where(eq(businesses.id, world.acme.id as BusinessId));
+const broken = (): Statement => db.run(sql`insert into ${businesses} (id) values ('x')`);
+const committing = (rows: readonly Statement[], facts: readonly Fact[]): Promise<unknown> =>
+  commit({ db, vault, ledgerId: "tlog:test" }, rows, facts);
 
 describe("a commit", () => {
   test("writes the change, an audit entry for each fact, and a statement for each that is anchored", async () => {
@@ -73,8 +81,8 @@ describe("a commit", () => {
     await expect(committing([], [{ ...unowned, entityId: "cc_unowned" }])).rejects.toThrow("does not say whose");
   });
 
-  test.each<readonly [string, () => readonly [readonly D1PreparedStatement[], readonly Fact[]]]>([
-    ["a row", () => [[rename("Never"), env.DB.prepare("INSERT INTO businesses (id) VALUES ('x')")], [fact({ entityId: "cc_2" })]]],
+  test.each<readonly [string, () => readonly [readonly Statement[], readonly Fact[]]]>([
+    ["a row", () => [[rename("Never"), broken()], [fact({ entityId: "cc_2" })]]],
     ["a statement that is there already", () => [[rename("Never")], [fact({ entityId: "cc_3" }), fact({ entityId: "cc_3" })]]],
     [
       "an anchored fact with nothing to anchor",

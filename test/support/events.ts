@@ -4,11 +4,12 @@ import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import type { StoredEvent } from "../../core/events/event.ts";
 import { sha256Hex } from "../../core/hash.ts";
-import { firstHome, newId, newSecret } from "../../core/ids.ts";
+import { firstHome, newId, newSecret, type BusinessId } from "../../core/ids.ts";
 import { secretBytes, secretHint, webhookSecret } from "../../core/webhooks/signature.ts";
 import { hasDeliveryTables, nextDueAt } from "../../durable-objects/delivery-tables.ts";
 import type { BusinessLog } from "../../durable-objects/business-log.ts";
 import type { EndpointLane } from "../../durable-objects/endpoint-lane.ts";
+import { batch, databaseOf } from "../../storage/database.ts";
 import { insertEvent } from "../../storage/events.ts";
 import { sealSecret } from "../../storage/webhook-secrets.ts";
 import type { Env } from "../../workers/env.ts";
@@ -31,8 +32,10 @@ export const newBusiness = async (db: D1Database = env.DB): Promise<string> => {
   return id;
 };
 
-export const eventRow = (businessId: string, change: Partial<StoredEvent> = {}): D1PreparedStatement =>
-  insertEvent(env.DB, businessId, {
+const db = databaseOf(env.DB);
+
+export const eventRow = (businessId: string, change: Partial<StoredEvent> = {}) =>
+  insertEvent(db, businessId as BusinessId, {
     id: crypto.randomUUID(),
     type: "certificate.revoked",
     createdAt: Date.now(),
@@ -45,7 +48,11 @@ export const eventRow = (businessId: string, change: Partial<StoredEvent> = {}):
 /** Commits events as changes do; answers their ids in order. */
 export const commitEvents = async (businessId: string, count: number, change: Partial<StoredEvent> = {}): Promise<string[]> => {
   const ids = Array.from({ length: count }, () => crypto.randomUUID() as string);
-  for (let at = 0; at < count; at += 500) await env.DB.batch(ids.slice(at, at + 500).map((id) => eventRow(businessId, { id, ...change })));
+  for (let at = 0; at < count; at += 500)
+    await batch(
+      db,
+      ids.slice(at, at + 500).map((id) => eventRow(businessId, { id, ...change })),
+    );
   return ids;
 };
 

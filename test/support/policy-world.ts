@@ -5,6 +5,7 @@ import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
 import { capturePolicies } from "../../workers/operations/policies.ts";
 import { platformOf, type Platform } from "../../workers/services.ts";
+import { databaseOf } from "../../storage/database.ts";
 import { get, submission, world } from "./world.ts";
 
 /** This isolate's platform, its clock moved by `ms`, and whatever else a test changes. */
@@ -36,7 +37,7 @@ export const waitingAt = async (host: string, page = "/quote?name=pat", ms = 0):
 export const look = async (ms = 0, changes: Partial<Platform> = {}): Promise<void> => {
   const platform = await platformAt();
   const now = platform.clock() + ms;
-  await capturePolicies({ ...platform, clock: () => now, ...changes }, env.DB);
+  await capturePolicies({ ...platform, clock: () => now, ...changes }, databaseOf(env.DB));
 };
 
 export interface ShownPolicy {

@@ -1,16 +1,13 @@
 // What an unknown path, a wrong method and a fault answer.
 import type { Context, ErrorHandler, Hono } from "hono";
-import { kindOfError } from "../log.ts";
+import { kindOfError, saysError } from "../log.ts";
 import type { Api } from "./context.ts";
 import { failure } from "./envelope.ts";
 import { setHeaders } from "./headers.ts";
 
 /** Faults of storage are outages: nothing was written, and the same request can be sent again. Everything else is our bug. */
 export const isOutage = (error: unknown): boolean =>
-  error instanceof Error &&
-  /D1_ERROR|D1_EXEC_ERROR|D1_TYPE_ERROR|SQLITE_|KV (?:GET|PUT|DELETE)|Network connection lost|overloaded|reset because/i.test(
-    error.message,
-  );
+  saysError(error, /D1_ERROR|D1_EXEC_ERROR|D1_TYPE_ERROR|SQLITE_|KV (?:GET|PUT|DELETE)|Network connection lost|overloaded|reset because/i);
 
 export const onFault: ErrorHandler<Api> = (error, c) => {
   const outage = isOutage(error);

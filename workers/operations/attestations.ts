@@ -8,6 +8,7 @@ import type { AttestOutcome, CheckpointToAttest } from "../../core/ledger/attest
 import { parseReceipt, type Receipt } from "../../core/ledger/receipt.ts";
 import { inclusionFault } from "../../core/ledger/tlog-proof.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
+import type { Database } from "../../storage/database.ts";
 import {
   attestedCheckpoint,
   claimAttestations,
@@ -38,7 +39,7 @@ export const consistencyOf =
     return hashes.map((hash) => bytesOfBase64(hash) ?? new Uint8Array(0));
   };
 
-const attempt = async (platform: Platform, db: D1Database, row: DueAttestation): Promise<AttestOutcome> => {
+const attempt = async (platform: Platform, db: Database, row: DueAttestation): Promise<AttestOutcome> => {
   const attestor = platform.attestors.find(({ kind, name }) => kind === row.kind && name === row.attestor);
   if (attestor === undefined) return { ok: false, kind: "permanent", code: "not_configured" };
   const signal = AbortSignal.timeout(30 * secondMs);

@@ -5,6 +5,7 @@ import type { Json } from "../../core/canonical-json.ts";
 import { anchorView } from "../../core/certificates/views.ts";
 import type { AuditChain } from "../../core/facts.ts";
 import { ok, refuse, type Result } from "../../core/result.ts";
+import type { Database } from "../../storage/database.ts";
 import { committedPayloads, waitingEntries } from "../../storage/audit.ts";
 import { newestCheckpointAnchor } from "../../storage/ledger.ts";
 import { kindOfError } from "../log.ts";
@@ -19,7 +20,7 @@ export interface TrailQuery {
   readonly beforeSeq: number | null;
 }
 
-const readTrail = async (services: Services, db: D1Database, chain: AuditChain, query: TrailQuery): Promise<AuditTrail | null> => {
+const readTrail = async (services: Services, db: Database, chain: AuditChain, query: TrailQuery): Promise<AuditTrail | null> => {
   const log = services.auditLog(chain.shard);
   await log.drainNow();
   const proven = await log.proofFor(chain.tag);
@@ -44,7 +45,7 @@ const readTrail = async (services: Services, db: D1Database, chain: AuditChain, 
 /** The trail of the chain in the home of whom it tells. Refuses `storage_unavailable` when the log cannot be asked. */
 export const auditTrail = async (
   services: Services,
-  db: D1Database,
+  db: Database,
   chain: AuditChain,
   query: TrailQuery,
 ): Promise<Result<{ readonly [key: string]: Json }, "storage_unavailable">> => {

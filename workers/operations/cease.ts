@@ -49,11 +49,8 @@ export const acknowledgeWithdrawal = async (
   const fact = acknowledgeCease({ certificate, ceaseBy: withdrawal.ceaseBy, actor: `api_key:${principal.keyId}`, now });
   const store = { db, vault: services.vault, ledgerId: services.config.ledger.id };
   try {
-    await commit(
-      store,
-      [await insertAcknowledgement(db, services.vault, { certId, businessId: certificate.businessId }, details, now)],
-      [fact],
-    );
+    const of = { certId, businessId: certificate.businessId };
+    await commit(store, await insertAcknowledgement(db, services.vault, of, details, now), [fact]);
   } catch (error) {
     if (!isAcknowledgedAlready(error)) throw error;
     return repeated((await load())?.withdrawal ?? null);

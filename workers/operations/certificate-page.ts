@@ -5,6 +5,7 @@ import { isKnownBot, osFamily } from "../../core/certificates/user-agent.ts";
 import type { CertId } from "../../core/ids.ts";
 import { ok, refuse, type Result } from "../../core/result.ts";
 import type { Instant } from "../../core/time.ts";
+import type { Database } from "../../storage/database.ts";
 import { certificateForPage } from "../../storage/certificates.ts";
 import { insertView } from "../../storage/views.ts";
 import { kindOfError } from "../log.ts";
@@ -31,7 +32,7 @@ const viewOf = ({ ip, userAgent, isUnread }: Opener, at: Instant): View => {
   return { at, ip, userAgent: named, os: osFamily(named), bot: isUnread || isKnownBot(named) };
 };
 
-const readWithTrail = async (services: Services, db: D1Database, certId: CertId, opener: Opener): Promise<CertificatePage | null> => {
+const readWithTrail = async (services: Services, db: Database, certId: CertId, opener: Opener): Promise<CertificatePage | null> => {
   try {
     return await certificateForPage(db, certId, await insertView(db, services.vault, certId, viewOf(opener, services.clock())));
   } catch (error) {

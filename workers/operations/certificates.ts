@@ -17,9 +17,10 @@ import { comparableMailbox } from "../../core/mailbox.ts";
 import { lookSharedMs } from "../../core/policies/snapshot.ts";
 import { ok, refuse, type Result } from "../../core/result.ts";
 import { isoOf, type Instant } from "../../core/time.ts";
+import type { Database } from "../../storage/database.ts";
 import { businessCountry, capturingClient, type CapturingClient } from "../../storage/accounts.ts";
 import { certificatePage } from "../../storage/certificate-list.ts";
-import { certificateById, hasAskedForPolicies, insertIssuance, isOutdatedRevision, openedCertificate } from "../../storage/certificates.ts";
+import { certificateById, insertIssuance, isOutdatedRevision, openedCertificate } from "../../storage/certificates.ts";
 import { commit } from "../../storage/commit.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../storage/idempotency.ts";
 import { policyText } from "../../storage/policies.ts";
@@ -108,7 +109,7 @@ interface AnswerKey {
 /** Writes the issuance and everything that follows from it as one batch: the only round trip of a usual submission. */
 const commitIssuance = async (
   services: Services,
-  db: D1Database,
+  db: Database,
   business: CapturingClient,
   issued: Issued,
   answerKey: AnswerKey | null,
@@ -131,13 +132,11 @@ const commitIssuance = async (
     policiesNotBefore: certificate.issuedAt - lookSharedMs,
     policyPage: withoutQuery(String(certificate.evidence.page_url)),
   });
-  const rows = [issuance];
-  if (answerKey !== null) {
-    const response = JSON.stringify(receipt);
-    rows.push(await insertAnswer(db, services.vault, { ...answerKey, status: 201, response, now: certificate.issuedAt }));
-  }
-  const [written] = await commit({ db, vault: services.vault, ledgerId: services.config.ledger.id }, rows, [issued.fact]);
-  if (hasAskedForPolicies(written)) services.afterAnswer(() => relaySoon(services.platform));
+  const answer = { status: 201, response: JSON.stringify(receipt), now: certificate.issuedAt };
+  const answers = answerKey === null ? [] : await insertAnswer(db, services.vault, { ...answerKey, ...answer });
+  const store = { db, vault: services.vault, ledgerId: services.config.ledger.id };
+  const [[written]] = await commit(store, [...issuance, ...answers], [issued.fact]);
+  if (written?.asksForPolicies === true) services.afterAnswer(() => relaySoon(services.platform));
   if (business.emitsIssued) tellSoon(services, business.id);
   followUpSoon(services);
   return receipt;
@@ -148,7 +147,7 @@ type Attempt = Result<Captured, CaptureRefusal> | "outdated";
 /** Decides on the account as given. `outdated`: the account moved on, or the key holds an answer; read both, then decide again. */
 const attemptCapture = async (
   services: Services,
-  db: D1Database,
+  db: Database,
   clientId: ClientId,
   request: CaptureRequest,
   read: ReadSubmission,

@@ -5,6 +5,7 @@ import { bytesOfBase64, hexOf } from "../../core/bytes.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { withoutCosignatures } from "../../core/ledger/checkpoint.ts";
 import { isoOf, secondMs, type Instant } from "../../core/time.ts";
+import type { Database } from "../../storage/database.ts";
 import { highwater, keepCheckpoint, newestCheckpoint, witnessedSize, type AskedAttestor } from "../../storage/checkpoints.ts";
 import { ledgerState, rememberFork, rememberTree } from "../../storage/ledger.ts";
 import { kindOfError } from "../log.ts";
@@ -18,7 +19,7 @@ type Closed = NonNullable<Awaited<ReturnType<ReturnType<Platform["auditLog"]>["c
  * Shows a checkpoint of the audit log to the ledger's own witness before anything is made of it. Null when the witness has seen
  * another history: such a checkpoint is neither kept nor anchored. A witness that does not answer is asked again later.
  */
-const askGuards = async (platform: Platform, db: D1Database, closed: Closed): Promise<readonly AskedAttestor[] | null> => {
+const askGuards = async (platform: Platform, db: Database, closed: Closed): Promise<readonly AskedAttestor[] | null> => {
   const asked: AskedAttestor[] = [];
   for (const guard of platform.attestors.filter(({ of }) => of === "guard")) {
     const signal = AbortSignal.timeout(30 * secondMs);
@@ -44,7 +45,7 @@ const askGuards = async (platform: Platform, db: D1Database, closed: Closed): Pr
 const everyLog = (platform: Platform): AskedAttestor[] =>
   platform.attestors.filter(({ of }) => of === "every log").map(({ kind, name }) => ({ kind, name, attestation: null }));
 
-const checkpointShard = async (platform: Platform, db: D1Database, shard: number, window: number): Promise<void> => {
+const checkpointShard = async (platform: Platform, db: Database, shard: number, window: number): Promise<void> => {
   const log = platform.auditLog(shard);
   const known = await highwater(db, shard);
   // A log whose storage was set back must not sign a second history: it freezes itself and says so.

@@ -9,6 +9,7 @@ import type { CertId } from "../../core/ids.ts";
 import { comparableMailbox } from "../../core/mailbox.ts";
 import { ok, refuse, type Result } from "../../core/result.ts";
 import { dayMs, type Instant } from "../../core/time.ts";
+import { batch } from "../../storage/database.ts";
 import { businessNames } from "../../storage/accounts.ts";
 import { compareSubject, contactBasis, matchable, type Matched, type SubjectIndexes } from "../../storage/contact.ts";
 import { insertView } from "../../storage/views.ts";
@@ -96,7 +97,7 @@ export const matchSubject = async (
   if (matched === null) return refuse("rate_limited");
   const view = { at: now, ip: caller.ip, userAgent: `svc-match/1 (${principal.business.id})`, os: null, bot: true };
   try {
-    await db.batch(await insertView(db, services.vault, certId, view));
+    await batch(db, await insertView(db, services.vault, certId, view));
   } catch (error) {
     services.log.fault({ at: "view trail", error: kindOfError(error) }); // as for the page: the trail fails open
   }

@@ -7,6 +7,7 @@ import type { OpenedCertificate } from "../../core/certificates/published.ts";
 import { verifyView, withdrawalReceiptView } from "../../core/certificates/views.ts";
 import type { CertId } from "../../core/ids.ts";
 import { ok, type Result } from "../../core/result.ts";
+import type { Database } from "../../storage/database.ts";
 import { businessIdentity } from "../../storage/accounts.ts";
 import { certificateEntries } from "../../storage/audit.ts";
 import { entityAnchors, type EntityAnchor } from "../../storage/ledger.ts";
@@ -19,7 +20,7 @@ import { trustDocument } from "./trust.ts";
 const mostEntries = 1_000; // some ten things happen to a certificate in its life; each is about 2 KiB of the pack's 10 MiB
 
 /** The certificate's part of its business's chain; null while the log holds nothing of it, or does not answer. */
-const auditOf = async (platform: Platform, db: D1Database, { certificate, chain }: OpenedCertificate): Promise<PackedAudit | null> => {
+const auditOf = async (platform: Platform, db: Database, { certificate, chain }: OpenedCertificate): Promise<PackedAudit | null> => {
   const rows = await certificateEntries(db, platform.vault, { certId: certificate.id, chainTag: chain.tag, most: mostEntries });
   try {
     const log = platform.auditLog(chain.shard);
@@ -84,7 +85,7 @@ export const gatherEvidence = async (
   if (!read.ok) return read;
   const { opened, views, policyTexts } = read.value;
   const { config, signer } = services;
-  const db = services.homes.of(certId) as D1Database;
+  const db = services.homes.of(certId) as Database;
   const [identity, anchors, audit] = await Promise.all([
     businessIdentity(db, principal.business.id),
     entityAnchors(db, certId),

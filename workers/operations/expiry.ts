@@ -1,5 +1,6 @@
 // What is dropped because its time has passed.
 import { dayMs } from "../../core/time.ts";
+import { batch } from "../../storage/database.ts";
 import { deleteOldMisses } from "../../storage/contact.ts";
 import { deleteExpiredAnswers } from "../../storage/idempotency.ts";
 import { deleteExpiredClaims } from "../../storage/idempotency-claims.ts";
@@ -17,7 +18,7 @@ export const dropExpired = async (platform: Platform): Promise<void> => {
   const now = platform.clock();
   for (const [, db] of platform.homes.all()) {
     try {
-      await db.batch([
+      await batch(db, [
         deleteExpiredAnswers(db, now),
         deleteExpiredClaims(db, now),
         deleteOldLoginCodes(db, now),

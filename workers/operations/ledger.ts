@@ -2,6 +2,7 @@
 // safe to call at any time and many times at once. What is due stands in the database; everything else may be lost.
 import type { LedgerAdapter, Outcome } from "../../core/ledger/adapter.ts";
 import { secondMs } from "../../core/time.ts";
+import { batch, type Database } from "../../storage/database.ts";
 import {
   adoptWaiting,
   claimAnchors,
@@ -31,7 +32,7 @@ const codesOf = (settled: readonly { readonly outcome: Outcome }[]): string =>
   [...new Set(settled.map(({ outcome }) => ("code" in outcome ? outcome.code : "")))].join(", ");
 
 const prepareAll = async (
-  db: D1Database,
+  db: Database,
   lease: string,
   adapter: LedgerAdapter,
   claimed: readonly ClaimedAnchor[],
@@ -48,7 +49,7 @@ const prepareAll = async (
 };
 
 /** One claimed batch through one ledger. False when there is nothing (more) to do now. */
-const submitBatch = async (platform: Platform, db: D1Database, adapter: LedgerAdapter): Promise<boolean> => {
+const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdapter): Promise<boolean> => {
   const now = platform.clock();
   const state = await ledgerState(db, adapter.id);
   if (state.forked || state.blockedUntil > now) return false;
@@ -74,7 +75,7 @@ const submitBatch = async (platform: Platform, db: D1Database, adapter: LedgerAd
   const fork = outcomes.find((outcome) => !outcome.ok && outcome.kind === "fork");
   const good = outcomes.find((outcome) => outcome.ok);
   const failed = outcomes.every(isTransportFailure);
-  await db.batch([
+  await batch(db, [
     ...(good?.ok ? [rememberTree(db, adapter.id, good.seen, settledAt, { anchorId: claimed[0]?.anchorId ?? "", lease })] : []),
     ...outcomeRows(db, lease, settled, settledAt, Math.random),
     ...(good?.ok && probing ? [wakeWaiting(db, adapter.id, settledAt)] : []),
@@ -106,5 +107,5 @@ export const unpark = async (platform: Platform): Promise<void> => {
   const [primary] = platform.ledgers;
   const now = platform.clock();
   for (const [, db] of platform.homes.all())
-    await db.batch([unparkAnchors(db, now), ...(primary === undefined ? [] : [adoptWaiting(db, primary.id, now)])]);
+    await batch(db, [unparkAnchors(db, now), ...(primary === undefined ? [] : [adoptWaiting(db, primary.id, now)])]);
 };

@@ -3,6 +3,7 @@
 import { mailMessage, type MailOutcome } from "../../core/mail/message.ts";
 import { mailText } from "../../core/mail/templates.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
+import type { Database } from "../../storage/database.ts";
 import type { CapturedMail } from "../../storage/captured-mail.ts";
 import { claimMail, deleteMail, isSending, openMail, postponeMail, type DueMail } from "../../storage/mail.ts";
 import { kindOfError } from "../log.ts";
@@ -30,14 +31,14 @@ const attempt = async (platform: Platform, due: DueMail): Promise<MailOutcome | 
   }
 };
 
-const handOver = async (platform: Platform, db: D1Database, due: DueMail): Promise<void> => {
+const handOver = async (platform: Platform, db: Database, due: DueMail): Promise<void> => {
   const now = platform.clock();
   const outcome = due.giveUpAt <= now ? "given up" : await attempt(platform, due);
   if (outcome === "refused" || outcome === "given up") platform.log.fault({ at: "mail", error: outcome });
   await (outcome === "later" ? postponeMail(db, due.id, nextAttempt(due.attempts, now)) : deleteMail(db, due.id)).run();
 };
 
-const relayHome = async (platform: Platform, db: D1Database, until: Instant): Promise<void> => {
+const relayHome = async (platform: Platform, db: Database, until: Instant): Promise<void> => {
   while (platform.clock() < until) {
     const due = await claimMail(db, platform.clock(), atOnce);
     if (due.length === 0) return;

@@ -3,13 +3,14 @@
 import { secondMs, type Instant } from "../../core/time.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
+import type { Database } from "../../storage/database.ts";
 import { claimWithdrawalWork } from "../../storage/withdrawal-work.ts";
 import { capturePolicies } from "./policies.ts";
 import { continueWithdrawals } from "./withdrawals.ts";
 
 const mostBatches = 50; // a thousand certificates of one person a minute; the rest keeps its row
 
-const finishWithdrawals = async (platform: Platform, db: D1Database): Promise<void> => {
+const finishWithdrawals = async (platform: Platform, db: Database): Promise<void> => {
   for (let batch = 0; batch < mostBatches; batch += 1) {
     const work = await claimWithdrawalWork(db, platform.clock());
     if (work === null) return;

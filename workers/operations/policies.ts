@@ -13,6 +13,7 @@ import type { Fact } from "../../core/facts.ts";
 import { mostAttempts, nextLookAt } from "../../core/policies/patience.ts";
 import { lookSharedMs } from "../../core/policies/snapshot.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
+import type { Database, Statement } from "../../storage/database.ts";
 import { commit } from "../../storage/commit.ts";
 import {
   claimPolicyTurn,
@@ -45,7 +46,7 @@ const nothingFound: Look = { found: { privacy: null, terms: null }, complete: tr
 interface Linking {
   readonly capture: PolicyCapture;
   /** Rows that must be written with the first links; none for a look that is stored already. */
-  readonly rows: readonly D1PreparedStatement[];
+  readonly rows: readonly Statement[];
 }
 
 const linkedFact = (waiting: WaitingCertificate, capture: PolicyCapture, now: Instant): Fact => ({
@@ -58,7 +59,7 @@ const linkedFact = (waiting: WaitingCertificate, capture: PolicyCapture, now: In
 });
 
 /** Links everything that waits for the domain, oldest first, a hundred in a batch. */
-const linkWaiting = async (platform: Platform, db: D1Database, domain: string, { capture, rows }: Linking): Promise<void> => {
+const linkWaiting = async (platform: Platform, db: Database, domain: string, { capture, rows }: Linking): Promise<void> => {
   let unwritten = rows;
   for (let lostRaces = 0; lostRaces < mostLostRaces; ) {
     const waiting = await waitingForPolicies(db, domain, linkedAtOnce);
@@ -83,7 +84,7 @@ const linkWaiting = async (platform: Platform, db: D1Database, domain: string, {
 };
 
 /** A fresh look is shared; otherwise the domain is looked at, and again later if it did not answer, but not forever. */
-const takeTurn = async (platform: Platform, db: D1Database, turn: PolicyTurn): Promise<void> => {
+const takeTurn = async (platform: Platform, db: Database, turn: PolicyTurn): Promise<void> => {
   const { domain, attempts } = turn;
   const fresh = await captureSince(db, domain, platform.clock() - lookSharedMs);
   if (fresh !== null) return linkWaiting(platform, db, domain, { capture: fresh, rows: [] });
@@ -105,7 +106,7 @@ const takeTurn = async (platform: Platform, db: D1Database, turn: PolicyTurn): P
 };
 
 /** Takes turns until none is due. A fault of ours keeps the turn for a minute and is not counted against the domain. */
-const runLane = async (platform: Platform, db: D1Database, until: Instant): Promise<void> => {
+const runLane = async (platform: Platform, db: Database, until: Instant): Promise<void> => {
   while (platform.clock() < until) {
     const turn = await claimPolicyTurn(db, platform.clock());
     if (turn === null) return;
@@ -119,7 +120,7 @@ const runLane = async (platform: Platform, db: D1Database, until: Instant): Prom
 };
 
 /** Looks up what is due in one home. Safe to call at any time, from anywhere, twice at once. */
-export const capturePolicies = async (platform: Platform, db: D1Database): Promise<void> => {
+export const capturePolicies = async (platform: Platform, db: Database): Promise<void> => {
   const until = platform.clock() + longestRunMs;
   await Promise.all(Array.from({ length: lanes }, () => runLane(platform, db, until)));
 };

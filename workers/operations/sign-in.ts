@@ -9,6 +9,7 @@ import { comparableMailbox } from "../../core/mailbox.ts";
 import type { MailLanguage } from "../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../core/result.ts";
 import { lineFault, trimmed } from "../../core/text.ts";
+import { batch, type Database } from "../../storage/database.ts";
 import { closeLoginCodes, insertLoginCode, loginCodeIsThere, spendLoginCode, spendLoginTry } from "../../storage/login-codes.ts";
 import { insertMail } from "../../storage/mail.ts";
 import { insertConsumer, personByAddress, type Person } from "../../storage/people.ts";
@@ -30,10 +31,10 @@ interface Asked {
    * address, so it must be the very one that was mailed: two spellings can be two mailboxes.
    */
   readonly spelling: string;
-  readonly db: D1Database;
+  readonly db: Database;
 }
 
-const first = (services: Services): D1Database => services.homes.of(`con_${firstHome}`) as D1Database;
+const first = (services: Services): Database => services.homes.of(`con_${firstHome}`) as Database;
 
 const ask = async (services: Services, realm: Realm, email: string): Promise<Asked | null> => {
   const address = comparableMailbox(email);
@@ -76,21 +77,21 @@ export const requestCode = async (
   const known = await knownAddress(services, asked);
   const code = drawCode(services.random);
   const id = crypto.randomUUID();
-  await db.batch([
+  await batch(db, [
     insertLoginCode(db, asked, {
       id,
       codeHash: await vault.codeHash(codePurpose(asked), code),
       now,
       perAddress: config.limits.AUTH_CODES_PER_ADDRESS,
     }),
-    await insertMail(db, vault, {
+    ...(await insertMail(db, vault, {
       to: known ?? (realm === "consumer" ? trimmed(request.email) : null),
       template: "login_code",
       data: { code },
       language: request.language,
       now,
       onlyIf: loginCodeIsThere(id),
-    }),
+    })),
   ]);
   relayMailSoon(services);
   return ok({ accepted: true });
@@ -150,15 +151,14 @@ const beginSession = async (
           { ...newcomer, id: newId("con_", home, random), emailIndex, chainTag: hexOf(random(chainTagBytes)), now },
           spent,
         )
-      : null;
-  const rows = [
+      : [];
+  const results = await batch(db, [
     spendLoginCode(db, { ...spent, now }),
-    ...(consumer === null ? [] : [consumer]),
+    ...consumer,
     insertSession(db, { tokenHash, realm, emailIndex, codeId, now }),
     closeLoginCodes(db, asked, now, tokenHash),
-  ];
-  const results = await db.batch(rows);
-  const created = consumer !== null && (results[rows.indexOf(consumer)]?.meta.changes ?? 0) > 0;
+  ]);
+  const created = consumer.length > 0 && (results[1] as D1Result).meta.changes > 0;
   const session = await sessionByToken(db, tokenHash, now);
   return session === null ? null : { token, session, created };
 };

@@ -2,6 +2,7 @@
 // revocation that is never delivered.
 import type { EndpointHealth, EndpointSettings } from "../../core/webhooks/endpoint.ts";
 import type { BusinessId } from "../../core/ids.ts";
+import { batch } from "../../storage/database.ts";
 import { insertMail } from "../../storage/mail.ts";
 import { ownerAddresses } from "../../storage/owners.ts";
 import type { Platform } from "../services.ts";
@@ -15,5 +16,6 @@ export const alertOwners = async (platform: Platform, settings: EndpointSettings
   const data = { webhook_id: settings.endpointId, failing_since: health.failingSince ?? now, failures: health.consecutiveFailures };
   const owners = await ownerAddresses(db, platform.vault, businessId);
   if (owners.length === 0) return;
-  await db.batch(await Promise.all(owners.map((to) => insertMail(db, platform.vault, { template: "webhook_failing", data, to, now }))));
+  const mails = await Promise.all(owners.map((to) => insertMail(db, platform.vault, { template: "webhook_failing", data, to, now })));
+  await batch(db, mails.flat());
 };

@@ -13,6 +13,7 @@ import { lineFault, trimmed } from "../../core/text.ts";
 import { isoOf, isoOrNull } from "../../core/time.ts";
 import type { Delivery, Endpoint, EndpointChange, EndpointHealth, EndpointStatus } from "../../core/webhooks/endpoint.ts";
 import { secretBytes, secretHint, webhookSecret } from "../../core/webhooks/signature.ts";
+import type { Database, Statement } from "../../storage/database.ts";
 import { commit } from "../../storage/commit.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../storage/idempotency.ts";
 import { openSecret, sealSecret } from "../../storage/webhook-secrets.ts";
@@ -22,7 +23,7 @@ import { replayDelivery, testEndpoint } from "./webhook-calls.ts";
 
 type JsonObject = { readonly [key: string]: Json };
 
-const databaseOf = (services: Services, { business }: MemberSession): D1Database => services.homes.of(business.id) as D1Database;
+const databaseOf = (services: Services, { business }: MemberSession): Database => services.homes.of(business.id) as Database;
 const logOf = (services: Services, { business }: MemberSession) => services.businessLog(business.id);
 
 type WebhookFact = Extract<FactType, `webhook.${string}`>;
@@ -37,7 +38,7 @@ const factOf = (services: Services, member: MemberSession, type: WebhookFact, en
 });
 
 /** Commits an entry of the audit chain, with rows beside it; throws when it cannot. */
-const enter = async (services: Services, member: MemberSession, fact: Fact, rows: readonly D1PreparedStatement[] = []): Promise<void> => {
+const enter = async (services: Services, member: MemberSession, fact: Fact, rows: readonly Statement[] = []): Promise<void> => {
   const store = { db: databaseOf(services, member), vault: services.vault, ledgerId: services.config.ledger.id };
   await commit(store, rows, [fact]);
   followUpSoon(services);
@@ -164,7 +165,7 @@ export const createWebhook = async (
   const webhook = { ...endpointView({ ...endpoint, status: "enabled" }), secret, created_at: isoOf(now) };
   try {
     const response = JSON.stringify(webhook);
-    const rows = keyHash === null ? [] : [await insertAnswer(db, vault, { keyHash, bodyHash, status: 201, response, now })];
+    const rows = keyHash === null ? [] : await insertAnswer(db, vault, { keyHash, bodyHash, status: 201, response, now });
     await enter(services, member, factOf(services, member, "webhook.created", id, { url_hash: sha256Hex(request.url) }), rows);
   } catch (error) {
     await log.removeEndpoint(id);

@@ -24,6 +24,7 @@ import {
   type WithdrawalMethod,
   type WithdrawalScope,
 } from "../../core/withdrawals/withdrawal.ts";
+import type { Database, Statement } from "../../storage/database.ts";
 import { certificateById, sealedMailbox } from "../../storage/certificates.ts";
 import { commit } from "../../storage/commit.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../storage/idempotency.ts";
@@ -65,13 +66,13 @@ export const withdrawnView = (services: Services, withdrawn: Withdrawn): JsonObj
 const recordOf = async (
   services: Services,
   certId: CertId,
-): Promise<{ readonly db: D1Database; readonly record: WithdrawableRecord } | null> => {
+): Promise<{ readonly db: Database; readonly record: WithdrawableRecord } | null> => {
   const db = services.homes.of(certId);
   const record = db === null ? null : await withdrawableById(db, certId);
   return db === null || record === null ? null : { db, record };
 };
 
-const storeOf = (platform: Platform, db: D1Database) => ({ db, vault: platform.vault, ledgerId: platform.config.ledger.id });
+const storeOf = (platform: Platform, db: Database) => ({ db, vault: platform.vault, ledgerId: platform.config.ledger.id });
 
 /** Bound to its row, so that a hash moved to another row fits no code there. */
 const codePurpose = (id: string): string => `withdrawal ${id}`;
@@ -123,7 +124,7 @@ export const requestWithdrawalCode = async (
     payload: { actor: "visitor" }, // the chain is the business's: it does not learn whether the address was right
   };
   const asker = { certId: certificate.id, addressIndex, contextHash: sha256Hex(asked.context) };
-  await commit(storeOf(services, db), [insertCode(db, asker, { id, codeHash, now }), ...mails], [fact]);
+  await commit(storeOf(services, db), [insertCode(db, asker, { id, codeHash, now }), ...mails.flat()], [fact]);
   relayMailSoon(services);
   followUpSoon(services);
   return ok(true);
@@ -147,10 +148,10 @@ interface Change {
  */
 const commitWithdrawals = async (
   platform: Platform,
-  db: D1Database,
+  db: Database,
   certificates: readonly WithdrawableCertificate[],
   change: Change,
-  others: (first: PublishedWithdrawal) => readonly D1PreparedStatement[] | Promise<readonly D1PreparedStatement[]>,
+  others: (first: PublishedWithdrawal) => readonly Statement[] | Promise<readonly Statement[]>,
 ): Promise<PublishedWithdrawal> => {
   const [first] = certificates;
   if (first === undefined) throw new Error("withdrawals: nothing to withdraw");
@@ -159,7 +160,7 @@ const commitWithdrawals = async (
       const { withdrawal, fact } = withdraw({ certificate, ...change });
       const text = withdrawalReceiptText(certificate, withdrawal);
       const signature = { kid: platform.signer.kid, alg: "Ed25519" as const, value: await platform.signer.sign(text) };
-      return { withdrawal, fact, row: await insertWithdrawal(db, platform.vault, certificate, withdrawal, { text, signature }) };
+      return { withdrawal, fact, rows: await insertWithdrawal(db, platform.vault, certificate, withdrawal, { text, signature }) };
     }),
   );
   const { withdrawal } = made[0] as (typeof made)[number];
@@ -182,7 +183,7 @@ const commitWithdrawals = async (
     receivedAt: withdrawal.recorded?.receivedAt ?? null,
     acknowledgedAt: null,
   };
-  const rows = [...made.map(({ row }) => row), ...(await others(done)), ...mails];
+  const rows = [...made.flatMap(({ rows }) => rows), ...(await others(done)), ...mails.flat()];
   await commit(
     storeOf(platform, db),
     rows,
@@ -202,7 +203,7 @@ const mostTries = 3; // another withdrawal of the same person can outdate one re
 /** Withdraws one certificate, and with scope `business` as many more as fit into the batch; the rest follows from an outbox. */
 const commitByPerson = async (
   services: Services,
-  db: D1Database,
+  db: Database,
   record: WithdrawableRecord,
   change: { readonly method: "email_code" | "manage_link"; readonly scope: WithdrawalScope; readonly actor: string },
 ): Promise<Result<PublishedWithdrawal, "already_revoked">> => {
@@ -295,7 +296,7 @@ export const confirmWithdrawal = async (
 };
 
 /** Hashes of the tokens whose links were mailed within their life. */
-const mailedLinks = async (services: Services, db: D1Database, { certificate, emailIndex }: WithdrawableRecord, now: Instant) => {
+const mailedLinks = async (services: Services, db: Database, { certificate, emailIndex }: WithdrawableRecord, now: Instant) => {
   if (emailIndex === null) return [];
   const ids = await codesWithLink(db, { certId: certificate.id, addressIndex: emailIndex }, now);
   return Promise.all(ids.map(async (id) => sha256Hex(await services.vault.linkToken(codePurpose(id)))));
@@ -381,7 +382,7 @@ export const recordWithdrawal = async (
   try {
     const done = await commitWithdrawals(services, db, [record.certificate], change, async (first) => {
       if (keyHash === null) return [];
-      return [await insertAnswer(db, vault, { keyHash, bodyHash, status: 201, response: JSON.stringify(answerOf(first)), now })];
+      return insertAnswer(db, vault, { keyHash, bodyHash, status: 201, response: JSON.stringify(answerOf(first)), now });
     });
     afterWithdrawal(services, record.certificate);
     return ok({ answer: answerOf(done), replayed: false });
@@ -392,7 +393,7 @@ export const recordWithdrawal = async (
 };
 
 /** Goes on with withdrawals from everything that did not fit into their first batch. */
-export const continueWithdrawals = async (platform: Platform, db: D1Database, work: WithdrawalWork): Promise<void> => {
+export const continueWithdrawals = async (platform: Platform, db: Database, work: WithdrawalWork): Promise<void> => {
   const certificates = await activeWithAddress(db, work, mostInBatch);
   const next =
     certificates.length < mostInBatch ? finishWithdrawalWork(db, work.certId) : continueWithdrawalWork(db, work.certId, platform.clock());

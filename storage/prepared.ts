@@ -1,0 +1,51 @@
+// Queries that nearly every request runs: built once for each database, then only given their values. Building the largest takes
+// a tenth of a millisecond, which is a twentieth of what it takes to answer; giving it its values takes a tenth of that.
+import { fillPlaceholders, sql, type Placeholder, type Query } from "drizzle-orm";
+import type { Database, Statement } from "./database.ts";
+
+/** Names in place of values, for the query that is built. */
+type Places<Values> = { readonly [Name in keyof Values & string]: Placeholder<Name, Values[Name]> };
+
+/** As drizzle prepares a query. */
+interface Built {
+  readonly getQuery: () => Query;
+  readonly get: (values?: Record<string, unknown>) => Promise<unknown>;
+  readonly execute: (values?: Record<string, unknown>) => Promise<unknown>;
+}
+type Answer<Query extends Built> = Awaited<ReturnType<Query["execute"]>>;
+
+/** A query with its values: runs by itself, or in a batch. */
+class Filled<Query extends Built> implements Statement {
+  declare readonly _: { readonly dialect: "sqlite"; readonly result: Answer<Query> };
+  readonly #built: Query;
+  readonly #values: Record<string, unknown>;
+
+  constructor(built: Query, values: object) {
+    this.#built = built;
+    this.#values = values as Record<string, unknown>;
+  }
+
+  get(): ReturnType<Query["get"]> {
+    return this.#built.get(this.#values) as ReturnType<Query["get"]>;
+  }
+
+  /** What `db.batch` asks of every query. It fills no places itself, so here they are filled already. */
+  _prepare(): Query {
+    const query = this.#built.getQuery();
+    const filled = { ...query, params: fillPlaceholders(query.params, this.#values) };
+    return Object.assign(Object.create(this.#built), { getQuery: () => filled });
+  }
+}
+
+/** `prepared<Values>()((db, places) => db.….prepare())`: the compiler asks for the values wherever the query is used. */
+export const prepared =
+  <Values extends object>() =>
+  <Query extends Built>(build: (db: Database, places: Places<Values>) => Query) => {
+    const places = new Proxy({} as Places<Values>, { get: (_, name) => sql.placeholder(String(name)) });
+    const built = new WeakMap<Database, Query>();
+    return (db: Database, values: Values): Filled<Query> => {
+      const query = built.get(db) ?? build(db, places);
+      built.set(db, query);
+      return new Filled(query, values);
+    };
+  };

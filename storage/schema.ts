@@ -1,0 +1,448 @@
+// What the queries know of the databases: every table and column with its type, whether it may be NULL, and what it is when
+// nothing is said. What the database enforces (STRICT, CHECK, indexes, triggers) stands in d1-migrations alone; a test compares
+// the two, column by column, in both directions. A key here is the column's name in camel case.
+import { integer, primaryKey, snakeCase, text } from "drizzle-orm/sqlite-core";
+import type { Attestation } from "../core/ledger/adapter.ts";
+import type { BusinessId, CertId, ClientId } from "../core/ids.ts";
+import { recordedChannels } from "../core/withdrawals/withdrawal.ts";
+
+const { table } = snakeCase;
+
+/** Milliseconds since 1970: plain numbers, as in core/time.ts, never Date. */
+const instant = () => integer();
+const flag = () => integer({ mode: "boolean" });
+/** JSON that only we read. What is hashed, signed or sealed is text: its bytes count. */
+const json = <T>() => text({ mode: "json" }).$type<T>();
+const certId = () => text().$type<CertId>();
+const businessId = () => text().$type<BusinessId>();
+const environment = () => text({ enum: ["live", "sandbox"] });
+/** A row's place in the order of its table; given by the database. */
+const ord = () => integer().primaryKey({ autoIncrement: true });
+
+export const businesses = table("businesses", {
+  id: businessId().primaryKey(),
+  name: text().notNull(),
+  legalName: text(),
+  status: text({ enum: ["pending", "active", "past_due", "suspended", "closed"] }).notNull(),
+  plan: text({ enum: ["free", "business", "enterprise"] }).notNull(),
+  country: text().notNull().default("US"),
+  mailingAddress: text(),
+  contactEmail: text(),
+  emitCertificateIssued: flag().notNull().default(false),
+  retentionYears: integer().notNull().default(5),
+  auditChain: text().notNull(),
+  auditShard: integer().notNull().default(0),
+  revision: integer().notNull().default(0),
+  createdAt: instant().notNull(),
+});
+
+export const domains = table("domains", {
+  id: text().primaryKey(),
+  businessId: businessId().notNull(),
+  domain: text().notNull(),
+  status: text({ enum: ["pending", "verified", "lapsed"] }).notNull(),
+  method: text({ enum: ["dns", "meta", "well_known"] }),
+  verifiedAt: instant(),
+  createdAt: instant().notNull(),
+});
+
+export const clients = table("clients", {
+  id: text().$type<ClientId>().primaryKey(),
+  businessId: businessId().notNull(),
+  environment: environment().notNull(),
+  name: text().notNull(),
+  createdAt: instant().notNull(),
+});
+
+export const apiKeys = table("api_keys", {
+  id: text().primaryKey(),
+  businessId: businessId().notNull(),
+  environment: environment().notNull(),
+  keyHash: text().notNull(),
+  name: text().notNull(),
+  last4: text().notNull(),
+  createdAt: instant().notNull(),
+  revokedAt: instant(),
+});
+
+export const purposes = table("purposes", {
+  id: integer().primaryKey(),
+  businessId: businessId().notNull(),
+  environment: environment().notNull(),
+  purpose: text().notNull(),
+  purposeFolded: text().notNull(),
+  active: integer().notNull().default(0),
+  revoked: integer().notNull().default(0),
+});
+
+export const disclosures = table("disclosures", {
+  hash: text().primaryKey(),
+  text: text().notNull(),
+});
+
+export const certificates = table("certificates", {
+  ord: ord(),
+  id: certId().notNull(),
+  businessId: businessId().notNull(),
+  businessName: text().notNull(),
+  clientId: text().$type<ClientId>().notNull(),
+  environment: environment().notNull(),
+  status: text({ enum: ["active", "revoked"] })
+    .notNull()
+    .default("active"),
+  purposeId: integer().notNull(),
+  disclosureHash: text().notNull(),
+  entities: json<readonly string[]>().notNull(),
+  entitiesAccepted: json<readonly string[]>(),
+  entitiesRejected: json<readonly string[]>(),
+  originDomain: text().notNull(),
+  issuedAt: instant().notNull(),
+  fingerprint: text().notNull(),
+  subjectHash: text().notNull(),
+  subjectMasked: json<Readonly<Record<string, string>>>().notNull(),
+  subjectSealed: text(),
+  subjectErasedAt: instant(),
+  emailIndex: text(),
+  phoneIndex: text(),
+  evidenceSealed: text().notNull(),
+  evidenceHash: text().notNull(),
+  gpc: flag().notNull().default(false),
+  capturedVia: text({ enum: ["browser", "server"] }).notNull(),
+  signature: text().notNull(),
+  signatureKid: text().notNull(),
+  manageTokenHash: text().notNull(),
+  policyCaptureId: text(),
+  viewCount: integer().notNull().default(0),
+  viewRows: integer().notNull().default(0),
+  retentionUntil: instant().notNull(),
+});
+
+export const certificateViews = table("certificate_views", {
+  ord: ord(),
+  certId: certId().notNull(),
+  at: instant().notNull(),
+  viewerSealed: text().notNull(),
+  viewerIndex: text().notNull(),
+  bot: flag().notNull(),
+});
+
+export const idempotency = table("idempotency", {
+  keyHash: text().primaryKey(),
+  bodyHash: text().notNull(),
+  status: integer().notNull(),
+  responseSealed: text().notNull(),
+  expiresAt: instant().notNull(),
+});
+
+export const auditOutbox = table("audit_outbox", {
+  ord: ord(),
+  id: text().notNull(),
+  shard: integer().notNull(),
+  chain: text().notNull(),
+  type: text().notNull(),
+  entityType: text().notNull(),
+  entityId: text().notNull(),
+  at: instant().notNull(),
+  payloadHash: text().notNull(),
+  payloadSealed: text(),
+  drainedAt: instant(),
+});
+
+export const anchors = table("anchors", {
+  ord: ord(),
+  id: text().notNull(),
+  ledgerId: text().notNull(),
+  kind: text({ enum: ["event", "checkpoint"] }).notNull(),
+  entityId: text().notNull(),
+  event: text().notNull(),
+  statement: text().notNull(),
+  entryHash: text().notNull(),
+  status: text({ enum: ["pending", "prepared", "anchored", "parked"] })
+    .notNull()
+    .default("pending"),
+  attempts: integer().notNull().default(0),
+  nextAt: instant().notNull(),
+  leaseUntil: instant().notNull().default(0),
+  lease: text(),
+  prepared: text(),
+  txRef: text(),
+  receipt: text(),
+  anchoredAt: instant(),
+  lastError: text(),
+  createdAt: instant().notNull(),
+});
+
+export const outbox = table("outbox", {
+  ord: ord(),
+  kind: text({ enum: ["policy"] }).notNull(),
+  entityId: text().notNull(),
+  topic: text().notNull(),
+  payload: text().notNull(),
+  attempts: integer().notNull().default(0),
+  nextAt: instant().notNull(),
+  createdAt: instant().notNull(),
+});
+
+export const policySnapshots = table("policy_snapshots", {
+  id: text().primaryKey(),
+  domain: text().notNull(),
+  kind: text({ enum: ["privacy", "terms"] }).notNull(),
+  sourceUrl: text().notNull(),
+  contentHash: text().notNull(),
+  capturedAt: instant().notNull(),
+});
+
+export const policyCaptures = table("policy_captures", {
+  id: text().primaryKey(),
+  domain: text().notNull(),
+  capturedAt: instant().notNull(),
+  privacyId: text(),
+  termsId: text(),
+});
+
+export const ledgerState = table("ledger_state", {
+  ledgerId: text().primaryKey(),
+  size: text().notNull().default("0"),
+  root: text(),
+  note: text(),
+  failures: integer().notNull().default(0),
+  blockedUntil: instant().notNull().default(0),
+  fork: json<{ readonly old: string; readonly new: string }>(),
+  updatedAt: instant().notNull(),
+});
+
+export const checkpoints = table(
+  "checkpoints",
+  {
+    origin: text().notNull(),
+    window: integer().notNull(),
+    size: text().notNull(),
+    root: text().notNull(),
+    note: text().notNull(),
+    headsRoot: text(),
+    headsSize: text(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.origin, t.window] })],
+);
+
+export const logHighwater = table("log_highwater", {
+  shard: integer().primaryKey(),
+  size: text().notNull(),
+  root: text().notNull(),
+  updatedAt: instant().notNull(),
+});
+
+export const attestations = table(
+  "attestations",
+  {
+    origin: text().notNull(),
+    window: integer().notNull(),
+    kind: text({ enum: ["rfc3161", "cosignature"] }).notNull(),
+    attestor: text().notNull(),
+    status: text({ enum: ["pending", "attested", "unverified", "given_up"] })
+      .notNull()
+      .default("pending"),
+    attempts: integer().notNull().default(0),
+    nextAt: instant().notNull(),
+    data: json<Attestation>(),
+    time: text(),
+  },
+  (t) => [primaryKey({ columns: [t.origin, t.window, t.kind, t.attestor] })],
+);
+
+export const eventOutbox = table("event_outbox", {
+  ord: ord(),
+  eventId: text().notNull(),
+  businessId: businessId().notNull(),
+  type: text().notNull(),
+  shareId: text(),
+  certId: text(),
+  dataSealed: text(),
+  createdAt: instant().notNull(),
+});
+
+export const members = table("members", {
+  id: text().primaryKey(),
+  businessId: businessId().notNull(),
+  emailSealed: text().notNull(),
+  emailIndex: text().notNull(),
+  role: text({ enum: ["owner", "member"] }).notNull(),
+  createdAt: instant().notNull(),
+});
+
+export const consumers = table("consumers", {
+  id: text().primaryKey(),
+  emailSealed: text().notNull(),
+  emailIndex: text().notNull(),
+  nameSealed: text(),
+  auditChain: text().notNull(),
+  auditShard: integer().notNull().default(0),
+  createdAt: instant().notNull(),
+});
+
+const realm = () => text({ enum: ["consumer", "business"] });
+
+export const loginCodes = table("login_codes", {
+  id: text().primaryKey(),
+  realm: realm().notNull(),
+  emailIndex: text().notNull(),
+  codeHash: text().notNull(),
+  tries: integer().notNull().default(0),
+  createdAt: instant().notNull(),
+  expiresAt: instant().notNull(),
+  sessionHash: text(),
+});
+
+export const sessions = table("sessions", {
+  tokenHash: text().primaryKey(),
+  realm: realm().notNull(),
+  userId: text().notNull(),
+  createdAt: instant().notNull(),
+  expiresAt: instant().notNull(),
+});
+
+export const mailOutbox = table("mail_outbox", {
+  ord: ord(),
+  id: text().notNull(),
+  template: text().notNull(),
+  messageSealed: text().notNull(),
+  attempts: integer().notNull().default(0),
+  nextAt: instant().notNull(),
+  giveUpAt: instant().notNull(),
+  createdAt: instant().notNull(),
+});
+
+export const capturedMail = table("captured_mail", {
+  ord: ord(),
+  id: text().notNull(),
+  recipientIndex: text().notNull(),
+  messageSealed: text().notNull(),
+  sentAt: instant().notNull(),
+});
+
+export const withdrawalCodes = table("withdrawal_codes", {
+  id: text().primaryKey(),
+  certId: certId().notNull(),
+  addressIndex: text().notNull(),
+  codeHash: text().notNull(),
+  contextHash: text().notNull(),
+  ownTries: integer().notNull().default(0),
+  otherTries: integer().notNull().default(0),
+  createdAt: instant().notNull(),
+  expiresAt: instant().notNull(),
+});
+
+export const withdrawalFailures = table(
+  "withdrawal_failures",
+  {
+    certId: certId().notNull(),
+    addressIndex: text().notNull(),
+    failures: integer().notNull(),
+    updatedAt: instant().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.certId, t.addressIndex] })],
+);
+
+export const withdrawals = table("withdrawals", {
+  certId: certId().primaryKey(),
+  businessId: businessId().notNull(),
+  environment: environment().notNull(),
+  withdrawnAt: instant().notNull(),
+  ceaseBy: instant().notNull(),
+  method: text({ enum: ["email_code", "manage_link", "business_recorded"] }).notNull(),
+  scope: text({ enum: ["certificate", "business"] }).notNull(),
+  channel: text({ enum: recordedChannels }),
+  receivedAt: instant(),
+  noteSealed: text(),
+  receipt: text().notNull(),
+  signature: text().notNull(),
+  signatureKid: text().notNull(),
+});
+
+export const ceaseAcknowledgements = table("cease_acknowledgements", {
+  certId: certId().primaryKey(),
+  acknowledgedAt: instant().notNull(),
+  detailsSealed: text().notNull(),
+});
+
+export const withdrawalWork = table("withdrawal_work", {
+  certId: certId().primaryKey(),
+  businessId: businessId().notNull(),
+  environment: environment().notNull(),
+  addressIndex: text().notNull(),
+  withdrawnAt: instant().notNull(),
+  method: text({ enum: ["email_code", "manage_link"] }).notNull(),
+  nextAt: instant().notNull(),
+});
+
+export const matchMisses = table(
+  "match_misses",
+  {
+    certId: certId().notNull(),
+    day: integer().notNull(),
+    misses: integer().notNull().default(0),
+  },
+  (t) => [primaryKey({ columns: [t.certId, t.day] })],
+);
+
+export const idempotencyClaims = table("idempotency_claims", {
+  keyHash: text().primaryKey(),
+  bodyHash: text().notNull(),
+  holder: text().notNull(),
+  leasedUntil: instant().notNull(),
+  draftSealed: text(),
+  expiresAt: instant().notNull(),
+});
+
+/** A view that holds nothing: an insert into it is the rows of an issuance, by trigger (0010_issuances.sql). */
+export const issuances = table("issuances", {
+  id: certId().notNull(),
+  businessId: businessId().notNull(),
+  businessRevision: integer().notNull(),
+  businessName: text().notNull(),
+  clientId: text().$type<ClientId>().notNull(),
+  environment: environment().notNull(),
+  purpose: text().notNull(),
+  purposeFolded: text().notNull(),
+  disclosureHash: text().notNull(),
+  disclosureText: text().notNull(),
+  entities: json<readonly string[]>().notNull(),
+  entitiesAccepted: json<readonly string[]>(),
+  entitiesRejected: json<readonly string[]>(),
+  originDomain: text().notNull(),
+  issuedAt: instant().notNull(),
+  fingerprint: text().notNull(),
+  subjectHash: text().notNull(),
+  subjectMasked: json<Readonly<Record<string, string>>>().notNull(),
+  subjectSealed: text().notNull(),
+  emailIndex: text(),
+  phoneIndex: text(),
+  evidenceSealed: text().notNull(),
+  evidenceHash: text().notNull(),
+  gpc: flag().notNull(),
+  capturedVia: text({ enum: ["browser", "server"] }).notNull(),
+  signature: text().notNull(),
+  signatureKid: text().notNull(),
+  manageTokenHash: text().notNull(),
+  policiesNotBefore: instant().notNull(),
+  policyPage: text().notNull(),
+  retentionUntil: instant().notNull(),
+});
+
+/** Likewise: an audit entry and, with an anchorId, its statement for the ledger. */
+export const facts = table("facts", {
+  id: text().notNull(),
+  shard: integer().notNull(),
+  chain: text().notNull(),
+  type: text().notNull(),
+  entityType: text().notNull(),
+  entityId: text().notNull(),
+  at: instant().notNull(),
+  payloadHash: text().notNull(),
+  payloadSealed: text().notNull(),
+  anchorId: text(),
+  ledgerId: text(),
+  statement: text(),
+  entryHash: text(),
+});

@@ -1,0 +1,89 @@
+// What the storage layer relies on of the mapper, tested against the real database.
+import { env } from "cloudflare:workers";
+import { eq, sql } from "drizzle-orm";
+import { describe, expect, test } from "vitest";
+import { batch, databaseOf } from "../../storage/database.ts";
+import { prepared } from "../../storage/prepared.ts";
+import { businesses, clients, disclosures, mailOutbox } from "../../storage/schema.ts";
+import { insertIf, jsonRow, listed, named, query } from "../../storage/sql.ts";
+import { kindOfError } from "../../workers/log.ts";
+import { world } from "../support/world.ts";
+
+const db = databaseOf(env.DB);
+const secret = "pat@example.com";
+
+describe("an error of the database", () => {
+  test("names no value that was bound, alone or in a batch", async () => {
+    const twice = db.insert(disclosures).values({ hash: "twice", text: secret });
+    await twice;
+    for (const fails of [() => twice.run(), () => batch(db, [twice])]) {
+      const error = await fails().then(
+        () => null,
+        (thrown: unknown) => thrown,
+      );
+      expect(error).toBeInstanceOf(Error);
+      const said = JSON.stringify(error, ["message", "stack", "cause", "params", "query"]) + String(error) + (error as Error).stack;
+      expect(said).not.toContain(secret);
+      expect(kindOfError(error)).toBe("Error SQLITE_CONSTRAINT");
+    }
+  });
+});
+
+describe("a batch", () => {
+  test("gives the columns of a join their own values only where each has a name of its own", async () => {
+    const { name } = businesses;
+    const join = () =>
+      db.select({ client: clients.name, business: name }).from(clients).innerJoin(businesses, eq(businesses.id, clients.businessId));
+    const own = db
+      .select({ client: clients.name, ...named({ name }) })
+      .from(clients)
+      .innerJoin(businesses, eq(businesses.id, clients.businessId))
+      .limit(1);
+    const [alone] = await join().limit(1);
+    const [[apart]] = await batch(db, [own]);
+    expect(apart).toEqual({ client: alone?.client, name: alone?.business });
+  });
+
+  test("takes prepared queries with their values beside others", async () => {
+    const byHash = prepared<{ hash: string }>()((db, { hash }) =>
+      db.select().from(disclosures).where(eq(disclosures.hash, hash)).prepare(),
+    );
+    await db.insert(disclosures).values({ hash: "a", text: "A" });
+    const [first, , second] = await batch(db, [byHash(db, { hash: "a" }), db.select().from(businesses), byHash(db, { hash: "none" })]);
+    expect([first, second]).toEqual([[{ hash: "a", text: "A" }], []]);
+    expect(await byHash(db, { hash: "a" }).get()).toEqual({ hash: "a", text: "A" });
+  });
+});
+
+describe("the pieces of SQL", () => {
+  test("list more values than a statement can bind", async () => {
+    const hashes = Array.from({ length: 5_000 }, (_, at) => `listed-${at}`);
+    await db.insert(disclosures).values({ hash: "listed-4999", text: "" });
+    const found = await db
+      .select({ hash: disclosures.hash })
+      .from(disclosures)
+      .where(sql`${disclosures.hash} in ${listed(hashes)}`);
+    expect(found).toEqual([{ hash: "listed-4999" }]);
+  });
+
+  test("insert a row where a condition holds, and nothing of what is not a column", async () => {
+    const row = { id: "m1", template: "t", messageSealed: "s", nextAt: 1, giveUpAt: 2, createdAt: 3 };
+    const wider = { ...row, stranger: true };
+    await batch(db, [insertIf(db, mailOutbox, wider, sql`true`), insertIf(db, mailOutbox, { ...row, id: "m2" }, sql`false`)]);
+    const rows = await db.select({ id: mailOutbox.id, attempts: mailOutbox.attempts }).from(mailOutbox).where(eq(mailOutbox.template, "t"));
+    expect(rows).toEqual([{ id: "m1", attempts: 0 }]);
+  });
+
+  test("read a row of another table as one value", async () => {
+    const owner = jsonRow({ id: businesses.id, retentionYears: businesses.retentionYears }, (row) =>
+      query.select({ row }).from(businesses).where(eq(businesses.id, clients.businessId)),
+    );
+    const [client] = await db
+      .select({ owner })
+      .from(clients)
+      .where(eq(clients.businessId, world.acme.id as never))
+      .limit(1);
+    expect(client?.owner?.id).toBe(world.acme.id);
+    expect(typeof client?.owner?.retentionYears).toBe("number");
+  });
+});
