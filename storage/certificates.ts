@@ -12,6 +12,7 @@ import type { AnchoredEvent } from "../core/ledger/statement.ts";
 import type { Instant } from "../core/time.ts";
 import { chainOfBusiness } from "./accounts.ts";
 import { batch, type Database, type Statement } from "./database.ts";
+import { violates } from "./faults.ts";
 import { requestPolicies } from "./outbox.ts";
 import {
   anchors,
@@ -38,8 +39,7 @@ const place = (certId: string, businessId: string, field: "subject" | "evidence"
 });
 
 /** What the insert says when the account changed since the revision that was decided on. */
-export const isOutdatedRevision = (error: unknown): boolean =>
-  error instanceof Error && error.message.includes("NOT NULL constraint failed: certificates.business_id");
+export const isOutdatedRevision = (error: unknown): boolean => violates(error, "NOT NULL", certificates.businessId);
 
 /** Case-insensitive search compares this form; SQLite's own lower() knows ASCII only. */
 export const foldedPurpose = (purpose: string): string => purpose.normalize("NFC").toLowerCase();
