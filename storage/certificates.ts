@@ -1,5 +1,5 @@
 // Certificates: the rows an issuance writes, and the reads behind verify, list and detail. Each read is one query.
-import { eq, isNotNull, isNull, or, sql } from "drizzle-orm";
+import { desc, eq, gt, isNotNull, or, sql } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { Issued } from "../core/certificates/issue.ts";
@@ -12,6 +12,8 @@ import type { AnchoredEvent } from "../core/ledger/statement.ts";
 import type { Instant } from "../core/time.ts";
 import { chainOfBusiness } from "./accounts.ts";
 import { batch, type Database, type Statement } from "./database.ts";
+import { violates } from "./faults.ts";
+import { requestPolicies } from "./outbox.ts";
 import {
   anchors,
   auditOutbox,
@@ -19,13 +21,12 @@ import {
   ceaseAcknowledgements,
   certificates,
   disclosures,
-  issuances,
   policyCaptures,
   policySnapshots,
   purposes,
   withdrawals,
 } from "./schema.ts";
-import { prepared } from "./prepared.ts";
+import { prepared, rowPlaces } from "./prepared.ts";
 import { allOf, jsonRow, jsonRows, named, query } from "./sql.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
 import { openedWithdrawal, provenWithdrawalField } from "./withdrawals.ts";
@@ -38,33 +39,62 @@ const place = (certId: string, businessId: string, field: "subject" | "evidence"
 });
 
 /** What the insert says when the account changed since the revision that was decided on. */
-export const isOutdatedRevision = (error: unknown): boolean =>
-  error instanceof Error && error.message.includes("NOT NULL constraint failed: certificates.business_id");
+export const isOutdatedRevision = (error: unknown): boolean => violates(error, "NOT NULL", certificates.businessId);
 
 /** Case-insensitive search compares this form; SQLite's own lower() knows ASCII only. */
 export const foldedPurpose = (purpose: string): string => purpose.normalize("NFC").toLowerCase();
 
-const asksForPolicies = query
-  .select({ asks: isNull(certificates.policyCaptureId) })
-  .from(certificates)
-  .where(eq(certificates.id, issuances.id));
-
-const insertedIssuance = prepared<typeof issuances.$inferSelect>()((db, row) =>
+const countPurpose = prepared<Pick<typeof purposes.$inferSelect, "businessId" | "environment" | "purpose" | "purposeFolded">>()((db, row) =>
   db
-    .insert(issuances)
-    .values(row)
-    .returning({ asksForPolicies: sql<number>`${asksForPolicies}`.mapWith(Boolean) })
+    .insert(purposes)
+    .values({ businessId: row.businessId, environment: row.environment, purpose: row.purpose, purposeFolded: row.purposeFolded, active: 1 })
+    .onConflictDoUpdate({
+      target: [purposes.businessId, purposes.environment, purposes.purpose],
+      set: { active: sql`${purposes.active} + 1` },
+    })
     .prepare(),
 );
 
+const keepDisclosure = prepared<typeof disclosures.$inferSelect>()((db, row) =>
+  db.insert(disclosures).values(row).onConflictDoNothing({ target: disclosures.hash }).prepare(),
+);
+
+interface DecidedOn {
+  readonly revision: number;
+  readonly purpose: string;
+  readonly policiesNotBefore: Instant;
+}
+type CertificateRow = Omit<typeof certificates.$inferSelect, "ord" | "purposeId" | "policyCaptureId">;
+
+const insertCertificate = prepared<CertificateRow & DecidedOn>()((db, decided) => {
+  const { businessId, environment, originDomain } = decided;
+  const business = query
+    .select({ id: businesses.id })
+    .from(businesses)
+    .where(allOf(eq(businesses.id, businessId), eq(businesses.revision, decided.revision)));
+  const purpose = query
+    .select({ id: purposes.id })
+    .from(purposes)
+    .where(allOf(eq(purposes.businessId, businessId), eq(purposes.environment, environment), eq(purposes.purpose, decided.purpose)));
+  const shared = query
+    .select({ id: policyCaptures.id })
+    .from(policyCaptures)
+    .where(allOf(eq(policyCaptures.domain, originDomain), gt(policyCaptures.capturedAt, decided.policiesNotBefore)))
+    .orderBy(desc(policyCaptures.capturedAt))
+    .limit(1);
+  const { ord: _, ...given } = rowPlaces(certificates);
+  return db
+    .insert(certificates)
+    .values({ ...given, businessId: sql`${business}`, purposeId: sql`${purpose}`, policyCaptureId: sql`${shared}` })
+    .prepare();
+});
+
 /**
  * The rows of an issuance: the certificate, its purpose and disclosure where they are new, and a request for a look at the
- * origin's policies where there is no fresh one to share (0010_issuances.sql). The certificate's business_id is looked up inside
- * the insert under the revision that was decided on: if the account, a domain or a client changed since, it is NULL, the NOT
- * NULL fails, and the whole batch is undone. So no certificate is ever committed after the change that forbids it, and the
- * account may be remembered between requests for as long as one likes.
- * Answers whether it asks for a look. A hint: read inside the insert, which SQLite promises to nobody, so what is asked for is
- * done within a minute whatever this says.
+ * origin's policies where there is no fresh one to share; the last answers whether it is made. The certificate's business_id is
+ * looked up inside the insert under the revision that was decided on: if the account, a domain or a client changed since, it is
+ * NULL, the NOT NULL fails, and the whole batch is undone. So no certificate is ever committed after the change that forbids it,
+ * and the account may be remembered between requests for as long as one likes.
  */
 export const insertIssuance = async (
   db: Database,
@@ -83,47 +113,52 @@ export const insertIssuance = async (
   },
 ) => {
   const { certificate } = issued;
-  const { id, business } = certificate;
+  const { id, business, environment, purpose, disclosureHash } = certificate;
   const { entities, answered } = certificate.recipients;
   const subject = canonicalJson({ root_salt: base64UrlOf(certificate.rootSalt), fields: [...certificate.fields] });
   const [subjectSealed, evidenceSealed] = await Promise.all([
     vault.seal(place(id, business.id, "subject"), subject),
     vault.seal(place(id, business.id, "evidence"), certificate.evidenceText),
   ]);
-  const insert = insertedIssuance(db, {
-    id,
-    businessId: business.id,
-    businessRevision: stored.revision,
-    businessName: business.name,
-    clientId: certificate.clientId,
-    environment: certificate.environment,
-    purpose: certificate.purpose,
-    purposeFolded: foldedPurpose(certificate.purpose),
-    disclosureHash: certificate.disclosureHash,
-    disclosureText: certificate.disclosureText,
-    entities,
-    entitiesAccepted: answered?.accepted ?? null,
-    entitiesRejected: answered?.rejected ?? null,
-    originDomain: certificate.originDomain,
-    issuedAt: certificate.issuedAt,
-    fingerprint: certificate.fingerprint,
-    subjectHash: certificate.subjectHash,
-    subjectMasked: maskedSubject(certificate.fields),
-    subjectSealed,
-    emailIndex: stored.emailIndex,
-    phoneIndex: stored.phoneIndex,
-    evidenceSealed,
-    evidenceHash: certificate.evidenceHash,
-    gpc: certificate.circumstances.gpc,
-    capturedVia: certificate.circumstances.capturedVia,
-    signature: stored.signature.value,
-    signatureKid: stored.signature.kid,
-    manageTokenHash: stored.manageTokenHash,
-    policiesNotBefore: stored.policiesNotBefore,
-    policyPage: stored.policyPage,
-    retentionUntil: certificate.retentionUntil,
-  });
-  return [insert] as const;
+  return [
+    countPurpose(db, { businessId: business.id, environment, purpose, purposeFolded: foldedPurpose(purpose) }),
+    keepDisclosure(db, { hash: disclosureHash, text: certificate.disclosureText }),
+    insertCertificate(db, {
+      id,
+      businessId: business.id,
+      revision: stored.revision,
+      businessName: business.name,
+      clientId: certificate.clientId,
+      environment,
+      status: "active",
+      purpose,
+      disclosureHash,
+      entities,
+      entitiesAccepted: answered?.accepted ?? null,
+      entitiesRejected: answered?.rejected ?? null,
+      originDomain: certificate.originDomain,
+      issuedAt: certificate.issuedAt,
+      fingerprint: certificate.fingerprint,
+      subjectHash: certificate.subjectHash,
+      subjectMasked: maskedSubject(certificate.fields),
+      subjectSealed,
+      subjectErasedAt: null,
+      emailIndex: stored.emailIndex,
+      phoneIndex: stored.phoneIndex,
+      evidenceSealed,
+      evidenceHash: certificate.evidenceHash,
+      gpc: certificate.circumstances.gpc,
+      capturedVia: certificate.circumstances.capturedVia,
+      signature: stored.signature.value,
+      signatureKid: stored.signature.kid,
+      manageTokenHash: stored.manageTokenHash,
+      policiesNotBefore: stored.policiesNotBefore,
+      viewCount: 0,
+      viewRows: 0,
+      retentionUntil: certificate.retentionUntil,
+    }),
+    requestPolicies(db, { id, policyPage: stored.policyPage }),
+  ] as const;
 };
 
 const firstAnchor = (event: AnchoredEvent, fields: SelectedFields) =>

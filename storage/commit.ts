@@ -10,43 +10,68 @@ import { canonicalJson } from "../core/canonical-json.ts";
 import { payloadPlace } from "./audit.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { insertEvent } from "./events.ts";
-import { prepared } from "./prepared.ts";
-import { facts as factsView } from "./schema.ts";
+import { insertMany } from "./prepared.ts";
+import { anchors, auditOutbox } from "./schema.ts";
 import type { Vault } from "./vault.ts";
 
-/** What the ledger will hold of a fact. Throws for an anchored fact that carries nothing to anchor. */
-const anchorOf = (ledgerId: string, fact: Fact, route: FactRoute) => {
-  if (!route.anchored) return { anchorId: null, ledgerId: null, statement: null, entryHash: null };
-  if (fact.anchor === undefined) throw new Error(`commit: ${fact.type} is anchored and carries nothing to anchor`);
-  const statement = anchorStatement({
-    event: fact.type as AnchoredEvent,
-    entityId: fact.entityId,
-    fingerprint: fact.anchor.fingerprint,
-    originDomain: fact.anchor.originDomain,
-    at: fact.at,
-  });
-  return { anchorId: crypto.randomUUID(), ledgerId, statement, entryHash: entryHash(statement) };
-};
+type AuditRow = typeof auditOutbox.$inferInsert;
+type AnchorRow = typeof anchors.$inferInsert;
 
-/** The audit entry of a fact and its ledger statement, as one row of the view that writes both. */
-const factRow = async (vault: Vault, ledgerId: string, fact: Fact, route: FactRoute): Promise<typeof factsView.$inferSelect> => {
+const insertEntries = insertMany(auditOutbox, [
+  "id",
+  "shard",
+  "chain",
+  "type",
+  "entityType",
+  "entityId",
+  "at",
+  "payloadHash",
+  "payloadSealed",
+]);
+const insertStatements = insertMany(anchors, [
+  "id",
+  "ledgerId",
+  "kind",
+  "entityId",
+  "event",
+  "statement",
+  "entryHash",
+  "nextAt",
+  "createdAt",
+]);
+
+const auditRow = async (vault: Vault, { type, entityType, entityId, at, chain, payload }: Fact): Promise<AuditRow> => {
   const id = crypto.randomUUID();
   const salt = base64UrlOf(crypto.getRandomValues(new Uint8Array(16)));
   return {
     id,
-    shard: fact.chain.shard,
-    chain: fact.chain.tag,
-    type: fact.type,
-    entityType: fact.entityType,
-    entityId: fact.entityId,
-    at: fact.at,
-    payloadHash: auditPayloadHash(salt, fact.payload),
-    payloadSealed: await vault.seal(payloadPlace(id, fact.chain.tag), canonicalJson([salt, fact.payload])),
-    ...anchorOf(ledgerId, fact, route),
+    shard: chain.shard,
+    chain: chain.tag,
+    type,
+    entityType,
+    entityId,
+    at,
+    payloadHash: auditPayloadHash(salt, payload),
+    payloadSealed: await vault.seal(payloadPlace(id, chain.tag), canonicalJson([salt, payload])),
   };
 };
 
-const insertFact = prepared<typeof factsView.$inferSelect>()((db, row) => db.insert(factsView).values(row).prepare());
+/** What the ledger will hold of a fact. Throws for an anchored fact that carries nothing to anchor. */
+const anchorRow = (ledgerId: string, { type, entityId, at, anchor }: Fact): AnchorRow => {
+  if (anchor === undefined) throw new Error(`commit: ${type} is anchored and carries nothing to anchor`);
+  const statement = anchorStatement({ event: type as AnchoredEvent, entityId, ...anchor, at });
+  return {
+    id: crypto.randomUUID(),
+    ledgerId,
+    kind: "event",
+    entityId,
+    event: type,
+    statement,
+    entryHash: entryHash(statement),
+    nextAt: at,
+    createdAt: at,
+  };
+};
 
 /** None for a fact about a sandbox record: test keys and test clients never make a live endpoint ring. */
 const eventRows = (db: Database, fact: Fact, type: EventType): readonly Statement[] => {
@@ -65,16 +90,17 @@ const eventRows = (db: Database, fact: Fact, type: EventType): readonly Statemen
   ];
 };
 
-/** The rows that `facts` add to a change. */
+/** The rows that `facts` add to a change: one insert for all their audit entries, one for all their statements. */
 const factRows = async (db: Database, vault: Vault, ledgerId: string, facts: readonly Fact[]): Promise<readonly Statement[]> => {
-  const rows: Statement[] = [];
-  for (const fact of facts) {
-    const route: FactRoute = factRoutes[fact.type];
-    rows.push(insertFact(db, await factRow(vault, ledgerId, fact, route)));
-    const untold = route.event === null || (route.onRequest === true && fact.businessId === undefined);
-    if (!untold) rows.push(...eventRows(db, fact, route.event));
-  }
-  return rows;
+  if (facts.length === 0) return [];
+  const routeOf = ({ type }: Fact): FactRoute => factRoutes[type];
+  const statements = facts.filter((fact) => routeOf(fact).anchored).map((fact) => anchorRow(ledgerId, fact));
+  const events = facts.flatMap((fact) => {
+    const { event, onRequest } = routeOf(fact);
+    return event === null || (onRequest === true && fact.businessId === undefined) ? [] : eventRows(db, fact, event);
+  });
+  const entries = await Promise.all(facts.map((fact) => auditRow(vault, fact)));
+  return [insertEntries(db, entries), ...(statements.length === 0 ? [] : [insertStatements(db, statements)]), ...events];
 };
 
 /**

@@ -1,5 +1,6 @@
 // The smallest question to each store, for the health check. A store that cannot answer throws.
 import type { Database } from "./database.ts";
+import { translated } from "./faults.ts";
 import { businesses } from "./schema.ts";
 
 /** Asks a table, not just the engine: a database without its migrations is not healthy. */
@@ -9,4 +10,4 @@ export const databaseAnswers = async (db: Database): Promise<boolean> => {
 };
 
 /** A key that nobody writes: the answer is that it is not there. */
-export const keyValueAnswers = async (kv: KVNamespace): Promise<boolean> => (await kv.get("health")) === null;
+export const keyValueAnswers = async (kv: KVNamespace): Promise<boolean> => (await translated(() => kv.get("health"))) === null;

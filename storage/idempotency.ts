@@ -5,6 +5,7 @@ import { eq, inArray, lte } from "drizzle-orm";
 import { sha256Hex } from "../core/hash.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
+import { violates } from "./faults.ts";
 import { prepared } from "./prepared.ts";
 import { idempotency } from "./schema.ts";
 import { allOf, query } from "./sql.ts";
@@ -62,8 +63,7 @@ export const keptAnswer = async (
 };
 
 /** True when the batch failed because another request with the same key was first. */
-export const isTakenKey = (error: unknown): boolean =>
-  error instanceof Error && error.message.includes("UNIQUE constraint failed: idempotency.key_hash");
+export const isTakenKey = (error: unknown): boolean => violates(error, "UNIQUE", idempotency.keyHash);
 
 /** At most 1,000 a call, so that the sweep stays short however many there are. */
 export const deleteExpiredAnswers = (db: Database, now: Instant) => {

@@ -1,13 +1,15 @@
-// Work that follows a change: written with it (an issuance asks for its own, 0010_issuances.sql), done at least once, deleted
+// Work that follows a change: written with it, done at least once, deleted
 // when done. Policies are looked up by domain, for all certificates that wait for it at once: the first waiting row of a domain
 // keeps its turn (when it is due, how often it was tried), the rows behind it have no time of their own. A turn that is taken
 // has its time moved into the future, so a worker that dies simply lets it become due again. The turn is one row however many
 // wait behind it: claiming and backing off cost the same for one certificate and for a hundred thousand.
-import { eq, inArray, lte, sql } from "drizzle-orm";
+import { eq, exists, inArray, isNull, lte, sql } from "drizzle-orm";
 import { secondMs, type Instant } from "../core/time.ts";
 import type { AuditChain } from "../core/facts.ts";
+import type { CertId } from "../core/ids.ts";
 import { chainOfBusiness } from "./accounts.ts";
 import type { Database, Statement } from "./database.ts";
+import { prepared } from "./prepared.ts";
 import { businesses, certificates, outbox } from "./schema.ts";
 import { allOf, listed, query } from "./sql.ts";
 
@@ -26,6 +28,37 @@ export interface PolicyTurn {
 
 const { ord, topic, nextAt, attempts } = outbox;
 const isPolicy = eq(outbox.kind, "policy");
+
+const hasTurn = Number.MAX_SAFE_INTEGER; // behind the row that has the domain's turn: no time of its own
+
+/**
+ * For the batch of an issuance: a certificate that shares no look at its origin's policies asks for one, due at once unless the
+ * domain has a turn already. Answers a row when it asked.
+ */
+export const requestPolicies = prepared<{ readonly id: CertId; readonly policyPage: string }>()((db, { id, policyPage }) => {
+  const { issuedAt, originDomain, policyCaptureId } = certificates;
+  const waiting = query
+    .select()
+    .from(outbox)
+    .where(allOf(isPolicy, eq(topic, originDomain)));
+  return db
+    .insert(outbox, "kind", "entityId", "topic", "payload", "nextAt", "createdAt")
+    .select(
+      query
+        .select({
+          kind: sql<"policy">`'policy'`.as("kind"),
+          entityId: certificates.id,
+          topic: originDomain,
+          payload: sql<string>`${policyPage}`.as("payload"),
+          nextAt: sql<number>`case when ${exists(waiting)} then ${hasTurn} else ${issuedAt} end`.as("next_at"),
+          createdAt: issuedAt,
+        })
+        .from(certificates)
+        .where(allOf(eq(certificates.id, id), isNull(policyCaptureId))),
+    )
+    .returning({ ord })
+    .prepare();
+});
 
 /** Takes the turn that has been due longest; null when none is due. Of two workers at once, one gets it. */
 export const claimPolicyTurn = async (db: Database, now: Instant): Promise<PolicyTurn | null> => {

@@ -7,6 +7,7 @@ import { homeOfId, newId, type RandomBytes } from "../core/ids.ts";
 import { policyKinds, type FoundPolicies, type PolicyKind, type PolicyText } from "../core/policies/snapshot.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database, Statement } from "./database.ts";
+import { isRaised, translated } from "./faults.ts";
 import { certificates, policyCaptures as captures, policySnapshots as snapshots } from "./schema.ts";
 import { allOf, listed, query } from "./sql.ts";
 
@@ -15,7 +16,7 @@ const textKey = (contentHash: string): string => `policy:${contentHash}`;
 /** The text whose SHA-256 is `contentHash`; null when it cannot be had, or when what is kept under that hash is another text. */
 export const policyText = async (kv: KVNamespace, contentHash: string): Promise<string | null> => {
   try {
-    const text = await kv.get(textKey(contentHash));
+    const text = await translated(() => kv.get(textKey(contentHash)));
     return text !== null && sha256Hex(text) === contentHash ? text : null;
   } catch {
     return null; // the store is down; hash, address and date of the snapshot still stand
@@ -33,7 +34,7 @@ export const storePolicyTexts = async (db: Database, kv: KVNamespace, domain: st
   for (const { contentHash, text } of texts) {
     if (kept.has(contentHash)) continue;
     kept.add(contentHash); // one page can be both policies, and a key takes one write a second
-    await kv.put(textKey(contentHash), text);
+    await translated(() => kv.put(textKey(contentHash), text));
   }
 };
 
@@ -116,4 +117,4 @@ export const linkCertificates = (db: Database, captureId: string, certIds: reado
     .where(inArray(certificates.id, listed(certIds)));
 
 /** True when the batch failed because another worker linked the same certificates first. */
-export const isLinkedAlready = (error: unknown): boolean => error instanceof Error && error.message.includes("policies are linked once");
+export const isLinkedAlready = (error: unknown): boolean => isRaised(error, "policies are linked once");

@@ -11,6 +11,7 @@ import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { chainOfBusiness, verifiedDomains } from "./accounts.ts";
 import type { Database, Statement } from "./database.ts";
+import { isRaised, violates } from "./faults.ts";
 import { businesses, ceaseAcknowledgements, certificates, withdrawals } from "./schema.ts";
 import { allOf, jsonRow, query } from "./sql.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
@@ -165,8 +166,7 @@ export const insertWithdrawal = async (
 
 /** True when the batch failed because the certificate had been withdrawn already. */
 export const isWithdrawnAlready = (error: unknown): boolean =>
-  error instanceof Error &&
-  (error.message.includes("UNIQUE constraint failed: withdrawals.cert_id") || error.message.includes("a certificate is revoked once"));
+  violates(error, "UNIQUE", withdrawals.certId) || isRaised(error, "a certificate is revoked once, by a withdrawal");
 
 /** It fails when the business has acknowledged already. */
 export const insertAcknowledgement = async (
@@ -180,5 +180,4 @@ export const insertAcknowledgement = async (
   return [db.insert(ceaseAcknowledgements).values({ certId: of.certId, acknowledgedAt: now, detailsSealed })];
 };
 
-export const isAcknowledgedAlready = (error: unknown): boolean =>
-  error instanceof Error && error.message.includes("UNIQUE constraint failed: cease_acknowledgements.cert_id");
+export const isAcknowledgedAlready = (error: unknown): boolean => violates(error, "UNIQUE", ceaseAcknowledgements.certId);

@@ -1,5 +1,6 @@
 // One structured line a request. Only what this type names can be logged, so nothing personal can: no address, no body,
 // no header, no query, and a path only as its route template.
+import { storageFaultOf } from "../storage/faults.ts";
 
 export interface RequestLine {
   readonly request_id: string;
@@ -20,19 +21,12 @@ export interface FaultLine {
   readonly error: string;
 }
 
-/** An error and what caused it, outermost first: the mapper wraps what the database said. */
-const causesOf = (error: unknown): readonly Error[] => (error instanceof Error ? [error, ...causesOf(error.cause)] : []);
-
-/** Whether it, or what caused it, says so. */
-export const saysError = (error: unknown, pattern: RegExp): boolean => causesOf(error).some(({ message }) => pattern.test(message));
-
-/** Error texts of storage can quote statements and values; only their kind is kept. */
+/** Texts of errors can quote statements and values; only their kind is kept. */
 export const kindOfError = (error: unknown): string => {
-  const causes = causesOf(error);
-  const innermost = causes.at(-1);
-  if (innermost === undefined) return "unknown";
-  const constraint = causes.map(({ message }) => /SQLITE_[A-Z_]+/.exec(message)?.[0]).find((code) => code !== undefined);
-  return constraint === undefined ? innermost.name : `${innermost.name} ${constraint}`;
+  const fault = storageFaultOf(error);
+  if (fault !== null) return `StorageFault ${fault.kind}${fault.code === null ? "" : ` ${fault.code}`}`;
+  if (!(error instanceof Error)) return "unknown";
+  return error.cause instanceof Error ? kindOfError(error.cause) : error.name;
 };
 
 export interface Log {

@@ -1,5 +1,6 @@
-// The floor: a Worker that does nothing but the database work. POST /write takes the same submission and is one D1 batch of
-// the rows of an issuance, GET /read/<id> is one read by primary key. Whatever svc does more than this is what its promises cost.
+// The floor: a Worker that does nothing but the database work. POST /write takes the same submission and is one D1 batch of the
+// statements that svc writes for it (storage/certificates.ts, storage/commit.ts), GET /read/<id> is one read by primary key.
+// Whatever svc does more than this is what its promises cost.
 
 interface FloorEnv {
   readonly DB: D1Database;
@@ -31,17 +32,43 @@ export default {
     const businessId = env.BUSINESS_ID;
     const id = `cc_00${random(24)}`;
     const now = Date.now();
+    const entry = {
+      id: random(36),
+      shard: 0,
+      chain: random(32),
+      type: "certificate.issued",
+      entityType: "certificate",
+      entityId: id,
+      at: now,
+      payloadHash: random(64),
+      payloadSealed: sealedPayload,
+    };
+    const anchor = {
+      id: random(36),
+      ledgerId: "tlog:floor",
+      kind: "event",
+      entityId: id,
+      event: "certificate.issued",
+      statement: random(250),
+      entryHash: random(64),
+      nextAt: now,
+      createdAt: now,
+    };
     await env.DB.batch([
       env.DB.prepare(
-        "INSERT INTO purposes (business_id, environment, purpose, purpose_folded, active) VALUES (?, 'live', 'solar', 'solar', 1) ON CONFLICT DO UPDATE SET active = active + 1",
+        `INSERT INTO purposes (business_id, environment, purpose, purpose_folded, active) VALUES (?, 'live', 'solar', 'solar', 1)
+         ON CONFLICT (business_id, environment, purpose) DO UPDATE SET active = active + 1`,
       ).bind(businessId),
       env.DB.prepare("INSERT INTO disclosures (hash, text) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING").bind("d".repeat(64), disclosure),
       env.DB.prepare(
         `INSERT INTO certificates (business_id, id, business_name, client_id, environment, purpose_id, disclosure_hash, entities, origin_domain, issued_at,
            fingerprint, subject_hash, subject_masked, subject_sealed, email_index, phone_index, evidence_sealed, evidence_hash, captured_via, signature,
            signature_kid, manage_token_hash, policy_capture_id, retention_until)
-         VALUES (?, ?, 'Acme Solar LLC', ?, 'live', (SELECT id FROM purposes LIMIT 1), ?, '["Acme Solar LLC","Bright Homes Inc"]', 'localhost', ?, ?, ?,
-           '{"email":"p***@e***.com","first_name":"P***"}', ?, ?, ?, ?, ?, 'browser', ?, ?, ?, 'cap', ?)`,
+         VALUES ((SELECT id FROM businesses WHERE id = ?1 AND revision >= 0), ?2, 'Acme Solar LLC', ?3, 'live',
+           (SELECT id FROM purposes WHERE business_id = ?1 AND environment = 'live' AND purpose = 'solar'), ?4,
+           '["Acme Solar LLC","Bright Homes Inc"]', 'www.example.com', ?5, ?6, ?7, '{"email":"p***@e***.com","first_name":"P***"}', ?8, ?9, ?10, ?11,
+           ?12, 'browser', ?13, ?14, ?15,
+           (SELECT id FROM policy_captures WHERE domain = 'www.example.com' AND captured_at > 0 ORDER BY captured_at DESC LIMIT 1), ?16)`,
       ).bind(
         businessId,
         id,
@@ -60,6 +87,13 @@ export default {
         random(64),
         now,
       ),
+      env.DB.prepare(
+        `INSERT INTO outbox (kind, entity_id, topic, payload, next_at, created_at)
+         SELECT 'policy', c.id, c.origin_domain, 'https://www.example.com/',
+           CASE WHEN EXISTS (SELECT 1 FROM outbox w WHERE w.kind = 'policy' AND w.topic = c.origin_domain) THEN 9007199254740991 ELSE c.issued_at END,
+           c.issued_at
+         FROM certificates c WHERE c.id = ? AND c.policy_capture_id IS NULL RETURNING ord`,
+      ).bind(id),
       env.DB.prepare("INSERT INTO idempotency (key_hash, body_hash, status, response_sealed, expires_at) VALUES (?, ?, 201, ?, ?)").bind(
         random(64),
         random(64),
@@ -67,11 +101,15 @@ export default {
         now,
       ),
       env.DB.prepare(
-        "INSERT INTO audit_outbox (id, shard, chain, type, entity_type, entity_id, at, payload_hash, payload_sealed) VALUES (?, 0, ?, 'certificate.issued', 'certificate', ?, ?, ?, ?)",
-      ).bind(random(36), random(32), id, now, random(64), sealedPayload),
+        `INSERT INTO audit_outbox (id, shard, chain, type, entity_type, entity_id, at, payload_hash, payload_sealed)
+         SELECT value ->> 'id', value ->> 'shard', value ->> 'chain', value ->> 'type', value ->> 'entityType', value ->> 'entityId',
+           value ->> 'at', value ->> 'payloadHash', value ->> 'payloadSealed' FROM json_each(?)`,
+      ).bind(JSON.stringify([entry])),
       env.DB.prepare(
-        "INSERT INTO anchors (id, ledger_id, kind, entity_id, event, statement, entry_hash, next_at, created_at) VALUES (?, 'tlog:floor', 'event', ?, 'certificate.issued', ?, ?, ?, ?)",
-      ).bind(random(36), id, random(250), random(64), now, now),
+        `INSERT INTO anchors (id, ledger_id, kind, entity_id, event, statement, entry_hash, next_at, created_at)
+         SELECT value ->> 'id', value ->> 'ledgerId', value ->> 'kind', value ->> 'entityId', value ->> 'event', value ->> 'statement',
+           value ->> 'entryHash', value ->> 'nextAt', value ->> 'createdAt' FROM json_each(?)`,
+      ).bind(JSON.stringify([anchor])),
     ]);
     return Response.json({ id }, { status: 201 });
   },

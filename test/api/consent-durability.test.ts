@@ -40,7 +40,7 @@ const interrupted = (change: () => Promise<unknown>): D1Database => {
   let done = false;
   return {
     prepare: (sql: string) => {
-      writes ||= sql.startsWith('insert into "issuances"');
+      writes ||= sql.startsWith('insert into "certificates"');
       return env.DB.prepare(sql);
     },
     batch: async (statements: D1PreparedStatement[]) => {

@@ -15,6 +15,7 @@ export interface ImportRule {
 const surface = {
   may: [
     "core",
+    "storage/faults.ts",
     "workers/operations",
     "workers/api",
     "workers/pages",
@@ -41,7 +42,7 @@ export const importRules: readonly ImportRule[] = [
   { from: "workers/pages/client", may: ["core", "verifier"], packages: [] },
   { from: "workers/jobs", ...surface, packages: [] },
   { from: "workers/limits.ts", may: ["core"], packages: [] },
-  { from: "workers/log.ts", may: ["core"], packages: [] },
+  { from: "workers/log.ts", may: ["core", "storage/faults.ts"], packages: [] },
   { from: "workers/env.ts", may: ["core", "workers/limits.ts"], types: ["durable-objects"], packages: [] },
   { from: "workers", may: ["core", "storage", "durable-objects", "workers"], packages: ["hono"] },
   { from: "widget", may: [], packages: [] },

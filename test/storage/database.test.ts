@@ -24,7 +24,7 @@ describe("an error of the database", () => {
       expect(error).toBeInstanceOf(Error);
       const said = JSON.stringify(error, ["message", "stack", "cause", "params", "query"]) + String(error) + (error as Error).stack;
       expect(said).not.toContain(secret);
-      expect(kindOfError(error)).toBe("Error SQLITE_CONSTRAINT");
+      expect(kindOfError(error)).toBe("StorageFault constraint SQLITE_CONSTRAINT");
     }
   });
 });

@@ -1,13 +1,16 @@
 // What an unknown path, a wrong method and a fault answer.
 import type { Context, ErrorHandler, Hono } from "hono";
-import { kindOfError, saysError } from "../log.ts";
+import { storageFaultOf } from "../../storage/faults.ts";
+import { kindOfError } from "../log.ts";
 import type { Api } from "./context.ts";
 import { failure } from "./envelope.ts";
 import { setHeaders } from "./headers.ts";
 
-/** Faults of storage are outages: nothing was written, and the same request can be sent again. Everything else is our bug. */
-export const isOutage = (error: unknown): boolean =>
-  saysError(error, /D1_ERROR|D1_EXEC_ERROR|D1_TYPE_ERROR|SQLITE_|KV (?:GET|PUT|DELETE)|Network connection lost|overloaded|reset because/i);
+/** An outage, or rows that another request's rows were in the way of: nothing was written, and the same request can be sent again. */
+export const isOutage = (error: unknown): boolean => {
+  const kind = storageFaultOf(error)?.kind;
+  return kind === "outage" || kind === "constraint";
+};
 
 export const onFault: ErrorHandler<Api> = (error, c) => {
   const outage = isOutage(error);

@@ -135,8 +135,8 @@ const commitIssuance = async (
   const answer = { status: 201, response: JSON.stringify(receipt), now: certificate.issuedAt };
   const answers = answerKey === null ? [] : await insertAnswer(db, services.vault, { ...answerKey, ...answer });
   const store = { db, vault: services.vault, ledgerId: services.config.ledger.id };
-  const [[written]] = await commit(store, [...issuance, ...answers], [issued.fact]);
-  if (written?.asksForPolicies === true) services.afterAnswer(() => relaySoon(services.platform));
+  const [, , , policyRequests] = await commit(store, [...issuance, ...answers], [issued.fact]);
+  if (policyRequests.length > 0) services.afterAnswer(() => relaySoon(services.platform));
   if (business.emitsIssued) tellSoon(services, business.id);
   followUpSoon(services);
   return receipt;

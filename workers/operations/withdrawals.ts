@@ -27,6 +27,7 @@ import {
 import type { Database, Statement } from "../../storage/database.ts";
 import { certificateById, sealedMailbox } from "../../storage/certificates.ts";
 import { commit } from "../../storage/commit.ts";
+import { StorageFault } from "../../storage/faults.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../storage/idempotency.ts";
 import { insertMail } from "../../storage/mail.ts";
 import { ownerAddresses } from "../../storage/owners.ts";
@@ -241,7 +242,7 @@ const commitByPerson = async (
       if (again?.certificate.status === "revoked") return refuse("already_revoked");
     }
   }
-  throw new Error("D1_ERROR: withdrawals kept outdating each other"); // an outage to the caller: nothing was written
+  throw new StorageFault("outage"); // withdrawals kept outdating each other: nothing was written
 };
 
 /**
