@@ -1,6 +1,6 @@
 // What is stored, from both sides: the schema that the migrations and the objects really make, and what docs/storage.md says.
 import { readdirSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { read, scriptFiles } from "./repository.ts";
 
@@ -41,12 +41,12 @@ const tablesOf = (database: DatabaseSync): Table[] =>
 
 export const databaseTables = (): Table[] => tablesOf(migrated());
 
-/** `file table` of everything the objects create, with the columns: classes share tables, so the file names the owner. */
+/** `folder table` of everything the objects create, with the columns: classes share tables, so the folder names the owner. */
 export const tablesOfObjects = (): Table[] =>
   scriptFiles()
     .filter((file) => file.startsWith("durable-objects/"))
     .flatMap((file) => {
-      const owner = basename(file, ".ts");
+      const owner = basename(dirname(file));
       return tablesOf(objectTables(file)).map((table) => ({ ...table, name: `${owner} ${table.name}` }));
     });
 

@@ -2,11 +2,11 @@
 // that nothing interleaves between reading a row and changing it. A delivery is `pending` (its next attempt is due at
 // `due`), `sending` (its attempt is given up for lost at `due`, which also tells this attempt from another of the same row),
 // `success` or `abandoned`; `attempt` counts the attempts that have ended.
-import type { StoredEvent } from "../core/events/event.ts";
-import { deliveryIdFor, isDelivered } from "../core/webhooks/endpoint.ts";
-import type { Delivery, DeliveryError, EndpointHealth, EndpointSettings, EndpointStatus, Outcome } from "../core/webhooks/endpoint.ts";
-import { leaseMs, mostForgivenInterruptions, mostUnready, nextAttemptAt, unreadyPauseMs } from "../core/webhooks/schedule.ts";
-import { dayMs, hourMs, type Instant } from "../core/time.ts";
+import type { StoredEvent } from "../../core/events/event.ts";
+import { deliveryIdFor, isDelivered } from "../../core/webhooks/endpoint.ts";
+import type { Delivery, DeliveryError, EndpointHealth, EndpointSettings, EndpointStatus, Outcome } from "../../core/webhooks/endpoint.ts";
+import { leaseMs, mostForgivenInterruptions, mostUnready, nextAttemptAt, unreadyPauseMs } from "../../core/webhooks/schedule.ts";
+import { dayMs, hourMs, type Instant } from "../../core/time.ts";
 
 const successKeptMs = 30 * dayMs;
 const abandonedKeptMs = 90 * dayMs;

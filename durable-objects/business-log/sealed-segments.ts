@@ -2,8 +2,8 @@
 // again: the newest events, the places and the endpoints stay where they are. Events go over some at a time, each lot first
 // kept there and then forgotten here, so whoever dies in between sends a lot again that is known already. A segment is an
 // object of the same class, named by its log and its number (`biz_…#1`), that is only ever given lots and read.
-import type { StoredEvent } from "../core/events/event.ts";
-import { eventsBetween, forgetEvents, insertKept } from "./event-tables.ts";
+import type { StoredEvent } from "../../core/events/event.ts";
+import { eventsBetween, forgetEvents, insertKept } from "./tables.ts";
 
 /** What a log asks of its segments. */
 export interface Segment {

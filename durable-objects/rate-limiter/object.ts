@@ -2,7 +2,7 @@
 // calls than allowed (a fixed window would let twice as many through across its edge). The log is in storage, because an
 // idle object forgets its memory within seconds; at most `count` rows exist.
 import { DurableObject } from "cloudflare:workers";
-import type { Limit, WindowState } from "../core/access/window.ts";
+import type { Limit, WindowState } from "../../core/access/window.ts";
 
 export class RateLimiter extends DurableObject {
   constructor(ctx: DurableObjectState, env: unknown) {

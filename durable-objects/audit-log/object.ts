@@ -2,13 +2,13 @@
 // its chain exactly once, and one log holds them all. An object named `0` signs as `<host>/audit/0`.
 //   AUDIT_KEY   note-format secrets, separated by spaces; those whose name ends in `/audit/<shard>` are this object's
 // Appending is one synchronous transaction, so however many call at once, a chain never forks.
-import { hexOf } from "../core/bytes.ts";
-import type { AuditProof, HeadsProof } from "../core/audit/proof.ts";
-import { minuteMs, secondMs } from "../core/time.ts";
-import { markDrained, undrainedRows } from "../storage/audit.ts";
-import { homesOf } from "../storage/homes.ts";
-import { Budget, looksPerSecond, tooMany } from "./budget.ts";
-import { checkpointPage, nothingHere, plain, proofPage, tilePage } from "./log-pages.ts";
+import { hexOf } from "../../core/bytes.ts";
+import type { AuditProof, HeadsProof } from "../../core/audit/proof.ts";
+import { minuteMs, secondMs } from "../../core/time.ts";
+import { markDrained, undrainedRows } from "../../storage/audit.ts";
+import { homesOf } from "../../storage/homes.ts";
+import { Budget, looksPerSecond, tooMany } from "../transparency-log/budget.ts";
+import { checkpointPage, nothingHere, plain, proofPage, tilePage } from "../transparency-log/pages.ts";
 import {
   appendRows,
   chainStateOf,
@@ -27,9 +27,16 @@ import {
   type ChainPage,
   type ClosedPeriod,
   type StoredEntry,
-} from "./audit-tables.ts";
-import { checkpointAt, frozenBecause, metaValue, oldestCheckpointOver, setMeta, type SignedCheckpoint } from "./log-tables.ts";
-import { carriesEvery, openLogKeys, signedCheckpoint, tlogProofAt, TransparencyLog, type LogKeys } from "./transparency-log.ts";
+} from "./tables.ts";
+import {
+  checkpointAt,
+  frozenBecause,
+  metaValue,
+  oldestCheckpointOver,
+  setMeta,
+  type SignedCheckpoint,
+} from "../transparency-log/tables.ts";
+import { carriesEvery, openLogKeys, signedCheckpoint, tlogProofAt, TransparencyLog, type LogKeys } from "../transparency-log/object.ts";
 
 export interface AuditEnv {
   readonly AUDIT_KEY?: string;

@@ -1,6 +1,6 @@
 // The tables of a transparency log in an object's SQLite, and everything that happens to them in one synchronous step:
 // free functions over SqlStorage, so that a test can call them on any state. Nothing here awaits, so nothing interleaves.
-import { isSameHash, leafHash, type TreeHead } from "../core/ledger/merkle.ts";
+import { isSameHash, leafHash, type TreeHead } from "../../core/ledger/merkle.ts";
 import {
   consistencyProofFromTiles,
   inclusionProofFromTiles,
@@ -9,10 +9,10 @@ import {
   tileWidth,
   widthInTree,
   type ReadTile,
-} from "../core/ledger/tiles.ts";
-import { hexOf } from "../core/bytes.ts";
-import { sha256 } from "../core/hash.ts";
-import type { Instant } from "../core/time.ts";
+} from "../../core/ledger/tiles.ts";
+import { hexOf } from "../../core/bytes.ts";
+import { sha256 } from "../../core/hash.ts";
+import type { Instant } from "../../core/time.ts";
 
 const hashBytes = 32;
 

@@ -1,9 +1,9 @@
 // The tables of a business's log: its events in their order, and its endpoints with how far each has been served. Free
 // functions over SqlStorage; a change is one synchronous step.
-import type { StoredEvent, UnplacedEvent } from "../core/events/event.ts";
-import { secretOverlapMs } from "../core/webhooks/endpoint.ts";
-import type { Endpoint, EndpointChange, EndpointSettings, EndpointStatus, NewEndpoint } from "../core/webhooks/endpoint.ts";
-import type { Instant } from "../core/time.ts";
+import type { StoredEvent, UnplacedEvent } from "../../core/events/event.ts";
+import { secretOverlapMs } from "../../core/webhooks/endpoint.ts";
+import type { Endpoint, EndpointChange, EndpointSettings, EndpointStatus, NewEndpoint } from "../../core/webhooks/endpoint.ts";
+import type { Instant } from "../../core/time.ts";
 
 export const createEventTables = (sql: SqlStorage): void => {
   sql.exec(`

@@ -3,10 +3,10 @@
 // this file holds when. Three rules keep it from ever falling silent: the next alarm is set before anything is tried, the
 // alarm never throws (the platform forgets one that throws six times), and a lane that starts looks for what was under way.
 import { DurableObject } from "cloudflare:workers";
-import type { StoredEvent } from "../core/events/event.ts";
-import type { Delivery, EndpointHealth, EndpointSettings, Outcome, ReplaySource, Sending, Sent } from "../core/webhooks/endpoint.ts";
-import { leaseMs, slots } from "../core/webhooks/schedule.ts";
-import { secondMs, type Clock, type Instant } from "../core/time.ts";
+import type { StoredEvent } from "../../core/events/event.ts";
+import type { Delivery, EndpointHealth, EndpointSettings, Outcome, ReplaySource, Sending, Sent } from "../../core/webhooks/endpoint.ts";
+import { leaseMs, slots } from "../../core/webhooks/schedule.ts";
+import { secondMs, type Clock, type Instant } from "../../core/time.ts";
 import {
   cancelDelivery,
   claimDelivery,
@@ -29,7 +29,7 @@ import {
   settleAttempt,
   takeEvents,
   type DeliveryRow,
-} from "./delivery-tables.ts";
+} from "./tables.ts";
 
 export interface LanePorts {
   readonly clock: Clock;

@@ -1,13 +1,13 @@
 // c2sp.org/tlog-witness: cosigns another log's checkpoints, each only if it continues the last one cosigned. Whoever sets that
 // log back, or shows different trees to different readers, gets no cosignature for it.
-import { sha256 } from "../core/hash.ts";
-import { parseCheckpoint, verifyCheckpoint, type Checkpoint } from "../core/ledger/checkpoint.ts";
-import { emptyRoot, isConsistent, isSameHash, type TreeHead } from "../core/ledger/merkle.ts";
-import { cosignatureLine, parseNote, type NoteSigner, type VerifierKey } from "../core/ledger/note.ts";
-import { parseAddCheckpoint, sizeMediaType, type AddCheckpoint } from "../core/ledger/witness.ts";
-import { secondMs, type Clock } from "../core/time.ts";
-import { noteCrypto } from "../storage/note-keys.ts";
-import { plain } from "./log-pages.ts";
+import { sha256 } from "../../core/hash.ts";
+import { parseCheckpoint, verifyCheckpoint, type Checkpoint } from "../../core/ledger/checkpoint.ts";
+import { emptyRoot, isConsistent, isSameHash, type TreeHead } from "../../core/ledger/merkle.ts";
+import { cosignatureLine, parseNote, type NoteSigner, type VerifierKey } from "../../core/ledger/note.ts";
+import { parseAddCheckpoint, sizeMediaType, type AddCheckpoint } from "../../core/ledger/witness.ts";
+import { secondMs, type Clock } from "../../core/time.ts";
+import { noteCrypto } from "../../storage/note-keys.ts";
+import { plain } from "../transparency-log/pages.ts";
 
 /** One row a log: the newest checkpoint cosigned for it. Sizes are text: another log may count beyond 2^53. */
 export const createWitnessTables = (sql: SqlStorage): void => {

@@ -1,6 +1,6 @@
 // The tables of the audit log besides those of the log itself: chains, their entries and the tree of heads. Free functions
 // over SqlStorage; every change happens inside one transaction of the caller.
-import { genesisOf, nextEntry, type ChainHead } from "../core/audit/chain.ts";
+import { genesisOf, nextEntry, type ChainHead } from "../../core/audit/chain.ts";
 import {
   changedHeadNodes,
   headLeafHash,
@@ -9,14 +9,14 @@ import {
   headsRecordEntry,
   headsRecordText,
   headsRoot,
-} from "../core/audit/heads.ts";
-import type { HeadsProof } from "../core/audit/proof.ts";
-import { base64Of, bytesOfHex, hexOf } from "../core/bytes.ts";
-import { sha256 } from "../core/hash.ts";
-import type { ReadNode } from "../core/ledger/merkle.ts";
-import { isoOf, type Instant } from "../core/time.ts";
-import { appendLeaves, hasLeaf, logSize, metaValue, setMeta, type NewLeaf, type SignedCheckpoint } from "./log-tables.ts";
-import { tlogProofAt } from "./transparency-log.ts";
+} from "../../core/audit/heads.ts";
+import type { HeadsProof } from "../../core/audit/proof.ts";
+import { base64Of, bytesOfHex, hexOf } from "../../core/bytes.ts";
+import { sha256 } from "../../core/hash.ts";
+import type { ReadNode } from "../../core/ledger/merkle.ts";
+import { isoOf, type Instant } from "../../core/time.ts";
+import { appendLeaves, hasLeaf, logSize, metaValue, setMeta, type NewLeaf, type SignedCheckpoint } from "../transparency-log/tables.ts";
+import { tlogProofAt } from "../transparency-log/object.ts";
 
 /**
  * The tree of heads changes, and its records must stay provable: so chains and nodes keep two states, the current one and the
