@@ -9,11 +9,11 @@ import { markDrained, undrainedRows } from "../../storage/audit.ts";
 import { homesOf } from "../../storage/homes.ts";
 import { Budget, looksPerSecond, tooMany } from "../transparency-log/budget.ts";
 import { checkpointPage, nothingHere, plain, proofPage, tilePage } from "../transparency-log/pages.ts";
+import { auditLogSteps } from "./migrations.ts";
 import {
   appendRows,
   chainStateOf,
   closePeriod,
-  createAuditTables,
   entriesOfRows,
   headIndexOf,
   headsProofOf,
@@ -89,8 +89,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   #keys: Promise<LogKeys> | undefined;
 
   constructor(ctx: DurableObjectState, env: AuditEnv) {
-    super(ctx, env);
-    createAuditTables(ctx.storage.sql);
+    super(ctx, env, auditLogSteps);
     // An alarm may start the object without its name; what it is called is kept from the first time it is known.
     if (ctx.id.name !== undefined && metaValue(ctx.storage.sql, "shard") === null) setMeta(ctx.storage.sql, "shard", ctx.id.name);
   }

@@ -21,10 +21,11 @@ import type {
   ReplaySource,
 } from "../../core/webhooks/endpoint.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
+import { bringUpToDate } from "../schema-steps.ts";
+import { businessLogSteps } from "./migrations.ts";
 import {
   changeEndpoint,
   chosenEvents,
-  createEventTables,
   dropEndpoint,
   endpointOf,
   endpointRow,
@@ -103,7 +104,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
 
   constructor(ctx: DurableObjectState, env: E) {
     super(ctx, env);
-    createEventTables(ctx.storage.sql);
+    bringUpToDate(ctx.storage, businessLogSteps);
     // An alarm may start the object without its name; what it is called is kept from the first time it is known.
     if (ctx.id.name !== undefined && keptName(ctx.storage.sql) === null) keepName(ctx.storage.sql, ctx.id.name);
     this.#head = headOf(ctx.storage.sql);

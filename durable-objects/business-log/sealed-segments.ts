@@ -24,13 +24,6 @@ const movedAtOnce = 500;
 const separator = "#";
 export const isSegmentName = (name: string): boolean => name.includes(separator);
 
-const createSegmentTables = (sql: SqlStorage): void => {
-  sql.exec(`
-    CREATE TABLE IF NOT EXISTS segment (
-      number INTEGER PRIMARY KEY, after INTEGER NOT NULL, up_to INTEGER NOT NULL, moved INTEGER NOT NULL) STRICT;
-  `);
-};
-
 export const keepLot = (storage: DurableObjectStorage, events: readonly StoredEvent[]): number =>
   storage.transactionSync(() => insertKept(storage.sql, events));
 
@@ -43,7 +36,6 @@ export class SealedSegments {
 
   /** `limitBytes` is a setting of development and arrives as text. */
   constructor(storage: DurableObjectStorage, segment: (name: string) => Segment, logName: () => string, limitBytes: unknown) {
-    createSegmentTables(storage.sql);
     this.#storage = storage;
     this.#segment = (number) => segment(`${logName()}${separator}${number}`);
     this.#limitBytes = Number(limitBytes ?? usualLimitBytes);

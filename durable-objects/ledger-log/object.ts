@@ -17,7 +17,8 @@ import { Budget, looksPerSecond, tooMany } from "../transparency-log/budget.ts";
 import { checkpointPage, frozenPage, nothingHere, plain, proofPage, tilePage } from "../transparency-log/pages.ts";
 import { appendLeaves, frozenBecause, metaValue, newestCheckpoint, setMeta } from "../transparency-log/tables.ts";
 import { openLogKeys, signedCheckpoint, TransparencyLog, type LogKeys } from "../transparency-log/object.ts";
-import { cosignPage, createWitnessTables } from "./witness.ts";
+import { ledgerLogSteps } from "./migrations.ts";
+import { cosignPage } from "./witness.ts";
 
 export interface LedgerEnv {
   readonly LEDGER_ORIGIN?: string;
@@ -72,8 +73,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   #keys: Promise<LedgerKeys | null> | undefined;
 
   constructor(ctx: DurableObjectState, env: LedgerEnv) {
-    super(ctx, env);
-    createWitnessTables(ctx.storage.sql);
+    super(ctx, env, ledgerLogSteps);
     this.#entries = new Budget(Number(env.LEDGER_ENTRIES_PER_SECOND) || entriesPerSecond);
   }
 

@@ -9,13 +9,6 @@ import { secondMs, type Clock } from "../../core/time.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
 import { plain } from "../transparency-log/pages.ts";
 
-/** One row a log: the newest checkpoint cosigned for it. Sizes are text: another log may count beyond 2^53. */
-export const createWitnessTables = (sql: SqlStorage): void => {
-  sql.exec(
-    "CREATE TABLE IF NOT EXISTS witnessed (origin TEXT PRIMARY KEY, size TEXT NOT NULL, root BLOB NOT NULL, note TEXT NOT NULL) STRICT",
-  );
-};
-
 const witnessedHead = (sql: SqlStorage, origin: string): TreeHead => {
   const [row] = sql.exec<{ size: string; root: ArrayBuffer }>("SELECT size, root FROM witnessed WHERE origin = ?", origin).toArray();
   return row === undefined ? { size: 0n, root: emptyRoot(sha256) } : { size: BigInt(row.size), root: new Uint8Array(row.root) };

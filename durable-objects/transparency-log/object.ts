@@ -7,9 +7,9 @@ import { keyKinds, parseNote, signNote, type NoteSigner } from "../../core/ledge
 import { tlogProofText } from "../../core/ledger/tlog-proof.ts";
 import { secondMs, type Clock } from "../../core/time.ts";
 import { openNoteSigner } from "../../storage/note-keys.ts";
+import { bringUpToDate, type SchemaSteps } from "../schema-steps.ts";
 import {
   consistencyAt,
-  createLogTables,
   frozenBecause,
   headToSign,
   inclusionAt,
@@ -97,9 +97,9 @@ export interface LogState {
 }
 
 export abstract class TransparencyLog<E> extends DurableObject<E> {
-  constructor(ctx: DurableObjectState, env: E) {
+  constructor(ctx: DurableObjectState, env: E, steps: SchemaSteps) {
     super(ctx, env);
-    createLogTables(ctx.storage.sql);
+    bringUpToDate(ctx.storage, steps);
   }
 
   state(): LogState {
