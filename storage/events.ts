@@ -1,5 +1,5 @@
 // The event outbox of a home: events written with the change they tell of, on their way into the sequence of their
-// business (durable-objects/business-log.ts). A row is deleted once the sequence holds it.
+// business (durable-objects/business-log/object.ts). A row is deleted once the sequence holds it.
 import { eq, getColumns, inArray, min } from "drizzle-orm";
 import type { UnplacedEvent } from "../core/events/event.ts";
 import type { BusinessId } from "../core/ids.ts";

@@ -6,11 +6,11 @@ import { isMailbox } from "../core/mailbox.ts";
 import type { Bytes } from "../core/hash.ts";
 import { parseSkey } from "../core/ledger/note.ts";
 import { readProofSettings, type ProofSettings } from "../core/ledger/settings.ts";
-import type { AuditLog } from "../durable-objects/audit-log.ts";
-import type { BusinessLog } from "../durable-objects/business-log.ts";
-import type { EndpointLane } from "../durable-objects/endpoint-lane.ts";
-import type { LedgerLog } from "../durable-objects/ledger-log.ts";
-import type { RateLimiter } from "../durable-objects/rate-limiter.ts";
+import type { AuditLog } from "../durable-objects/audit-log/object.ts";
+import type { BusinessLog } from "../durable-objects/business-log/object.ts";
+import type { EndpointLane } from "../durable-objects/endpoint-lane/object.ts";
+import type { LedgerLog } from "../durable-objects/ledger-log/object.ts";
+import type { RateLimiter } from "../durable-objects/rate-limiter/object.ts";
 import { readLimits, type Limits } from "./limits.ts";
 
 export interface Env {

@@ -11,11 +11,11 @@ import { submitAnchors } from "./operations/ledger.ts";
 import { consoleLog } from "./log.ts";
 import { platformOf, type Platform } from "./services.ts";
 
-export { AuditLog } from "../durable-objects/audit-log.ts";
-export { BusinessLog } from "../durable-objects/business-log.ts";
-export { EndpointLane } from "./endpoint-lane.ts";
-export { LedgerLog } from "../durable-objects/ledger-log.ts";
-export { RateLimiter } from "../durable-objects/rate-limiter.ts";
+export { AuditLog } from "../durable-objects/audit-log/object.ts";
+export { BusinessLog } from "../durable-objects/business-log/object.ts";
+export { EndpointLane } from "./endpoint-lane-binding.ts";
+export { LedgerLog } from "../durable-objects/ledger-log/object.ts";
+export { RateLimiter } from "../durable-objects/rate-limiter/object.ts";
 
 const apps = new WeakMap<Platform, Hono<Api>>();
 

@@ -2,10 +2,10 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
-import { AuditLog, type AuditEnv } from "../../durable-objects/audit-log.ts";
+import { AuditLog, type AuditEnv } from "../../durable-objects/audit-log/object.ts";
 import { undrainedRows } from "../../storage/audit.ts";
 import { databaseOf } from "../../storage/database.ts";
-import type { ChainPage } from "../../durable-objects/audit-tables.ts";
+import type { ChainPage } from "../../durable-objects/audit-log/tables.ts";
 import { auditShard, chainTag, judge, shown, type AuditStub } from "../support/audit.ts";
 
 // Shards of this file alone: emptying the storage between files passes over objects that have gone idle.

@@ -2,10 +2,10 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test, vi } from "vitest";
-import type { EndpointLane } from "../../durable-objects/endpoint-lane.ts";
+import type { EndpointLane } from "../../durable-objects/endpoint-lane/object.ts";
 import type { EndpointSettings } from "../../core/webhooks/endpoint.ts";
-import { BusinessLog, type BusinessLogEnv } from "../../durable-objects/business-log.ts";
-import { placeEvents } from "../../durable-objects/event-tables.ts";
+import { BusinessLog, type BusinessLogEnv } from "../../durable-objects/business-log/object.ts";
+import { placeEvents } from "../../durable-objects/business-log/tables.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
 import { scheduled } from "../../workers/jobs/scheduled.ts";
 import type { Env } from "../../workers/env.ts";

@@ -2,7 +2,7 @@
 import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { EndpointLane } from "../../durable-objects/endpoint-lane.ts";
+import type { EndpointLane } from "../../durable-objects/endpoint-lane/object.ts";
 import type { Delivery, EndpointHealth } from "../../core/webhooks/endpoint.ts";
 import { leaseMs, mostAttempts, slots } from "../../core/webhooks/schedule.ts";
 import {
@@ -14,7 +14,7 @@ import {
   requeueInterrupted,
   settleAttempt,
   type DeliveryRow,
-} from "../../durable-objects/delivery-tables.ts";
+} from "../../durable-objects/endpoint-lane/tables.ts";
 import { secretBytes, webhookSecret } from "../../core/webhooks/signature.ts";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
 import { sealSecret } from "../../storage/webhook-secrets.ts";

@@ -5,7 +5,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { dayMs, hourMs, minuteMs } from "../../core/time.ts";
-import { hasDeliveryTables, nextDueAt, type DeliveryRow } from "../../durable-objects/delivery-tables.ts";
+import { hasDeliveryTables, nextDueAt, type DeliveryRow } from "../../durable-objects/endpoint-lane/tables.ts";
 import {
   commitEvents,
   in2030,

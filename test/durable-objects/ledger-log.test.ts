@@ -9,7 +9,7 @@ import { keyKinds } from "../../core/ledger/note.ts";
 import { parseReceipt, receiptText, verifyReceipt, type Receipt } from "../../core/ledger/receipt.ts";
 import { entriesOfBundle, entryBundle, inclusionProofFromTiles, tilePath, tilesReadBy, type ReadTile } from "../../core/ledger/tiles.ts";
 import { parseTlogProof, verifyTlogProof } from "../../core/ledger/tlog-proof.ts";
-import { LedgerLog, type LedgerEnv } from "../../durable-objects/ledger-log.ts";
+import { LedgerLog, type LedgerEnv } from "../../durable-objects/ledger-log/object.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
 import {
   addBatch,

@@ -2,7 +2,7 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { RateLimiter } from "../../durable-objects/rate-limiter.ts";
+import type { RateLimiter } from "../../durable-objects/rate-limiter/object.ts";
 import { call, consentRequest, get, submission, world, type Answer } from "../support/world.ts";
 
 const objects = env.RATE_LIMITER as unknown as DurableObjectNamespace<RateLimiter>;

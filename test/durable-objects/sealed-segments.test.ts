@@ -3,7 +3,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { BusinessLog, type BusinessLogEnv } from "../../durable-objects/business-log.ts";
+import { BusinessLog, type BusinessLogEnv } from "../../durable-objects/business-log/object.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
 import {
   alarmOf,

@@ -9,7 +9,7 @@ import { isConsistent } from "../../core/ledger/merkle.ts";
 import { parseNote, parseVkey, type VerifierKey } from "../../core/ledger/note.ts";
 import { tilePath } from "../../core/ledger/tiles.ts";
 import { verifyTlogProof } from "../../core/ledger/tlog-proof.ts";
-import type { LedgerLog } from "../../durable-objects/ledger-log.ts";
+import type { LedgerLog } from "../../durable-objects/ledger-log/object.ts";
 import {
   appendLeaves,
   consistencyAt,
@@ -20,8 +20,8 @@ import {
   newestCheckpoint,
   rootAt,
   type SignedCheckpoint,
-} from "../../durable-objects/log-tables.ts";
-import { openLogKeys, signedCheckpoint, tlogProofAt, type LogKeys } from "../../durable-objects/transparency-log.ts";
+} from "../../durable-objects/transparency-log/tables.ts";
+import { openLogKeys, signedCheckpoint, tlogProofAt, type LogKeys } from "../../durable-objects/transparency-log/object.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
 import { naiveLeaf, naiveRoot, naiveTiles } from "../support/naive-log.ts";
 import { secretOf, vkeyOfSecret } from "../support/note-keys.ts";

@@ -3,7 +3,7 @@ import { getTableConfig } from "drizzle-orm/sqlite-core";
 import { describe, expect, test } from "vitest";
 import * as schema from "../../storage/schema.ts";
 import { read } from "./repository.ts";
-import { databaseTables, described, keyPrefixes, migrated, migrations, tablesOfObjects } from "./stored.ts";
+import { comparedClasses, databaseTables, described, keyPrefixes, migrated, migrations, objectClasses, tablesOfObjects } from "./stored.ts";
 
 const documented = described();
 const inSection = (section: string) => documented.filter((entry) => entry.section === section);
@@ -100,6 +100,7 @@ describe("docs/storage.md", () => {
   });
 
   test("describes every column of the objects and no other", () => {
+    expect(comparedClasses()).toEqual(objectClasses());
     expect(describedColumns("Objects")).toEqual(columnsOf(tablesOfObjects()));
   });
 

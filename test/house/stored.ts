@@ -1,7 +1,13 @@
 // What is stored, from both sides: the schema that the migrations and the objects really make, and what docs/storage.md says.
 import { readdirSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { auditLogSteps } from "../../durable-objects/audit-log/migrations.ts";
+import { businessLogSteps } from "../../durable-objects/business-log/migrations.ts";
+import { endpointLaneSteps } from "../../durable-objects/endpoint-lane/migrations.ts";
+import { ledgerLogSteps } from "../../durable-objects/ledger-log/migrations.ts";
+import { rateLimiterSteps } from "../../durable-objects/rate-limiter/migrations.ts";
+import { logTables } from "../../durable-objects/transparency-log/migrations.ts";
 import { read, scriptFiles } from "./repository.ts";
 
 export const migrations = (): string[] => readdirSync("d1-migrations").sort();
@@ -13,11 +19,10 @@ export const migrated = (): DatabaseSync => {
   return database;
 };
 
-/** The tables that the source of an object class makes for itself. */
-const objectTables = (file: string): DatabaseSync => {
+/** An empty object after every step. */
+const afterSteps = (steps: readonly string[]): DatabaseSync => {
   const database = new DatabaseSync(":memory:");
-  for (const [sql] of read(file).matchAll(/CREATE TABLE IF NOT EXISTS [^"`]+/g))
-    for (const statement of sql.split(";")) database.exec(statement);
+  for (const step of steps) database.exec(step);
   return database;
 };
 
@@ -41,14 +46,37 @@ const tablesOf = (database: DatabaseSync): Table[] =>
 
 export const databaseTables = (): Table[] => tablesOf(migrated());
 
-/** `file table` of everything the objects create, with the columns: classes share tables, so the file names the owner. */
-export const tablesOfObjects = (): Table[] =>
+/** Where every object keeps its version; the file itself needs the runtime's types. */
+const versionTable = /CREATE TABLE[^"]+/.exec(read("durable-objects/schema-steps.ts"))?.[0] ?? "";
+
+const classes: Readonly<Record<string, readonly string[]>> = {
+  "audit-log": auditLogSteps,
+  "business-log": businessLogSteps,
+  "endpoint-lane": endpointLaneSteps,
+  "ledger-log": ledgerLogSteps,
+  "rate-limiter": rateLimiterSteps,
+};
+
+/** `folder table` of everything the objects hold, with the columns. What classes share is named once, for the folder it is from. */
+export const tablesOfObjects = (): Table[] => {
+  const shared = { "every object": tablesOf(afterSteps([versionTable])), "transparency-log": tablesOf(afterSteps([logTables])) };
+  const sharedNames = new Set(Object.values(shared).flatMap((tables) => tables.map(({ name }) => name)));
+  const own = Object.entries(classes).map(
+    ([owner, steps]) => [owner, tablesOf(afterSteps(steps)).filter(({ name }) => !sharedNames.has(name))] as const,
+  );
+  return [...Object.entries(shared), ...own].flatMap(([owner, tables]) =>
+    tables.map((table) => ({ ...table, name: `${owner} ${table.name}` })),
+  );
+};
+
+/** Folders of classes: each must be among those that are compared. */
+export const objectClasses = (): string[] =>
   scriptFiles()
-    .filter((file) => file.startsWith("durable-objects/"))
-    .flatMap((file) => {
-      const owner = basename(file, ".ts");
-      return tablesOf(objectTables(file)).map((table) => ({ ...table, name: `${owner} ${table.name}` }));
-    });
+    .filter((file) => /^durable-objects\/[^/]+\/migrations\.ts$/.test(file))
+    .map((file) => basename(dirname(file)))
+    .filter((owner) => owner !== "transparency-log");
+
+export const comparedClasses = (): string[] => Object.keys(classes);
 
 /** Prefixes of the keys that storage puts into the key-value store, as `policy:`. */
 export const keyPrefixes = (): string[] => {

@@ -4,7 +4,7 @@ import { createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { minuteMs } from "../../core/time.ts";
-import { LedgerLog } from "../../durable-objects/ledger-log.ts";
+import { LedgerLog } from "../../durable-objects/ledger-log/object.ts";
 import { trustOf } from "../../verifier/trust.ts";
 import { noDemands, verifyPack } from "../../verifier/verify-pack.ts";
 import { buildApp } from "../../workers/app.ts";

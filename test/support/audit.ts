@@ -4,8 +4,8 @@ import { genesisOf, verifyStretch, type ChainHead } from "../../core/audit/chain
 import { verifyAuditProof } from "../../core/audit/proof.ts";
 import { sha256 } from "../../core/hash.ts";
 import { parseVkey, type VerifierKey } from "../../core/ledger/note.ts";
-import type { AuditLog, ProvenHead } from "../../durable-objects/audit-log.ts";
-import type { AuditRow, ChainPage } from "../../durable-objects/audit-tables.ts";
+import type { AuditLog, ProvenHead } from "../../durable-objects/audit-log/object.ts";
+import type { AuditRow, ChainPage } from "../../durable-objects/audit-log/tables.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
 
 const objects = env.AUDIT_LOG as DurableObjectNamespace<AuditLog>;

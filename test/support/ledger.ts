@@ -6,7 +6,7 @@ import { sha256 } from "../../core/hash.ts";
 import { parseCheckpoint } from "../../core/ledger/checkpoint.ts";
 import { parseVkey, type VerifierKey } from "../../core/ledger/note.ts";
 import { entryBundle } from "../../core/ledger/tiles.ts";
-import { LedgerLog, type LedgerEnv } from "../../durable-objects/ledger-log.ts";
+import { LedgerLog, type LedgerEnv } from "../../durable-objects/ledger-log/object.ts";
 import { vkeyOfSecret } from "./note-keys.ts";
 
 const objects = env.LEDGER_LOG as DurableObjectNamespace<LedgerLog>;

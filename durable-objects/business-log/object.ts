@@ -1,15 +1,15 @@
 // One object a business: its events in one sequence without a gap, the feed of it, and the list of its endpoints. Events come
 // from the outbox of the business's database, each takes the next place exactly once, and every endpoint's lane
-// (endpoint-lane.ts) is handed what it has not seen. Whoever asks may die at any point: what is in the outbox is read again
+// (endpoint-lane/object.ts) is handed what it has not seen. Whoever asks may die at any point: what is in the outbox is read again
 // and found known, and an alarm armed with the events themselves hands them on. What is too old for one object lies in
 // segments (sealed-segments.ts), which are objects of this class too.
 import { DurableObject } from "cloudflare:workers";
-import type { BusinessId } from "../core/ids.ts";
-import type { Database } from "../storage/database.ts";
-import { homesOf } from "../storage/homes.ts";
-import { forgetPlacedEvents, waitingEvents } from "../storage/events.ts";
-import type { StoredEvent } from "../core/events/event.ts";
-import { mayHold, mostEndpoints, receives } from "../core/webhooks/endpoint.ts";
+import type { BusinessId } from "../../core/ids.ts";
+import type { Database } from "../../storage/database.ts";
+import { homesOf } from "../../storage/homes.ts";
+import { forgetPlacedEvents, waitingEvents } from "../../storage/events.ts";
+import type { StoredEvent } from "../../core/events/event.ts";
+import { mayHold, mostEndpoints, receives } from "../../core/webhooks/endpoint.ts";
 import type {
   Delivery,
   Endpoint,
@@ -19,12 +19,13 @@ import type {
   NewEndpoint,
   Outcome,
   ReplaySource,
-} from "../core/webhooks/endpoint.ts";
-import { minuteMs, secondMs, type Instant } from "../core/time.ts";
+} from "../../core/webhooks/endpoint.ts";
+import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
+import { bringUpToDate } from "../schema-steps.ts";
+import { businessLogSteps } from "./migrations.ts";
 import {
   changeEndpoint,
   chosenEvents,
-  createEventTables,
   dropEndpoint,
   endpointOf,
   endpointRow,
@@ -42,8 +43,8 @@ import {
   rotateSecret,
   settingsOf,
   type EndpointRow,
-} from "./event-tables.ts";
-import type { EndpointLane } from "./endpoint-lane.ts";
+} from "./tables.ts";
+import type { EndpointLane } from "../endpoint-lane/object.ts";
 import { isSegmentName, keepLot, SealedSegments } from "./sealed-segments.ts";
 
 export interface BusinessLogEnv {
@@ -103,7 +104,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
 
   constructor(ctx: DurableObjectState, env: E) {
     super(ctx, env);
-    createEventTables(ctx.storage.sql);
+    bringUpToDate(ctx.storage, businessLogSteps);
     // An alarm may start the object without its name; what it is called is kept from the first time it is known.
     if (ctx.id.name !== undefined && keptName(ctx.storage.sql) === null) keepName(ctx.storage.sql, ctx.id.name);
     this.#head = headOf(ctx.storage.sql);

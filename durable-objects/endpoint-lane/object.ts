@@ -3,14 +3,15 @@
 // this file holds when. Three rules keep it from ever falling silent: the next alarm is set before anything is tried, the
 // alarm never throws (the platform forgets one that throws six times), and a lane that starts looks for what was under way.
 import { DurableObject } from "cloudflare:workers";
-import type { StoredEvent } from "../core/events/event.ts";
-import type { Delivery, EndpointHealth, EndpointSettings, Outcome, ReplaySource, Sending, Sent } from "../core/webhooks/endpoint.ts";
-import { leaseMs, slots } from "../core/webhooks/schedule.ts";
-import { secondMs, type Clock, type Instant } from "../core/time.ts";
+import type { StoredEvent } from "../../core/events/event.ts";
+import type { Delivery, EndpointHealth, EndpointSettings, Outcome, ReplaySource, Sending, Sent } from "../../core/webhooks/endpoint.ts";
+import { leaseMs, slots } from "../../core/webhooks/schedule.ts";
+import { secondMs, type Clock, type Instant } from "../../core/time.ts";
+import { bringUpToDate } from "../schema-steps.ts";
+import { endpointLaneSteps } from "./migrations.ts";
 import {
   cancelDelivery,
   claimDelivery,
-  createDeliveryTables,
   deliveryOf,
   deliveryRow,
   eventOf,
@@ -29,7 +30,7 @@ import {
   settleAttempt,
   takeEvents,
   type DeliveryRow,
-} from "./delivery-tables.ts";
+} from "./tables.ts";
 
 export interface LanePorts {
   readonly clock: Clock;
@@ -64,9 +65,10 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
 
   constructor(ctx: DurableObjectState, env: E) {
     super(ctx, env);
+    if (!hasDeliveryTables(ctx.storage.sql)) return;
+    bringUpToDate(ctx.storage, endpointLaneSteps);
     // Whatever the last process meant to do next, this one looks now; the alarm then sets the right time.
-    const { sql } = ctx.storage;
-    if (hasDeliveryTables(sql) && nextDueAt(sql) !== null) void ctx.storage.setAlarm(Date.now() + 1);
+    if (nextDueAt(ctx.storage.sql) !== null) void ctx.storage.setAlarm(Date.now() + 1);
   }
 
   protected abstract openPorts(): Promise<LanePorts>;
@@ -87,7 +89,7 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
 
   /** Takes up a new endpoint, which hears of what comes after `head`. */
   open(settings: EndpointSettings, head: number): void {
-    createDeliveryTables(this.ctx.storage.sql);
+    bringUpToDate(this.ctx.storage, endpointLaneSteps);
     keepSettings(this.ctx.storage.sql, settings, head);
   }
 

@@ -6,18 +6,19 @@
 //   LEDGER_PUBLIC_ENTRIES  "true": anybody may read them  LEDGER_WITNESS_KEY     secret that cosigns other logs
 //   AUDIT_VKEY             public keys of those other logs, separated by spaces
 //   LEDGER_ENTRIES_PER_SECOND  accepted before 429
-import { bytesUpTo } from "../core/bytes.ts";
-import { isSameSecret, sha256 } from "../core/hash.ts";
-import { isOrigin } from "../core/ledger/checkpoint.ts";
-import { keyKinds, parseVkey, type NoteSigner, type VerifierKey } from "../core/ledger/note.ts";
-import { entryKey } from "../core/ledger/statement.ts";
-import { entriesOfBundle, isEntry } from "../core/ledger/tiles.ts";
-import { openNoteSigner } from "../storage/note-keys.ts";
-import { Budget, looksPerSecond, tooMany } from "./budget.ts";
-import { checkpointPage, frozenPage, nothingHere, plain, proofPage, tilePage } from "./log-pages.ts";
-import { appendLeaves, frozenBecause, metaValue, newestCheckpoint, setMeta } from "./log-tables.ts";
-import { openLogKeys, signedCheckpoint, TransparencyLog, type LogKeys } from "./transparency-log.ts";
-import { cosignPage, createWitnessTables } from "./witness.ts";
+import { bytesUpTo } from "../../core/bytes.ts";
+import { isSameSecret, sha256 } from "../../core/hash.ts";
+import { isOrigin } from "../../core/ledger/checkpoint.ts";
+import { keyKinds, parseVkey, type NoteSigner, type VerifierKey } from "../../core/ledger/note.ts";
+import { entryKey } from "../../core/ledger/statement.ts";
+import { entriesOfBundle, isEntry } from "../../core/ledger/tiles.ts";
+import { openNoteSigner } from "../../storage/note-keys.ts";
+import { Budget, looksPerSecond, tooMany } from "../transparency-log/budget.ts";
+import { checkpointPage, frozenPage, nothingHere, plain, proofPage, tilePage } from "../transparency-log/pages.ts";
+import { appendLeaves, frozenBecause, metaValue, newestCheckpoint, setMeta } from "../transparency-log/tables.ts";
+import { openLogKeys, signedCheckpoint, TransparencyLog, type LogKeys } from "../transparency-log/object.ts";
+import { ledgerLogSteps } from "./migrations.ts";
+import { cosignPage } from "./witness.ts";
 
 export interface LedgerEnv {
   readonly LEDGER_ORIGIN?: string;
@@ -72,8 +73,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   #keys: Promise<LedgerKeys | null> | undefined;
 
   constructor(ctx: DurableObjectState, env: LedgerEnv) {
-    super(ctx, env);
-    createWitnessTables(ctx.storage.sql);
+    super(ctx, env, ledgerLogSteps);
     this.#entries = new Budget(Number(env.LEDGER_ENTRIES_PER_SECOND) || entriesPerSecond);
   }
 

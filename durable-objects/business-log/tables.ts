@@ -1,22 +1,9 @@
 // The tables of a business's log: its events in their order, and its endpoints with how far each has been served. Free
 // functions over SqlStorage; a change is one synchronous step.
-import type { StoredEvent, UnplacedEvent } from "../core/events/event.ts";
-import { secretOverlapMs } from "../core/webhooks/endpoint.ts";
-import type { Endpoint, EndpointChange, EndpointSettings, EndpointStatus, NewEndpoint } from "../core/webhooks/endpoint.ts";
-import type { Instant } from "../core/time.ts";
-
-export const createEventTables = (sql: SqlStorage): void => {
-  sql.exec(`
-    CREATE TABLE IF NOT EXISTS business (id TEXT PRIMARY KEY) STRICT;
-    CREATE TABLE IF NOT EXISTS event (
-      seq INTEGER PRIMARY KEY, event_id TEXT NOT NULL UNIQUE, type TEXT NOT NULL, share_id TEXT, cert_id TEXT, data_sealed TEXT,
-      created_at INTEGER NOT NULL) STRICT;
-    CREATE TABLE IF NOT EXISTS endpoint (
-      ord INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, url TEXT NOT NULL, events TEXT, description TEXT, status TEXT NOT NULL,
-      secret_sealed TEXT NOT NULL, secret_hint TEXT NOT NULL, earlier_sealed TEXT, earlier_until INTEGER, created_at INTEGER NOT NULL,
-      revision INTEGER NOT NULL, sent_revision INTEGER NOT NULL, acked INTEGER NOT NULL, removed INTEGER NOT NULL) STRICT;
-  `);
-};
+import type { StoredEvent, UnplacedEvent } from "../../core/events/event.ts";
+import { secretOverlapMs } from "../../core/webhooks/endpoint.ts";
+import type { Endpoint, EndpointChange, EndpointSettings, EndpointStatus, NewEndpoint } from "../../core/webhooks/endpoint.ts";
+import type { Instant } from "../../core/time.ts";
 
 export const keptName = (sql: SqlStorage): string | null => sql.exec<{ id: string }>("SELECT id FROM business").toArray()[0]?.id ?? null;
 

@@ -1,15 +1,15 @@
 // A transparency log as an object: appends are one synchronous transaction, signatures come after it. Two logs are made of
 // it: the embedded ledger and the audit log. Free functions do the work; the class adds what every log answers.
 import { DurableObject } from "cloudflare:workers";
-import { base64Of, bytesOfHex, hexOf } from "../core/bytes.ts";
-import { checkpointText } from "../core/ledger/checkpoint.ts";
-import { keyKinds, parseNote, signNote, type NoteSigner } from "../core/ledger/note.ts";
-import { tlogProofText } from "../core/ledger/tlog-proof.ts";
-import { secondMs, type Clock } from "../core/time.ts";
-import { openNoteSigner } from "../storage/note-keys.ts";
+import { base64Of, bytesOfHex, hexOf } from "../../core/bytes.ts";
+import { checkpointText } from "../../core/ledger/checkpoint.ts";
+import { keyKinds, parseNote, signNote, type NoteSigner } from "../../core/ledger/note.ts";
+import { tlogProofText } from "../../core/ledger/tlog-proof.ts";
+import { secondMs, type Clock } from "../../core/time.ts";
+import { openNoteSigner } from "../../storage/note-keys.ts";
+import { bringUpToDate, type SchemaSteps } from "../schema-steps.ts";
 import {
   consistencyAt,
-  createLogTables,
   frozenBecause,
   headToSign,
   inclusionAt,
@@ -18,7 +18,7 @@ import {
   logSize,
   newestCheckpoint,
   type SignedCheckpoint,
-} from "./log-tables.ts";
+} from "./tables.ts";
 
 /** A log's name and the keys that sign for it: one, or two while it changes from one to the other. */
 export interface LogKeys {
@@ -97,9 +97,9 @@ export interface LogState {
 }
 
 export abstract class TransparencyLog<E> extends DurableObject<E> {
-  constructor(ctx: DurableObjectState, env: E) {
+  constructor(ctx: DurableObjectState, env: E, steps: SchemaSteps) {
     super(ctx, env);
-    createLogTables(ctx.storage.sql);
+    bringUpToDate(ctx.storage, steps);
   }
 
   state(): LogState {

@@ -1,6 +1,6 @@
 // The tables of a transparency log in an object's SQLite, and everything that happens to them in one synchronous step:
 // free functions over SqlStorage, so that a test can call them on any state. Nothing here awaits, so nothing interleaves.
-import { isSameHash, leafHash, type TreeHead } from "../core/ledger/merkle.ts";
+import { isSameHash, leafHash, type TreeHead } from "../../core/ledger/merkle.ts";
 import {
   consistencyProofFromTiles,
   inclusionProofFromTiles,
@@ -9,26 +9,12 @@ import {
   tileWidth,
   widthInTree,
   type ReadTile,
-} from "../core/ledger/tiles.ts";
-import { hexOf } from "../core/bytes.ts";
-import { sha256 } from "../core/hash.ts";
-import type { Instant } from "../core/time.ts";
+} from "../../core/ledger/tiles.ts";
+import { hexOf } from "../../core/bytes.ts";
+import { sha256 } from "../../core/hash.ts";
+import type { Instant } from "../../core/time.ts";
 
 const hashBytes = 32;
-
-/**
- * `leaf` holds the entries in their order; its greatest index is the size of the log, and the only place that says so.
- * `tile` holds the tree: at most 8 KiB a row, the right edge rewritten once a batch. `checkpoint` holds every tree head ever
- * signed. `meta` holds what is said once: why the log is frozen.
- */
-export const createLogTables = (sql: SqlStorage): void => {
-  sql.exec(`
-    CREATE TABLE IF NOT EXISTS meta (k TEXT PRIMARY KEY, v TEXT NOT NULL) STRICT, WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS leaf (idx INTEGER PRIMARY KEY, dedupe BLOB NOT NULL UNIQUE, entry BLOB NOT NULL, at INTEGER NOT NULL) STRICT;
-    CREATE TABLE IF NOT EXISTS tile (level INTEGER NOT NULL, n INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (level, n)) STRICT, WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS checkpoint (size INTEGER PRIMARY KEY, root BLOB NOT NULL, note TEXT NOT NULL, signed_at INTEGER NOT NULL) STRICT;
-  `);
-};
 
 export const metaValue = (sql: SqlStorage, key: string): string | null =>
   sql.exec<{ v: string }>("SELECT v FROM meta WHERE k = ?", key).toArray()[0]?.v ?? null;

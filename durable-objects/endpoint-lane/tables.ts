@@ -2,11 +2,11 @@
 // that nothing interleaves between reading a row and changing it. A delivery is `pending` (its next attempt is due at
 // `due`), `sending` (its attempt is given up for lost at `due`, which also tells this attempt from another of the same row),
 // `success` or `abandoned`; `attempt` counts the attempts that have ended.
-import type { StoredEvent } from "../core/events/event.ts";
-import { deliveryIdFor, isDelivered } from "../core/webhooks/endpoint.ts";
-import type { Delivery, DeliveryError, EndpointHealth, EndpointSettings, EndpointStatus, Outcome } from "../core/webhooks/endpoint.ts";
-import { leaseMs, mostForgivenInterruptions, mostUnready, nextAttemptAt, unreadyPauseMs } from "../core/webhooks/schedule.ts";
-import { dayMs, hourMs, type Instant } from "../core/time.ts";
+import type { StoredEvent } from "../../core/events/event.ts";
+import { deliveryIdFor, isDelivered } from "../../core/webhooks/endpoint.ts";
+import type { Delivery, DeliveryError, EndpointHealth, EndpointSettings, EndpointStatus, Outcome } from "../../core/webhooks/endpoint.ts";
+import { leaseMs, mostForgivenInterruptions, mostUnready, nextAttemptAt, unreadyPauseMs } from "../../core/webhooks/schedule.ts";
+import { dayMs, hourMs, type Instant } from "../../core/time.ts";
 
 const successKeptMs = 30 * dayMs;
 const abandonedKeptMs = 90 * dayMs;
@@ -14,24 +14,6 @@ const prunedAtOnce = 1_000; // rows; some milliseconds
 // A dead endpoint is worth a letter to its owners when this many attempts in a row failed, or when the first of them is this old.
 const alarmingFailures = 100;
 const alarmingMs = 24 * hourMs;
-
-/** Not before the lane is told what it is for, so that a lane that was wiped stays empty. */
-export const createDeliveryTables = (sql: SqlStorage): void => {
-  sql.exec(`
-    CREATE TABLE IF NOT EXISTS lane (
-      id INTEGER PRIMARY KEY CHECK (id = 1), endpoint_id TEXT NOT NULL, business_id TEXT NOT NULL, revision INTEGER NOT NULL,
-      url TEXT NOT NULL, status TEXT NOT NULL, secret_sealed TEXT NOT NULL, earlier_sealed TEXT, earlier_until INTEGER,
-      received INTEGER NOT NULL, failures INTEGER NOT NULL, failing_since INTEGER, alerted INTEGER NOT NULL,
-      last_delivery_at INTEGER, last_status INTEGER) STRICT;
-    CREATE TABLE IF NOT EXISTS delivery (
-      seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, event_id TEXT NOT NULL, type TEXT NOT NULL, share_id TEXT, cert_id TEXT,
-      data_sealed TEXT, happened_at INTEGER NOT NULL, created_at INTEGER NOT NULL, status TEXT NOT NULL, attempt INTEGER NOT NULL,
-      due INTEGER, interruptions INTEGER NOT NULL, unready INTEGER NOT NULL, response_status INTEGER, error TEXT,
-      duration_ms INTEGER, delivered_at INTEGER, ended_at INTEGER) STRICT;
-    CREATE INDEX IF NOT EXISTS delivery_due ON delivery (due, seq) WHERE due IS NOT NULL;
-    CREATE INDEX IF NOT EXISTS delivery_ended ON delivery (status, ended_at) WHERE ended_at IS NOT NULL;
-  `);
-};
 
 /** False for a lane that was never told what it is for, or was wiped. */
 export const hasDeliveryTables = (sql: SqlStorage): boolean =>

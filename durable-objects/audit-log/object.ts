@@ -2,18 +2,18 @@
 // its chain exactly once, and one log holds them all. An object named `0` signs as `<host>/audit/0`.
 //   AUDIT_KEY   note-format secrets, separated by spaces; those whose name ends in `/audit/<shard>` are this object's
 // Appending is one synchronous transaction, so however many call at once, a chain never forks.
-import { hexOf } from "../core/bytes.ts";
-import type { AuditProof, HeadsProof } from "../core/audit/proof.ts";
-import { minuteMs, secondMs } from "../core/time.ts";
-import { markDrained, undrainedRows } from "../storage/audit.ts";
-import { homesOf } from "../storage/homes.ts";
-import { Budget, looksPerSecond, tooMany } from "./budget.ts";
-import { checkpointPage, nothingHere, plain, proofPage, tilePage } from "./log-pages.ts";
+import { hexOf } from "../../core/bytes.ts";
+import type { AuditProof, HeadsProof } from "../../core/audit/proof.ts";
+import { minuteMs, secondMs } from "../../core/time.ts";
+import { markDrained, undrainedRows } from "../../storage/audit.ts";
+import { homesOf } from "../../storage/homes.ts";
+import { Budget, looksPerSecond, tooMany } from "../transparency-log/budget.ts";
+import { checkpointPage, nothingHere, plain, proofPage, tilePage } from "../transparency-log/pages.ts";
+import { auditLogSteps } from "./migrations.ts";
 import {
   appendRows,
   chainStateOf,
   closePeriod,
-  createAuditTables,
   entriesOfRows,
   headIndexOf,
   headsProofOf,
@@ -27,9 +27,16 @@ import {
   type ChainPage,
   type ClosedPeriod,
   type StoredEntry,
-} from "./audit-tables.ts";
-import { checkpointAt, frozenBecause, metaValue, oldestCheckpointOver, setMeta, type SignedCheckpoint } from "./log-tables.ts";
-import { carriesEvery, openLogKeys, signedCheckpoint, tlogProofAt, TransparencyLog, type LogKeys } from "./transparency-log.ts";
+} from "./tables.ts";
+import {
+  checkpointAt,
+  frozenBecause,
+  metaValue,
+  oldestCheckpointOver,
+  setMeta,
+  type SignedCheckpoint,
+} from "../transparency-log/tables.ts";
+import { carriesEvery, openLogKeys, signedCheckpoint, tlogProofAt, TransparencyLog, type LogKeys } from "../transparency-log/object.ts";
 
 export interface AuditEnv {
   readonly AUDIT_KEY?: string;
@@ -82,8 +89,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   #keys: Promise<LogKeys> | undefined;
 
   constructor(ctx: DurableObjectState, env: AuditEnv) {
-    super(ctx, env);
-    createAuditTables(ctx.storage.sql);
+    super(ctx, env, auditLogSteps);
     // An alarm may start the object without its name; what it is called is kept from the first time it is known.
     if (ctx.id.name !== undefined && metaValue(ctx.storage.sql, "shard") === null) setMeta(ctx.storage.sql, "shard", ctx.id.name);
   }

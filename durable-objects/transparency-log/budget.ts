@@ -1,6 +1,6 @@
 // How much of an object's second strangers may have. An object does one thing at a time, and behind a log stand those who write to it.
-import { secondMs } from "../core/time.ts";
-import { plain } from "./log-pages.ts";
+import { secondMs } from "../../core/time.ts";
+import { plain } from "./pages.ts";
 
 /** Proofs and cosignatures: up to 5 ms of hashing each, and no token is asked for. */
 export const looksPerSecond = 200;

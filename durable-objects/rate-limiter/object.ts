@@ -2,12 +2,14 @@
 // calls than allowed (a fixed window would let twice as many through across its edge). The log is in storage, because an
 // idle object forgets its memory within seconds; at most `count` rows exist.
 import { DurableObject } from "cloudflare:workers";
-import type { Limit, WindowState } from "../core/access/window.ts";
+import type { Limit, WindowState } from "../../core/access/window.ts";
+import { bringUpToDate } from "../schema-steps.ts";
+import { rateLimiterSteps } from "./migrations.ts";
 
 export class RateLimiter extends DurableObject {
   constructor(ctx: DurableObjectState, env: unknown) {
     super(ctx, env as never);
-    ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS calls (at INTEGER NOT NULL)");
+    bringUpToDate(ctx.storage, rateLimiterSteps);
   }
 
   /** Counts one call at `now` (milliseconds), unless the window is full. */

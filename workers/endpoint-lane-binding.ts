@@ -1,6 +1,6 @@
-// The lane of an endpoint as it runs here: the queue of durable-objects/endpoint-lane.ts, sending through this deployment's
+// The lane of an endpoint as it runs here: the queue of durable-objects/endpoint-lane/object.ts, sending through this deployment's
 // vault, clock and guarded network.
-import { EndpointLane as Lane, type LanePorts } from "../durable-objects/endpoint-lane.ts";
+import { EndpointLane as Lane, type LanePorts } from "../durable-objects/endpoint-lane/object.ts";
 import { firstHome, newId } from "../core/ids.ts";
 import { minuteMs } from "../core/time.ts";
 import type { Env } from "./env.ts";

@@ -1,9 +1,9 @@
 // What anyone may read from a log over HTTP (c2sp.org/tlog-tiles): its checkpoint, tiles, entries and single proofs. Tiles and
 // entries never change under their address, so they may be kept for good; the checkpoint is new every second.
-import { countOf } from "../core/ledger/merkle.ts";
-import { entryBundle, placeOfTilePath, tileWidth } from "../core/ledger/tiles.ts";
-import { checkpointAt, newestCheckpoint, publishedEntries, publishedTile, type SignedCheckpoint } from "./log-tables.ts";
-import { tlogProofAt } from "./transparency-log.ts";
+import { countOf } from "../../core/ledger/merkle.ts";
+import { entryBundle, placeOfTilePath, tileWidth } from "../../core/ledger/tiles.ts";
+import { checkpointAt, newestCheckpoint, publishedEntries, publishedTile, type SignedCheckpoint } from "./tables.ts";
+import { tlogProofAt } from "./object.ts";
 
 const forEver = "max-age=31536000, immutable"; // a year, the longest that caches honour
 

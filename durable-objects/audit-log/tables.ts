@@ -1,6 +1,6 @@
 // The tables of the audit log besides those of the log itself: chains, their entries and the tree of heads. Free functions
 // over SqlStorage; every change happens inside one transaction of the caller.
-import { genesisOf, nextEntry, type ChainHead } from "../core/audit/chain.ts";
+import { genesisOf, nextEntry, type ChainHead } from "../../core/audit/chain.ts";
 import {
   changedHeadNodes,
   headLeafHash,
@@ -9,38 +9,14 @@ import {
   headsRecordEntry,
   headsRecordText,
   headsRoot,
-} from "../core/audit/heads.ts";
-import type { HeadsProof } from "../core/audit/proof.ts";
-import { base64Of, bytesOfHex, hexOf } from "../core/bytes.ts";
-import { sha256 } from "../core/hash.ts";
-import type { ReadNode } from "../core/ledger/merkle.ts";
-import { isoOf, type Instant } from "../core/time.ts";
-import { appendLeaves, hasLeaf, logSize, metaValue, setMeta, type NewLeaf, type SignedCheckpoint } from "./log-tables.ts";
-import { tlogProofAt } from "./transparency-log.ts";
-
-/**
- * The tree of heads changes, and its records must stay provable: so chains and nodes keep two states, the current one and the
- * one at the newest record. `epoch` counts records; a row last written in the current epoch holds its recorded state in
- * the sealed columns (nulls when it is younger), any other row has not changed since.
- */
-export const createAuditTables = (sql: SqlStorage): void => {
-  sql.exec(`
-    CREATE TABLE IF NOT EXISTS chain (
-      idx INTEGER PRIMARY KEY, tag TEXT NOT NULL UNIQUE, seq INTEGER NOT NULL, head BLOB NOT NULL,
-      epoch INTEGER NOT NULL, sealed_seq INTEGER, sealed_head BLOB) STRICT;
-    CREATE TABLE IF NOT EXISTS entry (
-      chain INTEGER NOT NULL, seq INTEGER NOT NULL, log_index INTEGER NOT NULL, outbox_id TEXT NOT NULL, home TEXT NOT NULL,
-      at TEXT NOT NULL, type TEXT NOT NULL, entity_type TEXT NOT NULL, entity_id TEXT NOT NULL, payload_hash TEXT NOT NULL,
-      prev_hash BLOB NOT NULL, PRIMARY KEY (chain, seq)) STRICT, WITHOUT ROWID;
-    CREATE INDEX IF NOT EXISTS entry_place ON entry (log_index);
-    CREATE TABLE IF NOT EXISTS head_node (
-      height INTEGER NOT NULL, idx INTEGER NOT NULL, hash BLOB NOT NULL, epoch INTEGER NOT NULL, sealed BLOB,
-      PRIMARY KEY (height, idx)) STRICT, WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS heads_record (log_index INTEGER PRIMARY KEY, record TEXT NOT NULL, root TEXT NOT NULL, size INTEGER NOT NULL) STRICT;
-    CREATE TABLE IF NOT EXISTS period (
-      number INTEGER PRIMARY KEY, at TEXT NOT NULL, size INTEGER NOT NULL, record_index INTEGER, checkpoint_size INTEGER) STRICT;
-  `);
-};
+} from "../../core/audit/heads.ts";
+import type { HeadsProof } from "../../core/audit/proof.ts";
+import { base64Of, bytesOfHex, hexOf } from "../../core/bytes.ts";
+import { sha256 } from "../../core/hash.ts";
+import type { ReadNode } from "../../core/ledger/merkle.ts";
+import { isoOf, type Instant } from "../../core/time.ts";
+import { appendLeaves, hasLeaf, logSize, metaValue, setMeta, type NewLeaf, type SignedCheckpoint } from "../transparency-log/tables.ts";
+import { tlogProofAt } from "../transparency-log/object.ts";
 
 /** One line of the outbox on its way into a chain. */
 export interface AuditRow {

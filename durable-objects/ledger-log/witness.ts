@@ -1,20 +1,13 @@
 // c2sp.org/tlog-witness: cosigns another log's checkpoints, each only if it continues the last one cosigned. Whoever sets that
 // log back, or shows different trees to different readers, gets no cosignature for it.
-import { sha256 } from "../core/hash.ts";
-import { parseCheckpoint, verifyCheckpoint, type Checkpoint } from "../core/ledger/checkpoint.ts";
-import { emptyRoot, isConsistent, isSameHash, type TreeHead } from "../core/ledger/merkle.ts";
-import { cosignatureLine, parseNote, type NoteSigner, type VerifierKey } from "../core/ledger/note.ts";
-import { parseAddCheckpoint, sizeMediaType, type AddCheckpoint } from "../core/ledger/witness.ts";
-import { secondMs, type Clock } from "../core/time.ts";
-import { noteCrypto } from "../storage/note-keys.ts";
-import { plain } from "./log-pages.ts";
-
-/** One row a log: the newest checkpoint cosigned for it. Sizes are text: another log may count beyond 2^53. */
-export const createWitnessTables = (sql: SqlStorage): void => {
-  sql.exec(
-    "CREATE TABLE IF NOT EXISTS witnessed (origin TEXT PRIMARY KEY, size TEXT NOT NULL, root BLOB NOT NULL, note TEXT NOT NULL) STRICT",
-  );
-};
+import { sha256 } from "../../core/hash.ts";
+import { parseCheckpoint, verifyCheckpoint, type Checkpoint } from "../../core/ledger/checkpoint.ts";
+import { emptyRoot, isConsistent, isSameHash, type TreeHead } from "../../core/ledger/merkle.ts";
+import { cosignatureLine, parseNote, type NoteSigner, type VerifierKey } from "../../core/ledger/note.ts";
+import { parseAddCheckpoint, sizeMediaType, type AddCheckpoint } from "../../core/ledger/witness.ts";
+import { secondMs, type Clock } from "../../core/time.ts";
+import { noteCrypto } from "../../storage/note-keys.ts";
+import { plain } from "../transparency-log/pages.ts";
 
 const witnessedHead = (sql: SqlStorage, origin: string): TreeHead => {
   const [row] = sql.exec<{ size: string; root: ArrayBuffer }>("SELECT size, root FROM witnessed WHERE origin = ?", origin).toArray();

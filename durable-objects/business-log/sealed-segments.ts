@@ -2,8 +2,8 @@
 // again: the newest events, the places and the endpoints stay where they are. Events go over some at a time, each lot first
 // kept there and then forgotten here, so whoever dies in between sends a lot again that is known already. A segment is an
 // object of the same class, named by its log and its number (`biz_…#1`), that is only ever given lots and read.
-import type { StoredEvent } from "../core/events/event.ts";
-import { eventsBetween, forgetEvents, insertKept } from "./event-tables.ts";
+import type { StoredEvent } from "../../core/events/event.ts";
+import { eventsBetween, forgetEvents, insertKept } from "./tables.ts";
 
 /** What a log asks of its segments. */
 export interface Segment {
@@ -24,13 +24,6 @@ const movedAtOnce = 500;
 const separator = "#";
 export const isSegmentName = (name: string): boolean => name.includes(separator);
 
-const createSegmentTables = (sql: SqlStorage): void => {
-  sql.exec(`
-    CREATE TABLE IF NOT EXISTS segment (
-      number INTEGER PRIMARY KEY, after INTEGER NOT NULL, up_to INTEGER NOT NULL, moved INTEGER NOT NULL) STRICT;
-  `);
-};
-
 export const keepLot = (storage: DurableObjectStorage, events: readonly StoredEvent[]): number =>
   storage.transactionSync(() => insertKept(storage.sql, events));
 
@@ -43,7 +36,6 @@ export class SealedSegments {
 
   /** `limitBytes` is a setting of development and arrives as text. */
   constructor(storage: DurableObjectStorage, segment: (name: string) => Segment, logName: () => string, limitBytes: unknown) {
-    createSegmentTables(storage.sql);
     this.#storage = storage;
     this.#segment = (number) => segment(`${logName()}${separator}${number}`);
     this.#limitBytes = Number(limitBytes ?? usualLimitBytes);

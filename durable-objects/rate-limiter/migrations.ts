@@ -1,0 +1,3 @@
+// The schema of a limiter, step by step.
+
+export const rateLimiterSteps: readonly string[] = ["CREATE TABLE IF NOT EXISTS calls (at INTEGER NOT NULL);"];
