@@ -7,7 +7,8 @@ import type { BusinessId, ClientId } from "../core/ids.ts";
 import type { Database } from "./database.ts";
 import { prepared } from "./prepared.ts";
 import { apiKeys, businesses, clients, domains } from "./schema.ts";
-import { allOf, jsonRows, query } from "./sql.ts";
+import { jsonRows } from "./json-rows.ts";
+import { allOf, query } from "./query.ts";
 
 /** An account as issuing needs it. Two readings with equal revision are equal in everything here. */
 export interface CapturingClient {

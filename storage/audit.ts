@@ -5,7 +5,7 @@ import type { FactType } from "../core/facts.ts";
 import { isoOf, type Instant } from "../core/time.ts";
 import { onPrimary, type Database } from "./database.ts";
 import { auditOutbox } from "./schema.ts";
-import { allOf, listed } from "./sql.ts";
+import { allOf, listed } from "./query.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
 
 export interface UndrainedRow {

@@ -5,7 +5,7 @@ import { comparableMailbox } from "../core/mailbox.ts";
 import type { Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
 import { capturedMail as mails } from "./schema.ts";
-import { query } from "./sql.ts";
+import { query } from "./query.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
 
 const kept = 1_000; // the newest; more is nobody's debugging

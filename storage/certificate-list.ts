@@ -10,7 +10,7 @@ import type { Instant } from "../core/time.ts";
 import { foldedPurpose } from "./certificates.ts";
 import { batch, type Database } from "./database.ts";
 import { certificates, purposes } from "./schema.ts";
-import { query } from "./sql.ts";
+import { query } from "./query.ts";
 import { withdrawalField } from "./withdrawals.ts";
 
 export interface ListFilter {

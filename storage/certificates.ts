@@ -27,7 +27,8 @@ import {
   withdrawals,
 } from "./schema.ts";
 import { prepared, rowPlaces } from "./prepared.ts";
-import { allOf, jsonRow, jsonRows, named, query } from "./sql.ts";
+import { jsonRow, jsonRows } from "./json-rows.ts";
+import { allOf, named, query } from "./query.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
 import { openedWithdrawal, provenWithdrawalField } from "./withdrawals.ts";
 

@@ -6,7 +6,8 @@ import { checkpointStatement, entryHash } from "../core/ledger/statement.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { anchors, attestations, checkpoints, logHighwater } from "./schema.ts";
-import { allOf, excluded, query } from "./sql.ts";
+import { excluded } from "./inserts.ts";
+import { allOf, query } from "./query.ts";
 
 export interface TakenCheckpoint {
   readonly origin: string;

@@ -10,7 +10,7 @@ import { canonicalJson } from "../core/canonical-json.ts";
 import { payloadPlace } from "./audit.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { insertEvent } from "./events.ts";
-import { insertMany } from "./prepared.ts";
+import { insertMany } from "./inserts.ts";
 import { anchors, auditOutbox } from "./schema.ts";
 import type { Vault } from "./vault.ts";
 

@@ -7,7 +7,7 @@ import type { ContactBasis } from "../core/contact/verdict.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import { batch, type Database } from "./database.ts";
 import { certificates, matchMisses, purposes, withdrawals } from "./schema.ts";
-import { allOf, query } from "./sql.ts";
+import { allOf, query } from "./query.ts";
 
 /** Whose contact is asked about: where both are given, a record with either counts. */
 export interface SubjectIndexes {

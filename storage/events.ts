@@ -5,7 +5,7 @@ import type { UnplacedEvent } from "../core/events/event.ts";
 import type { BusinessId } from "../core/ids.ts";
 import { onPrimary, type Database } from "./database.ts";
 import { eventOutbox } from "./schema.ts";
-import { listed } from "./sql.ts";
+import { listed } from "./query.ts";
 
 /** For the batch of the change. */
 export const insertEvent = (db: Database, businessId: BusinessId, { id, ...event }: UnplacedEvent) =>

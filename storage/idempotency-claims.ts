@@ -5,7 +5,8 @@ import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
 import { dropExpiredAnswer, keptMs, responsePlace } from "./idempotency.ts";
 import { idempotency, idempotencyClaims as claims } from "./schema.ts";
-import { allOf, excluded, insertIf, query } from "./sql.ts";
+import { excluded, insertIf } from "./inserts.ts";
+import { allOf, query } from "./query.ts";
 import type { Vault } from "./vault.ts";
 
 // The longest work is a delivery that a person waits for: 5 s to judge its host, 10 s for the receiver. Four times that.

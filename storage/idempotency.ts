@@ -8,7 +8,7 @@ import { batch, type Database } from "./database.ts";
 import { violates } from "./faults.ts";
 import { prepared } from "./prepared.ts";
 import { idempotency } from "./schema.ts";
-import { allOf, query } from "./sql.ts";
+import { allOf, query } from "./query.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
 
 export const keptMs = dayMs;

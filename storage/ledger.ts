@@ -7,7 +7,8 @@ import { parseReceipt, receiptText, type Receipt } from "../core/ledger/receipt.
 import { hourMs, minuteMs, secondMs, type Instant } from "../core/time.ts";
 import type { Database, Statement } from "./database.ts";
 import { anchors, ledgerState as ledgers } from "./schema.ts";
-import { allOf, excluded, insertIf, query } from "./sql.ts";
+import { excluded, insertIf } from "./inserts.ts";
+import { allOf, query } from "./query.ts";
 
 const leaseMs = minuteMs; // longer than a call to the slowest ledger (30 s) and its ten looks at a checkpoint
 const longestWaitMs = 900 * secondMs;

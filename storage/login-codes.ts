@@ -8,7 +8,8 @@ import { realms, type Realm } from "../core/access/session.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { loginCodes, sessions } from "./schema.ts";
-import { allOf, insertIf, query } from "./sql.ts";
+import { insertIf } from "./inserts.ts";
+import { allOf, query } from "./query.ts";
 
 const { lifeMs, tries: mostTries, resendMs } = loginCodeLimits;
 

@@ -6,7 +6,8 @@ import { mailLifeMs, type Mail, type MailLanguage } from "../core/mail/templates
 import { secondMs, type Instant } from "../core/time.ts";
 import type { Database, Statement } from "./database.ts";
 import { mailOutbox } from "./schema.ts";
-import { allOf, insertIf, query } from "./sql.ts";
+import { insertIf } from "./inserts.ts";
+import { allOf, query } from "./query.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
 
 const leaseMs = 60 * secondMs; // more than a transport's 10 s, so that nobody sends what another is still sending

@@ -11,7 +11,7 @@ import { chainOfBusiness } from "./accounts.ts";
 import type { Database, Statement } from "./database.ts";
 import { prepared } from "./prepared.ts";
 import { businesses, certificates, outbox } from "./schema.ts";
-import { allOf, listed, query } from "./sql.ts";
+import { allOf, listed, query } from "./query.ts";
 
 const turnMs = 60 * secondMs; // more than a look (25 s) and the first links after it take
 

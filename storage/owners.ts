@@ -5,7 +5,7 @@ import type { BusinessId } from "../core/ids.ts";
 import type { Database } from "./database.ts";
 import { memberEmailPlace } from "./people-places.ts";
 import { businesses, members } from "./schema.ts";
-import { allOf } from "./sql.ts";
+import { allOf } from "./query.ts";
 import type { Vault } from "./vault.ts";
 
 const mostOwners = 10; // with twenty withdrawals in the batch there is room for so many mails

@@ -5,7 +5,8 @@ import type { Instant } from "../core/time.ts";
 import type { Database, Statement } from "./database.ts";
 import { consumerEmailPlace, memberEmailPlace } from "./people-places.ts";
 import { consumers, loginCodes, members } from "./schema.ts";
-import { allOf, insertIf, query } from "./sql.ts";
+import { insertIf } from "./inserts.ts";
+import { allOf, query } from "./query.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
 
 export interface Person {

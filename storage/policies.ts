@@ -9,7 +9,7 @@ import type { Instant } from "../core/time.ts";
 import type { Database, Statement } from "./database.ts";
 import { isRaised, translated } from "./faults.ts";
 import { certificates, policyCaptures as captures, policySnapshots as snapshots } from "./schema.ts";
-import { allOf, listed, query } from "./sql.ts";
+import { allOf, listed, query } from "./query.ts";
 
 const textKey = (contentHash: string): string => `policy:${contentHash}`;
 

@@ -1,6 +1,6 @@
 // Queries that nearly every request runs: built once for each database, then only given their values. Building the largest takes
 // a tenth of a millisecond, which is a twentieth of what it takes to answer; giving it its values takes a tenth of that.
-import { fillPlaceholders, getColumns, sql, type InferInsertModel, type InferSelectModel, type Placeholder, type Query } from "drizzle-orm";
+import { fillPlaceholders, getColumns, sql, type InferSelectModel, type Placeholder, type Query } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database, Statement } from "./database.ts";
 
@@ -54,21 +54,3 @@ export const prepared =
 /** Names in place of the values of a whole row, to be spread into `values`. */
 export const rowPlaces = <Table extends SQLiteTable>(table: Table): Places<InferSelectModel<Table>> =>
   Object.fromEntries(Object.keys(getColumns(table)).map((key) => [key, sql.placeholder(key)])) as Places<InferSelectModel<Table>>;
-
-/**
- * Any number of rows as one insert and one bound value, since D1 binds at most a hundred to a statement. They are written in their
- * order. The columns that are not named are left to the database.
- */
-export const insertMany = <Table extends SQLiteTable, Key extends keyof InferInsertModel<Table> & string>(
-  table: Table,
-  keys: readonly Key[],
-) => {
-  const cells = keys.map((key) => sql`value ->> ${sql.raw(`'${key}'`)}`);
-  const insert = prepared<{ rows: string }>()((db, { rows }) =>
-    db
-      .insert(table, ...(keys as never))
-      .select(sql`select ${sql.join(cells, sql`, `)} from json_each(${rows})`)
-      .prepare(),
-  );
-  return (db: Database, rows: readonly Pick<InferInsertModel<Table>, Key>[]): Statement => insert(db, { rows: JSON.stringify(rows) });
-};

@@ -1,7 +1,8 @@
-// What the queries know of the databases: every table and column with its type, whether it may be NULL, and what it is when
-// nothing is said. What the database enforces (STRICT, CHECK, indexes, triggers) stands in d1-migrations alone; a test compares
-// the two, column by column, in both directions. A key here is the column's name in camel case.
-import { integer, primaryKey, snakeCase, text } from "drizzle-orm/sqlite-core";
+// Every table of a home, once: columns with type, NULL and default, keys, uniqueness, references and indexes. The migrations make
+// them, with what only SQL says (STRICT, CHECK, triggers); a test compares the two in both directions. A key here is the column's
+// name in camel case.
+import { isNotNull, isNull, sql } from "drizzle-orm";
+import { foreignKey, index, integer, primaryKey, snakeCase, text, unique } from "drizzle-orm/sqlite-core";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import type { BusinessId, CertId, ClientId } from "../core/ids.ts";
 import { recordedChannels } from "../core/withdrawals/withdrawal.ts";
@@ -30,175 +31,252 @@ export const businesses = table("businesses", {
   contactEmail: text(),
   emitCertificateIssued: flag().notNull().default(false),
   retentionYears: integer().notNull().default(5),
-  auditChain: text().notNull(),
+  auditChain: text().notNull().unique(),
   auditShard: integer().notNull().default(0),
   revision: integer().notNull().default(0),
   createdAt: instant().notNull(),
 });
 
-export const domains = table("domains", {
-  id: text().primaryKey(),
-  businessId: businessId().notNull(),
-  domain: text().notNull(),
-  status: text({ enum: ["pending", "verified", "lapsed"] }).notNull(),
-  method: text({ enum: ["dns", "meta", "well_known"] }),
-  verifiedAt: instant(),
-  createdAt: instant().notNull(),
-});
+export const domains = table(
+  "domains",
+  {
+    id: text().primaryKey(),
+    businessId: businessId()
+      .notNull()
+      .references(() => businesses.id),
+    domain: text().notNull(),
+    status: text({ enum: ["pending", "verified", "lapsed"] }).notNull(),
+    method: text({ enum: ["dns", "meta", "well_known"] }),
+    verifiedAt: instant(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [unique().on(t.businessId, t.domain)],
+);
 
-export const clients = table("clients", {
-  id: text().$type<ClientId>().primaryKey(),
-  businessId: businessId().notNull(),
-  environment: environment().notNull(),
-  name: text().notNull(),
-  createdAt: instant().notNull(),
-});
+export const clients = table(
+  "clients",
+  {
+    id: text().$type<ClientId>().primaryKey(),
+    businessId: businessId()
+      .notNull()
+      .references(() => businesses.id),
+    environment: environment().notNull(),
+    name: text().notNull(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [index("clients_business").on(t.businessId)],
+);
 
-export const apiKeys = table("api_keys", {
-  id: text().primaryKey(),
-  businessId: businessId().notNull(),
-  environment: environment().notNull(),
-  keyHash: text().notNull(),
-  name: text().notNull(),
-  last4: text().notNull(),
-  createdAt: instant().notNull(),
-  revokedAt: instant(),
-});
+export const apiKeys = table(
+  "api_keys",
+  {
+    id: text().primaryKey(),
+    businessId: businessId()
+      .notNull()
+      .references(() => businesses.id),
+    environment: environment().notNull(),
+    keyHash: text().notNull().unique(),
+    name: text().notNull(),
+    last4: text().notNull(),
+    createdAt: instant().notNull(),
+    revokedAt: instant(),
+  },
+  (t) => [index("api_keys_business").on(t.businessId)],
+);
 
-export const purposes = table("purposes", {
-  id: integer().primaryKey(),
-  businessId: businessId().notNull(),
-  environment: environment().notNull(),
-  purpose: text().notNull(),
-  purposeFolded: text().notNull(),
-  active: integer().notNull().default(0),
-  revoked: integer().notNull().default(0),
-});
+export const purposes = table(
+  "purposes",
+  {
+    id: integer().primaryKey(),
+    businessId: businessId()
+      .notNull()
+      .references(() => businesses.id),
+    environment: environment().notNull(),
+    purpose: text().notNull(),
+    purposeFolded: text().notNull(),
+    active: integer().notNull().default(0),
+    revoked: integer().notNull().default(0),
+  },
+  (t) => [unique().on(t.businessId, t.environment, t.purpose)],
+);
 
 export const disclosures = table("disclosures", {
   hash: text().primaryKey(),
   text: text().notNull(),
 });
 
-export const certificates = table("certificates", {
-  ord: ord(),
-  id: certId().notNull(),
-  businessId: businessId().notNull(),
-  businessName: text().notNull(),
-  clientId: text().$type<ClientId>().notNull(),
-  environment: environment().notNull(),
-  status: text({ enum: ["active", "revoked"] })
-    .notNull()
-    .default("active"),
-  purposeId: integer().notNull(),
-  disclosureHash: text().notNull(),
-  entities: json<readonly string[]>().notNull(),
-  entitiesAccepted: json<readonly string[]>(),
-  entitiesRejected: json<readonly string[]>(),
-  originDomain: text().notNull(),
-  issuedAt: instant().notNull(),
-  fingerprint: text().notNull(),
-  subjectHash: text().notNull(),
-  subjectMasked: json<Readonly<Record<string, string>>>().notNull(),
-  subjectSealed: text(),
-  subjectErasedAt: instant(),
-  emailIndex: text(),
-  phoneIndex: text(),
-  evidenceSealed: text().notNull(),
-  evidenceHash: text().notNull(),
-  gpc: flag().notNull().default(false),
-  capturedVia: text({ enum: ["browser", "server"] }).notNull(),
-  signature: text().notNull(),
-  signatureKid: text().notNull(),
-  manageTokenHash: text().notNull(),
-  policyCaptureId: text(),
-  viewCount: integer().notNull().default(0),
-  viewRows: integer().notNull().default(0),
-  retentionUntil: instant().notNull(),
-});
+export const certificates = table(
+  "certificates",
+  {
+    ord: ord(),
+    id: certId().notNull().unique(),
+    businessId: businessId()
+      .notNull()
+      .references(() => businesses.id),
+    businessName: text().notNull(),
+    clientId: text()
+      .$type<ClientId>()
+      .notNull()
+      .references(() => clients.id),
+    environment: environment().notNull(),
+    status: text({ enum: ["active", "revoked"] })
+      .notNull()
+      .default("active"),
+    purposeId: integer()
+      .notNull()
+      .references(() => purposes.id),
+    disclosureHash: text()
+      .notNull()
+      .references(() => disclosures.hash),
+    entities: json<readonly string[]>().notNull(),
+    entitiesAccepted: json<readonly string[]>(),
+    entitiesRejected: json<readonly string[]>(),
+    originDomain: text().notNull(),
+    issuedAt: instant().notNull(),
+    fingerprint: text().notNull(),
+    subjectHash: text().notNull(),
+    subjectMasked: json<Readonly<Record<string, string>>>().notNull(),
+    subjectSealed: text(),
+    subjectErasedAt: instant(),
+    emailIndex: text(),
+    phoneIndex: text(),
+    evidenceSealed: text().notNull(),
+    evidenceHash: text().notNull(),
+    gpc: flag().notNull().default(false),
+    capturedVia: text({ enum: ["browser", "server"] }).notNull(),
+    signature: text().notNull(),
+    signatureKid: text().notNull(),
+    manageTokenHash: text().notNull(),
+    policyCaptureId: text(),
+    viewCount: integer().notNull().default(0),
+    viewRows: integer().notNull().default(0),
+    retentionUntil: instant().notNull(),
+  },
+  (t) => [
+    index("certificates_listed").on(t.businessId, t.environment, t.issuedAt),
+    index("certificates_revoked").on(t.businessId, t.environment, t.issuedAt).where(sql`${t.status} = 'revoked'`),
+    index("certificates_purpose").on(t.purposeId, t.issuedAt),
+    index("certificates_email").on(t.emailIndex, t.businessId, t.environment, t.issuedAt).where(isNotNull(t.emailIndex)),
+    index("certificates_phone").on(t.phoneIndex, t.businessId, t.environment, t.issuedAt).where(isNotNull(t.phoneIndex)),
+  ],
+);
 
-export const certificateViews = table("certificate_views", {
-  ord: ord(),
-  certId: certId().notNull(),
-  at: instant().notNull(),
-  viewerSealed: text().notNull(),
-  viewerIndex: text().notNull(),
-  bot: flag().notNull(),
-});
+export const certificateViews = table(
+  "certificate_views",
+  {
+    ord: ord(),
+    certId: certId()
+      .notNull()
+      .references(() => certificates.id),
+    at: instant().notNull(),
+    viewerSealed: text().notNull(),
+    viewerIndex: text().notNull(),
+    bot: flag().notNull(),
+  },
+  (t) => [index("certificate_views_cert").on(t.certId, t.ord), index("certificate_views_viewer").on(t.certId, t.viewerIndex, t.at)],
+);
 
-export const idempotency = table("idempotency", {
-  keyHash: text().primaryKey(),
-  bodyHash: text().notNull(),
-  status: integer().notNull(),
-  responseSealed: text().notNull(),
-  expiresAt: instant().notNull(),
-});
+export const idempotency = table(
+  "idempotency",
+  {
+    keyHash: text().primaryKey(),
+    bodyHash: text().notNull(),
+    status: integer().notNull(),
+    responseSealed: text().notNull(),
+    expiresAt: instant().notNull(),
+  },
+  (t) => [index("idempotency_expiry").on(t.expiresAt)],
+);
 
-export const auditOutbox = table("audit_outbox", {
-  ord: ord(),
-  id: text().notNull(),
-  shard: integer().notNull(),
-  chain: text().notNull(),
-  type: text().notNull(),
-  entityType: text().notNull(),
-  entityId: text().notNull(),
-  at: instant().notNull(),
-  payloadHash: text().notNull(),
-  payloadSealed: text(),
-  drainedAt: instant(),
-});
+export const auditOutbox = table(
+  "audit_outbox",
+  {
+    ord: ord(),
+    id: text().notNull().unique(),
+    shard: integer().notNull(),
+    chain: text().notNull(),
+    type: text().notNull(),
+    entityType: text().notNull(),
+    entityId: text().notNull(),
+    at: instant().notNull(),
+    payloadHash: text().notNull(),
+    payloadSealed: text(),
+    drainedAt: instant(),
+  },
+  (t) => [index("audit_outbox_undrained").on(t.shard, t.ord).where(isNull(t.drainedAt)), index("audit_outbox_entity").on(t.entityId)],
+);
 
-export const anchors = table("anchors", {
-  ord: ord(),
-  id: text().notNull(),
-  ledgerId: text().notNull(),
-  kind: text({ enum: ["event", "checkpoint"] }).notNull(),
-  entityId: text().notNull(),
-  event: text().notNull(),
-  statement: text().notNull(),
-  entryHash: text().notNull(),
-  status: text({ enum: ["pending", "prepared", "anchored", "parked"] })
-    .notNull()
-    .default("pending"),
-  attempts: integer().notNull().default(0),
-  nextAt: instant().notNull(),
-  leaseUntil: instant().notNull().default(0),
-  lease: text(),
-  prepared: text(),
-  txRef: text(),
-  receipt: text(),
-  anchoredAt: instant(),
-  lastError: text(),
-  createdAt: instant().notNull(),
-});
+export const anchors = table(
+  "anchors",
+  {
+    ord: ord(),
+    id: text().notNull().unique(),
+    ledgerId: text().notNull(),
+    kind: text({ enum: ["event", "checkpoint"] }).notNull(),
+    entityId: text().notNull(),
+    event: text().notNull(),
+    statement: text().notNull(),
+    entryHash: text().notNull(),
+    status: text({ enum: ["pending", "prepared", "anchored", "parked"] })
+      .notNull()
+      .default("pending"),
+    attempts: integer().notNull().default(0),
+    nextAt: instant().notNull(),
+    leaseUntil: instant().notNull().default(0),
+    lease: text(),
+    prepared: text(),
+    txRef: text(),
+    receipt: text(),
+    anchoredAt: instant(),
+    lastError: text(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [
+    unique().on(t.ledgerId, t.entryHash),
+    index("anchors_due").on(t.ledgerId, t.nextAt, t.ord).where(sql`${t.status} in ('pending', 'prepared')`),
+    index("anchors_entity").on(t.entityId, t.event),
+  ],
+);
 
-export const outbox = table("outbox", {
-  ord: ord(),
-  kind: text({ enum: ["policy"] }).notNull(),
-  entityId: text().notNull(),
-  topic: text().notNull(),
-  payload: text().notNull(),
-  attempts: integer().notNull().default(0),
-  nextAt: instant().notNull(),
-  createdAt: instant().notNull(),
-});
+export const outbox = table(
+  "outbox",
+  {
+    ord: ord(),
+    kind: text({ enum: ["policy"] }).notNull(),
+    entityId: text().notNull(),
+    topic: text().notNull(),
+    payload: text().notNull(),
+    attempts: integer().notNull().default(0),
+    nextAt: instant().notNull(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [unique().on(t.kind, t.entityId), index("outbox_due").on(t.kind, t.nextAt, t.ord), index("outbox_topic").on(t.kind, t.topic)],
+);
 
-export const policySnapshots = table("policy_snapshots", {
-  id: text().primaryKey(),
-  domain: text().notNull(),
-  kind: text({ enum: ["privacy", "terms"] }).notNull(),
-  sourceUrl: text().notNull(),
-  contentHash: text().notNull(),
-  capturedAt: instant().notNull(),
-});
+export const policySnapshots = table(
+  "policy_snapshots",
+  {
+    id: text().primaryKey(),
+    domain: text().notNull(),
+    kind: text({ enum: ["privacy", "terms"] }).notNull(),
+    sourceUrl: text().notNull(),
+    contentHash: text().notNull(),
+    capturedAt: instant().notNull(),
+  },
+  (t) => [unique().on(t.domain, t.kind, t.contentHash)],
+);
 
-export const policyCaptures = table("policy_captures", {
-  id: text().primaryKey(),
-  domain: text().notNull(),
-  capturedAt: instant().notNull(),
-  privacyId: text(),
-  termsId: text(),
-});
+export const policyCaptures = table(
+  "policy_captures",
+  {
+    id: text().primaryKey(),
+    domain: text().notNull(),
+    capturedAt: instant().notNull(),
+    privacyId: text().references(() => policySnapshots.id),
+    termsId: text().references(() => policySnapshots.id),
+  },
+  (t) => [index("policy_captures_domain").on(t.domain, t.capturedAt)],
+);
 
 export const ledgerState = table("ledger_state", {
   ledgerId: text().primaryKey(),
@@ -248,149 +326,217 @@ export const attestations = table(
     data: json<Attestation>(),
     time: text(),
   },
-  (t) => [primaryKey({ columns: [t.origin, t.window, t.kind, t.attestor] })],
+  (t) => [
+    primaryKey({ columns: [t.origin, t.window, t.kind, t.attestor] }),
+    foreignKey({ columns: [t.origin, t.window], foreignColumns: [checkpoints.origin, checkpoints.window] }),
+    index("attestations_due").on(t.nextAt).where(sql`${t.status} = 'pending'`),
+  ],
 );
 
-export const eventOutbox = table("event_outbox", {
-  ord: ord(),
-  eventId: text().notNull(),
-  businessId: businessId().notNull(),
-  type: text().notNull(),
-  shareId: text(),
-  certId: text(),
-  dataSealed: text(),
-  createdAt: instant().notNull(),
-});
+export const eventOutbox = table(
+  "event_outbox",
+  {
+    ord: ord(),
+    eventId: text().notNull().unique(),
+    businessId: businessId()
+      .notNull()
+      .references(() => businesses.id),
+    type: text().notNull(),
+    shareId: text(),
+    certId: text(),
+    dataSealed: text(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [index("event_outbox_business").on(t.businessId, t.ord)],
+);
 
-export const members = table("members", {
-  id: text().primaryKey(),
-  businessId: businessId().notNull(),
-  emailSealed: text().notNull(),
-  emailIndex: text().notNull(),
-  role: text({ enum: ["owner", "member"] }).notNull(),
-  createdAt: instant().notNull(),
-});
+export const members = table(
+  "members",
+  {
+    id: text().primaryKey(),
+    businessId: businessId()
+      .notNull()
+      .references(() => businesses.id),
+    emailSealed: text().notNull(),
+    emailIndex: text().notNull().unique(),
+    role: text({ enum: ["owner", "member"] }).notNull(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [index("members_business").on(t.businessId)],
+);
 
 export const consumers = table("consumers", {
   id: text().primaryKey(),
   emailSealed: text().notNull(),
-  emailIndex: text().notNull(),
+  emailIndex: text().notNull().unique(),
   nameSealed: text(),
-  auditChain: text().notNull(),
+  auditChain: text().notNull().unique(),
   auditShard: integer().notNull().default(0),
   createdAt: instant().notNull(),
 });
 
 const realm = () => text({ enum: ["consumer", "business"] });
 
-export const loginCodes = table("login_codes", {
-  id: text().primaryKey(),
-  realm: realm().notNull(),
-  emailIndex: text().notNull(),
-  codeHash: text().notNull(),
-  tries: integer().notNull().default(0),
-  createdAt: instant().notNull(),
-  expiresAt: instant().notNull(),
-  sessionHash: text(),
-});
+export const loginCodes = table(
+  "login_codes",
+  {
+    id: text().primaryKey(),
+    realm: realm().notNull(),
+    emailIndex: text().notNull(),
+    codeHash: text().notNull(),
+    tries: integer().notNull().default(0),
+    createdAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+    sessionHash: text(),
+  },
+  (t) => [index("login_codes_address").on(t.realm, t.emailIndex, t.createdAt), index("login_codes_created").on(t.createdAt)],
+);
 
-export const sessions = table("sessions", {
-  tokenHash: text().primaryKey(),
-  realm: realm().notNull(),
-  userId: text().notNull(),
-  createdAt: instant().notNull(),
-  expiresAt: instant().notNull(),
-});
+export const sessions = table(
+  "sessions",
+  {
+    tokenHash: text().primaryKey(),
+    realm: realm().notNull(),
+    userId: text().notNull(),
+    createdAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+  },
+  (t) => [index("sessions_user").on(t.userId), index("sessions_expiry").on(t.expiresAt)],
+);
 
-export const mailOutbox = table("mail_outbox", {
-  ord: ord(),
-  id: text().notNull(),
-  template: text().notNull(),
-  messageSealed: text().notNull(),
-  attempts: integer().notNull().default(0),
-  nextAt: instant().notNull(),
-  giveUpAt: instant().notNull(),
-  createdAt: instant().notNull(),
-});
+export const mailOutbox = table(
+  "mail_outbox",
+  {
+    ord: ord(),
+    id: text().notNull().unique(),
+    template: text().notNull(),
+    messageSealed: text().notNull(),
+    attempts: integer().notNull().default(0),
+    nextAt: instant().notNull(),
+    giveUpAt: instant().notNull(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [index("mail_outbox_due").on(t.nextAt, t.ord)],
+);
 
-export const capturedMail = table("captured_mail", {
-  ord: ord(),
-  id: text().notNull(),
-  recipientIndex: text().notNull(),
-  messageSealed: text().notNull(),
-  sentAt: instant().notNull(),
-});
+export const capturedMail = table(
+  "captured_mail",
+  {
+    ord: ord(),
+    id: text().notNull().unique(),
+    recipientIndex: text().notNull(),
+    messageSealed: text().notNull(),
+    sentAt: instant().notNull(),
+  },
+  (t) => [index("captured_mail_recipient").on(t.recipientIndex, t.ord)],
+);
 
-export const withdrawalCodes = table("withdrawal_codes", {
-  id: text().primaryKey(),
-  certId: certId().notNull(),
-  addressIndex: text().notNull(),
-  codeHash: text().notNull(),
-  contextHash: text().notNull(),
-  ownTries: integer().notNull().default(0),
-  otherTries: integer().notNull().default(0),
-  createdAt: instant().notNull(),
-  expiresAt: instant().notNull(),
-});
+export const withdrawalCodes = table(
+  "withdrawal_codes",
+  {
+    id: text().primaryKey(),
+    certId: certId()
+      .notNull()
+      .references(() => certificates.id),
+    addressIndex: text().notNull(),
+    codeHash: text().notNull(),
+    contextHash: text().notNull(),
+    ownTries: integer().notNull().default(0),
+    otherTries: integer().notNull().default(0),
+    createdAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+  },
+  (t) => [
+    index("withdrawal_codes_asked").on(t.certId, t.addressIndex, t.createdAt),
+    index("withdrawal_codes_address").on(t.addressIndex, t.createdAt),
+    index("withdrawal_codes_age").on(t.createdAt),
+  ],
+);
 
 export const withdrawalFailures = table(
   "withdrawal_failures",
   {
-    certId: certId().notNull(),
+    certId: certId()
+      .notNull()
+      .references(() => certificates.id),
     addressIndex: text().notNull(),
     failures: integer().notNull(),
     updatedAt: instant().notNull(),
   },
-  (t) => [primaryKey({ columns: [t.certId, t.addressIndex] })],
+  (t) => [primaryKey({ columns: [t.certId, t.addressIndex] }), index("withdrawal_failures_age").on(t.updatedAt)],
 );
 
-export const withdrawals = table("withdrawals", {
-  certId: certId().primaryKey(),
-  businessId: businessId().notNull(),
-  environment: environment().notNull(),
-  withdrawnAt: instant().notNull(),
-  ceaseBy: instant().notNull(),
-  method: text({ enum: ["email_code", "manage_link", "business_recorded"] }).notNull(),
-  scope: text({ enum: ["certificate", "business"] }).notNull(),
-  channel: text({ enum: recordedChannels }),
-  receivedAt: instant(),
-  noteSealed: text(),
-  receipt: text().notNull(),
-  signature: text().notNull(),
-  signatureKid: text().notNull(),
-});
+export const withdrawals = table(
+  "withdrawals",
+  {
+    certId: certId()
+      .primaryKey()
+      .references(() => certificates.id),
+    businessId: businessId()
+      .notNull()
+      .references(() => businesses.id),
+    environment: environment().notNull(),
+    withdrawnAt: instant().notNull(),
+    ceaseBy: instant().notNull(),
+    method: text({ enum: ["email_code", "manage_link", "business_recorded"] }).notNull(),
+    scope: text({ enum: ["certificate", "business"] }).notNull(),
+    channel: text({ enum: recordedChannels }),
+    receivedAt: instant(),
+    noteSealed: text(),
+    receipt: text().notNull(),
+    signature: text().notNull(),
+    signatureKid: text().notNull(),
+  },
+  (t) => [index("withdrawals_deadline").on(t.businessId, t.environment, t.ceaseBy)],
+);
 
 export const ceaseAcknowledgements = table("cease_acknowledgements", {
-  certId: certId().primaryKey(),
+  certId: certId()
+    .primaryKey()
+    .references(() => withdrawals.certId),
   acknowledgedAt: instant().notNull(),
   detailsSealed: text().notNull(),
 });
 
-export const withdrawalWork = table("withdrawal_work", {
-  certId: certId().primaryKey(),
-  businessId: businessId().notNull(),
-  environment: environment().notNull(),
-  addressIndex: text().notNull(),
-  withdrawnAt: instant().notNull(),
-  method: text({ enum: ["email_code", "manage_link"] }).notNull(),
-  nextAt: instant().notNull(),
-});
+export const withdrawalWork = table(
+  "withdrawal_work",
+  {
+    certId: certId()
+      .primaryKey()
+      .references(() => withdrawals.certId),
+    businessId: businessId()
+      .notNull()
+      .references(() => businesses.id),
+    environment: environment().notNull(),
+    addressIndex: text().notNull(),
+    withdrawnAt: instant().notNull(),
+    method: text({ enum: ["email_code", "manage_link"] }).notNull(),
+    nextAt: instant().notNull(),
+  },
+  (t) => [index("withdrawal_work_due").on(t.nextAt)],
+);
 
 export const matchMisses = table(
   "match_misses",
   {
-    certId: certId().notNull(),
+    certId: certId()
+      .notNull()
+      .references(() => certificates.id),
     day: integer().notNull(),
     misses: integer().notNull().default(0),
   },
-  (t) => [primaryKey({ columns: [t.certId, t.day] })],
+  (t) => [primaryKey({ columns: [t.certId, t.day] }), index("match_misses_age").on(t.day)],
 );
 
-export const idempotencyClaims = table("idempotency_claims", {
-  keyHash: text().primaryKey(),
-  bodyHash: text().notNull(),
-  holder: text().notNull(),
-  leasedUntil: instant().notNull(),
-  draftSealed: text(),
-  expiresAt: instant().notNull(),
-});
+export const idempotencyClaims = table(
+  "idempotency_claims",
+  {
+    keyHash: text().primaryKey(),
+    bodyHash: text().notNull(),
+    holder: text().notNull(),
+    leasedUntil: instant().notNull(),
+    draftSealed: text(),
+    expiresAt: instant().notNull(),
+  },
+  (t) => [index("idempotency_claims_expiry").on(t.expiresAt)],
+);

@@ -5,7 +5,8 @@ import { sessionLifeMs, type Realm, type Session } from "../core/access/session.
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { businesses, consumers, loginCodes, members, sessions } from "./schema.ts";
-import { allOf, insertIf, query } from "./sql.ts";
+import { insertIf } from "./inserts.ts";
+import { allOf, query } from "./query.ts";
 
 /** Written only where the code was spent on this session and somebody has the address. */
 export const insertSession = (

@@ -7,7 +7,8 @@ import { secondMs, type Instant } from "../core/time.ts";
 import type { Database, Statement } from "./database.ts";
 import { prepared } from "./prepared.ts";
 import { certificates, certificateViews } from "./schema.ts";
-import { allOf, insertIf, query } from "./sql.ts";
+import { insertIf } from "./inserts.ts";
+import { allOf, query } from "./query.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
 
 const sameViewerMs = 10 * secondMs; // a reload is not another reader; a page fetched ahead and then read is two

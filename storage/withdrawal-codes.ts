@@ -7,7 +7,8 @@ import type { CertId } from "../core/ids.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { certificates, withdrawalCodes, withdrawalFailures } from "./schema.ts";
-import { allOf, excluded, query } from "./sql.ts";
+import { excluded } from "./inserts.ts";
+import { allOf, query } from "./query.ts";
 
 /** Who asks about which certificate. */
 export interface Asker {

@@ -5,7 +5,7 @@ import type { CertId } from "../core/ids.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { withdrawalWork } from "./schema.ts";
-import { query } from "./sql.ts";
+import { query } from "./query.ts";
 import type { SameAddress } from "./withdrawals.ts";
 
 const turnMs = minuteMs; // more than a batch takes

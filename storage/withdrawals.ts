@@ -13,7 +13,8 @@ import { chainOfBusiness, verifiedDomains } from "./accounts.ts";
 import type { Database, Statement } from "./database.ts";
 import { isRaised, violates } from "./faults.ts";
 import { businesses, ceaseAcknowledgements, certificates, withdrawals } from "./schema.ts";
-import { allOf, jsonRow, query } from "./sql.ts";
+import { jsonRow } from "./json-rows.ts";
+import { allOf, query } from "./query.ts";
 import type { SealedPlace, Vault } from "./vault.ts";
 
 const notePlace = (certId: string, businessId: string): SealedPlace => ({

@@ -1,5 +1,7 @@
 // docs/storage.md and the real schema say the same, in both directions; and the migrations are what they are meant to be.
-import { getTableConfig } from "drizzle-orm/sqlite-core";
+import type { DatabaseSync } from "node:sqlite";
+import { getTableName } from "drizzle-orm";
+import { getTableConfig, SQLiteDialect, type SQLiteColumn, type SQLiteTable } from "drizzle-orm/sqlite-core";
 import { describe, expect, test } from "vitest";
 import * as schema from "../../storage/schema.ts";
 import { read } from "./repository.ts";
@@ -51,46 +53,108 @@ describe("the migrations", () => {
   });
 });
 
+/** What makes a table, as both sides can say it. Names are given where the migrations give one: to indexes. */
+interface Shape {
+  readonly columns: readonly unknown[];
+  readonly primaryKey: readonly string[];
+  readonly unique: readonly string[];
+  readonly references: readonly string[];
+  readonly indexes: readonly string[];
+}
+
+const list = (names: readonly unknown[]): string => `(${names.join(", ")})`;
+
+/** A condition without quotes, outer brackets and the name of its table, which an index does not need. */
+const plain = (condition: string, table: string): string =>
+  condition
+    .replaceAll('"', "")
+    .replaceAll(`${table}.`, "")
+    .replace(/^\((.*)\)$/, "$1")
+    .toLowerCase();
+
+const dialect = new SQLiteDialect();
+
+const statedShape = (table: SQLiteTable): Shape => {
+  const { name, columns, primaryKeys, uniqueConstraints, foreignKeys, indexes } = getTableConfig(table);
+  const namesOf = (some: readonly unknown[]): string => list(some.map((column) => (column as SQLiteColumn).name));
+  const inline = columns.filter(({ primary }) => primary);
+  return {
+    columns: columns.map((column) => ({
+      name: column.name,
+      type: column.getSQLType(),
+      required: column.notNull,
+      preset: column.default === undefined ? null : literalOf(column.default),
+      allowed: column.enumValues ?? null,
+    })),
+    primaryKey: (primaryKeys[0]?.columns ?? inline).map((column) => column.name),
+    unique: [
+      ...columns.filter(({ isUnique }) => isUnique).map((column) => namesOf([column])),
+      ...uniqueConstraints.map(({ columns: of }) => namesOf(of)),
+    ].sort(),
+    references: foreignKeys
+      .map((key) => {
+        const { columns: from, foreignColumns: to, foreignTable } = key.reference();
+        return `${namesOf(from)} to ${getTableName(foreignTable)} ${namesOf(to)}`;
+      })
+      .sort(),
+    indexes: indexes
+      .map(({ config }) => {
+        const where = config.where === undefined ? "" : ` where ${plain(dialect.sqlToQuery(config.where.inlineParams()).sql, name)}`;
+        return `${config.unique ? "unique " : ""}${config.name} ${namesOf(config.columns)}${where}`;
+      })
+      .sort(),
+  };
+};
+
+const madeShape = (database: DatabaseSync, table: string): Shape => {
+  const rows = (sql: string, of = table) => database.prepare(sql).all(of);
+  const sqlOf = (name: unknown): string =>
+    String(database.prepare("SELECT sql FROM sqlite_schema WHERE name = ?").get(String(name))?.sql ?? "");
+  const columns = rows('SELECT name, type, "notnull" AS required, dflt_value AS preset, pk FROM pragma_table_info(?)');
+  const kept = rows('SELECT name, "unique" AS isUnique, origin FROM pragma_index_list(?)').map(({ name, isUnique, origin }) => {
+    const where = /\bWHERE (.+)$/.exec(sqlOf(name))?.[1];
+    const on = list(rows("SELECT name FROM pragma_index_info(?) ORDER BY seqno", String(name)).map((column) => column.name));
+    const condition = where === undefined ? "" : ` where ${plain(where, table)}`;
+    return { origin, on, text: `${isUnique === 1 ? "unique " : ""}${name} ${on}${condition}` };
+  });
+  const references = rows('SELECT id, "table" AS target, "from" AS own, "to" AS key FROM pragma_foreign_key_list(?) ORDER BY id, seq');
+  return {
+    columns: columns.map((column) => ({
+      name: column.name,
+      type: String(column.type).toLowerCase(),
+      required: column.required === 1 || column.pk !== 0,
+      preset: column.preset,
+      allowed: allowedIn(sqlOf(table), String(column.name)),
+    })),
+    primaryKey: columns
+      .filter(({ pk }) => pk !== 0)
+      .sort((a, b) => Number(a.pk) - Number(b.pk))
+      .map((column) => String(column.name)),
+    unique: kept
+      .filter(({ origin }) => origin === "u")
+      .map(({ on }) => on)
+      .sort(),
+    references: [...Map.groupBy(references, ({ id }) => id).values()]
+      .map((of) => `${list(of.map(({ own }) => own))} to ${of[0]?.target} ${list(of.map(({ key }) => key))}`)
+      .sort(),
+    indexes: kept
+      .filter(({ origin }) => origin === "c")
+      .map(({ text }) => text)
+      .sort(),
+  };
+};
+
 describe("storage/schema.ts", () => {
   const database = migrated();
-  const stated = Object.values(schema).map(getTableConfig);
-  const objects = database
-    .prepare("SELECT name, type, sql FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%'")
-    .all();
-  const madeBy = new Map(objects.map(({ name, sql }) => [String(name), String(sql)]));
-  const views = objects.filter(({ type }) => type === "view").map(({ name }) => name);
+  const stated = Object.values(schema).map((table) => [getTableName(table), table] as const);
 
-  test("states every table and view that the migrations make, and no other", () => {
-    expect(stated.map(({ name }) => name).sort()).toEqual([...madeBy.keys()].sort());
+  test("states every table that the migrations make, and no other", () => {
+    expect(stated.map(([name]) => name).sort()).toEqual(databaseTables().map(({ name }) => name));
+    expect(database.prepare("SELECT name FROM sqlite_schema WHERE type = 'view'").all()).toEqual([]);
   });
 
-  test.each(stated.map((table) => [table.name, table] as const))("states the columns of %s as they are, in their order", (name, table) => {
-    const made = database.prepare('SELECT name, type, "notnull" AS required, dflt_value AS preset, pk FROM pragma_table_info(?)').all(name);
-    const sql = madeBy.get(name) ?? "";
-    const keys = table.primaryKeys.flatMap(({ columns }) => columns.map((column) => column.name));
-    expect(
-      table.columns.map((column) => ({
-        name: column.name,
-        ...(!views.includes(name) && {
-          type: column.getSQLType(),
-          required: column.notNull,
-          preset: column.default === undefined ? null : literalOf(column.default),
-          isKey: column.primary || keys.includes(column.name),
-          allowed: column.enumValues ?? null,
-        }),
-      })),
-    ).toEqual(
-      made.map((column) => ({
-        name: column.name,
-        ...(!views.includes(name) && {
-          type: String(column.type).toLowerCase(),
-          required: column.required === 1 || column.pk !== 0,
-          preset: column.preset,
-          isKey: column.pk !== 0,
-          allowed: allowedIn(sql, String(column.name)),
-        }),
-      })),
-    );
+  test.each(stated)("states columns, keys, uniqueness, references and indexes of %s as they are", (name, table) => {
+    expect(statedShape(table)).toEqual(madeShape(database, name));
   });
 });
 

@@ -5,7 +5,9 @@ import { describe, expect, test } from "vitest";
 import { batch, databaseOf } from "../../storage/database.ts";
 import { prepared } from "../../storage/prepared.ts";
 import { businesses, clients, disclosures, mailOutbox } from "../../storage/schema.ts";
-import { insertIf, jsonRow, listed, named, query } from "../../storage/sql.ts";
+import { insertIf } from "../../storage/inserts.ts";
+import { jsonRow } from "../../storage/json-rows.ts";
+import { listed, named, query } from "../../storage/query.ts";
 import { kindOfError } from "../../workers/log.ts";
 import { world } from "../support/world.ts";
 

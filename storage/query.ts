@@ -1,0 +1,21 @@
+// Conditions, lists and sub-selects, as every query of the storage layer writes them.
+import { and, getColumnTable, getTableName, sql, type Column, type SQL } from "drizzle-orm";
+import { QueryBuilder } from "drizzle-orm/sqlite-core";
+
+/** For sub-selects: a query that is part of another and belongs to no database. */
+export const query = new QueryBuilder();
+
+/** Every one of them. Unlike `and`, which takes undefined for nothing and then means all rows, it asks for conditions. */
+export const allOf = (...conditions: readonly [SQL, SQL, ...SQL[]]): SQL => and(...conditions) as SQL;
+
+/** The values of a list as one bound value, for `inArray`: D1 binds at most a hundred to a statement. */
+export const listed = (values: readonly (string | number)[]): SQL => sql`(select value from json_each(${JSON.stringify(values)}))`;
+
+/**
+ * Columns under names that say their table too, for a join that is read in a batch: there a row comes back by the names of its
+ * columns, and two that are called the same would be one.
+ */
+export const named = <F extends Readonly<Record<string, Column>>>(fields: F): F =>
+  Object.fromEntries(
+    Object.entries(fields).map(([key, column]) => [key, column.as(`${getTableName(getColumnTable(column))}_${column.name}`)]),
+  ) as unknown as F;
