@@ -34,6 +34,7 @@ export default defineConfig({
                 AUDIT_KEY: auditKeys.join(" "),
                 AUDIT_VKEY: (await Promise.all(auditKeys.map(vkeyOfSecret))).join(" "),
                 DEV_RATE_SCALE: "1000",
+                DEV_GATHER_MS: "5",
                 // How long the storms are: short here, in full by `npm run torture`.
                 SOAK_ALARMS: process.env.SOAK_ALARMS ?? "100",
                 ANCHORS_A_SECOND: process.env.ANCHORS_A_SECOND ?? "0.2",

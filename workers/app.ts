@@ -21,7 +21,8 @@ import type { Config } from "./env.ts";
 import { mountWebhooks } from "./api/webhooks.ts";
 import { mountPages } from "./pages/mount.ts";
 import { noSuchPage } from "./pages/notices.tsx";
-import type { Platform } from "./services.ts";
+import { openSchedulers } from "./background/schedulers.ts";
+import type { AfterAnswer, Platform } from "./services.ts";
 
 const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" | "mcpUrl" | "appUrl"; readonly paths: RegExp }[] = [
   { setting: "baseUrl", paths: /^\/(?:v1\/|ledger\/|audit\/|health$|docs(?:\/|$)|\.well-known\/|a\/)/ },
@@ -73,6 +74,7 @@ const callerAddress = (c: Context): string => c.req.header("cf-connecting-ip") ?
 
 export const buildApp = (platform: Platform): Hono<Api> => {
   const app = new Hono<Api>({ router: new AreaRouter() });
+  const scheduleBehind = openSchedulers(platform);
   const servesEverything = platform.config.environment === "development";
   app.use(async (c, next) => {
     const execution = c.executionCtx;
@@ -80,7 +82,8 @@ export const buildApp = (platform: Platform): Hono<Api> => {
     c.set("requestId", requestId);
     c.set("headers", { ...securityHeaders, "X-Request-Id": requestId });
     c.set("ip", callerAddress(c));
-    c.set("services", { ...platform, platform, afterAnswer: (work) => execution.waitUntil(work()) });
+    const afterAnswer: AfterAnswer = (work) => execution.waitUntil(work());
+    c.set("services", { ...platform, platform, afterAnswer, ...scheduleBehind(afterAnswer) });
     await next();
   });
   app.use(framed);

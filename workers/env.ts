@@ -45,6 +45,8 @@ export interface Config extends ProofSettings {
   readonly mail: MailSettings;
   /** Added to every clock read; development only. */
   readonly clockOffsetMs: number;
+  /** How long changes are gathered before the audit log and the ledger are notified of them. */
+  readonly gatherMs: number;
   /** `host:port` of local or plain-http hosts that may be fetched; development only. */
   readonly devFetchAllow: readonly string[];
   /** False once DEV_RATE_SCALE changed the limits: the platform's shield cannot be scaled with them. */
@@ -69,6 +71,9 @@ export class ConfigFault extends Error {
 }
 
 const keyBytes = 32;
+// Much of what anchoring costs is per batch (a signature, a checkpoint, tiles, leases), so under load a batch should be large. A
+// ledger's time is in minutes anyway.
+const defaultGatherMs = 2_000;
 const addresses = ["BASE_URL", "VERIFY_URL", "CDN_URL", "MCP_URL", "APP_URL"] as const;
 
 const secretBytes = (text: string | undefined): Bytes | null => {
@@ -173,6 +178,8 @@ export const readConfig = (env: Env): Config => {
   if (!(scale > 0)) faults.push("DEV_RATE_SCALE");
   const clockOffsetMs = Number(setting("DEV_CLOCK_OFFSET_MS") ?? "0");
   if (!Number.isSafeInteger(clockOffsetMs)) faults.push("DEV_CLOCK_OFFSET_MS");
+  const gatherMs = Number(setting("DEV_GATHER_MS") ?? defaultGatherMs);
+  if (!Number.isSafeInteger(gatherMs) || gatherMs < 0) faults.push("DEV_GATHER_MS");
   const { limits, faults: limitFaults } = readLimits(setting, scale);
   faults.push(...limitFaults);
 
@@ -193,6 +200,7 @@ export const readConfig = (env: Env): Config => {
     limits,
     mail,
     clockOffsetMs,
+    gatherMs,
     devFetchAllow: (setting("DEV_FETCH_ALLOW") ?? "").split(",").flatMap((entry) => entry.trim() || []),
     shielded: scale === 1,
   });

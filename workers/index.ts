@@ -6,8 +6,8 @@ import { refusals } from "../core/refusals.ts";
 import { statuses } from "./api/statuses.ts";
 import { buildApp, securityHeaders } from "./app.ts";
 import { ConfigFault, type Env } from "./env.ts";
-import { scheduled } from "./jobs/scheduled.ts";
-import { submitAnchors } from "./operations/ledger.ts";
+import { scheduled } from "./background/schedule.ts";
+import { submitAnchors } from "./background/anchoring.ts";
 import { consoleLog } from "./log.ts";
 import { platformOf, type Platform } from "./services.ts";
 

@@ -7,7 +7,7 @@ import type { RandomBytes } from "../core/ids.ts";
 import { pathOfLog } from "../core/ledger/checkpoint.ts";
 import type { Clock } from "../core/time.ts";
 import { databaseOf, type Database } from "../storage/database.ts";
-import { captureMail, capturedMail, type CapturedMail } from "../storage/captured-mail.ts";
+import { captureMail, type CapturedMail } from "../storage/captured-mail.ts";
 import { homesOf, type Homes } from "../storage/homes.ts";
 import { RememberedClients } from "../storage/remembered-clients.ts";
 import { openSigner, type Signer } from "../storage/signer.ts";
@@ -24,6 +24,8 @@ import { openHostCheck } from "./adapters/public-hosts.ts";
 import { siteOf } from "./adapters/site.ts";
 import { openWebhookSender, type PostWebhook } from "./adapters/webhook-sender.ts";
 import { openWebhookUrlCheck, type MayBeWebhook } from "./adapters/webhook-url.ts";
+import { readCapturedMail } from "./background/mail-relay.ts";
+import type { Schedules } from "./background/schedulers.ts";
 import { readConfig, type Config, type Env } from "./env.ts";
 import type { LimitName } from "./limits.ts";
 import { consoleLog, type Log } from "./log.ts";
@@ -54,7 +56,7 @@ export interface Platform extends ProofServices {
   /** The embedded ledger's HTTP interface. */
   readonly ledgerLog: (request: Request) => Promise<Response>;
   /** Asks for the anchors to be worked on, somewhere else and soon. */
-  readonly kickAnchors: () => Promise<void>;
+  readonly notifyAnchoring: () => Promise<void>;
   /** How mail leaves; operations put it into the outbox and never call this before an answer. */
   readonly mailer: Mailer;
   /** Development's mailbox, newest first; empty everywhere else. */
@@ -68,12 +70,14 @@ export interface Platform extends ProofServices {
   readonly takeExactly: (name: LimitName, key: string) => Promise<WindowState>;
 }
 
+/** Runs after the answer; an accelerator only, since the process may die first. What must happen is in an outbox. */
+export type AfterAnswer = (work: () => Promise<void>) => void;
+
 /** Per request. */
-export interface Services extends Platform {
+export interface Services extends Platform, Schedules {
   /** What all requests of this isolate share. */
   readonly platform: Platform;
-  /** Runs after the answer; an accelerator only, since the process may die first. What must happen is in an outbox. */
-  readonly afterAnswer: (work: () => Promise<void>) => void;
+  readonly afterAnswer: AfterAnswer;
 }
 
 const exactly = (env: Env, limit: Limit, name: string, key: string, now: number): Promise<WindowState> => {
@@ -110,7 +114,7 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
   const earlierLedger = (path: string) => config.ledger.earlier.find(({ origin }) => path.startsWith(`${pathOfLog(origin)}/`));
   const ledgerLog: SendRequest = (request) =>
     env.LEDGER_LOG.getByName(earlierLedger(new URL(request.url).pathname)?.origin ?? config.ledger.origin).fetch(request);
-  return {
+  const platform: Platform = {
     config,
     homes: homesOf(env),
     kv: env.KV,
@@ -126,12 +130,12 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
     auditLog: (shard) => env.AUDIT_LOG.getByName(String(shard)),
     businessLog: (businessId) => env.BUSINESS_LOG.getByName(businessId),
     ledgerLog,
-    kickAnchors: async () => {
+    notifyAnchoring: async () => {
       await env.ANCHOR_KICKS.send({});
     },
     ...(await openProofServices(config, ledgerLog, clock, random)),
     mailer: openMailer(env, config, { db: databaseOf(env.DB), vault }, clock),
-    mailbox: (to) => capturedMail(databaseOf(env.DB), vault, to),
+    mailbox: (to) => readCapturedMail(platform, databaseOf(env.DB), to),
     clock,
     random,
     log: consoleLog,
@@ -143,6 +147,7 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
     },
     takeExactly: (name, key) => exactly(env, config.limits[name], name, key, clock()),
   };
+  return platform;
 };
 
 const opened = new WeakMap<Env, Promise<Platform>>();

@@ -225,7 +225,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /** Soon, unless it is to happen sooner: read the outboxes. Costs one write at most, however often it is called. */
-  async kick(): Promise<void> {
+  async notify(): Promise<void> {
     const soon = Date.now() + gatherMs;
     const armed = await this.ctx.storage.getAlarm();
     if (armed === null || armed > soon) await this.ctx.storage.setAlarm(soon);
@@ -247,7 +247,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
       const drained = await this.#drain();
       if (drained === null) await this.ctx.storage.setAlarm(Date.now() + frozenRetryMs);
       else if (drained.more) await this.ctx.storage.setAlarm(Date.now());
-      // Only the alarm set above: a kick since then has set an earlier one, for rows that may have been missed.
+      // Only the alarm set above: a notification since then has set an earlier one, for rows that may have been missed.
       else if ((await this.ctx.storage.getAlarm()) === retryAt) await this.ctx.storage.deleteAlarm();
     } catch (error) {
       console.error(JSON.stringify({ level: "error", at: "audit-log.alarm", error: error instanceof Error ? error.name : "unknown" }));

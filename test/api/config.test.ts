@@ -124,6 +124,7 @@ describe("a production deployment", () => {
     ["DEV_FETCH_ALLOW", "localhost:8788"],
     ["DEV_RATE_SCALE", "1"],
     ["DEV_CLOCK_OFFSET_MS", "0"],
+    ["DEV_GATHER_MS", "2000"],
     ["DEV_ANYTHING_ELSE", "x"],
   ])("refuses the development setting %s, whatever it says", (name, value) => {
     expect(faultsOf({ [name]: value })).toContain(name);
@@ -197,6 +198,8 @@ describe("a development deployment", () => {
     ["DEV_RATE_SCALE", "many"],
     ["DEV_CLOCK_OFFSET_MS", "1.5"],
     ["DEV_CLOCK_OFFSET_MS", "tomorrow"],
+    ["DEV_GATHER_MS", "-1"],
+    ["DEV_GATHER_MS", "soon"],
   ])("with %s=%s does not run", (name, value) => {
     expect(faultsOf({ ENVIRONMENT: "development", [name]: value })).toContain(name);
   });

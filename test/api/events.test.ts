@@ -3,9 +3,9 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { BusinessId } from "../../core/ids.ts";
 import { receives } from "../../core/webhooks/endpoint.ts";
-import { tellSoon } from "../../workers/operations/events.ts";
+import { openSchedulers } from "../../workers/background/schedulers.ts";
 import type { Env } from "../../workers/env.ts";
-import { openPlatform, type Services } from "../../workers/services.ts";
+import { openPlatform } from "../../workers/services.ts";
 import { commitEvents, logs, newBusiness, newKey } from "../support/events.ts";
 import { call, consent, get, submission, world, serviceWith, type Answer } from "../support/world.ts";
 
@@ -154,10 +154,9 @@ describe("the feed", () => {
   test("has an event some milliseconds after the change was answered, without any cron", async () => {
     const platform = await openPlatform(env as unknown as Env);
     const work: Promise<void>[] = [];
-    const services: Services = { ...platform, platform, afterAnswer: (task) => void work.push(task()) };
     const told = await newBusiness();
     const [id] = await commitEvents(told, 1);
-    tellSoon(services, told as BusinessId);
+    openSchedulers(platform)((task) => void work.push(task())).scheduleEvents(told as BusinessId);
     await Promise.all(work);
     expect((await logs.getByName(told).page(0, 10, null)).events.map((event) => event.id)).toEqual([id]);
   });

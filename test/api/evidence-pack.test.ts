@@ -11,8 +11,8 @@ import type { Report } from "../../verifier/checks.ts";
 import { trustOf } from "../../verifier/trust.ts";
 import { noDemands, verifyPack } from "../../verifier/verify-pack.ts";
 import type { Env } from "../../workers/env.ts";
-import { checkpointAudit } from "../../workers/operations/checkpoints.ts";
-import { submitAnchors } from "../../workers/operations/ledger.ts";
+import { checkpointAudit } from "../../workers/background/checkpoints.ts";
+import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { platformOf } from "../../workers/services.ts";
 import { call, consent, get, issue, submission, world } from "../support/world.ts";
 
@@ -187,12 +187,12 @@ describe("the zip", () => {
   });
 
   test("before the ledger has answered is incomplete, not wrong", async () => {
-    const kicks = platform as { kickAnchors: () => Promise<void> };
-    const kick = kicks.kickAnchors;
-    kicks.kickAnchors = () => Promise.resolve();
+    const kicks = platform as { notifyAnchoring: () => Promise<void> };
+    const kick = kicks.notifyAnchoring;
+    kicks.notifyAnchoring = () => Promise.resolve();
     const { cert_id } = await issue();
     const report = await judged(await zipOf(cert_id));
-    kicks.kickAnchors = kick;
+    kicks.notifyAnchoring = kick;
     expect(report).toMatchObject({ verdict: "incomplete", failed: null });
     expect(report.missing.join("\n")).toMatch(/anchor\.entry_hash/);
     expect(report.checks.find(({ id }) => id === "audit.inclusion")?.outcome).toBe("pass"); // drained for the pack

@@ -8,7 +8,7 @@ import { dayMs, minuteMs, secondMs } from "../../core/time.ts";
 import { openSecret } from "../../storage/webhook-secrets.ts";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
-import { dropExpired } from "../../workers/operations/expiry.ts";
+import { dropExpired } from "../../workers/background/expiry-sweep.ts";
 import { openPlatform, type Platform } from "../../workers/services.ts";
 import { commitEvents, in2030, lanes, logs, newKey, playReceivers, runAlarm, type Post } from "../support/events.ts";
 import { signIn } from "../support/people.ts";

@@ -1,7 +1,7 @@
 // Logs hold no personal data: requests with a marker in every place a caller can fill, and not one marker in what was logged.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { scheduled } from "../../workers/jobs/scheduled.ts";
+import { scheduled } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform } from "../../workers/services.ts";
 import { cookieOf, signIn, wrongFor } from "../support/people.ts";

@@ -5,7 +5,7 @@ import { sha256Hex } from "../../core/hash.ts";
 import type { Realm } from "../../core/access/session.ts";
 import { drawCode } from "../../core/access/mailed-code.ts";
 import { memberEmailPlace } from "../../storage/people-places.ts";
-import { scheduled } from "../../workers/jobs/scheduled.ts";
+import { scheduled } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform } from "../../workers/services.ts";
 import { exampleOwnerEmail, vaultOf } from "../../scripts/demo-world.ts";

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { BusinessId } from "../../core/ids.ts";
 import type { Delivery } from "../../core/webhooks/endpoint.ts";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
+import { openSchedulers } from "../../workers/background/schedulers.ts";
 import { replayDelivery, testEndpoint } from "../../workers/operations/webhook-calls.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform, type Services } from "../../workers/services.ts";
@@ -33,7 +34,8 @@ afterEach(() => {
 
 const servicesNow = async (): Promise<Services> => {
   const platform = await openPlatform(env as unknown as Env);
-  return { ...platform, platform, afterAnswer: () => undefined };
+  const afterAnswer = (): void => undefined;
+  return { ...platform, platform, afterAnswer, ...openSchedulers(platform)(afterAnswer) };
 };
 
 const started = async (status: () => number) => {

@@ -87,7 +87,7 @@ describe("the outboxes", () => {
     await commitRows(env.DB, 21, here, 3);
     await commitRows(env.DB_01, 21, there, 2);
     await commitRows(env.DB, 22, here, 1); // another shard's
-    await Promise.all([stub.kick(), stub.kick(), stub.kick()]);
+    await Promise.all([stub.notify(), stub.notify(), stub.notify()]);
     await eventually(async () => (await undrained(env.DB, 21)) + (await undrained(env.DB_01, 21)) === 0);
     expect(await lengthOf(stub, here)).toBe(3);
     expect(await lengthOf(stub, there)).toBe(2);
@@ -213,10 +213,10 @@ describe("the outboxes", () => {
     await runInDurableObject(stub, async (log, state) => {
       const due = Date.now() + 10;
       await state.storage.setAlarm(due);
-      await log.kick();
+      await log.notify();
       expect([due, null]).toContain(await state.storage.getAlarm());
       await state.storage.setAlarm(Date.now() + 15_000);
-      await log.kick();
+      await log.notify();
       expect((await state.storage.getAlarm()) ?? 0).toBeLessThan(Date.now() + 1_000);
     });
   });

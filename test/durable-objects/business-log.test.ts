@@ -7,7 +7,7 @@ import type { EndpointSettings } from "../../core/webhooks/endpoint.ts";
 import { BusinessLog, type BusinessLogEnv } from "../../durable-objects/business-log/object.ts";
 import { placeEvents } from "../../durable-objects/business-log/tables.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
-import { scheduled } from "../../workers/jobs/scheduled.ts";
+import { scheduled } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform } from "../../workers/services.ts";
 import {

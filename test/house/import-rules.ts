@@ -11,7 +11,7 @@ export interface ImportRule {
   readonly packages: readonly string[] | "any";
 }
 
-/** What the surfaces share: pages, API and jobs ask operations and touch no store. */
+/** What the surfaces share: pages and API ask operations and touch no store. */
 const surface = {
   may: [
     "core",
@@ -40,7 +40,12 @@ export const importRules: readonly ImportRule[] = [
   { from: "workers/api", ...surface, packages: ["hono", "zod", "@hono/zod-openapi"] },
   { from: "workers/pages", ...surface, packages: ["hono", "qr"] },
   { from: "workers/pages/client", may: ["core", "verifier"], packages: [] },
-  { from: "workers/jobs", ...surface, packages: [] },
+  {
+    from: "workers/background",
+    may: ["core", "storage", "workers/operations", "workers/log.ts"],
+    types: ["workers/services.ts"],
+    packages: [],
+  },
   { from: "workers/limits.ts", may: ["core"], packages: [] },
   { from: "workers/log.ts", may: ["core", "storage/faults.ts"], packages: [] },
   { from: "workers/env.ts", may: ["core", "workers/limits.ts"], types: ["durable-objects"], packages: [] },

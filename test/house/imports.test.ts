@@ -1,4 +1,4 @@
-// Imports point one way: api, pages and jobs to operations, operations to core and storage, storage to core, core to
+// Imports point one way: api, pages and background to operations, operations to core and storage, storage to core, core to
 // nothing. An import that points another way is named with its file.
 import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";

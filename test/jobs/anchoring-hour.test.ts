@@ -5,8 +5,8 @@ import { beforeAll, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { anchorStatement } from "../../core/ledger/statement.ts";
 import { hourMs, minuteMs, secondMs, type Instant } from "../../core/time.ts";
-import { scheduled } from "../../workers/jobs/scheduled.ts";
-import { submitAnchors } from "../../workers/operations/ledger.ts";
+import { scheduled } from "../../workers/background/schedule.ts";
+import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { base, ledgerNamed, platformWith } from "../support/anchoring.ts";
 import { progressOf } from "../support/progress.ts";
 

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 import type { SendRequest } from "../../workers/adapters/exchange.ts";
 import type { Env } from "../../workers/env.ts";
-import { submitAnchors, unpark } from "../../workers/operations/ledger.ts";
-import { scheduled } from "../../workers/jobs/scheduled.ts";
+import { submitAnchors, unpark } from "../../workers/background/anchoring.ts";
+import { scheduled } from "../../workers/background/schedule.ts";
 import worker from "../../workers/index.ts";
 import { base, ledgerNamed, platformWith } from "../support/anchoring.ts";
 import { consent, get, issue, submission } from "../support/world.ts";
@@ -57,7 +57,7 @@ afterEach(() => {
 
 /** Certificates whose statements wait: kicks go nowhere, so that only the test submits. */
 const issueWaiting = async (count: number): Promise<string[]> => {
-  const silent = vi.spyOn(base as { kickAnchors: () => Promise<void> }, "kickAnchors").mockResolvedValue();
+  const silent = vi.spyOn(base as { notifyAnchoring: () => Promise<void> }, "notifyAnchoring").mockResolvedValue();
   const receipts = [];
   for (let n = 0; n < count; n += 1) receipts.push(await issue());
   await new Promise((resolve) => setTimeout(resolve, 2_200)); // the gathering kick of these requests
@@ -441,7 +441,9 @@ describe("kicks", () => {
   });
 
   test("that cannot be sent leave the answer as it is, and the cron anchors (O3)", async () => {
-    const failing = vi.spyOn(base as { kickAnchors: () => Promise<void> }, "kickAnchors").mockRejectedValue(new Error("queue is down"));
+    const failing = vi
+      .spyOn(base as { notifyAnchoring: () => Promise<void> }, "notifyAnchoring")
+      .mockRejectedValue(new Error("queue is down"));
     const answers = await Promise.all(Array.from({ length: 4 }, () => consent(submission())));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
     await vi.waitFor(() => expect(failing).toHaveBeenCalled(), 5_000);

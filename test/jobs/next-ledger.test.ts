@@ -9,8 +9,8 @@ import { trustOf } from "../../verifier/trust.ts";
 import { noDemands, verifyPack } from "../../verifier/verify-pack.ts";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
-import { scheduled } from "../../workers/jobs/scheduled.ts";
-import { submitAnchors } from "../../workers/operations/ledger.ts";
+import { scheduled } from "../../workers/background/schedule.ts";
+import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { openPlatform, type Platform } from "../../workers/services.ts";
 import { base } from "../support/anchoring.ts";
 import { logVkey, origin, settings, writer } from "../support/ledger.ts";
@@ -32,7 +32,7 @@ beforeAll(async () => {
   before = (await issue()).cert_id;
   await base.auditLog(0).drainNow();
   await submitAnchors(base);
-  const silent = vi.spyOn(base as { kickAnchors: () => Promise<void> }, "kickAnchors").mockResolvedValue();
+  const silent = vi.spyOn(base as { notifyAnchoring: () => Promise<void> }, "notifyAnchoring").mockResolvedValue();
   waiting = (await issue()).cert_id;
   await scheduler.wait(2_200); // the gathering kick of that request
   silent.mockRestore();

@@ -445,7 +445,13 @@ describe("nothing to show", () => {
 describe("in production", () => {
   const production = async () => {
     const settings = { ...env, ...productionSettings };
-    const { DEV_RATE_SCALE: _scale, DEV_CLOCK_OFFSET_MS: _offset, DEV_FETCH_ALLOW: _allow, ...fit } = settings as Record<string, unknown>;
+    const {
+      DEV_RATE_SCALE: _scale,
+      DEV_CLOCK_OFFSET_MS: _offset,
+      DEV_GATHER_MS: _gather,
+      DEV_FETCH_ALLOW: _allow,
+      ...fit
+    } = settings as Record<string, unknown>;
     const app = buildApp(await openPlatform(fit as never));
     return (url: string): Response | Promise<Response> => app.fetch(new Request(url), env, createExecutionContext());
   };

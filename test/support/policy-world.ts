@@ -3,7 +3,7 @@
 import { env } from "cloudflare:workers";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
-import { capturePolicies } from "../../workers/operations/policies.ts";
+import { capturePolicies } from "../../workers/background/policy-capture.ts";
 import { platformOf, type Platform } from "../../workers/services.ts";
 import { databaseOf } from "../../storage/database.ts";
 import { get, submission, world } from "./world.ts";
@@ -26,7 +26,7 @@ export const waitingAt = async (host: string, page = "/quote?name=pat", ms = 0):
   const platform = await platformAt(ms);
   // Nothing follows the answer: no home for the relay to work in, no audit log to kick, no queue.
   const homes = { ...platform.homes, all: () => [] };
-  const diesAfterAnswer = { ...platform, homes, config: { ...platform.config, auditKeys: new Map() }, kickAnchors: async () => {} };
+  const diesAfterAnswer = { ...platform, homes, config: { ...platform.config, auditKeys: new Map() }, notifyAnchoring: async () => {} };
   const response = await buildApp(diesAfterAnswer).fetch(request, env, execution);
   const { data } = (await response.json()) as { data: { cert_id: string } };
   if (response.status !== 201) throw new Error(`not issued: ${response.status}`);

@@ -70,6 +70,7 @@ export const productionSettings = {
   MCP_URL: "https://mcp.svc.test",
   APP_URL: "https://app.svc.test",
   DEV_RATE_SCALE: "",
+  DEV_GATHER_MS: "",
   MAIL_TRANSPORT: "http",
   MAIL_FROM: "no-reply@svc.test",
   MAIL_HTTP_URL: "https://mail.example/send",

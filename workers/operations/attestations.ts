@@ -1,91 +1,15 @@
-// What others attest of checkpoints: asked for once a quarter of an hour, tried again each minute until there is an answer, and
-// shown with every statement that an attested checkpoint covers. Nothing waits for it: it only ever adds.
+// What others attest of checkpoints, as it is shown with every statement that an attested checkpoint covers. Nothing waits for it.
 import { base64Of, bytesOfBase64, bytesOfHex } from "../../core/bytes.ts";
 import type { AttestedStatement } from "../../core/certificates/attested.ts";
 import type { PublishedAnchor, PublishedCertificate } from "../../core/certificates/published.ts";
 import { sha256 } from "../../core/hash.ts";
-import type { AttestOutcome, CheckpointToAttest } from "../../core/ledger/attestor.ts";
 import { parseReceipt, type Receipt } from "../../core/ledger/receipt.ts";
 import { inclusionFault } from "../../core/ledger/tlog-proof.ts";
-import { secondMs, type Instant } from "../../core/time.ts";
-import type { Database } from "../../storage/database.ts";
-import {
-  attestedCheckpoint,
-  claimAttestations,
-  endAttestation,
-  witnessedSize,
-  type AttestationEnd,
-  type DueAttestation,
-} from "../../storage/checkpoints.ts";
-import { retryDelayMs } from "../../storage/ledger.ts";
+import { secondMs } from "../../core/time.ts";
+import { attestedCheckpoint } from "../../storage/checkpoints.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
-import { checkpointWindow } from "./windows.ts";
-
-const mostAtOnce = 8; // a few attestors, each with one row a log: more is a backlog, and the next minute has its turn
-
-/** Leads from an earlier tree of one of our two logs to this one: the audit log answers itself, the ledger by its tiles. */
-export const consistencyOf =
-  (platform: Platform, origin: string, size: bigint, signal: AbortSignal): CheckpointToAttest["consistencyProof"] =>
-  async (fromSize) => {
-    const [ledger] = platform.ledgers;
-    if (ledger !== undefined && platform.config.ledger.origin === origin) {
-      const read = await ledger.consistency(fromSize, size, signal);
-      if (!read.ok) throw new Error(`attestations: ${"code" in read ? read.code : read.kind}`);
-      return read.hashes;
-    }
-    const shard = Number(/\/audit\/(\d+)$/.exec(origin)?.[1] ?? Number.NaN);
-    const hashes = await platform.auditLog(shard).consistencyProof(fromSize.toString(), size.toString());
-    return hashes.map((hash) => bytesOfBase64(hash) ?? new Uint8Array(0));
-  };
-
-const attempt = async (platform: Platform, db: Database, row: DueAttestation): Promise<AttestOutcome> => {
-  const attestor = platform.attestors.find(({ kind, name }) => kind === row.kind && name === row.attestor);
-  if (attestor === undefined) return { ok: false, kind: "permanent", code: "not_configured" };
-  const signal = AbortSignal.timeout(30 * secondMs);
-  const size = BigInt(row.size);
-  return attestor.attest(
-    {
-      note: row.note,
-      size,
-      witnessedSize: row.kind === "cosignature" ? BigInt(await witnessedSize(db, row.origin, row.attestor)) : 0n,
-      consistencyProof: consistencyOf(platform, row.origin, size, signal),
-    },
-    signal,
-  );
-};
-
-const endOf = (outcome: AttestOutcome, row: DueAttestation, now: Instant): AttestationEnd => {
-  if (outcome.ok) return { status: outcome.verified ? "attested" : "unverified", attestation: outcome.attestation };
-  if (outcome.kind === "permanent") return { status: "given_up" };
-  return { status: "pending", nextAt: now + Math.max(outcome.afterMs ?? 0, retryDelayMs(row.attempts, Math.random())) };
-};
-
-/** What an operator should look at: a witness that has seen another history, an authority that signs with an unknown key. */
-const alarmOf = (outcome: AttestOutcome, row: DueAttestation): string | null => {
-  if (outcome.ok) return outcome.verified ? null : `${row.attestor} stamped with a key that is not pinned`;
-  return outcome.kind === "permanent" ? `${row.attestor} refuses: ${outcome.code}` : null;
-};
-
-/** Asks for what is due, side by side: an attestor that hangs keeps no other waiting. */
-export const attestDue = async (platform: Platform): Promise<void> => {
-  const [first] = platform.homes.all();
-  if (first === undefined || platform.attestors.length === 0) return;
-  const [, db] = first;
-  const due = await claimAttestations(db, mostAtOnce, platform.clock());
-  await Promise.all(
-    due.map(async (row) => {
-      try {
-        const outcome = await attempt(platform, db, row);
-        const alarm = alarmOf(outcome, row);
-        if (alarm !== null) platform.log.fault({ at: "attestations", error: alarm });
-        await endAttestation(db, row, endOf(outcome, row, platform.clock())).run();
-      } catch (error) {
-        platform.log.fault({ at: "attestations", error: kindOfError(error) }); // its lease passes, and it is due again
-      }
-    }),
-  );
-};
+import { checkpointInterval } from "../../core/ledger/checkpoint-interval.ts";
 
 const known = new WeakMap<Platform, Map<string, AttestedStatement>>();
 const mostKnown = 1_000; // about 2 KiB each
@@ -106,7 +30,7 @@ const findAttested = async (platform: Platform, receipt: Receipt): Promise<Attes
   const checkpoint = await attestedCheckpoint(first[1], {
     origin: config.ledger.origin,
     index: receipt.leaf_index,
-    sinceWindow: checkpointWindow(Date.parse(receipt.submitted_at)),
+    sinceWindow: checkpointInterval(Date.parse(receipt.submitted_at)),
     witnessMin: config.witnessMin,
     needsStamp: config.authorities.length > 0,
   });

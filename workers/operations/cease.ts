@@ -8,8 +8,6 @@ import { acknowledgeCease, type CeaseDetails } from "../../core/withdrawals/ackn
 import { commit } from "../../storage/commit.ts";
 import { insertAcknowledgement, isAcknowledgedAlready, withdrawableById } from "../../storage/withdrawals.ts";
 import type { Services } from "../services.ts";
-import { tellSoon } from "./events.ts";
-import { followUpSoon } from "./follow-up.ts";
 
 export interface Ceased {
   readonly withdrawal: PublishedWithdrawal;
@@ -55,7 +53,7 @@ export const acknowledgeWithdrawal = async (
     if (!isAcknowledgedAlready(error)) throw error;
     return repeated((await load())?.withdrawal ?? null);
   }
-  tellSoon(services, certificate.businessId);
-  followUpSoon(services);
+  services.scheduleEvents(certificate.businessId);
+  services.scheduleFollowUp();
   return ok({ withdrawal: { ...withdrawal, acknowledgedAt: now }, acknowledgedAt: now, isRepeated: false });
 };

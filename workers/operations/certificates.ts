@@ -28,9 +28,6 @@ import { viewTrail } from "../../storage/views.ts";
 import { kindOfError } from "../log.ts";
 import type { Services } from "../services.ts";
 import { attestedCertificate } from "./attestations.ts";
-import { tellSoon } from "./events.ts";
-import { followUpSoon } from "./follow-up.ts";
-import { relaySoon } from "./outbox.ts";
 import { viewContext } from "./view-context.ts";
 
 type JsonObject = { readonly [key: string]: Json };
@@ -136,9 +133,9 @@ const commitIssuance = async (
   const answers = answerKey === null ? [] : await insertAnswer(db, services.vault, { ...answerKey, ...answer });
   const store = { db, vault: services.vault, ledgerId: services.config.ledger.id };
   const [, , , policyRequests] = await commit(store, [...issuance, ...answers], [issued.fact]);
-  if (policyRequests.length > 0) services.afterAnswer(() => relaySoon(services.platform));
-  if (business.emitsIssued) tellSoon(services, business.id);
-  followUpSoon(services);
+  if (policyRequests.length > 0) services.scheduleRelay();
+  if (business.emitsIssued) services.scheduleEvents(business.id);
+  services.scheduleFollowUp();
   return receipt;
 };
 
@@ -335,7 +332,7 @@ export const openForReading = async (
       ],
     ),
   ]);
-  followUpSoon(services);
+  services.scheduleFollowUp();
   return ok({
     opened: { ...opened, certificate },
     views,

@@ -1,44 +1,9 @@
-// What a business is told of: events are placed in its sequence right after the answer and by the minute cron, and read page
-// by page.
+// What a business is told of, read page by page.
 import type { Principal } from "../../core/access/principal.ts";
 import type { Json } from "../../core/canonical-json.ts";
 import { eventBody } from "../../core/events/event.ts";
-import type { BusinessId } from "../../core/ids.ts";
-import { businessesWithEvents } from "../../storage/events.ts";
-import { kindOfError } from "../log.ts";
-import type { Platform, Services } from "../services.ts";
+import type { Services } from "../services.ts";
 import { openPayloads } from "./webhook-sending.ts";
-
-const businessesASweep = 1_000;
-const drainsAtOnce = 5; // a Worker may wait for six connections; one stays free
-
-const drain = async (platform: Platform, businessId: string): Promise<void> => {
-  try {
-    await platform.businessLog(businessId).drain();
-  } catch (error) {
-    platform.log.fault({ at: "events", error: kindOfError(error) }); // the rows stay, the next minute tries again
-  }
-};
-
-/** For whoever has committed a fact with an event: it is in the feed and on its way to the endpoints some milliseconds after the answer. */
-export const tellSoon = (services: Services, businessId: BusinessId): void => {
-  services.afterAnswer(() => drain(services.platform, businessId));
-};
-
-/** What no request has seen to: every business whose events wait. A home that fails does not keep the others waiting. */
-export const sweepEvents = async (platform: Platform): Promise<void> => {
-  for (const [, db] of platform.homes.all()) {
-    try {
-      const waiting = [...(await businessesWithEvents(db, businessesASweep))];
-      const worker = async (): Promise<void> => {
-        for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await drain(platform, next);
-      };
-      await Promise.all(Array.from({ length: drainsAtOnce }, worker));
-    } catch (error) {
-      platform.log.fault({ at: "events", error: kindOfError(error) });
-    }
-  }
-};
 
 export interface FeedQuery {
   readonly cursor: number;

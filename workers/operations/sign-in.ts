@@ -16,7 +16,6 @@ import { insertConsumer, personByAddress, type Person } from "../../storage/peop
 import { consumerEmailPlace, memberEmailPlace } from "../../storage/people-places.ts";
 import { deleteSession, insertSession, sessionByToken } from "../../storage/sessions.ts";
 import type { Platform, Services } from "../services.ts";
-import { relayMailSoon } from "./mail.ts";
 
 const notAMailbox = "email: must be one e-mail address.";
 const chainTagBytes = 16;
@@ -93,7 +92,7 @@ export const requestCode = async (
       onlyIf: loginCodeIsThere(id),
     })),
   ]);
-  relayMailSoon(services);
+  services.scheduleMail();
   return ok({ accepted: true });
 };
 

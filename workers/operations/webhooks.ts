@@ -18,7 +18,6 @@ import { commit } from "../../storage/commit.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../storage/idempotency.ts";
 import { openSecret, sealSecret } from "../../storage/webhook-secrets.ts";
 import type { Services } from "../services.ts";
-import { followUpSoon } from "./follow-up.ts";
 import { replayDelivery, testEndpoint } from "./webhook-calls.ts";
 
 type JsonObject = { readonly [key: string]: Json };
@@ -41,7 +40,7 @@ const factOf = (services: Services, member: MemberSession, type: WebhookFact, en
 const enter = async (services: Services, member: MemberSession, fact: Fact, rows: readonly Statement[] = []): Promise<void> => {
   const store = { db: databaseOf(services, member), vault: services.vault, ledgerId: services.config.ledger.id };
   await commit(store, rows, [fact]);
-  followUpSoon(services);
+  services.scheduleFollowUp();
 };
 
 // What was asked for

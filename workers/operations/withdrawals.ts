@@ -42,10 +42,6 @@ import {
 } from "../../storage/withdrawals.ts";
 import type { Platform, Services } from "../services.ts";
 import { attestedCertificate } from "./attestations.ts";
-import { tellSoon } from "./events.ts";
-import { followUpSoon } from "./follow-up.ts";
-import { relayMailSoon } from "./mail.ts";
-import { relaySoon } from "./outbox.ts";
 import { viewContext } from "./view-context.ts";
 
 type JsonObject = { readonly [key: string]: Json };
@@ -126,8 +122,8 @@ export const requestWithdrawalCode = async (
   };
   const asker = { certId: certificate.id, addressIndex, contextHash: sha256Hex(asked.context) };
   await commit(storeOf(services, db), [insertCode(db, asker, { id, codeHash, now }), ...mails.flat()], [fact]);
-  relayMailSoon(services);
-  followUpSoon(services);
+  services.scheduleMail();
+  services.scheduleFollowUp();
   return ok(true);
 };
 
@@ -194,9 +190,9 @@ const commitWithdrawals = async (
 };
 
 const afterWithdrawal = (services: Services, { businessId }: WithdrawableCertificate): void => {
-  tellSoon(services, businessId);
-  relayMailSoon(services);
-  followUpSoon(services);
+  services.scheduleEvents(businessId);
+  services.scheduleMail();
+  services.scheduleFollowUp();
 };
 
 const mostTries = 3; // another withdrawal of the same person can outdate one reading; more is not one person
@@ -233,7 +229,7 @@ const commitByPerson = async (
         { ...change, recorded: null, now },
         () => [...forgotten, ...(work !== null && isMore ? [insertWithdrawalWork(db, work)] : [])],
       );
-      if (isMore) services.afterAnswer(() => relaySoon(services.platform));
+      if (isMore) services.scheduleRelay();
       afterWithdrawal(services, certificate);
       return ok(withdrawal);
     } catch (error) {

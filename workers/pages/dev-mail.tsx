@@ -2,12 +2,11 @@
 import type { Context, Hono } from "hono";
 import type { Api } from "../api/context.ts";
 import { isoOf } from "../../core/time.ts";
-import { readCapturedMail } from "../operations/mail.ts";
 import { pageAnswer } from "./layout.tsx";
 
 const mailbox = async (c: Context<Api>): Promise<Response> => {
   const to = c.req.query("to") ?? null;
-  const mails = await readCapturedMail(c.var.services, to === "" ? null : to);
+  const mails = await c.var.services.mailbox(to === "" ? null : to);
   if (!(c.req.header("accept") ?? "").includes("text/html")) {
     return c.json({ messages: mails.map(({ sentAt, ...mail }) => ({ ...mail, sent_at: isoOf(sentAt) })) });
   }

@@ -1,4 +1,4 @@
-// Brings anchors into the ledgers. Never on a request's path: called by queue kicks, by the minute cron and after answers,
+// Brings anchors into the ledgers. Never on a request's path: called by queue messages and by the minute cron,
 // safe to call at any time and many times at once. What is due stands in the database; everything else may be lost.
 import type { LedgerAdapter, Outcome } from "../../core/ledger/adapter.ts";
 import { secondMs } from "../../core/time.ts";
@@ -18,10 +18,10 @@ import {
   wakeWaiting,
   type ClaimedAnchor,
 } from "../../storage/ledger.ts";
-import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
+import { inEachHome } from "./each-home.ts";
 
-const longestRunMs = 20 * secondMs; // of the 30 s that work after an answer gets; a cron or queue run ends in good time too
+const maxRunMs = 20 * secondMs; // of the 30 s that work after an answer gets; a cron or queue run ends in good time too
 const submitWithinMs = 40 * secondMs; // less than a lease
 
 /** A failure of the ledger as a whole, as opposed to one of a statement. */
@@ -90,15 +90,11 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
 
 /** Submits what is due, oldest first, to every ledger and from every home, until nothing is due or the run's time is up. */
 export const submitAnchors = async (platform: Platform): Promise<void> => {
-  const until = platform.clock() + longestRunMs;
-  for (const [, db] of platform.homes.all()) {
-    for (const adapter of platform.ledgers) {
-      try {
-        while (platform.clock() < until && (await submitBatch(platform, db, adapter)));
-      } catch (error) {
-        platform.log.fault({ at: "ledger", error: kindOfError(error) }); // the rows stay; the next minute tries again
-      }
-    }
+  const until = platform.clock() + maxRunMs;
+  for (const adapter of platform.ledgers) {
+    await inEachHome(platform, "ledger", async (db) => {
+      while (platform.clock() < until && (await submitBatch(platform, db, adapter)));
+    });
   }
 };
 
@@ -106,6 +102,7 @@ export const submitAnchors = async (platform: Platform): Promise<void> => {
 export const unpark = async (platform: Platform): Promise<void> => {
   const [primary] = platform.ledgers;
   const now = platform.clock();
-  for (const [, db] of platform.homes.all())
-    await batch(db, [unparkAnchors(db, now), ...(primary === undefined ? [] : [adoptWaiting(db, primary.id, now)])]);
+  await inEachHome(platform, "ledger", (db) =>
+    batch(db, [unparkAnchors(db, now), ...(primary === undefined ? [] : [adoptWaiting(db, primary.id, now)])]),
+  );
 };

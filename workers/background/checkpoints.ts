@@ -10,8 +10,8 @@ import { highwater, keepCheckpoint, newestCheckpoint, witnessedSize, type AskedA
 import { ledgerState, rememberFork, rememberTree } from "../../storage/ledger.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
-import { consistencyOf } from "./attestations.ts";
-import { checkpointWindow, checkpointWindowMs } from "./windows.ts";
+import { consistencyOf } from "./attesting.ts";
+import { checkpointInterval, checkpointIntervalMs } from "../../core/ledger/checkpoint-interval.ts";
 
 type Closed = NonNullable<Awaited<ReturnType<ReturnType<Platform["auditLog"]>["checkpoint"]>>>;
 
@@ -53,7 +53,7 @@ const checkpointShard = async (platform: Platform, db: Database, shard: number, 
     platform.log.fault({ at: "audit", error: "the log is behind what it signed: frozen" });
     return;
   }
-  const closed = await log.checkpoint(window, isoOf(window * checkpointWindowMs));
+  const closed = await log.checkpoint(window, isoOf(window * checkpointIntervalMs));
   if (closed === null) return;
   const guards = await askGuards(platform, db, closed);
   if (guards === null) return;
@@ -66,24 +66,13 @@ const checkpointShard = async (platform: Platform, db: Database, shard: number, 
   );
 };
 
-/** Soon after a commit, and each minute: what the outboxes hold goes into the chains. */
-export const kickAudit = async (platform: Platform): Promise<void> => {
-  for (const shard of platform.config.auditKeys.keys()) {
-    try {
-      await platform.auditLog(shard).kick();
-    } catch (error) {
-      platform.log.fault({ at: "audit", error: kindOfError(error) }); // the rows stay; the next minute kicks again
-    }
-  }
-};
-
 /** One checkpoint a shard for the window that `now` lies in; a second call in the same window changes nothing. */
 export const checkpointAudit = async (platform: Platform, now: Instant): Promise<void> => {
   const [first] = platform.homes.all();
   if (first === undefined) return;
   for (const shard of platform.config.auditKeys.keys()) {
     try {
-      await checkpointShard(platform, first[1], shard, checkpointWindow(now));
+      await checkpointShard(platform, first[1], shard, checkpointInterval(now));
     } catch (error) {
       platform.log.fault({ at: "audit", error: kindOfError(error) }); // the next window covers what this one missed
     }
@@ -103,7 +92,7 @@ export const checkpointLedger = async (platform: Platform, now: Instant): Promis
   if (ledger === undefined || first === undefined || mirrors.length + attestors.length === 0) return;
   const [, db] = first;
   const { origin } = platform.config.ledger;
-  const window = checkpointWindow(now);
+  const window = checkpointInterval(now);
   try {
     const state = await ledgerState(db, ledger.id);
     const kept = await newestCheckpoint(db, origin);
@@ -118,7 +107,7 @@ export const checkpointLedger = async (platform: Platform, now: Instant): Promis
     const own = withoutCosignatures(note);
     const rootBytes = bytesOfBase64(root);
     if (own === null || rootBytes === null || size === "0" || size === kept?.size) return;
-    const at = window * checkpointWindowMs;
+    const at = window * checkpointIntervalMs;
     await keepCheckpoint(
       db,
       { origin, shard: null, window, at, size, root: hexOf(rootBytes), note: own, headsRoot: noHeads, headsSize: "0" },

@@ -34,7 +34,7 @@ import {
 } from "../../storage/policies.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
-import { lookAtPolicies, type Look } from "./policy-look.ts";
+import { lookAtPolicies, type Look } from "./policy-fetch.ts";
 
 const lanes = 2; // a host that hangs leaves the other lane free; more would wait for each other's six connections
 const longestRunMs = 45 * secondMs; // no new turn after that: the next minute has its own run

@@ -4,13 +4,14 @@ import { mailMessage, type MailOutcome } from "../../core/mail/message.ts";
 import { mailText } from "../../core/mail/templates.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
-import type { CapturedMail } from "../../storage/captured-mail.ts";
+import { capturedMail, type CapturedMail } from "../../storage/captured-mail.ts";
 import { claimMail, deleteMail, isSending, openMail, postponeMail, type DueMail } from "../../storage/mail.ts";
 import { kindOfError } from "../log.ts";
-import type { Platform, Services } from "../services.ts";
+import type { Platform } from "../services.ts";
+import { inEachHome } from "./each-home.ts";
 
 const atOnce = 5; // a Worker may wait for six connections; one stays free
-const longestRelayMs = 20 * secondMs; // the platform ends work 30 s after its answer
+const maxRelayMs = 20 * secondMs; // the platform ends work 30 s after its answer
 const firstWaitMs = 15 * secondMs;
 const longestWaitMs = 30 * minuteMs;
 
@@ -46,39 +47,21 @@ const relayHome = async (platform: Platform, db: Database, until: Instant): Prom
   }
 };
 
-/** Every home in turn; a home that fails does not keep the others waiting. */
-export const relayMail = async (platform: Platform): Promise<void> => {
-  for (const [, db] of platform.homes.all()) {
-    try {
-      await relayHome(platform, db, platform.clock() + longestRelayMs);
-    } catch (error) {
-      platform.log.fault({ at: "mail", error: kindOfError(error) }); // the rows stay, the next minute tries again
-    }
-  }
-};
-
-const afterAnswerMs = 100; // by then the answer is out, and how long it took says nothing of whether a mail is sent
-
-/** For whoever has committed a mail: it leaves after the answer. */
-export const relayMailSoon = (services: Services): void => {
-  services.afterAnswer(async () => {
-    await new Promise((resolve) => setTimeout(resolve, afterAnswerMs));
-    await relayMail(services.platform);
-  });
-};
+export const relayMail = (platform: Platform): Promise<void> =>
+  inEachHome(platform, "mail", (db) => relayHome(platform, db, platform.clock() + maxRelayMs));
 
 const looks = 20;
 const betweenLooksMs = 25;
 
 /**
- * What development would have sent, newest first. Sends what is due, and waits half a second at most for what another is
- * sending, so that whoever has just asked for a mail finds it here.
+ * What development would have sent, newest first; it is kept in `store`. Sends what is due, and waits half a second at most for
+ * what another is sending, so that whoever has just asked for a mail finds it here.
  */
-export const readCapturedMail = async (services: Services, to: string | null): Promise<readonly CapturedMail[]> => {
-  await relayMail(services.platform);
-  for (const [, db] of services.homes.all()) {
-    for (let look = 0; look < looks && (await isSending(db, services.clock())); look += 1)
+export const readCapturedMail = async (platform: Platform, store: Database, to: string | null): Promise<readonly CapturedMail[]> => {
+  await relayMail(platform);
+  for (const [, db] of platform.homes.all()) {
+    for (let look = 0; look < looks && (await isSending(db, platform.clock())); look += 1)
       await new Promise((resolve) => setTimeout(resolve, betweenLooksMs));
   }
-  return services.mailbox(to);
+  return capturedMail(store, platform.vault, to);
 };

@@ -1,0 +1,80 @@
+// The cron ticks: each job does its work whatever becomes of the others, and the log says which one failed.
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, test } from "vitest";
+import { minuteMs } from "../../core/time.ts";
+import { databaseOf } from "../../storage/database.ts";
+import { scheduled } from "../../workers/background/schedule.ts";
+import type { Env } from "../../workers/env.ts";
+import { platformOf, type Platform } from "../../workers/services.ts";
+
+const base = await platformOf(env as unknown as Env);
+const quarter = Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs;
+let faults: string[] = [];
+
+beforeEach(() => {
+  faults = [];
+});
+
+/** A platform whose one home is a database with a fault. */
+const on = (db: D1Database, changes: Partial<Platform> = {}): Platform => ({
+  ...base,
+  homes: { of: () => null, all: () => [["00" as never, databaseOf(db)]] },
+  config: { ...base.config, auditKeys: new Map([[0, base.config.auditKeys.get(0) ?? []]]) },
+  attestors: [],
+  log: { ...base.log, fault: ({ at }) => void faults.push(at) },
+  ...changes,
+});
+
+/** The database, but the first batch sent to it is lost. */
+const hiccup = (): D1Database => {
+  let left = 1;
+  return new Proxy(env.DB, {
+    get: (db, name) => {
+      if (name === "batch" && left > 0) {
+        left -= 1;
+        return () => Promise.reject(new Error("D1_ERROR: the network connection was lost"));
+      }
+      const value = Reflect.get(db, name);
+      return typeof value === "function" ? value.bind(db) : value;
+    },
+  });
+};
+
+const checkpoints = async (): Promise<number> =>
+  (await env.DB.prepare("SELECT COUNT(*) AS n FROM checkpoints").first<{ n: number }>())?.n ?? 0;
+
+describe("the quarter of an hour", () => {
+  test("has its checkpoint though the database was away for a moment before", async () => {
+    const before = await checkpoints();
+    await scheduled(on(hiccup()), "*/15 * * * *", quarter);
+    expect(faults).toEqual(["ledger"]);
+    expect(await checkpoints()).toBe(before + 1);
+  });
+});
+
+describe("the minute", () => {
+  test("does its other jobs when one of them throws, and names that one", async () => {
+    const notified: number[] = [];
+    const platform = Object.defineProperty(
+      on(env.DB, {
+        auditLog: (shard) => {
+          notified.push(shard);
+          return base.auditLog(shard);
+        },
+      }),
+      "ledgers",
+      {
+        get: () => {
+          throw new TypeError("a fault of ours");
+        },
+      },
+    );
+    await env.DB.prepare(
+      "INSERT INTO idempotency (key_hash, body_hash, status, response_sealed, expires_at) VALUES ('k', 'b', 201, 's', 1)",
+    ).run();
+    await scheduled(platform, "* * * * *", quarter);
+    expect(faults).toEqual(["job anchoring"]);
+    expect(notified).toEqual([0]);
+    expect(await env.DB.prepare("SELECT 1 FROM idempotency WHERE key_hash = 'k'").first()).toBeNull();
+  });
+});

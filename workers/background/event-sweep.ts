@@ -1,0 +1,27 @@
+// Sees to it that committed events are placed in their business's sequence: right after an answer, and each minute for
+// whatever is left.
+import { businessesWithEvents } from "../../storage/events.ts";
+import { kindOfError } from "../log.ts";
+import type { Platform } from "../services.ts";
+import { inEachHome } from "./each-home.ts";
+
+const maxBusinesses = 1_000;
+const atOnce = 5; // a Worker may wait for six connections; one stays free
+
+export const placeEvents = async (platform: Platform, businessId: string): Promise<void> => {
+  try {
+    await platform.businessLog(businessId).drain();
+  } catch (error) {
+    platform.log.fault({ at: "events", error: kindOfError(error) }); // the rows stay, the next minute tries again
+  }
+};
+
+/** What no request has seen to: every business whose events wait. */
+export const sweepEvents = (platform: Platform): Promise<void> =>
+  inEachHome(platform, "events", async (db) => {
+    const waiting = [...(await businessesWithEvents(db, maxBusinesses))];
+    const worker = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await placeEvents(platform, next);
+    };
+    await Promise.all(Array.from({ length: atOnce }, worker));
+  });

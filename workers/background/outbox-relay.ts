@@ -1,0 +1,23 @@
+// Does what the outbox of changes holds: withdrawals that go on, policies to capture. Called right after an answer and by the
+// minute cron; safe to call at any time, from anywhere, twice at once.
+import type { Database } from "../../storage/database.ts";
+import { claimWithdrawalWork } from "../../storage/withdrawal-work.ts";
+import { continueWithdrawals } from "../operations/withdrawals.ts";
+import type { Platform } from "../services.ts";
+import { inEachHome } from "./each-home.ts";
+import { capturePolicies } from "./policy-capture.ts";
+
+const maxBatches = 50; // a thousand certificates of one person a minute; the rest keeps its row
+
+const finishWithdrawals = async (platform: Platform, db: Database): Promise<void> => {
+  for (let batch = 0; batch < maxBatches; batch += 1) {
+    const work = await claimWithdrawalWork(db, platform.clock());
+    if (work === null) return;
+    await continueWithdrawals(platform, db, work);
+  }
+};
+
+export const relayOutbox = async (platform: Platform): Promise<void> => {
+  await inEachHome(platform, "outbox", (db) => finishWithdrawals(platform, db));
+  await inEachHome(platform, "outbox", (db) => capturePolicies(platform, db));
+};

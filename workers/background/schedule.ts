@@ -1,0 +1,53 @@
+// What each cron tick does. Every job is driven by what is due, not by the tick: a missed tick is late work, a doubled
+// tick is no work. Each job fails alone.
+import type { Instant } from "../../core/time.ts";
+import { kindOfError } from "../log.ts";
+import type { Platform } from "../services.ts";
+import { submitAnchors, unpark } from "./anchoring.ts";
+import { attestDue } from "./attesting.ts";
+import { notifyAudit } from "./audit-notify.ts";
+import { checkpointAudit, checkpointLedger } from "./checkpoints.ts";
+import { sweepEvents } from "./event-sweep.ts";
+import { dropExpired } from "./expiry-sweep.ts";
+import { relayMail } from "./mail-relay.ts";
+import { relayOutbox } from "./outbox-relay.ts";
+
+/** `at` is the tick's own time: a checkpoint interval belongs to the tick, however late it runs. */
+type Job = (platform: Platform, at: Instant) => Promise<void>;
+type Jobs = Readonly<Record<string, Job>>;
+
+export const everyMinute = "* * * * *";
+const everyQuarter = "*/15 * * * *";
+
+/** Side by side: no slow ledger, attestor, mail provider or policy host keeps the others waiting. */
+const minuteJobs: Jobs = {
+  "audit-notify": notifyAudit,
+  "expiry-sweep": dropExpired,
+  "outbox-relay": relayOutbox,
+  anchoring: submitAnchors,
+  "mail-relay": relayMail,
+  "event-sweep": sweepEvents,
+  attesting: attestDue,
+};
+
+/** One after the other: what is attested at the end are the checkpoints made before. */
+const quarterJobs: Jobs = {
+  unpark,
+  "audit-checkpoint": checkpointAudit,
+  "ledger-checkpoint": checkpointLedger,
+  attesting: attestDue,
+};
+
+/** A job that throws is named in the log and due again with its next tick. */
+const run = async (platform: Platform, at: Instant, [name, job]: readonly [string, Job]): Promise<void> => {
+  try {
+    await job(platform, at);
+  } catch (error) {
+    platform.log.fault({ at: `job ${name}`, error: kindOfError(error) });
+  }
+};
+
+export const scheduled = async (platform: Platform, cron: string, at: Instant): Promise<void> => {
+  if (cron === everyQuarter) for (const job of Object.entries(quarterJobs)) await run(platform, at, job);
+  if (cron === everyMinute) await Promise.all(Object.entries(minuteJobs).map((job) => run(platform, at, job)));
+};

@@ -1,0 +1,88 @@
+// Work that follows an answer: a change asks for it here and waits for nothing. It only makes things sooner. What must happen is
+// in an outbox, and without any of this the minute cron does it (schedule.ts).
+import type { BusinessId } from "../../core/ids.ts";
+import { secondMs, type Instant } from "../../core/time.ts";
+import { kindOfError } from "../log.ts";
+import type { AfterAnswer, Platform } from "../services.ts";
+import { notifyAudit } from "./audit-notify.ts";
+import { placeEvents } from "./event-sweep.ts";
+import { relayMail } from "./mail-relay.ts";
+import { relayOutbox } from "./outbox-relay.ts";
+
+/** What a change may ask for once it is committed. Costs nothing before the answer. */
+export interface Schedules {
+  /** Audit entries join their chains, statements go to the ledger. */
+  readonly scheduleFollowUp: () => void;
+  /** Mail leaves. */
+  readonly scheduleMail: () => void;
+  /** Policies are captured, and withdrawals that did not fit into one batch go on. */
+  readonly scheduleRelay: () => void;
+  /** A business's events are in its feed and on their way to its endpoints some milliseconds after the answer. */
+  readonly scheduleEvents: (businessId: BusinessId) => void;
+}
+
+const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const lostNotificationMs = 30 * secondMs; // the platform ended the request that was to notify before it could
+
+/** One notification serves all changes of the gathering time: at 300 submissions a second, 600 of them share one of two seconds. */
+const openFollowUp = (platform: Platform): ((afterAnswer: AfterAnswer) => void) => {
+  let dueAt: Instant | null = null;
+  return (afterAnswer) => {
+    const now = platform.clock();
+    if (dueAt !== null && now < dueAt + lostNotificationMs) return;
+    dueAt = now + platform.config.gatherMs;
+    afterAnswer(async () => {
+      await after(platform.config.gatherMs);
+      dueAt = null; // from here on a new change needs a new notification
+      await notifyAudit(platform);
+      try {
+        await platform.notifyAnchoring();
+      } catch (error) {
+        platform.log.fault({ at: "queue", error: kindOfError(error) }); // the cron finds the rows
+      }
+    });
+  };
+};
+
+const maxRelayMs = 15 * secondMs; // the platform ends work 30 s after its answer; what is left then is the cron's
+const lostRelayMs = 60 * secondMs; // a relay this old was ended by the platform and could not say so
+
+/** One relay at a time in an isolate: a thousand submissions a second ask for one piece of work, not for a thousand. */
+const openRelay = (platform: Platform): (() => Promise<void>) => {
+  let underWaySince: Instant | null = null;
+  /** Somebody asked while a relay was under way: it may have looked before their row was there. */
+  let askedAgain = false;
+  return async () => {
+    askedAgain = true;
+    const startedAt = platform.clock();
+    if (underWaySince !== null && startedAt - underWaySince < lostRelayMs) return;
+    underWaySince = startedAt;
+    try {
+      while (askedAgain && platform.clock() - startedAt < maxRelayMs) {
+        askedAgain = false;
+        await relayOutbox(platform);
+      }
+    } finally {
+      underWaySince = null;
+    }
+  };
+};
+
+const answeredMs = 100; // by then the answer is out, and how long it took says nothing of whether a mail is sent
+
+/** Once for each platform: what is gathered and what is under way belongs to all its requests together. */
+export const openSchedulers = (platform: Platform): ((afterAnswer: AfterAnswer) => Schedules) => {
+  const followUp = openFollowUp(platform);
+  const relay = openRelay(platform);
+  return (afterAnswer) => ({
+    scheduleFollowUp: () => followUp(afterAnswer),
+    scheduleMail: () =>
+      afterAnswer(async () => {
+        await after(answeredMs);
+        await relayMail(platform);
+      }),
+    scheduleRelay: () => afterAnswer(relay),
+    scheduleEvents: (businessId) => afterAnswer(() => placeEvents(platform, businessId)),
+  });
+};
