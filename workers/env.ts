@@ -6,6 +6,7 @@ import { isMailbox } from "../core/mailbox.ts";
 import type { Bytes } from "../core/hash.ts";
 import { parseSkey } from "../core/ledger/note.ts";
 import { readProofSettings, type ProofSettings } from "../core/ledger/settings.ts";
+import { secondMs } from "../core/time.ts";
 import type { AuditLog } from "../durable-objects/audit-log.ts";
 import type { BusinessLog } from "../durable-objects/business-log.ts";
 import type { EndpointLane } from "../durable-objects/endpoint-lane.ts";
@@ -45,11 +46,17 @@ export interface Config extends ProofSettings {
   readonly mail: MailSettings;
   /** Added to every clock read; development only. */
   readonly clockOffsetMs: number;
+  /** How long changes are gathered before one kick serves them all; development may change it. */
+  readonly gatherMs: number;
   /** `host:port` of local or plain-http hosts that may be fetched; development only. */
   readonly devFetchAllow: readonly string[];
   /** False once DEV_RATE_SCALE changed the limits: the platform's shield cannot be scaled with them. */
   readonly shielded: boolean;
 }
+
+// Much of what anchoring costs is per batch (a signature, a checkpoint, tiles, leases), so under load a batch should be large:
+// at 300 submissions a second, 600 of them share one. A ledger's time is in minutes anyway.
+const defaultGatherMs = 2 * secondMs;
 
 export interface MailSettings {
   /** One mailbox. */
@@ -173,6 +180,8 @@ export const readConfig = (env: Env): Config => {
   if (!(scale > 0)) faults.push("DEV_RATE_SCALE");
   const clockOffsetMs = Number(setting("DEV_CLOCK_OFFSET_MS") ?? "0");
   if (!Number.isSafeInteger(clockOffsetMs)) faults.push("DEV_CLOCK_OFFSET_MS");
+  const gatherMs = Number(setting("DEV_GATHER_MS") ?? defaultGatherMs);
+  if (!Number.isSafeInteger(gatherMs) || gatherMs < 0) faults.push("DEV_GATHER_MS");
   const { limits, faults: limitFaults } = readLimits(setting, scale);
   faults.push(...limitFaults);
 
@@ -193,6 +202,7 @@ export const readConfig = (env: Env): Config => {
     limits,
     mail,
     clockOffsetMs,
+    gatherMs,
     devFetchAllow: (setting("DEV_FETCH_ALLOW") ?? "").split(",").flatMap((entry) => entry.trim() || []),
     shielded: scale === 1,
   });

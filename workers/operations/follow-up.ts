@@ -1,13 +1,10 @@
 // What every committed change is followed by: its audit entry joins the chain, its statement goes to the ledger. One kick
-// serves all the changes of two seconds in this isolate; without any kick the minute cron does the same work.
+// serves all the changes of a moment (`gatherMs`, two seconds) in this isolate; without any kick the minute cron does the same work.
 import { secondMs, type Instant } from "../../core/time.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform, Services } from "../services.ts";
 import { kickAudit } from "./checkpoints.ts";
 
-// Much of what anchoring costs is per batch (a signature, a checkpoint, tiles, leases), so under load a batch should be large:
-// at 300 submissions a second, 600 of them share one. A ledger's time is in minutes anyway.
-const gatherMs = 2 * secondMs;
 const abandonedMs = 30 * secondMs; // the platform ended the request that was to kick before it could
 
 const kicksDueAt = new WeakMap<Platform, Instant>();
@@ -21,9 +18,10 @@ const kick = async (platform: Platform): Promise<void> => {
   }
 };
 
-/** Costs nothing before the answer, and after it only the first caller of each two seconds anything. */
+/** Costs nothing before the answer, and after it only the first caller of each moment anything. */
 export const followUpSoon = (services: Services): void => {
   const { platform } = services;
+  const { gatherMs } = platform.config;
   const now = platform.clock();
   const dueAt = kicksDueAt.get(platform);
   if (dueAt !== undefined && now < dueAt + abandonedMs) return;
