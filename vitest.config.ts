@@ -34,7 +34,7 @@ export default defineConfig({
                 AUDIT_KEY: auditKeys.join(" "),
                 AUDIT_VKEY: (await Promise.all(auditKeys.map(vkeyOfSecret))).join(" "),
                 DEV_RATE_SCALE: "1000",
-                DEV_GATHER_MS: "5",
+                DEV_GATHER_MS: "200",
                 // How long the storms are: short here, in full by `npm run torture`.
                 SOAK_ALARMS: process.env.SOAK_ALARMS ?? "100",
                 ANCHORS_A_SECOND: process.env.ANCHORS_A_SECOND ?? "0.2",
@@ -52,8 +52,8 @@ export default defineConfig({
           setupFiles: ["./test/support/worker-setup.ts"],
           isolate: false,
           testTimeout: 30_000,
-          maxWorkers: 1,
-          sequence: { groupOrder: 0 }, // before the other project: each has its own number of workers
+          hookTimeout: 30_000,
+          maxWorkers: 2,
         },
       },
       {
@@ -64,7 +64,6 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 120_000,
           maxWorkers: 2,
-          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -185,10 +185,14 @@ describe("a development deployment", () => {
       BASE_URL: "http://localhost:8787/v1",
       DEV_RATE_SCALE: "2.5",
       DEV_CLOCK_OFFSET_MS: "-1000",
+      DEV_GATHER_MS: "50",
       DEV_FETCH_ALLOW: "localhost:1, 127.0.0.1:2",
     };
     const config = readConfig({ ...env, ...settings } as unknown as Env);
     expect([config.limits.CONSENT_PER_IP.count, config.limits.API_KEY.count, config.clockOffsetMs]).toEqual([150, 120, -1000]);
+    expect([config.gatherMs, readConfig({ ...env, ...productionSettings, DEV_GATHER_MS: "" } as unknown as Env).gatherMs]).toEqual([
+      50, 2_000,
+    ]);
     expect(config.devFetchAllow).toEqual(["localhost:1", "127.0.0.1:2"]);
   });
 

@@ -9,6 +9,7 @@ import { submitAnchors, unpark } from "../../workers/background/anchoring.ts";
 import { scheduled } from "../../workers/background/schedule.ts";
 import worker from "../../workers/index.ts";
 import { base, ledgerNamed, platformWith } from "../support/anchoring.ts";
+import { settled } from "../support/settled.ts";
 import { consent, get, issue, submission } from "../support/world.ts";
 
 const { ledger } = base.config;
@@ -60,7 +61,7 @@ const issueWaiting = async (count: number): Promise<string[]> => {
   const silent = vi.spyOn(base as { notifyAnchoring: () => Promise<void> }, "notifyAnchoring").mockResolvedValue();
   const receipts = [];
   for (let n = 0; n < count; n += 1) receipts.push(await issue());
-  await new Promise((resolve) => setTimeout(resolve, 2_200)); // the gathering kick of these requests
+  await settled(); // the gathered kick of these requests too
   silent.mockRestore();
   return receipts.map(({ cert_id }) => cert_id);
 };

@@ -9,6 +9,7 @@ import { buildApp } from "../../workers/app.ts";
 import worker from "../../workers/index.ts";
 import { openPlatform } from "../../workers/services.ts";
 import { drawnSecretOf, vkeyOfSecret } from "./note-keys.ts";
+import { followed } from "./settled.ts";
 
 const secret = "d29ybGQgb2YgdGhlIHRlc3RzLCBub3QgYSBzZWNyZXQ=";
 export const world = demoWorld(secret);
@@ -42,7 +43,7 @@ type Fetch = (request: Request, context: ExecutionContext) => Promise<Response>;
 const callsTo =
   (fetch: Fetch, host: string): Call =>
   async (path, init = {}) =>
-    answerOf(await fetch(new Request(`${host}${path}`, init), createExecutionContext()));
+    answerOf(await fetch(new Request(`${host}${path}`, init), followed(createExecutionContext())));
 
 /** The service as an isolate with other settings (or other bindings) runs it, with its own windows and memories. */
 export const serviceWith = (settings: Readonly<Record<string, unknown>> = {}, host = "http://svc.test"): Call => {

@@ -1,0 +1,44 @@
+// What the Worker still does after its answers, so that a test can wait for exactly that instead of for some seconds.
+import { createMessageBatch } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import type { Env } from "../../workers/env.ts";
+import worker from "../../workers/index.ts";
+
+const underWay = new Set<Promise<unknown>>();
+
+const follow = <T>(work: Promise<T>): Promise<T> => {
+  const ended: Promise<unknown> = work.catch(() => {}).finally(() => underWay.delete(ended));
+  underWay.add(ended);
+  return work;
+};
+
+/** The same context, and what is to run after the answer is followed. */
+export const followed = (context: ExecutionContext): ExecutionContext =>
+  new Proxy(context, {
+    get: (target, name) => {
+      if (name === "waitUntil") return (work: Promise<unknown>) => target.waitUntil(follow(work));
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+
+const { fetch } = worker;
+worker.fetch = (request, bindings, context) => follow(fetch(request, bindings, followed(context)));
+
+// The local queue would deliver a kick some time later, or not at all when a file ends; here it is delivered at once.
+(env.ANCHOR_KICKS as Queue<object>).send = async (body) => {
+  const kick = { id: crypto.randomUUID(), timestamp: new Date(), attempts: 1, body };
+  follow(worker.queue(createMessageBatch("svc-anchor-kicks", [kick]), env as unknown as Env)).catch(() => {});
+  return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } };
+};
+
+const longestMs = 20_000; // no test leaves work behind that takes longer
+
+/** Resolves once every request is answered, and what follows the answers is done. */
+export const settled = async (): Promise<void> => {
+  const deadline = performance.now() + longestMs;
+  while (underWay.size > 0) {
+    if (performance.now() > deadline) throw new Error(`still under way after ${longestMs} ms: ${underWay.size} pieces of work`);
+    await Promise.race([Promise.all(underWay), new Promise((resolve) => setTimeout(resolve, 50))]);
+  }
+};
