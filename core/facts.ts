@@ -1,6 +1,7 @@
 // The switchboard: for every kind of fact, where it goes besides its own rows. A change of what is audited, anchored or
 // told to a business is a change of this table and of nothing else.
 import type { Environment } from "./access/entitlement.ts";
+import { actorText, type Actor } from "./actor.ts";
 import type { Json } from "./canonical-json.ts";
 import type { EventType } from "./events/event.ts";
 import type { BusinessId } from "./ids.ts";
@@ -32,14 +33,27 @@ export const factRoutes = {
 
 export type FactType = keyof typeof factRoutes;
 
+export type EntityType =
+  | "certificate"
+  | "webhook"
+  | "share"
+  | "consumer"
+  | "business"
+  | "domain"
+  | "api_key"
+  | "agent_token"
+  | "member"
+  | "removal";
+
 export interface Fact {
   readonly type: FactType;
-  readonly entityType: "certificate" | "webhook";
+  readonly entityType: EntityType;
   readonly entityId: string;
   readonly at: Instant;
-  /** Which principal's audit chain tells it. */
-  readonly chain: AuditChain;
-  /** What the audit entry commits to: hashes, words and ids; sealed at rest. */
+  /** Whose audit chains tell it: the business's, the consumer's, or both. */
+  readonly chains: readonly [AuditChain, ...AuditChain[]];
+  readonly actor: Actor;
+  /** What the audit entry commits to besides the actor: hashes, words and ids; sealed at rest. */
   readonly payload: { readonly [key: string]: Json };
   /** What the ledger statement needs, for facts that are anchored. */
   readonly anchor?: Pick<AnchorSubject, "fingerprint" | "originDomain">;
@@ -58,3 +72,7 @@ export interface AuditChain {
   readonly tag: string;
   readonly shard: number;
 }
+
+/** What the audit entry of a fact commits to. Entries of members say `by`: their chains have begun that way. */
+export const entryPayload = ({ actor, payload }: Fact): { readonly [key: string]: Json } =>
+  actor.kind === "member" ? { by: actor.id, ...payload } : { actor: actorText(actor), ...payload };

@@ -4,7 +4,7 @@ import type { BatchResponse } from "drizzle-orm/batch";
 import { auditPayloadHash } from "../core/audit/payload.ts";
 import { base64UrlOf } from "../core/bytes.ts";
 import type { EventType } from "../core/events/event.ts";
-import { factRoutes, type Fact, type FactRoute } from "../core/facts.ts";
+import { entryPayload, factRoutes, type Fact, type FactRoute } from "../core/facts.ts";
 import { anchorStatement, entryHash, type AnchoredEvent } from "../core/ledger/statement.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import { payloadPlace } from "./audit.ts";
@@ -40,20 +40,18 @@ const insertStatements = insertMany(anchors, [
   "createdAt",
 ]);
 
-const auditRow = async (vault: Vault, { type, entityType, entityId, at, chain, payload }: Fact): Promise<AuditRow> => {
+/** The entries of a fact: one in each of its chains, under one id, each committed to and sealed on its own. */
+const auditRows = (vault: Vault, fact: Fact): Promise<AuditRow[]> => {
+  const { type, entityType, entityId, at, chains } = fact;
   const id = crypto.randomUUID();
-  const salt = base64UrlOf(crypto.getRandomValues(new Uint8Array(16)));
-  return {
-    id,
-    shard: chain.shard,
-    chain: chain.tag,
-    type,
-    entityType,
-    entityId,
-    at,
-    payloadHash: auditPayloadHash(salt, payload),
-    payloadSealed: await vault.seal(payloadPlace(id, chain.tag), canonicalJson([salt, payload])),
-  };
+  const payload = entryPayload(fact);
+  return Promise.all(
+    chains.map(async ({ tag, shard }) => {
+      const salt = base64UrlOf(crypto.getRandomValues(new Uint8Array(16)));
+      const payloadSealed = await vault.seal(payloadPlace(id, tag), canonicalJson([salt, payload]));
+      return { id, shard, chain: tag, type, entityType, entityId, at, payloadHash: auditPayloadHash(salt, payload), payloadSealed };
+    }),
+  );
 };
 
 /** What the ledger will hold of a fact. Throws for an anchored fact that carries nothing to anchor. */
@@ -99,7 +97,7 @@ const factRows = async (db: Database, vault: Vault, ledgerId: string, facts: rea
     const { event, onRequest } = routeOf(fact);
     return event === null || (onRequest === true && fact.businessId === undefined) ? [] : eventRows(db, fact, event);
   });
-  const entries = await Promise.all(facts.map((fact) => auditRow(vault, fact)));
+  const entries = (await Promise.all(facts.map((fact) => auditRows(vault, fact)))).flat();
   return [insertEntries(db, entries), ...(statements.length === 0 ? [] : [insertStatements(db, statements)]), ...events];
 };
 

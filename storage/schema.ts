@@ -4,6 +4,7 @@
 import { isNotNull, isNull, sql } from "drizzle-orm";
 import { foreignKey, index, integer, primaryKey, snakeCase, text, unique } from "drizzle-orm/sqlite-core";
 import type { Attestation } from "../core/ledger/adapter.ts";
+import type { EntityType, FactType } from "../core/facts.ts";
 import type { BusinessId, CertId, ClientId } from "../core/ids.ts";
 import { recordedChannels } from "../core/withdrawals/withdrawal.ts";
 
@@ -192,18 +193,22 @@ export const auditOutbox = table(
   "audit_outbox",
   {
     ord: ord(),
-    id: text().notNull().unique(),
+    id: text().notNull(),
     shard: integer().notNull(),
     chain: text().notNull(),
-    type: text().notNull(),
-    entityType: text().notNull(),
+    type: text().$type<FactType>().notNull(),
+    entityType: text().$type<EntityType>().notNull(),
     entityId: text().notNull(),
     at: instant().notNull(),
     payloadHash: text().notNull(),
     payloadSealed: text(),
     drainedAt: instant(),
   },
-  (t) => [index("audit_outbox_undrained").on(t.shard, t.ord).where(isNull(t.drainedAt)), index("audit_outbox_entity").on(t.entityId)],
+  (t) => [
+    unique().on(t.id, t.chain),
+    index("audit_outbox_undrained").on(t.shard, t.ord).where(isNull(t.drainedAt)),
+    index("audit_outbox_entity").on(t.entityId),
+  ],
 );
 
 export const anchors = table(
@@ -212,7 +217,7 @@ export const anchors = table(
     ord: ord(),
     id: text().notNull().unique(),
     ledgerId: text().notNull(),
-    kind: text({ enum: ["event", "checkpoint"] }).notNull(),
+    kind: text().$type<"event" | "checkpoint">().notNull(),
     entityId: text().notNull(),
     event: text().notNull(),
     statement: text().notNull(),
@@ -242,7 +247,7 @@ export const outbox = table(
   "outbox",
   {
     ord: ord(),
-    kind: text({ enum: ["policy"] }).notNull(),
+    kind: text().$type<"policy">().notNull(),
     entityId: text().notNull(),
     topic: text().notNull(),
     payload: text().notNull(),

@@ -141,8 +141,9 @@ export const issueCertificate = (input: {
     entityType: "certificate",
     entityId: certId,
     at: now,
-    chain: business.chain,
-    payload: { actor: `client:${input.clientId}`, fingerprint, evidence_hash: evidenceHash, environment: business.environment },
+    chains: [business.chain],
+    actor: { kind: "client", id: input.clientId },
+    payload: { fingerprint, evidence_hash: evidenceHash, environment: business.environment },
     anchor: { fingerprint, originDomain: origin.value.host },
     ...(business.emitsIssued && { businessId: business.id, environment: business.environment }),
   };

@@ -1,4 +1,5 @@
 // The business acknowledges that it has ceased contact. Once: the certificate stays revoked, and what was said is kept.
+import type { Actor } from "../actor.ts";
 import type { Fact } from "../facts.ts";
 import type { Instant } from "../time.ts";
 import type { WithdrawableCertificate } from "./withdrawal.ts";
@@ -13,18 +14,18 @@ export interface CeaseDetails {
 export const acknowledgeCease = (input: {
   readonly certificate: WithdrawableCertificate;
   readonly ceaseBy: Instant;
-  readonly actor: string;
+  readonly actor: Actor;
   readonly now: Instant;
 }): Fact => ({
   type: "business.ceased",
   entityType: "certificate",
   entityId: input.certificate.id,
   at: input.now,
-  chain: input.certificate.chain,
+  chains: [input.certificate.chain],
+  actor: input.actor,
   businessId: input.certificate.businessId,
   environment: input.certificate.environment,
   payload: {
-    actor: input.actor,
     fingerprint: input.certificate.fingerprint,
     cease_by: input.ceaseBy,
     on_time: input.now <= input.ceaseBy,

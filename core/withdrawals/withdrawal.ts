@@ -3,6 +3,7 @@
 import { ceaseBy } from "../business-days.ts";
 import type { CertificateStatus } from "../certificates/certificate.ts";
 import type { Environment } from "../access/entitlement.ts";
+import type { Actor } from "../actor.ts";
 import type { AuditChain, Fact } from "../facts.ts";
 import type { BusinessId, CertId } from "../ids.ts";
 import { refuse, ok, type Result } from "../result.ts";
@@ -57,8 +58,7 @@ export const withdraw = (input: {
   readonly method: WithdrawalMethod;
   readonly scope: WithdrawalScope;
   readonly recorded: Recorded | null;
-  /** Who acted, as the audit entry names them. */
-  readonly actor: string;
+  readonly actor: Actor;
   readonly now: Instant;
 }): { readonly withdrawal: Withdrawal; readonly fact: Fact } => {
   const { certificate, method, scope, recorded, now } = input;
@@ -70,10 +70,11 @@ export const withdraw = (input: {
       entityType: "certificate",
       entityId: certificate.id,
       at: now,
-      chain: certificate.chain,
+      chains: [certificate.chain],
+      actor: input.actor,
       businessId: certificate.businessId,
       environment: certificate.environment,
-      payload: { actor: input.actor, fingerprint: certificate.fingerprint, method, scope, cease_by: deadline },
+      payload: { fingerprint: certificate.fingerprint, method, scope, cease_by: deadline },
       anchor: { fingerprint: certificate.fingerprint, originDomain: certificate.originDomain },
     },
   };

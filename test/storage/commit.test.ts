@@ -23,8 +23,9 @@ const fact = (change: Partial<Fact> = {}): Fact => ({
   entityType: "certificate",
   entityId: "cc_1",
   at: 1_000,
-  chain: { tag: world.acme.chain, shard: 0 },
-  payload: { actor: "test", secret: "payload" },
+  chains: [{ tag: world.acme.chain, shard: 0 }],
+  actor: { kind: "api_key", id: "key_test" },
+  payload: { secret: "payload" },
   anchor: { fingerprint: "00", originDomain: "example.com" },
   ...change,
 });
@@ -48,7 +49,7 @@ describe("a commit", () => {
       expect(JSON.stringify(entry)).not.toContain("secret");
       const place = { table: "audit_outbox", record: entry.id as string, field: "payload", owner: world.acme.chain };
       const opened = await vault.open(place, entry.payload_sealed as string);
-      expect(JSON.parse(opened)[1]).toEqual({ actor: "test", secret: "payload" });
+      expect(JSON.parse(opened)[1]).toEqual({ actor: "api_key:key_test", secret: "payload" });
       expect(opened).toBe(canonicalJson(JSON.parse(opened)));
       expect(sha256Hex(opened)).toBe(entry.payload_hash);
     }
@@ -56,6 +57,27 @@ describe("a commit", () => {
     const anchors = await env.DB.prepare("SELECT * FROM anchors WHERE entity_id = 'cc_1'").all<Record<string, string>>();
     expect(anchors.results).toHaveLength(1);
     expect(sha256Hex(anchors.results[0]?.statement as string)).toBe(anchors.results[0]?.entry_hash);
+  });
+
+  test("writes a fact of two people into both their chains, each entry committed to and sealed on its own", async () => {
+    const theirs = { tag: "c".repeat(32), shard: 3 };
+    await committing([], [fact({ entityId: "cc_two", chains: [{ tag: world.acme.chain, shard: 0 }, theirs] })]);
+    const { results } = await env.DB.prepare(
+      "SELECT id, shard, chain, payload_hash, payload_sealed FROM audit_outbox WHERE entity_id = 'cc_two' ORDER BY ord",
+    ).all<Record<string, string>>();
+    expect(results.map(({ chain, shard }) => [chain, shard])).toEqual([
+      [world.acme.chain, 0],
+      [theirs.tag, theirs.shard],
+    ]);
+    expect(new Set(results.map(({ id }) => id)).size).toBe(1);
+    expect(new Set(results.map(({ payload_hash }) => payload_hash)).size).toBe(2);
+    for (const { id, chain, payload_hash, payload_sealed } of results) {
+      const place = { table: "audit_outbox", record: id as string, field: "payload", owner: chain as string };
+      const opened = await vault.open(place, payload_sealed as string);
+      expect(sha256Hex(opened)).toBe(payload_hash);
+      expect(JSON.parse(opened)[1]).toEqual({ actor: "api_key:key_test", secret: "payload" });
+    }
+    expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM anchors WHERE entity_id = 'cc_two'").first("n")).toBe(1);
   });
 
   test("writes the event of a fact that a business is told of, sealed payload and all, and none about sandbox records", async () => {

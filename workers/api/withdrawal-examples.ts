@@ -25,7 +25,7 @@ const { withdrawal } = withdraw({
   method: "email_code",
   scope: "certificate",
   recorded: null,
-  actor: "subject:email_code",
+  actor: { kind: "subject", provenBy: "email_code" },
   now: withdrawnAt,
 });
 const statement = anchorStatement({

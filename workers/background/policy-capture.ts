@@ -54,8 +54,9 @@ const linkedFact = (waiting: WaitingCertificate, capture: PolicyCapture, now: In
   entityType: "certificate",
   entityId: waiting.certId,
   at: now,
-  chain: waiting.chain,
-  payload: { actor: "service", capture_id: capture.id, privacy: capture.hashes.privacy, terms: capture.hashes.terms },
+  chains: [waiting.chain],
+  actor: { kind: "system" },
+  payload: { capture_id: capture.id, privacy: capture.hashes.privacy, terms: capture.hashes.terms },
 });
 
 /** Links everything that waits for the domain, oldest first, a hundred in a batch. */

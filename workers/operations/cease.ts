@@ -44,7 +44,7 @@ export const acknowledgeWithdrawal = async (
   if (withdrawal.acknowledgedAt !== null) return repeated(withdrawal);
 
   const now = services.clock();
-  const fact = acknowledgeCease({ certificate, ceaseBy: withdrawal.ceaseBy, actor: `api_key:${principal.keyId}`, now });
+  const fact = acknowledgeCease({ certificate, ceaseBy: withdrawal.ceaseBy, actor: { kind: "api_key", id: principal.keyId }, now });
   const store = { db, vault: services.vault, ledgerId: services.config.ledger.id };
   try {
     const of = { certId, businessId: certificate.businessId };

@@ -32,8 +32,9 @@ const factOf = (services: Services, member: MemberSession, type: WebhookFact, en
   entityType: "webhook",
   entityId: endpointId,
   at: services.clock(),
-  chain: member.business.chain,
-  payload: { by: member.userId, ...more },
+  chains: [member.business.chain],
+  actor: { kind: "member", id: member.userId },
+  payload: more,
 });
 
 /** Commits an entry of the audit chain, with rows beside it; throws when it cannot. */

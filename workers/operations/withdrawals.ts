@@ -1,5 +1,6 @@
 // Withdrawal: the person asks for a code, answers it or follows the link they were given; or the business records what it
 // was told. Load, decide, commit. The state of the business's account is never asked: withdrawing is the person's.
+import type { Actor } from "../../core/actor.ts";
 import { verifyOrigin } from "../../core/access/origins.ts";
 import type { Principal } from "../../core/access/principal.ts";
 import { canonicalJson, type Json } from "../../core/canonical-json.ts";
@@ -117,8 +118,9 @@ export const requestWithdrawalCode = async (
     entityType: "certificate",
     entityId: certificate.id,
     at: now,
-    chain: certificate.chain,
-    payload: { actor: "visitor" }, // the chain is the business's: it does not learn whether the address was right
+    chains: [certificate.chain],
+    actor: { kind: "visitor" }, // the chain is the business's: it does not learn whether the address was right
+    payload: {},
   };
   const asker = { certId: certificate.id, addressIndex, contextHash: sha256Hex(asked.context) };
   await commit(storeOf(services, db), [insertCode(db, asker, { id, codeHash, now }), ...mails.flat()], [fact]);
@@ -135,7 +137,7 @@ interface Change {
   readonly method: WithdrawalMethod;
   readonly scope: WithdrawalScope;
   readonly recorded: { readonly channel: RecordedChannel; readonly receivedAt: Instant; readonly note: string | null } | null;
-  readonly actor: string;
+  readonly actor: Actor;
   readonly now: Instant;
 }
 
@@ -202,7 +204,7 @@ const commitByPerson = async (
   services: Services,
   db: Database,
   record: WithdrawableRecord,
-  change: { readonly method: "email_code" | "manage_link"; readonly scope: WithdrawalScope; readonly actor: string },
+  change: { readonly method: "email_code" | "manage_link"; readonly scope: WithdrawalScope; readonly actor: Actor },
 ): Promise<Result<PublishedWithdrawal, "already_revoked">> => {
   const { certificate, emailIndex } = record;
   for (let attempt = 1; attempt <= mostTries; attempt += 1) {
@@ -288,7 +290,11 @@ export const confirmWithdrawal = async (
     status: record.certificate.status,
   });
   if (!judged.ok) return judged;
-  const done = await commitByPerson(services, db, record, { method: "email_code", scope: asked.scope, actor: "subject:email_code" });
+  const done = await commitByPerson(services, db, record, {
+    method: "email_code",
+    scope: asked.scope,
+    actor: { kind: "subject", provenBy: "email_code" },
+  });
   return done.ok ? ok({ certId: asked.certId, withdrawnAt: done.value.withdrawnAt, ceaseBy: done.value.ceaseBy }) : done;
 };
 
@@ -318,7 +324,7 @@ export const withdrawByLink = async (
   });
   if (!judged.ok) return judged;
   const method = judged.value;
-  const done = await commitByPerson(services, db, record, { method, scope: asked.scope, actor: `subject:${method}` });
+  const done = await commitByPerson(services, db, record, { method, scope: asked.scope, actor: { kind: "subject", provenBy: method } });
   return done.ok ? ok({ certId: asked.certId, withdrawnAt: done.value.withdrawnAt, ceaseBy: done.value.ceaseBy }) : done;
 };
 
@@ -375,7 +381,13 @@ export const recordWithdrawal = async (
     return { withdrawal, cease_by: withdrawal.cease_by as string };
   };
   const recorded = { ...told, receivedAt: at.value };
-  const change = { method: "business_recorded", scope: "certificate", recorded, actor: `api_key:${principal.keyId}`, now } as const;
+  const change = {
+    method: "business_recorded",
+    scope: "certificate",
+    recorded,
+    actor: { kind: "api_key", id: principal.keyId },
+    now,
+  } as const;
   try {
     const done = await commitWithdrawals(services, db, [record.certificate], change, async (first) => {
       if (keyHash === null) return [];
@@ -403,7 +415,7 @@ export const continueWithdrawals = async (platform: Platform, db: Database, work
     method: work.method,
     scope: "business",
     recorded: null,
-    actor: `subject:${work.method}`,
+    actor: { kind: "subject", provenBy: work.method },
     now: work.issuedUntil,
   };
   await commitWithdrawals(platform, db, certificates, change, () => [next]);

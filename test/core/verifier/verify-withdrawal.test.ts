@@ -39,7 +39,7 @@ const receiptOf = async (wanted: Wanted = {}, signedBy = issuer, receivedAgoMs: 
   };
   const recorded = receivedAgoMs === null ? null : { channel: "phone" as const, receivedAt: now - receivedAgoMs, note: null };
   const method = recorded === null ? "email_code" : "business_recorded";
-  const { withdrawal } = withdraw({ certificate, method, scope: "certificate", recorded, actor: "x", now });
+  const { withdrawal } = withdraw({ certificate, method, scope: "certificate", recorded, actor: { kind: "visitor" }, now });
   const canonical = withdrawalReceiptText(certificate, withdrawal);
   return {
     receipt: JSON.parse(canonical) as JsonObject,

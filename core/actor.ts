@@ -1,0 +1,24 @@
+// Who did something, as audit entries name them: by kind and id, never by name or address.
+
+export type Actor =
+  | { readonly kind: "client" | "api_key" | "member" | "consumer" | "agent"; readonly id: string }
+  /** The person of a certificate, known only by what they proved it with. */
+  | { readonly kind: "subject"; readonly provenBy: "email_code" | "manage_link" }
+  /** Somebody who proved nothing. */
+  | { readonly kind: "visitor" }
+  /** The service itself. */
+  | { readonly kind: "system" };
+
+/** The one text of an actor. Chains commit to it, so it never changes. */
+export const actorText = (actor: Actor): string => {
+  switch (actor.kind) {
+    case "subject":
+      return `subject:${actor.provenBy}`;
+    case "visitor":
+      return "visitor";
+    case "system":
+      return "service";
+    default:
+      return `${actor.kind}:${actor.id}`;
+  }
+};
