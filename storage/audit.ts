@@ -1,50 +1,14 @@
-// The audit outbox of a home: entries written with the change they tell of, on their way into the audit chains.
-import { eq, gt, inArray, isNull, notInArray } from "drizzle-orm";
-import type { CommittedPayload, WaitingEntry } from "../core/audit/trail.ts";
+// What the entries of the audit chains committed to: read from the rows that carried them there, which stay.
+import { eq, inArray, notInArray } from "drizzle-orm";
+import type { CommittedPayload } from "../core/audit/trail.ts";
 import type { FactType } from "../core/facts.ts";
-import { isoOf, type Instant } from "../core/time.ts";
-import { onPrimary, type Database } from "./database.ts";
-import { auditOutbox } from "./schema.ts";
+import type { Database } from "./database.ts";
+import { payloadPlace } from "./outboxes/audit.ts";
 import { allOf, listed } from "./query.ts";
-import type { SealedPlace, Vault } from "./vault.ts";
+import { auditOutbox } from "./schema.ts";
+import type { Vault } from "./vault.ts";
 
-export interface UndrainedRow {
-  readonly ord: number;
-  readonly id: string;
-  readonly chain: string;
-  readonly type: string;
-  readonly entityType: string;
-  readonly entityId: string;
-  readonly at: Instant;
-  readonly payloadHash: string;
-}
-
-const { ord, id, chain, type, entityType, entityId, at, payloadHash, payloadSealed, drainedAt } = auditOutbox;
-
-/** Oldest first, from behind `afterOrd` on; read from the primary, so that what was just committed is seen. */
-export const undrainedRows = (db: Database, shard: number, afterOrd: number, most: number): Promise<UndrainedRow[]> =>
-  onPrimary(db)
-    .select({ ord, id, chain, type, entityType, entityId, at, payloadHash })
-    .from(auditOutbox)
-    .where(allOf(eq(auditOutbox.shard, shard), isNull(drainedAt), gt(ord, afterOrd)))
-    .orderBy(ord)
-    .limit(most)
-    .all();
-
-/** Marks rows that their chains hold. The first mark stays. */
-export const markDrained = (db: Database, ords: readonly number[], now: Instant) =>
-  db
-    .update(auditOutbox)
-    .set({ drainedAt: now })
-    .where(allOf(isNull(drainedAt), inArray(ord, listed(ords))));
-
-/** Where the salt and the payload of an entry are sealed. */
-export const payloadPlace = (id: string, chainTag: string): SealedPlace => ({
-  table: "audit_outbox",
-  record: id,
-  field: "payload",
-  owner: chainTag,
-});
+const { ord, id, chain, type, entityId, payloadSealed, drainedAt } = auditOutbox;
 
 /** What was committed to by an entry of a certificate. */
 export interface CommittedEntry {
@@ -100,18 +64,4 @@ export const committedPayloads = async (
   return new Map(
     await Promise.all(rows.map(async (row) => [row.id, await openedPayload(vault, chainTag, row.id, row.payloadSealed)] as const)),
   );
-};
-
-/** Rows of a chain that its log has not taken yet, oldest first. */
-export const waitingEntries = async (
-  db: Database,
-  asked: { readonly shard: number; readonly chainTag: string; readonly most: number },
-): Promise<WaitingEntry[]> => {
-  const rows = await db
-    .select({ type, entity_type: entityType, entity_id: entityId, at })
-    .from(auditOutbox)
-    .where(allOf(eq(auditOutbox.shard, asked.shard), isNull(drainedAt), eq(chain, asked.chainTag)))
-    .orderBy(ord)
-    .limit(asked.most);
-  return rows.map((row) => ({ ...row, at: isoOf(row.at) }));
 };

@@ -13,7 +13,7 @@ import type { Instant } from "../core/time.ts";
 import { chainOfBusiness } from "./accounts.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { violates } from "./faults.ts";
-import { requestPolicies } from "./outbox.ts";
+import { requestPolicies } from "./outboxes/policies.ts";
 import {
   anchors,
   auditOutbox,

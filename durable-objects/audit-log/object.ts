@@ -5,7 +5,7 @@
 import { hexOf } from "../../core/bytes.ts";
 import type { AuditProof, HeadsProof } from "../../core/audit/proof.ts";
 import { minuteMs, secondMs } from "../../core/time.ts";
-import { markDrained, undrainedRows } from "../../storage/audit.ts";
+import { markDrained, undrainedRows } from "../../storage/outboxes/audit.ts";
 import { homesOf } from "../../storage/homes.ts";
 import { Budget, looksPerSecond, tooMany } from "../transparency-log/budget.ts";
 import { checkpointPage, nothingHere, plain, proofPage, tilePage } from "../transparency-log/pages.ts";

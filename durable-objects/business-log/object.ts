@@ -7,7 +7,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { BusinessId } from "../../core/ids.ts";
 import type { Database } from "../../storage/database.ts";
 import { homesOf } from "../../storage/homes.ts";
-import { forgetPlacedEvents, waitingEvents } from "../../storage/events.ts";
+import { forgetPlacedEvents, waitingEvents } from "../../storage/outboxes/events.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
 import { mayHold, mostEndpoints, receives } from "../../core/webhooks/endpoint.ts";
 import type {

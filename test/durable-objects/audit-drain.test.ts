@@ -3,7 +3,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { AuditLog, type AuditEnv } from "../../durable-objects/audit-log/object.ts";
-import { undrainedRows } from "../../storage/audit.ts";
+import { undrainedRows } from "../../storage/outboxes/audit.ts";
 import { databaseOf } from "../../storage/database.ts";
 import type { ChainPage } from "../../durable-objects/audit-log/tables.ts";
 import { auditShard, chainTag, judge, shown, type AuditStub } from "../support/audit.ts";

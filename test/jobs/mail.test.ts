@@ -4,7 +4,7 @@ import { sql } from "drizzle-orm";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { MailMessage, MailOutcome } from "../../core/mail/message.ts";
 import { batch, databaseOf } from "../../storage/database.ts";
-import { insertMail, type MailToSend } from "../../storage/mail.ts";
+import { insertMail, type MailToSend } from "../../storage/outboxes/mail.ts";
 import { businesses } from "../../storage/schema.ts";
 import { bindingMailer, httpMailer } from "../../workers/adapters/mailer.ts";
 import { openSchedulers } from "../../workers/background/schedulers.ts";

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { minuteMs, secondMs } from "../../core/time.ts";
 import { databaseOf } from "../../storage/database.ts";
-import { claimPolicyTurn } from "../../storage/outbox.ts";
+import { claimPolicyTurn } from "../../storage/outboxes/policies.ts";
 import { capturePolicies } from "../../workers/background/policy-capture.ts";
 import { platformOf } from "../../workers/services.ts";
 import { everyMinute, scheduled } from "../../workers/background/schedule.ts";

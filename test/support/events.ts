@@ -10,7 +10,7 @@ import { hasDeliveryTables, nextDueAt } from "../../durable-objects/endpoint-lan
 import type { BusinessLog } from "../../durable-objects/business-log/object.ts";
 import type { EndpointLane } from "../../durable-objects/endpoint-lane/object.ts";
 import { batch, databaseOf } from "../../storage/database.ts";
-import { insertEvent } from "../../storage/events.ts";
+import { insertEvent } from "../../storage/outboxes/events.ts";
 import { sealSecret } from "../../storage/webhook-secrets.ts";
 import type { Env } from "../../workers/env.ts";
 import { platformOf } from "../../workers/services.ts";

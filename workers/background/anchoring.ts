@@ -6,18 +6,15 @@ import { batch, type Database } from "../../storage/database.ts";
 import {
   adoptWaiting,
   claimAnchors,
-  countFailure,
-  isToPark,
   keepPrepared,
-  ledgerState,
   outcomeRows,
   releaseAnchors,
-  rememberFork,
-  rememberTree,
   unparkAnchors,
   wakeWaiting,
   type ClaimedAnchor,
-} from "../../storage/ledger.ts";
+} from "../../storage/outboxes/anchors.ts";
+import { countFailure, ledgerState, rememberFork, rememberTree } from "../../storage/ledger.ts";
+import { isToPark } from "../../core/ledger/parking.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
 

@@ -5,7 +5,7 @@ import type { AttestOutcome, CheckpointToAttest } from "../../core/ledger/attest
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { claimAttestations, endAttestation, witnessedSize, type AttestationEnd, type DueAttestation } from "../../storage/checkpoints.ts";
-import { retryDelayMs } from "../../storage/ledger.ts";
+import { retryDelayMs } from "../../core/retry.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
 

@@ -1,6 +1,6 @@
 // Sees to it that committed events are placed in their business's sequence: right after an answer, and each minute for
 // whatever is left.
-import { businessesWithEvents } from "../../storage/events.ts";
+import { businessesWithEvents } from "../../storage/outboxes/events.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";

@@ -5,7 +5,7 @@ import { mailText } from "../../core/mail/templates.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { capturedMail, type CapturedMail } from "../../storage/captured-mail.ts";
-import { claimMail, deleteMail, isSending, openMail, postponeMail, type DueMail } from "../../storage/mail.ts";
+import { claimMail, deleteMail, isSending, openMail, postponeMail, type DueMail } from "../../storage/outboxes/mail.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";

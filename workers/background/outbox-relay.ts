@@ -1,7 +1,7 @@
 // Does what the outbox of changes holds: withdrawals that go on, policies to capture. Called right after an answer and by the
 // minute cron; safe to call at any time, from anywhere, twice at once.
 import type { Database } from "../../storage/database.ts";
-import { claimWithdrawalWork } from "../../storage/withdrawal-work.ts";
+import { claimWithdrawalWork } from "../../storage/outboxes/withdrawals.ts";
 import { continueWithdrawals } from "../operations/withdrawals.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";

@@ -23,7 +23,7 @@ import {
   waitingForPolicies,
   type PolicyTurn,
   type WaitingCertificate,
-} from "../../storage/outbox.ts";
+} from "../../storage/outboxes/policies.ts";
 import {
   captureSince,
   insertCapture,

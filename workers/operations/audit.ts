@@ -6,8 +6,9 @@ import { anchorView } from "../../core/certificates/views.ts";
 import type { AuditChain } from "../../core/facts.ts";
 import { ok, refuse, type Result } from "../../core/result.ts";
 import type { Database } from "../../storage/database.ts";
-import { committedPayloads, waitingEntries } from "../../storage/audit.ts";
-import { newestCheckpointAnchor } from "../../storage/ledger.ts";
+import { committedPayloads } from "../../storage/audit.ts";
+import { waitingEntries } from "../../storage/outboxes/audit.ts";
+import { newestCheckpointAnchor } from "../../storage/outboxes/anchors.ts";
 import { kindOfError } from "../log.ts";
 import type { Services } from "../services.ts";
 

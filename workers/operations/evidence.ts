@@ -10,7 +10,7 @@ import { ok, type Result } from "../../core/result.ts";
 import type { Database } from "../../storage/database.ts";
 import { businessIdentity } from "../../storage/accounts.ts";
 import { certificateEntries } from "../../storage/audit.ts";
-import { entityAnchors, type EntityAnchor } from "../../storage/ledger.ts";
+import { entityAnchors, type EntityAnchor } from "../../storage/outboxes/anchors.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform, Services } from "../services.ts";
 import { attestedStatement } from "./attestations.ts";

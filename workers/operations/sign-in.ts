@@ -11,7 +11,7 @@ import { ok, refuse, type Result } from "../../core/result.ts";
 import { lineFault, trimmed } from "../../core/text.ts";
 import { batch, type Database } from "../../storage/database.ts";
 import { closeLoginCodes, insertLoginCode, loginCodeIsThere, spendLoginCode, spendLoginTry } from "../../storage/login-codes.ts";
-import { insertMail } from "../../storage/mail.ts";
+import { insertMail } from "../../storage/outboxes/mail.ts";
 import { insertConsumer, personByAddress, type Person } from "../../storage/people.ts";
 import { consumerEmailPlace, memberEmailPlace } from "../../storage/people-places.ts";
 import { deleteSession, insertSession, sessionByToken } from "../../storage/sessions.ts";

@@ -3,7 +3,7 @@
 import type { EndpointHealth, EndpointSettings } from "../../core/webhooks/endpoint.ts";
 import type { BusinessId } from "../../core/ids.ts";
 import { batch } from "../../storage/database.ts";
-import { insertMail } from "../../storage/mail.ts";
+import { insertMail } from "../../storage/outboxes/mail.ts";
 import { ownerAddresses } from "../../storage/owners.ts";
 import type { Platform } from "../services.ts";
 

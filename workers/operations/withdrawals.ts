@@ -30,10 +30,15 @@ import { certificateById, sealedMailbox } from "../../storage/certificates.ts";
 import { commit } from "../../storage/commit.ts";
 import { StorageFault } from "../../storage/faults.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../storage/idempotency.ts";
-import { insertMail } from "../../storage/mail.ts";
+import { insertMail } from "../../storage/outboxes/mail.ts";
 import { ownerAddresses } from "../../storage/owners.ts";
 import { codesWithLink, forgetFailures, ifOfUse, insertCode, spendTry, unlessOfUse } from "../../storage/withdrawal-codes.ts";
-import { continueWithdrawalWork, finishWithdrawalWork, insertWithdrawalWork, type WithdrawalWork } from "../../storage/withdrawal-work.ts";
+import {
+  continueWithdrawalWork,
+  finishWithdrawalWork,
+  insertWithdrawalWork,
+  type WithdrawalWork,
+} from "../../storage/outboxes/withdrawals.ts";
 import {
   activeWithAddress,
   insertWithdrawal,

@@ -1,12 +1,12 @@
 // A withdrawal from everything that is too large for one batch goes on from here: a row until the last certificate is done,
 // taken for a minute at a time, so that a worker that dies leaves it to the next.
 import { eq, lte } from "drizzle-orm";
-import type { CertId } from "../core/ids.ts";
-import { minuteMs, type Instant } from "../core/time.ts";
-import type { Database } from "./database.ts";
-import { withdrawalWork } from "./schema.ts";
-import { query } from "./query.ts";
-import type { SameAddress } from "./withdrawals.ts";
+import type { CertId } from "../../core/ids.ts";
+import { minuteMs, type Instant } from "../../core/time.ts";
+import type { Database } from "../database.ts";
+import { withdrawalWork } from "../schema.ts";
+import { query } from "../query.ts";
+import type { SameAddress } from "../withdrawals.ts";
 
 const turnMs = minuteMs; // more than a batch takes
 

@@ -4,14 +4,14 @@
 // has its time moved into the future, so a worker that dies simply lets it become due again. The turn is one row however many
 // wait behind it: claiming and backing off cost the same for one certificate and for a hundred thousand.
 import { eq, exists, inArray, isNull, lte, sql } from "drizzle-orm";
-import { secondMs, type Instant } from "../core/time.ts";
-import type { AuditChain } from "../core/facts.ts";
-import type { CertId } from "../core/ids.ts";
-import { chainOfBusiness } from "./accounts.ts";
-import type { Database, Statement } from "./database.ts";
-import { prepared } from "./prepared.ts";
-import { businesses, certificates, outbox } from "./schema.ts";
-import { allOf, listed, query } from "./query.ts";
+import { secondMs, type Instant } from "../../core/time.ts";
+import type { AuditChain } from "../../core/facts.ts";
+import type { CertId } from "../../core/ids.ts";
+import { chainOfBusiness } from "../accounts.ts";
+import type { Database, Statement } from "../database.ts";
+import { prepared } from "../prepared.ts";
+import { businesses, certificates, outbox } from "../schema.ts";
+import { allOf, listed, query } from "../query.ts";
 
 const turnMs = 60 * secondMs; // more than a look (25 s) and the first links after it take
 

@@ -1,14 +1,14 @@
 // Mail on its way out: a row in the batch of the change that calls for it, with address and contents sealed. It is set when it
 // is sent, and its row is deleted when somebody has taken it or when it is of no use any more.
 import { eq, gt, inArray, lte, sql, type SQL } from "drizzle-orm";
-import { isMailbox } from "../core/mailbox.ts";
-import { mailLifeMs, type Mail, type MailLanguage } from "../core/mail/templates.ts";
-import { secondMs, type Instant } from "../core/time.ts";
-import type { Database, Statement } from "./database.ts";
-import { mailOutbox } from "./schema.ts";
-import { insertIf } from "./inserts.ts";
-import { allOf, query } from "./query.ts";
-import type { SealedPlace, Vault } from "./vault.ts";
+import { isMailbox } from "../../core/mailbox.ts";
+import { mailLifeMs, type Mail, type MailLanguage } from "../../core/mail/templates.ts";
+import { secondMs, type Instant } from "../../core/time.ts";
+import type { Database, Statement } from "../database.ts";
+import { mailOutbox } from "../schema.ts";
+import { insertIf } from "../inserts.ts";
+import { allOf, query } from "../query.ts";
+import type { SealedPlace, Vault } from "../vault.ts";
 
 const leaseMs = 60 * secondMs; // more than a transport's 10 s, so that nobody sends what another is still sending
 

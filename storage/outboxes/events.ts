@@ -1,11 +1,11 @@
 // The event outbox of a home: events written with the change they tell of, on their way into the sequence of their
 // business (durable-objects/business-log/object.ts). A row is deleted once the sequence holds it.
 import { eq, getColumns, inArray, min } from "drizzle-orm";
-import type { UnplacedEvent } from "../core/events/event.ts";
-import type { BusinessId } from "../core/ids.ts";
-import { onPrimary, type Database } from "./database.ts";
-import { eventOutbox } from "./schema.ts";
-import { listed } from "./query.ts";
+import type { UnplacedEvent } from "../../core/events/event.ts";
+import type { BusinessId } from "../../core/ids.ts";
+import { onPrimary, type Database } from "../database.ts";
+import { eventOutbox } from "../schema.ts";
+import { listed } from "../query.ts";
 
 /** For the batch of the change. */
 export const insertEvent = (db: Database, businessId: BusinessId, { id, ...event }: UnplacedEvent) =>

@@ -1,0 +1,191 @@
+// Statements on their way into the ledger. The rows are the truth; queue messages are only notices. A row is worked on under a lease:
+// whoever's lease has passed lost it, and a receipt is stored once.
+import { desc, eq, gt, inArray, isNull, lte, ne, sql, type Column, type SQL } from "drizzle-orm";
+import type { PublishedAnchor } from "../../core/certificates/published.ts";
+import type { Outcome, Submission } from "../../core/ledger/adapter.ts";
+import { isToPark } from "../../core/ledger/parking.ts";
+import { parseReceipt, receiptText, type Receipt } from "../../core/ledger/receipt.ts";
+import { retryDelayMs } from "../../core/retry.ts";
+import { hourMs, minuteMs, type Instant } from "../../core/time.ts";
+import type { Database, Statement } from "../database.ts";
+import { allOf, query } from "../query.ts";
+import { anchors } from "../schema.ts";
+
+const leaseMs = minuteMs; // longer than a call to the slowest ledger (30 s) and its ten looks at a checkpoint
+const parkedWaitMs = 6 * hourMs; // what a ledger refuses for good may be our mistake of the day: asked again four times a day
+
+export interface ClaimedAnchor extends Submission {
+  readonly attempts: number;
+  /** Code of what the last try came to; null before the first. */
+  readonly lastError: string | null;
+}
+
+const { ord, id, statement, entryHash, prepared, attempts, lastError, lease, leaseUntil, status, nextAt } = anchors;
+// In the statement as it is in the index anchors_due, or SQLite does not take that index: never a bound value.
+const isWaiting = inArray(status, ["pending", "prepared"]).inlineParams();
+const isUnanchored = ne(status, "anchored");
+
+/** The oldest due rows of a ledger, leased to `holder`. */
+export const claimAnchors = async (
+  db: Database,
+  ledgerId: string,
+  holder: string,
+  most: number,
+  now: Instant,
+): Promise<ClaimedAnchor[]> => {
+  const due = query
+    .select({ ord })
+    .from(anchors)
+    .where(allOf(eq(anchors.ledgerId, ledgerId), isWaiting, lte(nextAt, now), lte(leaseUntil, now)))
+    .orderBy(ord)
+    .limit(most);
+  const claimed = await db
+    .update(anchors)
+    .set({ lease: holder, leaseUntil: now + leaseMs })
+    .where(inArray(ord, due))
+    .returning({ ord, anchorId: id, statement, entryHash, prepared, attempts, lastError });
+  return claimed.sort((a, b) => a.ord - b.ord).map(({ ord: _, ...anchor }) => anchor);
+};
+
+/** Values of many rows as one bound value: each is an array, and `cell` is one of its places. */
+const listOf = (rows: readonly (readonly (string | number)[])[]): SQL => sql`json_each(${JSON.stringify(rows)}) j`;
+const cell = (at: number): SQL => sql`j.value ->> ${sql.raw(String(at))}`;
+const isListed = sql`${id} = ${cell(0)}`;
+
+/** Keeps what will be sent, before it is sent. */
+export const keepPrepared = async (db: Database, holder: string, kept: readonly (readonly [string, string])[]): Promise<void> => {
+  if (kept.length === 0) return;
+  await db
+    .update(anchors)
+    .set({ prepared: cell(1), status: "prepared" })
+    .from(listOf(kept))
+    .where(allOf(isListed, eq(lease, holder), isNull(prepared)));
+};
+
+const rowsPerStatement = 100; // receipts are about 3 KB: 300 KB of JSON a statement, far from the 2 MB a value may have
+
+const chunks = <T>(all: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
+
+/** Rows that store what became of a claimed batch. A row whose lease was lost is left to whoever has it now. */
+export const outcomeRows = (
+  db: Database,
+  holder: string,
+  settled: readonly { readonly anchor: ClaimedAnchor; readonly outcome: Outcome }[],
+  now: Instant,
+  spread: () => number,
+): readonly Statement[] => {
+  const anchored: [string, string, string][] = [];
+  const waiting: [string, string, number, string][] = [];
+  for (const { anchor, outcome } of settled) {
+    if (outcome.ok) anchored.push([anchor.anchorId, outcome.receipt.tx_ref, receiptText(outcome.receipt)]);
+    else if (outcome.kind === "fork") waiting.push([anchor.anchorId, "", now, "fork"]);
+    else if (isToPark(anchor, outcome)) waiting.push([anchor.anchorId, "parked", now + parkedWaitMs, outcome.code]);
+    else {
+      const askedFor = outcome.kind === "retry" ? (outcome.afterMs ?? 0) : 0;
+      waiting.push([anchor.anchorId, "", now + Math.max(askedFor, retryDelayMs(anchor.attempts, spread())), outcome.code]);
+    }
+  }
+  const ofHolder = allOf(isListed, eq(lease, holder), isUnanchored);
+  return [
+    ...chunks(anchored, rowsPerStatement).map((part) =>
+      db
+        .update(anchors)
+        .set({ status: "anchored", txRef: cell(1), receipt: cell(2), anchoredAt: now, lease: null, lastError: null })
+        .from(listOf(part))
+        .where(ofHolder),
+    ),
+    ...chunks(waiting, rowsPerStatement).map((part) =>
+      db
+        .update(anchors)
+        .set({
+          status: sql`case ${cell(1)} when 'parked' then 'parked' else ${status} end`,
+          attempts: sql`${attempts} + 1`,
+          nextAt: cell(2),
+          lastError: cell(3),
+          lease: null,
+          leaseUntil: 0,
+        })
+        .from(listOf(part))
+        .where(ofHolder),
+    ),
+  ];
+};
+
+/** Gives claimed rows back untouched, due when they were. */
+export const releaseAnchors = (db: Database, holder: string) =>
+  db
+    .update(anchors)
+    .set({ lease: null, leaseUntil: 0 })
+    .where(allOf(eq(lease, holder), isUnanchored));
+
+/**
+ * The ledger is back: what waited because it was away is due now. The oldest statements asked most often whether it is, and so
+ * would be the last to be taken.
+ */
+export const wakeWaiting = (db: Database, ledgerId: string, now: Instant) =>
+  db
+    .update(anchors)
+    .set({ nextAt: now })
+    .where(allOf(eq(anchors.ledgerId, ledgerId), isWaiting, gt(nextAt, now)));
+
+/** Parked rows become due again when their wait has passed. */
+export const unparkAnchors = (db: Database, now: Instant) =>
+  db
+    .update(anchors)
+    .set({ status: "pending" })
+    .where(allOf(eq(status, "parked"), lte(nextAt, now)));
+
+/**
+ * Statements that still waited for an earlier ledger when another took its place go to that one: the earlier takes nothing any more.
+ * Mirrors have none of this kind. One that is there already stays (OR IGNORE), for which the builder has no word.
+ */
+export const adoptWaiting = (db: Database, ledgerId: string, now: Instant) => {
+  const isEarlier = allOf(isWaiting, ne(anchors.ledgerId, ledgerId), eq(anchors.kind, "event"), lte(leaseUntil, now));
+  const to = (column: Column, value: string | number | null): SQL => sql`${sql.identifier(column.name)} = ${value}`;
+  const set = [
+    to(anchors.ledgerId, ledgerId),
+    to(status, "pending" satisfies typeof anchors.$inferInsert.status),
+    to(prepared, null),
+    to(attempts, 0),
+    to(nextAt, now),
+    to(lease, null),
+    to(leaseUntil, 0),
+  ];
+  return db.run(
+    sql`update or ignore ${anchors} set ${sql.join(set, sql`, `)}
+      where ${ord} in (select ${ord} from ${anchors} indexed by anchors_due where ${isEarlier})`,
+  );
+};
+
+export interface EntityAnchor {
+  readonly event: string;
+  readonly statement: string;
+  readonly receipt: Receipt | null;
+}
+
+const isAnchored = eq(status, "anchored");
+
+/** What the ledger of its time holds, or will hold, about one record: the statement and, once confirmed, its receipt. In the order of their commits. */
+export const entityAnchors = async (db: Database, entityId: string): Promise<EntityAnchor[]> => {
+  const { event, receipt } = anchors;
+  const rows = await db.select({ event, statement, status, receipt }).from(anchors).where(eq(anchors.entityId, entityId)).orderBy(ord);
+  return rows.map((row) => ({
+    event: row.event,
+    statement: row.statement,
+    receipt: row.status !== "anchored" || row.receipt === null ? null : parseReceipt(row.receipt),
+  }));
+};
+
+/** The newest statement about a log's checkpoint that the ledger has confirmed; null before the first. */
+export const newestCheckpointAnchor = async (db: Database, ledgerId: string, origin: string): Promise<PublishedAnchor | null> => {
+  const { event, receipt, anchoredAt } = anchors;
+  const row = await db
+    .select({ event, ledgerId: anchors.ledgerId, entryHash, statement, status, receipt, anchoredAt })
+    .from(anchors)
+    .where(allOf(eq(anchors.entityId, origin), eq(anchors.ledgerId, ledgerId), eq(anchors.kind, "checkpoint"), isAnchored))
+    .orderBy(desc(ord))
+    .limit(1)
+    .get();
+  return row ?? null;
+};
