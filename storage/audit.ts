@@ -18,6 +18,10 @@ export interface CommittedEntry {
   readonly committed: CommittedPayload | null;
 }
 
+/** Whether anything was entered about a record; read where it is written, so that a commit whose answer was lost is seen. */
+export const isEntered = async (db: Database, recordId: string): Promise<boolean> =>
+  (await onPrimary(db).select({ ord }).from(auditOutbox).where(eq(entityId, recordId)).limit(1).all()).length > 0;
+
 const looks: FactType[] = ["certificate.subject_read", "evidence_pack.exported"];
 
 /**

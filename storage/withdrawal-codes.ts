@@ -5,7 +5,7 @@ import { count, eq, exists, gt, gte, inArray, lte, ne, notExists, sql, type SQL,
 import { codeLimits, codesCountMs, mailsCountMs } from "../core/withdrawals/code.ts";
 import type { CertId } from "../core/ids.ts";
 import { dayMs, type Instant } from "../core/time.ts";
-import { batch, type Database, type Statement } from "./database.ts";
+import { batch, type Database } from "./database.ts";
 import { certificates, withdrawalCodes, withdrawalFailures } from "./schema.ts";
 import { excluded } from "./inserts.ts";
 import { allOf, query } from "./query.ts";
@@ -133,18 +133,23 @@ export const forgetFailures = (db: Database, asker: Pick<Asker, "certId" | "addr
 
 const failuresKeptMs = 30 * dayMs;
 
-/** What no limit counts any more; at most 1,000 of each a call. */
-export const deleteOldCodes = (db: Database, now: Instant): readonly Statement[] => {
-  const rowid = sql`rowid`;
+/** What no limit counts any more; at most 1,000 a call. */
+export const deleteOldCodes = (db: Database, now: Instant) => {
   const codes = query
     .select({ id })
     .from(withdrawalCodes)
     .where(lte(createdAt, now - codesCountMs))
     .limit(1_000);
+  return db.delete(withdrawalCodes).where(inArray(id, codes));
+};
+
+/** Likewise. */
+export const deleteOldFailures = (db: Database, now: Instant) => {
+  const rowid = sql`rowid`;
   const failures = query
     .select({ rowid })
     .from(withdrawalFailures)
     .where(lte(withdrawalFailures.updatedAt, now - failuresKeptMs))
     .limit(1_000);
-  return [db.delete(withdrawalCodes).where(inArray(id, codes)), db.delete(withdrawalFailures).where(inArray(rowid, failures))];
+  return db.delete(withdrawalFailures).where(inArray(rowid, failures));
 };

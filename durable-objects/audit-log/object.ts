@@ -4,7 +4,9 @@
 // Appending is one synchronous transaction, so however many call at once, a chain never forks.
 import { hexOf } from "../../core/bytes.ts";
 import type { AuditProof, HeadsProof } from "../../core/audit/proof.ts";
+import type { Home } from "../../core/ids.ts";
 import { minuteMs, secondMs } from "../../core/time.ts";
+import type { Database } from "../../storage/database.ts";
 import { markDrained, undrainedRows } from "../../storage/outboxes/audit.ts";
 import { homesOf } from "../../storage/homes.ts";
 import { Budget, looksPerSecond, tooMany } from "../transparency-log/budget.ts";
@@ -76,13 +78,16 @@ export interface ProvenTrail {
 const gatherMs = 50; // requests that end within this share one commit
 const retryMs = 15 * secondMs; // armed before anything is tried, so that whatever happens is tried again
 const rowsAPage = 500;
-const pagesARun = 20; // 10,000 rows a run: some seconds, far inside the fifteen minutes an alarm may take
+const pagesARun = 20; // 10,000 rows a run of a home: some seconds, far inside the fifteen minutes an alarm may take
 const frozenRetryMs = minuteMs; // nothing to hurry for: a person must look first
 
 interface Drained {
   readonly appended: number;
   readonly more: boolean;
 }
+
+const logFault = (at: string, error: unknown): void =>
+  console.error(JSON.stringify({ level: "error", at: `audit-log.${at}`, error: error instanceof Error ? error.name : "unknown" }));
 
 export class AuditLog extends TransparencyLog<AuditEnv> {
   readonly #looks = new Budget(looksPerSecond);
@@ -232,11 +237,13 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Brings in everything that was committed before the call, for readers who must see their own writes; `more` when that was
-   * too much for one call. Null from a log that is frozen. Faults of a database are thrown.
+   * Brings in what was committed before the call, in one home or in every one, for readers who must see their own writes; `more`
+   * when that was too much for one call. Null from a log that is frozen. Faults of a database are thrown.
    */
-  async drainNow(): Promise<Drained | null> {
-    return this.#drain();
+  async drainNow(home: Home | null = null): Promise<Drained | null> {
+    const { drained, fault } = await this.#drain(home);
+    if (fault !== null) throw fault;
+    return drained;
   }
 
   /** Never throws and never gives up: the platform retries a failing alarm six times and then forgets it. */
@@ -244,48 +251,62 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     const retryAt = Date.now() + retryMs;
     await this.ctx.storage.setAlarm(retryAt);
     try {
-      const drained = await this.#drain();
+      const { drained, fault } = await this.#drain(null);
       if (drained === null) await this.ctx.storage.setAlarm(Date.now() + frozenRetryMs);
       else if (drained.more) await this.ctx.storage.setAlarm(Date.now());
       // Only the alarm set above: a notification since then has set an earlier one, for rows that may have been missed.
-      else if ((await this.ctx.storage.getAlarm()) === retryAt) await this.ctx.storage.deleteAlarm();
+      else if (fault === null && (await this.ctx.storage.getAlarm()) === retryAt) await this.ctx.storage.deleteAlarm();
     } catch (error) {
-      console.error(JSON.stringify({ level: "error", at: "audit-log.alarm", error: error instanceof Error ? error.name : "unknown" }));
+      logFault("alarm", error);
     }
   }
 
+  /** One home after the other. One whose database fails keeps no other waiting; the first such fault comes with what was drained. */
+  async #drain(only: Home | null): Promise<{ readonly drained: Drained | null; readonly fault: Error | null }> {
+    if (frozenBecause(this.ctx.storage.sql) !== null) return { drained: null, fault: null };
+    const drained = { appended: 0, more: false };
+    let fault: Error | null = null;
+    for (const [home, db] of homesOf(this.env).all()) {
+      if (only !== null && home !== only) continue;
+      try {
+        const one = await this.#drainHome(home, db);
+        if (one === null) return { drained: null, fault };
+        drained.appended += one.appended;
+        drained.more ||= one.more;
+      } catch (error) {
+        logFault("drain", error);
+        fault ??= error instanceof Error ? error : new Error("audit: a home could not be drained");
+      }
+    }
+    return { drained, fault };
+  }
+
   /**
-   * Every undrained row of this shard, from every home: append, then mark. Dying between the two only means reading the rows
-   * again and finding them known.
+   * Every undrained row of this shard in one home: append, then mark. Dying between the two only means reading the rows again and
+   * finding them known.
    */
-  async #drain(): Promise<Drained | null> {
-    if (frozenBecause(this.ctx.storage.sql) !== null) return null;
+  async #drainHome(home: Home, db: Database): Promise<Drained | null> {
     const shard = this.#shard();
     let appended = 0;
     let marked = 0;
-    let pages = 0;
-    for (const [home, db] of homesOf(this.env).all()) {
-      for (let after = 0; ; ) {
-        // A run that could mark nothing is not followed at once by another: the rows in its way will not be gone.
-        if (pages === pagesARun) return { appended, more: marked > 0 };
-        const rows = await undrainedRows(db, shard, after, rowsAPage);
-        const last = rows.at(-1);
-        if (last === undefined) break;
-        pages += 1;
-        const outcome = this.append(rows.map((row) => ({ ...row, home })));
-        if (outcome === null) return null;
-        appended += outcome.appended;
-        const malformed = new Set(outcome.malformed);
-        if (malformed.size > 0)
-          console.error(JSON.stringify({ level: "error", at: "audit-log.rows", error: `${malformed.size} malformed` }));
-        const held = rows.filter(({ id }) => !malformed.has(id)).map(({ ord }) => ord);
-        await markDrained(db, held, Date.now()).run();
-        marked += held.length;
-        if (rows.length < rowsAPage) break;
-        after = last.ord;
-      }
+    let after = 0;
+    for (let pages = 0; pages < pagesARun; pages += 1) {
+      const rows = await undrainedRows(db, shard, after, rowsAPage);
+      const last = rows.at(-1);
+      if (last === undefined) return { appended, more: false };
+      const outcome = this.append(rows.map((row) => ({ ...row, home })));
+      if (outcome === null) return null;
+      appended += outcome.appended;
+      const malformed = new Set(outcome.malformed);
+      if (malformed.size > 0) console.error(JSON.stringify({ level: "error", at: "audit-log.rows", error: `${malformed.size} malformed` }));
+      const held = rows.filter(({ id }) => !malformed.has(id)).map(({ ord }) => ord);
+      await markDrained(db, held, Date.now()).run();
+      marked += held.length;
+      if (rows.length < rowsAPage) return { appended, more: false };
+      after = last.ord;
     }
-    return { appended, more: false };
+    // A run that could mark nothing is not followed at once by another: the rows in its way will not be gone.
+    return { appended, more: marked > 0 };
   }
 
   /** The public side of the log: it holds hashes of hashes, so everything in it may be read. */

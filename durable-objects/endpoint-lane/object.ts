@@ -6,7 +6,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { StoredEvent } from "../../core/events/event.ts";
 import type { Delivery, EndpointHealth, EndpointSettings, Outcome, ReplaySource, Sending, Sent } from "../../core/webhooks/endpoint.ts";
 import { leaseMs, slots } from "../../core/webhooks/schedule.ts";
-import { secondMs, type Clock, type Instant } from "../../core/time.ts";
+import { hourMs, secondMs, type Clock, type Instant } from "../../core/time.ts";
 import { bringUpToDate } from "../schema-steps.ts";
 import { endpointLaneSteps } from "./migrations.ts";
 import {
@@ -23,6 +23,7 @@ import {
   listDeliveries,
   needsAlert,
   nextDueAt,
+  nextPruneAt,
   noteAlert,
   postponeUnready,
   pruneDeliveries,
@@ -53,6 +54,7 @@ interface EndedAttempt {
 const noNewAfterMs = 45 * secondMs; // with the last attempts (10 s) far inside the fifteen minutes an alarm may take
 const gatherMs = 2; // about what one write to disk takes
 const afterFaultMs = 5 * secondMs;
+const pruneSpacingMs = hourMs; // deliveries that end one by one are not dropped one by one
 
 export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
   #opening: Promise<LanePorts> | undefined;
@@ -69,6 +71,12 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
     bringUpToDate(ctx.storage, endpointLaneSteps);
     // Whatever the last process meant to do next, this one looks now; the alarm then sets the right time.
     if (nextDueAt(ctx.storage.sql) !== null) void ctx.storage.setAlarm(Date.now() + 1);
+    else if (nextPruneAt(ctx.storage.sql) !== null) void this.#armIfUnarmed();
+  }
+
+  /** An earlier deployment left lanes without an alarm when they had nothing more to send. */
+  async #armIfUnarmed(): Promise<void> {
+    if ((await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(Date.now() + 1);
   }
 
   protected abstract openPorts(): Promise<LanePorts>;
@@ -177,12 +185,16 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
     }
   }
 
+  /** For what is to be sent next, and for what is to be dropped: an endpoint that never hears of anything again keeps nothing for good. */
   #armNext({ clock, farthestAlarmMs }: LanePorts): Promise<void> {
     const { storage } = this.ctx;
-    const due = nextDueAt(storage.sql);
-    if (due === null) return storage.deleteAlarm();
+    const [dueAt, pruneAt, now] = [nextDueAt(storage.sql), nextPruneAt(storage.sql), clock()];
     // At the very moment would be in the past by the time the platform looks: one millisecond later is not.
-    return storage.setAlarm(Date.now() + Math.min(farthestAlarmMs, Math.max(1, due - clock())));
+    const waits = [
+      ...(dueAt === null ? [] : [Math.min(farthestAlarmMs, Math.max(1, dueAt - now))]),
+      ...(pruneAt === null ? [] : [pruneAt <= now ? 1 : Math.max(pruneSpacingMs, pruneAt - now)]),
+    ];
+    return waits.length === 0 ? storage.deleteAlarm() : storage.setAlarm(Date.now() + Math.min(...waits));
   }
 
   /**

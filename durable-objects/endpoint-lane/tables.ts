@@ -8,8 +8,6 @@ import type { Delivery, DeliveryError, EndpointHealth, EndpointSettings, Endpoin
 import { leaseMs, mostForgivenInterruptions, mostUnready, nextAttemptAt, unreadyPauseMs } from "../../core/webhooks/schedule.ts";
 import { dayMs, hourMs, type Instant } from "../../core/time.ts";
 
-const successKeptMs = 30 * dayMs;
-const abandonedKeptMs = 90 * dayMs;
 const prunedAtOnce = 1_000; // rows; some milliseconds
 // A dead endpoint is worth a letter to its owners when this many attempts in a row failed, or when the first of them is this old.
 const alarmingFailures = 100;
@@ -309,18 +307,27 @@ export const noteAlert = (sql: SqlStorage): void => {
   sql.exec("UPDATE lane SET alerted = 1");
 };
 
+/** How long an ended delivery is kept. */
+const keptMs = { success: 30 * dayMs, abandoned: 90 * dayMs } as const;
+const endings = Object.entries(keptMs);
+
 /** Ended deliveries that have been kept long enough, some at a time. */
-export const pruneDeliveries = (sql: SqlStorage, now: Instant): number => {
-  let pruned = 0;
-  for (const [status, keptMs] of [
-    ["success", successKeptMs],
-    ["abandoned", abandonedKeptMs],
-  ] as const) {
-    pruned += sql.exec(
+export const pruneDeliveries = (sql: SqlStorage, now: Instant): void => {
+  for (const [status, kept] of endings)
+    sql.exec(
       `DELETE FROM delivery WHERE seq IN (SELECT seq FROM delivery WHERE status = ? AND ended_at <= ? ORDER BY ended_at LIMIT ${prunedAtOnce})`,
       status,
-      now - keptMs,
-    ).rowsWritten;
-  }
-  return pruned;
+      now - kept,
+    );
+};
+
+/** When the first of the ended deliveries has been kept long enough; null when there is none. */
+export const nextPruneAt = (sql: SqlStorage): Instant | null => {
+  const times = endings.flatMap(([status, kept]) => {
+    const { at } = sql
+      .exec<{ at: number | null }>("SELECT MIN(ended_at) AS at FROM delivery WHERE status = ? AND ended_at IS NOT NULL", status)
+      .one();
+    return at === null ? [] : [at + kept];
+  });
+  return times.length === 0 ? null : Math.min(...times);
 };

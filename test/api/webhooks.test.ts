@@ -234,6 +234,47 @@ describe("an endpoint", () => {
       await env.DB.prepare("DROP TRIGGER no_audit").run();
     }
   });
+
+  /** The service on a database that enters the next endpoint and loses the answer; then `after` says what becomes of readings. */
+  const losingAnswer = (isAwayAfter: boolean): Call => {
+    let isLost = false;
+    const away = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
+    const DB = new Proxy(env.DB, {
+      get: (db, name) => {
+        if (name === "batch" && !isLost)
+          return async (statements: D1PreparedStatement[]) => {
+            const before = (await entries()).length;
+            const results = await db.batch(statements);
+            if ((await entries()).length === before) return results;
+            isLost = true;
+            return away();
+          };
+        if (name === "withSession" && isLost && isAwayAfter) throw new Error("D1_ERROR: Network connection lost.");
+        const value = Reflect.get(db, name) as unknown;
+        return typeof value === "function" ? (value.bind(db) as unknown) : value;
+      },
+    });
+    return serviceWith({ DB });
+  };
+
+  test("whose entry was committed though the answer of the database was lost is registered, and its answer is kept", async () => {
+    const key = { "idempotency-key": "crm-lost" };
+    const first = await as(owner, "POST", "", { url: hook }, key, losingAnswer(false));
+    expect(outcome(first)).toBe("201 ok");
+    expect((await list()).map(({ id }) => id)).toEqual([first.body.data.id]);
+    const again = await create({ url: hook }, key);
+    expect([again.status, again.body.data]).toEqual([201, first.body.data]);
+    expect(await entries()).toEqual(["webhook.created"]);
+  });
+
+  test("of which nobody can tell whether it was entered stays, and the same request names one that is there", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const key = { "idempotency-key": "crm-away" };
+    expect(outcome(await as(owner, "POST", "", { url: hook }, key, losingAnswer(true)))).toBe("503 storage_unavailable");
+    const again = await create({ url: hook }, key);
+    expect(again.status).toBe(201);
+    expect((await list()).map(({ id }) => id)).toContain(again.body.data.id);
+  });
 });
 
 describe("changing an endpoint", () => {

@@ -3,6 +3,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { AuditLog, type AuditEnv } from "../../durable-objects/audit-log/object.ts";
+import type { Home } from "../../core/ids.ts";
 import { undrainedRows } from "../../storage/outboxes/audit.ts";
 import { databaseOf } from "../../storage/database.ts";
 import type { ChainPage } from "../../durable-objects/audit-log/tables.ts";
@@ -166,6 +167,28 @@ describe("the outboxes", () => {
     });
     expect(await lengthOf(stub, chain)).toBe(2);
     expect(await undrained(env.DB, 24)).toBe(0);
+  });
+
+  test("of a home whose database fails keep those of no other home waiting, and are tried again", async () => {
+    const stub = auditShard(24);
+    const [broken, sound] = [chainTag(0x42), chainTag(0x43)];
+    await commitRows(env.DB, 24, broken, 1);
+    await commitRows(env.DB_01, 24, sound, 2);
+    const { db } = failing(env.DB, 'select "ord"', 3);
+    await runInDurableObject(stub, async (_, state) => {
+      const log = new AuditLog(state, { ...env, DB: db } as unknown as AuditEnv);
+      await log.alarm();
+      expect((await state.storage.getAlarm()) ?? 0).toBeGreaterThan(Date.now() + 10_000); // for the broken one
+      await commitRows(env.DB_01, 24, sound, 1);
+      await expect(log.drainNow()).rejects.toThrow();
+      await commitRows(env.DB_01, 24, sound, 1);
+      expect(await log.drainNow("01" as Home)).toEqual({ appended: 1, more: false }); // a reader is told of the own home alone
+      await expect(log.drainNow("00" as Home)).rejects.toThrow();
+    });
+    expect(await undrained(env.DB_01, 24)).toBe(0);
+    expect(await lengthOf(stub, sound)).toBe(4);
+    expect(await undrained(env.DB, 24)).toBe(1);
+    expect(await stub.drainNow()).toMatchObject({ appended: 1 });
   });
 
   test("are drained by an alarm that a restart interrupted (C3)", async () => {

@@ -84,7 +84,7 @@ describe("the schedule", () => {
       error: "http",
       nextAttemptAt: null,
     });
-    expect(await alarmOf(lane)).toBeNull();
+    expect(await alarmOf(lane)).toBe(Date.now() + 90 * 86_400_000); // to drop it, when it has been kept for as long as was said
     expect(posts.map(({ headers }) => headers.get("svc-attempt"))).toEqual(["1", "2", "3", "4", "5"]);
   });
 
@@ -101,7 +101,7 @@ describe("the schedule", () => {
     await runAlarmsUntil(lane);
     expect(await deliveryOf(lane)).toMatchObject({ status: "success", attempt: 2, responseStatus: 204, error: null, nextAttemptAt: null });
     expect(posts).toHaveLength(2);
-    expect(await alarmOf(lane)).toBeNull();
+    expect(await alarmOf(lane)).toBe(Date.now() + 30 * 86_400_000); // to drop it, when it has been kept for as long as was said
   });
 
   test.each([
@@ -642,6 +642,41 @@ describe("an endpoint", () => {
     vi.setSystemTime(in2030 + 91 * 86_400_000);
     await one();
     expect(await deliveriesOf(lane)).toHaveLength(2);
+  });
+
+  test("W31: keeps it no longer either when nothing ever happens on the endpoint again, also while it is switched off", async () => {
+    let status = 200;
+    playReceivers(() => new Response(null, { status }));
+    const { id, lane, business } = await laneWith(3);
+    await runAlarmsUntil(lane);
+    status = 500;
+    await commitEvents(business, 1);
+    await logs.getByName(business).drain();
+    await runAlarmsUntil(lane);
+    await logs.getByName(business).changeEndpoint(id, { status: "disabled" });
+    const ended = Date.now();
+    const left: (readonly [days: number, deliveries: number])[] = [];
+    for (let at = await alarmOf(lane); at !== null; at = await alarmOf(lane)) {
+      vi.setSystemTime(at);
+      await runAlarm(lane);
+      left.push([Math.round((at - ended) / 86_400_000), (await deliveriesOf(lane)).length]);
+    }
+    expect(left).toEqual([
+      [30, 1],
+      [90, 0],
+    ]);
+  });
+
+  test("W31: also what an earlier deployment left without an alarm", async () => {
+    playReceivers(answering(200));
+    const { lane } = await laneWith(1);
+    await runAlarmsUntil(lane);
+    await runInDurableObject(lane, (_, state) => state.storage.deleteAlarm());
+    await evictDurableObject(lane);
+    expect(await healthOf(lane)).toMatchObject({ backlog: 0 }); // whoever asks it anything wakes it
+    await vi.waitFor(async () => expect(await alarmOf(lane)).not.toBeNull());
+    await runAlarm(lane);
+    expect(await alarmOf(lane)).toBeGreaterThan(in2030 + 29 * 86_400_000);
   });
 });
 

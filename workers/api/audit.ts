@@ -127,8 +127,7 @@ const trail = async (c: Context<Api>): Promise<Response> => {
   const parsed = trailQuery.safeParse(given.value);
   if (!parsed.success) return failure(c, "invalid_request", schemaFault(parsed.error));
   const query = { limit: Math.min(mostAPage, parsed.data.limit ?? usualLimit), beforeSeq: parsed.data.before_seq ?? null };
-  const db = services.homes.of(member.business.id) as NonNullable<ReturnType<typeof services.homes.of>>;
-  return answer(c, 200, await auditTrail(services, db, member.business.chain, query));
+  return answer(c, 200, await auditTrail(services, member.business.id, member.business.chain, query));
 };
 
 export const mountAudit = (app: Hono<Api>): void => {

@@ -4,6 +4,7 @@ import { auditTrailView, type AuditTrail } from "../../core/audit/trail.ts";
 import type { Json } from "../../core/canonical-json.ts";
 import { anchorView } from "../../core/certificates/views.ts";
 import type { AuditChain } from "../../core/facts.ts";
+import { homeOfId, type BusinessId, type Home } from "../../core/ids.ts";
 import { ok, refuse, type Result } from "../../core/result.ts";
 import type { Database } from "../../storage/database.ts";
 import { committedPayloads } from "../../storage/audit.ts";
@@ -21,9 +22,15 @@ export interface TrailQuery {
   readonly beforeSeq: number | null;
 }
 
-const readTrail = async (services: Services, db: Database, chain: AuditChain, query: TrailQuery): Promise<AuditTrail | null> => {
+const readTrail = async (
+  services: Services,
+  db: Database,
+  home: Home,
+  chain: AuditChain,
+  query: TrailQuery,
+): Promise<AuditTrail | null> => {
   const log = services.auditLog(chain.shard);
-  await log.drainNow();
+  await log.drainNow(home);
   const proven = await log.proofFor(chain.tag);
   const page = proven === null ? null : await log.readChain(chain.tag, query.limit, query.beforeSeq, proven.size);
   if (proven === null || page === null) return null;
@@ -43,16 +50,18 @@ const readTrail = async (services: Services, db: Database, chain: AuditChain, qu
   };
 };
 
-/** The trail of the chain in the home of whom it tells. Refuses `storage_unavailable` when the log cannot be asked. */
+/** The trail of the chain of `owner`. Refuses `storage_unavailable` when the log cannot be asked. */
 export const auditTrail = async (
   services: Services,
-  db: Database,
+  owner: BusinessId,
   chain: AuditChain,
   query: TrailQuery,
 ): Promise<Result<{ readonly [key: string]: Json }, "storage_unavailable">> => {
+  const db = services.homes.of(owner);
+  if (db === null) throw new Error("audit: the owner has no home");
   let trail: AuditTrail | null;
   try {
-    trail = await readTrail(services, db, chain, query);
+    trail = await readTrail(services, db, homeOfId(owner), chain, query);
   } catch (error) {
     services.log.fault({ at: "audit", error: kindOfError(error) });
     return refuse("storage_unavailable");

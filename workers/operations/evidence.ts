@@ -5,7 +5,7 @@ import { packedAttestation } from "../../core/certificates/attested.ts";
 import type { EvidenceParts, PackedAnchor, PackedAudit } from "../../core/certificates/evidence-parts.ts";
 import type { OpenedCertificate } from "../../core/certificates/published.ts";
 import { verifyView, withdrawalReceiptView } from "../../core/certificates/views.ts";
-import type { CertId } from "../../core/ids.ts";
+import { homeOfId, type CertId } from "../../core/ids.ts";
 import { ok, type Result } from "../../core/result.ts";
 import type { Database } from "../../storage/database.ts";
 import { businessIdentity } from "../../storage/accounts.ts";
@@ -24,7 +24,7 @@ const auditOf = async (platform: Platform, db: Database, { certificate, chain }:
   const rows = await certificateEntries(db, platform.vault, { certId: certificate.id, chainTag: chain.tag, most: mostEntries });
   try {
     const log = platform.auditLog(chain.shard);
-    if (rows.some(({ drained }) => !drained)) await log.drainNow(); // what was committed before the question is in the answer
+    if (rows.some(({ drained }) => !drained)) await log.drainNow(homeOfId(certificate.id)); // what was committed before the question is in the answer
     const trail = await log.trailOf(
       chain.tag,
       rows.map(({ id }) => id),

@@ -1,7 +1,7 @@
 // Webhook endpoints as the people of a business manage them. The endpoints live in the business's log, the audit entries in its
 // database, and no batch spans the two: an entry is committed before its change is made, so that a process that dies between
 // them leaves an entry too many and never a change that nobody can account for. A new endpoint is the other way round (only
-// the log knows whether there is room) and is taken back when its entry cannot be committed.
+// the log knows whether there is room) and is taken back when its entry was not committed.
 import type { MemberSession } from "../../core/access/session.ts";
 import { canonicalJson, type Json } from "../../core/canonical-json.ts";
 import { eventTypes, namedOnlyEventTypes } from "../../core/events/event.ts";
@@ -14,6 +14,7 @@ import { isoOf, isoOrNull } from "../../core/time.ts";
 import type { Delivery, Endpoint, EndpointChange, EndpointHealth, EndpointStatus } from "../../core/webhooks/endpoint.ts";
 import { secretBytes, secretHint, webhookSecret } from "../../core/webhooks/signature.ts";
 import type { Database, Statement } from "../../storage/database.ts";
+import { isEntered } from "../../storage/audit.ts";
 import { commit } from "../../storage/commit.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../storage/idempotency.ts";
 import { openSecret, sealSecret } from "../../storage/webhook-secrets.ts";
@@ -168,10 +169,15 @@ export const createWebhook = async (
     const rows = keyHash === null ? [] : await insertAnswer(db, vault, { keyHash, bodyHash, status: 201, response, now });
     await enter(services, member, factOf(services, member, "webhook.created", id, { url_hash: sha256Hex(request.url) }), rows);
   } catch (error) {
-    await log.removeEndpoint(id);
-    const first = isTakenKey(error) ? await kept() : null; // the same request, twice at once: the other one made it
-    if (first !== null) return first;
-    throw error;
+    // Only the answer of the commit may have been lost. While nobody can tell, this throws and the endpoint stays: it can be seen
+    // and removed, and an answer that may be kept names no endpoint that is gone.
+    if (!(await isEntered(db, id))) {
+      await log.removeEndpoint(id);
+      const first = isTakenKey(error) ? await kept() : null; // the same request, twice at once: the other one made it
+      if (first !== null) return first;
+      throw error;
+    }
+    services.scheduleFollowUp();
   }
   return ok({ webhook, replayed: false });
 };
