@@ -2,7 +2,7 @@
 import { eq, inArray, notInArray } from "drizzle-orm";
 import type { CommittedPayload } from "../core/audit/trail.ts";
 import type { FactType } from "../core/facts.ts";
-import type { Database } from "./database.ts";
+import { onPrimary, type Database } from "./database.ts";
 import { payloadPlace } from "./outboxes/audit.ts";
 import { allOf, listed } from "./query.ts";
 import { auditOutbox } from "./schema.ts";
