@@ -6,7 +6,7 @@ import { bytesOfBase64 } from "../core/bytes.ts";
 import { comparableMailbox } from "../core/mailbox.ts";
 import { hmacSha256, sha256Hex } from "../core/hash.ts";
 import { firstHome, newId, newSecret, type Home, type RandomBytes } from "../core/ids.ts";
-import { consumerEmailPlace, memberEmailPlace } from "../storage/people-places.ts";
+import { consumerEmailContext, memberEmailContext } from "../storage/people-contexts.ts";
 import { openVault, type Vault } from "../storage/vault.ts";
 import type { D1Like, D1Statement } from "./local-runtime.ts";
 
@@ -147,7 +147,7 @@ export const seedPeople = async (db: D1Like, vault: Vault, world: DemoWorld, now
     const id = `mem_${business.id.slice(4, 6)}${sha256Hex(`${business.id} ${email}`).slice(0, 24)}`;
     return db
       .prepare("INSERT OR IGNORE INTO members (id, business_id, email_sealed, email_index, role, created_at) VALUES (?, ?, ?, ?, ?, ?)")
-      .bind(id, business.id, await vault.seal(memberEmailPlace(id, business.id), email), await indexOf(email), role, now);
+      .bind(id, business.id, await vault.seal(memberEmailContext(id, business.id), email), await indexOf(email), role, now);
   };
   const consumerId = `con_${world.acme.id.slice(4, 6)}${sha256Hex(`${world.acme.id} ${world.consumerEmail}`).slice(0, 24)}`;
   await db.batch([
@@ -159,7 +159,7 @@ export const seedPeople = async (db: D1Like, vault: Vault, world: DemoWorld, now
       .prepare("INSERT OR IGNORE INTO consumers (id, email_sealed, email_index, audit_chain, created_at) VALUES (?, ?, ?, ?, ?)")
       .bind(
         consumerId,
-        await vault.seal(consumerEmailPlace(consumerId), world.consumerEmail),
+        await vault.seal(consumerEmailContext(consumerId), world.consumerEmail),
         await indexOf(world.consumerEmail),
         sha256Hex(`${consumerId} chain`).slice(0, 32),
         now,

@@ -3,7 +3,7 @@ import { eq, inArray, notInArray } from "drizzle-orm";
 import type { CommittedPayload } from "../core/audit/trail.ts";
 import type { FactType } from "../core/facts.ts";
 import { onPrimary, type Database } from "./database.ts";
-import { payloadPlace } from "./outboxes/audit.ts";
+import { payloadContext } from "./outboxes/audit.ts";
 import { allOf, listed } from "./query.ts";
 import { auditOutbox } from "./schema.ts";
 import type { Vault } from "./vault.ts";
@@ -22,23 +22,23 @@ export interface CommittedEntry {
 export const isEntered = async (db: Database, recordId: string): Promise<boolean> =>
   (await onPrimary(db).select({ ord }).from(auditOutbox).where(eq(entityId, recordId)).limit(1).all()).length > 0;
 
-const looks: FactType[] = ["certificate.subject_read", "evidence_pack.exported"];
+const readings: FactType[] = ["certificate.subject_read", "evidence_pack.exported"];
 
 /**
- * What happened to a certificate, oldest first. Who only looked at it is left out: that is the business's own record, and every
- * look would make the evidence another one.
+ * What happened to a certificate, oldest first. Who only read it is left out: that is the business's own record, and every
+ * reading would make the evidence another one.
  */
 export const certificateEntries = async (
   db: Database,
   vault: Vault,
-  asked: { readonly certId: string; readonly chainTag: string; readonly most: number },
+  asked: { readonly certId: string; readonly chainTag: string; readonly max: number },
 ): Promise<CommittedEntry[]> => {
   const rows = await db
     .select({ id, payloadSealed, drainedAt })
     .from(auditOutbox)
-    .where(allOf(eq(entityId, asked.certId), eq(chain, asked.chainTag), notInArray(type, looks)))
+    .where(allOf(eq(entityId, asked.certId), eq(chain, asked.chainTag), notInArray(type, readings)))
     .orderBy(ord)
-    .limit(asked.most);
+    .limit(asked.max);
   return Promise.all(
     rows.map(async (row) => ({
       id: row.id,
@@ -50,7 +50,7 @@ export const certificateEntries = async (
 
 const openedPayload = async (vault: Vault, chainTag: string, id: string, sealed: string | null): Promise<CommittedPayload | null> => {
   if (sealed === null) return null;
-  const [salt, payload] = JSON.parse(await vault.open(payloadPlace(id, chainTag), sealed)) as [string, CommittedPayload["payload"]];
+  const [salt, payload] = JSON.parse(await vault.open(payloadContext(id, chainTag), sealed)) as [string, CommittedPayload["payload"]];
   return { salt, payload };
 };
 

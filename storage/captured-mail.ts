@@ -6,7 +6,7 @@ import type { Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
 import { capturedMail as mails } from "./schema.ts";
 import { query } from "./query.ts";
-import type { SealedPlace, Vault } from "./vault.ts";
+import type { EncryptionContext, Vault } from "./vault.ts";
 
 const kept = 1_000; // the newest; more is nobody's debugging
 const shown = 100;
@@ -15,14 +15,14 @@ export interface CapturedMail extends MailMessage {
   readonly sentAt: Instant;
 }
 
-const messagePlace = (id: string): SealedPlace => ({ table: "captured_mail", record: id, field: "message", owner: id });
+const messageContext = (id: string): EncryptionContext => ({ table: "captured_mail", record: id, field: "message", owner: id });
 
 const indexOf = (vault: Vault, to: string): Promise<string> => vault.blindIndex("email", comparableMailbox(to) ?? to);
 
 /** A mail sent twice is there once. */
 export const captureMail = async (db: Database, vault: Vault, message: MailMessage, now: Instant): Promise<void> => {
   const { id, to } = message;
-  const messageSealed = await vault.seal(messagePlace(id), JSON.stringify(message));
+  const messageSealed = await vault.seal(messageContext(id), JSON.stringify(message));
   const recipientIndex = await indexOf(vault, to);
   const newest = query.select({ ord: max(mails.ord) }).from(mails);
   await batch(db, [
@@ -42,7 +42,7 @@ export const capturedMail = async (db: Database, vault: Vault, to: string | null
     .limit(shown);
   return Promise.all(
     rows.map(async (row) => ({
-      ...(JSON.parse(await vault.open(messagePlace(row.id), row.messageSealed)) as MailMessage),
+      ...(JSON.parse(await vault.open(messageContext(row.id), row.messageSealed)) as MailMessage),
       sentAt: row.sentAt,
     })),
   );

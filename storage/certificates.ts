@@ -26,13 +26,13 @@ import {
   purposes,
   withdrawals,
 } from "./schema.ts";
-import { prepared, rowPlaces } from "./prepared.ts";
+import { prepared, rowPlaceholders } from "./prepared.ts";
 import { jsonRow, jsonRows } from "./json-rows.ts";
 import { allOf, named, query } from "./query.ts";
-import type { SealedPlace, Vault } from "./vault.ts";
+import type { EncryptionContext, Vault } from "./vault.ts";
 import { openedWithdrawal, provenWithdrawalField } from "./withdrawals.ts";
 
-const place = (certId: string, businessId: string, field: "subject" | "evidence"): SealedPlace => ({
+const contextOf = (certId: string, businessId: string, field: "subject" | "evidence"): EncryptionContext => ({
   table: "certificates",
   record: certId,
   field,
@@ -83,7 +83,7 @@ const insertCertificate = prepared<CertificateRow & DecidedOn>()((db, decided) =
     .where(allOf(eq(policyCaptures.domain, originDomain), gt(policyCaptures.capturedAt, decided.policiesNotBefore)))
     .orderBy(desc(policyCaptures.capturedAt))
     .limit(1);
-  const { ord: _, ...given } = rowPlaces(certificates);
+  const { ord: _, ...given } = rowPlaceholders(certificates);
   return db
     .insert(certificates)
     .values({ ...given, businessId: sql`${business}`, purposeId: sql`${purpose}`, policyCaptureId: sql`${shared}` })
@@ -91,7 +91,7 @@ const insertCertificate = prepared<CertificateRow & DecidedOn>()((db, decided) =
 });
 
 /**
- * The rows of an issuance: the certificate, its purpose and disclosure where they are new, and a request for a look at the
+ * The rows of an issuance: the certificate, its purpose and disclosure where they are new, and a request for a capture of the
  * origin's policies where there is no fresh one to share; the last answers whether it is made. The certificate's business_id is
  * looked up inside the insert under the revision that was decided on: if the account, a domain or a client changed since, it is
  * NULL, the NOT NULL fails, and the whole batch is undone. So no certificate is ever committed after the change that forbids it,
@@ -107,9 +107,9 @@ export const insertIssuance = async (
     readonly manageTokenHash: string;
     readonly emailIndex: string | null;
     readonly phoneIndex: string | null;
-    /** A look at the origin's policies younger than this is shared. */
+    /** A capture of the origin's policies younger than this is shared. */
     readonly policiesNotBefore: Instant;
-    /** Where to begin looking: the form's page without query and fragment, for an outbox holds no personal data. */
+    /** Where the capture begins: the form's page without query and fragment, for an outbox holds no personal data. */
     readonly policyPage: string;
   },
 ) => {
@@ -118,8 +118,8 @@ export const insertIssuance = async (
   const { entities, answered } = certificate.recipients;
   const subject = canonicalJson({ root_salt: base64UrlOf(certificate.rootSalt), fields: [...certificate.fields] });
   const [subjectSealed, evidenceSealed] = await Promise.all([
-    vault.seal(place(id, business.id, "subject"), subject),
-    vault.seal(place(id, business.id, "evidence"), certificate.evidenceText),
+    vault.seal(contextOf(id, business.id, "subject"), subject),
+    vault.seal(contextOf(id, business.id, "evidence"), certificate.evidenceText),
   ]);
   return [
     countPurpose(db, { businessId: business.id, environment, purpose, purposeFolded: foldedPurpose(purpose) }),
@@ -301,8 +301,8 @@ export const openedCertificate = async (db: Database, vault: Vault, asked: Owned
   const { own, chain, issuedEntry, sealed, ...rest } = row;
   const certificate = publishedOf(rest);
   const [subject, evidence, withdrawal] = await Promise.all([
-    own.subjectSealed === null ? null : vault.open(place(row.id, row.businessId, "subject"), own.subjectSealed),
-    vault.open(place(row.id, row.businessId, "evidence"), own.evidenceSealed),
+    own.subjectSealed === null ? null : vault.open(contextOf(row.id, row.businessId, "subject"), own.subjectSealed),
+    vault.open(contextOf(row.id, row.businessId, "evidence"), own.evidenceSealed),
     certificate.withdrawal === null ? null : openedWithdrawal(vault, asked, sealed),
   ]);
   return {
@@ -332,6 +332,6 @@ export const sealedMailbox = async (
   subjectSealed: string | null,
 ): Promise<string | null> => {
   if (subjectSealed === null) return null;
-  const { fields } = openedSubject(await vault.open(place(certId, businessId, "subject"), subjectSealed));
+  const { fields } = openedSubject(await vault.open(contextOf(certId, businessId, "subject"), subjectSealed));
   return fields.get("email") || null;
 };

@@ -146,8 +146,8 @@ export interface DueAttestation {
 
 const leaseMs = minuteMs; // an attestor is given ten seconds, three times over in the worst case
 
-/** What is due, oldest first; leased by putting its next turn off, so that two runs at once do not ask the same twice. */
-export const claimAttestations = async (db: Database, most: number, now: Instant): Promise<DueAttestation[]> => {
+/** What is due, oldest first; leased by putting its next try off, so that two runs at once do not ask the same twice. */
+export const claimAttestations = async (db: Database, max: number, now: Instant): Promise<DueAttestation[]> => {
   const { origin, window, kind, attestor, attempts, nextAt } = attestations;
   const rowid = sql`rowid`;
   const due = query
@@ -155,7 +155,7 @@ export const claimAttestations = async (db: Database, most: number, now: Instant
     .from(attestations)
     .where(allOf(isPending, lte(nextAt, now)))
     .orderBy(nextAt)
-    .limit(most);
+    .limit(max);
   const claimed = await db
     .update(attestations)
     .set({ nextAt: now + leaseMs, attempts: sql`${attempts} + 1` })

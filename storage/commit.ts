@@ -7,7 +7,7 @@ import type { EventType } from "../core/events/event.ts";
 import { entryPayload, factRoutes, type Fact, type FactRoute } from "../core/facts.ts";
 import { anchorStatement, entryHash, type AnchoredEvent } from "../core/ledger/statement.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
-import { payloadPlace } from "./outboxes/audit.ts";
+import { payloadContext } from "./outboxes/audit.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { insertEvent } from "./outboxes/events.ts";
 import { insertMany } from "./inserts.ts";
@@ -48,7 +48,7 @@ const auditRows = (vault: Vault, fact: Fact): Promise<AuditRow[]> => {
   return Promise.all(
     chains.map(async ({ tag, shard }) => {
       const salt = base64UrlOf(crypto.getRandomValues(new Uint8Array(16)));
-      const payloadSealed = await vault.seal(payloadPlace(id, tag), canonicalJson([salt, payload]));
+      const payloadSealed = await vault.seal(payloadContext(id, tag), canonicalJson([salt, payload]));
       return { id, shard, chain: tag, type, entityType, entityId, at, payloadHash: auditPayloadHash(salt, payload), payloadSealed };
     }),
   );

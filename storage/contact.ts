@@ -15,7 +15,7 @@ export interface SubjectIndexes {
   readonly phone: string | null;
 }
 
-const mostBasis = 20; // records of one person with one business; more prove nothing more
+const maxBasis = 20; // records of one person with one business; more prove nothing more
 
 type IndexName = "emailIndex" | "phoneIndex";
 const has = (list: SQL | typeof certificates.entities | typeof certificates.entitiesRejected, entity: string): SQL =>
@@ -55,7 +55,7 @@ export const contactBasis = async (
         ),
       )
       .orderBy(desc(allOf(eq(status, "active"), sql`not (${rejected})`)), desc(issuedAt))
-      .limit(mostBasis);
+      .limit(maxBasis);
     return db
       .select({
         subject: sql<number>`j.key`.as("subject"),
@@ -109,7 +109,7 @@ export const matchable = async (db: Database, certId: CertId): Promise<Matchable
   return row === undefined ? null : { ...row, answered: row.accepted === null ? null : { accepted: row.accepted } };
 };
 
-const mostMissesADay = 20;
+const maxMissesADay = 20;
 
 export interface Matched {
   /** Null where it was not asked about. */
@@ -133,7 +133,7 @@ export const compareSubject = async (db: Database, certId: CertId, guess: Subjec
     db
       .update(matchMisses)
       .set({ misses: sql`${misses} + (${isMiss})` })
-      .where(allOf(eq(matchMisses.certId, certId), eq(matchMisses.day, day), lt(misses, mostMissesADay)))
+      .where(allOf(eq(matchMisses.certId, certId), eq(matchMisses.day, day), lt(misses, maxMissesADay)))
       .returning({
         email: sql<number | null>`${email}`.mapWith(Boolean).as("email"),
         phone: sql<number | null>`${phone}`.mapWith(Boolean).as("phone"),

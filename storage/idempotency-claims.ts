@@ -3,7 +3,7 @@
 import { eq, exists, inArray, lte, notExists, sql } from "drizzle-orm";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
-import { dropExpiredAnswer, keptMs, responsePlace } from "./idempotency.ts";
+import { dropExpiredAnswer, keptMs, responseContext } from "./idempotency.ts";
 import { idempotency, idempotencyClaims as claims } from "./schema.ts";
 import { excluded, insertIf } from "./inserts.ts";
 import { allOf, query } from "./query.ts";
@@ -43,7 +43,7 @@ export const claimWork = async (db: Database, vault: Vault, claim: Claim, now: I
   ]);
   if (kept === undefined) return { kind: claimed.length === 1 ? "mine" : "taken" };
   const { bodyHash, status, responseSealed } = kept;
-  return { kind: "kept", bodyHash, status, response: await vault.open(responsePlace(keyHash), responseSealed) };
+  return { kind: "kept", bodyHash, status, response: await vault.open(responseContext(keyHash), responseSealed) };
 };
 
 const isHeldBy = ({ keyHash, holder }: Pick<Claim, "keyHash" | "holder">) => allOf(eq(claims.keyHash, keyHash), eq(claims.holder, holder));
@@ -56,7 +56,7 @@ export const keepAnswer = async (
   answer: { readonly status: number; readonly response: string; readonly now: Instant },
 ): Promise<void> => {
   const { keyHash, bodyHash } = claim;
-  const responseSealed = await vault.seal(responsePlace(keyHash), answer.response);
+  const responseSealed = await vault.seal(responseContext(keyHash), answer.response);
   await batch(db, [
     insertIf(
       db,

@@ -9,7 +9,7 @@ import { violates } from "./faults.ts";
 import { prepared } from "./prepared.ts";
 import { idempotency } from "./schema.ts";
 import { allOf, query } from "./query.ts";
-import type { SealedPlace, Vault } from "./vault.ts";
+import type { EncryptionContext, Vault } from "./vault.ts";
 
 export const keptMs = dayMs;
 
@@ -17,7 +17,7 @@ export const keptMs = dayMs;
 export const idempotencyKeyHash = (principal: string, route: string, key: string): string =>
   sha256Hex(["idempotency", principal, route, key].join("\n"));
 
-export const responsePlace = (keyHash: string): SealedPlace => ({
+export const responseContext = (keyHash: string): EncryptionContext => ({
   table: "idempotency",
   record: keyHash,
   field: "response",
@@ -39,7 +39,7 @@ export const insertAnswer = async (
   },
 ) => {
   const { keyHash, bodyHash, status, response, now } = answer;
-  const responseSealed = await vault.seal(responsePlace(keyHash), response);
+  const responseSealed = await vault.seal(responseContext(keyHash), response);
   return [insertRow(db, { keyHash, bodyHash, status, responseSealed, expiresAt: now + keptMs })] as const;
 };
 
@@ -59,7 +59,7 @@ export const keptAnswer = async (
     db.select({ bodyHash, responseSealed }).from(idempotency).where(eq(idempotency.keyHash, keyHash)),
   ]);
   if (kept === undefined) return null;
-  return { bodyHash: kept.bodyHash, response: await vault.open(responsePlace(keyHash), kept.responseSealed) };
+  return { bodyHash: kept.bodyHash, response: await vault.open(responseContext(keyHash), kept.responseSealed) };
 };
 
 /** True when the batch failed because another request with the same key was first. */

@@ -11,7 +11,7 @@ import { loginCodes, sessions } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
 import { allOf, query } from "./query.ts";
 
-const { lifeMs, tries: mostTries, resendMs } = loginCodeLimits;
+const { lifeMs, tries: maxTries, resendMs } = loginCodeLimits;
 
 export interface AskedAddress {
   readonly realm: Realm;
@@ -51,16 +51,16 @@ export interface TriedCode {
 }
 
 /** Spends a try at every open code of the address and answers with those that had one left. */
-export const spendLoginTry = (db: Database, address: AskedAddress, now: Instant): Promise<readonly TriedCode[]> =>
+export const consumeLoginAttempt = (db: Database, address: AskedAddress, now: Instant): Promise<readonly TriedCode[]> =>
   db
     .update(loginCodes)
     .set({ tries: sql`${tries} + 1` })
-    .where(allOf(openOf(address, now), lt(tries, mostTries)))
+    .where(allOf(openOf(address, now), lt(tries, maxTries)))
     .returning({ id, codeHash })
     .all();
 
 /** Names the session a code is spent on; changes no row when another was first. */
-export const spendLoginCode = (db: Database, spent: { readonly codeId: string; readonly sessionHash: string; readonly now: Instant }) =>
+export const consumeLoginCode = (db: Database, spent: { readonly codeId: string; readonly sessionHash: string; readonly now: Instant }) =>
   db
     .update(loginCodes)
     .set({ sessionHash: spent.sessionHash })

@@ -3,12 +3,12 @@ import { eq } from "drizzle-orm";
 import { isMailbox } from "../core/mailbox.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Database } from "./database.ts";
-import { memberEmailPlace } from "./people-places.ts";
+import { memberEmailContext } from "./people-contexts.ts";
 import { businesses, members } from "./schema.ts";
 import { allOf } from "./query.ts";
 import type { Vault } from "./vault.ts";
 
-const mostOwners = 10; // with twenty withdrawals in the batch there is room for so many mails
+const maxOwners = 10; // with twenty withdrawals in the batch there is room for so many mails
 
 export const ownerAddresses = async (db: Database, vault: Vault, businessId: BusinessId): Promise<readonly string[]> => {
   const rows = await db
@@ -17,9 +17,9 @@ export const ownerAddresses = async (db: Database, vault: Vault, businessId: Bus
     .leftJoin(members, allOf(eq(members.businessId, businesses.id), eq(members.role, "owner")))
     .where(eq(businesses.id, businessId))
     .orderBy(members.createdAt, members.id)
-    .limit(mostOwners);
+    .limit(maxOwners);
   const owners = await Promise.all(
-    rows.flatMap(({ owner }) => (owner === null ? [] : [vault.open(memberEmailPlace(owner.id, businessId), owner.emailSealed)])),
+    rows.flatMap(({ owner }) => (owner === null ? [] : [vault.open(memberEmailContext(owner.id, businessId), owner.emailSealed)])),
   );
   const contact = rows[0]?.contact ?? null;
   return owners.length > 0 || contact === null || !isMailbox(contact) ? owners : [contact];

@@ -3,19 +3,19 @@ import { eq, exists } from "drizzle-orm";
 import type { Realm } from "../core/access/session.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database, Statement } from "./database.ts";
-import { consumerEmailPlace, memberEmailPlace } from "./people-places.ts";
+import { consumerEmailContext, memberEmailContext } from "./people-contexts.ts";
 import { consumers, loginCodes, members } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
 import { allOf, query } from "./query.ts";
-import type { SealedPlace, Vault } from "./vault.ts";
+import type { EncryptionContext, Vault } from "./vault.ts";
 
 export interface Person {
   readonly id: string;
   readonly emailSealed: string;
-  readonly emailPlace: SealedPlace;
+  readonly emailContext: EncryptionContext;
 }
 
-const namePlace = (id: string): SealedPlace => ({ table: "consumers", record: id, field: "name", owner: id });
+const nameContext = (id: string): EncryptionContext => ({ table: "consumers", record: id, field: "name", owner: id });
 
 /** Who has the address; null when nobody does in this home. */
 export const personByAddress = async (db: Database, realm: Realm, emailIndex: string): Promise<Person | null> => {
@@ -24,11 +24,11 @@ export const personByAddress = async (db: Database, realm: Realm, emailIndex: st
     const member = await db.select({ id, businessId, emailSealed }).from(members).where(eq(members.emailIndex, emailIndex)).get();
     return member === undefined
       ? null
-      : { id: member.id, emailSealed: member.emailSealed, emailPlace: memberEmailPlace(member.id, member.businessId) };
+      : { id: member.id, emailSealed: member.emailSealed, emailContext: memberEmailContext(member.id, member.businessId) };
   }
   const { id, emailSealed } = consumers;
   const consumer = await db.select({ id, emailSealed }).from(consumers).where(eq(consumers.emailIndex, emailIndex)).get();
-  return consumer === undefined ? null : { ...consumer, emailPlace: consumerEmailPlace(consumer.id) };
+  return consumer === undefined ? null : { ...consumer, emailContext: consumerEmailContext(consumer.id) };
 };
 
 export interface NewConsumer {
@@ -48,8 +48,8 @@ export const insertConsumer = async (
   { id, email, emailIndex, name, chainTag, now }: NewConsumer,
   spent: { readonly codeId: string; readonly sessionHash: string },
 ): Promise<readonly Statement[]> => {
-  const emailSealed = await vault.seal(consumerEmailPlace(id), email);
-  const nameSealed = name === null ? null : await vault.seal(namePlace(id), name);
+  const emailSealed = await vault.seal(consumerEmailContext(id), email);
+  const nameSealed = name === null ? null : await vault.seal(nameContext(id), name);
   const wasSpent = query
     .select()
     .from(loginCodes)

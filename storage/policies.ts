@@ -38,14 +38,14 @@ export const storePolicyTexts = async (db: Database, kv: KVNamespace, domain: st
   }
 };
 
-/** A look at a domain's policies, as certificates are linked to it. */
+/** A capture of a domain's policies, as certificates are linked to it. */
 export interface PolicyCapture {
   readonly id: string;
-  /** Content hash by kind; null where the look found none. */
+  /** Content hash by kind; null where it found none. */
   readonly hashes: Readonly<Record<PolicyKind, string | null>>;
 }
 
-/** The newest look at a domain that is not older than `notBefore`. */
+/** The newest capture of a domain that is not older than `notBefore`. */
 export const captureSince = async (db: Database, domain: string, notBefore: Instant): Promise<PolicyCapture | null> => {
   const privacy = alias(snapshots, "privacy");
   const terms = alias(snapshots, "terms");
@@ -61,7 +61,7 @@ export const captureSince = async (db: Database, domain: string, notBefore: Inst
   return row ?? null;
 };
 
-/** The snapshot of a text, once it is there; NULL where the look found none. */
+/** The snapshot of a text, once it is there; NULL where it found none. */
 const snapshotOf = (domain: string, kind: PolicyKind, text: PolicyText | null): SQL =>
   sql`${query
     .select({ id: snapshots.id })
@@ -69,12 +69,12 @@ const snapshotOf = (domain: string, kind: PolicyKind, text: PolicyText | null): 
     .where(allOf(eq(snapshots.domain, domain), eq(snapshots.kind, kind), sql`${snapshots.contentHash} = ${text?.contentHash ?? null}`))}`;
 
 /**
- * The rows of a look: a snapshot for each text that is new to the domain, and the look itself. `certId` names the home.
+ * The rows of a capture: a snapshot for each text that is new to the domain, and the capture itself. `certId` names the home.
  * Their texts must be stored already.
  */
 export const insertCapture = (
   db: Database,
-  look: {
+  captured: {
     readonly domain: string;
     readonly certId: string;
     readonly found: FoundPolicies;
@@ -82,14 +82,14 @@ export const insertCapture = (
     readonly random: RandomBytes;
   },
 ): { readonly capture: PolicyCapture; readonly rows: readonly Statement[] } => {
-  const { domain, found, now } = look;
-  const home = homeOfId(look.certId);
+  const { domain, found, now } = captured;
+  const home = homeOfId(captured.certId);
   const hashes = { privacy: found.privacy?.contentHash ?? null, terms: found.terms?.contentHash ?? null };
-  const capture: PolicyCapture = { id: newId("cap_", home, look.random), hashes };
+  const capture: PolicyCapture = { id: newId("cap_", home, captured.random), hashes };
   const insertSnapshot = (kind: PolicyKind, { sourceUrl, contentHash }: PolicyText) =>
     db
       .insert(snapshots)
-      .values({ id: newId("pol_", home, look.random), domain, kind, sourceUrl, contentHash, capturedAt: now })
+      .values({ id: newId("pol_", home, captured.random), domain, kind, sourceUrl, contentHash, capturedAt: now })
       .onConflictDoNothing({ target: [snapshots.domain, snapshots.kind, snapshots.contentHash] });
   return {
     capture,

@@ -4,8 +4,8 @@ import { fillPlaceholders, getColumns, sql, type InferSelectModel, type Placehol
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database, Statement } from "./database.ts";
 
-/** Names in place of values, for the query that is built. */
-type Places<Values> = { readonly [Name in keyof Values & string]: Placeholder<Name, Values[Name]> };
+/** Names that stand for values, for the query that is built. */
+type Placeholders<Values> = { readonly [Name in keyof Values & string]: Placeholder<Name, Values[Name]> };
 
 /** As drizzle prepares a query. */
 interface Built {
@@ -30,7 +30,7 @@ class Filled<Query extends Built> implements Statement {
     return this.#built.get(this.#values) as ReturnType<Query["get"]>;
   }
 
-  /** What `db.batch` asks of every query. It fills no places itself, so here they are filled already. */
+  /** What `db.batch` asks of every query. It fills none itself, so here they are filled already. */
   _prepare(): Query {
     const query = this.#built.getQuery();
     const filled = { ...query, params: fillPlaceholders(query.params, this.#values) };
@@ -38,19 +38,19 @@ class Filled<Query extends Built> implements Statement {
   }
 }
 
-/** `prepared<Values>()((db, places) => db.….prepare())`: the compiler asks for the values wherever the query is used. */
+/** `prepared<Values>()((db, placeholders) => db.….prepare())`: the compiler asks for the values wherever the query is used. */
 export const prepared =
   <Values extends object>() =>
-  <Query extends Built>(build: (db: Database, places: Places<Values>) => Query) => {
-    const places = new Proxy({} as Places<Values>, { get: (_, name) => sql.placeholder(String(name)) });
+  <Query extends Built>(build: (db: Database, placeholders: Placeholders<Values>) => Query) => {
+    const placeholders = new Proxy({} as Placeholders<Values>, { get: (_, name) => sql.placeholder(String(name)) });
     const built = new WeakMap<Database, Query>();
     return (db: Database, values: Values): Filled<Query> => {
-      const query = built.get(db) ?? build(db, places);
+      const query = built.get(db) ?? build(db, placeholders);
       built.set(db, query);
       return new Filled(query, values);
     };
   };
 
-/** Names in place of the values of a whole row, to be spread into `values`. */
-export const rowPlaces = <Table extends SQLiteTable>(table: Table): Places<InferSelectModel<Table>> =>
-  Object.fromEntries(Object.keys(getColumns(table)).map((key) => [key, sql.placeholder(key)])) as Places<InferSelectModel<Table>>;
+/** Names that stand for the values of a whole row, to be spread into `values`. */
+export const rowPlaceholders = <Table extends SQLiteTable>(table: Table): Placeholders<InferSelectModel<Table>> =>
+  Object.fromEntries(Object.keys(getColumns(table)).map((key) => [key, sql.placeholder(key)])) as Placeholders<InferSelectModel<Table>>;

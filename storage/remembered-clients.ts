@@ -4,7 +4,7 @@
 import type { ClientId } from "../core/ids.ts";
 import type { CapturingClient } from "./accounts.ts";
 
-const mostClients = 2_000; // about 1 KiB each
+const maxClients = 2_000; // about 1 KiB each
 
 export class RememberedClients {
   readonly #clients = new Map<ClientId, CapturingClient>();
@@ -17,7 +17,7 @@ export class RememberedClients {
   remember(clientId: ClientId, client: CapturingClient): void {
     this.#clients.delete(clientId);
     this.#clients.set(clientId, client);
-    if (this.#clients.size > mostClients) this.#clients.delete(this.#clients.keys().next().value as ClientId);
+    if (this.#clients.size > maxClients) this.#clients.delete(this.#clients.keys().next().value as ClientId);
   }
 
   forget(clientId: ClientId): void {

@@ -5,8 +5,8 @@
 import { base64UrlOf, bytesOfBase64Url, concatBytes, hexOf, utf8 } from "../core/bytes.ts";
 import { sha256Hex } from "../core/hash.ts";
 
-/** Where a sealed value belongs; bound into it. */
-export interface SealedPlace {
+/** Where a sealed value belongs: the additional data of its encryption. */
+export interface EncryptionContext {
   readonly table: string;
   readonly record: string;
   readonly field: string;
@@ -14,9 +14,9 @@ export interface SealedPlace {
 }
 
 export interface Vault {
-  readonly seal: (place: SealedPlace, text: string) => Promise<string>;
+  readonly seal: (context: EncryptionContext, text: string) => Promise<string>;
   /** Throws when the value was moved, changed, or sealed under a key this deployment does not hold. */
-  readonly open: (place: SealedPlace, sealed: string) => Promise<string>;
+  readonly open: (context: EncryptionContext, sealed: string) => Promise<string>;
   /** 32 hex characters (128 bits): equal inputs meet, nobody without the key can test a guess. */
   readonly blindIndex: (kind: "email" | "phone", comparable: string) => Promise<string>;
   /** Of a six-digit code that was mailed for `purpose`: its million values cannot be tried out without the key. */
@@ -41,9 +41,9 @@ const wrappedBytes = 40; // AES-KW adds 8 bytes to a 32-byte key (RFC 3394)
 const nonceBytes = 12; // 96 bits, random: each data key seals one value, so a nonce can never repeat under a key
 
 /** The parts are names and ids, which hold no bar; one that does could pass for two. */
-const associatedData = (place: SealedPlace, version: string): Uint8Array<ArrayBuffer> => {
-  const parts = ["svc1", place.table, place.record, place.field, place.owner, version];
-  if (parts.some((part) => part.includes("|"))) throw new Error("vault: the name of a place holds a bar");
+const associatedData = (context: EncryptionContext, version: string): Uint8Array<ArrayBuffer> => {
+  const parts = ["svc1", context.table, context.record, context.field, context.owner, version];
+  if (parts.some((part) => part.includes("|"))) throw new Error("vault: the name of a context holds a bar");
   return utf8(parts.join("|"));
 };
 
@@ -61,16 +61,16 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
   const keyed128 = async (text: string): Promise<string> => hexOf((await keyed(text)).subarray(0, 16));
 
   return {
-    seal: async (place, text) => {
+    seal: async (context, text) => {
       const dataKey = await crypto.subtle.importKey("raw", crypto.getRandomValues(new Uint8Array(32)), "AES-GCM", true, ["encrypt"]);
       const iv = crypto.getRandomValues(new Uint8Array(nonceBytes));
       const [wrapped, ciphertext] = await Promise.all([
         crypto.subtle.wrapKey("raw", dataKey, currentKey, "AES-KW"),
-        crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData: associatedData(place, currentVersion) }, dataKey, utf8(text)),
+        crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData: associatedData(context, currentVersion) }, dataKey, utf8(text)),
       ]);
       return `${currentVersion}.${base64UrlOf(concatBytes(new Uint8Array(wrapped), iv, new Uint8Array(ciphertext)))}`;
     },
-    open: async (place, sealed) => {
+    open: async (context, sealed) => {
       const dot = sealed.indexOf(".");
       const version = sealed.slice(0, dot);
       const key = wrapping.get(version);
@@ -79,11 +79,11 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
       const dataKey = await crypto.subtle.unwrapKey("raw", bytes.subarray(0, wrappedBytes), key, "AES-KW", "AES-GCM", false, ["decrypt"]);
       const iv = bytes.subarray(wrappedBytes, wrappedBytes + nonceBytes);
       const plain = await crypto.subtle.decrypt(
-        { name: "AES-GCM", iv, additionalData: associatedData(place, version) },
+        { name: "AES-GCM", iv, additionalData: associatedData(context, version) },
         dataKey,
         bytes.subarray(wrappedBytes + nonceBytes),
       );
-      return new TextDecoder().decode(plain);
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(plain);
     },
     // The inner hash lets a caller ask with the SHA-256 of an address instead of the address (CONTRACT 2).
     blindIndex: (kind, comparable) => keyed128(`${kind}:${sha256Hex(comparable)}`),

@@ -9,12 +9,12 @@ import { prepared } from "./prepared.ts";
 import { certificates, certificateViews } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
 import { allOf, query } from "./query.ts";
-import type { SealedPlace, Vault } from "./vault.ts";
+import type { EncryptionContext, Vault } from "./vault.ts";
 
 const sameViewerMs = 10 * secondMs; // a reload is not another reader; a page fetched ahead and then read is two
-const mostRows = 10_000;
+const maxRows = 10_000;
 
-const place = (certId: string): SealedPlace => ({ table: "certificate_views", record: certId, field: "viewer", owner: certId });
+const contextOf = (certId: string): EncryptionContext => ({ table: "certificate_views", record: certId, field: "viewer", owner: certId });
 
 const { certId: seenOf, viewerIndex: seenBy, at: seenAt, bot: seenAs } = certificateViews;
 const { viewCount, viewRows } = certificates;
@@ -24,7 +24,7 @@ const insertOpen = prepared<Omit<typeof certificateViews.$inferSelect, "ord"> & 
   const hasRoom = query
     .select({ viewRows })
     .from(certificates)
-    .where(allOf(eq(certificates.id, certId), lt(viewRows, mostRows)));
+    .where(allOf(eq(certificates.id, certId), lt(viewRows, maxRows)));
   const justSeen = query
     .select({ seenAt })
     .from(certificateViews)
@@ -50,7 +50,7 @@ const countOpen = prepared<{ certId: CertId; counted: number }>()((db, { certId,
 export const insertView = async (db: Database, vault: Vault, certId: CertId, view: View): Promise<readonly Statement[]> => {
   const { at, bot } = view;
   const viewerIndex = await vault.viewerIndex(certId, view.ip, view.userAgent);
-  const viewerSealed = await vault.seal(place(certId), JSON.stringify({ ip: view.ip, user_agent: view.userAgent, os: view.os }));
+  const viewerSealed = await vault.seal(contextOf(certId), JSON.stringify({ ip: view.ip, user_agent: view.userAgent, os: view.os }));
   return [
     insertOpen(db, { certId, at, viewerSealed, viewerIndex, bot, since: at - sameViewerMs }),
     countOpen(db, { certId, counted: bot ? 0 : 1 }),
@@ -68,7 +68,7 @@ export const viewTrail = async (db: Database, vault: Vault, certId: CertId, limi
     .limit(limit);
   return Promise.all(
     rows.map(async (row) => {
-      const viewer = JSON.parse(await vault.open(place(certId), row.viewerSealed)) as {
+      const viewer = JSON.parse(await vault.open(contextOf(certId), row.viewerSealed)) as {
         ip: string;
         user_agent: string;
         os: string | null;

@@ -7,13 +7,13 @@ interface SecretOwner {
   readonly businessId: string;
 }
 
-const place = ({ endpointId, businessId }: SecretOwner) => ({
+const contextOf = ({ endpointId, businessId }: SecretOwner) => ({
   table: "endpoint",
   record: endpointId,
   field: "secret",
   owner: businessId,
 });
 
-export const sealSecret = (vault: Vault, owner: SecretOwner, secret: string): Promise<string> => vault.seal(place(owner), secret);
+export const sealSecret = (vault: Vault, owner: SecretOwner, secret: string): Promise<string> => vault.seal(contextOf(owner), secret);
 
-export const openSecret = (vault: Vault, owner: SecretOwner, sealed: string): Promise<string> => vault.open(place(owner), sealed);
+export const openSecret = (vault: Vault, owner: SecretOwner, sealed: string): Promise<string> => vault.open(contextOf(owner), sealed);

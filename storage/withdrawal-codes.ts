@@ -27,7 +27,7 @@ const ofAsker = ({ certId, addressIndex }: Pick<Asker, "certId" | "addressIndex"
 const failuresOf = ({ certId, addressIndex }: Pick<Asker, "certId" | "addressIndex">) =>
   allOf(eq(withdrawalFailures.certId, certId), eq(withdrawalFailures.addressIndex, addressIndex));
 
-const fewerThan = (most: number | SQL, codes: SQLWrapper): SQL => sql`${codes} < ${most}`;
+const fewerThan = (max: number | SQL, codes: SQLWrapper): SQL => sql`${codes} < ${max}`;
 
 /** A new code; past a limit one that has expired already, which costs the same and is mailed to nobody. */
 export const insertCode = (db: Database, asker: Asker, code: { readonly id: string; readonly codeHash: string; readonly now: Instant }) => {
@@ -87,7 +87,7 @@ const { triesFromContext, triesFromElsewhere } = codeLimits;
  * which a withdrawal takes back; the count is written even when it stays as it is, so that nobody can tell by the time it
  * takes whether a code was there.
  */
-export const spendTry = async (db: Database, asker: Asker, now: Instant): Promise<readonly TriedCode[]> => {
+export const consumeAttempt = async (db: Database, asker: Asker, now: Instant): Promise<readonly TriedCode[]> => {
   const isOwn = eq(contextHash, asker.contextHash);
   const { failures, updatedAt } = withdrawalFailures;
   const [tried] = await batch(db, [

@@ -15,15 +15,15 @@ import { isRaised, violates } from "./faults.ts";
 import { businesses, ceaseAcknowledgements, certificates, withdrawals } from "./schema.ts";
 import { jsonRow } from "./json-rows.ts";
 import { allOf, query } from "./query.ts";
-import type { SealedPlace, Vault } from "./vault.ts";
+import type { EncryptionContext, Vault } from "./vault.ts";
 
-const notePlace = (certId: string, businessId: string): SealedPlace => ({
+const noteContext = (certId: string, businessId: string): EncryptionContext => ({
   table: "withdrawals",
   record: certId,
   field: "note",
   owner: businessId,
 });
-const detailsPlace = (certId: string, businessId: string): SealedPlace => ({
+const detailsContext = (certId: string, businessId: string): EncryptionContext => ({
   table: "cease_acknowledgements",
   record: certId,
   field: "details",
@@ -56,8 +56,8 @@ export const openedWithdrawal = async (
   { channel, noteSealed, detailsSealed }: SealedWithdrawal,
 ): Promise<OpenedWithdrawal> => {
   const [note, details] = await Promise.all([
-    noteSealed === null ? null : vault.open(notePlace(of.certId, of.businessId), noteSealed),
-    detailsSealed === null ? null : vault.open(detailsPlace(of.certId, of.businessId), detailsSealed),
+    noteSealed === null ? null : vault.open(noteContext(of.certId, of.businessId), noteSealed),
+    detailsSealed === null ? null : vault.open(detailsContext(of.certId, of.businessId), detailsSealed),
   ]);
   return {
     recorded: channel === null ? null : { channel, note },
@@ -117,7 +117,7 @@ export interface SameAddress {
 }
 
 /** Those that are still active, oldest first. */
-export const activeWithAddress = (db: Database, same: SameAddress, most: number): Promise<readonly WithdrawableCertificate[]> =>
+export const activeWithAddress = (db: Database, same: SameAddress, max: number): Promise<readonly WithdrawableCertificate[]> =>
   db
     .select({ ...withdrawable, chain: chainOfBusiness })
     .from(certificates)
@@ -132,7 +132,7 @@ export const activeWithAddress = (db: Database, same: SameAddress, most: number)
       ),
     )
     .orderBy(certificates.issuedAt, certificates.ord)
-    .limit(most)
+    .limit(max)
     .all();
 
 /** The row of a withdrawal; the certificate and its counters follow by trigger. It fails when there is one already. */
@@ -145,7 +145,7 @@ export const insertWithdrawal = async (
 ): Promise<readonly Statement[]> => {
   const { recorded } = withdrawal;
   const note = recorded?.note ?? null;
-  const noteSealed = note === null ? null : await vault.seal(notePlace(certificate.id, certificate.businessId), note);
+  const noteSealed = note === null ? null : await vault.seal(noteContext(certificate.id, certificate.businessId), note);
   return [
     db.insert(withdrawals).values({
       certId: certificate.id,
@@ -177,7 +177,7 @@ export const insertAcknowledgement = async (
   details: CeaseDetails,
   now: Instant,
 ): Promise<readonly Statement[]> => {
-  const detailsSealed = await vault.seal(detailsPlace(of.certId, of.businessId), JSON.stringify(details));
+  const detailsSealed = await vault.seal(detailsContext(of.certId, of.businessId), JSON.stringify(details));
   return [db.insert(ceaseAcknowledgements).values({ certId: of.certId, acknowledgedAt: now, detailsSealed })];
 };
 

@@ -5,7 +5,7 @@ import { demoWorld, seedDemo, vaultOf } from "../demo-world.ts";
 import { startRuntime, type D1Like } from "../local-runtime.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { firstHome, newSecret } from "../../core/ids.ts";
-import { memberEmailPlace } from "../../storage/people-places.ts";
+import { memberEmailContext } from "../../storage/people-contexts.ts";
 import { apart, shuffled, timed } from "./apart.ts";
 
 const settleMs = 4_000; // what warmed up goes on after it was answered
@@ -67,7 +67,7 @@ export const measureCredentials = async (bench: {
     const id = `mem_00bench${n}`;
     await db
       .prepare("INSERT INTO members (id, business_id, email_sealed, email_index, role, created_at) VALUES (?, ?, ?, ?, 'member', 0)")
-      .bind(id, world.acme.id, await vault.seal(memberEmailPlace(id, world.acme.id), email), await vault.blindIndex("email", email))
+      .bind(id, world.acme.id, await vault.seal(memberEmailContext(id, world.acme.id), email), await vault.blindIndex("email", email))
       .run();
   }
   const request = (email: string): Promise<number> => timed(() => post("/v1/auth/request-code", { email, realm: "business" }), 200);

@@ -11,7 +11,7 @@ import type { Database, Statement } from "../database.ts";
 import { allOf, query } from "../query.ts";
 import { anchors } from "../schema.ts";
 
-const leaseMs = minuteMs; // longer than a call to the slowest ledger (30 s) and its ten looks at a checkpoint
+const leaseMs = minuteMs; // longer than a call to the slowest ledger (30 s) and asking ten times for a checkpoint
 const parkedWaitMs = 6 * hourMs; // what a ledger refuses for good may be our mistake of the day: asked again four times a day
 
 export interface ClaimedAnchor extends Submission {
@@ -26,19 +26,13 @@ const isWaiting = inArray(status, ["pending", "prepared"]).inlineParams();
 const isUnanchored = ne(status, "anchored");
 
 /** The oldest due rows of a ledger, leased to `holder`. */
-export const claimAnchors = async (
-  db: Database,
-  ledgerId: string,
-  holder: string,
-  most: number,
-  now: Instant,
-): Promise<ClaimedAnchor[]> => {
+export const claimAnchors = async (db: Database, ledgerId: string, holder: string, max: number, now: Instant): Promise<ClaimedAnchor[]> => {
   const due = query
     .select({ ord })
     .from(anchors)
     .where(allOf(eq(anchors.ledgerId, ledgerId), isWaiting, lte(nextAt, now), lte(leaseUntil, now)))
     .orderBy(ord)
-    .limit(most);
+    .limit(max);
   const claimed = await db
     .update(anchors)
     .set({ lease: holder, leaseUntil: now + leaseMs })

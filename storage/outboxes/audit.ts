@@ -5,7 +5,7 @@ import { isoOf, type Instant } from "../../core/time.ts";
 import { onPrimary, type Database } from "../database.ts";
 import { allOf, listed } from "../query.ts";
 import { auditOutbox } from "../schema.ts";
-import type { SealedPlace } from "../vault.ts";
+import type { EncryptionContext } from "../vault.ts";
 
 export interface UndrainedRow {
   readonly ord: number;
@@ -21,13 +21,13 @@ export interface UndrainedRow {
 const { ord, id, chain, type, entityType, entityId, at, payloadHash, drainedAt } = auditOutbox;
 
 /** Oldest first, from behind `afterOrd` on; read from the primary, so that what was just committed is seen. */
-export const undrainedRows = (db: Database, shard: number, afterOrd: number, most: number): Promise<UndrainedRow[]> =>
+export const undrainedRows = (db: Database, shard: number, afterOrd: number, max: number): Promise<UndrainedRow[]> =>
   onPrimary(db)
     .select({ ord, id, chain, type, entityType, entityId, at, payloadHash })
     .from(auditOutbox)
     .where(allOf(eq(auditOutbox.shard, shard), isNull(drainedAt), gt(ord, afterOrd)))
     .orderBy(ord)
-    .limit(most)
+    .limit(max)
     .all();
 
 /** Marks rows that their chains hold. The first mark stays. */
@@ -38,7 +38,7 @@ export const markDrained = (db: Database, ords: readonly number[], now: Instant)
     .where(allOf(isNull(drainedAt), inArray(ord, listed(ords))));
 
 /** Where the salt and the payload of an entry are sealed. */
-export const payloadPlace = (id: string, chainTag: string): SealedPlace => ({
+export const payloadContext = (id: string, chainTag: string): EncryptionContext => ({
   table: "audit_outbox",
   record: id,
   field: "payload",
@@ -48,13 +48,13 @@ export const payloadPlace = (id: string, chainTag: string): SealedPlace => ({
 /** Rows of a chain that its log has not taken yet, oldest first. */
 export const waitingEntries = async (
   db: Database,
-  asked: { readonly shard: number; readonly chainTag: string; readonly most: number },
+  asked: { readonly shard: number; readonly chainTag: string; readonly max: number },
 ): Promise<WaitingEntry[]> => {
   const rows = await db
     .select({ type, entity_type: entityType, entity_id: entityId, at })
     .from(auditOutbox)
     .where(allOf(eq(auditOutbox.shard, asked.shard), isNull(drainedAt), eq(chain, asked.chainTag)))
     .orderBy(ord)
-    .limit(asked.most);
+    .limit(asked.max);
   return rows.map((row) => ({ ...row, at: isoOf(row.at) }));
 };

@@ -16,14 +16,14 @@ export interface WaitingEvent extends UnplacedEvent {
 }
 
 /** Oldest first; read from the primary, so that what was just committed is seen. */
-export const waitingEvents = (db: Database, businessId: BusinessId, most: number): Promise<readonly WaitingEvent[]> => {
+export const waitingEvents = (db: Database, businessId: BusinessId, max: number): Promise<readonly WaitingEvent[]> => {
   const { businessId: _business, eventId: id, ...rest } = getColumns(eventOutbox);
   return onPrimary(db)
     .select({ id, ...rest })
     .from(eventOutbox)
     .where(eq(eventOutbox.businessId, businessId))
     .orderBy(eventOutbox.ord)
-    .limit(most)
+    .limit(max)
     .all();
 };
 
@@ -32,12 +32,12 @@ export const forgetPlacedEvents = (db: Database, ids: readonly string[]) =>
   db.delete(eventOutbox).where(inArray(eventOutbox.eventId, listed(ids)));
 
 /** Whose events wait, for the sweep of each minute. */
-export const businessesWithEvents = async (db: Database, most: number): Promise<readonly BusinessId[]> => {
+export const businessesWithEvents = async (db: Database, max: number): Promise<readonly BusinessId[]> => {
   const rows = await db
     .select({ id: eventOutbox.businessId })
     .from(eventOutbox)
     .groupBy(eventOutbox.businessId)
     .orderBy(min(eventOutbox.ord))
-    .limit(most);
+    .limit(max);
   return rows.map(({ id }) => id);
 };

@@ -8,11 +8,11 @@ import type { Database, Statement } from "../database.ts";
 import { mailOutbox } from "../schema.ts";
 import { insertIf } from "../inserts.ts";
 import { allOf, query } from "../query.ts";
-import type { SealedPlace, Vault } from "../vault.ts";
+import type { EncryptionContext, Vault } from "../vault.ts";
 
 const leaseMs = 60 * secondMs; // more than a transport's 10 s, so that nobody sends what another is still sending
 
-const messagePlace = (id: string): SealedPlace => ({ table: "mail_outbox", record: id, field: "message", owner: id });
+const messageContext = (id: string): EncryptionContext => ({ table: "mail_outbox", record: id, field: "message", owner: id });
 
 /** Null in `to` is nobody: the same row costing the same work, dropped unsent, so that asking for an unknown address looks like any other. */
 export type MailToSend = Mail & {
@@ -32,7 +32,7 @@ export const insertMail = async (db: Database, vault: Vault, mail: MailToSend): 
   if (mail.to !== null && !isMailbox(mail.to)) throw new Error("mail: the address is not one mailbox");
   const id = crypto.randomUUID();
   const { to, template, data, language = "en", now } = mail;
-  const messageSealed = await vault.seal(messagePlace(id), JSON.stringify({ to, template, data, language }));
+  const messageSealed = await vault.seal(messageContext(id), JSON.stringify({ to, template, data, language }));
   const row = { id, template, messageSealed, nextAt: now, giveUpAt: now + mailLifeMs[template], createdAt: now };
   return [insertIf(db, mailOutbox, row, mail.onlyIf ?? sql`true`)];
 };
@@ -48,16 +48,16 @@ export interface DueMail {
 const { ord, id, messageSealed: sealed, attempts, nextAt, giveUpAt } = mailOutbox;
 
 /** Takes what has been due longest; of two workers at once, each gets its own. */
-export const claimMail = (db: Database, now: Instant, most: number): Promise<readonly DueMail[]> =>
+export const claimMail = (db: Database, now: Instant, max: number): Promise<readonly DueMail[]> =>
   db
     .update(mailOutbox)
     .set({ nextAt: now + leaseMs, attempts: sql`${attempts} + 1` })
-    .where(inArray(ord, query.select({ ord }).from(mailOutbox).where(lte(nextAt, now)).orderBy(nextAt, ord).limit(most)))
+    .where(inArray(ord, query.select({ ord }).from(mailOutbox).where(lte(nextAt, now)).orderBy(nextAt, ord).limit(max)))
     .returning({ id, sealed, attempts, giveUpAt })
     .all();
 
 export const openMail = async (vault: Vault, due: DueMail): Promise<OpenedMail> =>
-  JSON.parse(await vault.open(messagePlace(due.id), due.sealed)) as OpenedMail;
+  JSON.parse(await vault.open(messageContext(due.id), due.sealed)) as OpenedMail;
 
 /** It was taken, or it is of no use any more. */
 export const deleteMail = (db: Database, mail: string) => db.delete(mailOutbox).where(eq(id, mail));

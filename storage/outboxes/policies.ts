@@ -1,8 +1,7 @@
-// Work that follows a change: written with it, done at least once, deleted
-// when done. Policies are looked up by domain, for all certificates that wait for it at once: the first waiting row of a domain
-// keeps its turn (when it is due, how often it was tried), the rows behind it have no time of their own. A turn that is taken
-// has its time moved into the future, so a worker that dies simply lets it become due again. The turn is one row however many
-// wait behind it: claiming and backing off cost the same for one certificate and for a hundred thousand.
+// Certificates that wait for the policies of their origin. The policies are captured by domain, for all that wait at once: the first
+// waiting row of a domain carries the domain's lease (when it is due, how often it was tried), and the rows behind it have no time of
+// their own. Taking the lease moves its time into the future, so a worker that dies simply lets it become due again; claiming and
+// backing off cost the same for one certificate and for a hundred thousand.
 import { eq, exists, inArray, isNull, lte, sql } from "drizzle-orm";
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { AuditChain } from "../../core/facts.ts";
@@ -13,10 +12,10 @@ import { prepared } from "../prepared.ts";
 import { businesses, certificates, outbox } from "../schema.ts";
 import { allOf, listed, query } from "../query.ts";
 
-const turnMs = 60 * secondMs; // more than a look (25 s) and the first links after it take
+const leaseMs = 60 * secondMs; // more than a capture (25 s) and the first links after it take
 
-/** A domain's turn to be looked at, as claimed. */
-export interface PolicyTurn {
+/** The lease on a domain's policies, as claimed. */
+export interface PolicyLease {
   readonly domain: string;
   /** The page of the certificate that has waited longest. */
   readonly page: string;
@@ -29,11 +28,11 @@ export interface PolicyTurn {
 const { ord, topic, nextAt, attempts } = outbox;
 const isPolicy = eq(outbox.kind, "policy");
 
-const hasTurn = Number.MAX_SAFE_INTEGER; // behind the row that has the domain's turn: no time of its own
+const behindLease = Number.MAX_SAFE_INTEGER; // behind the row that has the domain's lease: no time of its own
 
 /**
- * For the batch of an issuance: a certificate that shares no look at its origin's policies asks for one, due at once unless the
- * domain has a turn already. Answers a row when it asked.
+ * For the batch of an issuance: a certificate that shares no capture of its origin's policies asks for one, due at once unless the
+ * domain has a lease already. Answers a row when it asked.
  */
 export const requestPolicies = prepared<{ readonly id: CertId; readonly policyPage: string }>()((db, { id, policyPage }) => {
   const { issuedAt, originDomain, policyCaptureId } = certificates;
@@ -50,7 +49,7 @@ export const requestPolicies = prepared<{ readonly id: CertId; readonly policyPa
           entityId: certificates.id,
           topic: originDomain,
           payload: sql<string>`${policyPage}`.as("payload"),
-          nextAt: sql<number>`case when ${exists(waiting)} then ${hasTurn} else ${issuedAt} end`.as("next_at"),
+          nextAt: sql<number>`case when ${exists(waiting)} then ${behindLease} else ${issuedAt} end`.as("next_at"),
           createdAt: issuedAt,
         })
         .from(certificates)
@@ -60,21 +59,21 @@ export const requestPolicies = prepared<{ readonly id: CertId; readonly policyPa
     .prepare();
 });
 
-/** Takes the turn that has been due longest; null when none is due. Of two workers at once, one gets it. */
-export const claimPolicyTurn = async (db: Database, now: Instant): Promise<PolicyTurn | null> => {
+/** Takes the lease that has been due longest; null when none is due. Of two workers at once, one gets it. */
+export const claimPolicyLease = async (db: Database, now: Instant): Promise<PolicyLease | null> => {
   const due = query
     .select({ ord })
     .from(outbox)
     .where(allOf(isPolicy, lte(nextAt, now)))
     .orderBy(nextAt, ord)
     .limit(1);
-  const turn = await db
+  const lease = await db
     .update(outbox)
-    .set({ nextAt: now + turnMs, attempts: sql`${attempts} + 1` })
+    .set({ nextAt: now + leaseMs, attempts: sql`${attempts} + 1` })
     .where(eq(ord, due))
     .returning({ domain: topic, page: outbox.payload, certId: outbox.entityId, attempts })
     .get();
-  return turn ?? null;
+  return lease ?? null;
 };
 
 const firstWaiting = (domain: string) =>
@@ -85,15 +84,15 @@ const firstWaiting = (domain: string) =>
     .orderBy(ord)
     .limit(1);
 
-/** The domain's turn comes again at `at`. */
-export const postponePolicyTurn = (db: Database, domain: string, at: Instant) =>
+/** The domain's lease comes again at `at`. */
+export const postponePolicyLease = (db: Database, domain: string, at: Instant) =>
   db
     .update(outbox)
     .set({ nextAt: at })
     .where(eq(ord, firstWaiting(domain)));
 
-/** A turn that ended by a fault of ours is not counted against the domain; it comes again when its time is over. */
-export const forgivePolicyTurn = (db: Database, domain: string) =>
+/** A lease that ended by a fault of ours is not counted against the domain; it comes again when its time is over. */
+export const forgivePolicyLease = (db: Database, domain: string) =>
   db
     .update(outbox)
     .set({ attempts: sql`max(0, ${attempts} - 1)` })
@@ -106,7 +105,7 @@ export interface WaitingCertificate {
 }
 
 /** The certificates that have waited longest for a domain. */
-export const waitingForPolicies = (db: Database, domain: string, most: number): Promise<readonly WaitingCertificate[]> =>
+export const waitingForPolicies = (db: Database, domain: string, max: number): Promise<readonly WaitingCertificate[]> =>
   db
     .select({ ord, certId: outbox.entityId, chain: chainOfBusiness })
     .from(outbox)
@@ -114,14 +113,14 @@ export const waitingForPolicies = (db: Database, domain: string, most: number): 
     .innerJoin(businesses, eq(businesses.id, certificates.businessId))
     .where(allOf(isPolicy, eq(topic, domain)))
     .orderBy(ord)
-    .limit(most)
+    .limit(max)
     .all();
 
-/** For the batch that links them: the rows are done, and the turn, still taken, passes to the next that waits. */
+/** For the batch that links them: the rows are done, and the lease, still taken, passes to the next that waits. */
 export const finishPolicyWork = (
   db: Database,
   done: { readonly domain: string; readonly ords: readonly number[]; readonly now: Instant },
 ): readonly Statement[] => [
   db.delete(outbox).where(inArray(ord, listed(done.ords))),
-  postponePolicyTurn(db, done.domain, done.now + turnMs),
+  postponePolicyLease(db, done.domain, done.now + leaseMs),
 ];

@@ -8,7 +8,7 @@ import { withdrawalWork } from "../schema.ts";
 import { query } from "../query.ts";
 import type { SameAddress } from "../withdrawals.ts";
 
-const turnMs = minuteMs; // more than a batch takes
+const leaseMs = minuteMs; // more than a batch takes
 
 export interface WithdrawalWork extends SameAddress {
   /** The certificate on which the person withdrew. */
@@ -25,7 +25,7 @@ export const claimWithdrawalWork = async (db: Database, now: Instant): Promise<W
   const due = query.select({ certId }).from(withdrawalWork).where(lte(nextAt, now)).orderBy(nextAt).limit(1);
   const work = await db
     .update(withdrawalWork)
-    .set({ nextAt: now + turnMs })
+    .set({ nextAt: now + leaseMs })
     .where(eq(certId, due))
     .returning({ certId, businessId, environment, addressIndex, issuedUntil: withdrawnAt, method })
     .get();

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import type { Realm } from "../../core/access/session.ts";
 import { drawCode } from "../../core/access/mailed-code.ts";
-import { memberEmailPlace } from "../../storage/people-places.ts";
+import { memberEmailContext } from "../../storage/people-contexts.ts";
 import { scheduled } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform } from "../../workers/services.ts";
@@ -77,7 +77,7 @@ describe("a member of a business", () => {
       .bind(
         id,
         worldInSecondHome.acme.id,
-        await vault.seal(memberEmailPlace(id, worldInSecondHome.acme.id), email),
+        await vault.seal(memberEmailContext(id, worldInSecondHome.acme.id), email),
         await vault.blindIndex("email", email),
       )
       .run();

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { minuteMs, secondMs } from "../../core/time.ts";
 import { databaseOf } from "../../storage/database.ts";
-import { claimPolicyTurn } from "../../storage/outboxes/policies.ts";
+import { claimPolicyLease } from "../../storage/outboxes/policies.ts";
 import { capturePolicies } from "../../workers/background/policy-capture.ts";
 import { platformOf } from "../../workers/services.ts";
 import { everyMinute, scheduled } from "../../workers/background/schedule.ts";
@@ -273,12 +273,12 @@ describe("a domain that does not answer", () => {
       await env.DB.prepare("UPDATE outbox SET next_at = ? WHERE topic = ?").bind(dueAt, `${name}-${host}`).run();
     }
     const turns = [
-      await claimPolicyTurn(databaseOf(env.DB), now),
-      await claimPolicyTurn(databaseOf(env.DB), now),
-      await claimPolicyTurn(databaseOf(env.DB), now),
+      await claimPolicyLease(databaseOf(env.DB), now),
+      await claimPolicyLease(databaseOf(env.DB), now),
+      await claimPolicyLease(databaseOf(env.DB), now),
     ];
     expect(turns.map((turn) => turn?.domain)).toEqual([`a-${host}`, `b-${host}`, `c-${host}`]);
-    expect(await claimPolicyTurn(databaseOf(env.DB), now)).toBeNull();
+    expect(await claimPolicyLease(databaseOf(env.DB), now)).toBeNull();
   });
 
   test("half of which answers is asked again for the rest, and the last look takes what there is", async () => {

@@ -16,12 +16,12 @@ import { secondMs, type Instant } from "../../core/time.ts";
 import type { Database, Statement } from "../../storage/database.ts";
 import { commit } from "../../storage/commit.ts";
 import {
-  claimPolicyTurn,
+  claimPolicyLease,
   finishPolicyWork,
-  forgivePolicyTurn,
-  postponePolicyTurn,
+  forgivePolicyLease,
+  postponePolicyLease,
   waitingForPolicies,
-  type PolicyTurn,
+  type PolicyLease,
   type WaitingCertificate,
 } from "../../storage/outboxes/policies.ts";
 import {
@@ -85,7 +85,7 @@ const linkWaiting = async (platform: Platform, db: Database, domain: string, { c
 };
 
 /** A fresh look is shared; otherwise the domain is looked at, and again later if it did not answer, but not forever. */
-const takeTurn = async (platform: Platform, db: Database, turn: PolicyTurn): Promise<void> => {
+const takeTurn = async (platform: Platform, db: Database, turn: PolicyLease): Promise<void> => {
   const { domain, attempts } = turn;
   const fresh = await captureSince(db, domain, platform.clock() - lookSharedMs);
   if (fresh !== null) return linkWaiting(platform, db, domain, { capture: fresh, rows: [] });
@@ -94,7 +94,7 @@ const takeTurn = async (platform: Platform, db: Database, turn: PolicyTurn): Pro
   const look = attempts > mostAttempts ? nothingFound : await lookAtPolicies(platform, domain, turn.page);
   const now = platform.clock();
   if (!look.complete && attempts < mostAttempts) {
-    await postponePolicyTurn(db, domain, nextLookAt(attempts, now)).run();
+    await postponePolicyLease(db, domain, nextLookAt(attempts, now)).run();
     return;
   }
   await storePolicyTexts(db, platform.kv, domain, look.found);
@@ -109,13 +109,13 @@ const takeTurn = async (platform: Platform, db: Database, turn: PolicyTurn): Pro
 /** Takes turns until none is due. A fault of ours keeps the turn for a minute and is not counted against the domain. */
 const runLane = async (platform: Platform, db: Database, until: Instant): Promise<void> => {
   while (platform.clock() < until) {
-    const turn = await claimPolicyTurn(db, platform.clock());
+    const turn = await claimPolicyLease(db, platform.clock());
     if (turn === null) return;
     try {
       await takeTurn(platform, db, turn);
     } catch (error) {
       platform.log.fault({ at: "policies", error: kindOfError(error) });
-      await forgivePolicyTurn(db, turn.domain).run();
+      await forgivePolicyLease(db, turn.domain).run();
     }
   }
 };

@@ -68,7 +68,7 @@ export const auditTrail = async (
   }
   const [first] = services.homes.all();
   const [pending, anchor] = await Promise.all([
-    waitingEntries(db, { shard: chain.shard, chainTag: chain.tag, most: mostWaiting }),
+    waitingEntries(db, { shard: chain.shard, chainTag: chain.tag, max: mostWaiting }),
     trail === null || first === undefined ? null : newestCheckpointAnchor(first[1], services.config.ledger.id, trail.proof.origin),
   ]);
   return ok(auditTrailView(chain.tag, trail, pending, anchorView(anchor)));

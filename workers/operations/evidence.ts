@@ -21,7 +21,7 @@ const mostEntries = 1_000; // some ten things happen to a certificate in its lif
 
 /** The certificate's part of its business's chain; null while the log holds nothing of it, or does not answer. */
 const auditOf = async (platform: Platform, db: Database, { certificate, chain }: OpenedCertificate): Promise<PackedAudit | null> => {
-  const rows = await certificateEntries(db, platform.vault, { certId: certificate.id, chainTag: chain.tag, most: mostEntries });
+  const rows = await certificateEntries(db, platform.vault, { certId: certificate.id, chainTag: chain.tag, max: mostEntries });
   try {
     const log = platform.auditLog(chain.shard);
     if (rows.some(({ drained }) => !drained)) await log.drainNow(homeOfId(certificate.id)); // what was committed before the question is in the answer

@@ -10,10 +10,10 @@ import type { MailLanguage } from "../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../core/result.ts";
 import { lineFault, trimmed } from "../../core/text.ts";
 import { batch, type Database } from "../../storage/database.ts";
-import { closeLoginCodes, insertLoginCode, loginCodeIsThere, spendLoginCode, spendLoginTry } from "../../storage/login-codes.ts";
+import { closeLoginCodes, insertLoginCode, loginCodeIsThere, consumeLoginCode, consumeLoginAttempt } from "../../storage/login-codes.ts";
 import { insertMail } from "../../storage/outboxes/mail.ts";
 import { insertConsumer, personByAddress, type Person } from "../../storage/people.ts";
-import { consumerEmailPlace, memberEmailPlace } from "../../storage/people-places.ts";
+import { consumerEmailContext, memberEmailContext } from "../../storage/people-contexts.ts";
 import { deleteSession, insertSession, sessionByToken } from "../../storage/sessions.ts";
 import type { Platform, Services } from "../services.ts";
 
@@ -46,15 +46,15 @@ const ask = async (services: Services, realm: Realm, email: string): Promise<Ask
 };
 
 const decoys = new WeakMap<Platform, Promise<string>>();
-const decoyPlace = consumerEmailPlace("nobody");
+const decoyContext = consumerEmailContext("nobody");
 
 /** Opens the address of whoever is known; for nobody, opens something else, so that both take the same time. */
 const knownAddress = async (services: Services, { person }: Asked): Promise<string | null> => {
   const { platform, vault } = services;
-  const decoy = decoys.get(platform) ?? vault.seal(decoyPlace, "nobody@example.com");
+  const decoy = decoys.get(platform) ?? vault.seal(decoyContext, "nobody@example.com");
   decoys.set(platform, decoy);
-  if (person !== null) return vault.open(person.emailPlace, person.emailSealed);
-  await vault.open(decoyPlace, await decoy);
+  if (person !== null) return vault.open(person.emailContext, person.emailSealed);
+  await vault.open(decoyContext, await decoy);
   return null;
 };
 
@@ -116,9 +116,9 @@ export interface SignedIn {
 export const userOf = async ({ vault }: Services, session: Session): Promise<SignedInUser> => {
   const { userId: id, realm, emailSealed } = session;
   if (realm === "consumer")
-    return { id, email: await vault.open(consumerEmailPlace(id), emailSealed), realm, role: null, businessId: null };
+    return { id, email: await vault.open(consumerEmailContext(id), emailSealed), realm, role: null, businessId: null };
   const { role, business } = session;
-  return { id, email: await vault.open(memberEmailPlace(id, business.id), emailSealed), realm, role, businessId: business.id };
+  return { id, email: await vault.open(memberEmailContext(id, business.id), emailSealed), realm, role, businessId: business.id };
 };
 
 const longestName = 200;
@@ -152,7 +152,7 @@ const beginSession = async (
         )
       : [];
   const results = await batch(db, [
-    spendLoginCode(db, { ...spent, now }),
+    consumeLoginCode(db, { ...spent, now }),
     ...consumer,
     insertSession(db, { tokenHash, realm, emailIndex, codeId, now }),
     closeLoginCodes(db, asked, now, tokenHash),
@@ -184,7 +184,7 @@ export const verifyCode = async (
   const asked = await ask(services, request.realm, request.email);
   if (asked === null) return refuse("invalid_request", notAMailbox);
   const given = await services.vault.codeHash(codePurpose(asked), request.code);
-  const tried = await spendLoginTry(asked.db, asked, services.clock());
+  const tried = await consumeLoginAttempt(asked.db, asked, services.clock());
   const matching = (tried.length === 0 ? [{ id: "", codeHash: nothing }] : tried).filter(({ codeHash }) => isSameSecret(codeHash, given));
   const [match] = matching;
   const begun = match === undefined ? null : await beginSession(services, asked, match.id, { email: trimmed(request.email), name });

@@ -32,7 +32,7 @@ import { StorageFault } from "../../storage/faults.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../storage/idempotency.ts";
 import { insertMail } from "../../storage/outboxes/mail.ts";
 import { ownerAddresses } from "../../storage/owners.ts";
-import { codesWithLink, forgetFailures, ifOfUse, insertCode, spendTry, unlessOfUse } from "../../storage/withdrawal-codes.ts";
+import { codesWithLink, forgetFailures, ifOfUse, insertCode, consumeAttempt, unlessOfUse } from "../../storage/withdrawal-codes.ts";
 import {
   continueWithdrawalWork,
   finishWithdrawalWork,
@@ -282,7 +282,7 @@ export const confirmWithdrawal = async (
   if (isForeign(services, record, asked.origin)) return refuse("forbidden");
   const addressIndex = await services.vault.blindIndex("email", comparableMailbox(asked.email) ?? "");
   const contextHash = sha256Hex(asked.context ?? "");
-  const tried = await spendTry(db, { certId: asked.certId, addressIndex, contextHash }, services.clock());
+  const tried = await consumeAttempt(db, { certId: asked.certId, addressIndex, contextHash }, services.clock());
   // As many hashes as there can be codes, so that the time does not tell how many there were.
   const slots = Array.from({ length: codeLimits.mostLive }, (_, at) => tried[at] ?? { id: "", codeHash: "" });
   const compared = await Promise.all(
