@@ -3,32 +3,17 @@
 import { desc, eq, exists, gt, inArray, isNull, lte, ne, sql, type Column, type SQL } from "drizzle-orm";
 import type { PublishedAnchor } from "../core/certificates/published.ts";
 import type { Outcome, SeenTree, Submission } from "../core/ledger/adapter.ts";
+import { blockedUntil, nextTryOf, type Tried } from "../core/ledger/retries.ts";
 import { parseReceipt, receiptText, type Receipt } from "../core/ledger/receipt.ts";
-import { hourMs, minuteMs, secondMs, type Instant } from "../core/time.ts";
+import { minuteMs, type Instant } from "../core/time.ts";
 import type { Database, Statement } from "./database.ts";
 import { anchors, ledgerState as ledgers } from "./schema.ts";
 import { excluded, insertIf } from "./inserts.ts";
 import { allOf, query } from "./query.ts";
 
 const leaseMs = minuteMs; // longer than a call to the slowest ledger (30 s) and its ten looks at a checkpoint
-const longestWaitMs = 900 * secondMs;
-const parkedWaitMs = 6 * hourMs; // what a ledger refuses for good may be our mistake of the day: asked again four times a day
 
-export interface ClaimedAnchor extends Submission {
-  readonly attempts: number;
-  /** Code of what the last try came to; null before the first. */
-  readonly lastError: string | null;
-}
-
-const isUnproven = (code: string): boolean => code.startsWith("receipt_");
-const unprovenUntilParked = 3;
-
-/** Refused for good, or answered for the third time with what does not prove it: not a matter of a moment, so asked again much later. */
-export const isToPark = ({ attempts, lastError }: ClaimedAnchor, outcome: Outcome): boolean => {
-  if (outcome.ok || outcome.kind === "fork") return false;
-  if (outcome.kind === "permanent") return true;
-  return isUnproven(outcome.code) && isUnproven(lastError ?? "") && attempts + 1 >= unprovenUntilParked;
-};
+export interface ClaimedAnchor extends Submission, Tried {}
 
 const { ord, id, statement, entryHash, prepared, attempts, lastError, lease, leaseUntil, status, nextAt } = anchors;
 // In the statement as it is in the index anchors_due, or SQLite does not take that index: never a bound value.
@@ -77,27 +62,21 @@ const rowsPerStatement = 100; // receipts are about 3 KB: 300 KB of JSON a state
 const chunks = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 
-/** Before the next try: 2, 4, 8 … 512, 900 s, give or take a quarter (`spread` is 0 to 1). */
-export const retryDelayMs = (attempts: number, spread: number): number =>
-  Math.round(Math.min(longestWaitMs, 2 ** Math.min(attempts + 1, 10) * secondMs) * (0.75 + 0.5 * spread));
-
 /** Rows that store what became of a claimed batch. A row whose lease was lost is left to whoever has it now. */
 export const outcomeRows = (
   db: Database,
   holder: string,
   settled: readonly { readonly anchor: ClaimedAnchor; readonly outcome: Outcome }[],
   now: Instant,
-  spread: () => number,
+  random: () => number,
 ): readonly Statement[] => {
   const anchored: [string, string, string][] = [];
   const waiting: [string, string, number, string][] = [];
   for (const { anchor, outcome } of settled) {
     if (outcome.ok) anchored.push([anchor.anchorId, outcome.receipt.tx_ref, receiptText(outcome.receipt)]);
-    else if (outcome.kind === "fork") waiting.push([anchor.anchorId, "", now, "fork"]);
-    else if (isToPark(anchor, outcome)) waiting.push([anchor.anchorId, "parked", now + parkedWaitMs, outcome.code]);
     else {
-      const askedFor = outcome.kind === "retry" ? (outcome.afterMs ?? 0) : 0;
-      waiting.push([anchor.anchorId, "", now + Math.max(askedFor, retryDelayMs(anchor.attempts, spread())), outcome.code]);
+      const { isParked, at, error } = nextTryOf(anchor, outcome, now, random());
+      waiting.push([anchor.anchorId, isParked ? "parked" : "", at, error]);
     }
   }
   const ofHolder = allOf(isListed, eq(lease, holder), isUnanchored);
@@ -233,13 +212,10 @@ export const rememberTree = (
   });
 };
 
-const failuresUntilOpen = 5;
-
-/** The ledger could not be used. After five times in a row it is left alone for a while that grows with each further failure. */
-export const countFailure = (db: Database, ledgerId: string, failuresBefore: number, now: Instant, spread: number) => {
+/** The ledger could not be used. After some times in a row it is left alone for a while. */
+export const countFailure = (db: Database, ledgerId: string, failuresBefore: number, now: Instant, random: number) => {
   const failures = failuresBefore + 1;
-  const blockedUntil = failures >= failuresUntilOpen ? now + retryDelayMs(failures, spread) : 0;
-  const state = { failures, blockedUntil, updatedAt: now };
+  const state = { failures, blockedUntil: blockedUntil(failures, now, random), updatedAt: now };
   return db
     .insert(ledgers)
     .values({ ledgerId, ...state })
