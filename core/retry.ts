@@ -1,8 +1,13 @@
-// How long to wait before something that failed is tried again.
-import { secondMs } from "./time.ts";
+// How long to wait before something that failed is tried again: one rule, with the numbers of whoever waits.
 
-const longestWaitMs = 900 * secondMs;
+export interface Backoff {
+  readonly firstMs: number;
+  readonly maxMs: number;
+}
 
-/** Before the next try: 2, 4, 8 … 512, 900 s, give or take a quarter (`spread` is 0 to 1). */
-export const retryDelayMs = (attempts: number, spread: number): number =>
-  Math.round(Math.min(longestWaitMs, 2 ** Math.min(attempts + 1, 10) * secondMs) * (0.75 + 0.5 * spread));
+/** After so many failures in a row, counted from 1: twice as long each time, up to the longest. */
+export const retryDelayMs = ({ firstMs, maxMs }: Backoff, failures: number): number =>
+  Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, 30));
+
+/** Give or take a quarter, so that what failed together does not come back together. `random` is 0 to 1. */
+export const spreadMs = (delayMs: number, random: number): number => Math.round(delayMs * (0.75 + 0.5 * random));

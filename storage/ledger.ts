@@ -1,7 +1,7 @@
 // What is known of each ledger: the last tree of it that passed every check, and whether it may be asked at all.
 import { eq, exists, sql, type Column, type SQL } from "drizzle-orm";
 import type { SeenTree } from "../core/ledger/adapter.ts";
-import { retryDelayMs } from "../core/retry.ts";
+import { blockedUntil } from "../core/ledger/retries.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { excluded, insertIf } from "./inserts.ts";
@@ -63,13 +63,10 @@ export const rememberTree = (
   });
 };
 
-const failuresUntilOpen = 5;
-
-/** The ledger could not be used. After five times in a row it is left alone for a while that grows with each further failure. */
-export const countFailure = (db: Database, ledgerId: string, failuresBefore: number, now: Instant, spread: number) => {
+/** The ledger could not be used. After some times in a row it is left alone for a while. */
+export const countFailure = (db: Database, ledgerId: string, failuresBefore: number, now: Instant, random: number) => {
   const failures = failuresBefore + 1;
-  const blockedUntil = failures >= failuresUntilOpen ? now + retryDelayMs(failures, spread) : 0;
-  const state = { failures, blockedUntil, updatedAt: now };
+  const state = { failures, blockedUntil: blockedUntil(failures, now, random), updatedAt: now };
   return db
     .insert(ledgers)
     .values({ ledgerId, ...state })

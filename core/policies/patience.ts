@@ -1,12 +1,11 @@
 // How long certificates wait for a domain that does not answer. A policy is worth having as of issuance: a text fetched
 // hours later may be another one, so after about twenty minutes the look is recorded as one that found nothing.
+import { retryDelayMs } from "../retry.ts";
 import { minuteMs, secondMs, type Instant } from "../time.ts";
 
 /** 10 + 20 + 40 + ... + 640 s between eight attempts: 21 minutes. */
 export const mostAttempts = 8;
-const firstWaitMs = 10 * secondMs;
-const longestWaitMs = 15 * minuteMs;
+const backoff = { firstMs: 10 * secondMs, maxMs: 15 * minuteMs };
 
 /** When to look again after the `attempt`th look (counted from 1) came back without an answer. */
-export const nextLookAt = (attempt: number, now: Instant): Instant =>
-  now + Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(attempt - 1, 20));
+export const nextLookAt = (attempt: number, now: Instant): Instant => now + retryDelayMs(backoff, attempt);

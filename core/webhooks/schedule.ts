@@ -1,6 +1,6 @@
 // When a delivery is tried, and how often (SPEC, Delivery rules). The times are exact, without jitter: a business plans its
 // maintenance by them, and five slots an endpoint bound the bursts that jitter would spread.
-import { hourMs, minuteMs, secondMs, type Instant } from "../time.ts";
+import { dayMs, hourMs, minuteMs, secondMs, type Instant } from "../time.ts";
 
 /** A receiver that has not answered by then has failed. */
 export const attemptTimeoutMs = 10 * secondMs;
@@ -18,6 +18,9 @@ export const mostForgivenInterruptions = 3;
 /** What went wrong on our side before anything was sent is tried again this soon, this often; then it counts. */
 export const unreadyPauseMs = 5 * secondMs;
 export const mostUnready = 20;
+
+/** How long a delivery that has ended can be looked at and sent again. */
+export const endedKeptMs = { success: 30 * dayMs, abandoned: 90 * dayMs } as const;
 
 /** When the next attempt is due after attempt number `attempt` failed at `at`; null when there is none. */
 export const nextAttemptAt = (attempt: number, at: Instant): Instant | null => {

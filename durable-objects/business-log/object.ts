@@ -20,6 +20,7 @@ import type {
   Outcome,
   ReplaySource,
 } from "../../core/webhooks/endpoint.ts";
+import { retryDelayMs } from "../../core/retry.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 import { bringUpToDate } from "../schema-steps.ts";
 import { businessLogSteps } from "./migrations.ts";
@@ -73,12 +74,9 @@ const rowsAPush = 200;
 // A page that asks for rare types reads this far and no further; the cursor goes on from there. Some ten milliseconds.
 const mostPassedOver = 20_000;
 const safetyMs = 15 * secondMs; // armed with the events: by then whoever was to hand them on has done so or died
-const firstRetryMs = 2 * secondMs;
-const longestRetryMs = minuteMs;
+const pushBackoff = { firstMs: 2 * secondMs, maxMs: minuteMs };
 const betweenDrainsMs = 30; // at fifty events a second, two or three share one push to each endpoint and one write to disk there
-const drainRetryMs = 5 * secondMs;
-
-const backoff = (first: number, failures: number): number => Math.min(longestRetryMs, first * 2 ** Math.min(failures - 1, 10));
+const drainBackoff = { firstMs: 5 * secondMs, maxMs: minuteMs };
 
 /** Tries since the last success, and when to try again. */
 interface Retry {
@@ -163,7 +161,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
       }
     } catch (error) {
       const failures = (this.#drainRetry?.failures ?? 0) + 1;
-      this.#drainRetry = { failures, at: Date.now() + backoff(drainRetryMs, failures) };
+      this.#drainRetry = { failures, at: Date.now() + retryDelayMs(drainBackoff, failures) };
       this.#fault("drain", error);
       await this.#armNext();
     } finally {
@@ -214,7 +212,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
       this.#sealRetry = null;
     } catch (error) {
       const failures = (this.#sealRetry?.failures ?? 0) + 1;
-      this.#sealRetry = { failures, at: Date.now() + backoff(drainRetryMs, failures) };
+      this.#sealRetry = { failures, at: Date.now() + retryDelayMs(drainBackoff, failures) };
       this.#fault("seal", error);
     }
     if (this.#segments.isSealing) await this.#armNext();
@@ -293,7 +291,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
       this.#pushRetries.delete(endpointId);
     } catch (error) {
       const failures = (this.#pushRetries.get(endpointId)?.failures ?? 0) + 1;
-      this.#pushRetries.set(endpointId, { failures, at: Date.now() + backoff(firstRetryMs, failures) });
+      this.#pushRetries.set(endpointId, { failures, at: Date.now() + retryDelayMs(pushBackoff, failures) });
       this.#fault("push", error);
       await this.#armNext();
     } finally {

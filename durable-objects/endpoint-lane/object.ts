@@ -5,6 +5,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { StoredEvent } from "../../core/events/event.ts";
 import type { Delivery, EndpointHealth, EndpointSettings, Outcome, ReplaySource, Sending, Sent } from "../../core/webhooks/endpoint.ts";
+import { needsAlert } from "../../core/webhooks/health.ts";
 import { leaseMs, slots } from "../../core/webhooks/schedule.ts";
 import { hourMs, secondMs, type Clock, type Instant } from "../../core/time.ts";
 import { bringUpToDate } from "../schema-steps.ts";
@@ -21,7 +22,6 @@ import {
   laneHealth,
   laneSettings,
   listDeliveries,
-  needsAlert,
   nextDueAt,
   nextPruneAt,
   noteAlert,
@@ -30,6 +30,7 @@ import {
   requeueInterrupted,
   settleAttempt,
   takeEvents,
+  untoldFailing,
   type DeliveryRow,
 } from "./tables.ts";
 
@@ -278,7 +279,8 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
   async #alertIfNeeded(ports: LanePorts): Promise<void> {
     const { sql } = this.ctx.storage;
     const settings = this.#wiped ? null : laneSettings(sql);
-    if (settings === null || !needsAlert(sql, ports.clock())) return;
+    const failing = settings === null ? null : untoldFailing(sql);
+    if (settings === null || failing === null || !needsAlert(failing, ports.clock())) return;
     try {
       await ports.alert(settings, laneHealth(sql));
       if (!this.#wiped) noteAlert(sql);

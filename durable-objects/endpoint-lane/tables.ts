@@ -5,13 +5,18 @@
 import type { StoredEvent } from "../../core/events/event.ts";
 import { deliveryIdFor, isDelivered } from "../../core/webhooks/endpoint.ts";
 import type { Delivery, DeliveryError, EndpointHealth, EndpointSettings, EndpointStatus, Outcome } from "../../core/webhooks/endpoint.ts";
-import { leaseMs, mostForgivenInterruptions, mostUnready, nextAttemptAt, unreadyPauseMs } from "../../core/webhooks/schedule.ts";
-import { dayMs, hourMs, type Instant } from "../../core/time.ts";
+import type { Failing } from "../../core/webhooks/health.ts";
+import {
+  endedKeptMs,
+  leaseMs,
+  mostForgivenInterruptions,
+  mostUnready,
+  nextAttemptAt,
+  unreadyPauseMs,
+} from "../../core/webhooks/schedule.ts";
+import type { Instant } from "../../core/time.ts";
 
 const prunedAtOnce = 1_000; // rows; some milliseconds
-// A dead endpoint is worth a letter to its owners when this many attempts in a row failed, or when the first of them is this old.
-const alarmingFailures = 100;
-const alarmingMs = 24 * hourMs;
 
 /** False for a lane that was never told what it is for, or was wiped. */
 export const hasDeliveryTables = (sql: SqlStorage): boolean =>
@@ -296,20 +301,18 @@ export const laneHealth = (sql: SqlStorage): EndpointHealth => {
   };
 };
 
-/** True once in each time of failing: when its owners should hear of it. */
-export const needsAlert = (sql: SqlStorage, now: Instant): boolean => {
+/** How long and how often it has been failing; null when it is not, and once its owners have heard of it. */
+export const untoldFailing = (sql: SqlStorage): Failing | null => {
   const lane = laneRow(sql);
-  if (lane === null || lane.alerted === 1 || lane.failing_since === null) return false;
-  return lane.failures >= alarmingFailures || now - lane.failing_since >= alarmingMs;
+  if (lane === null || lane.alerted === 1 || lane.failing_since === null) return null;
+  return { failingSince: lane.failing_since, consecutiveFailures: lane.failures };
 };
 
 export const noteAlert = (sql: SqlStorage): void => {
   sql.exec("UPDATE lane SET alerted = 1");
 };
 
-/** How long an ended delivery is kept. */
-const keptMs = { success: 30 * dayMs, abandoned: 90 * dayMs } as const;
-const endings = Object.entries(keptMs);
+const endings = Object.entries(endedKeptMs);
 
 /** Ended deliveries that have been kept long enough, some at a time. */
 export const pruneDeliveries = (sql: SqlStorage, now: Instant): void => {

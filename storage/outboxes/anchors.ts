@@ -3,22 +3,16 @@
 import { desc, eq, gt, inArray, isNull, lte, ne, sql, type Column, type SQL } from "drizzle-orm";
 import type { PublishedAnchor } from "../../core/certificates/published.ts";
 import type { Outcome, Submission } from "../../core/ledger/adapter.ts";
-import { isToPark } from "../../core/ledger/parking.ts";
 import { parseReceipt, receiptText, type Receipt } from "../../core/ledger/receipt.ts";
-import { retryDelayMs } from "../../core/retry.ts";
-import { hourMs, minuteMs, type Instant } from "../../core/time.ts";
+import { nextTryOf, type Tried } from "../../core/ledger/retries.ts";
+import { minuteMs, type Instant } from "../../core/time.ts";
 import type { Database, Statement } from "../database.ts";
 import { allOf, query } from "../query.ts";
 import { anchors } from "../schema.ts";
 
 const leaseMs = minuteMs; // longer than a call to the slowest ledger (30 s) and asking ten times for a checkpoint
-const parkedWaitMs = 6 * hourMs; // what a ledger refuses for good may be our mistake of the day: asked again four times a day
 
-export interface ClaimedAnchor extends Submission {
-  readonly attempts: number;
-  /** Code of what the last try came to; null before the first. */
-  readonly lastError: string | null;
-}
+export interface ClaimedAnchor extends Submission, Tried {}
 
 const { ord, id, statement, entryHash, prepared, attempts, lastError, lease, leaseUntil, status, nextAt } = anchors;
 // In the statement as it is in the index anchors_due, or SQLite does not take that index: never a bound value.
@@ -67,17 +61,15 @@ export const outcomeRows = (
   holder: string,
   settled: readonly { readonly anchor: ClaimedAnchor; readonly outcome: Outcome }[],
   now: Instant,
-  spread: () => number,
+  random: () => number,
 ): readonly Statement[] => {
   const anchored: [string, string, string][] = [];
   const waiting: [string, string, number, string][] = [];
   for (const { anchor, outcome } of settled) {
     if (outcome.ok) anchored.push([anchor.anchorId, outcome.receipt.tx_ref, receiptText(outcome.receipt)]);
-    else if (outcome.kind === "fork") waiting.push([anchor.anchorId, "", now, "fork"]);
-    else if (isToPark(anchor, outcome)) waiting.push([anchor.anchorId, "parked", now + parkedWaitMs, outcome.code]);
     else {
-      const askedFor = outcome.kind === "retry" ? (outcome.afterMs ?? 0) : 0;
-      waiting.push([anchor.anchorId, "", now + Math.max(askedFor, retryDelayMs(anchor.attempts, spread())), outcome.code]);
+      const { isParked, at, error } = nextTryOf(anchor, outcome, now, random());
+      waiting.push([anchor.anchorId, isParked ? "parked" : "", at, error]);
     }
   }
   const ofHolder = allOf(isListed, eq(lease, holder), isUnanchored);

@@ -1,6 +1,7 @@
 // Brings anchors into the ledgers. Never on a request's path: called by queue messages and by the minute cron,
 // safe to call at any time and many times at once. What is due stands in the database; everything else may be lost.
 import type { LedgerAdapter, Outcome } from "../../core/ledger/adapter.ts";
+import { isToPark } from "../../core/ledger/retries.ts";
 import { secondMs } from "../../core/time.ts";
 import { batch, type Database } from "../../storage/database.ts";
 import {
@@ -14,7 +15,6 @@ import {
   type ClaimedAnchor,
 } from "../../storage/outboxes/anchors.ts";
 import { countFailure, ledgerState, rememberFork, rememberTree } from "../../storage/ledger.ts";
-import { isToPark } from "../../core/ledger/parking.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
 

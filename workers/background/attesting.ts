@@ -5,7 +5,7 @@ import type { AttestOutcome, CheckpointToAttest } from "../../core/ledger/attest
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { claimAttestations, endAttestation, witnessedSize, type AttestationEnd, type DueAttestation } from "../../storage/checkpoints.ts";
-import { retryDelayMs } from "../../core/retry.ts";
+import { nextTryAt } from "../../core/ledger/retries.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
 
@@ -45,7 +45,7 @@ const attempt = async (platform: Platform, db: Database, row: DueAttestation): P
 const endOf = (outcome: AttestOutcome, row: DueAttestation, now: Instant): AttestationEnd => {
   if (outcome.ok) return { status: outcome.verified ? "attested" : "unverified", attestation: outcome.attestation };
   if (outcome.kind === "permanent") return { status: "given_up" };
-  return { status: "pending", nextAt: now + Math.max(outcome.afterMs ?? 0, retryDelayMs(row.attempts, Math.random())) };
+  return { status: "pending", nextAt: nextTryAt(row.attempts, outcome.afterMs ?? 0, now, Math.random()) };
 };
 
 /** What an operator should look at: a witness that has seen another history, an authority that signs with an unknown key. */

@@ -2,6 +2,7 @@
 // carries the same id. What cannot be sent within its life is dropped, and the log says so without saying to whom.
 import { mailMessage, type MailOutcome } from "../../core/mail/message.ts";
 import { mailText } from "../../core/mail/templates.ts";
+import { retryDelayMs } from "../../core/retry.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { capturedMail, type CapturedMail } from "../../storage/captured-mail.ts";
@@ -12,12 +13,7 @@ import { inEachHome } from "./each-home.ts";
 
 const atOnce = 5; // a Worker may wait for six connections; one stays free
 const maxRelayMs = 20 * secondMs; // the platform ends work 30 s after its answer
-const firstWaitMs = 15 * secondMs;
-const longestWaitMs = 30 * minuteMs;
-
-/** After the first attempt 15 s, then twice as long each time, at most half an hour. */
-const nextAttempt = (attempts: number, now: Instant): Instant =>
-  now + Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(attempts - 1, 20));
+const backoff = { firstMs: 15 * secondMs, maxMs: 30 * minuteMs };
 
 /** What became of one attempt. A row that does not open is tried again: the key it needs may be on its way back. */
 const attempt = async (platform: Platform, due: DueMail): Promise<MailOutcome | "nobody"> => {
@@ -36,7 +32,7 @@ const handOver = async (platform: Platform, db: Database, due: DueMail): Promise
   const now = platform.clock();
   const outcome = due.giveUpAt <= now ? "given up" : await attempt(platform, due);
   if (outcome === "refused" || outcome === "given up") platform.log.fault({ at: "mail", error: outcome });
-  await (outcome === "later" ? postponeMail(db, due.id, nextAttempt(due.attempts, now)) : deleteMail(db, due.id)).run();
+  await (outcome === "later" ? postponeMail(db, due.id, now + retryDelayMs(backoff, due.attempts)) : deleteMail(db, due.id)).run();
 };
 
 const relayHome = async (platform: Platform, db: Database, until: Instant): Promise<void> => {
