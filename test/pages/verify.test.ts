@@ -286,7 +286,7 @@ describe("personal data", () => {
         "arkerfirst",
         "arkerlast",
         "555 0187",
-        "5550187",
+        "2025550187",
         "arkerstreet",
         "markervalue",
         "Markeragent",
