@@ -55,6 +55,11 @@ const storms: Readonly<Record<string, Storm>> = {
     tests: node("test/core/verifier/every-byte.test.ts"),
     settings: { BYTE_STEP: "1" },
   },
+  tiles: {
+    does: "every two sizes of a log up to 1,300 connected (L1)",
+    tests: node("test/core/ledger/tiles.test.ts"),
+    settings: { PAIR_STEP: "1" },
+  },
   chance: {
     does: "the tests of the rules and of the runtime twenty times, with the clock and the draws moved",
     tests: ["test/core/", "test/storage/", "test/api/", "test/durable-objects/", "test/jobs/", "test/pages/"],
