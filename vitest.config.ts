@@ -38,6 +38,9 @@ export default defineConfig({
                 // How long the storms are: short here, in full by `npm run torture`.
                 SOAK_ALARMS: process.env.SOAK_ALARMS ?? "100",
                 ANCHORS_A_SECOND: process.env.ANCHORS_A_SECOND ?? "0.2",
+                // Moved by `npm run torture -- chance` (test/support/chance.ts).
+                TEST_CLOCK_OFFSET_MS: process.env.TEST_CLOCK_OFFSET_MS ?? "0",
+                TEST_SEED: process.env.TEST_SEED ?? "0",
                 TEST_MIGRATIONS: await readD1Migrations("./d1-migrations"),
               },
               d1Databases: { DB_01: "svc-test-home-01" },
@@ -49,7 +52,7 @@ export default defineConfig({
         test: {
           name: "workerd",
           include: ["test/{storage,api,durable-objects,jobs,pages,mcp}/**/*.test.{ts,tsx}"],
-          setupFiles: ["./test/support/worker-setup.ts"],
+          setupFiles: ["./test/support/chance.ts", "./test/support/worker-setup.ts"],
           isolate: false,
           testTimeout: 30_000,
           hookTimeout: 30_000,
@@ -60,6 +63,7 @@ export default defineConfig({
         test: {
           name: "node",
           environment: "node",
+          setupFiles: ["./test/support/chance.ts"],
           include: ["test/{core,house,widget,browser,flows,cross}/**/*.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 120_000,

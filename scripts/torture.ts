@@ -1,60 +1,70 @@
 // `npm run torture`: the storms of the test suite at full length, one after the other. `npm test` runs the same tests in a short form.
-//   npm run torture                  all of them, most of an hour on two cores
+//   npm run torture                  all of them, some hours on two cores; most of an hour without `chance`
 //   npm run torture -- hour lanes    these only
 // A setting of a storm that is given in the environment stays: OUTAGE_MS=5000 npm run torture -- outage
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { rounds, type Round } from "./chance.ts";
 
 interface Storm {
   readonly does: string;
-  readonly project: "node" | "workerd";
-  readonly file: string;
+  /** What of the suite is run: arguments of vitest. */
+  readonly tests: readonly string[];
   readonly settings: Readonly<Record<string, string>>;
+  /** Once for each of these, with its settings; once when there are none. */
+  readonly rounds?: readonly (() => Round)[];
 }
+
+const node = (file: string): readonly string[] => ["--project", "node", file];
+const workerd = (file: string): readonly string[] => ["--project", "workerd", file];
 
 const storms: Readonly<Record<string, Storm>> = {
   kills: {
     does: "the service killed twenty times under submissions and withdrawals",
-    project: "node",
-    file: "test/flows/kill.test.ts",
+    tests: node("test/flows/kill.test.ts"),
     settings: { KILL_ROUNDS: "20" },
   },
   events: {
     does: "the service killed eight times under six hundred events (W1)",
-    project: "node",
-    file: "test/flows/events-kill.test.ts",
+    tests: node("test/flows/events-kill.test.ts"),
     settings: { EVENT_KILLS: "8" },
   },
   beside: {
     does: "five thousand events to one endpoint, and beside another business's feed (W27, W19)",
-    project: "node",
-    file: "test/flows/receivers.test.ts",
+    tests: node("test/flows/receivers.test.ts"),
     settings: { BESIDE_EVENTS: "5000" },
   },
   outage: {
     does: "a database that refuses every write for thirty seconds (W6)",
-    project: "node",
-    file: "test/flows/database-outage.test.ts",
+    tests: node("test/flows/database-outage.test.ts"),
     settings: { OUTAGE_MS: "30000" },
   },
   hour: {
     does: "a ledger that is down for an hour at fifty statements a second (O2)",
-    project: "workerd",
-    file: "test/jobs/anchoring-hour.test.ts",
+    tests: workerd("test/jobs/anchoring-hour.test.ts"),
     settings: { ANCHORS_A_SECOND: "50" },
   },
   lanes: {
     does: "ten thousand alarms of a lane, and of two side by side (W31)",
-    project: "workerd",
-    file: "test/durable-objects/lane-soak.test.ts",
+    tests: workerd("test/durable-objects/lane-soak.test.ts"),
     settings: { SOAK_ALARMS: "10000" },
   },
   bytes: {
     does: "every byte of an evidence pack changed (T1)",
-    project: "node",
-    file: "test/core/verifier/every-byte.test.ts",
+    tests: node("test/core/verifier/every-byte.test.ts"),
     settings: { BYTE_STEP: "1" },
+  },
+  tiles: {
+    does: "every two sizes of a log up to 1,300 connected (L1)",
+    tests: node("test/core/ledger/tiles.test.ts"),
+    settings: { PAIR_STEP: "1" },
+  },
+  chance: {
+    does: "the tests of the rules and of the runtime twenty times, with the clock and the draws moved",
+    tests: ["test/core/", "test/storage/", "test/api/", "test/durable-objects/", "test/jobs/", "test/pages/"],
+    settings: {},
+    rounds,
   },
 };
 
@@ -67,11 +77,11 @@ const print = (stream: Readable): void => {
   });
 };
 
-const run = ({ project, file, settings }: Storm): Promise<boolean> =>
+const run = ({ tests, settings }: Pick<Storm, "tests" | "settings">, reporter: "verbose" | "dot"): Promise<boolean> =>
   new Promise((resolve) => {
     const child = spawn(
       process.execPath,
-      ["node_modules/vitest/vitest.mjs", "run", "--silent=false", "--reporter=verbose", "--project", project, file],
+      ["node_modules/vitest/vitest.mjs", "run", ...(reporter === "verbose" ? ["--silent=false"] : []), `--reporter=${reporter}`, ...tests],
       { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...settings, ...given(settings) } },
     );
     print(child.stdout);
@@ -81,6 +91,20 @@ const run = ({ project, file, settings }: Storm): Promise<boolean> =>
 
 const given = (settings: Storm["settings"]): Record<string, string> =>
   Object.fromEntries(Object.keys(settings).flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+
+/** Every round is run, whatever became of those before it. */
+const runRounds = async (storm: Storm): Promise<boolean> => {
+  if (storm.rounds === undefined) return run(storm, "verbose");
+  let passed = true;
+  for (const round of storm.rounds) {
+    const { name, settings } = round();
+    console.log(name);
+    if (await run({ tests: storm.tests, settings: { ...storm.settings, ...settings } }, "dot")) continue;
+    console.log(`${name}: FAILED`);
+    passed = false;
+  }
+  return passed;
+};
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => storms[name] === undefined);
@@ -93,7 +117,7 @@ for (const [name, storm] of Object.entries(storms)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   const began = performance.now();
   console.log(`\n${name}: ${storm.does}`);
-  if (!(await run(storm))) failed.push(name);
+  if (!(await runRounds(storm))) failed.push(name);
   console.log(`${name}: ${failed.includes(name) ? "FAILED" : "passed"} in ${Math.round((performance.now() - began) / 1_000)} s`);
 }
 if (failed.length > 0) console.error(`\nFailed: ${failed.join(", ")}.`);

@@ -37,6 +37,7 @@ export interface VaultKeys {
   readonly indexKey: Uint8Array<ArrayBuffer>;
 }
 
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // ignoreBOM keeps a leading U+FEFF in the text
 const wrappedBytes = 40; // AES-KW adds 8 bytes to a 32-byte key (RFC 3394)
 const nonceBytes = 12; // 96 bits, random: each data key seals one value, so a nonce can never repeat under a key
 
@@ -83,7 +84,7 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
         dataKey,
         bytes.subarray(wrappedBytes + nonceBytes),
       );
-      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(plain);
+      return decoder.decode(plain);
     },
     // The inner hash lets a caller ask with the SHA-256 of an address instead of the address (CONTRACT 2).
     blindIndex: (kind, comparable) => keyed128(`${kind}:${sha256Hex(comparable)}`),

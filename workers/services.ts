@@ -28,7 +28,7 @@ import { readCapturedMail } from "./background/mail-relay.ts";
 import type { Schedules } from "./background/schedulers.ts";
 import { readConfig, type Config, type Env } from "./env.ts";
 import type { LimitName } from "./limits.ts";
-import { consoleLog, type Log } from "./log.ts";
+import { consoleLog, kindOfError, type Log } from "./log.ts";
 import { openProofServices, type ProofServices } from "./proof-services.ts";
 
 /** Per isolate: nothing here belongs to a request. */
@@ -142,8 +142,13 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
     takeByAddress: async (name, key) => {
       const state = windows.take(`${name}:${key}`, config.limits[name], clock());
       if (!state.allowed || !config.shielded || env.SHIELD === undefined) return state;
-      const { success } = await env.SHIELD.limit({ key: `${name}:${key}` });
-      return success ? state : { allowed: false, remaining: 0, resetMs: 60_000 };
+      try {
+        const { success } = await env.SHIELD.limit({ key: `${name}:${key}` });
+        return success ? state : { allowed: false, remaining: 0, resetMs: 60_000 };
+      } catch (error) {
+        consoleLog.fault({ at: "limits", error: kindOfError(error) });
+        return state; // ours has counted the call: a shield that fails refuses nobody
+      }
     },
     takeExactly: (name, key) => exactly(env, config.limits[name], name, key, clock()),
   };

@@ -78,6 +78,13 @@ describe("limits by address", () => {
     expect(await times(3, () => badConsent(service, "203.0.113.7"))).toEqual([400, 429, 429]);
     expect(asked).toBe(2);
   });
+
+  test("a shield that fails refuses nobody: our own limit goes on counting", async () => {
+    const broken = { limit: () => Promise.reject(new Error("the platform's limiter is away")) };
+    const service = serviceWith({ ...published, LIMIT_CONSENT_PER_IP: "1/60", SHIELD: broken });
+    expect((await service("/v1/consent", consentRequest(submission(world.acme), from("203.0.113.7")))).status).toBe(201);
+    expect((await badConsent(service, "203.0.113.7")).status).toBe(429);
+  });
 });
 
 describe("limits by client", () => {

@@ -458,7 +458,15 @@ describe("O10: the owner's mail", () => {
     expect(mail?.text).toContain(mine.certId);
     expect(mail?.text).toContain(cease_by);
     const whole = JSON.stringify(mail).toLowerCase();
-    for (const personal of [mine.email, mine.email.split("@")[0] as string, "zebulon", "quickwater", "555 0177", "5550177", "solar quote"])
+    for (const personal of [
+      mine.email,
+      mine.email.split("@")[0] as string,
+      "zebulon",
+      "quickwater",
+      "555 0177",
+      "2025550177",
+      "solar quote",
+    ])
       expect(whole).not.toContain(personal.toLowerCase());
   });
 });

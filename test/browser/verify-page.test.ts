@@ -577,12 +577,24 @@ describe("files of pages", () => {
   });
 });
 
-describe.runIf(screenshotsAsked)("screenshots for the documentation", () => {
-  test.each(["light", "dark"] as const)("the page in %s", async (colorScheme) => {
-    const { page, close } = await openPage(browser, { colorScheme, viewport: { width: 860, height: 900 } });
-    await page.goto(plain);
-    await page.waitForSelector(verdict);
-    await keep(page, `verify-page-${colorScheme}`);
-    await close();
+describe("the colours of the page", () => {
+  test("are dark on light, or light on dark for who reads in the dark", async () => {
+    const brightness = async (colorScheme: "light" | "dark"): Promise<number> => {
+      const { page, close } = await openPage(browser, { colorScheme, viewport: { width: 860, height: 900 } });
+      await page.goto(plain);
+      await page.waitForSelector(verdict);
+      await keep(page, `verify-page-${colorScheme}`);
+      const ground = await page.evaluate(() => {
+        const paint = new OffscreenCanvas(1, 1).getContext("2d");
+        if (paint === null) throw new Error("no canvas");
+        paint.fillStyle = getComputedStyle(document.body).backgroundColor; // in whatever notation the style sheet has it
+        paint.fillRect(0, 0, 1, 1);
+        return [...paint.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+      });
+      await close();
+      return Math.round(ground.reduce((sum, part) => sum + part, 0) / 3);
+    };
+    expect(await brightness("light")).toBeGreaterThan(200);
+    expect(await brightness("dark")).toBeLessThan(60);
   });
 });

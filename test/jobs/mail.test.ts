@@ -90,7 +90,7 @@ describe("a mail that was written", () => {
     const before = JSON.stringify(await databaseContents());
     await relayMail({ ...platform, clock: () => now });
     const after = JSON.stringify(await databaseContents());
-    for (const contents of [before, after]) expect(contents).not.toMatch(/pat@example|123456|sign-in code/);
+    for (const contents of [before, after]) expect(contents).not.toMatch(/pat@example|\D123456\D.*sign|sign-in code/);
   });
 
   test("to more or less than one mailbox is not written", async () => {

@@ -10,7 +10,7 @@ const vaultOf = (...versions: readonly string[]): Promise<Vault> =>
 const place: EncryptionContext = { table: "certificates", record: "cc_1", field: "subject", owner: "biz_1" };
 
 describe("a sealed value", () => {
-  test.each(["", "hello", "\u0000", "é😀\ufeff", "\ufeffa mark in front", "x".repeat(100_000), '{"a":1}'])(
+  test.each(["", "hello", "\u0000", "é😀\ufeff", "\ufeffa mark in front", "\ufeff", "x".repeat(100_000), '{"a":1}'])(
     "opens as it was: %#",
     async (text) => {
       const vault = await vaultOf("1");

@@ -1,14 +1,37 @@
 // Every test file starts on empty, migrated databases holding the demo's businesses.
-import { applyD1Migrations, reset } from "cloudflare:test";
+import { applyD1Migrations, reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterAll } from "vitest";
 import { seedDemo, seedPeople, vaultOf } from "../../scripts/demo-world.ts";
+import { clockOffsetMs } from "./chance.ts";
 import { settled } from "./settled.ts";
 import { world, worldInSecondHome } from "./world.ts";
+
+/** The runtime rings alarms by its own clock, which no test can move. */
+const moveAlarms = async (): Promise<void> => {
+  if (clockOffsetMs === 0) return;
+  const anyObject = (env.RATE_LIMITER as DurableObjectNamespace).getByName("clock");
+  await runInDurableObject(anyObject, (_, { storage }) => {
+    const prototype = Object.getPrototypeOf(storage) as DurableObjectStorage;
+    const { setAlarm, getAlarm } = prototype;
+    if (Object.hasOwn(setAlarm, "isMoved")) return;
+    prototype.setAlarm = Object.assign(
+      function (this: DurableObjectStorage, at: number | Date) {
+        return setAlarm.call(this, Number(at) - clockOffsetMs);
+      },
+      { isMoved: true },
+    );
+    prototype.getAlarm = async function (this: DurableObjectStorage) {
+      const at = await getAlarm.call(this);
+      return at === null ? null : at + clockOffsetMs;
+    };
+  });
+};
 
 // What a file has asked for, ended half in its databases and half in those of the next, would spoil both.
 afterAll(settled);
 await reset();
+await moveAlarms();
 for (const [db, demo] of [
   [env.DB, world],
   [env.DB_01, worldInSecondHome],

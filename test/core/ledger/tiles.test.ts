@@ -66,6 +66,8 @@ const hexMap = (tiles: ReadonlyMap<string, Uint8Array>): Map<string, string> =>
 
 const sorted = (map: ReadonlyMap<string, string>): [string, string][] => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
 
+const pairStep = BigInt(process.env.PAIR_STEP ?? "7");
+
 const edges = [255, 256, 257, 65_535, 65_536, 65_537];
 
 /** SHA-256 that works out each answer once: a million proofs from one tree hash the same few thousand nodes. */
@@ -201,7 +203,7 @@ describe("proofs from tiles", () => {
     }
   });
 
-  // 846,951 pairs with 15 hashes each, but of 6,481 nodes.
+  // 846,951 pairs with 15 hashes each, but of 6,481 nodes. All of them by `npm run torture`; here every seventh, each size among them.
   test("connect any two of the sizes 0 to 1,300 (L1)", { timeout: 300_000 }, () => {
     const all = entries(1_300).map((entry) => leafHash(sha256, entry));
     const grown = new MemoryLog();
@@ -209,14 +211,20 @@ describe("proofs from tiles", () => {
     const read = nodesFromTiles(once, 1_300n, grown.read);
     const heads = Array.from({ length: 1_301 }, (_, size): TreeHead => ({ size: BigInt(size), root: naiveRoot(all, 0, size) }));
     let pairs = 0;
+    let passedOver = 0;
     for (const newer of heads) {
       for (const older of heads.slice(0, Number(newer.size) + 1)) {
+        if ((newer.size + older.size) % pairStep !== 0n) {
+          passedOver += 1;
+          continue;
+        }
         const proof = consistencyProofOf(once, older.size, newer.size, read);
         if (!isConsistent(once, older, newer, proof)) throw new Error(`${older.size} and ${newer.size} are not consistent`);
         pairs += 1;
       }
     }
-    expect(pairs).toBe((1_301 * 1_302) / 2);
+    expect(pairs + passedOver).toBe((1_301 * 1_302) / 2);
+    expect(pairs).toBeGreaterThanOrEqual(Math.floor((pairs + passedOver) / Number(pairStep)));
   });
 
   test("connect all sizes around 256 and 65,536 with each other (L1)", () => {
