@@ -1,9 +1,9 @@
 // The entry: requests and cron ticks. Objects are exported here because the platform looks for them here.
 import type { Hono } from "hono";
-import type { Api } from "./api/context.ts";
+import type { Api } from "./http/context.ts";
 import { firstHome, newId } from "../core/ids.ts";
 import { refusals } from "../core/refusals.ts";
-import { statuses } from "./api/statuses.ts";
+import { statuses } from "./http/statuses.ts";
 import { buildApp, securityHeaders } from "./app.ts";
 import { ConfigFault, type Env } from "./env.ts";
 import { scheduled } from "./jobs/scheduled.ts";

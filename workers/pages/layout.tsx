@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import type { Child, FC } from "hono/jsx";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { Api } from "../api/context.ts";
+import type { Api } from "../http/context.ts";
 import { assets } from "./assets.gen.ts";
 import { brand } from "./brand.ts";
 import { catalogues, languages, pageLanguage, type Language } from "./language.ts";

@@ -9,9 +9,9 @@ import type { PublishedCertificate } from "../../core/certificates/published.ts"
 import { certIdOf, type CertId } from "../../core/ids.ts";
 import { isMailbox } from "../../core/mailbox.ts";
 import { codePattern } from "../../core/access/mailed-code.ts";
-import { limited } from "../api/guards.ts";
-import type { Api } from "../api/context.ts";
-import { isSecure, openWithdrawalContext, withdrawalContext } from "../api/withdrawal-context.ts";
+import { limited } from "../http/guards.ts";
+import type { Api } from "../http/context.ts";
+import { isSecure, openWithdrawalContext, withdrawalContext } from "../http/withdrawal-context.ts";
 import type { LimitName } from "../limits.ts";
 import { verifyCertificate } from "../operations/certificates.ts";
 import { askedSeconds, openAsked, sealAsked } from "../operations/withdrawal-form.ts";
