@@ -6,7 +6,7 @@ import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
 import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
-import { firstHome, newId } from "../core/ids.ts";
+import { firstHome, newId, type RandomBytes } from "../core/ids.ts";
 import { access } from "./api/access/routes.ts";
 import { audit } from "./api/audit/routes.ts";
 import { certificates } from "./api/certificates/routes.ts";
@@ -58,7 +58,7 @@ const servedByHost = (config: Config) => {
 };
 
 /** Of every answer; a page brings the policy of its own. */
-export const securityHeaders = secureHeaders({
+const securityHeaders = secureHeaders({
   overwrite: false,
   strictTransportSecurity: "max-age=31536000; includeSubDomains",
   xContentTypeOptions: true,
@@ -108,6 +108,19 @@ const noDeliveries = createMiddleware<Api>(async (c, next) => {
   await next();
 });
 
+const randomBytes: RandomBytes = (count) => crypto.getRandomValues(new Uint8Array(count));
+
+/** Ours, whatever the caller sends. */
+const ownRequestId = requestId({ limitLength: 0, generator: () => newId("req_", firstHome, randomBytes) });
+
+/** A deployment that is not fit to run says so on every route and does nothing else. */
+export const unfitApp = newApi();
+unfitApp.use(ownRequestId, securityHeaders, notStored);
+unfitApp.notFound((c) => {
+  c.header("Access-Control-Allow-Origin", "*"); // a page's script is to read what is wrong
+  return failure(c, "misconfigured");
+});
+
 export const buildApp = (platform: Platform) => {
   const { config } = platform;
   const app = newApi();
@@ -117,7 +130,7 @@ export const buildApp = (platform: Platform) => {
     return document;
   };
 
-  app.use(requestId({ limitLength: 0, generator: () => newId("req_", firstHome, platform.random) })); // ours, whatever the caller sends
+  app.use(ownRequestId);
   app.use(async (c, next) => {
     const execution = c.executionCtx;
     c.set("ip", callerAddress(c));

@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import type { Principal } from "../../core/access/principal.ts";
 import type { MemberSession, Session } from "../../core/access/session.ts";
 import type { RefusalCode } from "../../core/refusals.ts";
-import type { Work } from "../operations/idempotency.ts";
+import type { Work } from "../operations/access/idempotency.ts";
 import type { Services } from "../services.ts";
 
 export interface KnownCaller {

@@ -9,7 +9,7 @@ import { mayRead } from "../../core/access/entitlement.ts";
 import type { Principal } from "../../core/access/principal.ts";
 import type { WindowState } from "../../core/access/window.ts";
 import type { LimitName } from "../limits.ts";
-import { authenticateKey } from "../operations/access.ts";
+import { authenticateKey } from "../operations/access/api-key.ts";
 import type { Api, KeyCaller, RequestContext } from "./context.ts";
 import { failure, refusal, type Failure } from "./envelope.ts";
 
@@ -62,6 +62,9 @@ const mayReadNow = createMiddleware<KeyCaller>(async (c, next) => {
 });
 
 type Guards = Parameters<typeof every>;
+
+/** What stands before a route that asks for no credential. */
+export const forAnyone = (...guards: Guards): MiddlewareHandler<Api> => every(...guards);
 
 /** Finds the key, counts it, and lets only businesses that may read pass; then whatever else stands before the handler. */
 export const behindApiKey = (...more: Guards): MiddlewareHandler<KeyCaller> => every(knownKey, countedKey, mayReadNow, ...more);

@@ -7,7 +7,7 @@ import { addressKey } from "../../core/access/address.ts";
 import type { Json } from "../../core/canonical-json.ts";
 import { firstHome } from "../../core/ids.ts";
 import { kindOfError } from "../log.ts";
-import { beginKeyed, callerAt, type KeyedRequest, type Work } from "../operations/idempotency.ts";
+import { beginKeyed, callerAt, type KeyedRequest, type Work } from "../operations/access/idempotency.ts";
 import type { Api, RequestContext } from "./context.ts";
 import { failure, refusal, success } from "./envelope.ts";
 import { idempotencyKeyRule, idempotencyPattern } from "./wire.ts";

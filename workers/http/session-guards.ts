@@ -6,7 +6,7 @@ import { createMiddleware } from "hono/factory";
 import { deleteCookie, setCookie } from "hono/cookie";
 import { mayRead, mayWrite } from "../../core/access/entitlement.ts";
 import { sessionLifeMs, type Realm } from "../../core/access/session.ts";
-import { sessionOf } from "../operations/sign-in.ts";
+import { sessionOf } from "../operations/access/sign-in.ts";
 import type { Api, MemberCaller, RequestContext, SessionCaller } from "./context.ts";
 import { failure, refusal } from "./envelope.ts";
 import { isAppOrigin, isPlainHttp, limited } from "./guards.ts";

@@ -5,7 +5,8 @@ import { verifyView } from "../../core/certificates/views.ts";
 import { certIdOf } from "../../core/ids.ts";
 import { limited } from "../http/guards.ts";
 import type { Api } from "../http/context.ts";
-import { trustDocument } from "../operations/trust.ts";
+import { trustDocument } from "../../core/ledger/trust-document.ts";
+import { trustedKeys } from "../operations/service/trust.ts";
 import { openCertificatePage } from "../operations/certificate-page.ts";
 import { certificatePage } from "./certificate-page.tsx";
 import { formatPage } from "./format-page.tsx";
@@ -43,7 +44,7 @@ const verify = async (c: Context<Api>): Promise<Response> => {
       now,
       choice: chosenLanguage(c.req.query("lang")),
       published,
-      trust: trustDocument(services),
+      trust: trustDocument(trustedKeys(services)),
     }),
   );
 };

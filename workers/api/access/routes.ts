@@ -1,54 +1,15 @@
-// The wire of signing in and out. These are the only routes that set the session cookie.
+// The routes of signing in and out (CONTRACT 7). These are the only ones that set the session cookie.
 import { z } from "@hono/zod-openapi";
-import type { Context, Hono } from "hono";
-import { codePattern } from "../../../core/access/mailed-code.ts";
-import { realms } from "../../../core/access/session.ts";
-import { requestCode, signOut, userOf, verifyCode, type SignedInUser } from "../../operations/sign-in.ts";
-import { pageLanguage } from "../../pages/language.ts";
-import { jsonOnly, readJsonBody, readOptionalJsonBody } from "../../http/body.ts";
-import type { Api } from "../../http/context.ts";
-import { answer, failure, refusal, success } from "../../http/envelope.ts";
-import { limitByAddress, preflight } from "../../http/guards.ts";
+import { jsonBody, optionalJsonBody } from "../../http/body.ts";
+import { refusal, success } from "../../http/envelope.ts";
+import { appOrigin, forAnyone, limitByAddress } from "../../http/guards.ts";
 import { idempotentByAddress } from "../../http/idempotency.ts";
-import { createRoute, mount } from "../../http/openapi.ts";
-import { appOnly, clearSessionCookie, sameOrigin, sessionToken, setSessionCookie, signedIn } from "../../http/session-guards.ts";
-import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders, schemaFault } from "../../http/wire.ts";
-import { setHeaders } from "./headers.ts";
-
-const realmSchema = z
-  .enum(realms as ["consumer", "business"])
-  .openapi({ description: "`business` signs a member in to the portal, `consumer` a person in to the consumer app.", example: "business" });
-const emailSchema = z.string().openapi({ description: "One e-mail address.", example: "owner@acme-solar.example" });
-
-const requestSchema = z.object({ email: emailSchema, realm: realmSchema }).openapi("CodeRequest");
-const verifySchema = z
-  .object({
-    email: emailSchema,
-    code: z.string().regex(codePattern).openapi({ description: "The six digits from the mail.", example: "042917" }),
-    realm: realmSchema,
-    name: z
-      .string()
-      .nullish()
-      .openapi({ description: "Your name, at most 200 characters. Kept when this is a consumer's first sign-in.", example: "Pat Example" }),
-  })
-  .openapi("CodeProof");
-
-const userExample = {
-  id: "mem_00k3v9d2m4q8x1c7b5n0t6w2h9",
-  email: "owner@acme-solar.example",
-  realm: "business",
-  role: "owner",
-  business_id: "biz_00f7m2k9x4c1v8b5n3q6t0w2h7",
-};
-const userSchema = z
-  .object({
-    id: z.string().openapi({ description: "`mem_…` for a member, `con_…` for a consumer." }),
-    email: z.string().openapi({ description: "The address as it was first given." }),
-    realm: z.enum(realms as ["consumer", "business"]),
-    role: z.enum(["owner", "member"]).nullable().openapi({ description: "In the business; null for a consumer." }),
-    business_id: z.string().nullable().openapi({ description: "Whose portal it is; null for a consumer." }),
-  })
-  .openapi("SignedInUser");
+import { createRoute, newApi } from "../../http/openapi.ts";
+import { clearSessionCookie, sameOrigin, sessionToken, setSessionCookie, signedIn } from "../../http/session-guards.ts";
+import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import { requestCode, signOut, userOf, verifyCode } from "../../operations/access/sign-in.ts";
+import { pageLanguage } from "../../pages/language.ts";
+import { requestSchema, sessionSchema, userExample, userSchema, userToWire, verifySchema } from "./schema.ts";
 
 const json = <S extends z.ZodType>(schema: S, example: object) => ({ "application/json": { schema, example } });
 const cookieHeader = { "Set-Cookie": { description: "The session cookie.", schema: { type: "string" as const } } };
@@ -58,6 +19,7 @@ const requestRoute = createRoute({
   method: "post",
   path: "/v1/auth/request-code",
   operationId: "requestLoginCode",
+  middleware: forAnyone(limitByAddress("AUTH_REQUEST_PER_IP"), jsonBody, idempotentByAddress),
   tags: ["sign-in"],
   summary: "Ask for a sign-in code",
   description:
@@ -83,6 +45,7 @@ const verifyRoute = createRoute({
   method: "post",
   path: "/v1/auth/verify-code",
   operationId: "verifyLoginCode",
+  middleware: forAnyone(limitByAddress("AUTH_VERIFY_PER_IP"), jsonBody),
   tags: ["sign-in"],
   summary: "Sign in with a code",
   description:
@@ -114,6 +77,7 @@ const logoutRoute = createRoute({
   method: "post",
   path: "/v1/auth/logout",
   operationId: "signOut",
+  middleware: optionalJsonBody,
   tags: ["sign-in"],
   summary: "Sign out",
   description: "Ends the session at once, wherever its cookie is. Without a session it does nothing and answers the same.",
@@ -129,14 +93,11 @@ const logoutRoute = createRoute({
   },
 });
 
-const sessionSchema = userSchema
-  .extend({ user: userSchema.openapi({ description: "The same, as signing in answers it: one reader serves both answers." }) })
-  .openapi("Session");
-
 const sessionRoute = createRoute({
   method: "get",
   path: "/v1/auth/session",
   operationId: "currentSession",
+  middleware: signedIn,
   tags: ["sign-in"],
   summary: "Read who is signed in",
   description: "The person whose session cookie came with the request.",
@@ -151,53 +112,35 @@ const sessionRoute = createRoute({
   },
 });
 
-const userOnWire = ({ id, email, realm, role, businessId }: SignedInUser): object => ({ id, email, realm, role, business_id: businessId });
+export const access = newApi();
 
-const ask = async (c: Context<Api>): Promise<Response> => {
-  const body = await readJsonBody(c.req.raw, jsonOnly);
-  if (!body.ok) return refusal(c, body);
-  const parsed = requestSchema.safeParse(body.value);
-  if (!parsed.success) return failure(c, "invalid_request", schemaFault(parsed.error));
+access.use("/v1/auth/*", appOrigin({ methods: ["GET", "POST"], headers: ["Content-Type", "Idempotency-Key"] }), sameOrigin);
+
+access.openapi(requestRoute, async (c) => {
   const language = pageLanguage(undefined, c.req.header("accept-language"));
-  return answer(c, 200, await requestCode(c.var.services, { ...parsed.data, language }));
-};
+  const asked = await requestCode(c.var.services, { ...c.req.valid("json"), language });
+  return asked.ok ? success(c, 200, { accepted: true as const }) : refusal(c, asked);
+});
 
-const verify = async (c: Context<Api>): Promise<Response> => {
-  const body = await readJsonBody(c.req.raw, jsonOnly);
-  if (!body.ok) return refusal(c, body);
-  const parsed = verifySchema.safeParse(body.value);
-  if (!parsed.success) return failure(c, "invalid_request", schemaFault(parsed.error));
-  const { email, code, realm, name } = parsed.data;
+access.openapi(verifyRoute, async (c) => {
+  const { email, code, realm, name } = c.req.valid("json");
   const signed = await verifyCode(c.var.services, { email, code, realm, name: name ?? null, replaces: sessionToken(c) });
   if (!signed.ok) return refusal(c, signed);
   setSessionCookie(c, signed.value.token, realm);
-  return success(c, 200, { user: userOnWire(signed.value.user), created: signed.value.created });
-};
+  return success(c, 200, { user: userToWire(signed.value.user), created: signed.value.created });
+});
 
-const logout = async (c: Context<Api>): Promise<Response> => {
-  const body = await readOptionalJsonBody(c.req.raw);
-  if (!body.ok) return refusal(c, body);
+access.openapi(logoutRoute, async (c) => {
   const token = sessionToken(c);
   if (token !== null) {
     await signOut(c.var.services, token);
     clearSessionCookie(c);
-    setHeaders(c, { "Clear-Site-Data": '"storage"' });
+    c.header("Clear-Site-Data", '"storage"');
   }
-  return success(c, 200, { logged_out: true });
-};
+  return success(c, 200, { logged_out: true as const });
+});
 
-const current = async (c: Context<Api>): Promise<Response> => {
-  const { session, services } = c.var;
-  if (session === undefined) return failure(c, "unauthorized");
-  const user = userOnWire(await userOf(services, session));
+access.openapi(sessionRoute, async (c) => {
+  const user = userToWire(await userOf(c.var.services, c.var.session));
   return success(c, 200, { ...user, user });
-};
-
-export const mountAuth = (app: Hono<Api>): void => {
-  app.use("/v1/auth/*", appOnly, sameOrigin);
-  app.options("/v1/auth/*", preflight("GET, POST", "Content-Type, Idempotency-Key"));
-  mount(app, requestRoute, limitByAddress("AUTH_REQUEST_PER_IP"), idempotentByAddress, ask);
-  mount(app, verifyRoute, limitByAddress("AUTH_VERIFY_PER_IP"), verify);
-  mount(app, logoutRoute, logout);
-  mount(app, sessionRoute, signedIn, current);
-};
+});

@@ -1,6 +1,6 @@
 // The public side of the transparency logs this deployment runs: the embedded ledger and the audit log. Their interface is
 // the C2SP one, so any reader of such logs can follow them; requests go to the objects as they are.
-import type { Context, Hono } from "hono";
+import type { OpenAPIHono } from "@hono/zod-openapi";
 import { pathOfLog } from "../../../core/ledger/checkpoint.ts";
 import type { Config } from "../../env.ts";
 import type { Api } from "../../http/context.ts";
@@ -11,13 +11,13 @@ const copied = (response: Response): Response => new Response(response.body, res
 
 const readMethods = ["GET", "HEAD"];
 
-export const mountLogs = (app: Hono<Api>, config: Config): void => {
+export const mountLogs = (app: OpenAPIHono<Api>, config: Config): void => {
   if (config.ledger.url === "") {
     for (const path of new Set([config.ledger, ...config.ledger.earlier].map(({ origin }) => pathOfLog(origin)))) {
-      app.on([...readMethods, "POST"], `${path}/*`, async (c: Context<Api>) => copied(await c.var.services.ledgerLog(c.req.raw)));
+      app.on([...readMethods, "POST"], `${path}/*`, async (c) => copied(await c.var.services.ledgerLog(c.req.raw)));
     }
   }
-  app.on(readMethods, "/audit/:shard/*", async (c: Context<Api>) => {
+  app.on(readMethods, "/audit/:shard/*", async (c) => {
     const shard = Number(c.req.param("shard"));
     if (!config.auditKeys.has(shard)) return failure(c, "not_found");
     return copied(await c.var.services.auditLog(shard).fetch(c.req.raw));

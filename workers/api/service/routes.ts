@@ -1,20 +1,15 @@
-// Is the service able to do its work: database, key-value store, keys. And the public keys it signs with.
+// Is the service able to do its work: database, key-value store, keys. And what it publishes of itself.
 import { z } from "@hono/zod-openapi";
-import type { Context, Hono } from "hono";
-import { checkHealth } from "../../operations/health.ts";
-import { trustDocument } from "../../operations/trust.ts";
-import type { Api } from "../../http/context.ts";
+import { trustDocument } from "../../../core/ledger/trust-document.ts";
+import type { RequestContext } from "../../http/context.ts";
 import { failure, success } from "../../http/envelope.ts";
 import { anyOrigin } from "../../http/guards.ts";
-import { exampleSigningKey } from "../certificates/examples.ts";
-import { createRoute, mount, openApiDocument, serviceVersion } from "../../http/openapi.ts";
+import { createRoute, newApi } from "../../http/openapi.ts";
 import { envelope, failures } from "../../http/wire.ts";
-import { respond, setHeaders } from "./headers.ts";
-
-const check = z.object({
-  ok: z.boolean(),
-  latency_ms: z.number().openapi({ description: "How long the answer took, in milliseconds.", example: 2 }),
-});
+import { checkHealth } from "../../operations/service/health.ts";
+import { trustedKeys } from "../../operations/service/trust.ts";
+import { exampleSigningKey } from "../certificates/examples.ts";
+import { healthSchema, healthToWire, jwk, trustSchema } from "./schema.ts";
 
 const healthRoute = createRoute({
   method: "get",
@@ -29,36 +24,13 @@ const healthRoute = createRoute({
       description: "Everything works.",
       content: {
         "application/json": {
-          schema: envelope(
-            "HealthAnswer",
-            z
-              .object({
-                status: z.literal("ok"),
-                checks: z.object({ database: check, kv: check, crypto: check }),
-                version: z.string().openapi({ description: "Version of the service.", example: serviceVersion }),
-                time: z.string().openapi({ format: "date-time", description: "The service's clock.", example: "2026-03-04T05:06:07.089Z" }),
-              })
-              .openapi("Health"),
-          ),
+          schema: envelope("HealthAnswer", healthSchema),
         },
       },
     },
     ...failures(["unhealthy"], { unhealthy: "The message names the checks that failed." }),
   },
 });
-
-const jwk = z
-  .object({
-    kty: z.literal("OKP"),
-    crv: z.literal("Ed25519"),
-    x: z.string().openapi({ description: "The public key, base64url.", example: exampleSigningKey.x }),
-    kid: z
-      .string()
-      .openapi({ description: "RFC 7638 thumbprint; the `kid` of the signatures this key made.", example: exampleSigningKey.kid }),
-    alg: z.literal("EdDSA"),
-    use: z.literal("sig"),
-  })
-  .openapi("Jwk");
 
 const keysRoute = createRoute({
   method: "get",
@@ -91,41 +63,7 @@ const trustRoute = createRoute({
       description: "What to trust, as of now.",
       content: {
         "application/json": {
-          schema: z
-            .object({
-              version: z.literal(1),
-              logs: z.array(
-                z.object({
-                  origin: z.string().openapi({ description: "Name of the log." }),
-                  vkey: z.string().openapi({ description: "Public key in the signed-note form." }),
-                  valid_from: z.string().openapi({ format: "date-time" }),
-                  valid_to: z.string().nullable().openapi({ format: "date-time" }),
-                  role: z.enum(["primary", "mirror", "audit"]).openapi({
-                    description: "`primary`: statements are anchored in it. `mirror`: checkpoints are. `audit`: it holds the audit chains.",
-                  }),
-                }),
-              ),
-              witnesses: z.array(z.string()).openapi({ description: "Public keys whose cosignatures may stand under checkpoints." }),
-              policy: z
-                .object({ witness_min: z.int() })
-                .openapi({ description: "How many witnesses a verifier asks for, unless it is told otherwise." }),
-              tsa: z
-                .array(
-                  z.object({
-                    name: z.string(),
-                    spki_sha256: z.string(),
-                    pem: z.string(),
-                    valid_from: z.string().openapi({ format: "date-time" }),
-                    valid_to: z.string().nullable().openapi({ format: "date-time" }),
-                  }),
-                )
-                .openapi({ description: "Time-stamp authorities, by the SHA-256 of their public key (SPKI, hex)." }),
-              issuer_keys: z.object({ keys: z.array(jwk) }),
-              anchor_keys: z
-                .array(z.string())
-                .openapi({ description: "The issuer's keys in ledgers that want every entry signed: SPKI, base64." }),
-            })
-            .openapi("Trust"),
+          schema: trustSchema,
           example: {
             version: 1,
             logs: [
@@ -167,33 +105,26 @@ const documentRoute = createRoute({
   },
 });
 
-const health = async (c: Context<Api>): Promise<Response> => {
-  const { checks, failing, time } = await checkHealth(c.var.services);
+const health = async (c: RequestContext) => {
+  const health = await checkHealth(c.var.services);
+  const { failing } = health;
   if (failing.length > 0) return failure(c, "unhealthy", `Failing: ${failing.join(", ")}.`);
-  return success(c, 200, { status: "ok", checks, version: serviceVersion, time });
+  return success(c, 200, healthToWire(health));
 };
 
-const publicCache = "public, max-age=300";
+const publicCache = { "Cache-Control": "public, max-age=300" };
 
-export const mountHealth = (app: Hono<Api>): void => {
-  mount(app, healthRoute, health);
-  app.get("/health", health); // where load balancers look; the same answer, undocumented on purpose
+/** `describe` gives the OpenAPI document of the whole app. */
+export const serviceRoutes = (describe: () => object) => {
+  const service = newApi();
+  service.openapi(healthRoute, health);
+  service.get("/health", health); // where load balancers look; the same answer, undocumented on purpose
 
-  app.use("/.well-known/jwks.json", anyOrigin);
-  mount(app, keysRoute, (c) => {
-    setHeaders(c, { "Cache-Control": publicCache });
-    return respond(c, 200, JSON.stringify({ keys: c.var.services.signer.publicKeys }), "application/json");
-  });
-
-  app.use("/.well-known/svc-trust.json", anyOrigin);
-  mount(app, trustRoute, (c) => {
-    setHeaders(c, { "Cache-Control": publicCache });
-    return respond(c, 200, JSON.stringify(trustDocument(c.var.services)), "application/json");
-  });
-
-  app.use("/v1/openapi.json", anyOrigin);
-  mount(app, documentRoute, (c) => {
-    setHeaders(c, { "Cache-Control": publicCache });
-    return respond(c, 200, JSON.stringify(openApiDocument(new URL(c.var.services.config.baseUrl).origin)), "application/json");
-  });
+  for (const path of ["/.well-known/jwks.json", "/.well-known/svc-trust.json", "/v1/openapi.json"]) {
+    service.get(path, anyOrigin({ methods: ["GET"] }));
+  }
+  service.openapi(keysRoute, (c) => c.json({ keys: c.var.services.signer.publicKeys.map((key) => ({ ...key })) }, 200, publicCache));
+  service.openapi(trustRoute, (c) => c.json(trustDocument(trustedKeys(c.var.services)), 200, publicCache));
+  service.openapi(documentRoute, (c) => c.json(describe() as Record<string, unknown>, 200, publicCache));
+  return service;
 };

@@ -1,22 +1,22 @@
 // Signing in by an e-mailed code, for consumers and for members of a business. Nothing an answer says, costs or leaves behind
 // tells whether an address is known: both ways read, seal, hash and write the same, and only the mail knows who gets one.
-import { drawCode } from "../../core/access/mailed-code.ts";
-import type { Realm, Role, Session } from "../../core/access/session.ts";
-import { hexOf } from "../../core/bytes.ts";
-import { isSameSecret, sha256Hex } from "../../core/hash.ts";
-import { firstHome, hasSecretShape, homeOfId, newId, newSecret } from "../../core/ids.ts";
-import { comparableMailbox } from "../../core/mailbox.ts";
-import type { MailLanguage } from "../../core/mail/templates.ts";
-import { ok, refuse, type Result } from "../../core/result.ts";
-import { lineFault, trimmed } from "../../core/text.ts";
-import { batch, type Database } from "../../storage/database.ts";
-import { closeLoginCodes, insertLoginCode, loginCodeIsThere, spendLoginCode, spendLoginTry } from "../../storage/login-codes.ts";
-import { insertMail } from "../../storage/mail.ts";
-import { insertConsumer, personByAddress, type Person } from "../../storage/people.ts";
-import { consumerEmailPlace, memberEmailPlace } from "../../storage/people-places.ts";
-import { deleteSession, insertSession, sessionByToken } from "../../storage/sessions.ts";
-import type { Platform, Services } from "../services.ts";
-import { relayMailSoon } from "./mail.ts";
+import { drawCode } from "../../../core/access/mailed-code.ts";
+import type { Realm, Role, Session } from "../../../core/access/session.ts";
+import { hexOf } from "../../../core/bytes.ts";
+import { isSameSecret, sha256Hex } from "../../../core/hash.ts";
+import { firstHome, hasSecretShape, homeOfId, newId, newSecret } from "../../../core/ids.ts";
+import { comparableMailbox } from "../../../core/mailbox.ts";
+import type { MailLanguage } from "../../../core/mail/templates.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { lineFault, trimmed } from "../../../core/text.ts";
+import { batch, type Database } from "../../../storage/database.ts";
+import { closeLoginCodes, insertLoginCode, loginCodeIsThere, spendLoginCode, spendLoginTry } from "../../../storage/login-codes.ts";
+import { insertMail } from "../../../storage/mail.ts";
+import { insertConsumer, personByAddress, type Person } from "../../../storage/people.ts";
+import { consumerEmailPlace, memberEmailPlace } from "../../../storage/people-places.ts";
+import { deleteSession, insertSession, sessionByToken } from "../../../storage/sessions.ts";
+import type { Platform, Services } from "../../services.ts";
+import { relayMailSoon } from "../mail.ts";
 
 const notAMailbox = "email: must be one e-mail address.";
 const chainTagBytes = 16;

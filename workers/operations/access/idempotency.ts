@@ -1,11 +1,11 @@
 // A request sent again under its Idempotency-Key, for work that does not end in one batch of this database: the key is
 // claimed, the work is done, its answer is kept. Dying between the last two leaves a change without a kept answer, so this is
 // only for work that may be repeated (docs/consistency.md, "A request sent again").
-import { canonicalJson, type Json } from "../../core/canonical-json.ts";
-import { refuse, ok, type Result } from "../../core/result.ts";
-import { claimWork, dropClaim, keepAnswer, keepDraft, yieldClaim } from "../../storage/idempotency-claims.ts";
-import { idempotencyKeyHash } from "../../storage/idempotency.ts";
-import type { Services } from "../services.ts";
+import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import { claimWork, dropClaim, keepAnswer, keepDraft, yieldClaim } from "../../../storage/idempotency-claims.ts";
+import { idempotencyKeyHash } from "../../../storage/idempotency.ts";
+import type { Services } from "../../services.ts";
 
 export interface KeyedRequest {
   /** Who sends it: the key is theirs, and the same key of another caller is another key. */
