@@ -6,7 +6,7 @@ import type { BusinessId } from "../../core/ids.ts";
 import { businessesWithEvents } from "../../storage/events.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform, Services } from "../services.ts";
-import { openPayloads } from "./webhook-sending.ts";
+import { openPayloads } from "./webhooks/sending.ts";
 
 const businessesASweep = 1_000;
 const drainsAtOnce = 5; // a Worker may wait for six connections; one stays free

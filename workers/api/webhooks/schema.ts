@@ -1,10 +1,15 @@
-// What webhook management takes and gives, with the worked examples of its description.
+// The wire of webhook management: what it takes and gives.
 import { z } from "@hono/zod-openapi";
-import { choosableEventTypes, longestDescription } from "../../operations/webhooks.ts";
-
-export const exampleId = "whk_00m4x8c1v6b3n9q2t7w0h5k3d8";
-const exampleDeliveryId = "dlv_00m4x8c7v5b2n0q9t3w6h1k4d0";
-export const exampleSecret = "whsec_ExampleOfASecretThatIsNotASecret0123456789AB=";
+import { eventTypes } from "../../../core/events/event.ts";
+import { deliveryIdOf, webhookIdOf } from "../../../core/ids.ts";
+import { isoOf, isoOrNull } from "../../../core/time.ts";
+import type { Delivery, RegisteredEndpoint } from "../../../core/webhooks/endpoint.ts";
+import { choosableEventTypes, maxDescriptionLength } from "../../../core/webhooks/management.ts";
+import { limitParam } from "../../http/wire.ts";
+import type { CallOutcome, DeliveryPage, ReplayOutcome } from "../../operations/webhooks/deliveries.ts";
+import type { EndpointState } from "../../operations/webhooks/endpoints.ts";
+import type { RotatedSecret } from "../../operations/webhooks/secrets.ts";
+import { exampleDeliveryId, exampleId } from "./examples.ts";
 
 const urlSchema = z.string().openapi({
   description:
@@ -17,7 +22,7 @@ const eventsSchema = z.array(z.string()).openapi({
 });
 const descriptionSchema = z
   .string()
-  .openapi({ description: `For people, at most ${longestDescription} characters on one line.`, example: "CRM" });
+  .openapi({ description: `For people, at most ${maxDescriptionLength} characters on one line.`, example: "CRM" });
 
 export const createSchema = z
   .strictObject({ url: urlSchema, events: eventsSchema.nullish(), description: descriptionSchema.nullish() })
@@ -34,31 +39,33 @@ export const changeSchema = z
   })
   .openapi("WebhookChange");
 
+/** An id that is not spelt as one is null: there is nothing under it. */
 export const webhookParam = z.object({
-  webhook_id: z.string().openapi({ description: "Id of the endpoint, prefix `whk_`.", example: exampleId }),
+  webhook_id: z
+    .string()
+    .transform(webhookIdOf)
+    .openapi({ type: "string", description: "Id of the endpoint, prefix `whk_`.", example: exampleId }),
 });
 export const deliveryParam = z.object({
-  delivery_id: z.string().openapi({ description: "Id of the delivery, prefix `dlv_`.", example: exampleDeliveryId }),
+  delivery_id: z
+    .string()
+    .transform(deliveryIdOf)
+    .openapi({ type: "string", description: "Id of the delivery, prefix `dlv_`.", example: exampleDeliveryId }),
 });
 
-export const usualLimit = 50;
-export const mostAPage = 100;
 export const deliveriesQuery = z.object({
-  limit: z
-    .string()
-    .regex(/^[1-9]\d{0,39}$/)
-    .transform(Number)
-    .optional()
-    .openapi({
-      type: "integer",
-      minimum: 1,
-      default: usualLimit,
-      description: `At most ${mostAPage}; larger is answered as ${mostAPage}.`,
-    }),
+  limit: limitParam(50, 100),
   before: z
     .string()
-    .optional()
-    .openapi({ description: "Id of the last delivery of the page before; the page goes on behind it.", example: exampleDeliveryId }),
+    .transform(deliveryIdOf)
+    .refine((id) => id !== null, "must be the id of a delivery to this endpoint")
+    .nullable()
+    .default(null)
+    .openapi({
+      type: "string",
+      description: "Id of the last delivery of the page before; the page goes on behind it.",
+      example: exampleDeliveryId,
+    }),
 });
 
 const time = z.string().openapi({ format: "date-time" });
@@ -70,7 +77,7 @@ const common = {
   description: z.string().nullable(),
   status: statusSchema,
 };
-export const createdSchema = z
+export const registeredSchema = z
   .object({
     ...common,
     secret: z.string().openapi({ description: "Signs every delivery. Shown here once; an owner can have it shown again." }),
@@ -101,7 +108,7 @@ export const rotatedSchema = z
     previous_secret_until: time.openapi({ description: "Until then the one before signs too." }),
   })
   .openapi("RotatedSecret");
-export const deliverySchema = z
+const deliverySchema = z
   .object({
     id: z.string(),
     webhook_id: z.string(),
@@ -120,41 +127,73 @@ export const deliverySchema = z
     created_at: time,
   })
   .openapi("Delivery");
-export const called = {
+export const deliveriesSchema = z.object({ deliveries: z.array(deliverySchema), has_more: z.boolean() });
+export const callSchema = z.object({
   delivered: z.boolean().openapi({ description: "True for any 2xx." }),
   response_status: z.int().openapi({ description: "0 when nobody answered." }),
   duration_ms: z.int(),
-};
+});
+export const replaySchema = callSchema.extend({ delivery: deliverySchema });
 
-export const commonExample = {
-  id: exampleId,
-  url: "https://hooks.example.com/svc",
-  events: ["share.revoked", "certificate.revoked"],
-  description: "CRM",
-  status: "enabled",
-};
-export const webhookExample = {
-  ...commonExample,
-  secret_hint: "whsec_…9AB=",
-  created_at: "2026-03-04T05:06:07.089Z",
-  last_delivery_at: "2026-03-05T10:00:00.250Z",
-  last_response_status: 200,
-  consecutive_failures: 0,
-  failing_since: null,
-  backlog: 0,
-  oldest_pending_at: null,
-};
-export const deliveryExample = {
-  id: exampleDeliveryId,
-  webhook_id: exampleId,
-  event_id: "7d9f0b0e-6a37-4b0e-9a53-0f3f0f8f7a11",
-  event_type: "certificate.revoked",
-  status: "success",
-  attempt: 1,
-  response_status: 200,
-  error: null,
-  duration_ms: 184,
-  next_attempt_at: null,
-  delivered_at: "2026-03-05T10:00:00.250Z",
-  created_at: "2026-03-05T10:00:00.012Z",
-};
+export const registeredToWire = (endpoint: RegisteredEndpoint): z.input<typeof registeredSchema> => ({
+  id: endpoint.id,
+  url: endpoint.url,
+  events: [...endpoint.events],
+  description: endpoint.description,
+  status: endpoint.status,
+  secret: endpoint.secret,
+  created_at: isoOf(endpoint.createdAt),
+});
+
+export const webhookToWire = ({ endpoint, health }: EndpointState): z.input<typeof webhookSchema> => ({
+  id: endpoint.id,
+  url: endpoint.url,
+  events: [...(endpoint.events ?? eventTypes)],
+  description: endpoint.description,
+  status: endpoint.status,
+  secret_hint: endpoint.secretHint,
+  created_at: isoOf(endpoint.createdAt),
+  last_delivery_at: isoOrNull(health?.lastDeliveryAt ?? null),
+  last_response_status: health?.lastResponseStatus ?? null,
+  consecutive_failures: health?.consecutiveFailures ?? null,
+  failing_since: isoOrNull(health?.failingSince ?? null),
+  backlog: health?.backlog ?? null,
+  oldest_pending_at: isoOrNull(health?.oldestPendingAt ?? null),
+});
+
+export const rotatedToWire = ({ id, secret, previousUntil }: RotatedSecret): z.input<typeof rotatedSchema> => ({
+  id,
+  secret,
+  previous_secret_until: isoOf(previousUntil),
+});
+
+const deliveryToWire = (delivery: Delivery): z.input<typeof deliverySchema> => ({
+  id: delivery.id,
+  webhook_id: delivery.webhookId,
+  event_id: delivery.eventId,
+  event_type: delivery.eventType,
+  status: delivery.status,
+  attempt: delivery.attempt,
+  response_status: delivery.responseStatus,
+  error: delivery.error,
+  duration_ms: delivery.durationMs,
+  next_attempt_at: isoOrNull(delivery.nextAttemptAt),
+  delivered_at: isoOrNull(delivery.deliveredAt),
+  created_at: isoOf(delivery.createdAt),
+});
+
+export const deliveriesToWire = ({ deliveries, hasMore }: DeliveryPage): z.input<typeof deliveriesSchema> => ({
+  deliveries: deliveries.map(deliveryToWire),
+  has_more: hasMore,
+});
+
+export const callToWire = ({ delivered, responseStatus, durationMs }: CallOutcome): z.input<typeof callSchema> => ({
+  delivered,
+  response_status: responseStatus,
+  duration_ms: durationMs,
+});
+
+export const replayToWire = (replay: ReplayOutcome): z.input<typeof replaySchema> => ({
+  ...callToWire(replay),
+  delivery: deliveryToWire(replay.delivery),
+});

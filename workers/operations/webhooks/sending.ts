@@ -1,14 +1,15 @@
 // One event to one endpoint: its payload opened if it still may be, its body signed with the secrets in force, sent. Used by
 // the lanes, the test button and replays; nobody else sends to a customer's address.
-import { eventBody, type StoredEvent , type EventData } from "../../core/events/event.ts";
-import type { EndpointSettings, Sending, Sent } from "../../core/webhooks/endpoint.ts";
-import { deliveryHeaders } from "../../core/webhooks/signature.ts";
-import { openSecret } from "../../storage/webhook-secrets.ts";
-import { kindOfError } from "../log.ts";
-import type { Platform } from "../services.ts";
+import { eventBody, type StoredEvent, type EventData } from "../../../core/events/event.ts";
+import type { EndpointSettings, Sending, Sent } from "../../../core/webhooks/endpoint.ts";
+import { deliveryHeaders } from "../../../core/webhooks/signature.ts";
+import { openSecret } from "../../../storage/webhook-secrets.ts";
+import { kindOfError } from "../../log.ts";
+import type { Platform } from "../../services.ts";
 
 /** The payloads, by event id, of those events whose share is active now; what is missing may no longer be read. */
-export const openPayloads = async (_platform: Platform, _events: readonly StoredEvent[]): Promise<ReadonlyMap<string, EventData>> => new Map(); // no event carries a payload until shares exist; then: one query for status and keys of the shares of a page
+export const openPayloads = async (_platform: Platform, _events: readonly StoredEvent[]): Promise<ReadonlyMap<string, EventData>> =>
+  new Map(); // no event carries a payload until shares exist; then: one query for status and keys of the shares of a page
 
 const mostSecrets = 200;
 const openedSecrets = new WeakMap<Platform, Map<string, string>>();

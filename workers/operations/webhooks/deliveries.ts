@@ -1,12 +1,35 @@
-// The test button and the replay of a delivery: both send from here and not from the lane, so that they wait for nothing and
-// take nobody's turn, and neither leaves a trace in the audit chain (SPEC, Events, note 3). Whoever calls these has counted
-// the call against their shared limit (WEBHOOK_CALLS).
-import type { BusinessId } from "../../core/ids.ts";
-import { firstHome, newId } from "../../core/ids.ts";
-import { ok, refuse, type Result } from "../../core/result.ts";
-import { isDelivered, type Delivery, type Outcome, type Sent } from "../../core/webhooks/endpoint.ts";
-import type { Services } from "../services.ts";
-import { sendEvent } from "./webhook-sending.ts";
+// The deliveries of an endpoint, the test button and the replay. The last two send from here and not from the lane, so that they
+// wait for nothing and take nobody's turn, and neither leaves a trace in the audit chain (SPEC, Events, note 3). Whoever calls
+// these has counted the call against their shared limit (WEBHOOK_CALLS).
+import { firstHome, newId, type BusinessId, type DeliveryId, type WebhookId } from "../../../core/ids.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { isDelivered, type Delivery, type Outcome, type Sent } from "../../../core/webhooks/endpoint.ts";
+import type { Services } from "../../services.ts";
+import { sendEvent } from "./sending.ts";
+
+export interface DeliveryQuery {
+  readonly limit: number;
+  /** The last delivery of the page before; null for the newest. */
+  readonly before: DeliveryId | null;
+}
+
+export interface DeliveryPage {
+  readonly deliveries: readonly Delivery[];
+  readonly hasMore: boolean;
+}
+
+/** Newest first, from behind `before` on. */
+export const listDeliveries = async (
+  services: Services,
+  businessId: BusinessId,
+  endpointId: WebhookId,
+  { limit, before }: DeliveryQuery,
+): Promise<Result<DeliveryPage, "not_found" | "invalid_request">> => {
+  const log = services.businessLog(businessId);
+  if ((await log.settings(endpointId)) === null) return refuse("not_found");
+  const page = await log.deliveries(endpointId, limit, before);
+  return page === null ? refuse("invalid_request", "before: must be the id of a delivery to this endpoint.") : ok(page);
+};
 
 /** How a call that a person waits for ended. */
 export interface CallOutcome {
@@ -14,6 +37,11 @@ export interface CallOutcome {
   /** 0 when nobody answered. */
   readonly responseStatus: number;
   readonly durationMs: number;
+}
+
+export interface ReplayOutcome extends CallOutcome {
+  /** As it is now. */
+  readonly delivery: Delivery;
 }
 
 /** What could not be sent for a reason of ours looks the same as a receiver that is not there: the button is no probe of our network. */
@@ -30,7 +58,7 @@ const calledOf = (outcome: Outcome): CallOutcome => ({
 export const testEndpoint = async (
   services: Services,
   businessId: BusinessId,
-  endpointId: string,
+  endpointId: WebhookId,
 ): Promise<Result<CallOutcome, "not_found">> => {
   const settings = await services.businessLog(businessId).settings(endpointId);
   if (settings === null) return refuse("not_found");
@@ -56,8 +84,8 @@ export const testEndpoint = async (
 export const replayDelivery = async (
   services: Services,
   businessId: BusinessId,
-  deliveryId: string,
-): Promise<Result<CallOutcome & { readonly delivery: Delivery }, "not_found" | "share_inactive">> => {
+  deliveryId: DeliveryId,
+): Promise<Result<ReplayOutcome, "not_found" | "share_inactive">> => {
   const log = services.businessLog(businessId);
   const source = await log.replaySource(deliveryId);
   if (source === null) return refuse("not_found");

@@ -1,11 +1,11 @@
 // Owners hear of an endpoint that has been failing for long. Nothing is switched off: the most harmful failure would be a
 // revocation that is never delivered.
-import type { EndpointHealth, EndpointSettings } from "../../core/webhooks/endpoint.ts";
-import type { BusinessId } from "../../core/ids.ts";
-import { batch } from "../../storage/database.ts";
-import { insertMail } from "../../storage/mail.ts";
-import { ownerAddresses } from "../../storage/owners.ts";
-import type { Platform } from "../services.ts";
+import type { EndpointHealth, EndpointSettings } from "../../../core/webhooks/endpoint.ts";
+import type { BusinessId } from "../../../core/ids.ts";
+import { batch } from "../../../storage/database.ts";
+import { insertMail } from "../../../storage/mail.ts";
+import { ownerAddresses } from "../../../storage/owners.ts";
+import type { Platform } from "../../services.ts";
 
 /** Written to the mail outbox; the minute cron sends it. */
 export const alertOwners = async (platform: Platform, settings: EndpointSettings, health: EndpointHealth): Promise<void> => {
