@@ -2,7 +2,7 @@
 import { eq, gt, inArray, isNull, notInArray } from "drizzle-orm";
 import type { CommittedPayload, WaitingEntry } from "../core/audit/trail.ts";
 import type { FactType } from "../core/facts.ts";
-import { isoOf, type Instant } from "../core/time.ts";
+import type { Instant } from "../core/time.ts";
 import { onPrimary, type Database } from "./database.ts";
 import { auditOutbox } from "./schema.ts";
 import { allOf, listed } from "./sql.ts";
@@ -103,15 +103,13 @@ export const committedPayloads = async (
 };
 
 /** Rows of a chain that its log has not taken yet, oldest first. */
-export const waitingEntries = async (
+export const waitingEntries = (
   db: Database,
   asked: { readonly shard: number; readonly chainTag: string; readonly most: number },
-): Promise<WaitingEntry[]> => {
-  const rows = await db
-    .select({ type, entity_type: entityType, entity_id: entityId, at })
+): Promise<WaitingEntry[]> =>
+  db
+    .select({ type, entityType, entityId, at })
     .from(auditOutbox)
     .where(allOf(eq(auditOutbox.shard, asked.shard), isNull(drainedAt), eq(chain, asked.chainTag)))
     .orderBy(ord)
     .limit(asked.most);
-  return rows.map((row) => ({ ...row, at: isoOf(row.at) }));
-};
