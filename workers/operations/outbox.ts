@@ -6,7 +6,7 @@ import type { Platform } from "../services.ts";
 import type { Database } from "../../storage/database.ts";
 import { claimWithdrawalWork } from "../../storage/withdrawal-work.ts";
 import { capturePolicies } from "./policies.ts";
-import { continueWithdrawals } from "./withdrawals.ts";
+import { continueWithdrawals } from "./withdrawals/continue.ts";
 
 const mostBatches = 50; // a thousand certificates of one person a minute; the rest keeps its row
 

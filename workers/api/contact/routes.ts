@@ -1,24 +1,38 @@
-// The wire of asking before contact: is this certificate about this person, and may this person still be contacted?
-import { z } from "@hono/zod-openapi";
-import type { Context, Hono, MiddlewareHandler } from "hono";
+// The routes of asking before contact: is this certificate about this person, and may this person still be contacted?
+import { createMiddleware } from "hono/factory";
 import { certIdOf } from "../../../core/ids.ts";
-import { isoOf, isoOrNull } from "../../../core/time.ts";
-import { checkContact, matchSubject, type AskedSubject } from "../../operations/contact.ts";
-import { readJsonBody } from "../../http/body.ts";
-import type { Api } from "../../http/context.ts";
+import { jsonBody } from "../../http/body.ts";
+import type { KeyCaller } from "../../http/context.ts";
 import { failure, refusal, success } from "../../http/envelope.ts";
-import { apiKey, limited } from "../../http/guards.ts";
+import { behindApiKey, limited } from "../../http/guards.ts";
 import { idempotent } from "../../http/idempotency.ts";
-import { createRoute, mount } from "../../http/openapi.ts";
-import { exampleCertId } from "../certificates/examples.ts";
-import { contactExample, matchExample } from "../withdrawals/examples.ts";
-import { contactCheckSchema, contactResultsSchema, matchedSchema, matchSchema } from "../withdrawals/schema.ts";
-import { envelope, enveloped, failures, idempotencyHeaders, repeatHeaders, schemaFault } from "../../http/wire.ts";
-import { setHeaders } from "./headers.ts";
+import { createRoute, newApi } from "../../http/openapi.ts";
+import { envelope, enveloped, failures, idempotencyHeaders, repeatHeaders } from "../../http/wire.ts";
+import { checkContact } from "../../operations/contact/check-contact.ts";
+import { matchSubject } from "../../operations/contact/match-subject.ts";
+import { certParam } from "../withdrawals/schema.ts";
+import { contactExample, matchExample } from "./examples.ts";
+import {
+  contactCheckSchema,
+  contactResultsSchema,
+  contactsToWire,
+  matchedSchema,
+  matchedToWire,
+  matchSchema,
+  questionFromWire,
+  subjectFromWire,
+} from "./schema.ts";
 
 const keyRefusals = ["unauthorized", "business_suspended", "business_inactive", "rate_limited", "storage_unavailable"] as const;
 const bodyRefusals = ["invalid_request", "payload_too_large", "unsupported_media_type"] as const;
 const badBody = { invalid_request: "The message names the input and the rule." } as const;
+
+const limitMatches = createMiddleware<KeyCaller>(async (c, next) => {
+  const { services, principal } = c.var;
+  const refused = limited(c, "MATCH_PER_KEY", await services.takeExactly("MATCH_PER_KEY", principal.keyHash));
+  if (refused !== null) return refused;
+  await next();
+});
 
 const matchRoute = createRoute({
   method: "post",
@@ -29,8 +43,9 @@ const matchRoute = createRoute({
   description:
     "For the business that issued it, and for a recipient named on it that has verified a domain. Answers yes or no for what you already know, never what is on the certificate. At most 60 a minute for a key and 20 wrong guesses a day for a certificate; each call is noted in the certificate's view trail.",
   security: [{ apiKey: [] }],
+  middleware: behindApiKey(limitMatches, jsonBody, idempotent),
   request: {
-    params: z.object({ cert_id: z.string().openapi({ description: "Id of the certificate, prefix `cc_`.", example: exampleCertId }) }),
+    params: certParam,
     headers: idempotencyHeaders,
     body: { required: true, content: { "application/json": { schema: matchSchema, example: { email: "pat@example.com" } } } },
   },
@@ -57,6 +72,7 @@ const contactRoute = createRoute({
   description:
     "From your own records, as they stand at this moment: a withdrawal counts at once. Ask before each campaign or call, without an idempotency key or with a new one: a repeat answers as things stood at `checked_at`. One call counts once against the limit of the key, however many subjects it has.",
   security: [{ apiKey: [] }],
+  middleware: behindApiKey(jsonBody, idempotent),
   request: {
     headers: idempotencyHeaders,
     body: {
@@ -74,66 +90,22 @@ const contactRoute = createRoute({
   },
 });
 
-type AskedOnWire = {
-  readonly [name in "email" | "email_sha256" | "phone" | "phone_sha256"]?: string | null | undefined;
-};
-const asked = (subject: AskedOnWire): AskedSubject => ({
-  email: subject.email ?? null,
-  emailSha256: subject.email_sha256 ?? null,
-  phone: subject.phone ?? null,
-  phoneSha256: subject.phone_sha256 ?? null,
+/** A day's misses are used up until the next begins, in UTC. */
+const secondsUntilTomorrow = (now: number): number => 86_400 - (Math.floor(now / 1_000) % 86_400);
+
+export const contact = newApi();
+
+contact.openapi(matchRoute, async (c) => {
+  const certId = certIdOf(c.req.valid("param").cert_id);
+  if (certId === null) return failure(c, "cert_not_found");
+  const { services, principal, ip } = c.var;
+  const matched = await matchSubject(services, principal, certId, subjectFromWire(c.req.valid("json")), { ip });
+  if (matched.ok) return success(c, 200, matchedToWire(matched.value));
+  if (matched.code === "rate_limited") c.header("Retry-After", String(secondsUntilTomorrow(services.clock())));
+  return refusal(c, matched);
 });
 
-const limitMatches: MiddlewareHandler<Api> = async (c, next) => {
-  const { services, principal } = c.var;
-  if (principal === undefined) return failure(c, "unauthorized");
-  const refused = limited(c, "MATCH_PER_KEY", await services.takeExactly("MATCH_PER_KEY", principal.keyHash));
-  if (refused !== null) return refused;
-  await next();
-};
-
-const untilTomorrow = (now: number): number => 86_400 - (Math.floor(now / 1_000) % 86_400);
-
-const match = async (c: Context<Api>): Promise<Response> => {
-  const body = await readJsonBody(c.req.raw, ["application/json"]);
-  if (!body.ok) return refusal(c, body);
-  const parsed = matchSchema.safeParse(body.value);
-  if (!parsed.success) return failure(c, "invalid_request", schemaFault(parsed.error));
-  const certId = certIdOf(c.req.param("cert_id") ?? "");
-  const { services, principal } = c.var;
-  if (certId === null || principal === undefined) return failure(c, "cert_not_found");
-  const matched = await matchSubject(services, principal, certId, asked(parsed.data), { ip: c.var.ip });
-  if (!matched.ok) {
-    if (matched.code === "rate_limited") setHeaders(c, { "Retry-After": String(untilTomorrow(services.clock())) });
-    return refusal(c, matched);
-  }
-  const { status, email, phone, entityNamed, oneToOne } = matched.value;
-  return success(c, 200, { status, email, phone, entity_named: entityNamed, one_to_one: oneToOne });
-};
-
-const check = async (c: Context<Api>): Promise<Response> => {
-  const body = await readJsonBody(c.req.raw, ["application/json"]);
-  if (!body.ok) return refusal(c, body);
-  const parsed = contactCheckSchema.safeParse(body.value);
-  if (!parsed.success) return failure(c, "invalid_request", schemaFault(parsed.error));
-  if (c.var.principal === undefined) return failure(c, "unauthorized");
-  const { subjects, entity, purpose } = parsed.data;
-  const results = await checkContact(c.var.services, c.var.principal, {
-    subjects: subjects.map(asked),
-    entity: entity ?? null,
-    purpose: purpose ?? null,
-  });
-  return success(c, 200, {
-    results: results.map(({ contactable, reason, basis, checkedAt }) => ({
-      contactable,
-      reason,
-      basis: basis.map(({ certId, status, ceaseBy }) => ({ type: "cert", id: certId, status, cease_by: isoOrNull(ceaseBy) })),
-      checked_at: isoOf(checkedAt),
-    })),
-  });
-};
-
-export const mountContact = (app: Hono<Api>): void => {
-  mount(app, matchRoute, apiKey, limitMatches, idempotent, match);
-  mount(app, contactRoute, apiKey, idempotent, check);
-};
+contact.openapi(contactRoute, async (c) => {
+  const contacts = await checkContact(c.var.services, c.var.principal, questionFromWire(c.req.valid("json")));
+  return success(c, 200, contactsToWire(contacts));
+});

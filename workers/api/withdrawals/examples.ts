@@ -63,7 +63,7 @@ const proven: ProvenWithdrawal = {
 
 export const withdrawalReceiptExample = withdrawalReceiptView(proven);
 const viewed = withdrawalView(certificate.id, proven, exampleContext);
-export const confirmExample = {
+export const withdrawnExample = {
   revoked: true,
   cease_by: viewed.cease_by,
   withdrawn_at: viewed.withdrawn_at,
@@ -82,14 +82,3 @@ export const ceaseExample = {
   on_time: true,
   withdrawal: { ...viewed, cease_acknowledged_at: acknowledgedAt },
 };
-export const contactExample = {
-  results: [
-    {
-      contactable: false,
-      reason: "revoked",
-      basis: [{ type: "cert", id: certificate.id, status: "revoked", cease_by: viewed.cease_by }],
-      checked_at: acknowledgedAt,
-    },
-  ],
-};
-export const matchExample = { status: "active", email: true, phone: null, entity_named: true, one_to_one: true };

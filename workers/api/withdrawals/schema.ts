@@ -1,9 +1,18 @@
-// Shapes of withdrawing, acknowledging and asking before contact, for parsing and for the description.
+// The wire of withdrawing, recording and acknowledging: what may be sent, and what is answered.
 import { z } from "@hono/zod-openapi";
-import { isMailbox } from "../../../core/mailbox.ts";
 import { codePattern } from "../../../core/access/mailed-code.ts";
+import { receiptFormats } from "../../../core/certificates/consent-receipt.ts";
+import { receiptUrlOf, withdrawalView, type ViewContext } from "../../../core/certificates/views.ts";
+import type { CertId } from "../../../core/ids.ts";
+import { isMailbox } from "../../../core/mailbox.ts";
+import { isoOf } from "../../../core/time.ts";
 import { recordedChannels } from "../../../core/withdrawals/withdrawal.ts";
+import type { Ceased } from "../../operations/withdrawals/acknowledge-cease.ts";
+import type { Withdrawn } from "../../operations/withdrawals/by-person.ts";
+import type { RecordedWithdrawal } from "../../operations/withdrawals/record.ts";
 import { certId, instant, timeOf, withdrawalSchema } from "../certificates/schema.ts";
+
+export const certParam = z.object({ cert_id: certId });
 
 /** One address and nothing that could become a second recipient or a header; ends are trimmed. */
 const email = z
@@ -13,10 +22,14 @@ const email = z
   .refine(isMailbox)
   .openapi({ description: "One e-mail address. Case does not matter.", example: "pat@example.com" });
 
-const scope = z.enum(["certificate", "business"]).nullish().openapi({
-  description:
-    "`certificate` (default): this certificate. `business`: every active certificate of the same business with the same address, now and without another code.",
-});
+const scope = z
+  .enum(["certificate", "business"])
+  .nullish()
+  .transform((chosen) => chosen ?? "certificate")
+  .openapi({
+    description:
+      "`certificate` (default): this certificate. `business`: every active certificate of the same business with the same address, now and without another code.",
+  });
 
 const entities = z.array(z.string()).max(0).nullish().openapi({
   description: "Reserved for withdrawing from single recipients. Naming any is refused, so that nobody withdraws more than they meant.",
@@ -53,6 +66,19 @@ export const withdrawnSchema = z
   })
   .openapi("Withdrawn");
 
+export const withdrawnToWire = (apiBase: string, { certId, withdrawnAt, ceaseBy }: Withdrawn): z.input<typeof withdrawnSchema> => ({
+  revoked: true,
+  cease_by: isoOf(ceaseBy),
+  withdrawn_at: isoOf(withdrawnAt),
+  receipt_url: receiptUrlOf(apiBase, certId),
+});
+
+export const receiptQuerySchema = z.object({
+  format: z.enum(receiptFormats).optional().openapi({
+    description: "`iso27560`: in the structure of ISO/IEC TS 27560:2023, as JSON-LD. `kantara`: Kantara Consent Receipt 1.1.0.",
+  }),
+});
+
 export const recordWithdrawalSchema = z
   .object({
     method: z.enum(recordedChannels).openapi({ description: "How the person told you." }),
@@ -67,6 +93,12 @@ export const recordWithdrawalSchema = z
 export const recordedSchema = z
   .object({ withdrawal: withdrawalSchema, cease_by: timeOf("Until when all contact must have ceased") })
   .openapi("RecordedWithdrawal");
+
+/** With what was overdue at that moment, so that a repeat under the same key is answered the same. */
+export const recordedToWire = (id: CertId, { withdrawal }: RecordedWithdrawal, context: ViewContext): z.input<typeof recordedSchema> => {
+  const viewed = withdrawalView(id, withdrawal, { ...context, now: withdrawal.withdrawnAt });
+  return { withdrawal: viewed, cease_by: viewed.cease_by };
+};
 
 export const ceaseSchema = z
   .object({
@@ -87,83 +119,12 @@ export const ceasedSchema = z
   })
   .openapi("CeaseAcknowledged");
 
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-const phone = z.string().min(1).max(64);
-const subjectShape = {
-  email: z.string().min(1).max(320).nullish().openapi({ description: "An e-mail address.", example: "pat@example.com" }),
-  email_sha256: sha256.nullish().openapi({
-    description: "Instead: lower-case hex SHA-256 of the address, trimmed, in lower case, its domain in punycode.",
-  }),
-  phone: phone.nullish().openapi({ description: "A telephone number, however it is punctuated.", example: "+1 202 555 0123" }),
-  phone_sha256: sha256
-    .nullish()
-    .openapi({ description: "Instead: lower-case hex SHA-256 of the number in E.164, for example `+12025550123`." }),
-};
-const isAboutSomebody = (subject: Partial<Record<keyof typeof subjectShape, string | null | undefined>>): boolean =>
-  [subject.email, subject.email_sha256, subject.phone, subject.phone_sha256].some((value) => value !== null && value !== undefined);
-
-export const matchSchema = z
-  .object(subjectShape)
-  .refine(isAboutSomebody, { path: ["email"] })
-  .openapi("MatchRequest");
-const verdict = (what: string) =>
-  z
-    .boolean()
-    .nullable()
-    .openapi({ description: `Whether the ${what} is the one on the certificate; \`null\` when it was not asked.` });
-export const matchedSchema = z
-  .object({
-    status: z.enum(["active", "revoked"]),
-    email: verdict("address"),
-    phone: verdict("number"),
-    entity_named: z
-      .boolean()
-      .openapi({ description: "Whether the consent names you (and, where each recipient was asked about, whether you were accepted)." }),
-    one_to_one: z
-      .boolean()
-      .openapi({ description: "Whether the person consented to single recipients: one was named, or each was asked about." }),
-  })
-  .openapi("Match");
-
-export const contactCheckSchema = z
-  .object({
-    subjects: z
-      .array(z.object(subjectShape).refine(isAboutSomebody, { path: ["email"] }))
-      .min(1)
-      .max(100)
-      .openapi({ description: "At most 100. Where a subject has an address and a number, a record with either counts." }),
-    entity: z
-      .string()
-      .min(1)
-      .max(200)
-      .nullish()
-      .openapi({ description: "Only consent that names this recipient, exactly as on the certificate." }),
-    purpose: z.string().min(1).max(500).nullish().openapi({ description: "Only consent for this purpose, exactly as stated." }),
-  })
-  .openapi("ContactCheck");
-export const contactResultsSchema = z
-  .object({
-    results: z.array(
-      z.object({
-        contactable: z.boolean(),
-        reason: z
-          .enum(["active_consent", "revoked", "expired", "none", "rejected_recipient"])
-          .openapi({ description: "Why. Active consent wins; `none`: you hold no record of this person." }),
-        basis: z
-          .array(
-            z.object({
-              type: z.enum(["cert", "share"]),
-              id: z.string(),
-              status: z.string(),
-              cease_by: timeOf("Until when contact must have ceased").nullable(),
-            }),
-          )
-          .openapi({
-            description:
-              "Your records about this person: what allows contact first, then the newest; at most 20 for an address and 20 for a number.",
-          }),
-        checked_at: timeOf("The records as they stood then"),
-      }),
-    ),
-  })
-  .openapi("ContactResults", { description: "In the order of `subjects`." });
+export const ceasedToWire = ({ certId: id, withdrawal, isRepeated }: Ceased, context: ViewContext): z.input<typeof ceasedSchema> => ({
+  cert_id: id,
+  status: "revoked",
+  acknowledged_at: isoOf(withdrawal.acknowledgedAt),
+  cease_by: isoOf(withdrawal.ceaseBy),
+  on_time: withdrawal.acknowledgedAt <= withdrawal.ceaseBy,
+  withdrawal: withdrawalView(id, withdrawal, context),
+  ...(isRepeated && { already_acknowledged: true as const }),
+});

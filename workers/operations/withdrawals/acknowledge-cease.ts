@@ -1,19 +1,20 @@
 // The business says that it has ceased contact. Once a certificate; a second time answers with the first.
-import { mayWrite } from "../../core/access/entitlement.ts";
-import type { Principal } from "../../core/access/principal.ts";
-import type { PublishedWithdrawal } from "../../core/certificates/published.ts";
-import type { CertId } from "../../core/ids.ts";
-import { ok, refuse, type Result } from "../../core/result.ts";
-import { acknowledgeCease, type CeaseDetails } from "../../core/withdrawals/acknowledge.ts";
-import { commit } from "../../storage/commit.ts";
-import { insertAcknowledgement, isAcknowledgedAlready, withdrawableById } from "../../storage/withdrawals.ts";
-import type { Services } from "../services.ts";
-import { tellSoon } from "./events.ts";
-import { followUpSoon } from "./follow-up.ts";
+import { mayWrite } from "../../../core/access/entitlement.ts";
+import type { Principal } from "../../../core/access/principal.ts";
+import type { PublishedWithdrawal } from "../../../core/certificates/published.ts";
+import type { CertId } from "../../../core/ids.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import type { Instant } from "../../../core/time.ts";
+import { acknowledgeCease, type CeaseDetails } from "../../../core/withdrawals/acknowledge.ts";
+import { commit } from "../../../storage/commit.ts";
+import { insertAcknowledgement, isAcknowledgedAlready, withdrawableById } from "../../../storage/withdrawals.ts";
+import type { Services } from "../../services.ts";
+import { tellSoon } from "../events.ts";
+import { followUpSoon } from "../follow-up.ts";
 
 export interface Ceased {
-  readonly withdrawal: PublishedWithdrawal;
-  readonly acknowledgedAt: number;
+  readonly certId: CertId;
+  readonly withdrawal: PublishedWithdrawal & { readonly acknowledgedAt: Instant };
   readonly isRepeated: boolean;
 }
 
@@ -39,11 +40,9 @@ export const acknowledgeWithdrawal = async (
   if (record === null) return refuse("cert_not_found");
   const { certificate, withdrawal } = record;
   if (withdrawal === null) return refuse("cease_not_open");
-  const repeated = (known: PublishedWithdrawal | null): Result<Ceased, CeaseRefusal> =>
-    known === null || known.acknowledgedAt === null
-      ? refuse("cease_not_open")
-      : ok({ withdrawal: known, acknowledgedAt: known.acknowledgedAt, isRepeated: true });
-  if (withdrawal.acknowledgedAt !== null) return repeated(withdrawal);
+  const repeated = (known: PublishedWithdrawal, acknowledgedAt: Instant): Result<Ceased, CeaseRefusal> =>
+    ok({ certId, withdrawal: { ...known, acknowledgedAt }, isRepeated: true });
+  if (withdrawal.acknowledgedAt !== null) return repeated(withdrawal, withdrawal.acknowledgedAt);
 
   const now = services.clock();
   const fact = acknowledgeCease({ certificate, ceaseBy: withdrawal.ceaseBy, actor: `api_key:${principal.keyId}`, now });
@@ -53,9 +52,10 @@ export const acknowledgeWithdrawal = async (
     await commit(store, await insertAcknowledgement(db, services.vault, of, details, now), [fact]);
   } catch (error) {
     if (!isAcknowledgedAlready(error)) throw error;
-    return repeated((await load())?.withdrawal ?? null);
+    const again = (await load())?.withdrawal;
+    return again?.acknowledgedAt ? repeated(again, again.acknowledgedAt) : refuse("cease_not_open");
   }
   tellSoon(services, certificate.businessId);
   followUpSoon(services);
-  return ok({ withdrawal: { ...withdrawal, acknowledgedAt: now }, acknowledgedAt: now, isRepeated: false });
+  return ok({ certId, withdrawal: { ...withdrawal, acknowledgedAt: now }, isRepeated: false });
 };
