@@ -1,36 +1,44 @@
 // The OpenAPI 3.1 description, built from the very routes that are routed and that parse what arrives. Also the one kind of app
 // that routes are written on: what its schemas refuse is answered as every other refusal.
-import { createRoute, OpenAPIHono } from "@hono/zod-openapi";
+import { createRoute, OpenAPIHono, type z } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import type { Api } from "./context.ts";
 import { failure } from "./envelope.ts";
 import { schemaFault } from "./wire.ts";
 
 export { createRoute };
 
+/** A parameter of a query that is given twice could mean either, so it is refused. */
+const faultOf = (c: Context<Api>, target: string, error: z.ZodError): string => {
+  const name = error.issues[0]?.path[0];
+  const isTwice = target === "query" && typeof name === "string" && (c.req.queries(name)?.length ?? 0) > 1;
+  return isTwice ? `${name}: must be given once.` : schemaFault(error);
+};
+
 /** An app for the routes of one word, put together in workers/app.ts. */
 export const newApi = (): OpenAPIHono<Api> =>
   new OpenAPIHono<Api>({
-    defaultHook: (result, c) => (result.success ? undefined : failure(c, "invalid_request", schemaFault(result.error))),
+    defaultHook: (result, c) => (result.success ? undefined : failure(c, "invalid_request", faultOf(c, result.target, result.error))),
   });
 
 /** Of the service and of its description; the API's own version is in its path. */
 export const serviceVersion = "1.0.0";
 
 const describeCredentials = (app: OpenAPIHono<Api>): void => {
-app.openAPIRegistry.registerComponent("securitySchemes", "apiKey", {
-  type: "http",
-  scheme: "bearer",
-  description:
-    "`Authorization: Bearer sk_live_…` (or `sk_test_…` for sandbox records). Created in the portal, shown once, opens your own records only. 120 requests a minute; past a payment that is due it reads and does not write.",
-});
+  app.openAPIRegistry.registerComponent("securitySchemes", "apiKey", {
+    type: "http",
+    scheme: "bearer",
+    description:
+      "`Authorization: Bearer sk_live_…` (or `sk_test_…` for sandbox records). Created in the portal, shown once, opens your own records only. 120 requests a minute; past a payment that is due it reads and does not write.",
+  });
 
-app.openAPIRegistry.registerComponent("securitySchemes", "session", {
-  type: "apiKey",
-  in: "cookie",
-  name: "__Host-svc_session",
-  description:
-    "A person who is signed in: the cookie that `POST /v1/auth/verify-code` sets (in development over plain http it is named `svc_session`). What it opens depends on who signed in: a consumer, or a member or owner of a business. Unsafe methods are refused when they come from another site.",
-});
+  app.openAPIRegistry.registerComponent("securitySchemes", "session", {
+    type: "apiKey",
+    in: "cookie",
+    name: "__Host-svc_session",
+    description:
+      "A person who is signed in: the cookie that `POST /v1/auth/verify-code` sets (in development over plain http it is named `svc_session`). What it opens depends on who signed in: a consumer, or a member or owner of a business. Unsafe methods are refused when they come from another site.",
+  });
 };
 
 const introduction = `A form submission becomes a certificate of consent that anyone can check.

@@ -6,11 +6,11 @@ import type { OpenedCertificate, PublishedCertificate, View } from "../../../cor
 import { maskedSubject } from "../../../core/certificates/subject.ts";
 import { readSubmission } from "../../../core/certificates/submission.ts";
 import { evidenceBundle } from "../../../core/certificates/evidence-bundle.ts";
-import { detailView, listRowView, verifyView, verifyUrlOf } from "../../../core/certificates/views.ts";
+import { verifyView, verifyUrlOf } from "../../../core/certificates/views.ts";
 import { sha256, sha256Hex } from "../../../core/hash.ts";
 import type { BusinessId, CertId, ClientId } from "../../../core/ids.ts";
 import { anchorStatement, entryHash } from "../../../core/ledger/statement.ts";
-import { isoOf } from "../../../core/time.ts";
+import { detailToWire, listToWire, receiptToWire } from "./to-wire.ts";
 
 const verifyBase = "https://verify.example.com";
 const apiBase = "https://api.example.com/v1";
@@ -157,47 +157,26 @@ const opened: OpenedCertificate = {
   withdrawal: null,
 };
 const views: View[] = [{ at: issuedAt + 3_600_000, ip: "198.51.100.23", userAgent, os: "iOS", bot: false }];
-const parts = { opened, views, policyTexts: new Map([[sha256Hex(policyText), policyText]]), context: exampleContext, entry: null };
+const read = { opened, views, policyTexts: new Map([[sha256Hex(policyText), policyText]]) };
 
-export const receiptExample = {
-  cert_id: certificate.id,
+export const receiptExample = receiptToWire({
+  certId: certificate.id,
   fingerprint: certificate.fingerprint,
-  issued_at: isoOf(certificate.issuedAt),
-  verify_url: verifyUrlOf(verifyBase, certificate.id),
-  status: "active",
+  issuedAt: certificate.issuedAt,
+  verifyUrl: verifyUrlOf(verifyBase, certificate.id),
   environment: certificate.environment,
-  manage_url: `${verifyUrlOf(verifyBase, certificate.id)}#m=${base64UrlOf(sha256("manage token of the example"))}`,
-  ...(published.answered && { entities_accepted: published.answered.accepted, entities_rejected: published.answered.rejected }),
-};
+  manageUrl: `${verifyUrlOf(verifyBase, certificate.id)}#m=${base64UrlOf(sha256("manage token of the example"))}`,
+  answered: published.answered,
+});
 
 export const verifyExample = verifyView(published, exampleContext);
-export const detailExample = detailView(parts);
-export const listExample = {
-  certs: [
-    listRowView(
-      {
-        id: published.id,
-        status: published.status,
-        fingerprint: published.fingerprint,
-        issuedAt: published.issuedAt,
-        purpose: published.purpose,
-        originDomain: published.originDomain,
-        entities: published.entities,
-        answered: published.answered,
-        subjectMasked: published.subjectMasked,
-        viewCount: published.viewCount,
-        environment: published.environment,
-        withdrawal: null,
-      },
-      exampleContext,
-    ),
-  ],
-  total: 1,
-  page: 1,
-  per_page: 25,
-};
+export const detailExample = detailToWire({ ...read, entry: null }, exampleContext);
+export const listExample = listToWire(
+  { certificates: [{ ...published, withdrawal: null }], total: 1, page: 1, perPage: 25 },
+  exampleContext,
+);
 export const evidenceExample = evidenceBundle({
-  ...parts,
+  ...read,
   disclose: new Set(["email"]),
   redacted: false,
   createdAt: issuedAt + 86_400_000,

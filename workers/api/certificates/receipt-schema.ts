@@ -100,7 +100,7 @@ export const kantaraSchema = z
             purpose: text,
             purposeCategory: z.array(text),
             consentType: z.literal("EXPLICIT"),
-            piiCategory: z.array(attribute),
+            piiCategory: z.array(attribute).readonly(),
             primaryPurpose: z.boolean(),
             termination: text,
             thirdPartyDisclosure: z.boolean(),

@@ -1,9 +1,18 @@
-// Shapes of the certificate routes, for parsing and for the OpenAPI description. Lengths and characters of sealed text
-// are judged in core, where the reason for each stands.
+// The wire of certificates: what may be sent and asked, and what is answered. Lengths and characters of sealed text are judged in
+// core, where the reason for each stands.
 import { z } from "@hono/zod-openapi";
+import { certIdOf } from "../../../core/ids.ts";
 import { consentRequestExample, exampleCertId, exampleClientId } from "./examples.ts";
 
-const names = z.array(z.string());
+/** Null for what is not spelt as an id: no certificate can have it. */
+export const certParams = z.object({
+  cert_id: z
+    .string()
+    .transform(certIdOf)
+    .openapi({ type: "string", description: "Id of the certificate, prefix `cc_`.", example: exampleCertId }),
+});
+
+const names = z.array(z.string()).readonly();
 
 /** Kept as it came, by reference: a copy could lose a key such as `__proto__` before core has refused it. */
 const fieldMap = z
@@ -152,7 +161,7 @@ export const anchorSchema = z
     tx_ref: z.string().optional().openapi({ description: "Where it stands: `<origin>#<index>`. This and all that follows once anchored." }),
     leaf_index: z.string().optional().openapi({ description: "Decimal." }),
     tree_size: z.string().optional().openapi({ description: "Decimal." }),
-    inclusion_proof: z.array(z.string()).optional().openapi({ description: "Base64 hashes, from the leaf's sibling up." }),
+    inclusion_proof: names.optional().openapi({ description: "Base64 hashes, from the leaf's sibling up." }),
     signed_root: z.string().optional().openapi({ description: "The signed checkpoint, verbatim." }),
     anchored_at: orNull(timestamp).optional(),
     anchored_at_source: z
@@ -164,7 +173,7 @@ export const anchorSchema = z
       .object({
         tree_size: orNull(z.string()).openapi({ description: "Decimal." }),
         signed_root: z.string().openapi({ description: "A checkpoint of the ledger that others attested, with the lines of witnesses." }),
-        inclusion_proof: z.array(z.string()).openapi({ description: "Base64 hashes that lead from the statement to that checkpoint." }),
+        inclusion_proof: names.openapi({ description: "Base64 hashes that lead from the statement to that checkpoint." }),
         time: orNull(timestamp).openapi({ description: "When it was attested, by a clock that is not ours." }),
         time_source: z.enum(["rfc3161", "cosignature"]).openapi({ description: "Whose clock: an authority's, or a witness's." }),
         attestations: z.array(
@@ -460,9 +469,8 @@ export const evidenceBundleSchema = z
 
 const positive = z
   .string()
-  .regex(/^[1-9]\d{0,14}$/) // 15 digits are exact in a double
-  .transform(Number)
-  .pipe(z.int());
+  .regex(/^[1-9]\d{0,14}$/, "must be a positive whole number") // 15 digits are exact in a double
+  .transform(Number);
 export const instant = z
   .string()
   .max(40)
@@ -472,12 +480,14 @@ export const instant = z
       !Number.isNaN(Date.parse(text)) &&
       // Date.parse carries 30 February over into March
       new Date(text.slice(0, 10)).toISOString().startsWith(text.slice(0, 10)),
+    "must be a moment in ISO 8601",
   );
 
 export const listQuerySchema = z.object({
-  page: positive.optional().openapi({ type: "integer", minimum: 1, default: 1, description: "A page past the end is empty." }),
+  page: positive.default(1).openapi({ type: "integer", minimum: 1, default: 1, description: "A page past the end is empty." }),
   per_page: positive
-    .optional()
+    .transform((count) => Math.min(100, count))
+    .default(25)
     .openapi({ type: "integer", minimum: 1, default: 25, description: "At most 100; larger is answered as 100." }),
   status: status.optional(),
   subject_email: z
@@ -493,8 +503,22 @@ export const listQuerySchema = z.object({
     .optional()
     .openapi({ description: "This telephone number exactly, however it is punctuated.", example: "+1 202 555 0123" }),
   q: z.string().max(500).optional().openapi({ description: "Part of the purpose, in any case.", example: "solar" }),
-  origin_domain: z.string().max(253).optional().openapi({ description: "Host the form was sent from." }),
+  origin_domain: z.string().max(253).toLowerCase().optional().openapi({ description: "Host the form was sent from." }),
   entity: z.string().max(200).optional().openapi({ description: "A recipient, exactly as named." }),
   from: instant.optional().openapi({ description: "Issued at or after this moment, ISO 8601.", format: "date-time" }),
   to: instant.optional().openapi({ description: "Issued at or before this moment, ISO 8601.", format: "date-time" }),
+});
+
+const fieldList = /^[a-z][a-z0-9_]{0,39}(?:,[a-z][a-z0-9_]{0,39}){0,19}$/;
+
+export const packQuerySchema = z.object({
+  format: z.enum(["json", "zip", "html"]).default("json").openapi({
+    description:
+      "`json` (default): one enveloped bundle. `zip`: the evidence pack, for `svc-verify` and common tools. `html`: the same pack inside a page that checks itself.",
+  }),
+  redact: z.enum(["subject"]).optional().openapi({ description: "`subject` leaves out every personal value." }),
+  disclose: z.string().regex(fieldList, "must be field keys separated by commas").optional().openapi({
+    description: "Field keys separated by commas; only these are disclosed. Default: every field.",
+    example: "email,phone",
+  }),
 });

@@ -1,16 +1,16 @@
 // The public page of a certificate is opened: the open is noted in the view trail and the certificate read, in one round
 // trip. Noting fails open: a trail that cannot be written never keeps anybody from checking a certificate.
-import type { PublishedCertificate, View } from "../../core/certificates/published.ts";
-import { isKnownBot, osFamily } from "../../core/certificates/user-agent.ts";
-import type { CertId } from "../../core/ids.ts";
-import { ok, refuse, type Result } from "../../core/result.ts";
-import type { Instant } from "../../core/time.ts";
-import type { Database } from "../../storage/database.ts";
-import { certificateForPage } from "../../storage/certificates.ts";
-import { insertView } from "../../storage/views.ts";
-import { kindOfError } from "../log.ts";
-import type { Services } from "../services.ts";
-import { attestedCertificate } from "./attestations.ts";
+import type { PublishedCertificate, View } from "../../../core/certificates/published.ts";
+import { isKnownBot, osFamily } from "../../../core/certificates/user-agent.ts";
+import type { CertId } from "../../../core/ids.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import type { Instant } from "../../../core/time.ts";
+import type { Database } from "../../../storage/database.ts";
+import { certificateForPage } from "../../../storage/certificates.ts";
+import { insertView } from "../../../storage/views.ts";
+import { kindOfError } from "../../log.ts";
+import type { Services } from "../../services.ts";
+import { attestedCertificate } from "../attestations.ts";
 
 export interface Opener {
   readonly ip: string;
@@ -25,10 +25,10 @@ export interface CertificatePage {
   readonly loggedAt: Instant | null;
 }
 
-const longestUserAgent = 512;
+const maxUserAgentLength = 512;
 
 const viewOf = ({ ip, userAgent, isUnread }: Opener, at: Instant): View => {
-  const named = userAgent.replaceAll(/\p{Cc}/gu, "").slice(0, longestUserAgent);
+  const named = userAgent.replaceAll(/\p{Cc}/gu, "").slice(0, maxUserAgentLength);
   return { at, ip, userAgent: named, os: osFamily(named), bot: isUnread || isKnownBot(named) };
 };
 

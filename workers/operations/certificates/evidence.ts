@@ -1,27 +1,29 @@
 // Everything that proves one certificate, gathered for its owner: from the certificate's home, the ledger's receipts and the
 // audit log. What a log cannot show at this moment is left out rather than waited for: the pack says what it lacks.
-import type { Principal } from "../../core/access/principal.ts";
-import { packedAttestation } from "../../core/certificates/attested.ts";
-import type { EvidenceParts, PackedAnchor, PackedAudit } from "../../core/certificates/evidence-parts.ts";
-import type { OpenedCertificate } from "../../core/certificates/published.ts";
-import { verifyView, withdrawalReceiptView } from "../../core/certificates/views.ts";
-import type { CertId } from "../../core/ids.ts";
-import { ok, type Result } from "../../core/result.ts";
-import type { Database } from "../../storage/database.ts";
-import { businessIdentity } from "../../storage/accounts.ts";
-import { certificateEntries } from "../../storage/audit.ts";
-import { entityAnchors, type EntityAnchor } from "../../storage/ledger.ts";
-import { kindOfError } from "../log.ts";
-import type { Platform, Services } from "../services.ts";
-import { attestedStatement } from "./attestations.ts";
-import { openForReading } from "./certificates.ts";
-import { trustDocument } from "./trust.ts";
+import type { Principal } from "../../../core/access/principal.ts";
+import { packedAttestation } from "../../../core/certificates/attested.ts";
+import type { EvidenceParts, PackedAnchor, PackedAudit } from "../../../core/certificates/evidence-parts.ts";
+import type { OpenedCertificate } from "../../../core/certificates/published.ts";
+import { verifyView, withdrawalReceiptView } from "../../../core/certificates/views.ts";
+import type { CertId } from "../../../core/ids.ts";
+import { trustDocument } from "../../../core/ledger/trust-document.ts";
+import { ok, type Result } from "../../../core/result.ts";
+import type { Database } from "../../../storage/database.ts";
+import { businessIdentity } from "../../../storage/accounts.ts";
+import { certificateEntries } from "../../../storage/audit.ts";
+import { entityAnchors, type EntityAnchor } from "../../../storage/ledger.ts";
+import { kindOfError } from "../../log.ts";
+import type { Platform, Services } from "../../services.ts";
+import { attestedStatement } from "../attestations.ts";
+import { openForReading } from "./read.ts";
+import { trustedKeys } from "../service/trust.ts";
+import { viewContext } from "./view-context.ts";
 
-const mostEntries = 1_000; // some ten things happen to a certificate in its life; each is about 2 KiB of the pack's 10 MiB
+const maxEntries = 1_000; // some ten things happen to a certificate in its life; each is about 2 KiB of the pack's 10 MiB
 
 /** The certificate's part of its business's chain; null while the log holds nothing of it, or does not answer. */
 const auditOf = async (platform: Platform, db: Database, { certificate, chain }: OpenedCertificate): Promise<PackedAudit | null> => {
-  const rows = await certificateEntries(db, platform.vault, { certId: certificate.id, chainTag: chain.tag, most: mostEntries });
+  const rows = await certificateEntries(db, platform.vault, { certId: certificate.id, chainTag: chain.tag, most: maxEntries });
   try {
     const log = platform.auditLog(chain.shard);
     if (rows.some(({ drained }) => !drained)) await log.drainNow(); // what was committed before the question is in the answer
@@ -94,14 +96,14 @@ export const gatherEvidence = async (
   return ok({
     createdAt: services.clock(),
     opened,
-    verifyView: verifyView(opened.certificate, read.value.context),
+    verifyView: verifyView(opened.certificate, viewContext(services)),
     withdrawalReceipt: opened.certificate.withdrawal === null ? null : withdrawalReceiptView(opened.certificate.withdrawal),
     views,
     policyTexts,
     identity,
     anchors: await packedAnchors(services.platform, anchors),
     audit,
-    trust: trustDocument(services),
+    trust: trustDocument(trustedKeys(services)),
     issuer: {
       keyName: `${new URL(config.baseUrl).host}/issuer`,
       x: signer.publicKeys.find(({ kid }) => kid === signer.kid)?.x ?? "",
