@@ -9,6 +9,8 @@ type Branded<B extends string> = string & { readonly [brand]: B };
 export type CertId = Branded<"cert">;
 export type BusinessId = Branded<"business">;
 export type ClientId = Branded<"client">;
+export type WebhookId = Branded<"webhook">;
+export type DeliveryId = Branded<"delivery">;
 /** Two Crockford characters naming the D1 database that holds the record; `00` while there is only one. */
 export type Home = Branded<"home">;
 
@@ -65,6 +67,8 @@ const hasIdShape = (text: string, prefix: IdPrefix): boolean => text.startsWith(
 export const certIdOf = (text: string): CertId | null => (hasIdShape(text, "cc_") ? (text as CertId) : null);
 export const clientIdOf = (text: string): ClientId | null =>
   hasIdShape(text, "pc_live_") || hasIdShape(text, "pc_test_") ? (text as ClientId) : null;
+export const webhookIdOf = (text: string): WebhookId | null => (hasIdShape(text, "whk_") ? (text as WebhookId) : null);
+export const deliveryIdOf = (text: string): DeliveryId | null => (hasIdShape(text, "dlv_") ? (text as DeliveryId) : null);
 
 /** The home is the two characters after the prefix, in ids and secrets alike. */
 export const homeOfId = (id: CertId | BusinessId | ClientId | string): Home => {

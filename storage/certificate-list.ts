@@ -4,7 +4,7 @@
 import { and, count, desc, eq, gte, inArray, lte, sql } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { CertificateStatus } from "../core/certificates/certificate.ts";
-import type { ListedCertificate } from "../core/certificates/views.ts";
+import type { ListedCertificate } from "../core/certificates/published.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { foldedPurpose } from "./certificates.ts";

@@ -1,24 +1,26 @@
 // Every surface on one app, and which host may answer which path. In production each host serves its own paths and
 // refuses the others; locally one origin serves them all.
-import type { Context, MiddlewareHandler } from "hono";
-import { Hono } from "hono";
+import type { Context } from "hono";
+import { createMiddleware } from "hono/factory";
+import { methodNotAllowed } from "hono/method-not-allowed";
+import { requestId } from "hono/request-id";
 import { routePath } from "hono/route";
-import { firstHome, newId } from "../core/ids.ts";
-import { AreaRouter } from "./area-router.ts";
-import { mountAudit } from "./api/audit.ts";
-import { mountCertificates } from "./api/certificates.ts";
-import { mountAuth } from "./api/auth.ts";
-import { onFault, onUnknown } from "./api/faults.ts";
-import type { Api } from "./api/context.ts";
-import { failure } from "./api/envelope.ts";
-import { mountEvents } from "./api/events.ts";
-import { mountContact } from "./api/contact.ts";
-import { complete } from "./api/headers.ts";
-import { mountHealth } from "./api/health.ts";
-import { mountWithdrawals } from "./api/withdrawals.ts";
-import { mountLogs } from "./api/logs.ts";
+import { secureHeaders } from "hono/secure-headers";
+import { firstHome, newId, type RandomBytes } from "../core/ids.ts";
+import { access } from "./api/access/routes.ts";
+import { audit } from "./api/audit/routes.ts";
+import { certificates } from "./api/certificates/routes.ts";
+import { contact } from "./api/contact/routes.ts";
+import { events } from "./api/events/routes.ts";
+import { mountLogs } from "./api/logs/routes.ts";
+import { serviceRoutes } from "./api/service/routes.ts";
+import { webhooks } from "./api/webhooks/routes.ts";
+import { withdrawals } from "./api/withdrawals/routes.ts";
 import type { Config } from "./env.ts";
-import { mountWebhooks } from "./api/webhooks.ts";
+import type { Api } from "./http/context.ts";
+import { failure } from "./http/envelope.ts";
+import { onFault } from "./http/faults.ts";
+import { newApi, openApiDocument } from "./http/openapi.ts";
 import { mountPages } from "./pages/mount.ts";
 import { noSuchPage } from "./pages/notices.tsx";
 import { openSchedulers } from "./background/schedulers.ts";
@@ -32,84 +34,126 @@ const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" 
   { setting: "appUrl", paths: /^\/(?:app|portal|authorize|a|v1)(?:\/|$)/ },
 ];
 
-/** True when this host serves this path. A host that is none of ours serves nothing. */
-const servesPath = (config: Config, host: string, path: string): boolean =>
-  surfaces.some(({ setting, paths }) => new URL(config[setting]).host === host && paths.test(path));
+const everyPath = /^/;
 
-/** True for the host that people type off a certificate: what it does not know, it says as a page. */
-const answersPeople = (config: Config, host: string): boolean =>
-  new URL(config.verifyUrl).host === host && new URL(config.baseUrl).host !== host;
-
-export const securityHeaders: Readonly<Record<string, string>> = {
-  "Strict-Transport-Security": "max-age=31536000; includeSubDomains",
-  "X-Content-Type-Options": "nosniff",
-  "Referrer-Policy": "no-referrer",
-  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-  "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-  "Cross-Origin-Opener-Policy": "same-origin",
-  "Cache-Control": "no-store",
+/** Which paths each host serves. Development answers everything under any name of the machine. */
+const pathsByHost = (config: Config): ((host: string) => readonly RegExp[]) => {
+  if (config.environment === "development") return () => [everyPath];
+  const paths = new Map<string, RegExp[]>();
+  for (const surface of surfaces) {
+    const { host } = new URL(config[surface.setting]);
+    paths.set(host, [...(paths.get(host) ?? []), surface.paths]);
+  }
+  return (host) => paths.get(host) ?? [];
 };
 
-/** Every answer carries its request id and the security headers; every request leaves one line in the log. */
-const framed: MiddlewareHandler<Api> = async (c, next) => {
-  const services = c.get("services");
+/** A host that is none of ours serves nothing. The host that people type off a certificate says so as a page. */
+const servedByHost = (config: Config) => {
+  const pathsOf = pathsByHost(config);
+  const [peoplesHost, apiHost] = [new URL(config.verifyUrl).host, new URL(config.baseUrl).host];
+  return createMiddleware<Api>(async (c, next) => {
+    const { host, pathname } = new URL(c.req.url);
+    if (pathsOf(host).some((paths) => paths.test(pathname))) return next();
+    return host === peoplesHost && host !== apiHost ? noSuchPage(c) : failure(c, "not_found");
+  });
+};
+
+/** Of every answer; a page brings the policy of its own. */
+const securityHeaders = secureHeaders({
+  overwrite: false,
+  strictTransportSecurity: "max-age=31536000; includeSubDomains",
+  xContentTypeOptions: true,
+  referrerPolicy: "no-referrer",
+  crossOriginOpenerPolicy: "same-origin",
+  contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"] },
+  permissionsPolicy: { camera: false, geolocation: false, microphone: false, payment: false, usb: false },
+  crossOriginResourcePolicy: false, // the script, the logs and the public answers are for every page
+  originAgentCluster: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xFrameOptions: false, // frame-ancestors says it
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+});
+
+/** Nothing is kept by anybody in between, unless its route says so. */
+const notStored = createMiddleware<Api>(async (c, next) => {
+  await next();
+  if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
+});
+
+/** Every request leaves one line in the log. */
+const logged = createMiddleware<Api>(async (c, next) => {
+  const { services } = c.var;
   const start = services.clock();
   await next();
-  complete(c);
-  const [refused, principal, session] = [c.get("refused"), c.get("principal"), c.get("session")]; // c.var builds an object each time
+  const { refused, caller } = c.var;
   services.log.request({
-    request_id: c.get("requestId"),
+    request_id: c.var.requestId,
     method: c.req.method,
     route: routePath(c, -1),
     status: c.res.status,
     ms: services.clock() - start,
     ...(refused !== undefined && { code: refused }),
-    ...(principal !== undefined && { business_id: principal.business.id, key_id: principal.keyId }),
-    ...(session?.realm === "business" && { business_id: session.business.id }),
+    ...(caller !== undefined && caller.businessId !== null && { business_id: caller.businessId }),
+    ...(caller?.kind === "api_key" && { key_id: caller.id }),
   });
-};
+});
 
 /** Cloudflare sets this header and overwrites what a client sends; no other header names the caller. */
 const callerAddress = (c: Context): string => c.req.header("cf-connecting-ip") ?? "0.0.0.0";
 
-export const buildApp = (platform: Platform): Hono<Api> => {
-  const app = new Hono<Api>({ router: new AreaRouter() });
+/** A delivery of ours that came back to us under some name: taken as a request, it could make the next one. */
+const noDeliveries = createMiddleware<Api>(async (c, next) => {
+  if (c.req.header("svc-delivery-id") !== undefined) return failure(c, "forbidden");
+  await next();
+});
+
+const randomBytes: RandomBytes = (count) => crypto.getRandomValues(new Uint8Array(count));
+
+/** Ours, whatever the caller sends. */
+const ownRequestId = requestId({ limitLength: 0, generator: () => newId("req_", firstHome, randomBytes) });
+
+/** A deployment that is not fit to run says so on every route and does nothing else. */
+export const unfitApp = newApi();
+unfitApp.use(ownRequestId, securityHeaders, notStored);
+unfitApp.notFound((c) => {
+  c.header("Access-Control-Allow-Origin", "*"); // a page's script is to read what is wrong
+  return failure(c, "misconfigured");
+});
+
+export const buildApp = (platform: Platform) => {
+  const { config } = platform;
   const scheduleBehind = openSchedulers(platform);
-  const servesEverything = platform.config.environment === "development";
+  const app = newApi();
+  let document: object | undefined;
+  const describe = (): object => {
+    document ??= openApiDocument(app, new URL(config.baseUrl).origin);
+    return document;
+  };
+
+  app.use(ownRequestId);
   app.use(async (c, next) => {
     const execution = c.executionCtx;
-    const requestId = newId("req_", firstHome, platform.random);
-    c.set("requestId", requestId);
-    c.set("headers", { ...securityHeaders, "X-Request-Id": requestId });
     c.set("ip", callerAddress(c));
     const afterAnswer: AfterAnswer = (work) => execution.waitUntil(work());
     c.set("services", { ...platform, platform, afterAnswer, ...scheduleBehind(afterAnswer) });
     await next();
   });
-  app.use(framed);
-  app.use(async (c, next) => {
-    // A delivery of ours that came back to us under some name: taken as a request, it could make the next one.
-    if (c.req.header("svc-delivery-id") !== undefined) return failure(c, "forbidden");
-    return next();
-  });
-  if (!servesEverything) {
-    app.use(async (c, next) => {
-      const url = new URL(c.req.url);
-      if (servesPath(platform.config, url.host, url.pathname)) return next();
-      return answersPeople(platform.config, url.host) ? noSuchPage(c) : failure(c, "not_found");
-    });
-  }
-  mountHealth(app);
-  mountCertificates(app);
-  mountAuth(app);
-  mountWebhooks(app);
-  mountEvents(app);
-  mountAudit(app);
-  mountWithdrawals(app);
-  mountContact(app);
-  mountPages(app, platform.config);
-  mountLogs(app, platform.config);
+  app.use(logged, securityHeaders, notStored, noDeliveries, servedByHost(config));
+  app.use(
+    methodNotAllowed({
+      app,
+      onMethodNotAllowed: (c, methods) => {
+        c.header("Allow", methods.join(", "));
+        return failure(c as Context<Api>, "method_not_allowed");
+      },
+    }),
+  );
+  for (const words of [certificates, access, webhooks, events, audit, withdrawals, contact, serviceRoutes(describe)]) app.route("/", words);
+  mountPages(app, config, describe);
+  mountLogs(app, config);
   app.onError(onFault);
-  app.notFound(onUnknown(app));
+  app.notFound((c) => failure(c, "not_found"));
   return app;
 };

@@ -5,8 +5,8 @@ import { firstHome, newId } from "../core/ids.ts";
 import { minuteMs } from "../core/time.ts";
 import type { Env } from "./env.ts";
 import { kindOfError } from "./log.ts";
-import { alertOwners } from "./operations/webhook-alerts.ts";
-import { sendEvent } from "./operations/webhook-sending.ts";
+import { alertOwners } from "./operations/webhooks/alerts.ts";
+import { sendEvent } from "./operations/webhooks/sending.ts";
 import { platformOf } from "./services.ts";
 
 export class EndpointLane extends Lane<Env> {

@@ -1,10 +1,5 @@
 // The entry: requests and cron ticks. Objects are exported here because the platform looks for them here.
-import type { Hono } from "hono";
-import type { Api } from "./api/context.ts";
-import { firstHome, newId } from "../core/ids.ts";
-import { refusals } from "../core/refusals.ts";
-import { statuses } from "./api/statuses.ts";
-import { buildApp, securityHeaders } from "./app.ts";
+import { buildApp, unfitApp } from "./app.ts";
 import { ConfigFault, type Env } from "./env.ts";
 import { scheduled } from "./background/schedule.ts";
 import { submitAnchors } from "./background/anchoring.ts";
@@ -17,23 +12,12 @@ export { EndpointLane } from "./endpoint-lane-binding.ts";
 export { LedgerLog } from "../durable-objects/ledger-log/object.ts";
 export { RateLimiter } from "../durable-objects/rate-limiter/object.ts";
 
-const apps = new WeakMap<Platform, Hono<Api>>();
+let latest: { readonly platform: Platform; readonly app: ReturnType<typeof buildApp> } | undefined;
 
-const appOf = (platform: Platform): Hono<Api> => {
-  const known = apps.get(platform);
-  if (known !== undefined) return known;
-  const built = buildApp(platform);
-  apps.set(platform, built);
-  return built;
-};
-
-/** A deployment that is not fit to run says so on every route and does nothing else. */
-const misconfigured = (): Response => {
-  const requestId = newId("req_", firstHome, (count) => crypto.getRandomValues(new Uint8Array(count)));
-  return Response.json(
-    { ok: false, error: { code: "misconfigured", message: refusals.misconfigured }, request_id: requestId },
-    { status: statuses.misconfigured, headers: { ...securityHeaders, "X-Request-Id": requestId, "Access-Control-Allow-Origin": "*" } },
-  );
+/** Built once an isolate, with its platform. */
+const appOf = (platform: Platform): ReturnType<typeof buildApp> => {
+  if (latest?.platform !== platform) latest = { platform, app: buildApp(platform) };
+  return latest.app;
 };
 
 export default {
@@ -43,7 +27,7 @@ export default {
     } catch (error) {
       if (!(error instanceof ConfigFault)) throw error;
       consoleLog.fault({ at: "start", error: error.message }); // names settings, never their values
-      return misconfigured();
+      return unfitApp.fetch(request, env, ctx);
     }
   },
   async scheduled(controller: ScheduledController, env: Env): Promise<void> {

@@ -1,14 +1,14 @@
-// A principal's audit trail as its readers get it: a page of entries, newest first, and everything to check them with. Numbers
-// of entries are numbers here and text where they are hashed.
+// A principal's audit trail: a page of entries, newest first, and everything to check them with. An entry's members are named
+// and spelt as they are hashed.
 import type { Json } from "../canonical-json.ts";
+import type { PublishedAnchor } from "../certificates/published.ts";
+import type { Instant } from "../time.ts";
 import type { AuditEntry } from "./chain.ts";
 import type { AuditProof } from "./proof.ts";
 
-type JsonObject = { readonly [key: string]: Json };
-
 export interface CommittedPayload {
   readonly salt: string;
-  readonly payload: JsonObject;
+  readonly payload: { readonly [key: string]: Json };
 }
 
 export interface TrailEntry extends AuditEntry {
@@ -21,14 +21,14 @@ export interface TrailEntry extends AuditEntry {
 
 /** An entry that is committed and not in its chain yet: it has no number, and nothing proves it. */
 export interface WaitingEntry {
-  readonly at: string;
+  readonly at: Instant;
   readonly type: string;
-  readonly entity_type: string;
-  readonly entity_id: string;
+  readonly entityType: string;
+  readonly entityId: string;
 }
 
-export interface AuditTrail {
-  readonly chain: string;
+/** What the chain holds by now, and its proof. */
+export interface ProvenPage {
   readonly chainIndex: number;
   /** Newest first. */
   readonly entries: readonly TrailEntry[];
@@ -37,43 +37,11 @@ export interface AuditTrail {
   readonly proof: AuditProof;
 }
 
-const entryView = ({ committed, ...entry }: TrailEntry): JsonObject => ({
-  seq: Number(entry.seq),
-  at: entry.at,
-  type: entry.type,
-  entity_type: entry.entity_type,
-  entity_id: entry.entity_id,
-  payload: committed?.payload ?? null,
-  payload_salt: committed?.salt ?? null,
-  ...(committed === null && { erased: true }),
-  payload_hash: entry.payload_hash,
-  prev_hash: entry.prev_hash,
-  hash: entry.hash,
-  log_index: entry.log_index,
-});
-
-/** `trail` null: the chain has no entry yet. `anchor` is the newest checkpoint of the audit log in the ledger, as anchors are published. */
-export const auditTrailView = (
-  chain: string,
-  trail: AuditTrail | null,
-  pending: readonly WaitingEntry[],
-  anchor: JsonObject | null,
-): JsonObject => ({
-  chain,
-  chain_index: trail?.chainIndex ?? null,
-  algorithm: "svc-audit-v1",
-  entries: trail?.entries.map(entryView) ?? [],
-  head: trail === null ? null : { seq: Number(trail.head.seq), hash: trail.head.hash },
-  next_before_seq: trail === null || trail.nextBeforeSeq === null ? null : Number(trail.nextBeforeSeq),
-  pending: pending.map((entry) => ({ ...entry })),
-  proof:
-    trail === null
-      ? null
-      : {
-          origin: trail.proof.origin,
-          checkpoint: trail.proof.checkpoint,
-          head_tlog_proof: trail.proof.head_tlog_proof,
-          heads: trail.proof.heads === null ? null : { ...trail.proof.heads, path: [...trail.proof.heads.path] },
-          anchor,
-        },
-});
+export interface AuditTrail {
+  readonly chain: string;
+  /** Null: the chain has no entry yet. */
+  readonly page: ProvenPage | null;
+  readonly pending: readonly WaitingEntry[];
+  /** The newest checkpoint of the audit log in the ledger. */
+  readonly anchor: PublishedAnchor | null;
+}

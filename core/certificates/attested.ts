@@ -1,6 +1,5 @@
 // A statement in a checkpoint of the ledger that others attested: as it is published beside the anchor, and as it is packed.
 import { bytesOfBase64 } from "../bytes.ts";
-import type { Json } from "../canonical-json.ts";
 import type { Attestation } from "../ledger/adapter.ts";
 import { parseCheckpoint } from "../ledger/checkpoint.ts";
 import type { PackedAttestation } from "./evidence-parts.ts";
@@ -27,14 +26,14 @@ const stampOf = ({ attestations }: AttestedStatement): Stamp | null =>
     .at(0) ?? null;
 
 /** Member `attested` of an anchor. An authority's time goes before a witness's: stamping times is what it is for. */
-export const attestedView = (attested: AttestedStatement): { readonly [key: string]: Json } => {
+export const attestedView = (attested: AttestedStatement) => {
   const stamp = stampOf(attested);
   return {
     tree_size: parseCheckpoint(attested.note)?.size.toString() ?? null,
     signed_root: attested.note + cosignatures(attested).join(""),
     inclusion_proof: attested.inclusionProof,
     time: stamp?.time ?? attested.attestations.map(({ time }) => time).sort()[0] ?? null,
-    time_source: stamp === null ? "cosignature" : "rfc3161",
+    time_source: stamp === null ? ("cosignature" as const) : ("rfc3161" as const),
     attestations: attested.attestations.map((one) =>
       one.kind === "rfc3161"
         ? { kind: one.kind, tsa: one.tsa, time: one.time, token: one.token }

@@ -2,12 +2,9 @@
 // the Data Privacy Vocabulary, and as a Kantara Consent Receipt 1.1. Made from the published certificate only, so nothing
 // personal can enter it: the person stands in it by the certificate's own hash. What a certificate does not know is said to
 // be not stated, never guessed.
-import type { Json } from "../canonical-json.ts";
 import { isoOf, secondMs } from "../time.ts";
 import type { PublishedCertificate } from "./published.ts";
 import { verifyUrlOf, type ViewContext } from "./views.ts";
-
-type JsonObject = { readonly [key: string]: Json };
 
 export const receiptFormats = ["iso27560", "kantara"] as const;
 export type ReceiptFormat = (typeof receiptFormats)[number];
@@ -30,7 +27,7 @@ const noticeOf = ({ certificate, context }: ReceiptParts): string =>
   certificate.policies.find(({ kind }) => kind === "privacy")?.sourceUrl ?? verifyUrlOf(context.verifyBase, certificate.id);
 
 /** Which kinds of data were given; none once the person was erased. */
-const attributesOf = (certificate: PublishedCertificate): readonly string[] =>
+const attributesOf = (certificate: PublishedCertificate): string[] =>
   certificate.subjectErasedAt === null ? Object.keys(certificate.subjectMasked).sort() : [];
 
 /** Those the consent is for, but for the business itself. */
@@ -41,7 +38,7 @@ const collectionOf = ({ capturedVia, originDomain }: PublishedCertificate): stri
   capturedVia === "browser" ? `web form on ${originDomain}` : `web form on ${originDomain}, sent by its server`;
 
 /** What the receipt can be checked against. */
-const certificateOf = ({ certificate, context }: ReceiptParts): JsonObject => ({
+const certificateOf = ({ certificate, context }: ReceiptParts) => ({
   cert_id: certificate.id,
   fingerprint: certificate.fingerprint,
   status: certificate.status,
@@ -49,10 +46,10 @@ const certificateOf = ({ certificate, context }: ReceiptParts): JsonObject => ({
   verify_url: verifyUrlOf(context.verifyBase, certificate.id),
 });
 
-const iri = (term: string): JsonObject => ({ "@id": term, "@type": "@id" });
+const iri = (term: string) => ({ "@id": term, "@type": "@id" });
 
 /** The fields of the standard that have one term of the vocabulary each; the others are plain JSON beside them. */
-const jsonLdContext: JsonObject = {
+const jsonLdContext = {
   dpv: "https://w3id.org/dpv#",
   dct: "http://purl.org/dc/terms/",
   schema_version: "dct:conformsTo",
@@ -81,9 +78,9 @@ const jsonLdContext: JsonObject = {
   event_type: iri("dpv:hasLegalBasis"),
   event_state: iri("dpv:hasConsentStatus"),
 };
-const schemaVersion = "ISO/IEC TS 27560:2023";
+const schemaVersion = "ISO/IEC TS 27560:2023" as const;
 
-const partiesOf = (certificate: PublishedCertificate): readonly JsonObject[] => [
+const partiesOf = (certificate: PublishedCertificate) => [
   {
     party_id: certificate.businessId,
     party_name: certificate.businessName,
@@ -103,13 +100,13 @@ const partiesOf = (certificate: PublishedCertificate): readonly JsonObject[] => 
   })),
 ];
 
-const eventsOf = ({ businessId, issuedAt, subjectHash, withdrawal }: PublishedCertificate): readonly JsonObject[] => [
+const eventsOf = ({ businessId, issuedAt, subjectHash, withdrawal }: PublishedCertificate) => [
   {
     event_time: isoOf(issuedAt),
     validity_duration: "until withdrawn",
     entity_id: subjectHash,
     event_type: "dpv:Consent",
-    event_state: "dpv:ConsentGiven",
+    event_state: "dpv:ConsentGiven" as const,
   },
   ...(withdrawal === null
     ? []
@@ -119,23 +116,23 @@ const eventsOf = ({ businessId, issuedAt, subjectHash, withdrawal }: PublishedCe
           validity_duration: "for good",
           entity_id: withdrawal.method === "business_recorded" ? businessId : subjectHash,
           event_type: "dpv:Consent",
-          event_state: "dpv:ConsentWithdrawn",
+          event_state: "dpv:ConsentWithdrawn" as const,
         },
       ]),
 ];
 
 /** A receipt that holds its record; every mandatory field of the standard is there. */
-const iso27560Receipt = (parts: ReceiptParts): JsonObject => {
+const iso27560Receipt = (parts: ReceiptParts) => {
   const { certificate, country, context } = parts;
   const parties = partiesOf(certificate);
   const header = { schema_version: schemaVersion, pii_principal_id: certificate.subjectHash };
   return {
     "@context": jsonLdContext,
-    "@type": "dpv:ConsentReceipt",
+    "@type": "dpv:ConsentReceipt" as const,
     ...header,
     receipt_id: certificate.id,
     consent_record: {
-      "@type": "dpv:ConsentRecord",
+      "@type": "dpv:ConsentRecord" as const,
       ...header,
       record_id: certificate.id,
       pii_processing: {
@@ -151,7 +148,7 @@ const iso27560Receipt = (parts: ReceiptParts): JsonObject => {
             storage_locations: [notStated],
             retention_period: notStated,
             jurisdiction: country,
-            recipient_third_parties: parties.slice(1).map(({ party_id: id }) => id as string),
+            recipient_third_parties: parties.slice(1).map(({ party_id: id }) => id),
             withdrawal_method: verifyUrlOf(context.verifyBase, certificate.id),
           },
         ],
@@ -164,11 +161,11 @@ const iso27560Receipt = (parts: ReceiptParts): JsonObject => {
 };
 
 /** Every required field of version 1.1.0; what the certificate does not know is an empty text where the schema wants a text. */
-const kantaraReceipt = (parts: ReceiptParts): JsonObject => {
+const kantaraReceipt = (parts: ReceiptParts) => {
   const { certificate, country } = parts;
   const recipients = recipientsOf(certificate);
   return {
-    version: "KI-CR-v1.1.0",
+    version: "KI-CR-v1.1.0" as const,
     jurisdiction: country,
     consentTimestamp: Math.floor(certificate.issuedAt / secondMs),
     collectionMethod: collectionOf(certificate),
@@ -194,7 +191,7 @@ const kantaraReceipt = (parts: ReceiptParts): JsonObject => {
           {
             purpose: certificate.purpose,
             purposeCategory: [notStated],
-            consentType: "EXPLICIT",
+            consentType: "EXPLICIT" as const,
             piiCategory: attributesOf(certificate),
             primaryPurpose: true,
             termination: certificate.withdrawal === null ? "until withdrawn" : `withdrawn ${isoOf(certificate.withdrawal.withdrawnAt)}`,
@@ -210,5 +207,5 @@ const kantaraReceipt = (parts: ReceiptParts): JsonObject => {
   };
 };
 
-export const consentReceipt = (format: ReceiptFormat, parts: ReceiptParts): JsonObject =>
+export const consentReceipt = (format: ReceiptFormat, parts: ReceiptParts) =>
   format === "iso27560" ? iso27560Receipt(parts) : kantaraReceipt(parts);

@@ -111,7 +111,7 @@ export const evidenceBundle = (parts: EvidenceParts): JsonObject => {
     subject_disclosures: disclosedFields(parts).map(([key, value]) => ({ key, salt: salts[key] as string, value })),
     commitments: subject === null ? {} : subjectCommitments(fields, subject.rootSalt),
     disclosure: { text: certificate.disclosureText, hash: certificate.disclosureHash },
-    policies: policiesWithText(parts),
+    policies: policiesWithText(certificate, parts.policyTexts),
     evidence: redacted ? null : opened.evidence,
     evidence_hash: opened.evidenceHash,
     audit: auditPart(parts.audit),

@@ -5,7 +5,7 @@ import { canonicalJson } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
 import type { Recipients } from "./recipients.ts";
 
-export const fingerprintVersion = "1";
+export const fingerprintVersion = "1" as const;
 
 export interface Preimage {
   /** Id and the name as shown when the certificate was issued: a later change of name does not change whom the person trusted. */

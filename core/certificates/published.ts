@@ -96,6 +96,22 @@ export interface PublishedCertificate {
   readonly withdrawal: ProvenWithdrawal | null;
 }
 
+/** What a list shows of it. */
+export type ListedCertificate = Pick<
+  PublishedCertificate,
+  | "id"
+  | "status"
+  | "fingerprint"
+  | "issuedAt"
+  | "purpose"
+  | "originDomain"
+  | "entities"
+  | "answered"
+  | "subjectMasked"
+  | "viewCount"
+  | "environment"
+> & { readonly withdrawal: PublishedWithdrawal | null };
+
 /** The owner's view: subject and evidence opened. */
 export interface OpenedCertificate {
   readonly certificate: PublishedCertificate;

@@ -1,10 +1,8 @@
-// Three views of a certificate as JSON (CONTRACT 8): public, list row, owner's detail. Public and list views are built from
-// the published certificate only; decrypted values can enter through the detail alone (and through the evidence, which is
-// evidence-bundle.ts and evidence-pack.ts).
-import type { Json } from "../canonical-json.ts";
-import { sha256Hex } from "../hash.ts";
+// A certificate as everybody sees it, in the form that is answered, packed as certificate.json, shown by the page and checked by
+// svc-verify (CONTRACT 8). Built from the published certificate only: nothing decrypted can enter.
 import { isoOf, isoOrNull, type Instant } from "../time.ts";
 import { isOverdue } from "../withdrawals/acknowledge.ts";
+import { readWithdrawalReceipt } from "../withdrawals/receipt.ts";
 import { receiptProofText, type Receipt } from "../ledger/receipt.ts";
 import { attestedView } from "./attested.ts";
 import { fingerprintVersion } from "./fingerprint.ts";
@@ -12,19 +10,14 @@ import {
   policiesStatus,
   publishedCanonical,
   publishedPreimage,
-  type OpenedCertificate,
   type PublishedAnchor,
   type PublishedCertificate,
   type PublishedPolicy,
   type PublishedWithdrawal,
   type ProvenWithdrawal,
-  type View,
 } from "./published.ts";
-import { subjectSalts } from "./subject.ts";
 
-type JsonObject = { readonly [key: string]: Json };
-
-/** Where the service answers, and when it is asked: a view names addresses and says what is overdue. */
+/** Where the service answers by its settings (a request never says where it is), and when it is asked: a view says what is overdue. */
 export interface ViewContext {
   readonly verifyBase: string;
   /** With its version. */
@@ -37,10 +30,10 @@ export const receiptUrlOf = (apiBase: string, certId: string): string => `${apiB
 export const verifyUrlOf = (verifyBase: string, certId: string): string => `${verifyBase}/c/${certId}`;
 
 /** Both lists or neither: "asked and declined nobody" is not "never asked". */
-const answeredView = (answered: PublishedCertificate["answered"] | undefined): JsonObject =>
+export const answeredView = (answered: PublishedCertificate["answered"] | undefined) =>
   answered ? { entities_accepted: answered.accepted, entities_rejected: answered.rejected } : {};
 
-const policyView = (policy: PublishedPolicy): JsonObject => ({
+const policyView = (policy: PublishedPolicy) => ({
   id: policy.id,
   kind: policy.kind,
   source_url: policy.sourceUrl,
@@ -49,14 +42,14 @@ const policyView = (policy: PublishedPolicy): JsonObject => ({
 });
 
 /** While pending, what will be anchored; once anchored, the verified receipt with it. */
-export const anchorView = (anchor: PublishedAnchor | null): JsonObject | null => {
+export const anchorView = (anchor: PublishedAnchor | null) => {
   if (anchor === null) return null;
   const { event, entryHash, statement, ledgerId } = anchor;
   // stored only after every check of core/ledger/receipt.ts, so reading it needs none
   const receipt = anchor.status === "anchored" && anchor.receipt !== null ? (JSON.parse(anchor.receipt) as Receipt) : null;
-  if (receipt === null) return { status: "pending", event, entry_hash: entryHash, statement, ledger: ledgerId };
+  if (receipt === null) return { status: "pending" as const, event, entry_hash: entryHash, statement, ledger: ledgerId };
   return {
-    status: "anchored",
+    status: "anchored" as const,
     event,
     ledger: ledgerId,
     tx_ref: receipt.tx_ref,
@@ -68,14 +61,14 @@ export const anchorView = (anchor: PublishedAnchor | null): JsonObject | null =>
     signed_root: receipt.signed_root,
     anchored_at: isoOrNull(anchor.anchoredAt),
     // our clock: nobody else vouches for this time
-    anchored_at_source: "service",
+    anchored_at_source: "service" as const,
     tlog_proof: receiptProofText(receipt),
     ...(anchor.attested && { attested: attestedView(anchor.attested) }),
   };
 };
 
 /** How it stands with the duty to cease contact. */
-export const withdrawalView = (certId: string, withdrawal: PublishedWithdrawal, { apiBase, now }: ViewContext): JsonObject => ({
+export const withdrawalView = (certId: string, withdrawal: PublishedWithdrawal, { apiBase, now }: ViewContext) => ({
   withdrawn_at: isoOf(withdrawal.withdrawnAt),
   cease_by: isoOf(withdrawal.ceaseBy),
   method: withdrawal.method,
@@ -86,21 +79,21 @@ export const withdrawalView = (certId: string, withdrawal: PublishedWithdrawal, 
   overdue: isOverdue(withdrawal.ceaseBy, withdrawal.acknowledgedAt, now),
 });
 
-const provenWithdrawalView = (certId: string, withdrawal: ProvenWithdrawal, context: ViewContext): JsonObject => ({
+const provenWithdrawalView = (certId: string, withdrawal: ProvenWithdrawal, context: ViewContext) => ({
   ...withdrawalView(certId, withdrawal, context),
   anchor: anchorView(withdrawal.anchor),
 });
 
 /** GET /v1/certs/{id}/receipt: everything to check a withdrawal without us. */
-export const withdrawalReceiptView = (withdrawal: ProvenWithdrawal): JsonObject => ({
-  receipt: JSON.parse(withdrawal.receipt) as JsonObject,
+export const withdrawalReceiptView = (withdrawal: ProvenWithdrawal) => ({
+  receipt: readWithdrawalReceipt(withdrawal.receipt),
   canonical: withdrawal.receipt,
   signature: { ...withdrawal.signature },
   anchor: anchorView(withdrawal.anchor),
 });
 
 /** What this service checked at the moment of issuance, and what it could not know. */
-const checksOf = (certificate: PublishedCertificate): readonly JsonObject[] => [
+const checksOf = (certificate: PublishedCertificate) => [
   {
     id: "origin",
     result: "reported",
@@ -114,7 +107,7 @@ const checksOf = (certificate: PublishedCertificate): readonly JsonObject[] => [
 ];
 
 /** GET /v1/certs/{id}/verify: no personal data but the masked subject. */
-export const verifyView = (certificate: PublishedCertificate, context: ViewContext): JsonObject => ({
+export const verifyView = (certificate: PublishedCertificate, context: ViewContext) => ({
   cert_id: certificate.id,
   status: certificate.status,
   environment: certificate.environment,
@@ -135,7 +128,7 @@ export const verifyView = (certificate: PublishedCertificate, context: ViewConte
   subject_erased_at: isoOrNull(certificate.subjectErasedAt),
   policies: certificate.policies.map(policyView),
   policies_status: policiesStatus(certificate),
-  preimage: publishedPreimage(certificate) as unknown as JsonObject,
+  preimage: { ...publishedPreimage(certificate) },
   canonical: publishedCanonical(certificate),
   signature: { ...certificate.signature },
   anchor: anchorView(certificate.anchor),
@@ -147,86 +140,5 @@ export const verifyView = (certificate: PublishedCertificate, context: ViewConte
   status_list: null,
 });
 
-const viewTrailView = (views: readonly View[]): readonly JsonObject[] =>
-  views.map((view) => ({ at: isoOf(view.at), ip: view.ip, user_agent: view.userAgent, os: view.os, bot: view.bot }));
-
-export interface DetailParts {
-  readonly opened: OpenedCertificate;
-  readonly views: readonly View[];
-  /** Text of each linked policy by its content hash; null where the text could not be read. */
-  readonly policyTexts: ReadonlyMap<string, string | null>;
-  /** The issuance in its business's audit chain; null until it is there. */
-  readonly entry: { readonly seq: string; readonly hash: string; readonly prev_hash: string } | null;
-  readonly context: ViewContext;
-}
-
-export const policiesWithText = (parts: Pick<DetailParts, "opened" | "policyTexts">): readonly JsonObject[] =>
-  parts.opened.certificate.policies.map((policy) => ({ ...policyView(policy), text: parts.policyTexts.get(policy.contentHash) ?? null }));
-
-/** With what the business itself told us about it. */
-const ownWithdrawalView = (view: JsonObject | null, opened: OpenedCertificate["withdrawal"]): JsonObject | null =>
-  view === null
-    ? null
-    : {
-        ...view,
-        recorded: opened?.recorded ? { method: opened.recorded.channel, note: opened.recorded.note } : null,
-        acknowledgement: opened?.acknowledgement
-          ? {
-              note: opened.acknowledgement.note,
-              acknowledged_by: opened.acknowledgement.acknowledgedBy,
-              actions: opened.acknowledgement.actions,
-            }
-          : null,
-      };
-
-/** GET /v1/certs/{id} with the owner's key: personal data. */
-export const detailView = (parts: DetailParts): JsonObject => {
-  const { opened } = parts;
-  const verified = verifyView(opened.certificate, parts.context);
-  return {
-    ...verified,
-    withdrawal: ownWithdrawalView(verified.withdrawal as JsonObject | null, opened.withdrawal),
-    subject: opened.subject === null ? {} : Object.fromEntries(opened.subject.fields),
-    subject_salts: opened.subject === null ? {} : subjectSalts(opened.subject.fields, opened.subject.rootSalt),
-    evidence: opened.evidence,
-    evidence_hash: opened.evidenceHash,
-    policies: policiesWithText(parts),
-    view_trail: viewTrailView(parts.views),
-    audit: parts.entry === null ? null : { seq: Number(parts.entry.seq), hash: parts.entry.hash, prev_hash: parts.entry.prev_hash },
-    retention_until: isoOf(opened.retentionUntil),
-  };
-};
-
-export interface ListedCertificate {
-  readonly id: string;
-  readonly status: PublishedCertificate["status"];
-  readonly fingerprint: string;
-  readonly issuedAt: Instant;
-  readonly purpose: string;
-  readonly originDomain: string;
-  readonly entities: readonly string[];
-  readonly answered: PublishedCertificate["answered"];
-  readonly subjectMasked: Readonly<Record<string, string>>;
-  readonly viewCount: number;
-  readonly environment: PublishedCertificate["environment"];
-  readonly withdrawal: PublishedWithdrawal | null;
-}
-
-export const listRowView = (row: ListedCertificate, context: ViewContext): JsonObject => ({
-  cert_id: row.id,
-  status: row.status,
-  fingerprint: row.fingerprint,
-  issued_at: isoOf(row.issuedAt),
-  verify_url: verifyUrlOf(context.verifyBase, row.id),
-  purpose: row.purpose,
-  origin_domain: row.originDomain,
-  entities: row.entities,
-  ...answeredView(row.answered),
-  subject: row.subjectMasked,
-  view_count: row.viewCount,
-  withdrawal: row.withdrawal === null ? null : withdrawalView(row.id, row.withdrawal, context),
-  environment: row.environment,
-});
-
-/** A strong validator of a view as it is sent: any change of status, count or anchor changes it. */
-export const entityTag = (text: string): string => `"${sha256Hex(text).slice(0, 32)}"`;
+export const policiesWithText = (certificate: PublishedCertificate, texts: ReadonlyMap<string, string | null>) =>
+  certificate.policies.map((policy) => ({ ...policyView(policy), text: texts.get(policy.contentHash) ?? null }));

@@ -1,11 +1,12 @@
 // May this person still be contacted? Decided from the business's own records about an address: one record that grants it is
 // enough, and each record says how it stands.
 import type { CertificateStatus } from "../certificates/certificate.ts";
+import type { CertId } from "../ids.ts";
 import type { Instant } from "../time.ts";
 
 /** A certificate that carries the address, as far as contact is concerned. */
 export interface ContactBasis {
-  readonly certId: string;
+  readonly certId: CertId;
   readonly status: CertificateStatus;
   readonly ceaseBy: Instant | null;
   /** The person was asked about the recipient in question, or where none is in question about each, and declined. */

@@ -42,8 +42,22 @@ export interface StoredEvent extends UnplacedEvent {
   readonly seq: number;
 }
 
-/** The event as a receiver sees it, keys in the order in which SPEC lists them. `data` is the opened payload. */
-export const eventBody = (event: Omit<StoredEvent, "dataSealed">, data: Json | null): { readonly [key: string]: Json } => ({
+/** The payload of an update: the fields that changed. */
+export type EventData = { readonly [key: string]: Json };
+
+/** The event as a receiver sees it, keys in the order in which SPEC lists them: the body of a delivery, and of the feed. */
+export interface EventBody {
+  readonly id: string;
+  readonly type: string;
+  readonly created_at: string;
+  readonly share_id: string | null;
+  readonly cert_id: string | null;
+  readonly data: EventData | null;
+  readonly seq: number;
+}
+
+/** `data` is the opened payload. */
+export const eventBody = (event: Omit<StoredEvent, "dataSealed">, data: EventData | null): EventBody => ({
   id: event.id,
   type: event.type,
   created_at: isoOf(event.createdAt),

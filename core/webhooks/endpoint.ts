@@ -1,6 +1,7 @@
 // A webhook endpoint of a business, and its deliveries, as management sees them (CONTRACT 9). Times are instants; the
 // wire's names and forms begin in the route.
 import { eventTypes, type StoredEvent } from "../events/event.ts";
+import type { WebhookId } from "../ids.ts";
 import { hourMs, type Instant } from "../time.ts";
 
 /** At most this many endpoints a business. */
@@ -36,6 +37,18 @@ export interface Endpoint {
   readonly description: string | null;
   readonly status: EndpointStatus;
   readonly secretHint: string;
+  readonly createdAt: Instant;
+}
+
+/** An endpoint as it is answered once, when it is registered: with its secret. */
+export interface RegisteredEndpoint {
+  readonly id: WebhookId;
+  readonly url: string;
+  /** Every type it receives. */
+  readonly events: readonly string[];
+  readonly description: string | null;
+  readonly status: EndpointStatus;
+  readonly secret: string;
   readonly createdAt: Instant;
 }
 

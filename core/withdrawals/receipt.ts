@@ -4,22 +4,27 @@ import { canonicalJson } from "../canonical-json.ts";
 import { isoOf, isoOrNull } from "../time.ts";
 import type { Withdrawal, WithdrawableCertificate } from "./withdrawal.ts";
 
-export const receiptSchema = "svc-withdrawal-receipt-v1";
+export const receiptSchema = "svc-withdrawal-receipt-v1" as const;
 
 /** Text members; `received_at` is null where the person withdrew here. */
 export const receiptTexts = ["cease_by", "cert_id", "fingerprint", "method", "origin_domain", "schema", "scope", "withdrawn_at"] as const;
 
+const receiptOf = (certificate: WithdrawableCertificate, withdrawal: Withdrawal) => ({
+  business: { id: certificate.businessId, name: certificate.businessName },
+  cease_by: isoOf(withdrawal.ceaseBy),
+  cert_id: certificate.id,
+  fingerprint: certificate.fingerprint,
+  method: withdrawal.method,
+  origin_domain: certificate.originDomain,
+  received_at: isoOrNull(withdrawal.recorded?.receivedAt ?? null),
+  schema: receiptSchema,
+  scope: withdrawal.scope,
+  withdrawn_at: isoOf(withdrawal.withdrawnAt),
+});
+
 /** Exactly the text that is signed. */
 export const withdrawalReceiptText = (certificate: WithdrawableCertificate, withdrawal: Withdrawal): string =>
-  canonicalJson({
-    business: { id: certificate.businessId, name: certificate.businessName },
-    cease_by: isoOf(withdrawal.ceaseBy),
-    cert_id: certificate.id,
-    fingerprint: certificate.fingerprint,
-    method: withdrawal.method,
-    origin_domain: certificate.originDomain,
-    received_at: isoOrNull(withdrawal.recorded?.receivedAt ?? null),
-    schema: receiptSchema,
-    scope: withdrawal.scope,
-    withdrawn_at: isoOf(withdrawal.withdrawnAt),
-  });
+  canonicalJson(receiptOf(certificate, withdrawal));
+
+/** What the signed text says. */
+export const readWithdrawalReceipt = (text: string): ReturnType<typeof receiptOf> => JSON.parse(text) as ReturnType<typeof receiptOf>;

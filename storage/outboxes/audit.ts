@@ -1,7 +1,7 @@
 // Entries on their way into the audit chains, written with the change they tell of.
 import { eq, gt, inArray, isNull } from "drizzle-orm";
 import type { WaitingEntry } from "../../core/audit/trail.ts";
-import { isoOf, type Instant } from "../../core/time.ts";
+import type { Instant } from "../../core/time.ts";
 import { onPrimary, type Database } from "../database.ts";
 import { allOf, listed } from "../query.ts";
 import { auditOutbox } from "../schema.ts";
@@ -46,15 +46,14 @@ export const payloadContext = (id: string, chainTag: string): EncryptionContext 
 });
 
 /** Rows of a chain that its log has not taken yet, oldest first. */
-export const waitingEntries = async (
+export const waitingEntries = (
   db: Database,
   asked: { readonly shard: number; readonly chainTag: string; readonly max: number },
-): Promise<WaitingEntry[]> => {
-  const rows = await db
-    .select({ type, entity_type: entityType, entity_id: entityId, at })
+): Promise<WaitingEntry[]> =>
+  db
+    .select({ type, entityType, entityId, at })
     .from(auditOutbox)
     .where(allOf(eq(auditOutbox.shard, asked.shard), isNull(drainedAt), eq(chain, asked.chainTag)))
     .orderBy(ord)
-    .limit(asked.max);
-  return rows.map((row) => ({ ...row, at: isoOf(row.at) }));
-};
+    .limit(asked.max)
+    .all();

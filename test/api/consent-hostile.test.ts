@@ -2,7 +2,7 @@
 // the front door; a refused one must leave every table of every home, and every prototype, as it was.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
-import { consentRequestSchema } from "../../workers/api/certificate-schemas.ts";
+import { consentRequestSchema } from "../../workers/api/certificates/schema.ts";
 import { hostileSubmissions, type HostileSubmission } from "../support/hostile-submissions.ts";
 import { oddSubmissions } from "../support/odd-submissions.ts";
 import { changed, without } from "../support/submissions.ts";

@@ -6,9 +6,9 @@ import { z } from "@hono/zod-openapi";
 import { inspectRoutes } from "hono/dev";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import committed from "../../docs/openapi.json";
-import { openApiDocument } from "../../workers/api/openapi.ts";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
+import { openApiDocument } from "../../workers/http/openapi.ts";
 import { openPlatform, type Platform } from "../../workers/services.ts";
 import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
 import { askForCode, codeFor, forgetCodes, giveCode, json, signIn } from "../support/people.ts";
@@ -79,7 +79,7 @@ describe("the description", () => {
   test("stays the same however often an isolate builds its app", () => {
     buildApp(platform);
     buildApp(platform);
-    const elsewhere = openApiDocument("https://another.example") as Document & { servers: unknown };
+    const elsewhere = openApiDocument(buildApp(platform), "https://another.example") as Document & { servers: unknown };
     expect({ ...elsewhere, servers: null }).toEqual({ ...document, servers: null });
     expect(elsewhere.servers).toEqual([{ url: "https://another.example" }]);
   });

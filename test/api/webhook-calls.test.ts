@@ -1,11 +1,11 @@
 // The test button and the replay of a delivery: sent at once, with the real secret, and leaving no trace but the delivery's end.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { BusinessId } from "../../core/ids.ts";
+import type { BusinessId, DeliveryId, WebhookId } from "../../core/ids.ts";
 import type { Delivery } from "../../core/webhooks/endpoint.ts";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
 import { openSchedulers } from "../../workers/background/schedulers.ts";
-import { replayDelivery, testEndpoint } from "../../workers/operations/webhook-calls.ts";
+import { replayDelivery, testEndpoint } from "../../workers/operations/webhooks/deliveries.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform, type Services } from "../../workers/services.ts";
 import {
@@ -45,12 +45,12 @@ const started = async (status: () => number) => {
   const registered = await register(business, hook);
   const deliveries = async (): Promise<readonly Delivery[]> =>
     (await logs.getByName(business).deliveries(registered.id, 100, null))?.deliveries ?? [];
-  const tellOne = async (): Promise<string> => {
+  const tellOne = async (): Promise<DeliveryId> => {
     await commitEvents(business, 1);
     await logs.getByName(business).drain();
-    return ((await deliveries())[0] as Delivery).id;
+    return ((await deliveries())[0] as Delivery).id as DeliveryId;
   };
-  return { services, posts, business, ...registered, deliveries, tellOne };
+  return { services, posts, business, ...registered, id: registered.id as WebhookId, deliveries, tellOne };
 };
 
 describe("a test", () => {
@@ -130,7 +130,10 @@ describe("a replay", () => {
     const { services, business, tellOne } = await started(() => 200);
     const id = await tellOne();
     expect(await replayDelivery(services, (await newBusiness()) as BusinessId, id)).toMatchObject({ ok: false, code: "not_found" });
-    expect(await replayDelivery(services, business, "dlv_00zzzzzzzzzzzzzzzzzzzzzzzz")).toMatchObject({ ok: false, code: "not_found" });
+    expect(await replayDelivery(services, business, "dlv_00zzzzzzzzzzzzzzzzzzzzzzzz" as DeliveryId)).toMatchObject({
+      ok: false,
+      code: "not_found",
+    });
   });
 
   test("of an update whose share is no longer active sends nothing", async () => {
@@ -139,7 +142,7 @@ describe("a replay", () => {
     await logs.getByName(business).drain();
     await runAlarmsUntil(lane);
     const [delivery] = await deliveries();
-    expect(await replayDelivery(services, business, delivery?.id as string)).toMatchObject({ ok: false, code: "share_inactive" });
+    expect(await replayDelivery(services, business, delivery?.id as DeliveryId)).toMatchObject({ ok: false, code: "share_inactive" });
     expect(posts).toEqual([]);
   });
 

@@ -308,6 +308,21 @@ describe("a withdrawal that the business records", () => {
     expect(await traces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
   });
 
+  test("is answered as it stood then when it is sent again after its deadline and the acknowledgement", async () => {
+    const { certId } = await held();
+    const received = Date.now();
+    const at = (moment: number) => serviceWith({ LIMIT_API_KEY: "100000/60", DEV_CLOCK_OFFSET_MS: String(moment - received) });
+    const [inTime, late] = [at(ceaseBy(received) - 3_600_000), at(ceaseBy(received) + 3_600_000)];
+    const body = { method: "mail", received_at: new Date(received).toISOString() };
+    const told = jsonPost(body, { authorization: `Bearer ${key}`, "idempotency-key": "letter-18" });
+    const first = await inTime(`/v1/certs/${certId}/withdrawals`, told);
+    expect(first.body.data.withdrawal).toMatchObject({ overdue: false, cease_acknowledged_at: null });
+    const again = async () => (await late(`/v1/certs/${certId}/withdrawals`, told)).body.data;
+    expect(await again()).toEqual(first.body.data);
+    expect((await late(`/v1/certs/${certId}/cease-ack`, keyed({}))).body.data.on_time).toBe(false);
+    expect(await again()).toEqual(first.body.data);
+  });
+
   test("cannot be told in the future, nor in a way that is none", async () => {
     const { certId } = await held();
     expect(code(await record(certId, { received_at: new Date(Date.now() + day).toISOString() }))).toBe("400 invalid_request");

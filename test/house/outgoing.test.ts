@@ -25,7 +25,7 @@ describe("outgoing requests", () => {
 
   test("W18: leave no timer behind: a time-out that outlives its request keeps an object awake, and billed", () => {
     const inLanes = service.filter((file) => file.startsWith("durable-objects/") || /\/(?:webhook|public-hosts)/.test(file));
-    expect(inLanes).toContain("workers/operations/webhook-sending.ts");
+    expect(inLanes).toContain("workers/operations/webhooks/sending.ts");
     expect(linesMatching(inLanes, /AbortSignal\.timeout\(/)).toEqual([]);
   });
 });

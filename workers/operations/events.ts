@@ -1,28 +1,32 @@
 // What a business is told of, read page by page.
 import type { Principal } from "../../core/access/principal.ts";
-import type { Json } from "../../core/canonical-json.ts";
-import { eventBody } from "../../core/events/event.ts";
+import type { EventData, StoredEvent } from "../../core/events/event.ts";
 import type { Services } from "../services.ts";
-import { openPayloads } from "./webhook-sending.ts";
+import { openPayloads } from "./webhooks/sending.ts";
 
 export interface FeedQuery {
   readonly cursor: number;
   readonly limit: number;
+  /** Null: every type. */
   readonly types: readonly string[] | null;
 }
 
-/**
- * The events behind the cursor, in their order. A payload that may no longer be read is null; the event stays. A test key has
- * no feed: records of the sandbox emit nothing.
- */
-export const readFeed = async (services: Services, principal: Principal, query: FeedQuery): Promise<{ readonly [key: string]: Json }> => {
-  if (principal.environment === "sandbox") return { events: [], next_cursor: query.cursor, has_more: false };
+export interface FeedPage {
+  /** `data` is the opened payload; null where there is none, or it may no longer be read. */
+  readonly events: readonly (Omit<StoredEvent, "dataSealed"> & { readonly data: EventData | null })[];
+  readonly nextCursor: number;
+  readonly hasMore: boolean;
+}
+
+/** The events behind the cursor, in their order. A test key has no feed: records of the sandbox emit nothing. */
+export const readFeed = async (services: Services, principal: Principal, query: FeedQuery): Promise<FeedPage> => {
+  if (principal.environment === "sandbox") return { events: [], nextCursor: query.cursor, hasMore: false };
   const page = await services.businessLog(principal.business.id).page(query.cursor, query.limit, query.types);
   const sealed = page.events.filter(({ dataSealed }) => dataSealed !== null);
-  const payloads = sealed.length === 0 ? new Map<string, Json>() : await openPayloads(services.platform, sealed);
+  const payloads = sealed.length === 0 ? new Map<string, EventData>() : await openPayloads(services.platform, sealed);
   return {
-    events: page.events.map((event) => eventBody(event, payloads.get(event.id) ?? null)),
-    next_cursor: page.readTo,
-    has_more: page.readTo < page.head,
+    events: page.events.map(({ dataSealed: _, ...event }) => ({ ...event, data: payloads.get(event.id) ?? null })),
+    nextCursor: page.readTo,
+    hasMore: page.readTo < page.head,
   };
 };

@@ -2,12 +2,11 @@
 // what for, what has happened, and how to check all of it. Everything comes from the published certificate; nothing that
 // only its owner may see can get here. Elements marked `data-bound` are what client/verify.ts compares with the record.
 import type { Child, FC } from "hono/jsx";
-import type { JsonObject } from "../../core/certificates/evidence-parts.ts";
 import { policiesStatus, publishedCanonical, type PublishedCertificate, type PublishedPolicy } from "../../core/certificates/published.ts";
-import { receiptUrlOf, verifyUrlOf } from "../../core/certificates/views.ts";
+import { receiptUrlOf, verifyUrlOf, type ViewContext } from "../../core/certificates/views.ts";
 import type { Instant } from "../../core/time.ts";
 import { isOverdue } from "../../core/withdrawals/acknowledge.ts";
-import type { CertificatePage } from "../operations/certificate-page.ts";
+import type { CertificatePage } from "../operations/certificates/page.ts";
 import type { Words } from "./i18n/words.ts";
 import type { Page } from "./layout.tsx";
 import { CopyButton, Exact, filled, Foreign, Hash, Moment, numberText, Remarks, Sentence, Shape, type Setting } from "./parts.tsx";
@@ -15,17 +14,13 @@ import { Proofs } from "./proofs.tsx";
 import { QrCode } from "./qr.tsx";
 import { unlessErased, WithdrawalForms, type LanguageChoice } from "./withdrawal-parts.tsx";
 
-interface Shown {
+interface Shown extends ViewContext {
   readonly page: CertificatePage;
   readonly setting: Setting;
-  /** The service's own addresses, from its settings: a request never says where it is. */
-  readonly verifyBase: string;
-  readonly apiBase: string;
-  readonly now: Instant;
   readonly choice: LanguageChoice;
-  /** The public answer of verify, and the keys that the service publishes: what the page checks itself with. */
-  readonly published: JsonObject;
-  readonly trust: JsonObject;
+  /** What the page hands its own verifier, and reads nothing from: the public answer of verify, and the keys of the service. */
+  readonly published: object;
+  readonly trust: object;
 }
 
 type Part = FC<{ certificate: PublishedCertificate; setting: Setting }>;
@@ -399,7 +394,7 @@ const Check: FC<Shown> = ({ page: { certificate }, setting, apiBase, published, 
           </Row>
         </dl>
       </details>
-      <Proofs published={published} trust={trust} words={words} />
+      <Proofs status={certificate.status} published={published} trust={trust} words={words} />
       <details class="by-hand">
         <summary>{words.byHand}</summary>
         <p>{words.byHandFile}</p>

@@ -1,6 +1,6 @@
 // GET /dev/mail: what development would have sent, as JSON for programs and as a page for people. Mounted in development only.
 import type { Context, Hono } from "hono";
-import type { Api } from "../api/context.ts";
+import type { Api } from "../http/context.ts";
 import { isoOf } from "../../core/time.ts";
 import { pageAnswer } from "./layout.tsx";
 

@@ -3,8 +3,7 @@
 import type { Context, Hono } from "hono";
 import { raw } from "hono/html";
 import type { Child, FC } from "hono/jsx";
-import type { Api } from "../api/context.ts";
-import { openApiDocument } from "../api/openapi.ts";
+import type { Api } from "../http/context.ts";
 import {
   contentExample,
   curlOf,
@@ -330,13 +329,13 @@ const referenceText = (document: ApiDocument): string => {
   return text;
 };
 
-const docs = async (c: Context<Api>): Promise<Response> => {
-  const document = openApiDocument(new URL(c.var.services.config.baseUrl).origin) as ApiDocument;
+const docs = async (c: Context<Api>, document: ApiDocument): Promise<Response> => {
   const answer = await pageAnswer(c, 200, () => ({ title: document.info.title, only: "en", content: raw(referenceText(document)) }));
   answer.headers.delete("X-Robots-Tag"); // unlike a certificate, this page is meant to be found
   return answer;
 };
 
-export const mountDocs = (app: Hono<Api>): void => {
-  app.get("/docs", docs);
+/** `describe` gives the OpenAPI document of the whole app. */
+export const mountDocs = (app: Hono<Api>, describe: () => object): void => {
+  app.get("/docs", (c) => docs(c, describe() as ApiDocument));
 };

@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import type { Child, FC } from "hono/jsx";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { Api } from "../api/context.ts";
+import type { Api } from "../http/context.ts";
 import { assets } from "./assets.gen.ts";
 import { brand } from "./brand.ts";
 import { catalogues, languages, pageLanguage, type Language } from "./language.ts";
@@ -18,17 +18,6 @@ const contentSecurityPolicy = [
   "base-uri 'none'",
   "frame-ancestors 'none'",
 ].join("; ");
-
-const pageHeaders: Readonly<Record<string, string>> = {
-  "Content-Security-Policy": contentSecurityPolicy,
-  "Cross-Origin-Opener-Policy": "same-origin", // whoever opened the page gets no handle on it
-  "Cache-Control": "no-store",
-  "X-Content-Type-Options": "nosniff",
-  "Referrer-Policy": "no-referrer",
-  // Whoever has the address may read the page; nobody else is to stumble on it.
-  "X-Robots-Tag": "noindex, nofollow",
-  Vary: "Accept-Language",
-};
 
 export interface Page {
   readonly title: string;
@@ -92,8 +81,10 @@ export const pageAnswer = async (c: Context<Api>, status: ContentfulStatusCode, 
   const asked = settingOf(pageLanguage(c.req.query("lang"), c.req.header("accept-language")));
   const page = pageOf(asked);
   const setting = page.only === undefined ? asked : settingOf(page.only);
-  for (const [name, value] of Object.entries(pageHeaders)) c.header(name, value);
+  c.header("Content-Security-Policy", contentSecurityPolicy);
+  c.header("X-Robots-Tag", "noindex, nofollow"); // whoever has the address may read the page; nobody else is to stumble on it
   c.header("Content-Language", setting.language);
+  c.header("Vary", "Accept-Language", { append: true });
   const html = await (<Frame page={page} setting={setting} />).toString();
   return c.html(`<!doctype html>${html}`, status);
 };

@@ -1,6 +1,6 @@
 // Pages: the reference of the API at /docs; in development captured mail at /dev/mail; certificates under /c, with what every other path and method there answers.
 import { Hono } from "hono";
-import type { Api } from "../api/context.ts";
+import type { Api } from "../http/context.ts";
 import type { Config } from "../env.ts";
 import { mountDevMail } from "./dev-mail.tsx";
 import { mountDocs } from "./docs.tsx";
@@ -8,8 +8,8 @@ import { noSuchPage, onPageFault, readOnlyPage } from "./notices.tsx";
 import { mountVerify } from "./verify.tsx";
 import { mountWithdrawalPages } from "./withdrawal.tsx";
 
-export const mountPages = (app: Hono<Api>, config: Config): void => {
-  mountDocs(app);
+export const mountPages = (app: Hono<Api>, config: Config, describe: () => object): void => {
+  mountDocs(app, describe);
   if (config.environment === "development") mountDevMail(app);
   const pages = new Hono<Api>();
   mountVerify(pages);

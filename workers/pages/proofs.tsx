@@ -1,15 +1,22 @@
 // What the page checks besides the fingerprint: the issuer's signature, the ledger, and what others attested, by the verifier that
 // checks evidence packs. What it checks goes along as text; client/proofs fills in the answers.
 import type { FC } from "hono/jsx";
-import type { JsonObject } from "../../core/certificates/evidence-parts.ts";
+import type { CertificateStatus } from "../../core/certificates/certificate.ts";
 import type { Words } from "./i18n/words.ts";
 
-export const Proofs: FC<{ published: JsonObject; trust: JsonObject; words: Words }> = ({ published, trust, words }) => {
+interface Checked {
+  readonly status: CertificateStatus;
+  readonly published: object;
+  readonly trust: object;
+  readonly words: Words;
+}
+
+export const Proofs: FC<Checked> = ({ status, published, trust, words }) => {
   const rows = [
     ["signature", words.proofSignature],
     ["ledger", words.proofLedger],
     ["others", words.proofOthers],
-    ...(published.status === "revoked" ? [["withdrawal", words.proofWithdrawal] as const] : []),
+    ...(status === "revoked" ? [["withdrawal", words.proofWithdrawal] as const] : []),
   ] as const;
   return (
     <details

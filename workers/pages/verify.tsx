@@ -3,10 +3,12 @@ import type { Context, Hono } from "hono";
 import { addressKey } from "../../core/access/address.ts";
 import { verifyView } from "../../core/certificates/views.ts";
 import { certIdOf } from "../../core/ids.ts";
-import { limited } from "../api/guards.ts";
-import type { Api } from "../api/context.ts";
-import { trustDocument } from "../operations/trust.ts";
-import { openCertificatePage } from "../operations/certificate-page.ts";
+import { trustDocument } from "../../core/ledger/trust-document.ts";
+import type { Api } from "../http/context.ts";
+import { limited } from "../http/guards.ts";
+import { openCertificatePage } from "../operations/certificates/page.ts";
+import { viewContext } from "../operations/certificates/view-context.ts";
+import { trustedKeys } from "../operations/service/trust.ts";
 import { certificatePage } from "./certificate-page.tsx";
 import { formatPage } from "./format-page.tsx";
 import { chosenLanguage } from "./language.ts";
@@ -20,7 +22,6 @@ const isUnread = (c: Context<Api>): boolean =>
 
 const verify = async (c: Context<Api>): Promise<Response> => {
   const { services } = c.var;
-  const { verifyUrl, baseUrl } = services.config;
   const crowded = limited(c, "VERIFY_PER_IP", await services.takeByAddress("VERIFY_PER_IP", addressKey(c.var.ip)));
   if (crowded !== null) return crowdedPage(c, crowded.headers.get("retry-after") ?? "60");
   const certId = certIdOf(c.req.param("id") ?? "");
@@ -31,19 +32,17 @@ const verify = async (c: Context<Api>): Promise<Response> => {
     isUnread: isUnread(c),
   });
   if (!opened.ok) return noSuchPage(c);
-  const now = services.clock();
-  const view = verifyView(opened.value.certificate, { verifyBase: verifyUrl, apiBase: baseUrl, now });
+  const context = viewContext(services);
+  const view = verifyView(opened.value.certificate, context);
   const { subject: _masked, checks: _checks, ...published } = view; // the verifier asks for neither, and the page says them in words
   return pageAnswer(c, 200, (setting) =>
     certificatePage({
       page: opened.value,
       setting,
-      verifyBase: verifyUrl,
-      apiBase: baseUrl,
-      now,
+      ...context,
       choice: chosenLanguage(c.req.query("lang")),
       published,
-      trust: trustDocument(services),
+      trust: trustDocument(trustedKeys(services)),
     }),
   );
 };

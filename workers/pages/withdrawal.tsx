@@ -9,13 +9,15 @@ import type { PublishedCertificate } from "../../core/certificates/published.ts"
 import { certIdOf, type CertId } from "../../core/ids.ts";
 import { isMailbox } from "../../core/mailbox.ts";
 import { codePattern } from "../../core/access/mailed-code.ts";
-import { limited } from "../api/guards.ts";
-import type { Api } from "../api/context.ts";
-import { isSecure, openWithdrawalContext, withdrawalContext } from "../api/withdrawal-context.ts";
+import { limited } from "../http/guards.ts";
+import type { Api } from "../http/context.ts";
+import { openWithdrawalContext, withdrawalContext, withdrawalCookie } from "../http/withdrawal-context.ts";
 import type { LimitName } from "../limits.ts";
-import { verifyCertificate } from "../operations/certificates.ts";
-import { askedSeconds, openAsked, sealAsked } from "../operations/withdrawal-form.ts";
-import { confirmWithdrawal, requestWithdrawalCode, withdrawByLink } from "../operations/withdrawals.ts";
+import { verifyCertificate } from "../operations/certificates/verify.ts";
+import { askedSeconds, openAsked, sealAsked } from "../operations/withdrawals/asked-address.ts";
+import { withdrawByLink } from "../operations/withdrawals/by-link.ts";
+import { confirmWithdrawal } from "../operations/withdrawals/confirm.ts";
+import { requestWithdrawalCode } from "../operations/withdrawals/request-code.ts";
 import { readForm } from "./form-body.ts";
 import { chosenLanguage, pageLanguage } from "./language.ts";
 import { pageAnswer } from "./layout.tsx";
@@ -24,7 +26,8 @@ import { codePage, emailPage, inLanguage, unlessErased, withdrawnPage, type Lang
 
 const choiceOf = (c: Context<Api>): LanguageChoice => chosenLanguage(c.req.query("lang"));
 
-const askedCookie = (c: Context<Api>): string => (isSecure(c) ? "__Host-svc_asked" : "svc_asked");
+/** Holds the address that was typed, sealed. */
+const askedCookie = "svc_asked";
 
 /**
  * From our own page. Browsers that say where a form comes from must say "here"; older ones send an Origin, which the
@@ -45,7 +48,7 @@ const certificateOf = async (c: Context<Api>): Promise<PublishedCertificate | nu
 
 /** The address typed a moment ago for this certificate. */
 const askedAddress = async (c: Context<Api>, certId: CertId): Promise<string | null> => {
-  const sealed = getCookie(c, askedCookie(c));
+  const sealed = getCookie(c, askedCookie, withdrawalCookie(c).prefix);
   return sealed === undefined ? null : openAsked(c.var.services, certId, sealed);
 };
 
@@ -82,13 +85,8 @@ const ask = async (c: Context<Api>): Promise<Response> => {
   const language = pageLanguage(c.req.query("lang"), c.req.header("accept-language"));
   const asked = await requestWithdrawalCode(c.var.services, { certId: certificate.id, email, context: openWithdrawalContext(c), language });
   if (!asked.ok) return noSuchPage(c);
-  setCookie(c, askedCookie(c), await sealAsked(c.var.services, certificate.id, email), {
-    httpOnly: true,
-    sameSite: "Lax",
-    secure: isSecure(c),
-    path: "/",
-    maxAge: askedSeconds,
-  });
+  const sealed = await sealAsked(c.var.services, certificate.id, email);
+  setCookie(c, askedCookie, sealed, { ...withdrawalCookie(c), maxAge: askedSeconds });
   return to(c, `/c/${certificate.id}/withdraw`);
 };
 
@@ -139,7 +137,7 @@ const confirm = async (c: Context<Api>): Promise<Response> => {
     origin: null, // judged above
   });
   if (!confirmed.ok && confirmed.code !== "already_revoked") return failed(c, certificate.id, "failed");
-  deleteCookie(c, askedCookie(c), { path: "/", secure: isSecure(c) });
+  deleteCookie(c, askedCookie, withdrawalCookie(c));
   return to(c, `/c/${certificate.id}/withdrawn`);
 };
 

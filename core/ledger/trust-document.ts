@@ -1,0 +1,54 @@
+// The trust document: the keys that readers of proofs pin, as it is published at /.well-known/svc-trust.json and copied into every
+// evidence pack for convenience. A file format: its keys are the ones verifiers read.
+/** A key and when it signed; null where that has no end. Times are ISO 8601. */
+interface Validity {
+  readonly validFrom: string;
+  readonly validTo?: string | null;
+}
+
+interface IssuerKey {
+  readonly kty: "OKP";
+  readonly crv: "Ed25519";
+  readonly x: string;
+  readonly kid: string;
+  readonly alg: "EdDSA";
+  readonly use: "sig";
+}
+
+export interface Trusted {
+  readonly logs: readonly (Validity & { readonly origin: string; readonly vkey: string; readonly role: "primary" | "mirror" | "audit" })[];
+  readonly witnessKeys: readonly string[];
+  readonly witnessMin: number;
+  readonly authorities: readonly {
+    readonly name: string;
+    readonly pem: string;
+    readonly pins: readonly (Validity & { readonly spkiSha256: string })[];
+  }[];
+  readonly issuerKeys: readonly IssuerKey[];
+  /** SPKI, base64. */
+  readonly anchorKeys: readonly string[];
+}
+
+export const trustDocument = (trusted: Trusted) => ({
+  version: 1 as const,
+  logs: trusted.logs.map(({ origin, vkey, validFrom, validTo, role }) => ({
+    origin,
+    vkey,
+    valid_from: validFrom,
+    valid_to: validTo ?? null,
+    role,
+  })),
+  witnesses: [...trusted.witnessKeys],
+  policy: { witness_min: trusted.witnessMin },
+  tsa: trusted.authorities.flatMap(({ name, pins, pem }) =>
+    pins.map(({ spkiSha256, validFrom, validTo }) => ({
+      name,
+      spki_sha256: spkiSha256,
+      pem,
+      valid_from: validFrom,
+      valid_to: validTo ?? null,
+    })),
+  ),
+  issuer_keys: { keys: trusted.issuerKeys.map((key) => ({ ...key })) },
+  anchor_keys: [...trusted.anchorKeys],
+});

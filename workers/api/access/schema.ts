@@ -1,0 +1,52 @@
+// What signing in and out takes and gives, with the worked examples of its description.
+import { z } from "@hono/zod-openapi";
+import { codePattern } from "../../../core/access/mailed-code.ts";
+import { realms } from "../../../core/access/session.ts";
+import type { SignedInUser } from "../../operations/access/sign-in.ts";
+
+const realmSchema = z
+  .enum(realms as ["consumer", "business"])
+  .openapi({ description: "`business` signs a member in to the portal, `consumer` a person in to the consumer app.", example: "business" });
+const emailSchema = z.string().openapi({ description: "One e-mail address.", example: "owner@acme-solar.example" });
+
+export const requestSchema = z.object({ email: emailSchema, realm: realmSchema }).openapi("CodeRequest");
+export const verifySchema = z
+  .object({
+    email: emailSchema,
+    code: z.string().regex(codePattern).openapi({ description: "The six digits from the mail.", example: "042917" }),
+    realm: realmSchema,
+    name: z
+      .string()
+      .nullish()
+      .openapi({ description: "Your name, at most 200 characters. Kept when this is a consumer's first sign-in.", example: "Pat Example" }),
+  })
+  .openapi("CodeProof");
+
+export const userExample = {
+  id: "mem_00k3v9d2m4q8x1c7b5n0t6w2h9",
+  email: "owner@acme-solar.example",
+  realm: "business",
+  role: "owner",
+  business_id: "biz_00f7m2k9x4c1v8b5n3q6t0w2h7",
+};
+export const userSchema = z
+  .object({
+    id: z.string().openapi({ description: "`mem_…` for a member, `con_…` for a consumer." }),
+    email: z.string().openapi({ description: "The address as it was first given." }),
+    realm: z.enum(realms as ["consumer", "business"]),
+    role: z.enum(["owner", "member"]).nullable().openapi({ description: "In the business; null for a consumer." }),
+    business_id: z.string().nullable().openapi({ description: "Whose portal it is; null for a consumer." }),
+  })
+  .openapi("SignedInUser");
+
+export const sessionSchema = userSchema
+  .extend({ user: userSchema.openapi({ description: "The same, as signing in answers it: one reader serves both answers." }) })
+  .openapi("Session");
+
+export const userToWire = ({ id, email, realm, role, businessId }: SignedInUser): z.input<typeof userSchema> => ({
+  id,
+  email,
+  realm,
+  role,
+  business_id: businessId,
+});

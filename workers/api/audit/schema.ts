@@ -1,0 +1,99 @@
+// The wire of the audit trail: what happened to a business's records, and the proof that nothing was changed or left out.
+import { z } from "@hono/zod-openapi";
+import type { AuditTrail, ProvenPage } from "../../../core/audit/trail.ts";
+import { anchorView } from "../../../core/certificates/views.ts";
+import { isoOf } from "../../../core/time.ts";
+import { limitParam } from "../../http/wire.ts";
+import { anchorSchema, orNull } from "../certificates/schema.ts";
+
+export const trailQuery = z.object({
+  limit: limitParam(50, 200),
+  before_seq: z
+    .string()
+    .regex(/^[1-9]\d{0,14}$/, "must be a whole number from 1") // 15 digits are exact in a double
+    .transform(Number)
+    .nullable()
+    .default(null)
+    .openapi({ type: "integer", minimum: 1, description: "Entries before this number: `next_before_seq` of the page before." }),
+});
+
+const hash = z.string().regex(/^[0-9a-f]{64}$/);
+const text = z.string();
+
+export const trailSchema = z
+  .object({
+    chain: text.openapi({ description: "Random name of the chain." }),
+    chain_index: z.int().nullable().openapi({ description: "Its place in the log's tree of heads; null before the first entry." }),
+    algorithm: z.literal("svc-audit-v1"),
+    entries: z
+      .array(
+        z.object({
+          seq: z.int().openapi({ description: "From 1 without gaps. A number here, text where it is hashed." }),
+          at: text.openapi({ format: "date-time" }),
+          type: text,
+          entity_type: text,
+          entity_id: text,
+          payload: z.record(z.string(), z.unknown()).nullable(),
+          payload_salt: text.nullable(),
+          erased: z.literal(true).optional().openapi({ description: "The payload was erased; every hash still holds." }),
+          payload_hash: hash.openapi({ description: "SHA-256 of canonical `[payload_salt, payload]`." }),
+          prev_hash: hash,
+          hash: hash.openapi({ description: "SHA-256 of the canonical JSON of the entry's eight bound members." }),
+          log_index: text.openapi({ description: "Decimal: its place in the audit log." }),
+        }),
+      )
+      .openapi({ description: "Newest first." }),
+    head: z.object({ seq: z.int(), hash }).nullable().openapi({ description: "The chain's newest entry." }),
+    next_before_seq: z.int().nullable().openapi({ description: "For the next page; null when there is none." }),
+    pending: z
+      .array(z.object({ at: text.openapi({ format: "date-time" }), type: text, entity_type: text, entity_id: text }))
+      .openapi({ description: "Committed, and not in the chain yet." }),
+    proof: z
+      .object({
+        origin: text,
+        checkpoint: text.openapi({ description: "The audit log's signed checkpoint." }),
+        head_tlog_proof: text.openapi({ description: "That the log holds the newest entry (c2sp.org/tlog-proof@v1)." }),
+        heads: z
+          .object({ record: text, record_tlog_proof: text, leaf: text, path: z.array(text), size: text })
+          .nullable()
+          .openapi({ description: "That nothing was left out up to the log's newest record." }),
+        anchor: orNull(anchorSchema).openapi({ description: "The newest checkpoint of the audit log in the ledger." }),
+      })
+      .nullable(),
+  })
+  .openapi("AuditTrail", { description: "A page of an audit chain, and what proves it." });
+
+const entryToWire = (entry: ProvenPage["entries"][number]): z.input<typeof trailSchema>["entries"][number] => ({
+  seq: Number(entry.seq),
+  at: entry.at,
+  type: entry.type,
+  entity_type: entry.entity_type,
+  entity_id: entry.entity_id,
+  payload: entry.committed?.payload ?? null,
+  payload_salt: entry.committed?.salt ?? null,
+  ...(entry.committed === null && { erased: true }),
+  payload_hash: entry.payload_hash,
+  prev_hash: entry.prev_hash,
+  hash: entry.hash,
+  log_index: entry.log_index,
+});
+
+export const toWire = ({ chain, page, pending, anchor }: AuditTrail): z.input<typeof trailSchema> => ({
+  chain,
+  chain_index: page?.chainIndex ?? null,
+  algorithm: "svc-audit-v1",
+  entries: page?.entries.map(entryToWire) ?? [],
+  head: page === null ? null : { seq: Number(page.head.seq), hash: page.head.hash },
+  next_before_seq: page === null || page.nextBeforeSeq === null ? null : Number(page.nextBeforeSeq),
+  pending: pending.map(({ at, type, entityType, entityId }) => ({ at: isoOf(at), type, entity_type: entityType, entity_id: entityId })),
+  proof:
+    page === null
+      ? null
+      : {
+          origin: page.proof.origin,
+          checkpoint: page.proof.checkpoint,
+          head_tlog_proof: page.proof.head_tlog_proof,
+          heads: page.proof.heads === null ? null : { ...page.proof.heads, path: [...page.proof.heads.path] },
+          anchor: anchorView(anchor),
+        },
+});

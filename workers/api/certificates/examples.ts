@@ -1,0 +1,193 @@
+// One worked certificate for the description, issued and shown by the same rules as every other: its hashes can be
+// recomputed and its signature checked, and it cannot say anything that a real answer would not.
+import { base64UrlOf } from "../../../core/bytes.ts";
+import { issueCertificate } from "../../../core/certificates/issue.ts";
+import type { OpenedCertificate, PublishedCertificate, View } from "../../../core/certificates/published.ts";
+import { maskedSubject } from "../../../core/certificates/subject.ts";
+import { readSubmission } from "../../../core/certificates/submission.ts";
+import { evidenceBundle } from "../../../core/certificates/evidence-bundle.ts";
+import { verifyView, verifyUrlOf } from "../../../core/certificates/views.ts";
+import { sha256, sha256Hex } from "../../../core/hash.ts";
+import type { BusinessId, CertId, ClientId } from "../../../core/ids.ts";
+import { anchorStatement, entryHash } from "../../../core/ledger/statement.ts";
+import { detailToWire, listToWire, receiptToWire } from "./to-wire.ts";
+
+const verifyBase = "https://verify.example.com";
+const apiBase = "https://api.example.com/v1";
+export const exampleLedger = "tlog:ledger.example.com/ledger/2026h2";
+const issuedAt = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
+export const exampleContext = { verifyBase, apiBase, now: issuedAt + 86_400_000 };
+const userAgent = "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 Version/19.0 Safari/605.1";
+
+export const exampleCertId = "cc_00m3v9d2m4q8x1c7b5n0t6w2h9" as CertId;
+export const exampleClientId = "pc_live_00m3v9d2m4q8x1c7b5n0t6w2h9" as ClientId;
+
+/** What the page script sends. */
+export const consentRequestExample = {
+  client_id: exampleClientId,
+  fields: { email: "pat@example.com", first_name: "Pat", phone: "+1 202 555 0123" },
+  disclosure_text: "By clicking Send I agree that the companies I ticked may call or e-mail me about solar quotes.",
+  entities: ["Acme Solar LLC", "Bright Homes Inc"],
+  entities_accepted: ["Acme Solar LLC"],
+  entities_rejected: ["Bright Homes Inc"],
+  purpose: "solar quote follow-up",
+  page_url: "https://www.acme-solar.example/quote",
+};
+
+const issuedExample = () => {
+  const submission = {
+    fields: consentRequestExample.fields,
+    disclosureText: consentRequestExample.disclosure_text,
+    entities: consentRequestExample.entities,
+    entitiesAccepted: consentRequestExample.entities_accepted,
+    entitiesRejected: consentRequestExample.entities_rejected,
+    purpose: consentRequestExample.purpose,
+    pageUrl: consentRequestExample.page_url,
+    extras: {},
+  };
+  const read = readSubmission(submission);
+  if (!read.ok) throw new Error(`the example is refused: ${read.code}`);
+  const issued = issueCertificate({
+    business: {
+      id: "biz_00h7k2p9r4t6v8x0z1b3d5f7g9" as BusinessId,
+      name: "Acme Solar LLC",
+      status: "active",
+      plan: "enterprise",
+      environment: "live",
+      domains: [{ id: "dom_00h7k2p9r4t6v8x0z1b3d5f7g9", domain: "acme-solar.example", method: "dns" }],
+      chain: { tag: "example", shard: 0 },
+      retentionYears: 5,
+      emitsIssued: false,
+    },
+    clientId: exampleClientId,
+    submission,
+    read: read.value,
+    originHeader: "https://www.acme-solar.example",
+    circumstances: {
+      ip: "203.0.113.7",
+      userAgent,
+      gpc: false,
+      capturedVia: "browser",
+      geo: { country: "US", region: "California", city: "Sacramento" },
+    },
+    rules: { allowsLocalHttp: false, allowsSandboxLocalhost: false },
+    now: issuedAt,
+    certId: exampleCertId,
+    rootSalt: sha256("root salt of the example"),
+  });
+  if (!issued.ok) throw new Error(`the example is refused: ${issued.code}`);
+  return issued.value.certificate;
+};
+
+const certificate = issuedExample();
+const statement = anchorStatement({
+  event: "certificate.issued",
+  entityId: certificate.id,
+  fingerprint: certificate.fingerprint,
+  originDomain: certificate.originDomain,
+  at: certificate.issuedAt,
+});
+const policyText = "We use what you type into our forms to call or e-mail you about the quote you asked for.";
+
+/** Public half of the key that signed the example; its private half was used once and thrown away. */
+export const exampleSigningKey = {
+  kty: "OKP",
+  crv: "Ed25519",
+  x: "Uciw2npY_2tNGeBb-OvuyD-RTnTJvCkj8XWzbNELUpw",
+  kid: "YrioOwHkQWtm3MH1DUfQKo_-HF21JVFu8avLzYIpnZ0",
+  alg: "EdDSA",
+  use: "sig",
+};
+
+const published: PublishedCertificate = {
+  id: certificate.id,
+  businessId: certificate.business.id,
+  businessName: certificate.business.name,
+  environment: certificate.environment,
+  status: "active",
+  purpose: certificate.purpose,
+  disclosureText: certificate.disclosureText,
+  disclosureHash: certificate.disclosureHash,
+  entities: certificate.recipients.entities,
+  answered: certificate.recipients.answered ?? null,
+  originDomain: certificate.originDomain,
+  issuedAt: certificate.issuedAt,
+  fingerprint: certificate.fingerprint,
+  subjectHash: certificate.subjectHash,
+  subjectMasked: maskedSubject(certificate.fields),
+  subjectErasedAt: null,
+  gpc: false,
+  capturedVia: "browser",
+  signature: {
+    kid: exampleSigningKey.kid,
+    alg: "Ed25519",
+    value: "1lAvlSbK67dJqKOGWAwvrlVtYCJUaj9PnjKdeO0GSGFMQxPc1EBEmoo2buamtAfEf0x3QZlL9loKaJ779pA2Aw==",
+  },
+  viewCount: 1,
+  policiesLooked: true,
+  policies: [
+    {
+      id: "pol_00b5d7f9h1k3m5p7r9t1v3x5z7",
+      kind: "privacy",
+      sourceUrl: "https://www.acme-solar.example/privacy",
+      contentHash: sha256Hex(policyText),
+      capturedAt: issuedAt + 1_911,
+    },
+  ],
+  anchor: {
+    event: "certificate.issued",
+    ledgerId: exampleLedger,
+    entryHash: entryHash(statement),
+    statement,
+    status: "pending",
+    receipt: null,
+    anchoredAt: null,
+  },
+  withdrawal: null,
+};
+
+const opened: OpenedCertificate = {
+  certificate: published,
+  subject: { fields: certificate.fields, rootSalt: certificate.rootSalt },
+  evidence: certificate.evidence,
+  evidenceHash: certificate.evidenceHash,
+  retentionUntil: certificate.retentionUntil,
+  chain: { tag: "00112233445566778899aabbccddeeff", shard: 0 },
+  issuedEntry: null,
+  withdrawal: null,
+};
+const views: View[] = [{ at: issuedAt + 3_600_000, ip: "198.51.100.23", userAgent, os: "iOS", bot: false }];
+const read = { opened, views, policyTexts: new Map([[sha256Hex(policyText), policyText]]) };
+
+export const receiptExample = receiptToWire({
+  certId: certificate.id,
+  fingerprint: certificate.fingerprint,
+  issuedAt: certificate.issuedAt,
+  verifyUrl: verifyUrlOf(verifyBase, certificate.id),
+  environment: certificate.environment,
+  manageUrl: `${verifyUrlOf(verifyBase, certificate.id)}#m=${base64UrlOf(sha256("manage token of the example"))}`,
+  answered: published.answered,
+});
+
+export const verifyExample = verifyView(published, exampleContext);
+export const detailExample = detailToWire({ ...read, entry: null }, exampleContext);
+export const listExample = listToWire(
+  { certificates: [{ ...published, withdrawal: null }], total: 1, page: 1, perPage: 25 },
+  exampleContext,
+);
+export const evidenceExample = evidenceBundle({
+  ...read,
+  disclose: new Set(["email"]),
+  redacted: false,
+  createdAt: issuedAt + 86_400_000,
+  verifyView: verifyExample,
+  anchors: [{ event: "issued", statement, receipt: null, attested: null }],
+  audit: null,
+  trust: { issuer_keys: { keys: [exampleSigningKey] } },
+  issuer: { keyName: "svc.example/issuer", x: exampleSigningKey.x, sign: async () => "" },
+  identity: {
+    legalName: "Acme Solar LLC",
+    mailingAddress: "1 Example Street, Testville, CA 94000, US",
+    contact: "privacy@acme-solar.example",
+  },
+});

@@ -1,0 +1,328 @@
+// The routes of certificates: issue, verify, list, read, export.
+import { z } from "@hono/zod-openapi";
+import type { MiddlewareHandler } from "hono";
+import { every } from "hono/combine";
+import { etag, RETAINED_304_HEADERS } from "hono/etag";
+import { createMiddleware } from "hono/factory";
+import { addressKey } from "../../../core/access/address.ts";
+import type { Principal } from "../../../core/access/principal.ts";
+import { evidenceBundle } from "../../../core/certificates/evidence-bundle.ts";
+import { evidenceHtml, evidenceZip } from "../../../core/certificates/evidence-pack.ts";
+import { verifyView } from "../../../core/certificates/views.ts";
+import { sha256Hex } from "../../../core/hash.ts";
+import { clientIdOf } from "../../../core/ids.ts";
+import { jsonOrTextBody } from "../../http/body.ts";
+import type { Api } from "../../http/context.ts";
+import { failure, refusal, success } from "../../http/envelope.ts";
+import { anyOrigin, behindApiKey, limitByAddress, limited, optionalApiKey } from "../../http/guards.ts";
+import { createRoute, newApi } from "../../http/openapi.ts";
+import { envelope, enveloped, failures, idempotencyKey, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import { captureConsent } from "../../operations/certificates/capture.ts";
+import { gatherEvidence } from "../../operations/certificates/evidence.ts";
+import { listCertificates } from "../../operations/certificates/list.ts";
+import { readCertificate } from "../../operations/certificates/read.ts";
+import { verifyCertificate } from "../../operations/certificates/verify.ts";
+import { viewContext } from "../../operations/certificates/view-context.ts";
+import { verifierSource } from "../../pages/verifier.gen.ts";
+import { circumstancesOf } from "./circumstances.ts";
+import { consentRequestExample, detailExample, evidenceExample, listExample, receiptExample, verifyExample } from "./examples.ts";
+import {
+  certificateDetailSchema,
+  certificateListSchema,
+  certParams,
+  consentReceiptSchema,
+  consentRequestSchema,
+  evidenceBundleSchema,
+  listQuerySchema,
+  packQuerySchema,
+  verifySchema,
+} from "./schema.ts";
+import { detailToWire, listQueryFromWire, listToWire, receiptToWire, submissionFromWire } from "./to-wire.ts";
+
+const keyRefusals = ["unauthorized", "business_suspended", "business_inactive", "rate_limited", "storage_unavailable"] as const;
+const notYours = { cert_not_found: "There is no such certificate, or it is not yours." } as const;
+/** Read as JSON whatever it is called; the type of both is one, so that the handler has it. */
+const sealedText = {
+  "application/json": { schema: consentRequestSchema, example: consentRequestExample },
+  "text/plain": {
+    schema: z.custom<z.input<typeof consentRequestSchema>>().openapi({ type: "string", description: "The same JSON." }),
+  },
+};
+
+interface VisitorOrServer {
+  Variables: Api["Variables"] & { principal?: Principal };
+}
+
+/** A visitor is counted by the address, the business's server by its key. */
+const countedCaller = createMiddleware<VisitorOrServer>(async (c, next) => {
+  const { principal, services, ip } = c.var;
+  const refused =
+    principal === undefined
+      ? limited(c, "CONSENT_PER_IP", await services.takeByAddress("CONSENT_PER_IP", addressKey(ip)))
+      : limited(c, "API_KEY", await services.takeExactly("API_KEY", principal.keyHash));
+  if (refused !== null) return refused;
+  await next();
+});
+
+const fromPageOrServer: MiddlewareHandler<VisitorOrServer> = every(optionalApiKey, countedCaller, jsonOrTextBody);
+
+const consentRoute = createRoute({
+  method: "post",
+  path: "/v1/consent",
+  operationId: "captureConsent",
+  tags: ["certificates"],
+  summary: "Issue a certificate",
+  description:
+    "Seals one form submission into a certificate. Called by the page script from your page, or by your server with an `Origin` header. The 201 is answered only after the certificate is durable. Both the Origin and the host of `page_url` must be on your verified domains. With your API key, your server may also say whose submission it is (`X-Subject-IP`, `X-Subject-User-Agent`), and the limit is that of the key instead of 60 a minute for each address.",
+  security: [{}, { apiKey: [] }],
+  middleware: fromPageOrServer,
+  request: {
+    headers: z.object({
+      Origin: z.string().optional().openapi({
+        description: "Set by browsers; your server names the origin of the page that held the form.",
+        example: "https://www.acme-solar.example",
+      }),
+      "Idempotency-Key": idempotencyKey(
+        "The same key with the same submission answers with the same certificate for 24 hours, marked `Idempotency-Replayed: true`. `submission_id` in the body means the same.",
+      ),
+      "X-Subject-IP": z
+        .string()
+        .optional()
+        .openapi({ description: "Address of the visitor. Heard only with your API key.", example: "203.0.113.7" }),
+      "X-Subject-User-Agent": z.string().optional().openapi({ description: "Browser of the visitor. Heard only with your API key." }),
+    }),
+    body: {
+      required: true,
+      description:
+        "At most 256 KiB of JSON without a content encoding. As `text/plain` a browser sends it without asking first (preflight).",
+      content: sealedText,
+    },
+  },
+  responses: {
+    201: {
+      description: "The certificate is issued.",
+      headers: repeatHeaders,
+      content: {
+        "application/json": { schema: envelope("ConsentAnswer", consentReceiptSchema), example: enveloped(receiptExample) },
+      },
+    },
+    ...failures(
+      [
+        "invalid_request",
+        "unauthorized",
+        "plan_required",
+        "business_inactive",
+        "business_suspended",
+        "subscription_past_due",
+        "origin_not_verified",
+        "page_url_not_verified",
+        "forbidden",
+        "client_not_found",
+        "idempotency_conflict",
+        "payload_too_large",
+        "unsupported_media_type",
+        "rate_limited",
+        "storage_unavailable",
+      ],
+      {
+        invalid_request: "The message names the input and the rule.",
+        unauthorized: "An API key was sent and is not valid.",
+        plan_required: "Live certificates need the Enterprise plan.",
+        forbidden: "The API key belongs to another business than the client id, or is a test key and the client is live.",
+        rate_limited: "More than 60 a minute from one address, 600 a minute for one client, or 120 a minute with one API key.",
+        storage_unavailable: "Nothing was written; send the same request again.",
+      },
+    ),
+  },
+});
+
+/** A 304 is readable from any page and counted like the answer that it stands for. */
+const tagged: MiddlewareHandler<Api> = etag({
+  retainedHeaders: [
+    ...RETAINED_304_HEADERS,
+    "Access-Control-Allow-Origin",
+    "Access-Control-Expose-Headers",
+    "RateLimit-Limit",
+    "RateLimit-Remaining",
+    "RateLimit-Reset",
+    "X-Request-Id",
+  ],
+});
+
+const verifyRoute = createRoute({
+  method: "get",
+  path: "/v1/certs/{cert_id}/verify",
+  operationId: "verifyCertificate",
+  tags: ["certificates"],
+  summary: "Verify a certificate",
+  description:
+    "For anyone, without a credential: everything but personal data. To check it yourself, hash `canonical` with SHA-256 and compare with `fingerprint`, then check `signature` with the key it names. Not counted as an open of the public page.",
+  security: [],
+  middleware: [limitByAddress("VERIFY_PER_IP"), tagged] as const,
+  request: {
+    params: certParams,
+    headers: z.object({
+      "If-None-Match": z
+        .string()
+        .optional()
+        .openapi({ description: "The ETag of an earlier answer; answers 304 while nothing has changed." }),
+    }),
+  },
+  responses: {
+    200: {
+      description: "The certificate.",
+      headers: { ...rateHeaders, ETag: { description: "Changes with every change of the certificate.", schema: { type: "string" } } },
+      content: { "application/json": { schema: envelope("VerifyAnswer", verifySchema), example: enveloped(verifyExample) } },
+    },
+    304: { description: "Unchanged since the ETag sent in If-None-Match." },
+    ...failures(["cert_not_found", "rate_limited", "storage_unavailable"], {
+      rate_limited: "More than 120 a minute from one address.",
+    }),
+  },
+});
+
+const listRoute = createRoute({
+  method: "get",
+  path: "/v1/certs",
+  operationId: "listCertificates",
+  tags: ["certificates"],
+  summary: "List your certificates",
+  description:
+    "Newest first, subjects masked, with the exact total. Filters are combined. A live key lists live certificates, a test key sandbox ones.",
+  security: [{ apiKey: [] }],
+  middleware: behindApiKey(),
+  request: { query: listQuerySchema },
+  responses: {
+    200: {
+      description: "One page of certificates.",
+      headers: rateHeaders,
+      content: { "application/json": { schema: envelope("ListAnswer", certificateListSchema), example: enveloped(listExample) } },
+    },
+    ...failures(["invalid_request", ...keyRefusals], { invalid_request: "The message names the filter and the rule." }),
+  },
+});
+
+const detailRoute = createRoute({
+  method: "get",
+  path: "/v1/certs/{cert_id}",
+  operationId: "readCertificate",
+  tags: ["certificates"],
+  summary: "Read one of your certificates",
+  description:
+    "Decrypted subject, evidence, policies with their text, and the trail of views. Treat the answer as personal data: each reading is entered in your audit chain.",
+  security: [{ apiKey: [] }],
+  middleware: behindApiKey(),
+  request: { params: certParams },
+  responses: {
+    200: {
+      description: "The certificate.",
+      headers: rateHeaders,
+      content: { "application/json": { schema: envelope("DetailAnswer", certificateDetailSchema), example: enveloped(detailExample) } },
+    },
+    ...failures(["cert_not_found", ...keyRefusals], notYours),
+  },
+});
+
+const packRoute = createRoute({
+  method: "get",
+  path: "/v1/certs/{cert_id}/evidence-pack",
+  operationId: "exportEvidencePack",
+  tags: ["certificates"],
+  summary: "Export the evidence of one of your certificates",
+  description:
+    "All that is needed to check the certificate without this service: as a zip of the exact signed and hashed files, as one page that checks itself when opened from disk, or as one JSON object. Disclose as few fields as the case needs: each disclosed field can be proved alone. Each export is entered in your audit chain.",
+  security: [{ apiKey: [] }],
+  middleware: behindApiKey(),
+  request: {
+    params: certParams,
+    query: packQuerySchema,
+  },
+  responses: {
+    200: {
+      description: "The evidence. Files are attachments named `evidence-<cert_id>`.",
+      headers: rateHeaders,
+      content: {
+        "application/json": { schema: envelope("EvidenceAnswer", evidenceBundleSchema), example: enveloped(evidenceExample) },
+        "application/zip": { schema: z.string().openapi({ format: "binary", description: "With `format=zip`." }) },
+        "text/html": { schema: z.string().openapi({ description: "With `format=html`." }) },
+      },
+    },
+    ...failures(["invalid_request", "cert_not_found", ...keyRefusals], {
+      ...notYours,
+      invalid_request: "The message names the parameter and the rule.",
+    }),
+  },
+});
+
+export const certificates = newApi();
+
+certificates.use("/v1/consent", anyOrigin({ methods: ["POST"], headers: ["Content-Type", "Idempotency-Key"] }));
+
+certificates.openapi(consentRoute, async (c) => {
+  const { services, principal } = c.var;
+  const body = c.req.valid("json");
+  const headers = c.req.valid("header");
+  const circumstances = circumstancesOf(c, principal !== undefined);
+  if (!circumstances.ok) return refusal(c, circumstances);
+
+  const clientId = clientIdOf(body.client_id);
+  const ofClient = clientId === null ? null : await services.takeByAddress("CONSENT_PER_CLIENT", clientId);
+  const crowded = ofClient?.allowed === false ? limited(c, "CONSENT_PER_CLIENT", ofClient) : null;
+  if (crowded !== null) return crowded;
+
+  const captured = await captureConsent(services, {
+    clientId,
+    submission: submissionFromWire(body),
+    originHeader: headers.Origin ?? null,
+    circumstances: circumstances.value,
+    idempotencyKey: headers["Idempotency-Key"] ?? body.submission_id?.toLowerCase() ?? null,
+    caller: principal === undefined ? null : { businessId: principal.business.id, environment: principal.environment },
+  });
+  if (!captured.ok) return refusal(c, captured);
+  if (captured.value.replayed) c.header("Idempotency-Replayed", "true");
+  return success(c, 201, receiptToWire(captured.value.receipt));
+});
+
+certificates.use("/v1/certs/:cert_id/verify", anyOrigin({ methods: ["GET"], headers: ["If-None-Match"] }));
+
+certificates.openapi(verifyRoute, async (c) => {
+  const { services } = c.var;
+  const { cert_id: certId } = c.req.valid("param");
+  if (certId === null) return failure(c, "cert_not_found");
+  const found = await verifyCertificate(services, certId);
+  if (!found.ok) return refusal(c, found);
+  const view = verifyView(found.value, viewContext(services));
+  c.header("ETag", `"${sha256Hex(JSON.stringify(view)).slice(0, 32)}"`); // of the data: the envelope is new each time
+  c.header("Cache-Control", "no-cache");
+  return success(c, 200, view);
+});
+
+certificates.openapi(listRoute, async (c) => {
+  const { services, principal } = c.var;
+  const list = await listCertificates(services, principal, listQueryFromWire(c.req.valid("query")));
+  return success(c, 200, listToWire(list, viewContext(services)));
+});
+
+certificates.openapi(detailRoute, async (c) => {
+  const { services, principal } = c.var;
+  const { cert_id: certId } = c.req.valid("param");
+  if (certId === null) return failure(c, "cert_not_found");
+  const detail = await readCertificate(services, principal, certId);
+  return detail.ok ? success(c, 200, detailToWire(detail.value, viewContext(services))) : refusal(c, detail);
+});
+
+certificates.openapi(packRoute, async (c) => {
+  const { cert_id: certId } = c.req.valid("param");
+  if (certId === null) return failure(c, "cert_not_found");
+  const { format, redact, disclose } = c.req.valid("query");
+  const parts = await gatherEvidence(c.var.services, c.var.principal, certId, {
+    disclose: disclose === undefined ? null : new Set(disclose.split(",")),
+    redacted: redact === "subject",
+  });
+  if (!parts.ok) return refusal(c, parts);
+  if (format === "json") return success(c, 200, evidenceBundle(parts.value));
+  c.header("Content-Disposition", `attachment; filename="evidence-${certId}.${format}"`);
+  return format === "zip"
+    ? c.body(await evidenceZip(parts.value), 200, { "Content-Type": "application/zip" })
+    : c.body(await evidenceHtml(parts.value, verifierSource), 200, { "Content-Type": "text/html; charset=utf-8" });
+});

@@ -1,0 +1,130 @@
+// Is the service able to do its work: database, key-value store, keys. And what it publishes of itself.
+import { z } from "@hono/zod-openapi";
+import { trustDocument } from "../../../core/ledger/trust-document.ts";
+import type { RequestContext } from "../../http/context.ts";
+import { failure, success } from "../../http/envelope.ts";
+import { anyOrigin } from "../../http/guards.ts";
+import { createRoute, newApi } from "../../http/openapi.ts";
+import { envelope, failures } from "../../http/wire.ts";
+import { checkHealth } from "../../operations/service/health.ts";
+import { trustedKeys } from "../../operations/service/trust.ts";
+import { exampleSigningKey } from "../certificates/examples.ts";
+import { healthSchema, healthToWire, jwk, trustSchema } from "./schema.ts";
+
+const healthRoute = createRoute({
+  method: "get",
+  path: "/v1/health",
+  operationId: "health",
+  tags: ["service"],
+  summary: "Check the service",
+  description: "Asks each store a small question. For monitors; also at /health.",
+  security: [],
+  responses: {
+    200: {
+      description: "Everything works.",
+      content: {
+        "application/json": {
+          schema: envelope("HealthAnswer", healthSchema),
+        },
+      },
+    },
+    ...failures(["unhealthy"], { unhealthy: "The message names the checks that failed." }),
+  },
+});
+
+const keysRoute = createRoute({
+  method: "get",
+  path: "/.well-known/jwks.json",
+  operationId: "issuerKeys",
+  tags: ["service"],
+  summary: "Public keys of the issuer",
+  description: "JWK set of the Ed25519 keys that sign certificates, retired ones included. Not enveloped; cached for five minutes.",
+  security: [],
+  responses: {
+    200: {
+      description: "The keys, the one in use first.",
+      content: { "application/json": { schema: z.object({ keys: z.array(jwk) }).openapi("Jwks") } },
+    },
+    ...failures([]),
+  },
+});
+
+const trustRoute = createRoute({
+  method: "get",
+  path: "/.well-known/svc-trust.json",
+  operationId: "trust",
+  tags: ["service"],
+  summary: "What a verifier has to trust",
+  description:
+    "Keys of the ledger, of the audit log and of the issuer. Keep a copy of your own: a verifier that fetches this anew trusts whoever answers. Not enveloped; cached for five minutes.",
+  security: [],
+  responses: {
+    200: {
+      description: "What to trust, as of now.",
+      content: {
+        "application/json": {
+          schema: trustSchema,
+          example: {
+            version: 1,
+            logs: [
+              {
+                origin: "svc.example/audit/0",
+                vkey: "svc.example/audit/0+b174e7f3+AepKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs",
+                valid_from: "1970-01-01T00:00:00.000Z",
+                valid_to: null,
+                role: "audit",
+              },
+            ],
+            witnesses: [],
+            policy: { witness_min: 0 },
+            tsa: [],
+            issuer_keys: { keys: [exampleSigningKey] },
+            anchor_keys: [],
+          },
+        },
+      },
+    },
+    ...failures([]),
+  },
+});
+
+const documentRoute = createRoute({
+  method: "get",
+  path: "/v1/openapi.json",
+  operationId: "openApiDocument",
+  tags: ["service"],
+  summary: "This description",
+  description: "OpenAPI 3.1, for generators of clients and for tools. Not enveloped; cached for five minutes.",
+  security: [],
+  responses: {
+    200: {
+      description: "The document.",
+      content: { "application/json": { schema: z.record(z.string(), z.unknown()), example: { openapi: "3.1.0" } } },
+    },
+    ...failures([]),
+  },
+});
+
+const health = async (c: RequestContext) => {
+  const health = await checkHealth(c.var.services);
+  const { failing } = health;
+  if (failing.length > 0) return failure(c, "unhealthy", `Failing: ${failing.join(", ")}.`);
+  return success(c, 200, healthToWire(health));
+};
+
+const publicCache = { "Cache-Control": "public, max-age=300" };
+
+/** `describe` gives the OpenAPI document of the whole app. */
+export const serviceRoutes = (describe: () => object) => {
+  const service = newApi();
+  service.openapi(healthRoute, health);
+  service.get("/health", health); // where load balancers look; the same answer, undocumented on purpose
+
+  for (const path of ["/.well-known/jwks.json", "/.well-known/svc-trust.json", "/v1/openapi.json"]) {
+    service.get(path, anyOrigin({ methods: ["GET"] }));
+  }
+  service.openapi(keysRoute, (c) => c.json({ keys: c.var.services.signer.publicKeys.map((key) => ({ ...key })) }, 200, publicCache));
+  service.openapi(trustRoute, (c) => c.json(trustDocument(trustedKeys(c.var.services)), 200, publicCache));
+  service.openapi(documentRoute, (c) => c.json(describe() as Record<string, unknown>, 200, publicCache));
+  return service;
+};

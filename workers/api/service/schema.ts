@@ -1,0 +1,77 @@
+// What the service says of itself: its health, its keys, what to trust.
+import { z } from "@hono/zod-openapi";
+import { serviceVersion } from "../../http/openapi.ts";
+import { isoOf } from "../../../core/time.ts";
+import type { Health } from "../../operations/service/health.ts";
+import { exampleSigningKey } from "../certificates/examples.ts";
+
+const check = z.object({
+  ok: z.boolean(),
+  latency_ms: z.number().openapi({ description: "How long the answer took, in milliseconds.", example: 2 }),
+});
+
+export const healthSchema = z
+  .object({
+    status: z.literal("ok"),
+    checks: z.object({ database: check, kv: check, crypto: check }),
+    version: z.string().openapi({ description: "Version of the service.", example: serviceVersion }),
+    time: z.string().openapi({ format: "date-time", description: "The service's clock.", example: "2026-03-04T05:06:07.089Z" }),
+  })
+  .openapi("Health");
+
+export const healthToWire = ({ checks, at }: Health): z.input<typeof healthSchema> => {
+  const checkToWire = ({ ok, latencyMs }: Health["checks"]["kv"]) => ({ ok, latency_ms: latencyMs });
+  return {
+    status: "ok",
+    checks: { database: checkToWire(checks.database), kv: checkToWire(checks.kv), crypto: checkToWire(checks.crypto) },
+    version: serviceVersion,
+    time: isoOf(at),
+  };
+};
+
+export const jwk = z
+  .object({
+    kty: z.literal("OKP"),
+    crv: z.literal("Ed25519"),
+    x: z.string().openapi({ description: "The public key, base64url.", example: exampleSigningKey.x }),
+    kid: z
+      .string()
+      .openapi({ description: "RFC 7638 thumbprint; the `kid` of the signatures this key made.", example: exampleSigningKey.kid }),
+    alg: z.literal("EdDSA"),
+    use: z.literal("sig"),
+  })
+  .openapi("Jwk");
+
+export const trustSchema = z
+  .object({
+    version: z.literal(1),
+    logs: z.array(
+      z.object({
+        origin: z.string().openapi({ description: "Name of the log." }),
+        vkey: z.string().openapi({ description: "Public key in the signed-note form." }),
+        valid_from: z.string().openapi({ format: "date-time" }),
+        valid_to: z.string().nullable().openapi({ format: "date-time" }),
+        role: z.enum(["primary", "mirror", "audit"]).openapi({
+          description: "`primary`: statements are anchored in it. `mirror`: checkpoints are. `audit`: it holds the audit chains.",
+        }),
+      }),
+    ),
+    witnesses: z.array(z.string()).openapi({ description: "Public keys whose cosignatures may stand under checkpoints." }),
+    policy: z
+      .object({ witness_min: z.int() })
+      .openapi({ description: "How many witnesses a verifier asks for, unless it is told otherwise." }),
+    tsa: z
+      .array(
+        z.object({
+          name: z.string(),
+          spki_sha256: z.string(),
+          pem: z.string(),
+          valid_from: z.string().openapi({ format: "date-time" }),
+          valid_to: z.string().nullable().openapi({ format: "date-time" }),
+        }),
+      )
+      .openapi({ description: "Time-stamp authorities, by the SHA-256 of their public key (SPKI, hex)." }),
+    issuer_keys: z.object({ keys: z.array(jwk) }),
+    anchor_keys: z.array(z.string()).openapi({ description: "The issuer's keys in ledgers that want every entry signed: SPKI, base64." }),
+  })
+  .openapi("Trust");

@@ -1,0 +1,199 @@
+// The wire of webhook management: what it takes and gives.
+import { z } from "@hono/zod-openapi";
+import { eventTypes } from "../../../core/events/event.ts";
+import { deliveryIdOf, webhookIdOf } from "../../../core/ids.ts";
+import { isoOf, isoOrNull } from "../../../core/time.ts";
+import type { Delivery, RegisteredEndpoint } from "../../../core/webhooks/endpoint.ts";
+import { choosableEventTypes, maxDescriptionLength } from "../../../core/webhooks/management.ts";
+import { limitParam } from "../../http/wire.ts";
+import type { CallOutcome, DeliveryPage, ReplayOutcome } from "../../operations/webhooks/deliveries.ts";
+import type { EndpointState } from "../../operations/webhooks/endpoints.ts";
+import type { RotatedSecret } from "../../operations/webhooks/secrets.ts";
+import { exampleDeliveryId, exampleId } from "./examples.ts";
+
+const urlSchema = z.string().openapi({
+  description:
+    "Where events are posted: https, a public host name, port 443 or 8443, at most 2,048 characters, without user, password or fragment.",
+  example: "https://hooks.example.com/svc",
+});
+const eventsSchema = z.array(z.string()).openapi({
+  description: `Types to receive, of: ${choosableEventTypes.map((type) => `\`${type}\``).join(", ")}. Left out or null: all but \`certificate.issued\`, and those that come later.`,
+  example: ["certificate.revoked", "share.revoked"],
+});
+const descriptionSchema = z
+  .string()
+  .openapi({ description: `For people, at most ${maxDescriptionLength} characters on one line.`, example: "CRM" });
+
+export const createSchema = z
+  .strictObject({ url: urlSchema, events: eventsSchema.nullish(), description: descriptionSchema.nullish() })
+  .openapi("WebhookRequest");
+export const changeSchema = z
+  .object({
+    url: urlSchema.optional(),
+    events: eventsSchema.nullish(),
+    description: descriptionSchema.nullish(),
+    status: z
+      .enum(["enabled", "disabled"])
+      .optional()
+      .openapi({ description: "`disabled` keeps what happens meanwhile and sends it when enabled again.", example: "enabled" }),
+  })
+  .openapi("WebhookChange");
+
+/** An id that is not spelt as one is null: there is nothing under it. */
+export const webhookParam = z.object({
+  webhook_id: z
+    .string()
+    .transform(webhookIdOf)
+    .openapi({ type: "string", description: "Id of the endpoint, prefix `whk_`.", example: exampleId }),
+});
+export const deliveryParam = z.object({
+  delivery_id: z
+    .string()
+    .transform(deliveryIdOf)
+    .openapi({ type: "string", description: "Id of the delivery, prefix `dlv_`.", example: exampleDeliveryId }),
+});
+
+export const deliveriesQuery = z.object({
+  limit: limitParam(50, 100),
+  before: z
+    .string()
+    .transform(deliveryIdOf)
+    .refine((id) => id !== null, "must be the id of a delivery to this endpoint")
+    .nullable()
+    .default(null)
+    .openapi({
+      type: "string",
+      description: "Id of the last delivery of the page before; the page goes on behind it.",
+      example: exampleDeliveryId,
+    }),
+});
+
+const time = z.string().openapi({ format: "date-time" });
+const statusSchema = z.enum(["enabled", "disabled"]);
+const common = {
+  id: z.string(),
+  url: z.string(),
+  events: z.array(z.string()).openapi({ description: "Types it receives." }),
+  description: z.string().nullable(),
+  status: statusSchema,
+};
+export const registeredSchema = z
+  .object({
+    ...common,
+    secret: z.string().openapi({ description: "Signs every delivery. Shown here once; an owner can have it shown again." }),
+    created_at: time,
+  })
+  .openapi("CreatedWebhook");
+export const webhookSchema = z
+  .object({
+    ...common,
+    secret_hint: z.string().openapi({ description: "The end of the secret in force." }),
+    created_at: time,
+    last_delivery_at: time.nullable().openapi({ description: "When the last attempt ended, well or not." }),
+    last_response_status: z.int().nullable().openapi({ description: "Null when nobody answered, or nothing was sent yet." }),
+    consecutive_failures: z
+      .int()
+      .nullable()
+      .openapi({ description: "Attempts failed since the last success; null when nobody can tell just now." }),
+    failing_since: time.nullable().openapi({ description: "The first of them." }),
+    backlog: z.int().nullable().openapi({ description: "Deliveries that wait or are tried again." }),
+    oldest_pending_at: time.nullable().openapi({ description: "When the event of the oldest of them happened." }),
+  })
+  .openapi("Webhook");
+export const secretSchema = z.object({ id: z.string(), secret: z.string() }).openapi("WebhookSecret");
+export const rotatedSchema = z
+  .object({
+    id: z.string(),
+    secret: z.string().openapi({ description: "The new secret." }),
+    previous_secret_until: time.openapi({ description: "Until then the one before signs too." }),
+  })
+  .openapi("RotatedSecret");
+const deliverySchema = z
+  .object({
+    id: z.string(),
+    webhook_id: z.string(),
+    event_id: z.string(),
+    event_type: z.string(),
+    status: z.enum(["pending", "retrying", "success", "abandoned"]),
+    attempt: z.int().openapi({ description: "Scheduled attempts made, of five; replays are not counted." }),
+    response_status: z.int().nullable().openapi({ description: "Of the last attempt; null when nobody answered." }),
+    error: z
+      .enum(["timeout", "dns", "tls", "connection", "http"])
+      .nullable()
+      .openapi({ description: "`http`: an answer that is not 2xx." }),
+    duration_ms: z.int().nullable(),
+    next_attempt_at: time.nullable(),
+    delivered_at: time.nullable(),
+    created_at: time,
+  })
+  .openapi("Delivery");
+export const deliveriesSchema = z.object({ deliveries: z.array(deliverySchema), has_more: z.boolean() });
+export const callSchema = z.object({
+  delivered: z.boolean().openapi({ description: "True for any 2xx." }),
+  response_status: z.int().openapi({ description: "0 when nobody answered." }),
+  duration_ms: z.int(),
+});
+export const replaySchema = callSchema.extend({ delivery: deliverySchema });
+
+export const registeredToWire = (endpoint: RegisteredEndpoint): z.input<typeof registeredSchema> => ({
+  id: endpoint.id,
+  url: endpoint.url,
+  events: [...endpoint.events],
+  description: endpoint.description,
+  status: endpoint.status,
+  secret: endpoint.secret,
+  created_at: isoOf(endpoint.createdAt),
+});
+
+export const webhookToWire = ({ endpoint, health }: EndpointState): z.input<typeof webhookSchema> => ({
+  id: endpoint.id,
+  url: endpoint.url,
+  events: [...(endpoint.events ?? eventTypes)],
+  description: endpoint.description,
+  status: endpoint.status,
+  secret_hint: endpoint.secretHint,
+  created_at: isoOf(endpoint.createdAt),
+  last_delivery_at: isoOrNull(health?.lastDeliveryAt ?? null),
+  last_response_status: health?.lastResponseStatus ?? null,
+  consecutive_failures: health?.consecutiveFailures ?? null,
+  failing_since: isoOrNull(health?.failingSince ?? null),
+  backlog: health?.backlog ?? null,
+  oldest_pending_at: isoOrNull(health?.oldestPendingAt ?? null),
+});
+
+export const rotatedToWire = ({ id, secret, previousUntil }: RotatedSecret): z.input<typeof rotatedSchema> => ({
+  id,
+  secret,
+  previous_secret_until: isoOf(previousUntil),
+});
+
+const deliveryToWire = (delivery: Delivery): z.input<typeof deliverySchema> => ({
+  id: delivery.id,
+  webhook_id: delivery.webhookId,
+  event_id: delivery.eventId,
+  event_type: delivery.eventType,
+  status: delivery.status,
+  attempt: delivery.attempt,
+  response_status: delivery.responseStatus,
+  error: delivery.error,
+  duration_ms: delivery.durationMs,
+  next_attempt_at: isoOrNull(delivery.nextAttemptAt),
+  delivered_at: isoOrNull(delivery.deliveredAt),
+  created_at: isoOf(delivery.createdAt),
+});
+
+export const deliveriesToWire = ({ deliveries, hasMore }: DeliveryPage): z.input<typeof deliveriesSchema> => ({
+  deliveries: deliveries.map(deliveryToWire),
+  has_more: hasMore,
+});
+
+export const callToWire = ({ delivered, responseStatus, durationMs }: CallOutcome): z.input<typeof callSchema> => ({
+  delivered,
+  response_status: responseStatus,
+  duration_ms: durationMs,
+});
+
+export const replayToWire = (replay: ReplayOutcome): z.input<typeof replaySchema> => ({
+  ...callToWire(replay),
+  delivery: deliveryToWire(replay.delivery),
+});

@@ -1,0 +1,322 @@
+// The routes of withdrawal: the person's need no credential and work whatever the business has paid; the business records and
+// acknowledges with its key.
+import { z } from "@hono/zod-openapi";
+import { withdrawalReceiptView } from "../../../core/certificates/views.ts";
+import { certIdOf } from "../../../core/ids.ts";
+import { jsonBody, optionalJsonBody } from "../../http/body.ts";
+import { failure, refusal, success } from "../../http/envelope.ts";
+import { anyOrigin, behindApiKey, callersOrigin, forAnyone, limitByAddress } from "../../http/guards.ts";
+import { idempotent, idempotentByAddress } from "../../http/idempotency.ts";
+import { createRoute, newApi } from "../../http/openapi.ts";
+import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import { openWithdrawalContext, withdrawalContext } from "../../http/withdrawal-context.ts";
+import { certificateReceipt } from "../../operations/certificates/verify.ts";
+import { viewContext } from "../../operations/certificates/view-context.ts";
+import { acknowledgeWithdrawal } from "../../operations/withdrawals/acknowledge-cease.ts";
+import { withdrawByLink } from "../../operations/withdrawals/by-link.ts";
+import { confirmWithdrawal } from "../../operations/withdrawals/confirm.ts";
+import { withdrawalReceipt } from "../../operations/withdrawals/read-receipt.ts";
+import { recordWithdrawal } from "../../operations/withdrawals/record.ts";
+import { requestWithdrawalCode } from "../../operations/withdrawals/request-code.ts";
+import { pageLanguage } from "../../pages/language.ts";
+import { iso27560Schema, kantaraSchema } from "../certificates/receipt-schema.ts";
+import { withdrawalReceiptSchema } from "../certificates/schema.ts";
+import { ceaseExample, recordedExample, withdrawalReceiptExample, withdrawnExample } from "./examples.ts";
+import {
+  acceptedSchema,
+  ceasedSchema,
+  ceasedToWire,
+  ceaseSchema,
+  certParam,
+  optOutConfirmSchema,
+  optOutManageSchema,
+  optOutRequestSchema,
+  receiptQuerySchema,
+  recordedSchema,
+  recordedToWire,
+  recordWithdrawalSchema,
+  withdrawnSchema,
+  withdrawnToWire,
+} from "./schema.ts";
+
+const bodyRefusals = ["invalid_request", "payload_too_large", "unsupported_media_type"] as const;
+const keyRefusals = ["unauthorized", "business_suspended", "business_inactive", "rate_limited", "storage_unavailable"] as const;
+const notYours = { cert_not_found: "There is no such certificate, or it is not yours." } as const;
+const badBody = { invalid_request: "The message names the input and the rule." } as const;
+
+const requestRoute = createRoute({
+  method: "post",
+  path: "/v1/certs/{cert_id}/opt-out/request",
+  operationId: "requestWithdrawalCode",
+  tags: ["withdrawal"],
+  summary: "Ask for a code to withdraw",
+  description:
+    "For the person named on the certificate. If the address is the one on it, a six-digit code is mailed to it, valid for 10 minutes. The answer is the same for every address, in body, headers and time. At most three codes are live at once, a new one cancels none of them, and at most five an hour and ten a day are mailed. The answer sets a cookie: tries from the same browser are counted apart from everybody else's.",
+  security: [],
+  middleware: forAnyone(limitByAddress("OPT_OUT_REQUEST_PER_IP"), jsonBody, idempotentByAddress),
+  request: {
+    params: certParam,
+    headers: idempotencyHeaders,
+    body: { required: true, content: { "application/json": { schema: optOutRequestSchema, example: { email: "pat@example.com" } } } },
+  },
+  responses: {
+    200: {
+      description: "Taken. Whether a mail was sent is not told.",
+      headers: repeatHeaders,
+      content: { "application/json": { schema: envelope("OptOutRequestAnswer", acceptedSchema), example: enveloped({ accepted: true }) } },
+    },
+    ...failures([...bodyRefusals, "cert_not_found", "idempotency_conflict", "rate_limited", "storage_unavailable"], {
+      ...badBody,
+      rate_limited: "More than 10 an hour from one address.",
+    }),
+  },
+});
+
+const withdrawnAnswer = {
+  description: "The consent is withdrawn.",
+  headers: repeatHeaders,
+  content: { "application/json": { schema: envelope("WithdrawnAnswer", withdrawnSchema), example: enveloped(withdrawnExample) } },
+};
+const personRefusals = [
+  "forbidden",
+  "cert_not_found",
+  "already_revoked",
+  "idempotency_conflict",
+  "rate_limited",
+  "storage_unavailable",
+] as const;
+
+const confirmRoute = createRoute({
+  method: "post",
+  path: "/v1/certs/{cert_id}/opt-out/confirm",
+  operationId: "confirmWithdrawal",
+  tags: ["withdrawal"],
+  summary: "Withdraw with the mailed code",
+  description:
+    "The certificate becomes revoked, the ten business days begin, the business's owner is mailed the certificate's id and the deadline, and the event `certificate.revoked` is sent. Nothing is deleted. A wrong address, a wrong code, an expired one, one that was tried too often and none at all are one and the same refusal. Works whatever the state of the business's account.",
+  security: [],
+  middleware: forAnyone(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotentByAddress),
+  request: {
+    params: certParam,
+    headers: idempotencyHeaders,
+    body: {
+      required: true,
+      content: { "application/json": { schema: optOutConfirmSchema, example: { email: "pat@example.com", code: "042917" } } },
+    },
+  },
+  responses: {
+    200: withdrawnAnswer,
+    ...failures([...bodyRefusals, "opt_out_failed", ...personRefusals], {
+      invalid_request: "The message names the input and the rule. No try is spent.",
+      forbidden: "A browser sent this from a site that is neither ours nor the business's.",
+      already_revoked: "Address and code are right, and the certificate is revoked already.",
+      rate_limited: "More than 30 an hour from one address.",
+    }),
+  },
+});
+
+const manageRoute = createRoute({
+  method: "post",
+  path: "/v1/certs/{cert_id}/opt-out/manage",
+  operationId: "withdrawByLink",
+  tags: ["withdrawal"],
+  summary: "Withdraw with the link from the 201",
+  description:
+    "The one tap behind `manage_url`: its token withdraws without a mail, for five years after the certificate was issued. The link in a mail with a code works here too, for a day. Everything else as for the code.",
+  security: [],
+  middleware: forAnyone(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotentByAddress),
+  request: {
+    params: certParam,
+    headers: idempotencyHeaders,
+    body: {
+      required: true,
+      content: {
+        "application/json": { schema: optOutManageSchema, example: { token: "rUVtHX5vjYqXkKzwhxKQ5mB1yWSSJzEp0eE2lH3c9pA" } },
+      },
+    },
+  },
+  responses: {
+    200: withdrawnAnswer,
+    ...failures([...bodyRefusals, "opt_out_failed", ...personRefusals], {
+      ...badBody,
+      opt_out_failed: "The token is none of this certificate's, or it has expired.",
+      forbidden: "A browser sent this from a site that is neither ours nor the business's.",
+      already_revoked: "The token is right, and the certificate is revoked already.",
+      rate_limited: "More than 30 an hour from one address.",
+    }),
+  },
+});
+
+const receiptRoute = createRoute({
+  method: "get",
+  path: "/v1/certs/{cert_id}/receipt",
+  operationId: "withdrawalReceipt",
+  tags: ["withdrawal"],
+  summary: "The signed receipt of a withdrawal, or the consent receipt",
+  description:
+    "For anyone, without a credential; nothing personal is in it. Without `format` it is the receipt of the withdrawal: the issuer's signature is over `canonical`. Save the answer as a file: `svc-verify receipt.json --trust trust.json` checks it without any network. With `format` it is the certificate, active or withdrawn, as a consent receipt that other systems read.",
+  security: [],
+  middleware: forAnyone(limitByAddress("VERIFY_PER_IP")),
+  request: {
+    params: certParam,
+    query: receiptQuerySchema,
+  },
+  responses: {
+    200: {
+      description: "The receipt.",
+      headers: rateHeaders,
+      content: {
+        "application/json": {
+          schema: envelope("ReceiptAnswer", z.union([withdrawalReceiptSchema, iso27560Schema, kantaraSchema])),
+          example: enveloped(withdrawalReceiptExample),
+        },
+      },
+    },
+    ...failures(["invalid_request", "cert_not_found", "not_found", "rate_limited", "storage_unavailable"], {
+      invalid_request: "`format` is none of them.",
+      not_found: "Without `format`: the certificate is active, there is no withdrawal.",
+      rate_limited: "More than 120 a minute from one address.",
+    }),
+  },
+});
+
+const recordRoute = createRoute({
+  method: "post",
+  path: "/v1/certs/{cert_id}/withdrawals",
+  operationId: "recordWithdrawal",
+  tags: ["withdrawal"],
+  summary: "Record a withdrawal that reached you otherwise",
+  description:
+    "By text message, on the telephone, by letter, in person: whatever reasonable way the person chose. The certificate becomes revoked, `certificate.revoked` is sent, and `cease_by` counts from `received_at`. Possible while a payment is past due: withdrawing is the person's right.",
+  security: [{ apiKey: [] }],
+  middleware: behindApiKey(jsonBody),
+  request: {
+    params: certParam,
+    headers: idempotencyHeaders,
+    body: {
+      required: true,
+      content: {
+        "application/json": { schema: recordWithdrawalSchema, example: { method: "sms_stop", received_at: "2026-03-20T08:30:00.250Z" } },
+      },
+    },
+  },
+  responses: {
+    201: {
+      description: "Recorded; the certificate is revoked.",
+      headers: repeatHeaders,
+      content: { "application/json": { schema: envelope("RecordedAnswer", recordedSchema), example: enveloped(recordedExample) } },
+    },
+    ...failures([...bodyRefusals, "cert_not_found", "already_revoked", "idempotency_conflict", ...keyRefusals], {
+      ...badBody,
+      ...notYours,
+    }),
+  },
+});
+
+const ceaseRoute = createRoute({
+  method: "post",
+  path: "/v1/certs/{cert_id}/cease-ack",
+  operationId: "acknowledgeWithdrawal",
+  tags: ["withdrawal"],
+  summary: "Acknowledge that contact has ceased",
+  description:
+    "Once a certificate, for good, and anchored in the ledger; the certificate stays revoked. A second time answers with the first. A write: refused while a payment is past due. No body is needed.",
+  security: [{ apiKey: [] }],
+  middleware: behindApiKey(optionalJsonBody, idempotent),
+  request: {
+    params: certParam,
+    headers: idempotencyHeaders,
+    body: {
+      required: false,
+      content: {
+        "application/json": { schema: ceaseSchema, example: { acknowledged_by: "Privacy team", actions: ["removed from the dialler"] } },
+      },
+    },
+  },
+  responses: {
+    200: {
+      description: "Acknowledged.",
+      headers: repeatHeaders,
+      content: { "application/json": { schema: envelope("CeasedAnswer", ceasedSchema), example: enveloped(ceaseExample) } },
+    },
+    ...failures([...bodyRefusals, "subscription_past_due", "cert_not_found", "cease_not_open", "idempotency_conflict", ...keyRefusals], {
+      ...badBody,
+      ...notYours,
+    }),
+  },
+});
+
+export const withdrawals = newApi();
+
+withdrawals.use("/v1/certs/:cert_id/opt-out/*", callersOrigin({ methods: ["POST"], headers: ["Content-Type", "Idempotency-Key"] }));
+withdrawals.use("/v1/certs/:cert_id/receipt", anyOrigin({ methods: ["GET"] }));
+
+withdrawals.openapi(requestRoute, async (c) => {
+  const certId = certIdOf(c.req.valid("param").cert_id);
+  if (certId === null) return failure(c, "cert_not_found");
+  const { email } = c.req.valid("json");
+  const context = openWithdrawalContext(c);
+  const language = pageLanguage(undefined, c.req.header("accept-language"));
+  const accepted = await requestWithdrawalCode(c.var.services, { certId, email, context, language });
+  return accepted.ok ? success(c, 200, { accepted: true } as const) : refusal(c, accepted);
+});
+
+withdrawals.openapi(confirmRoute, async (c) => {
+  const certId = certIdOf(c.req.valid("param").cert_id);
+  if (certId === null) return failure(c, "cert_not_found");
+  const { services } = c.var;
+  const { email, code, scope } = c.req.valid("json");
+  const origin = c.req.header("origin") ?? null;
+  const withdrawn = await confirmWithdrawal(services, { certId, email, code, scope, context: withdrawalContext(c), origin });
+  return withdrawn.ok ? success(c, 200, withdrawnToWire(services.config.baseUrl, withdrawn.value)) : refusal(c, withdrawn);
+});
+
+withdrawals.openapi(manageRoute, async (c) => {
+  const certId = certIdOf(c.req.valid("param").cert_id);
+  if (certId === null) return failure(c, "cert_not_found");
+  const { services } = c.var;
+  const { token, scope } = c.req.valid("json");
+  const withdrawn = await withdrawByLink(services, { certId, token, scope, origin: c.req.header("origin") ?? null });
+  return withdrawn.ok ? success(c, 200, withdrawnToWire(services.config.baseUrl, withdrawn.value)) : refusal(c, withdrawn);
+});
+
+withdrawals.openapi(receiptRoute, async (c) => {
+  const certId = certIdOf(c.req.valid("param").cert_id);
+  if (certId === null) return failure(c, "cert_not_found");
+  const { services } = c.var;
+  const { format } = c.req.valid("query");
+  const attachedAs = (name: string) => c.header("Content-Disposition", `attachment; filename="${name}-${certId}.json"`);
+  if (format === undefined) {
+    const withdrawal = await withdrawalReceipt(services, certId);
+    if (!withdrawal.ok) return refusal(c, withdrawal);
+    attachedAs("withdrawal");
+    return success(c, 200, withdrawalReceiptView(withdrawal.value));
+  }
+  const receipt = await certificateReceipt(services, certId, format);
+  if (!receipt.ok) return refusal(c, receipt);
+  attachedAs(`receipt-${format}`);
+  return success(c, 200, receipt.value);
+});
+
+withdrawals.openapi(recordRoute, async (c) => {
+  const certId = certIdOf(c.req.valid("param").cert_id);
+  if (certId === null) return failure(c, "cert_not_found");
+  const { services, principal } = c.var;
+  const { method: channel, received_at: receivedAt, note } = c.req.valid("json");
+  const idempotencyKey = c.req.valid("header")["Idempotency-Key"] ?? null;
+  const told = { channel, receivedAt: Date.parse(receivedAt), note: note ?? null, idempotencyKey };
+  const recorded = await recordWithdrawal(services, principal, certId, told);
+  if (!recorded.ok) return refusal(c, recorded);
+  if (recorded.value.isReplayed) c.header("Idempotency-Replayed", "true");
+  return success(c, 201, recordedToWire(certId, recorded.value, viewContext(services)));
+});
+
+withdrawals.openapi(ceaseRoute, async (c) => {
+  const certId = certIdOf(c.req.valid("param").cert_id);
+  if (certId === null) return failure(c, "cert_not_found");
+  const { services, principal } = c.var;
+  const { note, acknowledged_by: acknowledgedBy, actions } = c.req.valid("json");
+  const details = { note: note ?? null, acknowledgedBy: acknowledgedBy ?? null, actions: actions ?? [] };
+  const ceased = await acknowledgeWithdrawal(services, principal, certId, details);
+  return ceased.ok ? success(c, 200, ceasedToWire(ceased.value, viewContext(services))) : refusal(c, ceased);
+});

@@ -1,0 +1,130 @@
+// The wire of withdrawing, recording and acknowledging: what may be sent, and what is answered.
+import { z } from "@hono/zod-openapi";
+import { codePattern } from "../../../core/access/mailed-code.ts";
+import { receiptFormats } from "../../../core/certificates/consent-receipt.ts";
+import { receiptUrlOf, withdrawalView, type ViewContext } from "../../../core/certificates/views.ts";
+import type { CertId } from "../../../core/ids.ts";
+import { isMailbox } from "../../../core/mailbox.ts";
+import { isoOf } from "../../../core/time.ts";
+import { recordedChannels } from "../../../core/withdrawals/withdrawal.ts";
+import type { Ceased } from "../../operations/withdrawals/acknowledge-cease.ts";
+import type { Withdrawn } from "../../operations/withdrawals/by-person.ts";
+import type { RecordedWithdrawal } from "../../operations/withdrawals/record.ts";
+import { certId, instant, timeOf, withdrawalSchema } from "../certificates/schema.ts";
+
+export const certParam = z.object({ cert_id: certId });
+
+/** One address and nothing that could become a second recipient or a header; ends are trimmed. */
+const email = z
+  .string()
+  .max(320)
+  .transform((text) => text.trim())
+  .refine(isMailbox)
+  .openapi({ description: "One e-mail address. Case does not matter.", example: "pat@example.com" });
+
+const scope = z
+  .enum(["certificate", "business"])
+  .nullish()
+  .transform((chosen) => chosen ?? "certificate")
+  .openapi({
+    description:
+      "`certificate` (default): this certificate. `business`: every active certificate of the same business with the same address, now and without another code.",
+  });
+
+const entities = z.array(z.string()).max(0).nullish().openapi({
+  description: "Reserved for withdrawing from single recipients. Naming any is refused, so that nobody withdraws more than they meant.",
+});
+
+export const optOutRequestSchema = z.object({ email }).openapi("OptOutRequest");
+export const acceptedSchema = z.object({ accepted: z.literal(true) }).openapi("Accepted", {
+  description: "The same whether or not the address is on the certificate.",
+});
+export const optOutConfirmSchema = z
+  .object({
+    email,
+    code: z.string().regex(codePattern).openapi({ description: "The six digits from the mail.", example: "042917" }),
+    scope,
+    entities,
+  })
+  .openapi("OptOutConfirm");
+export const optOutManageSchema = z
+  .object({
+    token: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{43}$/)
+      .openapi({ description: "What follows `#m=` in `manage_url`, or in the link of a mail with a code." }),
+    scope,
+    entities,
+  })
+  .openapi("OptOutManage");
+export const withdrawnSchema = z
+  .object({
+    revoked: z.literal(true),
+    cease_by: timeOf("Until when all contact must have ceased"),
+    withdrawn_at: timeOf("When the certificate became revoked"),
+    receipt_url: z.string().openapi({ format: "uri", description: "The signed receipt, to keep." }),
+  })
+  .openapi("Withdrawn");
+
+export const withdrawnToWire = (apiBase: string, { certId, withdrawnAt, ceaseBy }: Withdrawn): z.input<typeof withdrawnSchema> => ({
+  revoked: true,
+  cease_by: isoOf(ceaseBy),
+  withdrawn_at: isoOf(withdrawnAt),
+  receipt_url: receiptUrlOf(apiBase, certId),
+});
+
+export const receiptQuerySchema = z.object({
+  format: z.enum(receiptFormats).optional().openapi({
+    description: "`iso27560`: in the structure of ISO/IEC TS 27560:2023, as JSON-LD. `kantara`: Kantara Consent Receipt 1.1.0.",
+  }),
+});
+
+export const recordWithdrawalSchema = z
+  .object({
+    method: z.enum(recordedChannels).openapi({ description: "How the person told you." }),
+    received_at: instant.openapi({
+      format: "date-time",
+      description: "When you were told, ISO 8601, not in the future. `cease_by` counts from here.",
+      example: "2026-03-20T08:30:00.250Z",
+    }),
+    note: z.string().max(1_000).nullish().openapi({ description: "For your own records; kept encrypted." }),
+  })
+  .openapi("RecordWithdrawal");
+export const recordedSchema = z
+  .object({ withdrawal: withdrawalSchema, cease_by: timeOf("Until when all contact must have ceased") })
+  .openapi("RecordedWithdrawal");
+
+/** With what was overdue at that moment, so that a repeat under the same key is answered the same. */
+export const recordedToWire = (id: CertId, { withdrawal }: RecordedWithdrawal, context: ViewContext): z.input<typeof recordedSchema> => {
+  const viewed = withdrawalView(id, withdrawal, { ...context, now: withdrawal.withdrawnAt });
+  return { withdrawal: viewed, cease_by: viewed.cease_by };
+};
+
+export const ceaseSchema = z
+  .object({
+    note: z.string().max(500).nullish().openapi({ description: "For your own records; kept encrypted." }),
+    acknowledged_by: z.string().max(120).nullish().openapi({ description: "Who ceased contact; kept encrypted." }),
+    actions: z.array(z.string().max(200)).max(10).nullish().openapi({ description: "What was done, for example `removed from CRM`." }),
+  })
+  .openapi("CeaseAcknowledgement");
+export const ceasedSchema = z
+  .object({
+    cert_id: certId,
+    status: z.literal("revoked"),
+    acknowledged_at: timeOf("When you first acknowledged"),
+    cease_by: timeOf("Until when all contact had to cease"),
+    on_time: z.boolean().openapi({ description: "Acknowledged by `cease_by`." }),
+    withdrawal: withdrawalSchema,
+    already_acknowledged: z.literal(true).optional().openapi({ description: "Present when this was acknowledged before." }),
+  })
+  .openapi("CeaseAcknowledged");
+
+export const ceasedToWire = ({ certId: id, withdrawal, isRepeated }: Ceased, context: ViewContext): z.input<typeof ceasedSchema> => ({
+  cert_id: id,
+  status: "revoked",
+  acknowledged_at: isoOf(withdrawal.acknowledgedAt),
+  cease_by: isoOf(withdrawal.ceaseBy),
+  on_time: withdrawal.acknowledgedAt <= withdrawal.ceaseBy,
+  withdrawal: withdrawalView(id, withdrawal, context),
+  ...(isRepeated && { already_acknowledged: true as const }),
+});

@@ -1,0 +1,58 @@
+// A request body, read off the wire once: counted while it arrives, decoded strictly, parsed as I-JSON (CONTRACT 18). hono's own
+// bodyLimit answers while the body is still arriving, which resets the connection, and its JSON is the lenient one.
+import { createMiddleware } from "hono/factory";
+import { concatBytes } from "../../core/bytes.ts";
+import { parseIJson } from "../../core/i-json.ts";
+import type { Api } from "./context.ts";
+import { failure, refusal } from "./envelope.ts";
+
+const maxBytes = 256 * 1_024; // CONTRACT 0: a disclosure of 20,000 characters and 1,000 recipients fit many times over
+
+/** The bytes, or null past the cap. The rest is read and dropped, so that the caller gets an answer and not a reset. */
+export const readCapped = async (request: Request, cap: number): Promise<Uint8Array<ArrayBuffer> | null> => {
+  if (request.body === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size <= cap) chunks.push(chunk);
+    else chunks.length = 0;
+  }
+  return size > cap ? null : concatBytes(...chunks);
+};
+
+const mediaType = (request: Request): string => (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+
+/** Hands the body on as `application/json`, whatever it was called: from here on hono and zod read it as they always do. */
+const withJson = (request: Request, body: Uint8Array<ArrayBuffer>): Request => {
+  const headers = new Headers(request.headers);
+  headers.set("content-type", "application/json");
+  headers.delete("content-length");
+  return new Request(request, { headers, body });
+};
+
+const strictJson = (accepted: readonly string[], mayBeAbsent: boolean) =>
+  createMiddleware<Api>(async (c, next) => {
+    const { raw } = c.req;
+    const isAbsent = raw.body === null || raw.headers.get("content-length") === "0";
+    if (mayBeAbsent && isAbsent) {
+      c.req.raw = withJson(raw, new TextEncoder().encode("{}") as Uint8Array<ArrayBuffer>);
+      return next();
+    }
+    const bytes = await readCapped(raw, maxBytes); // read even when its type is refused: see above
+    if (!accepted.includes(mediaType(raw)) || raw.headers.has("content-encoding")) return failure(c, "unsupported_media_type");
+    if (bytes === null) return failure(c, "payload_too_large");
+    const parsed = parseIJson(bytes);
+    if (!parsed.ok) return refusal(c, parsed);
+    c.req.raw = withJson(raw, bytes);
+    return next();
+  });
+
+/** JSON and nothing else: whatever a form on another site can send is refused. */
+export const jsonBody = strictJson(["application/json"], false);
+
+/** The page script sends JSON as text/plain: a simple request, so no preflight delays a first submission. */
+export const jsonOrTextBody = strictJson(["application/json", "text/plain"], false);
+
+/** For routes that need no input: no body at all is an empty object; a form or a text is refused all the same. */
+export const optionalJsonBody = strictJson(["application/json"], true);

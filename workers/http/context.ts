@@ -1,0 +1,51 @@
+// What travels with a request through middlewares and handlers. A guard adds what it found out to the type of its route's
+// context, so a handler behind it has it without asking.
+import type { Context } from "hono";
+import type { Principal } from "../../core/access/principal.ts";
+import type { MemberSession, Session } from "../../core/access/session.ts";
+import type { RefusalCode } from "../../core/refusals.ts";
+import type { Work } from "../operations/access/idempotency.ts";
+import type { Services } from "../services.ts";
+
+export interface KnownCaller {
+  /** Of the key or the person. */
+  readonly id: string;
+  /** Null for a consumer. */
+  readonly businessId: string | null;
+  readonly kind: "api_key" | "session";
+}
+
+export interface Api {
+  Variables: {
+    requestId: string;
+    services: Services;
+    /** The caller's network address; see `callerAddress`. */
+    ip: string;
+    /** The code of the refusal that was answered, for the log. */
+    refused?: RefusalCode;
+    /** Who called, where a guard found out: for the log, and for idempotency keys. */
+    caller?: KnownCaller;
+    /** Set while a request with an idempotency key is done for the first time. */
+    work?: Work;
+  };
+}
+
+/** Behind the API-key guard. */
+export interface KeyCaller {
+  Variables: Api["Variables"] & { principal: Principal };
+}
+
+/** Behind the session guard. */
+export interface SessionCaller {
+  Variables: Api["Variables"] & { session: Session };
+}
+
+/** Behind the portal guard: a member whose business may be asked. */
+export interface MemberCaller {
+  Variables: Api["Variables"] & { session: Session; member: MemberSession };
+}
+
+/** What an answer needs of a request, whoever its route lets in: hono's contexts of different guards are no kinds of each other. */
+export type RequestContext = Pick<Context<Api>, "req" | "var" | "res" | "header" | "json"> & {
+  readonly set: (name: "refused", code: RefusalCode) => void;
+};

@@ -1,0 +1,23 @@
+// The two shapes of every JSON answer (SPEC, Response envelope).
+import type { TypedResponse } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { refusals, type RefusalCode } from "../../core/refusals.ts";
+import type { Refusal } from "../../core/result.ts";
+import type { RequestContext } from "./context.ts";
+import { statuses } from "./statuses.ts";
+
+/** The type holds the data to the schema of the route, key by key. */
+export const success = <T extends object, S extends ContentfulStatusCode>(c: RequestContext, status: S, data: T) =>
+  c.json({ ok: true as const, data, request_id: c.var.requestId }, status);
+
+/** Any route may refuse: its failures are described from the catalogue, and their body is always this one. */
+export type Failure = Response & TypedResponse<never, never, never>;
+
+/** `detail` names an input and a rule in constant words; it never repeats what was sent. */
+export const failure = (c: RequestContext, code: RefusalCode, detail?: string): Failure => {
+  c.set("refused", code);
+  const error = { code, message: detail ?? refusals[code] };
+  return c.json({ ok: false, error, request_id: c.var.requestId }, statuses[code]) as Response as Failure;
+};
+
+export const refusal = (c: RequestContext, refused: Refusal): Failure => failure(c, refused.code, refused.detail);

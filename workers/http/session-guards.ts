@@ -1,0 +1,84 @@
+// What stands before the routes of people who are signed in: who they are, where their request comes from, and what their
+// business may do just now. The cookie is the browser's to send, so every unsafe request must show that it comes from the app itself.
+import type { Context, MiddlewareHandler } from "hono";
+import { every } from "hono/combine";
+import { createMiddleware } from "hono/factory";
+import { deleteCookie, setCookie } from "hono/cookie";
+import { mayRead, mayWrite } from "../../core/access/entitlement.ts";
+import { sessionLifeMs, type Realm } from "../../core/access/session.ts";
+import { sessionOf } from "../operations/access/sign-in.ts";
+import type { Api, MemberCaller, RequestContext, SessionCaller } from "./context.ts";
+import { failure, refusal } from "./envelope.ts";
+import { isAppOrigin, isPlainHttp, limited } from "./guards.ts";
+
+const cookie = "svc_session";
+
+/** No browser keeps a `__Host-` cookie over plain http. */
+const cookieOptions = (c: Context<Api>) =>
+  isPlainHttp(c)
+    ? ({ path: "/", httpOnly: true, sameSite: "Lax" } as const)
+    : ({ path: "/", httpOnly: true, sameSite: "Lax", secure: true, prefix: "host" } as const);
+
+/** The token of the session cookie. Two cookies of the name were not both set by us, so neither is believed; hono's getCookie takes one. */
+export const sessionToken = (c: RequestContext): string | null => {
+  const start = `${isPlainHttp(c) ? "" : "__Host-"}${cookie}=`;
+  const values = (c.req.header("cookie") ?? "")
+    .split(";")
+    .flatMap((pair) => (pair.trim().startsWith(start) ? [pair.trim().slice(start.length)] : []));
+  return values.length === 1 ? (values[0] as string) : null;
+};
+
+export const setSessionCookie = (c: Context<Api>, token: string, realm: Realm): void =>
+  setCookie(c, cookie, token, { ...cookieOptions(c), maxAge: Math.floor(sessionLifeMs[realm] / 1_000) });
+
+export const clearSessionCookie = (c: Context<Api>): void => {
+  deleteCookie(c, cookie, cookieOptions(c));
+};
+
+const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/**
+ * Refuses an unsafe request that a browser says comes from elsewhere: any Origin but the app's, also `null` and the API's own
+ * siblings. A client without an Origin is no browser, and the Lax cookie keeps browsers' cross-site posts anonymous anyway.
+ * hono/csrf looks at forms only and is content with one of the two headers; here both have to be right (CONTRACT 0).
+ */
+export const sameOrigin = createMiddleware<Api>(async (c, next) => {
+  if (!safeMethods.has(c.req.method)) {
+    const origin = c.req.header("origin");
+    const isForeign = origin !== undefined && !isAppOrigin(c, origin);
+    if (isForeign || c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site") return failure(c, "csrf_failed");
+  }
+  await next();
+});
+
+/** 401 without a session that holds; 429 past the person's limit. */
+export const signedIn = createMiddleware<SessionCaller>(async (c, next) => {
+  const session = await sessionOf(c.var.services, sessionToken(c));
+  if (session === null) return failure(c, "unauthorized");
+  c.set("session", session);
+  c.set("caller", { kind: "session", id: session.userId, businessId: session.realm === "business" ? session.business.id : null });
+  const refused = limited(c, "SESSION", await c.var.services.takeExactly("SESSION", session.userId));
+  if (refused !== null) return refused;
+  await next();
+});
+
+const ofBusiness = createMiddleware<MemberCaller>(async (c, next) => {
+  const { session } = c.var;
+  if (session.realm !== "business") return failure(c, "forbidden");
+  const allowed = safeMethods.has(c.req.method) ? mayRead(session.business.status) : mayWrite(session.business.status);
+  if (!allowed.ok) return refusal(c, allowed);
+  c.set("member", session);
+  await next();
+});
+
+/**
+ * A member or owner of a business whose account allows it: reading while a payment is past due, writing only when none is.
+ * Consumers are signed in, but not to a portal.
+ */
+export const behindPortal = (...more: Parameters<typeof every>): MiddlewareHandler<MemberCaller> => every(signedIn, ofBusiness, ...more);
+
+/** Behind the portal: what only an owner may do. */
+export const ownerOnly = createMiddleware<MemberCaller>(async (c, next) => {
+  if (c.var.member.role !== "owner") return failure(c, "owner_required");
+  await next();
+});

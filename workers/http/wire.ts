@@ -1,0 +1,121 @@
+// Pieces of schema that several routes share. Zod judges shape here; meaning is judged in core.
+import { z } from "@hono/zod-openapi";
+import { refusals, type RefusalCode } from "../../core/refusals.ts";
+import { statuses } from "./statuses.ts";
+
+/** Of the header Idempotency-Key (CONTRACT 0). */
+export const idempotencyPattern = /^[A-Za-z0-9_-]{1,64}$/;
+export const idempotencyKeyRule = "must be 1 to 64 of A-Z a-z 0-9 _ -";
+
+const exampleRequestId = "req_00k3v9d2m4q8x1c7b5n0t6w2h9";
+const requestId = z.string().openapi({ description: "Quote it to support. Also in the header X-Request-Id.", example: exampleRequestId });
+
+/** Its place in the description of a route. */
+export const idempotencyKey = (
+  description = "The same key with the same body is one request for 24 hours: sent again, it does nothing and answers the same, marked `Idempotency-Replayed: true`.",
+) => z.string().regex(idempotencyPattern, idempotencyKeyRule).optional().openapi({ description, example: "order-1042" });
+
+/** Of routes that take the key and no other header. */
+export const idempotencyHeaders = z.object({ "Idempotency-Key": idempotencyKey() });
+
+const wholeNumber = "must be a whole number from 1";
+
+/** How many rows a page may have: `limit` of lists that are read in pages. More than `max` is answered as `max`. */
+export const limitParam = (preset: number, max: number) =>
+  z
+    .string()
+    .regex(/^[1-9]\d{0,39}$/, wholeNumber)
+    .optional()
+    .transform((text) => Math.min(max, text === undefined ? preset : Number(text)))
+    .openapi({ type: "integer", minimum: 1, default: preset, description: `At most ${max}; larger is answered as ${max}.` });
+
+/** A successful JSON answer around `data`; `name` is its name in the description. */
+export const envelope = <S extends z.ZodType>(name: string, data: S) =>
+  z.object({ ok: z.literal(true), data, request_id: requestId }).openapi(name);
+
+/** The same around an example. */
+export const enveloped = (data: object): object => ({ ok: true, data, request_id: exampleRequestId });
+
+const count = { type: "integer" } as const;
+/** Of routes that are counted (CONTRACT 0). */
+export const rateHeaders = {
+  "RateLimit-Limit": { description: "Requests allowed in a window.", schema: count },
+  "RateLimit-Remaining": { description: "Requests left in this window.", schema: count },
+  "RateLimit-Reset": { description: "Seconds until the oldest request leaves the window.", schema: count },
+};
+
+/** Of routes that are counted and take an idempotency key. */
+export const repeatHeaders = {
+  ...rateHeaders,
+  "Idempotency-Replayed": { description: "`true` when this is the answer of an earlier request.", schema: { type: "string" } as const },
+};
+
+const retryAfter = { "Retry-After": { description: "Seconds to wait.", schema: count } };
+
+const failureSchema = z
+  .object({
+    ok: z.literal(false),
+    error: z.object({
+      code: z.string().openapi({ description: "What happened, for programs. Closed list; new codes come only with new routes." }),
+      message: z
+        .string()
+        .openapi({ description: "The same for people, in constant words. May name an input, never repeats what was sent." }),
+    }),
+    request_id: requestId,
+  })
+  .openapi("Failure");
+
+interface DescribedFailure {
+  readonly headers?: typeof retryAfter;
+  readonly description: string;
+  readonly content: {
+    readonly "application/json": { readonly schema: z.ZodType; readonly examples: Record<string, { readonly value: object }> };
+  };
+}
+
+/**
+ * Failure answers of a route in its description: every code stands under the status it has, with the answer itself as
+ * example. `when` says in which case, where the code's own sentence does not. Any route can answer `internal_error`.
+ */
+export const failures = (
+  codes: readonly RefusalCode[],
+  when: Readonly<Partial<Record<RefusalCode, string>>> = {},
+): Record<number, DescribedFailure> => {
+  const byStatus = new Map<number, RefusalCode[]>();
+  for (const code of [...codes, "internal_error"] as const) byStatus.set(statuses[code], [...(byStatus.get(statuses[code]) ?? []), code]);
+  return Object.fromEntries(
+    [...byStatus].map(([status, of]) => [
+      status,
+      {
+        ...((status === 429 || status === 503) && { headers: retryAfter }),
+        description: of.map((code) => `\`${code}\`: ${when[code] ?? refusals[code]}`).join("\n\n"),
+        content: {
+          "application/json": {
+            schema: failureSchema,
+            examples: Object.fromEntries(
+              of.map((code) => [code, { value: { ok: false, error: { code, message: refusals[code] }, request_id: exampleRequestId } }]),
+            ),
+          },
+        },
+      },
+    ]),
+  );
+};
+
+/** What a schema asks, in the words that stand beside the rule; for those that have none, in words of their kind. */
+const ruleOf = (issue: z.core.$ZodIssue): string => {
+  if (issue.code === "invalid_type") return "is missing or of the wrong type";
+  if (issue.code === "too_big") return "is too long or too large";
+  if (issue.code === "too_small") return "is too short or too small";
+  if (issue.code === "invalid_value") return `must be one of ${issue.values.join(", ")}`;
+  return issue.message.startsWith("Invalid ") ? "is not valid" : issue.message;
+};
+
+/** The first broken rule of a schema as a sentence: the input's own name (known from the schema) and a constant reason. */
+export const schemaFault = (error: z.ZodError): string => {
+  const [issue] = error.issues;
+  const name = issue?.path[0];
+  if (issue?.code === "unrecognized_keys") return "The body holds a member that is not known here.";
+  if (issue === undefined || typeof name !== "string") return "The body must be a JSON object.";
+  return `${[name, ...issue.path.slice(1).filter((part) => typeof part === "string")].join(".")}: ${ruleOf(issue)}.`;
+};

@@ -1,0 +1,17 @@
+// Who is calling. A key is found by its SHA-256 in the home it names; whatever is wrong with it, the answer is the same.
+import type { Principal } from "../../../core/access/principal.ts";
+import { sha256Hex } from "../../../core/hash.ts";
+import { hasSecretShape } from "../../../core/ids.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { keyHolder } from "../../../storage/accounts.ts";
+import type { Services } from "../../services.ts";
+
+/** Refuses `unauthorized` for a malformed, unknown or revoked key alike. */
+export const authenticateKey = async (services: Services, key: string): Promise<Result<Principal, "unauthorized">> => {
+  if (!hasSecretShape(key, "sk_live_", "sk_test_")) return refuse("unauthorized");
+  const db = services.homes.of(key);
+  const keyHash = sha256Hex(key);
+  const holder = db === null ? null : await keyHolder(db, keyHash);
+  if (holder === null) return refuse("unauthorized");
+  return ok({ kind: "api_key", keyId: holder.keyId, keyHash, environment: holder.environment, business: holder.business });
+};

@@ -1,0 +1,72 @@
+// A request sent again under its Idempotency-Key, for work that does not end in one batch of this database: the key is
+// claimed, the work is done, its answer is kept. Dying between the last two leaves a change without a kept answer, so this is
+// only for work that may be repeated (docs/consistency.md, "A request sent again").
+import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import { claimWork, dropClaim, keepAnswer, keepDraft, yieldClaim } from "../../../storage/idempotency-claims.ts";
+import { idempotencyKeyHash } from "../../../storage/idempotency.ts";
+import type { Services } from "../../services.ts";
+
+export interface KeyedRequest {
+  /** Who sends it: the key is theirs, and the same key of another caller is another key. */
+  readonly caller: string;
+  /** An id of the home where it is remembered. */
+  readonly home: string;
+  /** Method and whole path: the same key on another record is another key. */
+  readonly route: string;
+  readonly key: string;
+  readonly body: Json;
+  readonly requestId: string;
+}
+
+export interface KeptAnswer {
+  readonly status: number;
+  readonly data: object;
+  /** The cookie that was set with it. */
+  readonly cookie: string | null;
+}
+
+/** What a request that does the work does with its claim in the end, one of the three. */
+export interface Work {
+  readonly keep: (answer: KeptAnswer) => Promise<void>;
+  /** It was refused, so nothing was done. */
+  readonly forget: () => Promise<void>;
+  /** It failed, and nobody knows how far it came. */
+  readonly yield: () => Promise<void>;
+  /** The sealed text of what was drawn at random when this work was first begun: going on with it draws nothing new. */
+  readonly draft: (sealed: string) => Promise<string>;
+}
+
+export type Begun = { readonly kept: KeptAnswer } | { readonly kept: null; readonly work: Work };
+
+/** Null where the home does not exist. Refuses the key of another body, and one whose request is still being answered. */
+export const beginKeyed = async (services: Services, request: KeyedRequest): Promise<Result<Begun, "idempotency_conflict"> | null> => {
+  const { vault } = services;
+  const db = services.homes.of(request.home);
+  if (db === null) return null;
+  const keyHash = idempotencyKeyHash(request.caller, request.route, request.key);
+  // A body can be an address and six digits, so its hash is one that nobody can try out.
+  const bodyHash = await vault.sentHash(keyHash, canonicalJson(request.body));
+  const claim = { keyHash, bodyHash, holder: request.requestId };
+  const claimed = await claimWork(db, vault, claim, services.clock());
+  if (claimed.kind === "taken")
+    return refuse("idempotency_conflict", "Idempotency-Key: its first request had another body, or is still being answered.");
+  if (claimed.kind === "kept") {
+    if (claimed.bodyHash !== bodyHash) return refuse("idempotency_conflict");
+    return ok({ kept: { ...(JSON.parse(claimed.response) as Pick<KeptAnswer, "data" | "cookie">), status: claimed.status } });
+  }
+  const work: Work = {
+    keep: ({ status, ...response }) => keepAnswer(db, vault, claim, { status, response: JSON.stringify(response), now: services.clock() }),
+    forget: async () => {
+      await dropClaim(db, claim).run();
+    },
+    yield: async () => {
+      await yieldClaim(db, claim).run();
+    },
+    draft: (sealed) => keepDraft(db, claim, sealed),
+  };
+  return ok({ kept: null, work });
+};
+
+/** The caller of a route that knows no credential, by network address, as its limit is counted. */
+export const callerAt = (services: Services, address: string): Promise<string> => services.vault.sentHash("caller", address);

@@ -1,0 +1,208 @@
+// Signing in by an e-mailed code, for consumers and for members of a business. Nothing an answer says, costs or leaves behind
+// tells whether an address is known: both ways read, seal, hash and write the same, and only the mail knows who gets one.
+import { drawCode } from "../../../core/access/mailed-code.ts";
+import type { Realm, Role, Session } from "../../../core/access/session.ts";
+import { hexOf } from "../../../core/bytes.ts";
+import { isSameSecret, sha256Hex } from "../../../core/hash.ts";
+import { firstHome, hasSecretShape, homeOfId, newId, newSecret } from "../../../core/ids.ts";
+import { comparableMailbox } from "../../../core/mailbox.ts";
+import type { MailLanguage } from "../../../core/mail/templates.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { lineFault, trimmed } from "../../../core/text.ts";
+import { batch, type Database } from "../../../storage/database.ts";
+import { closeLoginCodes, insertLoginCode, loginCodeIsThere, consumeLoginCode, consumeLoginAttempt } from "../../../storage/login-codes.ts";
+import { insertMail } from "../../../storage/outboxes/mail.ts";
+import { insertConsumer, personByAddress, type Person } from "../../../storage/people.ts";
+import { consumerEmailContext, memberEmailContext } from "../../../storage/people-contexts.ts";
+import { deleteSession, insertSession, sessionByToken } from "../../../storage/sessions.ts";
+import type { Platform, Services } from "../../services.ts";
+
+const notAMailbox = "email: must be one e-mail address.";
+const chainTagBytes = 16;
+
+/** The address in the form it is found by, and the home of whoever has it; the first home for nobody. */
+interface Asked {
+  readonly realm: Realm;
+  readonly emailIndex: string;
+  readonly person: Person | null;
+  /**
+   * How a newcomer spells what stands before the @. Who is known is mailed at the address given first; a newcomer's becomes the
+   * address, so it must be the very one that was mailed: two spellings can be two mailboxes.
+   */
+  readonly spelling: string;
+  readonly db: Database;
+}
+
+const first = (services: Services): Database => services.homes.of(`con_${firstHome}`) as Database;
+
+const ask = async (services: Services, realm: Realm, email: string): Promise<Asked | null> => {
+  const address = comparableMailbox(email);
+  if (address === null) return null;
+  const emailIndex = await services.vault.blindIndex("email", address);
+  const found = await Promise.all(services.homes.all().map(([, db]) => personByAddress(db, realm, emailIndex)));
+  const person = found.find((one) => one !== null) ?? null;
+  const spelling = person === null ? email.trim().slice(0, email.trim().lastIndexOf("@")) : "";
+  return { realm, emailIndex, person, spelling, db: (person === null ? null : services.homes.of(person.id)) ?? first(services) };
+};
+
+const decoys = new WeakMap<Platform, Promise<string>>();
+const decoyContext = consumerEmailContext("nobody");
+
+/** Opens the address of whoever is known; for nobody, opens something else, so that both take the same time. */
+const knownAddress = async (services: Services, { person }: Asked): Promise<string | null> => {
+  const { platform, vault } = services;
+  const decoy = decoys.get(platform) ?? vault.seal(decoyContext, "nobody@example.com");
+  decoys.set(platform, decoy);
+  if (person !== null) return vault.open(person.emailContext, person.emailSealed);
+  await vault.open(decoyContext, await decoy);
+  return null;
+};
+
+const codePurpose = ({ realm, emailIndex, spelling }: Asked): string => `login\n${realm}\n${emailIndex}\n${spelling}`;
+
+/**
+ * Mails a code, if the address is one that may sign in: any address for a consumer, a member's for a business. The mail goes
+ * to the address as it was first given, not as it is spelt now. Silent when there were too many.
+ */
+export const requestCode = async (
+  services: Services,
+  request: { readonly email: string; readonly realm: Realm; readonly language: MailLanguage },
+): Promise<Result<{ readonly accepted: true }, "invalid_request">> => {
+  const asked = await ask(services, request.realm, request.email);
+  if (asked === null) return refuse("invalid_request", notAMailbox);
+  const { db, realm } = asked;
+  const { vault, config } = services;
+  const now = services.clock();
+  const known = await knownAddress(services, asked);
+  const code = drawCode(services.random);
+  const id = crypto.randomUUID();
+  await batch(db, [
+    insertLoginCode(db, asked, {
+      id,
+      codeHash: await vault.codeHash(codePurpose(asked), code),
+      now,
+      perAddress: config.limits.AUTH_CODES_PER_ADDRESS,
+    }),
+    ...(await insertMail(db, vault, {
+      to: known ?? (realm === "consumer" ? trimmed(request.email) : null),
+      template: "login_code",
+      data: { code },
+      language: request.language,
+      now,
+      onlyIf: loginCodeIsThere(id),
+    })),
+  ]);
+  services.scheduleMail();
+  return ok({ accepted: true });
+};
+
+export interface SignedInUser {
+  readonly id: string;
+  readonly email: string;
+  readonly realm: Realm;
+  readonly role: Role | null;
+  readonly businessId: string | null;
+}
+
+export interface SignedIn {
+  /** For the cookie, and for nothing else. */
+  readonly token: string;
+  readonly user: SignedInUser;
+  /** This sign-in made the consumer. */
+  readonly created: boolean;
+}
+
+/** Whose session it is, as the answers tell it. */
+export const userOf = async ({ vault }: Services, session: Session): Promise<SignedInUser> => {
+  const { userId: id, realm, emailSealed } = session;
+  if (realm === "consumer")
+    return { id, email: await vault.open(consumerEmailContext(id), emailSealed), realm, role: null, businessId: null };
+  const { role, business } = session;
+  return { id, email: await vault.open(memberEmailContext(id, business.id), emailSealed), realm, role, businessId: business.id };
+};
+
+const longestName = 200;
+
+const nameFault = (name: string | null): string | null => {
+  if (name === null) return null;
+  return name.length > longestName ? `must be at most ${longestName} characters` : lineFault(name);
+};
+
+/** Null when the code was spent by somebody else in between, or nobody has the address. */
+const beginSession = async (
+  services: Services,
+  asked: Asked,
+  codeId: string,
+  newcomer: { readonly email: string; readonly name: string | null },
+): Promise<{ readonly token: string; readonly session: Session; readonly created: boolean } | null> => {
+  const { db, realm, emailIndex, person } = asked;
+  const { vault, random } = services;
+  const now = services.clock();
+  const home = person === null ? firstHome : homeOfId(person.id);
+  const token = newSecret("ses_", home, random);
+  const tokenHash = sha256Hex(token);
+  const spent = { codeId, sessionHash: tokenHash };
+  const consumer =
+    realm === "consumer"
+      ? await insertConsumer(
+          db,
+          vault,
+          { ...newcomer, id: newId("con_", home, random), emailIndex, chainTag: hexOf(random(chainTagBytes)), now },
+          spent,
+        )
+      : [];
+  const results = await batch(db, [
+    consumeLoginCode(db, { ...spent, now }),
+    ...consumer,
+    insertSession(db, { tokenHash, realm, emailIndex, codeId, now }),
+    closeLoginCodes(db, asked, now, tokenHash),
+  ]);
+  const created = consumer.length > 0 && (results[1] as D1Result).meta.changes > 0;
+  const session = await sessionByToken(db, tokenHash, now);
+  return session === null ? null : { token, session, created };
+};
+
+const nothing = sha256Hex("no code at all");
+
+/**
+ * Signs in with a code. Every reason not to is one refusal, `login_failed`. A session that the browser had before ends: a token
+ * from before signing in is worth nothing after it.
+ */
+export const verifyCode = async (
+  services: Services,
+  request: {
+    readonly email: string;
+    readonly code: string;
+    readonly realm: Realm;
+    readonly name: string | null;
+    readonly replaces: string | null;
+  },
+): Promise<Result<SignedIn, "invalid_request" | "login_failed">> => {
+  const name = request.name === null ? null : trimmed(request.name) || null;
+  const fault = nameFault(name);
+  if (fault !== null) return refuse("invalid_request", `name: ${fault}.`);
+  const asked = await ask(services, request.realm, request.email);
+  if (asked === null) return refuse("invalid_request", notAMailbox);
+  const given = await services.vault.codeHash(codePurpose(asked), request.code);
+  const tried = await consumeLoginAttempt(asked.db, asked, services.clock());
+  const matching = (tried.length === 0 ? [{ id: "", codeHash: nothing }] : tried).filter(({ codeHash }) => isSameSecret(codeHash, given));
+  const [match] = matching;
+  const begun = match === undefined ? null : await beginSession(services, asked, match.id, { email: trimmed(request.email), name });
+  if (begun === null) return refuse("login_failed");
+  if (request.replaces !== null) await signOut(services, request.replaces);
+  return ok({ token: begun.token, user: await userOf(services, begun.session), created: begun.created });
+};
+
+/** The session of a cookie's token; null for whatever is none. */
+export const sessionOf = async (services: Services, token: string | null): Promise<Session | null> => {
+  if (token === null || !hasSecretShape(token, "ses_")) return null;
+  const db = services.homes.of(token);
+  return db === null ? null : sessionByToken(db, sha256Hex(token), services.clock());
+};
+
+/** Ends the session of a token, at once and everywhere. */
+export const signOut = async (services: Services, token: string): Promise<void> => {
+  if (!hasSecretShape(token, "ses_")) return;
+  const db = services.homes.of(token);
+  if (db !== null) await deleteSession(db, sha256Hex(token)).run();
+};

@@ -1,0 +1,209 @@
+// POST /v1/consent: one form submission becomes a certificate. Load, decide, commit; nothing slow before the answer.
+import type { Environment } from "../../../core/access/entitlement.ts";
+import { base64UrlOf } from "../../../core/bytes.ts";
+import { canonicalJson } from "../../../core/canonical-json.ts";
+import { keptReceiptText, readKeptReceipt, type CaptureReceipt } from "../../../core/certificates/capture-receipt.ts";
+import type { CaptureCircumstances, Submission } from "../../../core/certificates/certificate.ts";
+import { issueCertificate, type Issued, type IssueRefusal } from "../../../core/certificates/issue.ts";
+import { comparableSubject } from "../../../core/certificates/matching.ts";
+import { readSubmission, type ReadSubmission } from "../../../core/certificates/submission.ts";
+import { verifyUrlOf } from "../../../core/certificates/views.ts";
+import { sha256Hex } from "../../../core/hash.ts";
+import { homeOfId, newId, type BusinessId, type CertId, type ClientId } from "../../../core/ids.ts";
+import { lookSharedMs } from "../../../core/policies/snapshot.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { capturingClient, type CapturingClient } from "../../../storage/accounts.ts";
+import { insertIssuance, isOutdatedRevision } from "../../../storage/certificates.ts";
+import { commit } from "../../../storage/commit.ts";
+import type { Database } from "../../../storage/database.ts";
+import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../../storage/idempotency.ts";
+import type { Services } from "../../services.ts";
+
+const rootSaltBytes = 32;
+const manageTokenBytes = 32;
+
+export interface CaptureRequest {
+  /** Null when what came is not spelt as a client id. */
+  readonly clientId: ClientId | null;
+  readonly submission: Submission;
+  readonly originHeader: string | null;
+  readonly circumstances: CaptureCircumstances;
+  /** Header Idempotency-Key or body submission_id; they mean the same. */
+  readonly idempotencyKey: string | null;
+  /** Whose API key came with the request; null for a visitor's browser. */
+  readonly caller: { readonly businessId: BusinessId; readonly environment: Environment } | null;
+}
+
+export interface Captured {
+  readonly receipt: CaptureReceipt;
+  readonly replayed: boolean;
+}
+
+export type CaptureRefusal =
+  | IssueRefusal
+  | "invalid_request"
+  | "client_not_found"
+  | "forbidden"
+  | "idempotency_conflict"
+  | "storage_unavailable";
+
+/** What makes two submissions the same one: all that is sealed about the person and the text, nothing that a retry changes. */
+const submissionHash = (clientId: ClientId, submission: Submission, read: ReadSubmission): string =>
+  sha256Hex(
+    canonicalJson({
+      client_id: clientId,
+      fields: [...read.fields].sort(([a], [b]) => (a < b ? -1 : 1)),
+      disclosure_text: submission.disclosureText,
+      entities: read.recipients.entities,
+      answered: read.recipients.answered === undefined ? null : [read.recipients.answered.accepted, read.recipients.answered.rejected],
+      purpose: read.purpose,
+      page_url: submission.pageUrl,
+    }),
+  );
+
+/** An address without its query and fragment, which can name a person. */
+const withoutQuery = (pageUrl: string): string => {
+  const url = new URL(pageUrl);
+  return url.origin + url.pathname;
+};
+
+const receiptOf = (services: Services, { certificate }: Issued, manageToken: string): CaptureReceipt => {
+  const verifyUrl = verifyUrlOf(services.config.verifyUrl, certificate.id);
+  return {
+    certId: certificate.id,
+    fingerprint: certificate.fingerprint,
+    issuedAt: certificate.issuedAt,
+    verifyUrl,
+    environment: certificate.environment,
+    manageUrl: `${verifyUrl}#m=${manageToken}`,
+    answered: certificate.recipients.answered ?? null,
+  };
+};
+
+interface AnswerKey {
+  readonly keyHash: string;
+  readonly bodyHash: string;
+}
+
+/** Writes the issuance and everything that follows from it as one batch: the only round trip of a usual submission. */
+const commitIssuance = async (
+  services: Services,
+  db: Database,
+  business: CapturingClient,
+  issued: Issued,
+  answerKey: AnswerKey | null,
+): Promise<CaptureReceipt> => {
+  const { certificate } = issued;
+  const comparable = comparableSubject(certificate.fields, business.country, services.toE164);
+  const manageToken = base64UrlOf(services.random(manageTokenBytes));
+  const receipt = receiptOf(services, issued, manageToken);
+  const [signature, emailIndex, phoneIndex] = await Promise.all([
+    services.signer.sign(certificate.canonical),
+    comparable.email === null ? null : services.vault.blindIndex("email", comparable.email),
+    comparable.phone === null ? null : services.vault.blindIndex("phone", comparable.phone),
+  ]);
+  const issuance = await insertIssuance(db, services.vault, issued, {
+    revision: business.revision,
+    signature: { kid: services.signer.kid, alg: "Ed25519", value: signature },
+    manageTokenHash: sha256Hex(manageToken),
+    emailIndex,
+    phoneIndex,
+    policiesNotBefore: certificate.issuedAt - lookSharedMs,
+    policyPage: withoutQuery(String(certificate.evidence.page_url)),
+  });
+  const answer = { status: 201, response: keptReceiptText(receipt), now: certificate.issuedAt };
+  const answers = answerKey === null ? [] : await insertAnswer(db, services.vault, { ...answerKey, ...answer });
+  const store = { db, vault: services.vault, ledgerId: services.config.ledger.id };
+  const [, , , policyRequests] = await commit(store, [...issuance, ...answers], [issued.fact]);
+  if (policyRequests.length > 0) services.scheduleRelay();
+  if (business.emitsIssued) services.scheduleEvents(business.id);
+  services.scheduleFollowUp();
+  return receipt;
+};
+
+type Attempt = Result<Captured, CaptureRefusal> | "outdated";
+
+/** Decides on the account as given. `outdated`: the account moved on, or the key holds an answer; read both, then decide again. */
+const attemptCapture = async (
+  services: Services,
+  db: Database,
+  clientId: ClientId,
+  request: CaptureRequest,
+  read: ReadSubmission,
+  business: CapturingClient,
+  answerKey: AnswerKey | null,
+): Promise<Attempt> => {
+  const issued = issueCertificate({
+    business,
+    clientId,
+    submission: request.submission,
+    read,
+    originHeader: request.originHeader,
+    circumstances: request.circumstances,
+    rules: {
+      allowsLocalHttp: services.config.environment === "development",
+      allowsSandboxLocalhost: business.environment === "sandbox",
+    },
+    now: services.clock(),
+    certId: newId("cc_", homeOfId(clientId), services.random) as CertId,
+    rootSalt: services.random(rootSaltBytes),
+  });
+  if (!issued.ok) return issued;
+  try {
+    return ok({ receipt: await commitIssuance(services, db, business, issued.value, answerKey), replayed: false });
+  } catch (error) {
+    if (isOutdatedRevision(error) || isTakenKey(error)) return "outdated";
+    throw error;
+  }
+};
+
+/** A visitor needs no key; a key opens its own business's clients, and a test key only the sandbox ones. */
+const maySpeakFor = (caller: CaptureRequest["caller"], client: CapturingClient): boolean =>
+  caller === null || (caller.businessId === client.id && (caller.environment === "live" || client.environment === "sandbox"));
+
+const maxReadings = 3; // a change and a twin request can each outdate one reading; more is an account that never rests
+
+/**
+ * Seals one form submission into a certificate (SPEC, POST /v1/consent). Durable before it is answered; the policies, the
+ * audit chain and the ledger follow from the outboxes. A remembered account may only say yes (the insert checks it
+ * again); whatever else it says is asked once more of the database.
+ * Refuses, in this order: invalid_request, client_not_found, forbidden (a key of another business, or a test key for a
+ * live client), idempotency_conflict, then as `issueCertificate`.
+ */
+export const captureConsent = async (services: Services, request: CaptureRequest): Promise<Result<Captured, CaptureRefusal>> => {
+  const { clientId, submission } = request;
+  const read = readSubmission(submission);
+  if (!read.ok) return read;
+  const db = clientId === null ? null : services.homes.of(clientId);
+  if (clientId === null || db === null) return refuse("client_not_found");
+  const answerKey: AnswerKey | null =
+    request.idempotencyKey === null
+      ? null
+      : {
+          keyHash: idempotencyKeyHash(clientId, "POST /v1/consent", request.idempotencyKey),
+          bodyHash: submissionHash(clientId, submission, read.value),
+        };
+
+  const remembered = services.rememberedClients.get(clientId);
+  if (remembered !== null && maySpeakFor(request.caller, remembered)) {
+    const attempt = await attemptCapture(services, db, clientId, request, read.value, remembered, answerKey);
+    if (attempt !== "outdated" && attempt.ok) return attempt;
+  }
+  for (let reading = 1; reading <= maxReadings; reading += 1) {
+    const [business, kept] = await Promise.all([
+      capturingClient(db, clientId),
+      answerKey === null ? null : keptAnswer(db, services.vault, answerKey.keyHash, services.clock()),
+    ]);
+    if (business === null) {
+      services.rememberedClients.forget(clientId);
+      return refuse("client_not_found");
+    }
+    services.rememberedClients.remember(clientId, business);
+    if (!maySpeakFor(request.caller, business)) return refuse("forbidden");
+    if (kept !== null && kept.bodyHash !== answerKey?.bodyHash) return refuse("idempotency_conflict");
+    if (kept !== null) return ok({ receipt: readKeptReceipt(kept.response), replayed: true });
+    const attempt = await attemptCapture(services, db, clientId, request, read.value, business, answerKey);
+    if (attempt !== "outdated") return attempt;
+  }
+  return refuse("storage_unavailable");
+};

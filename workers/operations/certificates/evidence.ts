@@ -1,0 +1,114 @@
+// Everything that proves one certificate, gathered for its owner: from the certificate's home, the ledger's receipts and the
+// audit log. What a log cannot show at this moment is left out rather than waited for: the pack says what it lacks.
+import type { Principal } from "../../../core/access/principal.ts";
+import { packedAttestation } from "../../../core/certificates/attested.ts";
+import type { EvidenceParts, PackedAnchor, PackedAudit } from "../../../core/certificates/evidence-parts.ts";
+import type { OpenedCertificate } from "../../../core/certificates/published.ts";
+import { verifyView, withdrawalReceiptView } from "../../../core/certificates/views.ts";
+import { homeOfId, type CertId } from "../../../core/ids.ts";
+import { trustDocument } from "../../../core/ledger/trust-document.ts";
+import { ok, type Result } from "../../../core/result.ts";
+import type { Database } from "../../../storage/database.ts";
+import { businessIdentity } from "../../../storage/accounts.ts";
+import { certificateEntries } from "../../../storage/audit.ts";
+import { entityAnchors, type EntityAnchor } from "../../../storage/outboxes/anchors.ts";
+import { kindOfError } from "../../log.ts";
+import type { Platform, Services } from "../../services.ts";
+import { attestedStatement } from "../attestations.ts";
+import { openForReading } from "./read.ts";
+import { trustedKeys } from "../service/trust.ts";
+import { viewContext } from "./view-context.ts";
+
+const maxEntries = 1_000; // some ten things happen to a certificate in its life; each is about 2 KiB of the pack's 10 MiB
+
+/** The certificate's part of its business's chain; null while the log holds nothing of it, or does not answer. */
+const auditOf = async (platform: Platform, db: Database, { certificate, chain }: OpenedCertificate): Promise<PackedAudit | null> => {
+  const rows = await certificateEntries(db, platform.vault, { certId: certificate.id, chainTag: chain.tag, max: maxEntries });
+  try {
+    const log = platform.auditLog(chain.shard);
+    if (rows.some(({ drained }) => !drained)) await log.drainNow(homeOfId(certificate.id)); // what was committed before the question is in the answer
+    const trail = await log.trailOf(
+      chain.tag,
+      rows.map(({ id }) => id),
+    );
+    if (trail === null) return null;
+    const committed = new Map(rows.map((row) => [row.id, row.committed]));
+    return {
+      chainIndex: trail.chainIndex,
+      head: trail.head,
+      entries: trail.entries,
+      payloads: new Map(
+        trail.entries.flatMap(({ seq, outbox_id }) => {
+          const one = committed.get(outbox_id) ?? null;
+          return one === null ? [] : [[seq, one]];
+        }),
+      ),
+      proofs: new Map(trail.entries.map(({ seq }, at) => [seq, trail.proofs[at] as string])),
+      heads: trail.heads,
+    };
+  } catch (error) {
+    platform.log.fault({ at: "audit", error: kindOfError(error) });
+    return null;
+  }
+};
+
+const packedEvents = { "certificate.issued": "issued", "certificate.revoked": "revoked" } as const;
+
+const packedAnchors = (platform: Platform, anchors: readonly EntityAnchor[]): Promise<PackedAnchor[]> =>
+  Promise.all(
+    anchors.flatMap(({ event, statement, receipt }) => {
+      const packed = Object.entries(packedEvents).find(([name]) => name === event)?.[1];
+      return packed === undefined
+        ? []
+        : attestedStatement(platform, receipt).then((attested) => ({
+            event: packed,
+            statement,
+            receipt,
+            attested: attested === null ? null : packedAttestation(attested),
+          }));
+    }),
+  );
+
+/**
+ * All parts of a certificate's evidence, whatever they are written as; its export is in the business's audit outbox before it is
+ * answered. `disclose` null discloses every field; `redacted` none, and no evidence that points to a person. Refuses
+ * `cert_not_found` for unknown and foreign ids alike.
+ */
+export const gatherEvidence = async (
+  services: Services,
+  principal: Principal,
+  certId: CertId,
+  asked: { readonly disclose: ReadonlySet<string> | null; readonly redacted: boolean },
+): Promise<Result<EvidenceParts, "cert_not_found">> => {
+  const read = await openForReading(services, principal, certId, "evidence_pack.exported", {
+    redacted: asked.redacted,
+    disclosed: asked.disclose === null ? "all" : [...asked.disclose].sort(),
+  });
+  if (!read.ok) return read;
+  const { opened, views, policyTexts } = read.value;
+  const { config, signer } = services;
+  const db = services.homes.of(certId) as Database;
+  const [identity, anchors, audit] = await Promise.all([
+    businessIdentity(db, principal.business.id),
+    entityAnchors(db, certId),
+    auditOf(services.platform, db, opened),
+  ]);
+  return ok({
+    createdAt: services.clock(),
+    opened,
+    verifyView: verifyView(opened.certificate, viewContext(services)),
+    withdrawalReceipt: opened.certificate.withdrawal === null ? null : withdrawalReceiptView(opened.certificate.withdrawal),
+    views,
+    policyTexts,
+    identity,
+    anchors: await packedAnchors(services.platform, anchors),
+    audit,
+    trust: trustDocument(trustedKeys(services)),
+    issuer: {
+      keyName: `${new URL(config.baseUrl).host}/issuer`,
+      x: signer.publicKeys.find(({ kid }) => kid === signer.kid)?.x ?? "",
+      sign: signer.sign,
+    },
+    ...asked,
+  });
+};

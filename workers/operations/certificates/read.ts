@@ -1,0 +1,95 @@
+// GET /v1/certs/{id}: a certificate opened for its owner. Every reading is in the business's audit outbox before it is answered.
+import type { Principal } from "../../../core/access/principal.ts";
+import type { Json } from "../../../core/canonical-json.ts";
+import type { OpenedCertificate, View } from "../../../core/certificates/published.ts";
+import type { FactType } from "../../../core/facts.ts";
+import type { CertId } from "../../../core/ids.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { openedCertificate } from "../../../storage/certificates.ts";
+import { commit } from "../../../storage/commit.ts";
+import { policyText } from "../../../storage/policies.ts";
+import { viewTrail } from "../../../storage/views.ts";
+import { kindOfError } from "../../log.ts";
+import type { Services } from "../../services.ts";
+import { attestedCertificate } from "../attestations.ts";
+
+const shownViews = 100;
+
+export interface OpenedForReading {
+  readonly opened: OpenedCertificate;
+  /** The newest opens of its public page, newest first. */
+  readonly views: readonly View[];
+  /** Text of each linked policy by its content hash; null where the text could not be read. */
+  readonly policyTexts: ReadonlyMap<string, string | null>;
+}
+
+export interface CertificateDetail extends OpenedForReading {
+  /** The issuance in its business's audit chain; null until it is there, and while the log does not answer. */
+  readonly entry: { readonly seq: string; readonly hash: string; readonly prevHash: string } | null;
+}
+
+/** Opens a certificate of the principal for reading, and puts that reading into the business's audit chain first. */
+export const openForReading = async (
+  services: Services,
+  principal: Principal,
+  certId: CertId,
+  type: FactType,
+  payload: { readonly [key: string]: Json },
+): Promise<Result<OpenedForReading, "cert_not_found">> => {
+  const db = services.homes.of(certId);
+  const opened: OpenedCertificate | null =
+    db === null
+      ? null
+      : await openedCertificate(db, services.vault, { certId, businessId: principal.business.id, environment: principal.environment });
+  if (db === null || opened === null) return refuse("cert_not_found");
+  const [certificate, views, texts] = await Promise.all([
+    attestedCertificate(services.platform, opened.certificate),
+    viewTrail(db, services.vault, certId, shownViews),
+    Promise.all(
+      opened.certificate.policies.map(async (policy) => [policy.contentHash, await policyText(services.kv, policy.contentHash)] as const),
+    ),
+    commit(
+      { db, vault: services.vault, ledgerId: services.config.ledger.id },
+      [],
+      [
+        {
+          type,
+          entityType: "certificate",
+          entityId: certId,
+          at: services.clock(),
+          chains: [opened.chain],
+          actor: { kind: "api_key", id: principal.keyId },
+          payload,
+        },
+      ],
+    ),
+  ]);
+  services.scheduleFollowUp();
+  return ok({
+    opened: { ...opened, certificate },
+    views,
+    policyTexts: new Map(texts),
+  });
+};
+
+const issuedEntry = async (services: Services, { chain, issuedEntry: row }: OpenedCertificate): Promise<CertificateDetail["entry"]> => {
+  if (row === null) return null;
+  try {
+    const [entry] = await services.auditLog(chain.shard).entriesOf(chain.tag, [row]);
+    return entry === undefined ? null : { seq: entry.seq, hash: entry.hash, prevHash: entry.prev_hash };
+  } catch (error) {
+    services.log.fault({ at: "audit", error: kindOfError(error) });
+    return null;
+  }
+};
+
+/** The owner's detail: decrypted subject and evidence. Refuses `cert_not_found` for unknown and foreign ids alike. */
+export const readCertificate = async (
+  services: Services,
+  principal: Principal,
+  certId: CertId,
+): Promise<Result<CertificateDetail, "cert_not_found">> => {
+  const read = await openForReading(services, principal, certId, "certificate.subject_read", {});
+  if (!read.ok) return read;
+  return ok({ ...read.value, entry: await issuedEntry(services, read.value.opened) });
+};

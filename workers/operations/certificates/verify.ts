@@ -1,0 +1,32 @@
+// A certificate for anyone: to verify, and as a receipt that other systems read. Needs no credential and shows nothing personal.
+import { consentReceipt, type ReceiptFormat } from "../../../core/certificates/consent-receipt.ts";
+import type { PublishedCertificate } from "../../../core/certificates/published.ts";
+import type { CertId } from "../../../core/ids.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { businessCountry } from "../../../storage/accounts.ts";
+import { certificateById } from "../../../storage/certificates.ts";
+import type { Services } from "../../services.ts";
+import { attestedCertificate } from "../attestations.ts";
+import { viewContext } from "./view-context.ts";
+
+/** Refuses `cert_not_found`. */
+export const verifyCertificate = async (services: Services, certId: CertId): Promise<Result<PublishedCertificate, "cert_not_found">> => {
+  const db = services.homes.of(certId);
+  const certificate = db === null ? null : await certificateById(db, certId);
+  if (certificate === null) return refuse("cert_not_found");
+  return ok(await attestedCertificate(services.platform, certificate));
+};
+
+/** The certificate as a receipt that other systems read. Refuses `cert_not_found`. */
+export const certificateReceipt = async (
+  services: Services,
+  certId: CertId,
+  format: ReceiptFormat,
+): Promise<Result<ReturnType<typeof consentReceipt>, "cert_not_found">> => {
+  const db = services.homes.of(certId);
+  const certificate = db === null ? null : await certificateById(db, certId);
+  if (db === null || certificate === null) return refuse("cert_not_found");
+  const country = await businessCountry(db, certificate.businessId);
+  if (country === null) throw new Error("receipt: the certificate's business is not there");
+  return ok(consentReceipt(format, { certificate, country, context: viewContext(services) }));
+};

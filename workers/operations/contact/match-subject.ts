@@ -1,0 +1,62 @@
+// Is this certificate about this person? For the business that issued it, and for a recipient it names.
+import type { Principal } from "../../../core/access/principal.ts";
+import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
+import { isConsentedTo, isNamed, isOneToOne } from "../../../core/contact/recipient.ts";
+import type { CertId } from "../../../core/ids.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { dayMs } from "../../../core/time.ts";
+import { businessNames } from "../../../storage/accounts.ts";
+import { compareSubject, matchable, type Matched } from "../../../storage/contact.ts";
+import { batch } from "../../../storage/database.ts";
+import { insertView } from "../../../storage/views.ts";
+import { kindOfError } from "../../log.ts";
+import type { Services } from "../../services.ts";
+import { subjectIndexes, type AskedSubject } from "./asked-subject.ts";
+
+export interface MatchedSubject extends Matched {
+  readonly status: CertificateStatus;
+  readonly entityNamed: boolean;
+  readonly oneToOne: boolean;
+}
+
+/**
+ * Compares an address and a number with those on a certificate: for its issuer, and for a recipient it names that has proved
+ * a domain. Noted in the view trail, and at most twenty misses a day. Refuses cert_not_found (unknown, or not for you),
+ * rate_limited.
+ */
+export const matchSubject = async (
+  services: Services,
+  principal: Principal,
+  certId: CertId,
+  asked: AskedSubject,
+  caller: { readonly ip: string },
+): Promise<Result<MatchedSubject, "cert_not_found" | "rate_limited">> => {
+  const { business, environment } = principal;
+  const db = services.homes.of(certId);
+  const own = services.homes.of(business.id);
+  const [certificate, names] = await Promise.all([
+    db === null ? null : matchable(db, certId),
+    own === null ? null : businessNames(own, business.id),
+  ]);
+  if (db === null || certificate === null || names === null || certificate.environment !== environment) return refuse("cert_not_found");
+  const known = [names.name, names.legalName];
+  const isIssuer = certificate.businessId === business.id;
+  if (!isIssuer && !(names.hasVerifiedDomain && isNamed(certificate, known))) return refuse("cert_not_found");
+
+  const now = services.clock();
+  const guess = await subjectIndexes(services, business.country, asked);
+  const matched = await compareSubject(db, certId, guess, Math.floor(now / dayMs));
+  if (matched === null) return refuse("rate_limited");
+  const view = { at: now, ip: caller.ip, userAgent: `svc-match/1 (${business.id})`, os: null, bot: true };
+  try {
+    await batch(db, await insertView(db, services.vault, certId, view));
+  } catch (error) {
+    services.log.fault({ at: "view trail", error: kindOfError(error) }); // as for the page: the trail fails open
+  }
+  return ok({
+    ...matched,
+    status: certificate.status,
+    entityNamed: isConsentedTo(certificate, known),
+    oneToOne: isOneToOne(certificate),
+  });
+};

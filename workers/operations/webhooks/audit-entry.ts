@@ -1,0 +1,22 @@
+// Endpoints live in the business's log, the audit entries in its database, and no batch spans the two. So an entry is committed
+// before its change is made: a process that dies between them leaves an entry too many and never a change that nobody can
+// account for.
+import type { MemberSession } from "../../../core/access/session.ts";
+import { webhookFact } from "../../../core/webhooks/management.ts";
+import { commit } from "../../../storage/commit.ts";
+import type { Database, Statement } from "../../../storage/database.ts";
+import type { Services } from "../../services.ts";
+
+export const databaseOf = (services: Services, { business }: MemberSession): Database => services.homes.of(business.id) as Database;
+
+/** Commits an entry of the audit chain, with rows beside it; throws when it cannot. */
+export const enter = async (
+  services: Services,
+  member: MemberSession,
+  act: Omit<Parameters<typeof webhookFact>[0], "member" | "at">,
+  rows: readonly Statement[] = [],
+): Promise<void> => {
+  const store = { db: databaseOf(services, member), vault: services.vault, ledgerId: services.config.ledger.id };
+  await commit(store, rows, [webhookFact({ ...act, member, at: services.clock() })]);
+  services.scheduleFollowUp();
+};

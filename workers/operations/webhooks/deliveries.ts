@@ -1,0 +1,97 @@
+// The deliveries of an endpoint, the test button and the replay. The last two send from here and not from the lane, so that they
+// wait for nothing and take nobody's turn, and neither leaves a trace in the audit chain (SPEC, Events, note 3). Whoever calls
+// these has counted the call against their shared limit (WEBHOOK_CALLS).
+import { firstHome, newId, type BusinessId, type DeliveryId, type WebhookId } from "../../../core/ids.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { isDelivered, type Delivery, type Outcome, type Sent } from "../../../core/webhooks/endpoint.ts";
+import type { Services } from "../../services.ts";
+import { sendEvent } from "./sending.ts";
+
+export interface DeliveryQuery {
+  readonly limit: number;
+  /** The last delivery of the page before; null for the newest. */
+  readonly before: DeliveryId | null;
+}
+
+export interface DeliveryPage {
+  readonly deliveries: readonly Delivery[];
+  readonly hasMore: boolean;
+}
+
+/** Newest first, from behind `before` on. */
+export const listDeliveries = async (
+  services: Services,
+  businessId: BusinessId,
+  endpointId: WebhookId,
+  { limit, before }: DeliveryQuery,
+): Promise<Result<DeliveryPage, "not_found" | "invalid_request">> => {
+  const log = services.businessLog(businessId);
+  if ((await log.settings(endpointId)) === null) return refuse("not_found");
+  const page = await log.deliveries(endpointId, limit, before);
+  return page === null ? refuse("invalid_request", "before: must be the id of a delivery to this endpoint.") : ok(page);
+};
+
+/** How a call that a person waits for ended. */
+export interface CallOutcome {
+  readonly delivered: boolean;
+  /** 0 when nobody answered. */
+  readonly responseStatus: number;
+  readonly durationMs: number;
+}
+
+export interface ReplayOutcome extends CallOutcome {
+  /** As it is now. */
+  readonly delivery: Delivery;
+}
+
+/** What could not be sent for a reason of ours looks the same as a receiver that is not there: the button is no probe of our network. */
+const outcomeOf = (sent: Exclude<Sent, { kind: "cancelled" }>): Outcome =>
+  sent.kind === "unready" ? { kind: "unanswered", error: sent.error, durationMs: 0 } : sent;
+
+const calledOf = (outcome: Outcome): CallOutcome => ({
+  delivered: isDelivered(outcome),
+  responseStatus: outcome.kind === "answered" ? outcome.status : 0,
+  durationMs: outcome.durationMs,
+});
+
+/** `test.ping`: an event that is stored nowhere. Refuses `not_found`. */
+export const testEndpoint = async (
+  services: Services,
+  businessId: BusinessId,
+  endpointId: WebhookId,
+): Promise<Result<CallOutcome, "not_found">> => {
+  const settings = await services.businessLog(businessId).settings(endpointId);
+  if (settings === null) return refuse("not_found");
+  const ping = {
+    id: crypto.randomUUID(),
+    type: "test.ping",
+    createdAt: services.clock(),
+    shareId: null,
+    certId: null,
+    dataSealed: null,
+    seq: 0,
+  };
+  const deliveryId = newId("dlv_", firstHome, services.random);
+  const sent = await sendEvent(services.platform, { settings, event: ping, deliveryId, attempt: 1 });
+  if (sent.kind === "cancelled") throw new Error("webhook: a test carries nothing that could be withheld");
+  return ok(calledOf(outcomeOf(sent)));
+};
+
+/**
+ * Sends a past event to its endpoint again, with a fresh signature. Delivered, it ends the delivery; failed, it changes nothing.
+ * Refuses `not_found` and, for an update whose share is no longer active, `share_inactive`.
+ */
+export const replayDelivery = async (
+  services: Services,
+  businessId: BusinessId,
+  deliveryId: DeliveryId,
+): Promise<Result<ReplayOutcome, "not_found" | "share_inactive">> => {
+  const log = services.businessLog(businessId);
+  const source = await log.replaySource(deliveryId);
+  if (source === null) return refuse("not_found");
+  const sent = await sendEvent(services.platform, source.sending);
+  if (sent.kind === "cancelled") return refuse("share_inactive");
+  const outcome = outcomeOf(sent);
+  const kept = await log.keepReplay(source.sending.settings.endpointId, deliveryId, outcome);
+  return ok({ ...calledOf(outcome), delivery: kept ?? source.delivery });
+};

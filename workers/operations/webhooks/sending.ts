@@ -1,0 +1,47 @@
+// One event to one endpoint: its payload opened if it still may be, its body signed with the secrets in force, sent. Used by
+// the lanes, the test button and replays; nobody else sends to a customer's address.
+import { eventBody, type StoredEvent, type EventData } from "../../../core/events/event.ts";
+import type { EndpointSettings, Sending, Sent } from "../../../core/webhooks/endpoint.ts";
+import { deliveryHeaders } from "../../../core/webhooks/signature.ts";
+import { openSecret } from "../../../storage/webhook-secrets.ts";
+import { kindOfError } from "../../log.ts";
+import type { Platform } from "../../services.ts";
+
+/** The payloads, by event id, of those events whose share is active now; what is missing may no longer be read. */
+export const openPayloads = async (_platform: Platform, _events: readonly StoredEvent[]): Promise<ReadonlyMap<string, EventData>> =>
+  new Map(); // no event carries a payload until shares exist; then: one query for status and keys of the shares of a page
+
+const mostSecrets = 200;
+const openedSecrets = new WeakMap<Platform, Map<string, string>>();
+
+/** Opening costs two decryptions, and a busy endpoint signs a thousand times a second with the same secret. */
+const secretOf = async (platform: Platform, owner: EndpointSettings, sealed: string): Promise<string> => {
+  const known = openedSecrets.get(platform) ?? new Map<string, string>();
+  openedSecrets.set(platform, known);
+  const secret = known.get(sealed) ?? (await openSecret(platform.vault, owner, sealed));
+  if (known.size >= mostSecrets) known.clear();
+  known.set(sealed, secret);
+  return secret;
+};
+
+const secretsInForce = (platform: Platform, settings: EndpointSettings): Promise<string[]> => {
+  const { secretSealed, earlierSecretSealed, earlierSecretUntil } = settings;
+  const stillSigns = earlierSecretSealed !== null && earlierSecretUntil !== null && platform.clock() < earlierSecretUntil;
+  const sealed = stillSigns ? [secretSealed, earlierSecretSealed] : [secretSealed];
+  return Promise.all(sealed.map((one) => secretOf(platform, settings, one)));
+};
+
+/** Never throws: a fault of ours before anything was sent is `unready`, and not the receiver's failure. */
+export const sendEvent = async (platform: Platform, { settings, event, deliveryId, attempt }: Sending): Promise<Sent> => {
+  try {
+    const payload = event.dataSealed === null ? null : (await openPayloads(platform, [event])).get(event.id);
+    if (payload === undefined) return { kind: "cancelled" };
+    const body = JSON.stringify(eventBody(event, payload));
+    const secrets = await secretsInForce(platform, settings);
+    const headers = deliveryHeaders({ event, deliveryId, attempt, body, secrets, now: platform.clock() });
+    return await platform.postWebhook({ url: settings.url, body, headers });
+  } catch (error) {
+    platform.log.fault({ at: "webhook", error: kindOfError(error) });
+    return { kind: "unready", error: "connection" };
+  }
+};

@@ -1,0 +1,59 @@
+// The business says that it has ceased contact. Once a certificate; a second time answers with the first.
+import { mayWrite } from "../../../core/access/entitlement.ts";
+import type { Principal } from "../../../core/access/principal.ts";
+import type { PublishedWithdrawal } from "../../../core/certificates/published.ts";
+import type { CertId } from "../../../core/ids.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import type { Instant } from "../../../core/time.ts";
+import { acknowledgeCease, type CeaseDetails } from "../../../core/withdrawals/acknowledge.ts";
+import { commit } from "../../../storage/commit.ts";
+import { insertAcknowledgement, isAcknowledgedAlready, withdrawableById } from "../../../storage/withdrawals.ts";
+import type { Services } from "../../services.ts";
+
+export interface Ceased {
+  readonly certId: CertId;
+  readonly withdrawal: PublishedWithdrawal & { readonly acknowledgedAt: Instant };
+  readonly isRepeated: boolean;
+}
+
+type CeaseRefusal = "cert_not_found" | "cease_not_open" | "subscription_past_due" | "business_suspended" | "business_inactive";
+
+/** Refuses writing while a payment is due, then cert_not_found, then cease_not_open (nobody has withdrawn). */
+export const acknowledgeWithdrawal = async (
+  services: Services,
+  principal: Principal,
+  certId: CertId,
+  details: CeaseDetails,
+): Promise<Result<Ceased, CeaseRefusal>> => {
+  const writable = mayWrite(principal.business.status);
+  if (!writable.ok) return writable;
+  const db = services.homes.of(certId);
+  if (db === null) return refuse("cert_not_found");
+  const load = async () => {
+    const record = await withdrawableById(db, certId);
+    const isOwn = record?.certificate.businessId === principal.business.id && record.certificate.environment === principal.environment;
+    return isOwn ? record : null;
+  };
+  const record = await load();
+  if (record === null) return refuse("cert_not_found");
+  const { certificate, withdrawal } = record;
+  if (withdrawal === null) return refuse("cease_not_open");
+  const repeated = (known: PublishedWithdrawal, acknowledgedAt: Instant): Result<Ceased, CeaseRefusal> =>
+    ok({ certId, withdrawal: { ...known, acknowledgedAt }, isRepeated: true });
+  if (withdrawal.acknowledgedAt !== null) return repeated(withdrawal, withdrawal.acknowledgedAt);
+
+  const now = services.clock();
+  const fact = acknowledgeCease({ certificate, ceaseBy: withdrawal.ceaseBy, actor: { kind: "api_key", id: principal.keyId }, now });
+  const store = { db, vault: services.vault, ledgerId: services.config.ledger.id };
+  try {
+    const of = { certId, businessId: certificate.businessId };
+    await commit(store, await insertAcknowledgement(db, services.vault, of, details, now), [fact]);
+  } catch (error) {
+    if (!isAcknowledgedAlready(error)) throw error;
+    const again = (await load())?.withdrawal;
+    return again?.acknowledgedAt ? repeated(again, again.acknowledgedAt) : refuse("cease_not_open");
+  }
+  services.scheduleEvents(certificate.businessId);
+  services.scheduleFollowUp();
+  return ok({ certId, withdrawal: { ...withdrawal, acknowledgedAt: now }, isRepeated: false });
+};

@@ -1,0 +1,51 @@
+// The person follows the link from the receipt of the form, or from the mail with a code: its token is the proof.
+import { sha256Hex } from "../../../core/hash.ts";
+import type { CertId } from "../../../core/ids.ts";
+import { refuse, type Result } from "../../../core/result.ts";
+import type { Instant } from "../../../core/time.ts";
+import { isManageable, judgeToken } from "../../../core/withdrawals/answer.ts";
+import type { WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
+import { codesWithLink } from "../../../storage/withdrawal-codes.ts";
+import type { Services } from "../../services.ts";
+import {
+  codePurpose,
+  commitByPerson,
+  isForeign,
+  locateRecord,
+  type LocatedRecord,
+  type PersonRefusal,
+  type Withdrawn,
+} from "./by-person.ts";
+
+/** Hashes of the tokens whose links were mailed within their life. */
+const mailedLinks = async (services: Services, { db, record }: LocatedRecord, now: Instant): Promise<readonly string[]> => {
+  const { certificate, emailIndex } = record;
+  if (emailIndex === null) return [];
+  const ids = await codesWithLink(db, { certId: certificate.id, addressIndex: emailIndex }, now);
+  return Promise.all(ids.map(async (id) => sha256Hex(await services.vault.linkToken(codePurpose(id)))));
+};
+
+export interface FollowedLink {
+  readonly certId: CertId;
+  readonly token: string;
+  readonly scope: WithdrawalScope;
+  /** The site the browser names, where it names one. */
+  readonly origin: string | null;
+}
+
+/** Refuses as `confirmWithdrawal`. */
+export const withdrawByLink = async (services: Services, link: FollowedLink): Promise<Result<Withdrawn, PersonRefusal>> => {
+  const found = await locateRecord(services, link.certId);
+  if (found === null) return refuse("cert_not_found");
+  const { record } = found;
+  if (isForeign(services, record, link.origin)) return refuse("forbidden");
+  const now = services.clock();
+  const judged = judgeToken({
+    expectedHash: record.manageTokenHash,
+    mailedHashes: await mailedLinks(services, found, now),
+    givenHash: sha256Hex(link.token),
+    isInTime: isManageable(record.certificate.issuedAt, now),
+    status: record.certificate.status,
+  });
+  return judged.ok ? commitByPerson(services, found, { method: judged.value, scope: link.scope }) : judged;
+};

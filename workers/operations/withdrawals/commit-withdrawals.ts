@@ -1,0 +1,62 @@
+// The batch that withdraws certificates, whoever asked for it: signed receipts, audit entries, statements for the ledger, events
+// and the mails to the owners of the business, all or nothing.
+import type { PublishedWithdrawal } from "../../../core/certificates/published.ts";
+import { withdrawalReceiptText } from "../../../core/withdrawals/receipt.ts";
+import { withdraw, type WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
+import { commit } from "../../../storage/commit.ts";
+import type { Database, Statement } from "../../../storage/database.ts";
+import { insertMail } from "../../../storage/outboxes/mail.ts";
+import { ownerAddresses } from "../../../storage/owners.ts";
+import { insertWithdrawal } from "../../../storage/withdrawals.ts";
+import type { Platform, Services } from "../../services.ts";
+
+/**
+ * A batch holds at most 100 statements. A withdrawal is at most four: its row, audit entry, statement for the ledger and event.
+ * Twenty are 80; with mails to ten owners and two rows of the person's own, 92.
+ */
+export const maxPerBatch = 20;
+
+/** How, by whom and when; the same for every certificate of the batch. */
+export type WithdrawalChange = Omit<Parameters<typeof withdraw>[0], "certificate">;
+
+const prepareWithdrawal = async (platform: Platform, db: Database, certificate: WithdrawableCertificate, change: WithdrawalChange) => {
+  const { signer, vault } = platform;
+  const { withdrawal, fact } = withdraw({ certificate, ...change });
+  const text = withdrawalReceiptText(certificate, withdrawal);
+  const signature = { kid: signer.kid, alg: "Ed25519" as const, value: await signer.sign(text) };
+  return { withdrawal, fact, rows: await insertWithdrawal(db, vault, certificate, withdrawal, { text, signature }) };
+};
+
+/** `others` are rows that belong to the same change. Answers with the withdrawal of the first certificate. */
+export const commitWithdrawals = async (
+  platform: Platform,
+  db: Database,
+  certificates: readonly WithdrawableCertificate[],
+  change: WithdrawalChange,
+  others: readonly Statement[],
+): Promise<PublishedWithdrawal> => {
+  const { vault, config, clock } = platform;
+  const prepared = await Promise.all(certificates.map((certificate) => prepareWithdrawal(platform, db, certificate, change)));
+  const [first] = certificates;
+  const withdrawal = prepared[0]?.withdrawal;
+  if (first === undefined || withdrawal === undefined) throw new Error("withdrawals: nothing to withdraw");
+  const owners = await ownerAddresses(db, vault, first.businessId);
+  const data = { cert_ids: certificates.map(({ id }) => id), cease_by: withdrawal.ceaseBy };
+  const mails = await Promise.all(
+    owners.map((to) => insertMail(db, vault, { template: "withdrawal_owner_notice", data, to, now: clock() })),
+  );
+  await commit(
+    { db, vault, ledgerId: config.ledger.id },
+    [...prepared.flatMap(({ rows }) => rows), ...others, ...mails.flat()],
+    prepared.map(({ fact }) => fact),
+  );
+  const { withdrawnAt, ceaseBy, method, scope, recorded } = withdrawal;
+  return { withdrawnAt, ceaseBy, method, scope, receivedAt: recorded?.receivedAt ?? null, acknowledgedAt: null };
+};
+
+/** After the answer the event, the mail, the audit entry and the ledger's statement go on their way. */
+export const afterWithdrawal = (services: Services, { businessId }: WithdrawableCertificate): void => {
+  services.scheduleEvents(businessId);
+  services.scheduleMail();
+  services.scheduleFollowUp();
+};

@@ -1,0 +1,49 @@
+// The person answers the mailed code, which withdraws.
+import { sha256Hex } from "../../../core/hash.ts";
+import type { CertId } from "../../../core/ids.ts";
+import { comparableMailbox } from "../../../core/mailbox.ts";
+import { refuse, type Result } from "../../../core/result.ts";
+import { judgeAnswer } from "../../../core/withdrawals/answer.ts";
+import { codeLimits } from "../../../core/withdrawals/code.ts";
+import type { WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
+import { consumeAttempt } from "../../../storage/withdrawal-codes.ts";
+import type { Services } from "../../services.ts";
+import { codePurpose, commitByPerson, isForeign, locateRecord, type PersonRefusal, type Withdrawn } from "./by-person.ts";
+
+export interface CodeAnswer {
+  readonly certId: CertId;
+  readonly email: string;
+  readonly code: string;
+  /** The secret of the browser that answers; null when it never asked for a code. */
+  readonly context: string | null;
+  readonly scope: WithdrawalScope;
+  /** The site the browser names, where it names one. */
+  readonly origin: string | null;
+}
+
+/**
+ * A try is spent before anything is compared; address and code are judged together. Refuses `opt_out_failed` for everything
+ * that is not the right pair, and `already_revoked` for the right pair only.
+ */
+export const confirmWithdrawal = async (services: Services, answer: CodeAnswer): Promise<Result<Withdrawn, PersonRefusal>> => {
+  const found = await locateRecord(services, answer.certId);
+  if (found === null) return refuse("cert_not_found");
+  const { db, record } = found;
+  if (isForeign(services, record, answer.origin)) return refuse("forbidden");
+  const { vault } = services;
+  const addressIndex = await vault.blindIndex("email", comparableMailbox(answer.email) ?? "");
+  const contextHash = sha256Hex(answer.context ?? "");
+  const tried = await consumeAttempt(db, { certId: answer.certId, addressIndex, contextHash }, services.clock());
+  // As many hashes as there can be codes, so that the time does not tell how many there were.
+  const slots = Array.from({ length: codeLimits.mostLive }, (_, at) => tried[at] ?? { id: "", codeHash: "" });
+  const compared = await Promise.all(
+    slots.map(async ({ id, codeHash }) => ({ expected: codeHash, given: await vault.codeHash(codePurpose(id), answer.code) })),
+  );
+  const judged = judgeAnswer({
+    addressOnCertificate: record.emailIndex,
+    addressGiven: addressIndex,
+    compared,
+    status: record.certificate.status,
+  });
+  return judged.ok ? commitByPerson(services, found, { method: "email_code", scope: answer.scope }) : judged;
+};

@@ -1,0 +1,19 @@
+// The signed receipt of a withdrawal, for anyone.
+import type { ProvenWithdrawal } from "../../../core/certificates/published.ts";
+import type { CertId } from "../../../core/ids.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { certificateById } from "../../../storage/certificates.ts";
+import type { Services } from "../../services.ts";
+import { attestedCertificate } from "../attestations.ts";
+
+/** Refuses `cert_not_found`, and `not_found` while the certificate is active. */
+export const withdrawalReceipt = async (
+  services: Services,
+  certId: CertId,
+): Promise<Result<ProvenWithdrawal, "cert_not_found" | "not_found">> => {
+  const db = services.homes.of(certId);
+  const certificate = db === null ? null : await certificateById(db, certId);
+  if (certificate === null) return refuse("cert_not_found");
+  const { withdrawal } = await attestedCertificate(services.platform, certificate);
+  return withdrawal === null ? refuse("not_found") : ok(withdrawal);
+};
