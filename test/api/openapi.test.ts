@@ -107,6 +107,12 @@ const answerOf = async (changed: Partial<Platform>, path: string, init: RequestI
   return { status: response.status, headers: response.headers, text, body: text === "" ? null : JSON.parse(text) };
 };
 
+/** There while the app is built, and no address when the description asks for it. */
+const addressGoing = (): (() => string) => {
+  let asked = 0;
+  return () => (++asked === 1 ? platform.config.baseUrl : "no address");
+};
+
 const full = async () => ({ allowed: false, remaining: 0, resetMs: 1_500 });
 const crowded = (): Partial<Platform> => ({ takeByAddress: full, takeExactly: full });
 const fails = (error: Error) => (): never => {
@@ -609,7 +615,10 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
   },
   openApiDocument: {
     200: () => get("/v1/openapi.json"),
-    internal_error: () => answerOf({ config: { ...platform.config, baseUrl: "no address" } }, "/v1/openapi.json"),
+    internal_error: () => {
+      const config = Object.defineProperty({ ...platform.config }, "baseUrl", { get: addressGoing() });
+      return answerOf({ config }, "/v1/openapi.json");
+    },
   },
 };
 

@@ -11,20 +11,19 @@ export interface ImportRule {
   readonly packages: readonly string[] | "any";
 }
 
-/** What the surfaces share: pages and API ask operations and touch no store. */
-const surface = {
-  may: [
-    "core",
-    "storage/faults.ts",
-    "workers/operations",
-    "workers/api",
-    "workers/pages",
-    "workers/services.ts",
-    "workers/limits.ts",
-    "workers/log.ts",
-    "workers/env.ts",
-  ],
-} as const;
+/** What the surfaces share: API and pages ask operations and touch no store. */
+const surface = [
+  "core",
+  "workers/http",
+  "workers/operations",
+  "workers/services.ts",
+  "workers/limits.ts",
+  "workers/log.ts",
+  "workers/env.ts",
+];
+
+/** Where everything is put together. A folder of workers/ that is not named below has no rights at all. */
+const everything = ["core", "storage", "durable-objects", "workers"];
 
 export const importRules: readonly ImportRule[] = [
   { from: "core", may: [], packages: ["node:crypto"] },
@@ -37,8 +36,9 @@ export const importRules: readonly ImportRule[] = [
     types: ["workers/services.ts", "workers/env.ts"],
     packages: [],
   },
-  { from: "workers/api", ...surface, packages: ["hono", "zod", "@hono/zod-openapi"] },
-  { from: "workers/pages", ...surface, packages: ["hono", "qr"] },
+  { from: "workers/http", may: [...surface, "storage/faults.ts"], packages: ["hono", "zod", "@hono/zod-openapi"] },
+  { from: "workers/api", may: [...surface, "workers/api", "workers/pages"], packages: ["hono", "zod", "@hono/zod-openapi"] },
+  { from: "workers/pages", may: [...surface, "workers/pages"], packages: ["hono", "qr"] },
   { from: "workers/pages/client", may: ["core", "verifier"], packages: [] },
   {
     from: "workers/background",
@@ -49,7 +49,12 @@ export const importRules: readonly ImportRule[] = [
   { from: "workers/limits.ts", may: ["core"], packages: [] },
   { from: "workers/log.ts", may: ["core", "storage/faults.ts"], packages: [] },
   { from: "workers/env.ts", may: ["core", "workers/limits.ts"], types: ["durable-objects"], packages: [] },
-  { from: "workers", may: ["core", "storage", "durable-objects", "workers"], packages: ["hono"] },
+  { from: "workers/services.ts", may: everything, packages: [] },
+  { from: "workers/proof-services.ts", may: everything, packages: [] },
+  { from: "workers/endpoint-lane-binding.ts", may: everything, packages: [] },
+  { from: "workers/app.ts", may: everything, packages: ["hono"] },
+  { from: "workers/index.ts", may: everything, packages: [] },
+  { from: "workers/ledger", may: everything, packages: [] },
   { from: "widget", may: [], packages: [] },
   { from: "widget/build.mjs", may: ["widget"], packages: "any" },
   { from: "verifier", may: ["core"], packages: "any" },

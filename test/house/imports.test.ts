@@ -18,7 +18,7 @@ const isAllowed = ({ file, specifier, target, typesOnly }: Import): boolean => {
   if (target === null) return rule.packages === "any" || rule.packages.includes(packageOf(specifier));
   if (ruleOf(target) === rule) return true;
   if (rule.may.some((place) => liesIn(target, place) && (ruleOf(target)?.from.length ?? 0) <= place.length)) return true;
-  if (rule.from === "workers" && liesIn(target, "workers")) return true; // where everything is put together
+  if (rule.may.includes("workers") && liesIn(target, "workers")) return true; // where everything is put together
   if (rule.packages === "any" && rule.may.some((place) => liesIn(target, place))) return true;
   return typesOnly && (rule.types ?? []).some((place) => liesIn(target, place));
 };

@@ -54,16 +54,6 @@ describe("a source file", () => {
     expect(linesMatching(others, /\bconsole\./)).toEqual([]);
   });
 
-  test("gathers the headers of the API's answers in one place: what hono alone was told would be left out", () => {
-    const api = scripts.filter((file) => file.startsWith("workers/api/") && file !== "workers/api/headers.ts");
-    expect(
-      linesMatching(
-        api,
-        /\bc\.(?:header|json|body|text|html|redirect)\(|\b(?:setCookie|deleteCookie)\(c,|\bnew Response\((?!response\.body, response\))/,
-      ),
-    ).toEqual([]);
-  });
-
   test("holds SQL only in storage, objects, scripts and tests", () => {
     const outside = scripts.filter((file) => /^(?:core|workers|widget)\//.test(file));
     expect(
