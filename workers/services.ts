@@ -1,15 +1,17 @@
 // What an operation may use, put together once per isolate and handed down: operations never see a binding.
+import { BoundedMap } from "../core/bounded-map.ts";
+import type { AttestedStatement } from "../core/certificates/attested.ts";
 import type { FetchPage } from "../core/access/outbound-page.ts";
 import type { Limit, WindowState } from "../core/access/window.ts";
 import type { ToE164 } from "../core/certificates/matching.ts";
 import type { Mailer } from "../core/mail/message.ts";
-import type { RandomBytes } from "../core/ids.ts";
+import type { ClientId, RandomBytes } from "../core/ids.ts";
 import { pathOfLog } from "../core/ledger/checkpoint.ts";
 import type { Clock } from "../core/time.ts";
+import type { CapturingClient } from "../storage/accounts.ts";
 import { databaseOf, type Database } from "../storage/database.ts";
 import { captureMail, type CapturedMail } from "../storage/captured-mail.ts";
 import { homesOf, type Homes } from "../storage/homes.ts";
-import { RememberedClients } from "../storage/remembered-clients.ts";
 import { openSigner, type Signer } from "../storage/signer.ts";
 import { openVault, type Vault } from "../storage/vault.ts";
 import type { AuditLog } from "../durable-objects/audit-log/object.ts";
@@ -38,7 +40,15 @@ export interface Platform extends ProofServices {
   readonly kv: KVNamespace;
   readonly vault: Vault;
   readonly signer: Signer;
-  readonly rememberedClients: RememberedClients;
+  /**
+   * Accounts, so that a submission costs one round trip to the database instead of two. Never trusted: an insert names the revision
+   * it was decided on and fails when that has passed, and a refusal is given only after a fresh reading.
+   */
+  readonly rememberedClients: BoundedMap<ClientId, CapturingClient>;
+  /** Webhook secrets by their sealed form. */
+  readonly openedSecrets: BoundedMap<string, string>;
+  /** What others attested, by the receipt's reference. Found once, it stays what it is. */
+  readonly attestedStatements: BoundedMap<string, AttestedStatement>;
   readonly toE164: ToE164;
   /** A guarded GET of somebody else's page. */
   readonly fetchPage: FetchPage;
@@ -120,7 +130,9 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
     kv: env.KV,
     vault,
     signer: await openSigner(config.issuerSeed, config.retiredIssuerKeys),
-    rememberedClients: new RememberedClients(),
+    rememberedClients: new BoundedMap(2_000), // about 1 KiB each
+    openedSecrets: new BoundedMap(200),
+    attestedStatements: new BoundedMap(1_000), // about 2 KiB each
     toE164: e164,
     fetchPage: openPageFetcher(outbound),
     postWebhook: openWebhookSender({ ...outbound, clock }),

@@ -2,6 +2,7 @@
 // what each route really answers, in success and in every refusal it names, is what its description says.
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import { BoundedMap } from "../../core/bounded-map.ts";
 import { z } from "@hono/zod-openapi";
 import { inspectRoutes } from "hono/dev";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
@@ -123,7 +124,7 @@ const failing = (error: Error): Partial<Platform> => {
   // What an isolate remembers is asked for nothing here: the databases are what fails.
   return {
     homes: { of: () => db, all: () => [["00" as never, db]] },
-    rememberedClients: new (platform.rememberedClients.constructor as new () => Platform["rememberedClients"])(),
+    rememberedClients: new BoundedMap(1),
   };
 };
 const outage = (): Partial<Platform> => failing(new Error("D1_ERROR: the database is away"));

@@ -1,13 +1,14 @@
 // Limits by address and by client, counted in this isolate. Not exact across the world: the platform's shield and many
 // isolates stand around it. Exact limits (API keys) live in objects. Here a call must cost nothing: a certificate and a
 // public page are answered through it.
+import { BoundedMap } from "../../core/bounded-map.ts";
 import type { Limit, WindowState } from "../../core/access/window.ts";
 
-const mostKeys = 20_000; // about 20,000 x 60 timestamps x 8 bytes = 10 MB at the very worst
+const maxKeys = 20_000; // about 20,000 x 60 timestamps x 8 bytes = 10 MB at the very worst
 
 /** Sliding windows, one a key; the least recently used key is forgotten first. */
 export class AddressWindows {
-  readonly #calls = new Map<string, number[]>();
+  readonly #calls = new BoundedMap<string, number[]>(maxKeys);
 
   take(key: string, limit: Limit, now: number): WindowState {
     const windowMs = limit.seconds * 1_000;
@@ -18,9 +19,7 @@ export class AddressWindows {
     const allowed = recent.length < limit.count;
     const calls = allowed && recent.length === 0 ? [now] : recent; // a push onto nothing makes room for seventeen, 20,000 times
     if (allowed && calls === recent) recent.push(now);
-    this.#calls.delete(key);
     this.#calls.set(key, calls);
-    if (this.#calls.size > mostKeys) this.#calls.delete(this.#calls.keys().next().value as string);
     return { allowed, remaining: limit.count - calls.length, resetMs: (calls[0] ?? now) + windowMs - now };
   }
 }

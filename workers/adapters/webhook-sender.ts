@@ -1,5 +1,6 @@
 // One POST to a receiver that nobody knows: its address judged again each time, ten seconds and not one more, no redirect
 // followed, and nothing read of what it answers but the status.
+import { BoundedMap } from "../../core/bounded-map.ts";
 import type { HostVerdict } from "../../core/access/dns-answer.ts";
 import { checkOutboundUrl } from "../../core/access/outbound-url.ts";
 import type { Outcome } from "../../core/webhooks/endpoint.ts";
@@ -34,7 +35,7 @@ const resolveMs = 3 * secondMs; // the resolvers' own two seconds and a margin
 // A verdict serves what starts within the next seconds: a busy endpoint is not asked about a thousand times a second. The
 // address that is dialled cannot be pinned here anyway, so a younger verdict would prove no more.
 const verdictKeptMs = 5 * secondMs;
-const mostVerdicts = 1_000;
+const maxVerdicts = 1_000;
 
 const errorOf = (error: unknown): "dns" | "tls" | "connection" => {
   const text = error instanceof Error ? error.message : "";
@@ -55,7 +56,7 @@ const within = async <T>(ms: number, work: (controller: AbortController) => Prom
 
 export const openWebhookSender = (settings: WebhookSenderSettings): PostWebhook => {
   const { clock } = settings;
-  const publicUntil = new Map<string, number>();
+  const publicUntil = new BoundedMap<string, number>(maxVerdicts);
 
   const isKnownPublic = (hostname: string): boolean => {
     const left = (publicUntil.get(hostname) ?? 0) - clock();
@@ -65,7 +66,6 @@ export const openWebhookSender = (settings: WebhookSenderSettings): PostWebhook 
   const judge = async (hostname: string): Promise<HostVerdict> => {
     if (isKnownPublic(hostname)) return "public";
     const verdict = await within(resolveMs, ({ signal }) => settings.checkHost(hostname, signal));
-    if (publicUntil.size >= mostVerdicts) publicUntil.clear();
     if (verdict === "public") publicUntil.set(hostname, clock() + verdictKeptMs);
     return verdict;
   };

@@ -4,6 +4,7 @@ import { businessesWithEvents } from "../../storage/outboxes/events.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
+import { inParallel } from "./in-parallel.ts";
 
 const maxBusinesses = 1_000;
 const atOnce = 5; // a Worker may wait for six connections; one stays free
@@ -19,9 +20,6 @@ export const placeEvents = async (platform: Platform, businessId: string): Promi
 /** What no request has seen to: every business whose events wait. */
 export const sweepEvents = (platform: Platform): Promise<void> =>
   inEachHome(platform, "events", async (db) => {
-    const waiting = [...(await businessesWithEvents(db, maxBusinesses))];
-    const worker = async (): Promise<void> => {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await placeEvents(platform, next);
-    };
-    await Promise.all(Array.from({ length: atOnce }, worker));
+    const waiting = await businessesWithEvents(db, maxBusinesses);
+    await inParallel(atOnce, waiting, (businessId) => placeEvents(platform, businessId));
   });

@@ -10,6 +10,7 @@ import { claimMail, deleteMail, isSending, openMail, postponeMail, type DueMail 
 import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
+import { inParallel } from "./in-parallel.ts";
 
 const atOnce = 5; // a Worker may wait for six connections; one stays free
 const maxRelayMs = 20 * secondMs; // the platform ends work 30 s after its answer
@@ -35,16 +36,19 @@ const handOver = async (platform: Platform, db: Database, due: DueMail): Promise
   await (outcome === "later" ? postponeMail(db, due.id, now + retryDelayMs(backoff, due.attempts)) : deleteMail(db, due.id)).run();
 };
 
-const relayHome = async (platform: Platform, db: Database, until: Instant): Promise<void> => {
+/** Claimed as many at once as are sent at once, until none is due or the run's time is up. */
+async function* dueMails(platform: Platform, db: Database, until: Instant): AsyncGenerator<DueMail> {
   while (platform.clock() < until) {
     const due = await claimMail(db, platform.clock(), atOnce);
     if (due.length === 0) return;
-    await Promise.all(due.map((mail) => handOver(platform, db, mail)));
+    yield* due;
   }
-};
+}
 
 export const relayMail = (platform: Platform): Promise<void> =>
-  inEachHome(platform, "mail", (db) => relayHome(platform, db, platform.clock() + maxRelayMs));
+  inEachHome(platform, "mail", (db) =>
+    inParallel(atOnce, dueMails(platform, db, platform.clock() + maxRelayMs), (mail) => handOver(platform, db, mail)),
+  );
 
 const looks = 20;
 const betweenLooksMs = 25;

@@ -34,10 +34,11 @@ import {
 } from "../../storage/policies.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
+import { inParallel } from "./in-parallel.ts";
 import { lookAtPolicies, type Look } from "./policy-fetch.ts";
 
-const lanes = 2; // a host that hangs leaves the other lane free; more would wait for each other's six connections
-const longestRunMs = 45 * secondMs; // no new turn after that: the next minute has its own run
+const atOnce = 2; // a host that hangs leaves the other free; more would wait for each other's six connections
+const maxRunMs = 45 * secondMs; // no new turn after that: the next minute has its own run
 const linkedAtOnce = 100; // a batch of about 105 statements
 const mostLostRaces = 5; // in a row, each against a worker that got further; more is a fault
 
@@ -106,22 +107,23 @@ const takeTurn = async (platform: Platform, db: Database, turn: PolicyLease): Pr
   );
 };
 
-/** Takes turns until none is due. A fault of ours keeps the turn for a minute and is not counted against the domain. */
-const runLane = async (platform: Platform, db: Database, until: Instant): Promise<void> => {
+/** Claimed one by one, until none is due or the run's time is up. */
+async function* dueTurns(platform: Platform, db: Database, until: Instant): AsyncGenerator<PolicyTurn> {
   while (platform.clock() < until) {
     const turn = await claimPolicyLease(db, platform.clock());
     if (turn === null) return;
+    yield turn;
+  }
+}
+
+/** Looks up what is due in one home. Safe to call at any time, from anywhere, twice at once. */
+export const capturePolicies = (platform: Platform, db: Database): Promise<void> =>
+  inParallel(atOnce, dueTurns(platform, db, platform.clock() + maxRunMs), async (turn) => {
     try {
       await takeTurn(platform, db, turn);
     } catch (error) {
+      // A fault of ours keeps the turn for a minute and is not counted against the domain.
       platform.log.fault({ at: "policies", error: kindOfError(error) });
       await forgivePolicyLease(db, turn.domain).run();
     }
-  }
-};
-
-/** Looks up what is due in one home. Safe to call at any time, from anywhere, twice at once. */
-export const capturePolicies = async (platform: Platform, db: Database): Promise<void> => {
-  const until = platform.clock() + longestRunMs;
-  await Promise.all(Array.from({ length: lanes }, () => runLane(platform, db, until)));
-};
+  });

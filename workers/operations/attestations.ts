@@ -11,15 +11,7 @@ import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
 import { checkpointInterval } from "../../core/ledger/checkpoint-interval.ts";
 
-const known = new WeakMap<Platform, Map<string, AttestedStatement>>();
-const mostKnown = 1_000; // about 2 KiB each
 const shownWithinMs = 2 * secondMs; // a ledger that is slow is not waited for by somebody who reads a certificate
-
-const remembered = (platform: Platform): Map<string, AttestedStatement> => {
-  const statements = known.get(platform) ?? new Map<string, AttestedStatement>();
-  known.set(platform, statements);
-  return statements;
-};
 
 const findAttested = async (platform: Platform, receipt: Receipt): Promise<AttestedStatement | null> => {
   const { config, ledgers } = platform;
@@ -50,15 +42,13 @@ const isAttesting = (platform: Platform): boolean => platform.attestors.some(({ 
 /** What others attested about the statement of a receipt; null while nobody has. Found once, it stays what it is. */
 export const attestedStatement = async (platform: Platform, receipt: Receipt | null): Promise<AttestedStatement | null> => {
   if (receipt === null || !isAttesting(platform)) return null;
-  const statements = remembered(platform);
-  const kept = statements.get(receipt.tx_ref);
+  const { attestedStatements } = platform;
+  const kept = attestedStatements.get(receipt.tx_ref);
   if (kept !== undefined) return kept;
   try {
     const found = await findAttested(platform, receipt);
     if (found === null) return null;
-    const [oldest] = statements.keys();
-    if (statements.size >= mostKnown && oldest !== undefined) statements.delete(oldest);
-    statements.set(receipt.tx_ref, found);
+    attestedStatements.set(receipt.tx_ref, found);
     return found;
   } catch (error) {
     platform.log.fault({ at: "attestations", error: kindOfError(error) });

@@ -185,7 +185,7 @@ export const captureConsent = async (services: Services, request: CaptureRequest
         };
 
   const remembered = services.rememberedClients.get(clientId);
-  if (remembered !== null && maySpeakFor(request.caller, remembered)) {
+  if (remembered !== undefined && maySpeakFor(request.caller, remembered)) {
     const attempt = await attemptCapture(services, db, clientId, request, read.value, remembered, answerKey);
     if (attempt !== "outdated" && attempt.ok) return attempt;
   }
@@ -195,10 +195,10 @@ export const captureConsent = async (services: Services, request: CaptureRequest
       answerKey === null ? null : keptAnswer(db, services.vault, answerKey.keyHash, services.clock()),
     ]);
     if (business === null) {
-      services.rememberedClients.forget(clientId);
+      services.rememberedClients.delete(clientId);
       return refuse("client_not_found");
     }
-    services.rememberedClients.remember(clientId, business);
+    services.rememberedClients.set(clientId, business);
     if (!maySpeakFor(request.caller, business)) return refuse("forbidden");
     if (kept !== null && kept.bodyHash !== answerKey?.bodyHash) return refuse("idempotency_conflict");
     if (kept !== null) return ok({ receipt: readKeptReceipt(kept.response), replayed: true });

@@ -11,16 +11,10 @@ import type { Platform } from "../../services.ts";
 export const openPayloads = async (_platform: Platform, _events: readonly StoredEvent[]): Promise<ReadonlyMap<string, EventData>> =>
   new Map(); // no event carries a payload until shares exist; then: one query for status and keys of the shares of a page
 
-const mostSecrets = 200;
-const openedSecrets = new WeakMap<Platform, Map<string, string>>();
-
 /** Opening costs two decryptions, and a busy endpoint signs a thousand times a second with the same secret. */
-const secretOf = async (platform: Platform, owner: EndpointSettings, sealed: string): Promise<string> => {
-  const known = openedSecrets.get(platform) ?? new Map<string, string>();
-  openedSecrets.set(platform, known);
-  const secret = known.get(sealed) ?? (await openSecret(platform.vault, owner, sealed));
-  if (known.size >= mostSecrets) known.clear();
-  known.set(sealed, secret);
+const secretOf = async ({ openedSecrets, vault }: Platform, owner: EndpointSettings, sealed: string): Promise<string> => {
+  const secret = openedSecrets.get(sealed) ?? (await openSecret(vault, owner, sealed));
+  openedSecrets.set(sealed, secret);
   return secret;
 };
 

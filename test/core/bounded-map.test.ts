@@ -1,0 +1,15 @@
+// What is remembered, and what makes room.
+import { expect, test } from "vitest";
+import { BoundedMap } from "../../core/bounded-map.ts";
+
+test("the entry set longest ago makes room, and setting it again makes it the newest", () => {
+  const map = new BoundedMap<string, number>(2);
+  map.set("a", 1);
+  map.set("b", 2);
+  map.set("a", 3);
+  map.set("c", 4);
+  expect(["a", "b", "c"].map((key) => map.get(key))).toEqual([3, undefined, 4]);
+  map.delete("c");
+  map.set("d", 5);
+  expect(["a", "c", "d"].map((key) => map.get(key))).toEqual([3, undefined, 5]);
+});

@@ -1,0 +1,44 @@
+// A bounded number of workers on a list, or on what is claimed one by one.
+import { expect, test } from "vitest";
+import { inParallel } from "../../workers/background/in-parallel.ts";
+
+test("works on every item once, never on more than the limit at once, and a free worker takes the next", async () => {
+  const [taken, underWay]: [number[], number[]] = [[], []];
+  const gates = Array.from({ length: 6 }, () => Promise.withResolvers<void>());
+  let open = 0;
+  const all = inParallel(2, [0, 1, 2, 3, 4, 5], async (item) => {
+    taken.push(item);
+    open += 1;
+    underWay.push(open);
+    await gates[item]?.promise;
+    open -= 1;
+  });
+  for (const finished of [1, 2, 3, 4, 0, 5]) {
+    gates[finished]?.resolve();
+    await scheduler.wait(0);
+  }
+  await all;
+  expect(taken).toEqual([0, 1, 2, 3, 4, 5]);
+  expect(Math.max(...underWay)).toBe(2);
+});
+
+test("claims an item only when there is somebody to work on it", async () => {
+  let claimed = 0;
+  const gate = Promise.withResolvers<void>();
+  async function* claims(): AsyncGenerator<number> {
+    for (; claimed < 5; ) {
+      claimed += 1;
+      yield claimed;
+    }
+  }
+  const done: number[] = [];
+  const all = inParallel(2, claims(), async (item) => {
+    await gate.promise;
+    done.push(item);
+  });
+  await scheduler.wait(5);
+  expect(claimed).toBe(2);
+  gate.resolve();
+  await all;
+  expect(done).toEqual([1, 2, 3, 4, 5]);
+});
