@@ -1,5 +1,5 @@
 // What the entries of the audit chains committed to: read from the rows that carried them there, which stay.
-import { eq, inArray, notInArray } from "drizzle-orm";
+import { desc, eq, inArray } from "drizzle-orm";
 import type { CommittedPayload } from "../core/audit/trail.ts";
 import type { FactType } from "../core/facts.ts";
 import { onPrimary, type Database } from "./database.ts";
@@ -22,22 +22,19 @@ export interface CommittedEntry {
 export const isEntered = async (db: Database, recordId: string): Promise<boolean> =>
   (await onPrimary(db).select({ ord }).from(auditOutbox).where(eq(entityId, recordId)).limit(1).all()).length > 0;
 
-const readings: FactType[] = ["certificate.subject_read", "evidence_pack.exported"];
+const deciding: FactType[] = ["certificate.issued", "certificate.revoked"];
 
-/**
- * What happened to a certificate, oldest first. Who only read it is left out: that is the business's own record, and every
- * reading would make the evidence another one.
- */
+/** What happened to a certificate, as far as it is of these types: issuance and withdrawal first, whatever else there is; then oldest first. */
 export const certificateEntries = async (
   db: Database,
   vault: Vault,
-  asked: { readonly certId: string; readonly chainTag: string; readonly max: number },
+  asked: { readonly certId: string; readonly chainTag: string; readonly types: readonly FactType[]; readonly max: number },
 ): Promise<CommittedEntry[]> => {
   const rows = await db
     .select({ id, payloadSealed, drainedAt })
     .from(auditOutbox)
-    .where(allOf(eq(entityId, asked.certId), eq(chain, asked.chainTag), notInArray(type, readings)))
-    .orderBy(ord)
+    .where(allOf(eq(entityId, asked.certId), eq(chain, asked.chainTag), inArray(type, [...asked.types])))
+    .orderBy(desc(inArray(type, deciding)), ord)
     .limit(asked.max);
   return Promise.all(
     rows.map(async (row) => ({

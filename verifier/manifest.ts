@@ -1,11 +1,12 @@
 // Checks that the pack is the one that the issuer signed: every file against the list, the list against the signature.
+import { base64UrlOf, bytesOfBase64 } from "../core/bytes.ts";
 import { canonicalJson, type Json } from "../core/canonical-json.ts";
 import { manifestNoteText, packSchema } from "../core/certificates/evidence-manifest.ts";
 import { sha256Hex, sha256 } from "../core/hash.ts";
 import { keyKinds, parseNote, verifierKey, verifyNote, type NoteCrypto } from "../core/ledger/note.ts";
-import { fail, incomplete, pass, type Finding } from "./checks.ts";
+import { fail, incomplete, pass, skipped, type Finding } from "./checks.ts";
 import { hasExactly, isIso, objectOf, parseCanonical, stringOf, stringsOf, textOf } from "./json.ts";
-import type { Trust } from "./trust.ts";
+import { thumbprintOf, type Trust } from "./trust.ts";
 
 type Files = ReadonlyMap<string, Uint8Array>;
 
@@ -45,6 +46,31 @@ export const checkFiles = (files: Files): Finding => {
     .map((path) => ({ path, sha256: claimed.get(path) as string, size: (files.get(path) as Uint8Array).length }));
   if (canonicalJson(manifest.listed) !== canonicalJson(listed)) return fail("manifest.json does not list exactly these files");
   return pass(`${summed.length} files`);
+};
+
+/** RFC 8410: what stands before the 32 bytes of an Ed25519 key. */
+const spkiBytes = 44;
+
+/** The key of such a file, as its id; null for any other spelling. */
+const issuerKeyId = (pem: string | null): string | null => {
+  const body = /^-----BEGIN PUBLIC KEY-----\n([A-Za-z0-9+/]+=*)\n-----END PUBLIC KEY-----\n$/.exec(pem ?? "")?.[1];
+  const der = bytesOfBase64(body ?? "");
+  return der?.length === spkiBytes ? thumbprintOf(base64UrlOf(der.subarray(-32))) : null;
+};
+
+/** The PEM files are for other tools: each is the key in its name, or the certificate that trust.json gives. */
+export const checkTrustCopies = (files: Files): Finding => {
+  const document = objectOf(parseCanonical(textOf(files.get("trust/trust.json"))));
+  if (document === null) return skipped("trust.json cannot be read");
+  const authorities = (Array.isArray(document.tsa) ? document.tsa : []).map(objectOf);
+  const pems = [...files.keys()].filter((path) => path.startsWith("trust/") && path.endsWith(".pem"));
+  const other = pems.find((path) => {
+    const text = textOf(files.get(path));
+    const [, kind, id = ""] = /^trust\/(issuer|tsa)-(.+)\.pem$/.exec(path) ?? [];
+    if (kind === "issuer") return issuerKeyId(text) !== id;
+    return !authorities.some((one) => one?.pem === text && stringOf(one.spki_sha256)?.startsWith(id) === true);
+  });
+  return other === undefined ? pass(`${pems.length} keys`) : fail(`${other} is not the key that its name says`);
 };
 
 export const checkSignature = async (crypto: NoteCrypto, files: Files, trust: Trust | null): Promise<Finding> => {

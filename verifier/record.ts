@@ -181,6 +181,8 @@ export const checkCertificate = async (
   if (typeof certificate.disclosure_text !== "string" || sha256Hex(certificate.disclosure_text) !== preimage.disclosure_hash) {
     return fail("the certificate shows another disclosure");
   }
+  if (stringOf(certificate.verify_url)?.endsWith(`/${preimage.cert_id}`) !== true)
+    return fail("the certificate names the address of another");
   const { status, withdrawal } = certificate;
   if (status !== "active" && status !== "revoked") return fail("the certificate has no known status");
   // A withdrawal from single recipients leaves the certificate active.

@@ -77,12 +77,15 @@ const authorityOf = (value: unknown): TimestampPin | null => {
     : null;
 };
 
+/** RFC 7638, of an Ed25519 key in base64url. */
+export const thumbprintOf = (x: string): string => base64UrlOf(sha256(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`));
+
 const issuerKeyOf = (value: unknown): IssuerKey | null => {
   const record = objectOf(value);
   const x = stringOf(record?.x) ?? "";
   const publicKey = bytesOfBase64Url(x);
   if (record?.kty !== "OKP" || record.crv !== "Ed25519" || publicKey?.length !== 32) return null;
-  const kid = base64UrlOf(sha256(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`));
+  const kid = thumbprintOf(x);
   return record.kid === kid ? { kid, publicKey } : null;
 };
 

@@ -3,15 +3,17 @@
 import { filesOfZip } from "../core/certificates/evidence-zip.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import { sha256Hex } from "../core/hash.ts";
+import { masked } from "../core/masking.ts";
 import { remembering, type NoteCrypto } from "../core/ledger/note.ts";
 import { minuteMs } from "../core/time.ts";
 import { checkAnchor, expectedStatement, type AnchorContext, type AnchorExhibit } from "./anchor.ts";
 import { checkChain, checkHeads, checkInclusion, entriesOf, staleHeads } from "./audit.ts";
+import { checkIssuance, checkPolicyLinks, checkStatus, payloadsOf, type History } from "./history.ts";
 import { fail, incomplete, pass, reportOf, skipped, type CheckId, type Finding, type Findings, type Report } from "./checks.ts";
 import { canVerify, unableNote, webCrypto } from "./crypto.ts";
-import { isIso, objectOf, parseCanonical, stringOf, textOf, type JsonObject } from "./json.ts";
+import { isIso, objectOf, parseCanonical, stringOf, stringsOf, textOf, type JsonObject } from "./json.ts";
 import { layoutFault } from "./layout.ts";
-import { checkFiles, checkSignature, manifestOf } from "./manifest.ts";
+import { checkFiles, checkSignature, checkTrustCopies, manifestOf, type Manifest } from "./manifest.ts";
 import {
   checkArrays,
   checkCanonical,
@@ -119,19 +121,42 @@ export const checkAnchors = async (
   findings.set("time.order", checkOrder(at, withdrawnAt, time, revokedTime));
 };
 
-const checkEvidence = (certificate: JsonObject, redacted: readonly string[]): string | null => {
+const evidenceFault = (certificate: JsonObject, redacted: readonly string[]): string | null => {
   const evidence = objectOf(certificate.evidence);
-  if (evidence === null) return redacted.includes("evidence") ? null : "the evidence is missing";
-  return sha256Hex(canonicalJson(evidence)) === certificate.evidence_hash ? null : "the evidence is not what its hash says";
+  const isRedacted = redacted.includes("evidence");
+  if (evidence === null) return isRedacted || isIso(certificate.subject_erased_at) ? null : "the evidence is missing";
+  if (isRedacted) return "the evidence is there that the manifest says was left out";
+  if (sha256Hex(canonicalJson(evidence)) !== certificate.evidence_hash) return "the evidence is not what its hash says";
+  return evidence.gpc === objectOf(certificate.signals)?.gpc ? null : "certificate and evidence differ in the signal of the browser";
 };
 
-const subjectKeysFault = (certificate: JsonObject, commitments: string | null): string | null => {
+/** What the certificate, the manifest and the disclosures say of the person's details, against the commitments to them. */
+const subjectFault = (certificate: JsonObject, redacted: readonly string[], files: Files): string | null => {
   const subject = objectOf(certificate.subject);
-  const committed = objectOf(parseCanonical(commitments));
+  const committed = objectOf(parseCanonical(textOf(files.get("subject/commitments.json"))));
   if (committed === null) return null;
-  const isSame = subject !== null && Object.keys(subject).sort().join("\n") === Object.keys(committed).sort().join("\n");
-  return isSame ? null : "the certificate shows other details of the person than were committed to";
+  const keys = Object.keys(committed).sort();
+  if (subject === null || Object.keys(subject).sort().join("\n") !== keys.join("\n"))
+    return "the certificate shows other details of the person than were committed to";
+  const list = parseCanonical(textOf(files.get("subject/disclosures.json")));
+  const disclosed = new Map((Array.isArray(list) ? list : []).map(stringsOf).map((one) => [one?.[1] ?? "", one?.[2] ?? ""]));
+  const hidden = keys.filter((key) => !disclosed.has(key)).map((key) => `subject.${key}`);
+  if (redacted.filter((name) => name.startsWith("subject.")).join("\n") !== hidden.join("\n"))
+    return "the manifest does not say which details of the person were left out";
+  const other = [...disclosed].find(([key, value]) => subject[key] !== masked(key, value));
+  return other === undefined ? null : `the certificate shows another ${other[0]} than is disclosed`;
 };
+
+/** Pages for people bear the certificate's id, so that those of another are found out. What else they say is the issuer's word. */
+const pagesFault = (files: Files, certId: string): string | null => {
+  const other = ["certificate.html", "README.txt"].find((path) => !textOf(files.get(path))?.includes(certId));
+  return other === undefined ? null : `${other} is about another certificate`;
+};
+
+const contentsFault = (files: Files, manifest: Manifest | null, certificate: JsonObject, certId: string): string | null =>
+  manifest?.certId === certId
+    ? (evidenceFault(certificate, manifest.redacted) ?? subjectFault(certificate, manifest.redacted, files) ?? pagesFault(files, certId))
+    : "the manifest is about another certificate";
 
 /** What the checks of one pack share. */
 interface Opened {
@@ -170,11 +195,7 @@ const checkRecord = async (
   set("disclosure.hash", checkDisclosure(files.get("fingerprint/disclosure.txt") as Uint8Array, preimage));
   set("subject.commitments", checkCommitments(commitments, preimage, certificate?.subject_erased_at));
   if (certificate === null) return;
-  const manifest = manifestOf(files);
-  const fault =
-    manifest?.certId === preimage.cert_id
-      ? (checkEvidence(certificate, manifest.redacted) ?? subjectKeysFault(certificate, commitments))
-      : "the manifest is about another certificate";
+  const fault = contentsFault(files, manifestOf(files), certificate, preimage.cert_id);
   set("cert.consistency", fault !== null ? fail(fault) : await checkCertificate(crypto, certificate, preimage, canonical, trust));
 };
 
@@ -199,6 +220,12 @@ const checkAudit = async ({ crypto, files, trust, findings, certificate, canonic
   const createdAt = manifestOf(files)?.createdAt ?? "";
   findings.set("audit.inclusion", await checkInclusion(crypto, trust, files, entries, createdAt));
   findings.set("audit.heads", await checkHeads(crypto, trust, files, entries, createdAt));
+  if (certificate === null) return;
+  const payloads = payloadsOf(parseCanonical(textOf(files.get("audit/payloads.json"))));
+  const history: History = { entries, payloads, certificate };
+  findings.set("audit.issuance", checkIssuance(history));
+  findings.set("audit.status", checkStatus(history));
+  findings.set("audit.policies", checkPolicyLinks(history));
 };
 
 /** Every key a document names, for comparison. */
@@ -209,6 +236,9 @@ const namesOfKeys = ({ ledgers, auditLogs, witnesses, authorities, issuerKeys, a
   ...issuerKeys.map(({ kid }) => kid),
   ...anchorKeys,
 ];
+
+const activeNote =
+  "That it is active is as of the pack: a withdrawal since then, or one that the issuer left out, shows when you ask for the certificate.";
 
 const notesOf = (files: Files, certificate: JsonObject | null, given: Trust | null, bundled: Trust | null): string[] => {
   const manifest = manifestOf(files);
@@ -224,7 +254,8 @@ const notesOf = (files: Files, certificate: JsonObject | null, given: Trust | nu
     ...(subject.length > 0 ? [`Not disclosed: ${subject.map((name) => name.slice("subject.".length)).join(", ")}.`] : []),
     ...(evidence.length > 0 ? [`Left out on purpose: ${evidence.join(", ")}.`] : []),
     ...(certificate?.environment === "sandbox" ? ["A sandbox certificate, for trying out. It proves nothing."] : []),
-    "README.txt, certificate.html and views.json are covered by the issuer's signature alone.",
+    ...(certificate?.status === "active" ? [activeNote] : []),
+    "README.txt, certificate.html and views.json are covered by the issuer's signature alone, and so are the business's details, view counts and addresses in certificate.json.",
   ];
 };
 
@@ -246,6 +277,7 @@ export const verifyPack = async (zip: Uint8Array, demands: Demands, given: NoteC
   const trust = isAble ? (demands.trust ?? bundled) : null;
   findings.set("manifest.files", checkFiles(files));
   findings.set("manifest.signature", await checkSignature(crypto, files, trust));
+  findings.set("trust.copies", checkTrustCopies(files));
 
   const certificate = objectOf(parseCanonical(textOf(files.get("certificate.json"))));
   const canonical = textOf(files.get("fingerprint/preimage.json"));

@@ -2,9 +2,10 @@
 import type { AuditEntry } from "../audit/chain.ts";
 import type { HeadsProof } from "../audit/proof.ts";
 import type { Json } from "../canonical-json.ts";
+import type { FactType } from "../facts.ts";
 import type { Receipt } from "../ledger/receipt.ts";
 import type { Instant } from "../time.ts";
-import type { OpenedCertificate, View } from "./published.ts";
+import type { OpenedCertificate, PublishedCertificate, View } from "./published.ts";
 
 export type JsonObject = { readonly [key: string]: Json };
 
@@ -73,6 +74,18 @@ export interface EvidenceParts {
   /** Leaves out the subject's values and everything in the evidence that points to a person. */
   readonly redacted: boolean;
 }
+
+/**
+ * The audit entries that belong to the evidence. Not who looked at it: that is the business's own record, and every look would
+ * make the evidence another one. Not what a stranger can bring about, who could fill a pack with it. And nothing that happened
+ * after the certificate was read, so that all of the evidence is of that moment.
+ */
+export const evidenceFacts = ({ status, withdrawal, policiesLooked }: PublishedCertificate): readonly FactType[] => [
+  "certificate.issued",
+  ...(status === "revoked" ? (["certificate.revoked"] as const) : []),
+  ...((withdrawal?.acknowledgedAt ?? null) === null ? [] : (["business.ceased"] as const)),
+  ...(policiesLooked ? (["policy.linked"] as const) : []),
+];
 
 /** Fields that the pack shows in the clear, in the order in which they were stored. */
 export const disclosedFields = ({ opened, redacted, disclose }: EvidenceParts): readonly (readonly [string, string])[] =>

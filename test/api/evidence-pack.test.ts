@@ -14,6 +14,7 @@ import type { Env } from "../../workers/env.ts";
 import { checkpointAudit } from "../../workers/background/checkpoints.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { platformOf } from "../../workers/services.ts";
+import { askCode, freshAddress, held, withdrawn } from "../support/withdrawing.ts";
 import { call, consent, get, issue, submission, world } from "../support/world.ts";
 
 const platform = await platformOf(env as unknown as Env);
@@ -184,6 +185,49 @@ describe("the zip", () => {
     expect((data.audit.entries as { type: string }[]).map(({ type }) => type)).toEqual(
       expect.arrayContaining(["certificate.issued", "certificate.revoked"]),
     );
+  });
+
+  test("holds the withdrawal however often strangers ask for codes, and none of what they asked", async () => {
+    const mine = await held();
+    expect((await askCode(mine.certId, freshAddress())).status).toBe(200);
+    // A thousand requests of other days, as the first one left them.
+    await env.DB.prepare(
+      `INSERT INTO audit_outbox (id, shard, chain, type, entity_type, entity_id, at, payload_hash)
+       WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+       SELECT 'asked-' || i || id, shard, chain, type, entity_type, entity_id, at, payload_hash
+       FROM n, audit_outbox WHERE entity_id = ? AND type = 'optout.code_requested'`,
+    )
+      .bind(mine.certId)
+      .run();
+    await withdrawn(mine);
+    await platform.auditLog(0).drainNow();
+    await submitAnchors(platform);
+    const files = filesOf(await zipOf(mine.certId));
+    const types = textIn(files, "audit/entries.jsonl")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).type as string);
+    expect(types).toEqual(["certificate.issued", "certificate.revoked"]);
+    const report = await judged(await zipOf(mine.certId));
+    expect(report.failed).toBeNull();
+    expect(report.checks.find(({ id }) => id === "audit.status")).toMatchObject({ outcome: "pass" });
+  });
+
+  test("is of the moment in which the certificate was read: a withdrawal meanwhile leaves it honest", async () => {
+    const mine = await held();
+    const vault = platform.vault as { open: (...given: [never, never]) => Promise<string> };
+    const { open } = vault;
+    vault.open = async (...given) => {
+      vault.open = open; // the row has been read by now; the first value in it is being opened
+      await withdrawn(mine);
+      return open(...given);
+    };
+    const report = await judged(await zipOf(mine.certId));
+    expect(vault.open).toBe(open);
+    expect(report).toMatchObject({ failed: null });
+    expect(report.checks.find(({ id }) => id === "audit.status")?.detail).toBe("no entry withdraws it");
+    const later = await judged(await zipOf(mine.certId));
+    expect(later.checks.find(({ id }) => id === "audit.status")?.detail).toMatch(/^withdrawn /);
   });
 
   test("before the ledger has answered is incomplete, not wrong", async () => {

@@ -467,7 +467,10 @@ describe("a withdrawal", () => {
     }))(files);
     const report = await reportOn(files);
     expect(report.verdict).toBe("incomplete"); // nobody but the issuer has said it
-    expect(report.missing).toEqual(["revoke.statement: the statement is not in the pack"]);
+    expect(report.missing).toEqual([
+      "revoke.statement: the statement is not in the pack",
+      "audit.status: the audit entry of the withdrawal is not in the pack",
+    ]);
   });
 
   test("from single recipients leaves a certificate active", async () => {
@@ -545,8 +548,14 @@ describe("an audit trail", () => {
     expect(report.checks.find(({ id }) => id === "audit.chain")?.detail).toContain("entry 5");
   });
 
-  test("without the payloads that were erased still verifies", async () => {
-    expect(await failedAfter((files) => setJson(files, "audit/payloads.json", {}))).toBe("valid");
+  test("without its payloads is incomplete: nothing binds the evidence, the withdrawal and the policies any more", async () => {
+    const report = await reportOn(new Map(pack).set("audit/payloads.json", utf8("{}")));
+    expect(report).toMatchObject({ verdict: "incomplete", failed: null });
+    expect(report.missing).toEqual([
+      "audit.issuance: the audit payload of the issuance is not in the pack",
+      "audit.status: the audit payload of the withdrawal is not in the pack",
+      "audit.policies: the audit payload of the policies is not in the pack",
+    ]);
   });
 
   test.each<[string, string, Wanted["lies"]]>([

@@ -3,6 +3,7 @@
 import { auditPayloadHash } from "../../../core/audit/payload.ts";
 import { genesisOf, nextEntry, type AuditEntry } from "../../../core/audit/chain.ts";
 import { headLeafText, headsRecordText } from "../../../core/audit/heads.ts";
+import { ceaseBy } from "../../../core/business-days.ts";
 import { base64Of, base64UrlOf, bytesOfBase64, bytesOfHex, hexOf, utf8 } from "../../../core/bytes.ts";
 import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
 import type { EvidenceParts, JsonObject, PackedAnchor, PackedAudit } from "../../../core/certificates/evidence-parts.ts";
@@ -51,14 +52,21 @@ export const plainTrust: JsonObject = { ...trustDocument, witnesses: [], policy:
 
 const issuedAt = Date.parse("2026-03-04T05:06:07.089Z");
 const withdrawnAt = Date.parse("2026-04-05T06:07:08.009Z");
+const acknowledgedAt = withdrawnAt + 30_000;
+const erasedAt = withdrawnAt + 60_000;
 const certId = "cc_009w4k2m7q1x8z3v5t6r0nabcd" as CertId;
 const businessId = "biz_0001hzy3v7k2m7q1x8z3v5t6r0" as BusinessId;
 const clientId = "pc_live_0001hzy3v7k2m7q1x8z3v5t6r0" as ClientId;
 const chain = { tag: "00112233445566778899aabbccddeeff", shard: 0 };
 const chainIndex = 3;
 
+const disclosureText =
+  'By clicking "Submit" I agree that Acme Solar LLC may call me.\r\n</script><!-- Consent is not a condition of purchase. 😀';
 const privacyText = "Privacy policy of Acme Solar LLC.\nWe keep what you send us.\n";
 const termsText = "Terms of Acme Solar LLC.\n";
+
+const policyTexts = ({ isAnother = false }: Wanted) =>
+  isAnother ? { privacy: "We sell what you send us.\n", terms: "Other terms.\n" } : { privacy: privacyText, terms: termsText };
 
 export interface Wanted {
   /** The person withdrew later. */
@@ -72,6 +80,10 @@ export interface Wanted {
   readonly isErased?: boolean;
   /** The business's first entry ever is this issuance. */
   readonly isFirstEntry?: boolean;
+  /** The business acknowledged the withdrawal. */
+  readonly isAcknowledged?: boolean;
+  /** Somebody else's certificate: another id, another person, another disclosure, other policies. */
+  readonly isAnother?: boolean;
   readonly entities?: readonly string[];
   readonly accepted?: readonly string[] | undefined;
   readonly purpose?: string;
@@ -93,13 +105,14 @@ const demanded = <T extends { readonly ok: boolean }>(result: T): Extract<T, { r
   return result as Extract<T, { readonly ok: true }>;
 };
 
+const idOf = (wanted: Wanted): CertId => (wanted.isAnother ? ("cc_00another7q1x8z3v5t6r0nabcd" as CertId) : certId);
+
 const sealed = (wanted: Wanted) => {
   const { accepted } = wanted;
   const entities = wanted.entities ?? ["Acme Solar LLC", "Bright Homes Inc", "€ Euro SA", "😀 <Emoji> & Co"];
   const submission = {
-    fields: { email: "pat@example.com", first_name: "Pat", phone: "+15555550123" },
-    disclosureText:
-      'By clicking "Submit" I agree that Acme Solar LLC may call me.\r\n</script><!-- Consent is not a condition of purchase. 😀',
+    fields: { email: wanted.isAnother ? "sam@example.net" : "pat@example.com", first_name: "Pat", phone: "+15555550123" },
+    disclosureText: `${wanted.isAnother ? "Another form. " : ""}${disclosureText}`,
     entities,
     entitiesAccepted: accepted,
     entitiesRejected: accepted === undefined ? undefined : entities.filter((name) => !accepted.includes(name)),
@@ -134,8 +147,8 @@ const sealed = (wanted: Wanted) => {
       },
       rules: { allowsLocalHttp: false, allowsSandboxLocalhost: false },
       now: issuedAt,
-      certId,
-      rootSalt: Uint8Array.from({ length: 32 }, (_, at) => at),
+      certId: idOf(wanted),
+      rootSalt: Uint8Array.from({ length: 32 }, (_, at) => (wanted.isAnother ? 255 - at : at)),
     }),
   );
   return issued.value;
@@ -182,8 +195,8 @@ const ledgerOf = (statements: readonly string[]) => {
 };
 
 /** The attested checkpoint covers both statements always, so that one time stamp over it serves every world. */
-const attestedLedger = (fingerprint: string) => {
-  const anchor = { entityId: certId, fingerprint, originDomain: "www.acme-solar.example" };
+const attestedLedger = (entityId: CertId, fingerprint: string) => {
+  const anchor = { entityId, fingerprint, originDomain: "www.acme-solar.example" };
   const statements = [
     anchorStatement({ event: "certificate.issued", ...anchor, at: issuedAt }),
     anchorStatement({ event: "certificate.revoked", ...anchor, at: withdrawnAt }),
@@ -192,12 +205,12 @@ const attestedLedger = (fingerprint: string) => {
 };
 
 /** What the recorded time stamp is over, for whoever records it anew. */
-export const noteToStamp = (): Promise<string> => attestedLedger(sealed({}).certificate.fingerprint).ledger.noteAt(40);
+export const noteToStamp = (): Promise<string> => attestedLedger(certId, sealed({}).certificate.fingerprint).ledger.noteAt(40);
 
 const anchorsOf = async (wanted: Wanted, fingerprint: string): Promise<PackedAnchor[]> => {
   const reach = wanted.anchors ?? "attested";
   if (reach === "none") return [];
-  const { statements, ledger } = attestedLedger(fingerprint);
+  const { statements, ledger } = attestedLedger(idOf(wanted), fingerprint);
   const note = await ledger.noteAt(40);
   const cosignature = await cosignatureLine(note.slice(0, note.indexOf("\n\n") + 1), witness, 1_775_369_703n);
   const isStamped = stamped.note_sha256 === sha256Hex(note);
@@ -219,11 +232,26 @@ const anchorsOf = async (wanted: Wanted, fingerprint: string): Promise<PackedAnc
 };
 
 /** Salts of 128 bits, one for each entry. */
-const saltOf = (at: number): string => base64UrlOf(sha256(`salt ${at}`).subarray(0, 16));
+const saltOf = (id: CertId, at: number): string => base64UrlOf(sha256(`salt ${id} ${at}`).subarray(0, 16));
 
-const auditOf = async (wanted: Wanted, issuance: JsonObject): Promise<PackedAudit | null> => {
+/** What the entry of the withdrawal commits to, as core/withdrawals/withdrawal.ts makes it. */
+const revocation = (fingerprint: string): JsonObject => ({
+  actor: "subject",
+  fingerprint,
+  method: "email_code",
+  scope: "certificate",
+  cease_by: ceaseBy(withdrawnAt),
+});
+
+const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject): Promise<PackedAudit | null> => {
   if (wanted.audit === "none") return null;
-  const mine = (type: string, at: number, payload: JsonObject) => ({ type, entity: certId as string, kind: "certificate", at, payload });
+  const mine = (type: string, at: number, payload: JsonObject) => ({
+    type,
+    entity: idOf(wanted) as string,
+    kind: "certificate",
+    at,
+    payload,
+  });
   const other = (type: string, at: number) => ({
     type,
     entity: "key_else",
@@ -234,15 +262,22 @@ const auditOf = async (wanted: Wanted, issuance: JsonObject): Promise<PackedAudi
   const events = [
     ...(wanted.isFirstEntry ? [] : [other("api_key.created", issuedAt - 5_000)]),
     mine("certificate.issued", issuedAt, wanted.lies?.issuance ?? issuance),
-    mine("policy.linked", issuedAt + 9_000, { content_hash: sha256Hex(privacyText) }),
+    mine("policy.linked", issuedAt + 9_000, {
+      actor: "service",
+      capture_id: "cap_1",
+      privacy: sha256Hex(policyTexts(wanted).privacy),
+      terms: sha256Hex(policyTexts(wanted).terms),
+    }),
     other("api_key.created", issuedAt + 60_000),
     mine("certificate.subject_read", issuedAt + 90_000, { actor: "api_key:key_1" }),
-    ...(wanted.isRevoked ? [mine("certificate.revoked", withdrawnAt, { actor: "subject", method: "email_code" })] : []),
+    ...(wanted.isRevoked ? [mine("certificate.revoked", withdrawnAt, revocation(fingerprint))] : []),
+    ...(wanted.isAcknowledged ? [mine("business.ceased", acknowledgedAt, { actor: "owner", fingerprint })] : []),
+    ...(wanted.isErased ? [mine("certificate.subject_erased", erasedAt, { actor: "owner" })] : []),
   ];
   let head = genesisOf(sha256, { chain: chain.tag, chainIndex: BigInt(chainIndex) });
   const entries: { entry: AuditEntry; hash: string; payload: JsonObject; salt: string }[] = [];
   for (const [at, event] of events.entries()) {
-    const salt = saltOf(at);
+    const salt = saltOf(idOf(wanted), at);
     const next = nextEntry(sha256, chain.tag, head, {
       type: event.type,
       entity_type: event.kind,
@@ -276,7 +311,7 @@ const auditOf = async (wanted: Wanted, issuance: JsonObject): Promise<PackedAudi
   ]);
   const proofAt = (index: number): string => tlogProofText({ index: BigInt(index), hashes: naiveInclusion(index, leaves), checkpoint });
   const placeOf = (hash: string): number => leaves.map(hexOf).indexOf(hexOf(naiveLeaf(bytesOfHex(hash) as Uint8Array)));
-  const shown = entries.map((one) => ({ ...one, place: placeOf(one.hash) })).filter(({ entry }) => entry.entity_id === certId);
+  const shown = entries.map((one) => ({ ...one, place: placeOf(one.hash) })).filter(({ entry }) => entry.entity_id === idOf(wanted));
   return {
     chainIndex,
     head: { seq: head.seq.toString(), hash: head.hash },
@@ -333,6 +368,7 @@ const publishedAnchor = (anchor: PackedAnchor | undefined): JsonObject | null =>
 
 export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
   const { certificate, fact } = sealed(wanted);
+  const texts = policyTexts(wanted);
   const anchors = await anchorsOf(wanted, certificate.fingerprint);
   const policy = (kind: "privacy" | "terms", text: string) => ({
     id: `pol_${kind}`,
@@ -358,13 +394,13 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
       fingerprint: certificate.fingerprint,
       subjectHash: certificate.subjectHash,
       subjectMasked: maskedSubject(certificate.fields),
-      subjectErasedAt: wanted.isErased ? withdrawnAt : null,
+      subjectErasedAt: wanted.isErased ? erasedAt : null,
       gpc: false,
       capturedVia: "browser",
       signature: { kid: issuer.kid, alg: "Ed25519", value: await issuer.sign(certificate.canonical) },
       viewCount: 2,
       policiesLooked: true,
-      policies: [policy("privacy", privacyText), policy("terms", termsText)],
+      policies: [policy("privacy", texts.privacy), policy("terms", texts.terms)],
       anchor: null,
       withdrawal: null,
     },
@@ -378,9 +414,11 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
   };
   const withdrawal = {
     withdrawn_at: new Date(withdrawnAt).toISOString(),
-    cease_by: "2026-04-17T23:59:59.999Z",
+    cease_by: new Date(ceaseBy(withdrawnAt)).toISOString(),
     method: "email_code",
     scope: "certificate",
+    received_at: null,
+    cease_acknowledged_at: wanted.isAcknowledged ? new Date(acknowledgedAt).toISOString() : null,
     anchor: publishedAnchor(anchors[1]),
   };
   const view: JsonObject = {
@@ -397,13 +435,10 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
       { at: issuedAt + 70_000, ip: "198.51.100.23", userAgent: "Mozilla/5.0 (Windows NT 10.0)", os: "Windows", bot: false },
       { at: issuedAt + 80_000, ip: "198.51.100.23", userAgent: "curl/8", os: null, bot: true },
     ],
-    policyTexts: new Map([
-      [sha256Hex(privacyText), privacyText],
-      [sha256Hex(termsText), termsText],
-    ]),
+    policyTexts: new Map([texts.privacy, texts.terms].map((text) => [sha256Hex(text), text])),
     identity: { legalName: "Acme Solar LLC", mailingAddress: "1 Sun St\nTestville, CA", contact: "privacy@acme-solar.example" },
     anchors,
-    audit: await auditOf(wanted, fact.payload),
+    audit: await auditOf(wanted, certificate.fingerprint, fact.payload),
     trust: wanted.trust ?? trustDocument,
     issuer: { keyName: "svc.example/issuer", x: issuer.publicKeys[0]?.x ?? "", sign: issuer.sign },
     disclose: wanted.disclose === undefined || wanted.disclose === null ? null : new Set(wanted.disclose),

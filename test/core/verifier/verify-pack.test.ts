@@ -1,7 +1,7 @@
 // The verdict on packs as they are handed out: complete, not complete yet, redacted, under other keys and other demands.
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../core/certificates/evidence-parts.ts";
-import { evidenceZip } from "../../../core/certificates/evidence-pack.ts";
+import { evidenceZip, packFiles } from "../../../core/certificates/evidence-pack.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { vkeyOf } from "../../../core/ledger/note.ts";
 import { minuteMs } from "../../../core/time.ts";
@@ -11,8 +11,10 @@ import { trustOf } from "../../../verifier/trust.ts";
 import { checkOrder, noDemands, verifyPack, type Demands } from "../../../verifier/verify-pack.ts";
 import { webCrypto } from "../../../verifier/crypto.ts";
 import { secretOf } from "../../support/note-keys.ts";
+import { jsonOf, resigned, setJson, zipped, type Files } from "./repack.ts";
 import {
   auditOrigin,
+  issuer,
   ledgerOrigin,
   ledgerSigner,
   noteToStamp,
@@ -187,6 +189,39 @@ describe("redaction", () => {
     const report = await judged({ isErased: true });
     expect(report.verdict).toBe("valid");
     expect(idsThat(report, "skipped")).toEqual(expect.arrayContaining(["subject.commitments", "subject.disclosures"]));
+  });
+});
+
+describe("a person who was erased", () => {
+  const erasedPack = async (change: (certificate: JsonObject, files: Files) => JsonObject): Promise<Report> => {
+    const files = new Map(await packFiles((await worldOf({ isErased: true, isRevoked: true })).parts));
+    setJson(files, "certificate.json", change(jsonOf(files, "certificate.json"), files));
+    return verifyPack(zipped(await resigned(files, issuer)), { ...noDemands, trust: trustOf(trustDocument) });
+  };
+  const withoutPayloads = (certificate: JsonObject, files: Files): JsonObject => {
+    setJson(files, "audit/payloads.json", {});
+    return certificate;
+  };
+
+  test("leaves a valid pack without evidence and without audit payloads, which says so", async () => {
+    expect((await erasedPack((c) => ({ ...c, evidence: null }))).verdict).toBe("valid");
+    const report = await erasedPack((c, files) => withoutPayloads({ ...c, evidence: null }, files));
+    expect(report).toMatchObject({ verdict: "valid", missing: [] });
+    const { detail } = report.checks.find(({ id }) => id === "audit.issuance")!;
+    expect(detail).toBe("the person's details were erased at 2026-04-05T06:08:08.009Z, and with them the payload of the issuance");
+  });
+
+  test("does not excuse evidence that is shown and not bound", async () => {
+    const report = await erasedPack(withoutPayloads);
+    expect(report.missing).toEqual(["audit.issuance: the audit payload of the issuance is not in the pack"]);
+  });
+
+  test("is not taken from the certificate's word alone", async () => {
+    const files = new Map(await packFiles((await worldOf()).parts));
+    const certificate = { ...jsonOf(files, "certificate.json"), evidence: null, subject_erased_at: "2026-05-05T06:07:08.009Z" };
+    setJson(files, "certificate.json", certificate);
+    const report = await verifyPack(zipped(await resigned(files, issuer)), { ...noDemands, trust: trustOf(trustDocument) });
+    expect(report.missing).toEqual(["audit.status: the audit entry of the erasure is not in the pack"]);
   });
 });
 

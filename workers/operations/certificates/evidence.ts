@@ -2,7 +2,7 @@
 // audit log. What a log cannot show at this moment is left out rather than waited for: the pack says what it lacks.
 import type { Principal } from "../../../core/access/principal.ts";
 import { packedAttestation } from "../../../core/certificates/attested.ts";
-import type { EvidenceParts, PackedAnchor, PackedAudit } from "../../../core/certificates/evidence-parts.ts";
+import { evidenceFacts, type EvidenceParts, type PackedAnchor, type PackedAudit } from "../../../core/certificates/evidence-parts.ts";
 import type { OpenedCertificate } from "../../../core/certificates/published.ts";
 import { verifyView, withdrawalReceiptView } from "../../../core/certificates/views.ts";
 import { homeOfId, type CertId } from "../../../core/ids.ts";
@@ -19,11 +19,12 @@ import { openForReading } from "./read.ts";
 import { trustedKeys } from "../service/trust.ts";
 import { viewContext } from "./view-context.ts";
 
-const maxEntries = 1_000; // some ten things happen to a certificate in its life; each is about 2 KiB of the pack's 10 MiB
+const maxEntries = 1_000; // four today; each is about 2 KiB of the pack's 10 MiB
 
 /** The certificate's part of its business's chain; null while the log holds nothing of it, or does not answer. */
 const auditOf = async (platform: Platform, db: Database, { certificate, chain }: OpenedCertificate): Promise<PackedAudit | null> => {
-  const rows = await certificateEntries(db, platform.vault, { certId: certificate.id, chainTag: chain.tag, max: maxEntries });
+  const types = evidenceFacts(certificate);
+  const rows = await certificateEntries(db, platform.vault, { certId: certificate.id, chainTag: chain.tag, types, max: maxEntries });
   try {
     const log = platform.auditLog(chain.shard);
     if (rows.some(({ drained }) => !drained)) await log.drainNow(homeOfId(certificate.id)); // what was committed before the question is in the answer
@@ -54,11 +55,12 @@ const auditOf = async (platform: Platform, db: Database, { certificate, chain }:
 
 const packedEvents = { "certificate.issued": "issued", "certificate.revoked": "revoked" } as const;
 
-const packedAnchors = (platform: Platform, anchors: readonly EntityAnchor[]): Promise<PackedAnchor[]> =>
+/** Those of the facts that the evidence tells. */
+const packedAnchors = (platform: Platform, anchors: readonly EntityAnchor[], facts: readonly string[]): Promise<PackedAnchor[]> =>
   Promise.all(
     anchors.flatMap(({ event, statement, receipt }) => {
       const packed = Object.entries(packedEvents).find(([name]) => name === event)?.[1];
-      return packed === undefined
+      return packed === undefined || !facts.includes(event)
         ? []
         : attestedStatement(platform, receipt).then((attested) => ({
             event: packed,
@@ -101,7 +103,7 @@ export const gatherEvidence = async (
     views,
     policyTexts,
     identity,
-    anchors: await packedAnchors(services.platform, anchors),
+    anchors: await packedAnchors(services.platform, anchors, evidenceFacts(opened.certificate)),
     audit,
     trust: trustDocument(trustedKeys(services)),
     issuer: {

@@ -1,0 +1,617 @@
+// Every member of a pack, what binds it, and what the verifier says when its issuer lies about it: with what binds it left out,
+// taken from another certificate, or left as it is and contradicted. Each cell is a real pack, changed, listed and signed again
+// by the issuer's own key. The table in docs/proof-checks.md is the one that is checked here.
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { auditEntryText, type AuditEntry } from "../../../core/audit/chain.ts";
+import { utf8 } from "../../../core/bytes.ts";
+import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
+import { evidenceBundle } from "../../../core/certificates/evidence-bundle.ts";
+import { packFiles } from "../../../core/certificates/evidence-pack.ts";
+import type { JsonObject } from "../../../core/certificates/evidence-parts.ts";
+import { sha256Hex } from "../../../core/hash.ts";
+import { trustOf } from "../../../verifier/trust.ts";
+import { noDemands, verifyPack } from "../../../verifier/verify-pack.ts";
+import { issuer, stranger, trustDocument, worldOf } from "./evidence.ts";
+import { jsonOf, relisted, resigned, setJson, setText, textOf, zipped, type Files } from "./repack.ts";
+
+type Pack = ReadonlyMap<string, Uint8Array>;
+type Change = (files: Files) => unknown;
+
+const withdrawnWorld = { isRevoked: true, isAcknowledged: true };
+const { parts } = await worldOf(withdrawnWorld);
+const withdrawn = await packFiles(parts);
+const active = await packFiles((await worldOf()).parts);
+const erased = await packFiles((await worldOf({ isErased: true })).parts);
+const another = await packFiles((await worldOf({ ...withdrawnWorld, isAnother: true })).parts);
+const anotherErased = await packFiles((await worldOf({ isErased: true, isAnother: true })).parts);
+
+const all =
+  (...changes: readonly Change[]): Change =>
+  async (files) => {
+    for (const change of changes) await change(files);
+  };
+const without =
+  (...patterns: readonly RegExp[]): Change =>
+  (files) => {
+    for (const path of [...files.keys()]) if (patterns.some((pattern) => pattern.test(path))) files.delete(path);
+  };
+/** The same files of another pack in the place of this one's. */
+const from =
+  (pack: Pack, pattern: RegExp): Change =>
+  (files) => {
+    without(pattern)(files);
+    for (const [path, bytes] of pack) if (pattern.test(path)) files.set(path, bytes);
+  };
+const text =
+  (path: string, change: (before: string) => string): Change =>
+  (files) =>
+    setText(files, path, change(textOf(files, path)));
+const edit =
+  (path: string, change: (value: JsonObject) => Json): Change =>
+  (files) =>
+    setJson(files, path, change(jsonOf(files, path)));
+const says = (members: JsonObject): Change => edit("certificate.json", (certificate) => ({ ...certificate, ...members }));
+const withdrawal = (members: JsonObject): Change =>
+  edit("certificate.json", (c) => ({ ...c, withdrawal: { ...(c.withdrawal as JsonObject), ...members } }));
+const anchorOf = (members: JsonObject): Change =>
+  edit("certificate.json", (c) => ({ ...c, anchor: { ...(c.anchor as JsonObject), ...members } }));
+
+const entriesIn = (files: Pack): AuditEntry[] =>
+  textOf(files, "audit/entries.jsonl")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as AuditEntry);
+const setEntries = (files: Files, entries: readonly AuditEntry[]): void =>
+  setText(files, "audit/entries.jsonl", entries.map((entry) => `${auditEntryText(entry)}\n`).join(""));
+const seqOf = (files: Pack, type: string): string => entriesIn(files).find((entry) => entry.type === type)?.seq ?? "";
+
+const withoutPayload =
+  (type: string): Change =>
+  (files) =>
+    edit("audit/payloads.json", ({ [seqOf(files, type)]: _, ...rest }) => rest)(files);
+const payloadFrom =
+  (pack: Pack, type: string): Change =>
+  (files) =>
+    edit("audit/payloads.json", (p) => ({ ...p, [seqOf(files, type)]: jsonOf(pack, "audit/payloads.json")[seqOf(pack, type)] }))(files);
+/** The entry with its payload and its proof. */
+const withoutEntry =
+  (type: string): Change =>
+  (files) => {
+    const seq = seqOf(files, type);
+    withoutPayload(type)(files);
+    files.delete(`audit/${seq}.tlog-proof`);
+    setEntries(
+      files,
+      entriesIn(files).filter((entry) => entry.seq !== seq),
+    );
+  };
+const entryFrom =
+  (pack: Pack, type: string): Change =>
+  (files) => {
+    const taken = entriesIn(pack).find((entry) => entry.type === type) as AuditEntry;
+    const kept = entriesIn(files).filter(({ seq }) => seq !== taken.seq);
+    setEntries(
+      files,
+      [...kept, taken].sort((a, b) => Number(a.seq) - Number(b.seq)),
+    );
+    edit("audit/payloads.json", (p) => ({ ...p, [taken.seq]: jsonOf(pack, "audit/payloads.json")[taken.seq] }))(files);
+    files.set(`audit/${taken.seq}.tlog-proof`, pack.get(`audit/${taken.seq}.tlog-proof`)!);
+  };
+
+/** Another record, and everything that the issuer can make fit it without a log: fingerprint, signature, certificate. */
+const newRecord =
+  (members: JsonObject): Change =>
+  async (files) => {
+    const preimage: JsonObject = { ...jsonOf(files, "fingerprint/preimage.json"), ...members };
+    const canonical = canonicalJson(preimage);
+    setText(files, "fingerprint/preimage.json", canonical);
+    const signature = { alg: "Ed25519", kid: issuer.kid, value: await issuer.sign(canonical) };
+    says({ ...members, canonical, preimage, signature, fingerprint: sha256Hex(canonical) })(files);
+  };
+const otherPurpose = newRecord({ purpose: "anything at all" });
+const otherEvidence: Change = edit("certificate.json", (c) => {
+  const evidence = { ...(c.evidence as JsonObject), ip: "203.0.113.8" };
+  return { ...c, evidence, evidence_hash: sha256Hex(canonicalJson(evidence)) };
+});
+const otherPolicy: Change = (files) => {
+  const path = [...files.keys()].find((one) => one.startsWith("policies/privacy-")) as string;
+  const bytes = utf8("We sell what you send us.");
+  const hash = sha256Hex(bytes);
+  files.delete(path);
+  files.set(`policies/privacy-${hash}.txt`, bytes);
+  const replaced = (one: JsonObject): JsonObject => (one.kind === "privacy" ? { ...one, content_hash: hash } : one);
+  edit("certificate.json", (c) => ({ ...c, policies: (c.policies as JsonObject[]).map(replaced) }))(files);
+  const index = (jsonOf(files, "policies/index.json") as JsonObject[]).map((one) =>
+    one.kind === "privacy" ? { ...replaced(one), path: `policies/privacy-${hash}.txt` } : one,
+  );
+  setJson(files, "policies/index.json", index);
+};
+const activeAgain: Change = says({ status: "active", withdrawal: null, cease_by: null });
+const invented: Change = all(
+  says({
+    status: "revoked",
+    cease_by: jsonOf(withdrawn, "certificate.json").cease_by,
+    withdrawal: { ...jsonOf(withdrawn, "certificate.json").withdrawal, anchor: null, cease_acknowledged_at: null },
+  }),
+);
+const issuerPem = [...withdrawn.keys()].find((path) => path.startsWith("trust/issuer-")) as string;
+const tsaPem = [...withdrawn.keys()].find((path) => path.startsWith("trust/tsa-")) as string;
+const strangerPem = textOf(
+  await packFiles({ ...parts, trust: { ...trustDocument, issuer_keys: { keys: stranger.publicKeys.map((key) => ({ ...key })) } } }),
+  `trust/issuer-${stranger.kid}.pem`,
+);
+
+interface Cell {
+  /** The verdict, and the check that names it; for `valid` the note that says so. */
+  readonly says: string;
+  readonly change: Change;
+  readonly pack?: Pack;
+}
+const cell = (verdict: string, change: Change, pack?: Pack): Cell => ({ says: verdict, change, ...(pack && { pack }) });
+
+/** What the notes of a valid report say where nothing but the issuer's signature binds. */
+const notes: Readonly<Record<string, RegExp>> = {
+  "issuer's word": /covered by the issuer's signature alone/,
+  "as of the pack": /^That it is active is as of the pack/,
+  "not disclosed": /^Not disclosed: /,
+  "left out on purpose": /^Left out on purpose: evidence/,
+  "other keys": /trust document names keys that yours does not/,
+  "your own keys": /./,
+};
+
+interface Row {
+  readonly member: string;
+  /** Paths of the zip, `certificate.json#` members, and `bundle#` members of the JSON bundle that this row is about. */
+  readonly covers: readonly string[];
+  readonly boundBy: string;
+  readonly leftOut: Cell;
+  readonly fromAnother: Cell;
+  readonly contradicting: Cell;
+}
+
+const certificate = (...names: readonly string[]): string[] => names.map((name) => `certificate.json#${name}`);
+const bundle = (...names: readonly string[]): string[] => names.map((name) => `bundle#${name}`);
+
+const rows: readonly Row[] = [
+  {
+    member: "the record",
+    covers: [
+      "fingerprint/preimage.json",
+      ...certificate("cert_id", "business_id", "business_name", "issued_at", "entities", "purpose", "origin_domain", "subject_hash"),
+      ...certificate("preimage", "canonical", "fingerprint", "fingerprint_version"),
+      ...bundle("preimage", "canonical_json", "fingerprint"),
+    ],
+    boundBy: "the statement in the ledger",
+    leftOut: cell(
+      "incomplete anchor.statement, audit.issuance",
+      all(otherPurpose, without(/^anchors\//), withoutPayload("certificate.issued"), says({ anchor: null })),
+      active,
+    ),
+    fromAnother: cell("invalid anchor.statement", all(otherPurpose, from(another, /^anchors\/issued\//), says({ anchor: null }))),
+    contradicting: cell("invalid anchor.statement", otherPurpose),
+  },
+  {
+    member: "the issuer's signature on the record",
+    covers: [...certificate("signature"), ...bundle("signature")],
+    boundBy: "a trusted key of the issuer",
+    leftOut: cell("invalid cert.consistency", says({ signature: null })),
+    fromAnother: cell("invalid cert.consistency", says({ signature: jsonOf(another, "certificate.json").signature })),
+    contradicting: cell(
+      "invalid cert.consistency",
+      says({ signature: { alg: "Ed25519", kid: stranger.kid, value: await stranger.sign("{}") } }),
+    ),
+  },
+  {
+    member: "the disclosure",
+    covers: ["fingerprint/disclosure.txt", ...certificate("disclosure_text", "disclosure_hash"), ...bundle("disclosure")],
+    boundBy: "`disclosure_hash` in the record",
+    leftOut: cell(
+      "invalid fp.canonical",
+      edit("fingerprint/preimage.json", ({ disclosure_hash: _, ...rest }) => rest),
+    ),
+    fromAnother: cell("invalid disclosure.hash", from(another, /^fingerprint\/disclosure\.txt$/)),
+    contradicting: cell("invalid cert.consistency", says({ disclosure_text: "I agree." })),
+  },
+  {
+    member: "the commitments to the person's details",
+    covers: ["subject/commitments.json", ...bundle("commitments")],
+    boundBy: "`subject_hash` in the record",
+    leftOut: cell(
+      "invalid fp.canonical",
+      edit("fingerprint/preimage.json", ({ subject_hash: _, ...rest }) => rest),
+    ),
+    fromAnother: cell("invalid subject.commitments", from(another, /^subject\//)),
+    contradicting: cell(
+      "invalid subject.commitments",
+      edit("subject/commitments.json", (c) => ({ ...c, email: "00".repeat(32) })),
+    ),
+  },
+  {
+    member: "the details that are disclosed",
+    covers: ["subject/disclosures.json", ...bundle("subject_disclosures")],
+    boundBy: "the commitments",
+    leftOut: cell("invalid subject.commitments", without(/^subject\/commitments\.json$/)),
+    fromAnother: cell("invalid subject.disclosures", from(another, /^subject\/disclosures\.json$/)),
+    contradicting: cell(
+      "invalid subject.disclosures",
+      text("subject/disclosures.json", (before) => before.replace("pat@", "bat@")),
+    ),
+  },
+  {
+    member: "the masked details",
+    covers: certificate("subject"),
+    boundBy: "the details that are disclosed",
+    leftOut: cell(
+      "valid, not disclosed",
+      all(
+        (files) => setJson(files, "subject/disclosures.json", []),
+        edit("manifest.json", (m) => ({ ...m, redacted: ["subject.email", "subject.first_name", "subject.phone"] })),
+        edit("certificate.json", (c) => ({ ...c, subject: { ...(c.subject as JsonObject), email: "x***@y***.com" } })),
+      ),
+    ),
+    fromAnother: cell("invalid cert.consistency", says({ subject: jsonOf(another, "certificate.json").subject })),
+    contradicting: cell(
+      "invalid cert.consistency",
+      edit("certificate.json", (c) => ({ ...c, subject: { ...(c.subject as JsonObject), phone: "***-***-**99" } })),
+    ),
+  },
+  {
+    member: "the evidence and its hash",
+    covers: [...certificate("evidence", "evidence_hash"), ...bundle("evidence", "evidence_hash")],
+    boundBy: "the audit payload of the issuance",
+    leftOut: cell("incomplete audit.issuance", all(otherEvidence, withoutPayload("certificate.issued"))),
+    fromAnother: cell("invalid audit.chain", all(otherEvidence, payloadFrom(another, "certificate.issued"))),
+    contradicting: cell("invalid audit.chain", otherEvidence),
+  },
+  {
+    member: "live or sandbox",
+    covers: certificate("environment"),
+    boundBy: "the audit payload of the issuance",
+    leftOut: cell("incomplete audit.issuance", all(says({ environment: "sandbox" }), withoutPayload("certificate.issued"))),
+    fromAnother: cell("invalid audit.chain", all(says({ environment: "sandbox" }), payloadFrom(another, "certificate.issued"))),
+    contradicting: cell("invalid audit.issuance", says({ environment: "sandbox" })),
+  },
+  {
+    member: "the browser's privacy signal",
+    covers: certificate("signals"),
+    boundBy: "the evidence",
+    leftOut: cell(
+      "valid, left out on purpose",
+      all(
+        says({ evidence: null, signals: { gpc: true } }),
+        edit("manifest.json", (m) => ({ ...m, redacted: ["evidence"] })),
+      ),
+    ),
+    fromAnother: cell("invalid cert.consistency", says({ evidence: jsonOf(another, "certificate.json").evidence, signals: { gpc: true } })),
+    contradicting: cell("invalid cert.consistency", says({ signals: { gpc: true } })),
+  },
+  {
+    member: "that it is active",
+    covers: certificate("status"),
+    boundBy: "no entry `certificate.revoked`, no statement of a withdrawal",
+    leftOut: cell(
+      "valid, as of the pack",
+      all(activeAgain, without(/^anchors\/revoked\//), withoutEntry("certificate.revoked"), withoutEntry("business.ceased")),
+    ),
+    fromAnother: cell(
+      "invalid audit.chain",
+      all(activeAgain, without(/^anchors\/revoked\//), withoutEntry("business.ceased"), entryFrom(another, "certificate.revoked")),
+    ),
+    contradicting: cell("invalid audit.status", all(activeAgain, without(/^anchors\/revoked\//), withoutEntry("business.ceased"))),
+  },
+  {
+    member: "that it is withdrawn, and when",
+    covers: [...certificate("withdrawal"), ...bundle("withdrawal", "withdrawal_receipt")],
+    boundBy: "the entry `certificate.revoked`, the statement of the withdrawal",
+    leftOut: cell("incomplete revoke.statement, audit.status", invented, active),
+    fromAnother: cell(
+      "invalid revoke.statement",
+      all(invented, from(another, /^anchors\/revoked\//), entryFrom(another, "certificate.revoked")),
+      active,
+    ),
+    contradicting: cell("invalid revoke.statement", withdrawal({ withdrawn_at: "2026-04-05T07:07:08.009Z" })),
+  },
+  {
+    member: "how it was withdrawn, and the deadline",
+    covers: certificate("cease_by"),
+    boundBy: "the audit payload of the withdrawal",
+    leftOut: cell("incomplete audit.status", all(withdrawal({ method: "manage_link" }), withoutPayload("certificate.revoked"))),
+    fromAnother: cell("invalid audit.chain", all(withdrawal({ method: "manage_link" }), payloadFrom(another, "certificate.revoked"))),
+    contradicting: cell("invalid audit.status", withdrawal({ method: "manage_link" })),
+  },
+  {
+    member: "that the business acknowledged it",
+    covers: [],
+    boundBy: "the entry `business.ceased`",
+    leftOut: cell("incomplete audit.status", withoutEntry("business.ceased")),
+    fromAnother: cell("invalid audit.chain", entryFrom(another, "business.ceased")),
+    contradicting: cell("invalid audit.status", withdrawal({ cease_acknowledged_at: null })),
+  },
+  {
+    member: "that the person was erased",
+    covers: certificate("subject_erased_at"),
+    boundBy: "the entry `certificate.subject_erased`",
+    leftOut: cell("incomplete audit.status", withoutEntry("certificate.subject_erased"), erased),
+    fromAnother: cell("invalid audit.chain", entryFrom(anotherErased, "certificate.subject_erased"), erased),
+    contradicting: cell("invalid audit.status", says({ subject_erased_at: "2026-05-05T06:07:08.009Z" }), erased),
+  },
+  {
+    member: "which policies were linked",
+    covers: ["policies/index.json", ...certificate("policies"), ...bundle("policies")],
+    boundBy: "the audit payload `policy.linked`",
+    leftOut: cell("incomplete audit.policies", all(otherPolicy, withoutPayload("policy.linked"))),
+    fromAnother: cell("invalid audit.chain", all(otherPolicy, payloadFrom(another, "policy.linked"))),
+    contradicting: cell("invalid audit.policies", otherPolicy),
+  },
+  {
+    member: "the text of a policy",
+    covers: ["policies/privacy-*.txt", "policies/terms-*.txt"],
+    boundBy: "its hash in the index",
+    leftOut: cell(
+      "incomplete policies.hash",
+      all(without(/^policies\/.*\.txt$/), (files) => {
+        const index = jsonOf(files, "policies/index.json") as JsonObject[];
+        setJson(
+          files,
+          "policies/index.json",
+          index.map((one) => ({ ...one, path: null })),
+        );
+      }),
+    ),
+    fromAnother: cell("invalid policies.hash", from(another, /^policies\/.*\.txt$/)),
+    contradicting: cell("invalid policies.hash", (files) => {
+      const path = [...files.keys()].find((one) => one.startsWith("policies/terms-")) as string;
+      setText(files, path, "Other terms.");
+    }),
+  },
+  {
+    member: "a statement for the ledger",
+    covers: ["anchors/issued/statement.json", "anchors/revoked/statement.json"],
+    boundBy: "the record and the withdrawal, from which it is rebuilt",
+    leftOut: cell("incomplete anchor.statement", all(without(/^anchors\/issued\//), says({ anchor: null }))),
+    fromAnother: cell("invalid anchor.statement", from(another, /^anchors\/issued\//)),
+    contradicting: cell(
+      "invalid revoke.statement",
+      from(
+        new Map([["anchors/revoked/statement.json", withdrawn.get("anchors/issued/statement.json")!]]),
+        /^anchors\/revoked\/statement\.json$/,
+      ),
+    ),
+  },
+  {
+    member: "the anchor on the certificate",
+    covers: [...certificate("anchor"), ...bundle("ledger")],
+    boundBy: "the receipt",
+    leftOut: cell("incomplete anchor.entry_hash", without(/^anchors\/issued\/(?!statement)/)),
+    fromAnother: cell("invalid anchor.entry_hash", from(another, /^anchors\/issued\/receipt\.json$/)),
+    contradicting: cell("invalid anchor.note", anchorOf({ tree_size: "21" })),
+  },
+  {
+    member: "the receipt of the ledger",
+    covers: [
+      "anchors/issued/receipt.json",
+      "anchors/issued/entry.tlog-proof",
+      "anchors/revoked/receipt.json",
+      "anchors/revoked/entry.tlog-proof",
+    ],
+    boundBy: "the ledger's signature and its proof",
+    leftOut: cell("invalid anchor.inclusion", without(/^anchors\/issued\/entry\.tlog-proof$/)),
+    fromAnother: cell("invalid revoke.entry_hash", from(another, /^anchors\/revoked\/(?:receipt\.json|entry\.tlog-proof)$/)),
+    contradicting: cell(
+      "invalid anchor.inclusion",
+      from(
+        new Map([["anchors/issued/entry.tlog-proof", withdrawn.get("anchors/revoked/entry.tlog-proof")!]]),
+        /^anchors\/issued\/entry\.tlog-proof$/,
+      ),
+    ),
+  },
+  {
+    member: "what others attested",
+    covers: ["issued", "revoked"].flatMap((event) =>
+      ["checkpoint.txt", "checkpoint.tsr", "attested.tlog-proof"].map((name) => `anchors/${event}/${name}`),
+    ),
+    boundBy: "the witnesses' and the authority's signatures, as the reader asks for them",
+    leftOut: cell(
+      "incomplete attest.inclusion, attest.cosign, attest.tsa",
+      all(
+        without(/^anchors\/issued\/(?:checkpoint|attested)/),
+        says({ anchor: { ...jsonOf(withdrawn, "certificate.json").anchor, attested: null } }),
+      ),
+    ),
+    fromAnother: cell("invalid attest.inclusion", from(another, /^anchors\/issued\/(?:checkpoint|attested)/)),
+    contradicting: cell(
+      "invalid attest.tsa",
+      all(
+        (files) => setText(files, "anchors/issued/checkpoint.txt", jsonOf(withdrawn, "anchors/issued/receipt.json").signed_root),
+        (files) => setText(files, "anchors/issued/attested.tlog-proof", textOf(withdrawn, "anchors/issued/entry.tlog-proof")),
+      ),
+    ),
+  },
+  {
+    member: "an audit entry",
+    covers: ["audit/entries.jsonl", "audit/*.tlog-proof", ...bundle("audit")],
+    boundBy: "its proof in the audit log",
+    leftOut: cell("invalid audit.inclusion", without(/^audit\/3\.tlog-proof$/)),
+    fromAnother: cell("invalid audit.chain", entryFrom(another, "policy.linked")),
+    contradicting: cell("invalid audit.inclusion", (files) =>
+      setEntries(
+        files,
+        entriesIn(files).map((entry) => (entry.seq === "3" ? { ...entry, at: "2026-03-04T05:06:16.090Z" } : entry)),
+      ),
+    ),
+  },
+  {
+    member: "the payload of an audit entry",
+    covers: ["audit/payloads.json"],
+    boundBy: "`payload_hash` in its entry",
+    leftOut: cell(
+      "invalid audit.chain",
+      all(withoutEntry("certificate.subject_read"), (files) =>
+        setJson(files, "audit/payloads.json", jsonOf(withdrawn, "audit/payloads.json")),
+      ),
+    ),
+    fromAnother: cell("invalid audit.chain", from(another, /^audit\/payloads\.json$/)),
+    contradicting: cell(
+      "invalid audit.chain",
+      text("audit/payloads.json", (before) => before.replace("api_key:key_1", "nobody")),
+    ),
+  },
+  {
+    member: "how far the chain had come",
+    covers: ["audit/heads.json", "audit/heads-record.json", "audit/heads-record.tlog-proof"],
+    boundBy: "the log's record of heads and its proof",
+    leftOut: cell("incomplete audit.heads", without(/^audit\/heads/)),
+    fromAnother: cell("invalid audit.heads", from(another, /^audit\/heads/)),
+    contradicting: cell(
+      "invalid audit.heads",
+      text("audit/heads.json", (before) => before.replace('\\"seq\\":\\"7\\"', '\\"seq\\":\\"6\\"')),
+    ),
+  },
+  {
+    member: "what was left out on purpose",
+    covers: ["manifest.json"],
+    boundBy: "what is there",
+    leftOut: cell("invalid cert.consistency", says({ evidence: null })),
+    fromAnother: cell(
+      "invalid cert.consistency",
+      edit("manifest.json", (m) => ({ ...m, cert_id: jsonOf(another, "manifest.json").cert_id })),
+    ),
+    contradicting: cell(
+      "invalid cert.consistency",
+      edit("manifest.json", (m) => ({ ...m, redacted: ["evidence"] })),
+    ),
+  },
+  {
+    member: "the page and the README",
+    covers: ["certificate.html", "README.txt", ...bundle("how_to_verify")],
+    boundBy: "the certificate's id in them; else the manifest's signature",
+    leftOut: cell("invalid cert.consistency", (files) => setText(files, "certificate.html", "<p>Consent.</p>")),
+    fromAnother: cell("invalid cert.consistency", from(another, /^(?:certificate\.html|README\.txt)$/)),
+    contradicting: cell(
+      "valid, issuer's word",
+      text("certificate.html", (before) => before.replace("Withdrawn", "Active")),
+    ),
+  },
+  {
+    member: "the trail of views",
+    covers: ["views.json", ...certificate("view_count"), ...bundle("views")],
+    boundBy: "the manifest's signature",
+    leftOut: cell("invalid zip.structure", without(/^views\.json$/)),
+    fromAnother: cell("valid, issuer's word", from(another, /^views\.json$/)),
+    contradicting: cell("valid, issuer's word", says({ view_count: 7 })),
+  },
+  {
+    member: "its address",
+    covers: certificate("verify_url"),
+    boundBy: "the certificate's id in it",
+    leftOut: cell("invalid cert.consistency", says({ verify_url: null })),
+    fromAnother: cell("invalid cert.consistency", says({ verify_url: jsonOf(another, "certificate.json").verify_url })),
+    contradicting: cell("invalid cert.consistency", says({ verify_url: "https://svc.example/" })),
+  },
+  {
+    member: "who the business says it is, what the service says it checked",
+    covers: [
+      ...certificate("identity", "checks", "policies_status", "status_list"),
+      ...bundle("identity", "bundle_version", "generated_at", "certificate"),
+    ],
+    boundBy: "the manifest's signature",
+    leftOut: cell("valid, issuer's word", says({ identity: null, checks: [] })),
+    fromAnother: cell("valid, issuer's word", says({ identity: { legal_name: "Another LLC", mailing_address: null, contact: null } })),
+    contradicting: cell("valid, issuer's word", says({ policies_status: "pending" })),
+  },
+  {
+    member: "the lists of files",
+    covers: ["MANIFEST.sha256", "MANIFEST.note"],
+    boundBy: "a trusted key of the issuer",
+    leftOut: cell("invalid zip.structure", without(/^MANIFEST\.note$/)),
+    fromAnother: cell("invalid manifest.files", from(another, /^(?:manifest\.json|MANIFEST\.sha256|MANIFEST\.note)$/)),
+    contradicting: cell(
+      "invalid manifest.files",
+      text("views.json", () => "[]"),
+    ),
+  },
+  {
+    member: "the copy of the trust document",
+    covers: ["trust/trust.json", ...bundle("issuer_keys")],
+    boundBy: "nothing: the reader's own document counts",
+    leftOut: cell("invalid zip.structure", without(/^trust\/trust\.json$/)),
+    fromAnother: cell(
+      "valid, other keys",
+      all(edit("trust/trust.json", (t) => ({ ...t, issuer_keys: { keys: stranger.publicKeys.map((key) => ({ ...key })) } }))),
+    ),
+    contradicting: cell(
+      "valid, your own keys",
+      edit("trust/trust.json", (t) => ({ ...t, policy: { witness_min: 0 } })),
+    ),
+  },
+  {
+    member: "the keys as PEM",
+    covers: ["trust/issuer-*.pem", "trust/tsa-*.pem"],
+    boundBy: "the id in their names, the trust document beside them",
+    leftOut: cell("valid, your own keys", without(/^trust\/.*\.pem$/)),
+    fromAnother: cell(
+      "invalid trust.copies",
+      text(issuerPem, () => strangerPem),
+    ),
+    contradicting: cell(
+      "invalid trust.copies",
+      text(tsaPem, (before) => `${before}\n`),
+    ),
+  },
+];
+
+/** The lists of files are the one member that is not made to fit. */
+const packedAs = async (row: Row, files: Files): Promise<Uint8Array> =>
+  zipped(row.member === "the lists of files" ? files : await resigned(relisted(files), issuer));
+
+const cellsOf = (row: Row): readonly (readonly [string, Cell])[] => [
+  ["left out", row.leftOut],
+  ["taken from another certificate", row.fromAnother],
+  ["contradicting it", row.contradicting],
+];
+
+describe.each(rows.map((row) => [row.member, row] as const))("%s, with what binds it", (_, row) => {
+  test.each(cellsOf(row))("%s (T7)", async (_how, { says: expected, change, pack = withdrawn }) => {
+    const files = new Map(pack);
+    await change(files);
+    const report = await verifyPack(await packedAs(row, files), { ...noDemands, trust: trustOf(trustDocument) });
+    const [verdict, named = ""] = [expected.slice(0, expected.search(/[ ,]/)), expected.replace(/^\w+,? /, "")];
+    expect(report.verdict, report.failed ?? report.missing.join("; ")).toBe(verdict);
+    if (verdict === "invalid") expect(report.failed).toBe(named);
+    if (verdict === "incomplete") expect(report.missing.map((line) => line.slice(0, line.indexOf(":"))).join(", ")).toBe(named);
+    if (verdict === "valid") expect(report.notes).toContainEqual(expect.stringMatching(notes[named] as RegExp));
+  });
+});
+
+describe("the table", () => {
+  const covered = rows.flatMap(({ covers }) => covers);
+  const isCovered = (path: string): boolean =>
+    covered.includes(
+      path
+        .replace(/-[0-9a-f]{64}\.txt$/, "-*.txt")
+        .replace(/^audit\/\d+\./, "audit/*.")
+        .replace(/^trust\/(issuer|tsa)-.*\.pem$/, "trust/$1-*.pem"),
+    );
+
+  test("has every file of a pack, every member of its certificate and every member of the JSON bundle", async () => {
+    const packs = [withdrawn, active, erased, await packFiles((await worldOf({ redacted: true, accepted: ["Acme Solar LLC"] })).parts)];
+    const answers = ["certificate.json", "certificate.json#entities_accepted", "certificate.json#entities_rejected"]; // of the record
+    const members = packs.flatMap((pack) => [
+      ...pack.keys(),
+      ...Object.keys(jsonOf(pack, "certificate.json")).map((name) => `certificate.json#${name}`),
+    ]);
+    const bundled = Object.keys(evidenceBundle(parts)).map((name) => `bundle#${name}`);
+    expect([...new Set([...members, ...bundled])].filter((path) => !isCovered(path) && !answers.includes(path))).toEqual([]);
+  });
+
+  test("is the one in docs/proof-checks.md", () => {
+    const shown = ({ says: words }: Cell): string => words.replace(/[a-z]+\.[a-z_]+/g, "`$&`");
+    const table = [
+      "| Member | Bound by | left out | from another certificate | contradicting |",
+      "|---|---|---|---|---|",
+      ...rows.map((row) => `| ${[row.member, row.boundBy, ...cellsOf(row).map(([, one]) => shown(one))].join(" | ")} |`),
+    ].join("\n");
+    expect(readFileSync("docs/proof-checks.md", "utf8")).toContain(table);
+  });
+});

@@ -1,0 +1,125 @@
+// What the audit entries of a pack say happened, against what its certificate says of itself. The entries are in a log that
+// cannot be rewritten; the certificate is a file that its issuer can write anew and sign again. What an entry says in full is in
+// its payload, whose hash the entry holds (audit.chain has compared them).
+import type { AuditEntry } from "../core/audit/chain.ts";
+import { ceaseBy } from "../core/business-days.ts";
+import { fail, incomplete, pass, skipped, type Finding } from "./checks.ts";
+import { isIso, objectOf, type JsonObject } from "./json.ts";
+
+export interface History {
+  readonly entries: readonly AuditEntry[];
+  /** Payload by `seq`: those that are in the pack. */
+  readonly payloads: ReadonlyMap<string, JsonObject>;
+  readonly certificate: JsonObject;
+}
+
+/** The payloads of audit/payloads.json; what is malformed there is found by audit.chain and counts as absent here. */
+export const payloadsOf = (parsed: unknown): ReadonlyMap<string, JsonObject> =>
+  new Map(
+    Object.entries(objectOf(parsed) ?? {}).flatMap(([seq, one]): [string, JsonObject][] => {
+      const payload = objectOf(objectOf(one)?.payload);
+      return payload === null ? [] : [[seq, payload]];
+    }),
+  );
+
+const entriesOf = ({ entries }: History, type: string): readonly AuditEntry[] => entries.filter((entry) => entry.type === type);
+
+const isErased = (history: History): boolean =>
+  isIso(history.certificate.subject_erased_at) && entriesOf(history, "certificate.subject_erased").length > 0;
+
+/** A payload may be gone with the person's details; otherwise somebody left it out. */
+const withoutPayload = (history: History, of: string): Finding =>
+  isErased(history)
+    ? skipped(`the person's details were erased at ${history.certificate.subject_erased_at}, and with them the payload of ${of}`)
+    : incomplete(`the audit payload of ${of} is not in the pack`);
+
+/** Is the evidence, and that it is live or a trial, what the entry of the issuance committed to? */
+export const checkIssuance = (history: History): Finding => {
+  const { certificate, payloads } = history;
+  const [entry] = entriesOf(history, "certificate.issued");
+  if (entry === undefined) return skipped("not reached");
+  const payload = payloads.get(entry.seq);
+  if (payload === undefined) {
+    // Erased or not: evidence that is shown needs what binds it.
+    const isShown = objectOf(certificate.evidence) !== null;
+    return isShown ? incomplete("the audit payload of the issuance is not in the pack") : withoutPayload(history, "the issuance");
+  }
+  if (payload.evidence_hash !== certificate.evidence_hash) return fail("the issuance committed to other evidence");
+  if (payload.environment !== certificate.environment) return fail("the issuance was in another environment");
+  return pass(`entry ${entry.seq}`);
+};
+
+/** Times stand in payloads as milliseconds, or as the certificate writes them. */
+const instantOf = (value: unknown): number | null => (typeof value === "number" ? value : isIso(value) ? Date.parse(value) : null);
+
+const withdrawalFault = (certificate: JsonObject, withdrawal: JsonObject, entry: AuditEntry): string | null => {
+  const { withdrawn_at: withdrawnAt, received_at: receivedAt = null, cease_by: until } = withdrawal;
+  if (entry.at !== withdrawnAt) return `entry ${entry.seq} is a withdrawal at another time`;
+  if (certificate.cease_by !== until) return "the certificate names two deadlines";
+  if (receivedAt !== null && !(isIso(receivedAt) && receivedAt <= entry.at)) return "the business was told after the withdrawal";
+  const deadline = ceaseBy(Date.parse(isIso(receivedAt) ? receivedAt : entry.at));
+  return instantOf(until) === deadline ? null : "the deadline is not the end of the tenth business day";
+};
+
+const checkWithdrawal = (history: History, withdrawal: JsonObject): Finding => {
+  const { certificate, payloads } = history;
+  const [entry, second] = entriesOf(history, "certificate.revoked");
+  if (entry === undefined) return incomplete("the audit entry of the withdrawal is not in the pack");
+  if (second !== undefined) return fail(`entry ${second.seq} is a second withdrawal`);
+  const fault = withdrawalFault(certificate, withdrawal, entry);
+  if (fault !== null) return fail(fault);
+  const payload = payloads.get(entry.seq);
+  if (payload === undefined) return withoutPayload(history, "the withdrawal");
+  if (payload.fingerprint !== certificate.fingerprint) return fail(`entry ${entry.seq} is the withdrawal of another fingerprint`);
+  const other = ["method", "scope"].find((name) => payload[name] !== withdrawal[name]);
+  if (other !== undefined) return fail(`entry ${entry.seq} is a withdrawal of another ${other}`);
+  if (instantOf(payload.cease_by) !== instantOf(withdrawal.cease_by)) return fail(`entry ${entry.seq} names another deadline`);
+  return pass(`withdrawn ${entry.at}, entry ${entry.seq}`);
+};
+
+/** An event that the certificate dates, and its entry: both or neither, at the same time. */
+const dated = (history: History, type: string, claimed: unknown, what: string): Finding | null => {
+  const entries = entriesOf(history, type);
+  const [entry] = entries;
+  if (entry === undefined) return isIso(claimed) ? incomplete(`the audit entry of ${what} is not in the pack`) : null;
+  const isSame = entries.length === 1 && entry.at === claimed;
+  return isSame ? null : fail(`entry ${entry.seq} is ${what}, and the certificate does not say so`);
+};
+
+const checkState = (history: History): Finding => {
+  const { certificate } = history;
+  const withdrawal = objectOf(certificate.withdrawal);
+  if (certificate.status === "revoked" && withdrawal !== null) return checkWithdrawal(history, withdrawal);
+  const [entry] = entriesOf(history, "certificate.revoked");
+  return entry === undefined ? pass("no entry withdraws it") : fail(`entry ${entry.seq} withdrew what the certificate calls active`);
+};
+
+/** Is the certificate withdrawn, the withdrawal acknowledged, the person erased, exactly as the entries tell? */
+export const checkStatus = (history: History): Finding => {
+  const { certificate } = history;
+  const acknowledgedAt = objectOf(certificate.withdrawal)?.cease_acknowledged_at;
+  const findings = [
+    checkState(history),
+    dated(history, "business.ceased", acknowledgedAt, "the acknowledgement"),
+    dated(history, "certificate.subject_erased", certificate.subject_erased_at, "the erasure"),
+  ].filter((finding) => finding !== null);
+  const worst = (["fail", "incomplete"] as const).map((outcome) => findings.find((finding) => finding.outcome === outcome));
+  return worst.find((finding) => finding !== undefined) ?? (findings[0] as Finding);
+};
+
+const kinds = ["privacy", "terms"] as const;
+
+/** Are the policies those that the entry of their linking names? */
+export const checkPolicyLinks = (history: History): Finding => {
+  const { certificate, payloads } = history;
+  const policies = Array.isArray(certificate.policies) ? certificate.policies.map(objectOf) : [];
+  const listed = policies.map((policy) => `${policy?.kind}-${policy?.content_hash}`).sort();
+  const entry = entriesOf(history, "policy.linked").at(-1);
+  if (entry === undefined) {
+    return listed.length === 0 ? skipped("none were linked") : incomplete("the audit entry of the policies is not in the pack");
+  }
+  const payload = payloads.get(entry.seq);
+  if (payload === undefined) return withoutPayload(history, "the policies");
+  const linked = kinds.filter((kind) => payload[kind] !== null).map((kind) => `${kind}-${payload[kind]}`);
+  return linked.sort().join("\n") === listed.join("\n") ? pass(`entry ${entry.seq}`) : fail(`entry ${entry.seq} linked other policies`);
+};
