@@ -147,8 +147,10 @@ function settle(form: HTMLFormElement, config: Config, submission: Submission, o
     announce(form, "svc:consent-error", problem || { code: "values_changed" });
     return null;
   }
-  attachCertificate(form, receipt.cert_id, submission.values);
-  announce(form, "svc:consent", receipt);
+  const { cert_id, fingerprint, verify_url } = receipt;
+  attachCertificate(form, cert_id, submission.values);
+  // Every script of the page can hear this, so nothing in it may withdraw the consent.
+  announce(form, "svc:consent", { cert_id, fingerprint, verify_url });
   return receipt;
 }
 

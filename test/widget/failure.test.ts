@@ -168,7 +168,7 @@ describe("listeners of the page", () => {
     }
   });
 
-  it("get the whole receipt before the form goes out, bubbling, and may write into the form", async () => {
+  it("get three members of the receipt before the form goes out, bubbling, and may write into the form", async () => {
     const html = `${plainForm({ inside: '<input type="hidden" name="proof">' })}<script>
       document.addEventListener('svc:consent', ({ detail, target }) => { target.elements.proof.value = detail.verify_url })</script>`;
     const visit = await world.visit({ html });
@@ -176,7 +176,8 @@ describe("listeners of the page", () => {
     const received = await visit.submitted();
     const [certId] = certificatesIn(received);
     expect(received.entries).toContainEqual(["proof", `https://verify.example/c/${certId}`]);
-    expect(visit.events).toEqual([{ type: "svc:consent", detail: success(certId!).data, target: "lead" }]);
+    const { cert_id, fingerprint, verify_url } = success(certId!).data;
+    expect(visit.events).toEqual([{ type: "svc:consent", detail: { cert_id, fingerprint, verify_url }, target: "lead" }]);
     await visit.close();
   });
 
