@@ -15,6 +15,7 @@ export interface ConsentOptions {
   checkboxSelector?: string;
   disclosureSelector?: string;
   disclosureText?: string;
+  certificateInput?: string;
   fieldMap?: string | Record<string, string>;
   apiBase?: string;
   timeout?: number | string;

@@ -24,12 +24,12 @@ const hooked = new WeakSet<HTMLFormElement>();
 export function watchForms(configs: Configs): void {
   addEventListener("submit", (event) => isForm(event.target) && onSubmit(event, event.target, configs), true);
   addEventListener("change", ({ target }) => onTick(target as HTMLInputElement, configs), true);
-  addEventListener("reset", ({ target }) => isForm(target) && startOver(target), true);
+  addEventListener("reset", ({ target }) => isForm(target) && startOver(target, configs), true);
   // Back from the back-forward cache: what was submitted has gone, and what was waiting was left behind.
   addEventListener("pageshow", (event) => {
     if (!event.persisted) return;
     for (const giveBack of [...waiting.values()]) giveBack();
-    onPage<HTMLFormElement>("form").forEach(startOver);
+    for (const form of onPage<HTMLFormElement>("form")) startOver(form, configs);
   });
   // Opt-in, for pages that call form.submit(). Forms may arrive late, but not later than the visitor's first touch.
   hookForms(configs);
@@ -38,7 +38,7 @@ export function watchForms(configs: Configs): void {
 
 /** Certifies what the form holds now without submitting it; null when consent is not given or anything fails. */
 export async function certify(form: HTMLFormElement, config: Config): Promise<Receipt | null> {
-  detachCertificate(form);
+  detachCertificate(form, config);
   const submission = prepare(form, config);
   return submission && settle(form, config, submission, await capture(config, submission.body));
 }
@@ -65,13 +65,13 @@ function onSubmit(event: SubmitEvent, form: HTMLFormElement, configs: Configs): 
   if (!event.isTrusted) {
     // A script's own event, usually followed by form.submit(). Not ours to hold, but the certificate of other values
     // must not ride along.
-    if (!isCertified(form, config)) detachCertificate(form);
+    if (!isCertified(form, config)) detachCertificate(form, config);
     return;
   }
   const submitter = event.submitter as HTMLButtonElement | null;
   let isHeld = waiting.has(form); // the second half of a double click
   if (!isHeld) {
-    detachCertificate(form);
+    detachCertificate(form, config);
     // A cancel button (formmethod=dialog in a form that posts) closes the dialog and submits nothing.
     if (event.defaultPrevented || submitter?.formMethod === "dialog") return;
     isHeld = hold(form, config, submitter, () => submitAgain(form, submitter));
@@ -148,7 +148,7 @@ function settle(form: HTMLFormElement, config: Config, submission: Submission, o
     return null;
   }
   const { cert_id, fingerprint, verify_url } = receipt;
-  attachCertificate(form, cert_id, submission.values);
+  attachCertificate(form, config, receipt, submission.values);
   // Every script of the page can hear this, so nothing in it may withdraw the consent.
   announce(form, "svc:consent", { cert_id, fingerprint, verify_url });
   return receipt;
@@ -164,7 +164,7 @@ function hookSubmitMethod(form: HTMLFormElement, meant: Config, configs: Configs
     if (waiting.has(form)) return;
     const config = configOf(form, configs);
     if (config && isCertified(form, config)) return send();
-    detachCertificate(form);
+    detachCertificate(form, config);
     if (!config || !hold(form, config, null, send)) send();
   };
 }
@@ -175,7 +175,7 @@ function isCertified(form: HTMLFormElement, config: Config): boolean {
   return values !== undefined && values === currentValues(form, config);
 }
 
-function startOver(form: HTMLFormElement): void {
-  detachCertificate(form);
+function startOver(form: HTMLFormElement, configs: Configs): void {
+  detachCertificate(form, configOf(form, configs));
   forgetAttempt(form);
 }
