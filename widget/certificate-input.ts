@@ -3,6 +3,7 @@
 
 import type { Config } from "./attributes.ts";
 import type { Receipt } from "./capture.ts";
+import { tellOwner } from "./misconfiguration.ts";
 import { callForm, controlsOf } from "./native-form.ts";
 
 const idInput = "svc_cert_id";
@@ -21,8 +22,11 @@ export function attachCertificate(form: HTMLFormElement, { options }: Config, re
 function fillHidden(form: HTMLFormElement, name: string | undefined, value: string): void {
   if (!name || !value) return;
   const [placeholder] = named(form, name);
-  // An address in the visitor's own field would cost the lead: better no address.
-  if (placeholder && !isPlaceholder(placeholder)) return;
+  if (placeholder && !isPlaceholder(placeholder)) {
+    // An address in the visitor's own field would cost the lead: better no address.
+    tellOwner("the certificate input is a field of the visitor");
+    return;
+  }
   const input = placeholder || document.createElement("input");
   if (!placeholder) {
     input.type = "hidden";

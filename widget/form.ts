@@ -2,11 +2,12 @@
 // late, re-rendered and script-driven forms need no binding, and the page's own handlers see exactly one submit event,
 // with svc_cert_id already in the form.
 
-import { type Config, isMeant } from "./attributes.ts";
+import { type Config, isMeant, tellOfMissingForm } from "./attributes.ts";
 import { type Outcome, type Receipt, capture } from "./capture.ts";
 import { attachCertificate, certifiedValues, detachCertificate } from "./certificate-input.ts";
 import { noteDisclosure } from "./disclosure.ts";
 import { announce } from "./events.ts";
+import { Misconfiguration, tellOfRefusal, tellOwner } from "./misconfiguration.ts";
 import { callForm, onPage } from "./native-form.ts";
 import { asSubmitted, submitAgain } from "./second-pass.ts";
 import { type Submission, currentValues, forgetAttempt, submissionOf } from "./submission.ts";
@@ -60,8 +61,12 @@ function isForm(target: EventTarget | null): target is HTMLFormElement {
 }
 
 function onSubmit(event: SubmitEvent, form: HTMLFormElement, configs: Configs): void {
-  const config = !passing.has(form) && configOf(form, configs);
-  if (!config) return;
+  if (passing.has(form)) return;
+  const config = configOf(form, configs);
+  if (!config) {
+    configs().forEach(tellOfMissingForm);
+    return;
+  }
   if (!event.isTrusted) {
     // A script's own event, usually followed by form.submit(). Not ours to hold, but the certificate of other values
     // must not ride along.
@@ -97,7 +102,9 @@ function prepare(form: HTMLFormElement, config: Config): Submission | null {
   try {
     return submissionOf(form, config) || null;
   } catch (error) {
-    announce(form, "svc:consent-error", { code: "config", message: (error as Error).message });
+    const { message } = error as Error;
+    announce(form, "svc:consent-error", { code: "config", message });
+    if (error instanceof Misconfiguration) tellOwner(message);
     return null;
   }
 }
@@ -145,6 +152,7 @@ function settle(form: HTMLFormElement, config: Config, submission: Submission, o
   const { receipt, problem } = outcome;
   if (!receipt || currentValues(form, config) !== submission.values) {
     announce(form, "svc:consent-error", problem || { code: "values_changed" });
+    if (problem) tellOfRefusal(problem.code);
     return null;
   }
   const { cert_id, fingerprint, verify_url } = receipt;
