@@ -49,6 +49,11 @@ export function configFrom(options: ConsentOptions, scriptAddress: string): Conf
   };
 }
 
+/** What is not on the tag must not come from Object.prototype, where query strings read carelessly may have put it. */
+export function configOfTag({ dataset, src }: HTMLScriptElement): Config {
+  return configFrom(Object.assign(Object.create(null), dataset), src);
+}
+
 /**
  * Script tags that ask for consent mode, whoever loaded them and whenever they arrived: ours by their address, and the
  * one running now under whatever address a site serves it.
@@ -65,8 +70,10 @@ function asksForConsent(tag: HTMLScriptElement): boolean {
 
 /** The address this code was loaded from. A module has no current script, so the first tag of ours stands in. */
 export function ownScriptAddress(): string {
-  const current = document.currentScript as HTMLScriptElement | null;
-  return (current || onPage<HTMLScriptElement>("script").find(isOwn) || { src: "" }).src;
+  const current = document.currentScript;
+  // An <img name="currentScript"> stands in for the document's property, and its address would be sent the submissions.
+  if (current instanceof HTMLScriptElement) return current.src;
+  return onPage<HTMLScriptElement>("script").find(isOwn)?.src || "";
 }
 
 function isOwn(tag: HTMLScriptElement): boolean {

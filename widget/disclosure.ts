@@ -30,6 +30,10 @@ export function noteDisclosure(form: HTMLFormElement, { disclosureSelector }: Co
   ticked.set(form, displayedOf(form, foundBy(disclosureSelector)));
 }
 
+export function forgetDisclosure(form: HTMLFormElement): void {
+  ticked.delete(form);
+}
+
 function foundBy(selector: string | undefined): HTMLElement[] {
   return selector === undefined ? [] : selectedBy(selector, "disclosure");
 }

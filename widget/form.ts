@@ -5,7 +5,7 @@
 import { type Config, isMeant, tellOfMissingForm } from "./attributes.ts";
 import { type Outcome, type Receipt, capture } from "./capture.ts";
 import { attachCertificate, certifiedValues, detachCertificate } from "./certificate-input.ts";
-import { noteDisclosure } from "./disclosure.ts";
+import { forgetDisclosure, noteDisclosure } from "./disclosure.ts";
 import { announce } from "./events.ts";
 import { Misconfiguration, tellOfRefusal, tellOwner } from "./misconfiguration.ts";
 import { callForm, onPage } from "./native-form.ts";
@@ -25,7 +25,7 @@ const hooked = new WeakSet<HTMLFormElement>();
 export function watchForms(configs: Configs): void {
   addEventListener("submit", (event) => isForm(event.target) && onSubmit(event, event.target, configs), true);
   addEventListener("change", ({ target }) => onTick(target as HTMLInputElement, configs), true);
-  addEventListener("reset", ({ target }) => isForm(target) && startOver(target, configs), true);
+  addEventListener("reset", ({ target }) => isForm(target) && onReset(target, configs), true);
   // Back from the back-forward cache: what was submitted has gone, and what was waiting was left behind.
   addEventListener("pageshow", (event) => {
     if (!event.persisted) return;
@@ -115,12 +115,14 @@ function hold(form: HTMLFormElement, config: Config, submitter: HTMLButtonElemen
   if (!submission) return false;
 
   const runAsSubmitted = asSubmitted(form, submitter);
+  // A page that marks the form itself, from its own click handler, keeps its mark.
+  const isMarked = callForm(form, "hasAttribute", "aria-busy");
   const giveBack = () => {
     waiting.delete(form);
-    callForm(form, "removeAttribute", "aria-busy");
+    if (!isMarked) callForm(form, "removeAttribute", "aria-busy");
   };
   waiting.set(form, giveBack);
-  callForm(form, "setAttribute", "aria-busy", "true");
+  if (!isMarked) callForm(form, "setAttribute", "aria-busy", "true");
 
   const release = (outcome: Outcome) => {
     if (waiting.get(form) !== giveBack) return;
@@ -181,6 +183,12 @@ function hookSubmitMethod(form: HTMLFormElement, meant: Config, configs: Configs
 function isCertified(form: HTMLFormElement, config: Config): boolean {
   const values = certifiedValues(form);
   return values !== undefined && values === currentValues(form, config);
+}
+
+/** A reset takes the tick back, and with it what was displayed beside it. */
+function onReset(form: HTMLFormElement, configs: Configs): void {
+  startOver(form, configs);
+  forgetDisclosure(form);
 }
 
 function startOver(form: HTMLFormElement, configs: Configs): void {

@@ -170,6 +170,25 @@ describe("which form is meant", () => {
   });
 });
 
+describe("submissions go to the service and to nobody else", () => {
+  it.each([
+    [
+      "markup that stands in for document.currentScript",
+      { html: `<img name="currentScript" src="/elsewhere">{{widget}}${plainForm()}`, script: initScript("") },
+    ],
+    [
+      "an address that a careless library left on Object.prototype",
+      { html: plainForm(), before: (page: Page) => page.addInitScript("Object.prototype.apiBase = location.origin + '/elsewhere'") },
+    ],
+  ])("in spite of %s", async (_what, options) => {
+    const visit = await world.visit(options);
+    await tickAndClick(visit.page);
+    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+    expect(visit.calls.map(({ path }) => path)).toEqual(["/v1/consent"]);
+    await visit.close();
+  });
+});
+
 describe("Svc.initConsent", () => {
   it("takes a form element, and null is no form rather than the first one", async () => {
     for (const [options, expected] of [
