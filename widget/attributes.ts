@@ -2,6 +2,7 @@
 // settled into one Config. Anything given but unusable certifies nothing; it never stops a form.
 
 import { type FieldMap, fieldMapFrom } from "./fields.ts";
+import { tellOwner } from "./misconfiguration.ts";
 import { callForm, onPage } from "./native-form.ts";
 import { entitiesFrom } from "./recipients.ts";
 
@@ -15,6 +16,7 @@ export interface ConsentOptions {
   checkboxSelector?: string;
   disclosureSelector?: string;
   disclosureText?: string;
+  certificateInput?: string;
   fieldMap?: string | Record<string, string>;
   apiBase?: string;
   timeout?: number | string;
@@ -47,28 +49,45 @@ export function configFrom(options: ConsentOptions, scriptAddress: string): Conf
   };
 }
 
+/** What is not on the tag must not come from Object.prototype, where query strings read carelessly may have put it. */
+export function configOfTag({ dataset, src }: HTMLScriptElement): Config {
+  return configFrom(Object.assign(Object.create(null), dataset), src);
+}
+
 /**
  * Script tags that ask for consent mode, whoever loaded them and whenever they arrived: ours by their address, and the
  * one running now under whatever address a site serves it.
  */
 export function consentTags(): HTMLScriptElement[] {
-  return onPage<HTMLScriptElement>("script[data-client-id][data-mode=consent]").filter(isOwn);
+  return onPage<HTMLScriptElement>("script[data-client-id]").filter((tag) => isOwn(tag) && asksForConsent(tag));
+}
+
+function asksForConsent(tag: HTMLScriptElement): boolean {
+  const mode = tag.getAttribute("data-mode");
+  if (mode !== "consent" && mode !== "share") tellOwner("data-mode is not consent");
+  return mode === "consent";
 }
 
 /** The address this code was loaded from. A module has no current script, so the first tag of ours stands in. */
 export function ownScriptAddress(): string {
-  const current = document.currentScript as HTMLScriptElement | null;
-  return (current || onPage<HTMLScriptElement>("script").find(isOwn) || { src: "" }).src;
+  const current = document.currentScript;
+  // An <img name="currentScript"> stands in for the document's property, and its address would be sent the submissions.
+  if (current instanceof HTMLScriptElement) return current.src;
+  return onPage<HTMLScriptElement>("script").find(isOwn)?.src || "";
 }
 
 function isOwn(tag: HTMLScriptElement): boolean {
   return tag === document.currentScript || ownAddress.test(tag.src);
 }
 
+// null is what looking up a form that is not there yet gives; it must not turn into "the first form of the page".
+function wantedForm({ options }: Config): HTMLFormElement | string | null | undefined {
+  return options.form === undefined ? options.formSelector : options.form;
+}
+
 /** Default: the first form of the page. A selector that is no selector matches no form. */
-export function isMeant({ options }: Config, form: HTMLFormElement): boolean {
-  // null is what looking up a form that is not there yet gives; it must not turn into "the first form of the page".
-  const wanted = options.form === undefined ? options.formSelector : options.form;
+export function isMeant(config: Config, form: HTMLFormElement): boolean {
+  const wanted = wantedForm(config);
   try {
     return typeof wanted === "string"
       ? callForm(form, "matches", wanted)
@@ -76,4 +95,10 @@ export function isMeant({ options }: Config, form: HTMLFormElement): boolean {
   } catch {
     return false;
   }
+}
+
+/** Asked only when a form is submitted that no tag means: before that, the form may be yet to come. */
+export function tellOfMissingForm(config: Config): void {
+  const isFound = onPage<HTMLFormElement>("form").some((form) => isMeant(config, form));
+  if (typeof wantedForm(config) === "string" && !isFound) tellOwner("the form selector finds no form");
 }

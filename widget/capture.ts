@@ -3,8 +3,11 @@
 import type { Config } from "./attributes.ts";
 import type { Problem } from "./events.ts";
 
+/** What the API answered, whole: only the caller of certify() gets it so, because `manage_url` is in it. */
 export interface Receipt {
   cert_id: string;
+  fingerprint: string;
+  verify_url: string;
 }
 
 export type Outcome = { receipt: Receipt; problem?: never } | { receipt?: never; problem: Problem };

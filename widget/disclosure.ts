@@ -1,7 +1,7 @@
 // The disclosure as the visitor sees it at this moment, and how it is presented.
 
 import type { ConsentOptions } from "./attributes.ts";
-import { onPage } from "./native-form.ts";
+import { Misconfiguration, selectedBy } from "./misconfiguration.ts";
 
 /** What was displayed beside a consent box when it was ticked: the step of a wizard is hidden when the form is sent. */
 const ticked = new WeakMap<HTMLFormElement, Disclosure | undefined>();
@@ -13,21 +13,29 @@ export interface Disclosure {
 
 /**
  * The disclosure of this submission. One that is hidden by now counts as it was when the box was ticked; one that was
- * hidden then too gives nothing, because nobody saw it. The literal speaks only where nothing is found at all.
+ * hidden then too counts as none, because nobody saw it. The literal speaks only where nothing is found at all. Throws
+ * when there is none.
  */
-export function disclosureOf(form: HTMLFormElement, { disclosureSelector, disclosureText = "" }: ConsentOptions): Disclosure | undefined {
+export function disclosureOf(form: HTMLFormElement, { disclosureSelector, disclosureText = "" }: ConsentOptions): Disclosure {
   const found = foundBy(disclosureSelector);
-  if (found.length) return displayedOf(form, found) || ticked.get(form);
   const text = disclosureText.trim();
-  return text ? { text } : undefined;
+  const disclosure = found.length ? displayedOf(form, found) || ticked.get(form) : text && { text };
+  if (disclosure) return disclosure;
+  throw new Misconfiguration(
+    found.length || disclosureSelector === undefined ? "no disclosure is displayed" : "the disclosure selector finds nothing",
+  );
 }
 
 export function noteDisclosure(form: HTMLFormElement, { disclosureSelector }: ConsentOptions): void {
   ticked.set(form, displayedOf(form, foundBy(disclosureSelector)));
 }
 
+export function forgetDisclosure(form: HTMLFormElement): void {
+  ticked.delete(form);
+}
+
 function foundBy(selector: string | undefined): HTMLElement[] {
-  return selector === undefined ? [] : onPage(selector);
+  return selector === undefined ? [] : selectedBy(selector, "disclosure");
 }
 
 /**

@@ -2,11 +2,12 @@
 // late, re-rendered and script-driven forms need no binding, and the page's own handlers see exactly one submit event,
 // with svc_cert_id already in the form.
 
-import { type Config, isMeant } from "./attributes.ts";
+import { type Config, isMeant, tellOfMissingForm } from "./attributes.ts";
 import { type Outcome, type Receipt, capture } from "./capture.ts";
 import { attachCertificate, certifiedValues, detachCertificate } from "./certificate-input.ts";
-import { noteDisclosure } from "./disclosure.ts";
+import { forgetDisclosure, noteDisclosure } from "./disclosure.ts";
 import { announce } from "./events.ts";
+import { Misconfiguration, tellOfRefusal, tellOwner } from "./misconfiguration.ts";
 import { callForm, onPage } from "./native-form.ts";
 import { asSubmitted, submitAgain } from "./second-pass.ts";
 import { type Submission, currentValues, forgetAttempt, submissionOf } from "./submission.ts";
@@ -24,12 +25,12 @@ const hooked = new WeakSet<HTMLFormElement>();
 export function watchForms(configs: Configs): void {
   addEventListener("submit", (event) => isForm(event.target) && onSubmit(event, event.target, configs), true);
   addEventListener("change", ({ target }) => onTick(target as HTMLInputElement, configs), true);
-  addEventListener("reset", ({ target }) => isForm(target) && startOver(target), true);
+  addEventListener("reset", ({ target }) => isForm(target) && onReset(target, configs), true);
   // Back from the back-forward cache: what was submitted has gone, and what was waiting was left behind.
   addEventListener("pageshow", (event) => {
     if (!event.persisted) return;
     for (const giveBack of [...waiting.values()]) giveBack();
-    onPage<HTMLFormElement>("form").forEach(startOver);
+    for (const form of onPage<HTMLFormElement>("form")) startOver(form, configs);
   });
   // Opt-in, for pages that call form.submit(). Forms may arrive late, but not later than the visitor's first touch.
   hookForms(configs);
@@ -38,7 +39,7 @@ export function watchForms(configs: Configs): void {
 
 /** Certifies what the form holds now without submitting it; null when consent is not given or anything fails. */
 export async function certify(form: HTMLFormElement, config: Config): Promise<Receipt | null> {
-  detachCertificate(form);
+  detachCertificate(form, config);
   const submission = prepare(form, config);
   return submission && settle(form, config, submission, await capture(config, submission.body));
 }
@@ -60,18 +61,22 @@ function isForm(target: EventTarget | null): target is HTMLFormElement {
 }
 
 function onSubmit(event: SubmitEvent, form: HTMLFormElement, configs: Configs): void {
-  const config = !passing.has(form) && configOf(form, configs);
-  if (!config) return;
+  if (passing.has(form)) return;
+  const config = configOf(form, configs);
+  if (!config) {
+    configs().forEach(tellOfMissingForm);
+    return;
+  }
   if (!event.isTrusted) {
     // A script's own event, usually followed by form.submit(). Not ours to hold, but the certificate of other values
     // must not ride along.
-    if (!isCertified(form, config)) detachCertificate(form);
+    if (!isCertified(form, config)) detachCertificate(form, config);
     return;
   }
   const submitter = event.submitter as HTMLButtonElement | null;
   let isHeld = waiting.has(form); // the second half of a double click
   if (!isHeld) {
-    detachCertificate(form);
+    detachCertificate(form, config);
     // A cancel button (formmethod=dialog in a form that posts) closes the dialog and submits nothing.
     if (event.defaultPrevented || submitter?.formMethod === "dialog") return;
     isHeld = hold(form, config, submitter, () => submitAgain(form, submitter));
@@ -97,7 +102,9 @@ function prepare(form: HTMLFormElement, config: Config): Submission | null {
   try {
     return submissionOf(form, config) || null;
   } catch (error) {
-    announce(form, "svc:consent-error", { code: "config", message: (error as Error).message });
+    const { message } = error as Error;
+    announce(form, "svc:consent-error", { code: "config", message });
+    if (error instanceof Misconfiguration) tellOwner(message);
     return null;
   }
 }
@@ -108,12 +115,14 @@ function hold(form: HTMLFormElement, config: Config, submitter: HTMLButtonElemen
   if (!submission) return false;
 
   const runAsSubmitted = asSubmitted(form, submitter);
+  // A page that marks the form itself, from its own click handler, keeps its mark.
+  const isMarked = callForm(form, "hasAttribute", "aria-busy");
   const giveBack = () => {
     waiting.delete(form);
-    callForm(form, "removeAttribute", "aria-busy");
+    if (!isMarked) callForm(form, "removeAttribute", "aria-busy");
   };
   waiting.set(form, giveBack);
-  callForm(form, "setAttribute", "aria-busy", "true");
+  if (!isMarked) callForm(form, "setAttribute", "aria-busy", "true");
 
   const release = (outcome: Outcome) => {
     if (waiting.get(form) !== giveBack) return;
@@ -145,10 +154,13 @@ function settle(form: HTMLFormElement, config: Config, submission: Submission, o
   const { receipt, problem } = outcome;
   if (!receipt || currentValues(form, config) !== submission.values) {
     announce(form, "svc:consent-error", problem || { code: "values_changed" });
+    if (problem) tellOfRefusal(problem.code);
     return null;
   }
-  attachCertificate(form, receipt.cert_id, submission.values);
-  announce(form, "svc:consent", receipt);
+  const { cert_id, fingerprint, verify_url } = receipt;
+  attachCertificate(form, config, receipt, submission.values);
+  // Every script of the page can hear this, so nothing in it may withdraw the consent.
+  announce(form, "svc:consent", { cert_id, fingerprint, verify_url });
   return receipt;
 }
 
@@ -162,7 +174,7 @@ function hookSubmitMethod(form: HTMLFormElement, meant: Config, configs: Configs
     if (waiting.has(form)) return;
     const config = configOf(form, configs);
     if (config && isCertified(form, config)) return send();
-    detachCertificate(form);
+    detachCertificate(form, config);
     if (!config || !hold(form, config, null, send)) send();
   };
 }
@@ -173,7 +185,13 @@ function isCertified(form: HTMLFormElement, config: Config): boolean {
   return values !== undefined && values === currentValues(form, config);
 }
 
-function startOver(form: HTMLFormElement): void {
-  detachCertificate(form);
+/** A reset takes the tick back, and with it what was displayed beside it. */
+function onReset(form: HTMLFormElement, configs: Configs): void {
+  startOver(form, configs);
+  forgetDisclosure(form);
+}
+
+function startOver(form: HTMLFormElement, configs: Configs): void {
+  detachCertificate(form, configOf(form, configs));
   forgetAttempt(form);
 }

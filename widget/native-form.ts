@@ -27,9 +27,9 @@ export function onPage<E extends Element = HTMLInputElement>(selector: string): 
   return [...document.querySelectorAll<E>(selector)];
 }
 
-/** The elements of the page that match and belong to this form and no other. */
-export function belongingTo(form: HTMLFormElement, selector: string): HTMLInputElement[] {
-  return onPage(selector).filter((element) =>
+/** Those of the elements that belong to this form and no other. */
+export function belongingTo(form: HTMLFormElement, elements: HTMLInputElement[]): HTMLInputElement[] {
+  return elements.filter((element) =>
     // A <div role="checkbox"> has no form property, and that of a component may be anything: those belong to the form around them.
     typeof element.form === "object" ? element.form === form : callForm(form, "contains", element),
   );

@@ -1,6 +1,6 @@
 // Who is named, and who was ticked. Reads the boxes; nothing in this folder ever writes `checked`.
 
-import { belongingTo } from "./native-form.ts";
+import { belongingTo, onPage } from "./native-form.ts";
 
 export interface Recipients {
   entities_accepted: string[];
@@ -25,7 +25,7 @@ export function isTicked(box: HTMLInputElement): boolean {
  * A name with two boxes counts as rejected as soon as one of them is unticked; undeclared names are ignored.
  */
 export function recipientsOf(form: HTMLFormElement, entities: string[]): Recipients | undefined {
-  const boxes = belongingTo(form, "[data-sp1-entity]");
+  const boxes = belongingTo(form, onPage("[data-sp1-entity]"));
   if (!boxes.length) return undefined;
 
   const asked = new Map<string, boolean>();

@@ -4,10 +4,11 @@
 import type { Config } from "./attributes.ts";
 import { disclosureOf } from "./disclosure.ts";
 import { fieldsOf } from "./fields.ts";
+import { Misconfiguration, selectedBy } from "./misconfiguration.ts";
 import { belongingTo } from "./native-form.ts";
 import { isTicked, recipientsOf } from "./recipients.ts";
 
-export const widgetVersion = "1.0.0";
+export const widgetVersion = "1.1.0";
 
 export interface Submission {
   /** What the visitor filled in and ticked; a certificate is attached only while this is unchanged. */
@@ -22,11 +23,11 @@ export function submissionOf(form: HTMLFormElement, config: Config): Submission 
   const given = givenIn(form, config, boxes);
   if (!given) return undefined;
   if (!options.clientId || !options.purpose || !entities.length || !config.apiBase) {
-    throw Error("client id, purpose or entities missing");
+    throw new Misconfiguration("client id, purpose or entities missing");
   }
+  // Not for the console: the visitor may have left them empty.
   if (!Object.keys(given.fields).length) throw Error("no contact field found");
   const disclosure = disclosureOf(form, options);
-  if (!disclosure) throw Error("no disclosure displayed");
 
   const content = Object.assign(
     {
@@ -36,7 +37,7 @@ export function submissionOf(form: HTMLFormElement, config: Config): Submission 
       purpose: options.purpose,
       page_url: pageUrl(),
       presentation: Object.assign(optInOf(boxes), disclosure.presentation),
-      widget: { version: widgetVersion },
+      widget: { version: widgetVersion, automated: Boolean(navigator.webdriver) },
       // Lengths as the API takes them: evidence that is too long must not cost the certificate.
       locale: (document.documentElement.lang || navigator.language).slice(0, 35),
       referrer: document.referrer.slice(0, longestUrl),
@@ -59,8 +60,8 @@ export function currentValues(form: HTMLFormElement, config: Config): string | u
 /** No boxes when the page configures none: submitting the form is then the whole consent. */
 function consentBoxesOf(form: HTMLFormElement, { options }: Config): HTMLInputElement[] {
   if (options.checkboxSelector === undefined) return [];
-  const boxes = belongingTo(form, options.checkboxSelector);
-  if (!boxes.length) throw Error("no consent checkbox found");
+  const boxes = belongingTo(form, selectedBy(options.checkboxSelector, "checkbox"));
+  if (!boxes.length) throw new Misconfiguration("the checkbox selector finds nothing in this form");
   return boxes;
 }
 

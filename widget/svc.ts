@@ -1,7 +1,7 @@
 // Entry of {cdn_url}/v1/svc.js: the script tags of the page and Svc.initConsent, one instance per window.
 // Nothing is read, sent or stored before a form is submitted.
 
-import { type Config, type ConsentOptions, configFrom, consentTags, isMeant, ownScriptAddress } from "./attributes.ts";
+import { type Config, type ConsentOptions, configFrom, configOfTag, consentTags, isMeant, ownScriptAddress } from "./attributes.ts";
 import type { Receipt } from "./capture.ts";
 import { certify, hookForms, watchForms } from "./form.ts";
 import { onPage } from "./native-form.ts";
@@ -39,7 +39,7 @@ function start(queue: ConsentOptions[]): void {
   // Looked up again at each submit: tag managers add tags late, and loaders remove theirs once it has run.
   const configs = () => {
     for (const tag of consentTags()) tags.add(tag);
-    return [...initialized, ...Array.from(tags, (tag) => configFrom(tag.dataset, tag.src))];
+    return [...initialized, ...Array.from(tags, configOfTag)];
   };
 
   const initConsent = (options: ConsentOptions): Handle => {

@@ -11,6 +11,7 @@ import {
   type VisitOptions,
   type World,
   fill,
+  initScript,
   openWorld,
   plainForm,
   press,
@@ -168,7 +169,7 @@ describe("listeners of the page", () => {
     }
   });
 
-  it("get the whole receipt before the form goes out, bubbling, and may write into the form", async () => {
+  it("get three members of the receipt before the form goes out, bubbling, and may write into the form", async () => {
     const html = `${plainForm({ inside: '<input type="hidden" name="proof">' })}<script>
       document.addEventListener('svc:consent', ({ detail, target }) => { target.elements.proof.value = detail.verify_url })</script>`;
     const visit = await world.visit({ html });
@@ -176,7 +177,8 @@ describe("listeners of the page", () => {
     const received = await visit.submitted();
     const [certId] = certificatesIn(received);
     expect(received.entries).toContainEqual(["proof", `https://verify.example/c/${certId}`]);
-    expect(visit.events).toEqual([{ type: "svc:consent", detail: success(certId!).data, target: "lead" }]);
+    const { cert_id, fingerprint, verify_url } = success(certId!).data;
+    expect(visit.events).toEqual([{ type: "svc:consent", detail: { cert_id, fingerprint, verify_url }, target: "lead" }]);
     await visit.close();
   });
 
@@ -399,6 +401,87 @@ describe("the hidden input", () => {
     await press(visit.page, "#consent");
     await quiet();
     expect(await visit.page.locator("[name=svc_cert_id]").count()).toBe(0);
+    await visit.close();
+  });
+});
+
+describe("the input that data-certificate-input names", () => {
+  const widget = { "data-certificate-input": "proof" };
+  const proofs = ({ entries }: Awaited<ReturnType<Visit["submitted"]>>) =>
+    entries.filter(([name]) => name === "proof").map(([, value]) => value);
+  const address = (received: Awaited<ReturnType<Visit["submitted"]>>) => `https://verify.example/c/${certificatesIn(received)[0]}`;
+
+  it.each([
+    ["appended", "", true],
+    ["the page's own hidden one", '<input type="hidden" name="proof" value="https://old.example/c/cc_old">', true],
+    ["asked for by script", "", initScript("certificateInput: 'proof'")],
+  ])("holds the certificate's address, beside svc_cert_id: %s", async (_which, inside, script) => {
+    const visit = await world.visit({ html: plainForm({ inside }), widget, ...(typeof script === "string" && { script }) });
+    await tickAndClick(visit.page);
+    const received = await visit.submitted();
+    expect(proofs(received)).toEqual([address(received)]);
+    expect(received.entries.filter(([name]) => name !== "proof" && name !== "svc_cert_id")).toEqual(plainEntries);
+    await visit.close();
+  });
+
+  it("is not there unless asked for, nor when its name is empty", async () => {
+    for (const wanted of [true, { "data-certificate-input": "" }]) {
+      const visit = await world.visit({ html: plainForm(), widget: wanted });
+      await tickAndClick(visit.page);
+      expect((await visit.submitted()).entries.map(([name]) => name).sort()).toEqual(
+        [...plainEntries.map(([name]) => name), "svc_cert_id"].sort(),
+      );
+      await visit.close();
+    }
+  });
+
+  it.each([
+    ["the API refuses", { answer: () => refusal(503, "storage_unavailable") }],
+    ["nothing answers in time", { widget: { ...widget, "data-timeout": "500" }, answer: () => ({ fault: "never" as const }) }],
+    ["the disclosure is missing", { widget: { ...widget, "data-disclosure-selector": "#nowhere" } }],
+  ])("is never added when %s", async (_why, options) => {
+    const visit = await world.visit({ html: plainForm(), widget, ...options });
+    await tickAndClick(visit.page);
+    expect((await visit.submitted()).entries).toEqual(plainEntries);
+    await visit.close();
+  });
+
+  it.each([
+    ["appended", "", []],
+    ["the page's own", '<input type="hidden" name="proof" id="own">', [""]],
+  ])("does not bring an address along with the next submission: %s", async (_which, inside, left) => {
+    const visit = await world.visit({
+      html: ajax(inside),
+      widget,
+      answer: (_call, n) => (n === 2 ? refusal(503, "storage_unavailable") : undefined),
+    });
+    await tickAndClick(visit.page);
+    const first = await visit.submitted();
+    expect(proofs(first)).toEqual([address(first)]);
+    await fill(visit.page, "[name=email]", "other@example.com");
+    await press(visit.page, "#send");
+    expect(proofs(await visit.submitted(2))).toEqual(left);
+    await press(visit.page, "#send");
+    const third = await visit.submitted(3);
+    expect(proofs(third)).toEqual([address(third)]);
+    await visit.page.evaluate("lead.reset()");
+    expect(await visit.page.evaluate('new FormData(lead).getAll("proof")')).toEqual(left);
+    await visit.close();
+  });
+
+  it("never overwrites a field of the visitor that has this name by mistake", async () => {
+    const visit = await world.visit({ html: plainForm(), widget: { "data-certificate-input": "email" } });
+    await tickAndClick(visit.page);
+    const received = await visit.submitted();
+    expect(certificatesIn(received)).toHaveLength(1);
+    expect(received.entries.filter(([name]) => name === "email")).toEqual([["email", "pat@example.com"]]);
+    await visit.close();
+  });
+
+  it("holds the id where it was given the id's own name", async () => {
+    const visit = await world.visit({ html: plainForm(), widget: { "data-certificate-input": "svc_cert_id" } });
+    await tickAndClick(visit.page);
+    expect(certificatesIn(await visit.submitted())).toEqual([expect.stringMatching(/^cc_/)]);
     await visit.close();
   });
 });

@@ -432,6 +432,17 @@ describe("the disclosure", () => {
     await visit.close();
   });
 
+  it("of an earlier step is not certified where a reset took that tick back and a script ticked again", async () => {
+    const visit = await world.visit({ html: wizard('<p id="terms">I agree.</p>') });
+    await press(visit.page, "#consent");
+    await toSecondStep(visit.page);
+    await visit.page.evaluate("lead.reset(); consent.checked = true");
+    await press(visit.page, "#send");
+    expect(certificatesIn(await visit.submitted())).toEqual([]);
+    expect(visit.events.map(({ detail }) => detail.code)).toEqual(["config"]);
+    await visit.close();
+  });
+
   it("of an earlier step that nobody saw when ticking is not certified", async () => {
     const visit = await world.visit({ html: wizard('<p id="terms" hidden>I agree.</p>') });
     await press(visit.page, "#consent");

@@ -3,7 +3,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { certificatesIn } from "./received.ts";
-import { type World, defaultAttributes, initScript, openWorld, plainForm, press, tagOf, tickAndClick } from "./support.ts";
+import { type World, defaultAttributes, initScript, openWorld, plainForm, press, success, tagOf, tickAndClick } from "./support.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -170,6 +170,25 @@ describe("which form is meant", () => {
   });
 });
 
+describe("submissions go to the service and to nobody else", () => {
+  it.each([
+    [
+      "markup that stands in for document.currentScript",
+      { html: `<img name="currentScript" src="/elsewhere">{{widget}}${plainForm()}`, script: initScript("") },
+    ],
+    [
+      "an address that a careless library left on Object.prototype",
+      { html: plainForm(), before: (page: Page) => page.addInitScript("Object.prototype.apiBase = location.origin + '/elsewhere'") },
+    ],
+  ])("in spite of %s", async (_what, options) => {
+    const visit = await world.visit(options);
+    await tickAndClick(visit.page);
+    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+    expect(visit.calls.map(({ path }) => path)).toEqual(["/v1/consent"]);
+    await visit.close();
+  });
+});
+
 describe("Svc.initConsent", () => {
   it("takes a form element, and null is no form rather than the first one", async () => {
     for (const [options, expected] of [
@@ -196,7 +215,8 @@ describe("Svc.initConsent", () => {
     expect(await visit.page.evaluate("handle.certify()")).toBeNull();
     await press(visit.page, "#consent");
     const receipt = await visit.page.evaluate<{ cert_id: string }>('handle.certify(document.querySelector("form"))');
-    expect(receipt.cert_id).toMatch(/^cc_/);
+    expect(receipt).toEqual(success(receipt.cert_id).data);
+    expect(visit.events.map(({ detail }) => Object.keys(detail))).toEqual([["cert_id", "fingerprint", "verify_url"]]);
     expect(await visit.page.evaluate('new FormData(lead).get("svc_cert_id")')).toBe(receipt.cert_id);
     expect([visit.calls.length, visit.events.length, visit.backend.length]).toEqual([1, 1, 0]);
 

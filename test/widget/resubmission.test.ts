@@ -431,6 +431,15 @@ describe("where the submission goes", () => {
     await visit.close();
   });
 
+  it("a form that the page has marked busy keeps the page's own mark", async () => {
+    const html = `${plainForm({ form: 'target="sink" aria-busy="false"' })}<iframe name="sink" hidden></iframe>`;
+    const visit = await world.visit({ html });
+    await tickAndClick(visit.page);
+    expect(await sent(visit)).toHaveLength(1);
+    expect(await visit.page.evaluate(() => document.querySelector("form")!.getAttribute("aria-busy"))).toBe("false");
+    await visit.close();
+  });
+
   it("a new tab opens even when the answer takes nearly the whole budget", async () => {
     const visit = await world.visit({ html: plainForm({ form: 'target="_blank"' }), delayMs: 2700 });
     await tickAndClick(visit.page);

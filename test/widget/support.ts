@@ -68,6 +68,8 @@ export interface Visit {
   calls: ApiCall[];
   events: WidgetEvent[];
   errors: string[];
+  /** What the script said in the console. */
+  warnings: string[];
   url: string;
   /** Waits for n submissions to arrive, then a little longer, so that one too many is seen too. */
   submitted(count?: number): Promise<Received>;
@@ -219,6 +221,7 @@ export async function openWorld(): Promise<World> {
       const calls: ApiCall[] = [];
       const events: WidgetEvent[] = [];
       const errors: string[] = [];
+      const warnings: string[] = [];
       const src = `${apiOrigin}/v1/svc.js`;
       const tag = wanted === false ? "" : (script ?? tagOf(src, wanted === true ? {} : wanted)).replaceAll("{{src}}", src);
       const filled = html.includes("{{widget}}") ? html.replace("{{widget}}", () => tag) : `${tag}${html}`;
@@ -235,6 +238,7 @@ export async function openWorld(): Promise<World> {
       page.on("pageerror", (error) => errors.push(String(error)));
       page.on("console", (message) => {
         // A reused page may still say something about the page before.
+        if (message.text().startsWith("svc.js:")) warnings.push(message.text());
         const [mark, from, text] = message.text().split("\n");
         if (mark === "svc-event" && from!.includes(`/page/${id}`)) events.push(JSON.parse(text!));
       });
@@ -266,6 +270,7 @@ export async function openWorld(): Promise<World> {
         calls,
         events,
         errors,
+        warnings,
         url: siteOrigin + pagePath,
         until,
         async submitted(count = 1) {

@@ -1,0 +1,188 @@
+// What the script says in the console to whoever set up the page: what is wrong, once, and never anything about the visitor.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { certificatesIn } from "./received.ts";
+import { type Answer, type VisitOptions, type World, initScript, openWorld, plainForm, press, tagOf, tickAndClick } from "./support.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+/** A form that is sent into a frame, so that the page and its console stay. */
+const staying = (options: Parameters<typeof plainForm>[0] = {}) =>
+  `${plainForm({ ...options, form: 'target="sink"' })}<iframe name="sink"></iframe>`;
+
+const refusal = (status: number, code: string): Answer => ({
+  status,
+  body: { ok: false, error: { code, message: "pat@example.com is refused" }, request_id: "req_7" },
+});
+
+/** A page of its own, so that nothing another page says arrives here. */
+const visitOf = (options: Partial<VisitOptions>) => world.visit({ html: staying(), before: async () => {}, ...options });
+
+interface Mistake {
+  what: string;
+  says: string;
+  options: Partial<VisitOptions>;
+}
+
+const mistakes: Mistake[] = [
+  {
+    what: "an unknown client",
+    says: "the client id is unknown",
+    options: { answer: () => refusal(404, "client_not_found") },
+  },
+  {
+    what: "an Origin that is not verified",
+    says: "the domain of this page is not verified",
+    options: { answer: () => refusal(403, "origin_not_verified") },
+  },
+  {
+    what: "a page address that is not verified",
+    says: "the domain of this page is not verified",
+    options: { answer: () => refusal(403, "page_url_not_verified") },
+  },
+  {
+    what: "a plan without certificates",
+    says: "the plan does not include certificates",
+    options: { answer: () => refusal(402, "plan_required") },
+  },
+  { what: "no disclosure", says: "no disclosure is displayed", options: { widget: { "data-disclosure-selector": undefined } } },
+  {
+    what: "a disclosure that is not displayed",
+    says: "no disclosure is displayed",
+    options: { html: `${staying()}<style>#terms { display: none }</style>` },
+  },
+  {
+    what: "a disclosure selector that finds nothing",
+    says: "the disclosure selector finds nothing",
+    options: { widget: { "data-disclosure-selector": "#nowhere" } },
+  },
+  {
+    what: "a disclosure selector that is none",
+    says: "the disclosure selector is no selector",
+    options: { widget: { "data-disclosure-selector": "p[[" } },
+  },
+  {
+    what: "a checkbox selector that finds nothing",
+    says: "the checkbox selector finds nothing in this form",
+    options: { widget: { "data-checkbox-selector": "#nowhere" } },
+  },
+  {
+    what: "a checkbox selector that is none",
+    says: "the checkbox selector is no selector",
+    options: { widget: { "data-checkbox-selector": "" } },
+  },
+  {
+    what: "a form selector that finds nothing",
+    says: "the form selector finds no form",
+    options: { widget: { "data-form-selector": "#nowhere" } },
+  },
+  {
+    what: "a form selector that is none",
+    says: "the form selector finds no form",
+    options: { widget: { "data-form-selector": "form[[" } },
+  },
+  {
+    what: "a form selector by script that finds nothing",
+    says: "the form selector finds no form",
+    options: { script: initScript("formSelector: '#nowhere'") },
+  },
+  {
+    what: "no recipients",
+    says: "client id, purpose or entities missing",
+    options: { widget: { "data-entities": " , " } },
+  },
+  { what: "an unknown mode", says: "data-mode is not consent", options: { widget: { "data-mode": "consnet" } } },
+  { what: "no mode", says: "data-mode is not consent", options: { widget: { "data-mode": undefined } } },
+  {
+    what: "an address wanted in a field of the visitor",
+    says: "the certificate input is a field of the visitor",
+    options: { widget: { "data-certificate-input": "email" } },
+  },
+];
+
+describe("one line in the console, however often it happens, for", () => {
+  it.each(mistakes.map((mistake) => [mistake.what, mistake] as const))("%s", async (_what, { says, options }) => {
+    const visit = await visitOf(options);
+    await tickAndClick(visit.page);
+    await visit.submitted();
+    expect(visit.warnings).toEqual([`svc.js: ${says}`]);
+    await press(visit.page, "#send");
+    await visit.submitted(2);
+    expect(visit.warnings).toHaveLength(1);
+    expect(visit.errors).toEqual([]);
+    await visit.close();
+  });
+
+  it("each of several mistakes", async () => {
+    const script =
+      tagOf("{{src}}", { "data-mode": "offer" }) +
+      tagOf("{{src}}", { "data-form-selector": "#lead", "data-disclosure-selector": "#nowhere" }) +
+      tagOf("{{src}}", { "data-form-selector": "#lead", "data-mode": "other" });
+    const visit = await visitOf({ script });
+    expect(visit.warnings).toEqual(["svc.js: data-mode is not consent"]);
+    await tickAndClick(visit.page);
+    await visit.submitted();
+    expect(visit.warnings).toEqual(["svc.js: data-mode is not consent", "svc.js: the disclosure selector finds nothing"]);
+    await visit.close();
+  });
+});
+
+describe("not a word where nothing is wrong with the page:", () => {
+  const fine: [string, Partial<VisitOptions>][] = [
+    ["a certificate", {}],
+    ["share mode, which does nothing yet", { widget: { "data-mode": "share" } }],
+    ["a script of somebody else", { script: '<script src="/elsewhere.js" data-client-id="x" data-mode="y"></script>' }],
+    ["an empty form", { html: staying().replace(/ value="(Pat|pat@example.com|\+1 202 555 0123)"/g, "") }],
+    ["a value the API refuses", { answer: () => refusal(400, "invalid_request") }],
+    ["too many requests", { answer: () => refusal(429, "rate_limited") }],
+    ["an outage", { answer: () => refusal(503, "storage_unavailable") }],
+    ["a code of a well-known name", { answer: () => refusal(400, "constructor") }],
+    ["a suspended business, which is nobody's concern here", { answer: () => refusal(402, "business_suspended") }],
+    ["an address field of the page's own", { widget: { "data-certificate-input": "proof" } }],
+  ];
+  it.each(fine)("%s", async (_what, options) => {
+    const visit = await visitOf(options);
+    await tickAndClick(visit.page);
+    await visit.submitted();
+    expect(visit.warnings).toEqual([]);
+    await visit.close();
+  });
+
+  it("an unticked box, and a form that the selector does not mean while it means another", async () => {
+    const visit = await visitOf({
+      html: `${staying()}<form action="{{action}}" method="post" target="sink"><button id="other">Search</button></form>`,
+      widget: { "data-form-selector": "#lead" },
+    });
+    await press(visit.page, "#send");
+    await visit.submitted();
+    await press(visit.page, "#other");
+    await visit.submitted(2);
+    expect(visit.warnings).toEqual([]);
+    await visit.close();
+  });
+
+  it("a form that the page takes away while the answer is on its way", async () => {
+    const visit = await visitOf({ delayMs: 150 });
+    await tickAndClick(visit.page);
+    await visit.page.evaluate("lead.remove()");
+    await visit.until(() => visit.calls.length === 1, "the call");
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect([visit.warnings, visit.errors]).toEqual([[], []]);
+    await visit.close();
+  });
+});
+
+it("a console that throws costs neither the form nor its certificate", async () => {
+  const visit = await world.visit({
+    html: staying(),
+    widget: { "data-certificate-input": "email" },
+    before: (page) => page.addInitScript("console.warn = () => { throw new Error('theirs') }"),
+  });
+  await tickAndClick(visit.page);
+  expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+  await visit.close();
+});

@@ -1,0 +1,41 @@
+// What is wrong with the set-up of the page, said in the console to whoever set it up: one line, once per page and cause.
+// Only sentences of this script, so that nothing about the visitor can stand there.
+
+import { onPage } from "./native-form.ts";
+
+const told = new Set<string>();
+
+export function tellOwner(cause: string): void {
+  if (told.has(cause)) return;
+  told.add(cause);
+  try {
+    console.warn(`svc.js: ${cause}`);
+  } catch {
+    // A page that has replaced its console by something that throws loses the line, not the certificate.
+  }
+}
+
+/** Why the set-up of the page does not allow to certify. Told only where it stops a submission: a form may be half built before. */
+export class Misconfiguration extends Error {}
+
+/** What an option selects. Something that is no selector is a mistake, which is more than finding nothing. */
+export function selectedBy(selector: string, option: string): HTMLInputElement[] {
+  try {
+    return onPage(selector);
+  } catch {
+    throw new Misconfiguration(`the ${option} selector is no selector`);
+  }
+}
+
+/** Refusals that the owner can end. Others say something about the submission, or about nothing the page can change. */
+const refusals = new Map([
+  ["client_not_found", "the client id is unknown"],
+  ["origin_not_verified", "the domain of this page is not verified"],
+  ["page_url_not_verified", "the domain of this page is not verified"],
+  ["plan_required", "the plan does not include certificates"],
+]);
+
+export function tellOfRefusal(code: string): void {
+  const cause = refusals.get(code);
+  if (cause) tellOwner(cause);
+}
