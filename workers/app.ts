@@ -23,8 +23,8 @@ import { onFault } from "./http/faults.ts";
 import { newApi, openApiDocument } from "./http/openapi.ts";
 import { mountPages } from "./pages/mount.ts";
 import { noSuchPage } from "./pages/notices.tsx";
-import { openSchedulers } from "./background/schedulers.ts";
-import type { AfterAnswer, Platform } from "./services.ts";
+import { openSchedules } from "./background/schedulers.ts";
+import type { Platform, Services } from "./services.ts";
 
 const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" | "mcpUrl" | "appUrl"; readonly paths: RegExp }[] = [
   { setting: "baseUrl", paths: /^\/(?:v1\/|ledger\/|audit\/|health$|docs(?:\/|$)|\.well-known\/|a\/)/ },
@@ -124,7 +124,7 @@ unfitApp.notFound((c) => {
 
 export const buildApp = (platform: Platform) => {
   const { config } = platform;
-  const scheduleBehind = openSchedulers(platform);
+  const services: Services = { ...platform, ...openSchedules(platform) };
   const app = newApi();
   let document: object | undefined;
   const describe = (): object => {
@@ -134,10 +134,8 @@ export const buildApp = (platform: Platform) => {
 
   app.use(ownRequestId);
   app.use(async (c, next) => {
-    const execution = c.executionCtx;
     c.set("ip", callerAddress(c));
-    const afterAnswer: AfterAnswer = (work) => execution.waitUntil(work());
-    c.set("services", { ...platform, platform, afterAnswer, ...scheduleBehind(afterAnswer) });
+    c.set("services", services);
     await next();
   });
   app.use(logged, securityHeaders, notStored, noDeliveries, servedByHost(config));

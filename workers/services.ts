@@ -1,4 +1,5 @@
 // What an operation may use, put together once per isolate and handed down: operations never see a binding.
+import { waitUntil } from "cloudflare:workers";
 import { BoundedMap } from "../core/bounded-map.ts";
 import type { AttestedStatement } from "../core/certificates/attested.ts";
 import type { FetchPage } from "../core/access/outbound-page.ts";
@@ -11,6 +12,7 @@ import type { Clock } from "../core/time.ts";
 import type { CapturingClient } from "../storage/accounts.ts";
 import { databaseOf, type Database } from "../storage/database.ts";
 import { captureMail, type CapturedMail } from "../storage/captured-mail.ts";
+import { nobodyContext } from "../storage/people-contexts.ts";
 import { homesOf, type Homes } from "../storage/homes.ts";
 import { openSigner, type Signer } from "../storage/signer.ts";
 import { openVault, type Vault } from "../storage/vault.ts";
@@ -33,13 +35,25 @@ import type { LimitName } from "./limits.ts";
 import { consoleLog, kindOfError, type Log } from "./log.ts";
 import { openProofServices, type ProofServices } from "./proof-services.ts";
 
-/** Per isolate: nothing here belongs to a request. */
-export interface Platform extends ProofServices {
+/** What nearly everything needs. */
+export interface Runtime {
   readonly config: Config;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly log: Log;
+  /** Runs after the answer; an accelerator only, since the process may die first. What must happen is in an outbox. */
+  readonly afterAnswer: (work: () => Promise<void>) => void;
+}
+
+/** Where records are kept and how they are sealed. */
+export interface Stores {
   readonly homes: Homes;
   readonly kv: KVNamespace;
   readonly vault: Vault;
-  readonly signer: Signer;
+}
+
+/** What this isolate has learned and may forget. */
+export interface Memories {
   /**
    * Accounts, so that a submission costs one round trip to the database instead of two. Never trusted: an insert names the revision
    * it was decided on and fails when that has passed, and a refusal is given only after a fresh reading.
@@ -49,46 +63,65 @@ export interface Platform extends ProofServices {
   readonly openedSecrets: BoundedMap<string, string>;
   /** What others attested, by the receipt's reference. Found once, it stays what it is. */
   readonly attestedStatements: BoundedMap<string, AttestedStatement>;
-  readonly toE164: ToE164;
-  /** A guarded GET of somebody else's page. */
-  readonly fetchPage: FetchPage;
-  readonly readPage: ReadPage;
-  /** Which hosts belong together: the registrable domain. */
-  readonly siteOf: (hostname: string) => string;
+  /** An address that is nobody's, sealed once. */
+  readonly sealedNobody: () => Promise<string>;
+}
+
+/** What signs, and the logs that prove. */
+export interface Proofs extends ProofServices {
+  readonly signer: Signer;
   /** A shard of the audit log, by its number. */
   readonly auditLog: (shard: number) => DurableObjectStub<AuditLog>;
+  /** The embedded ledger's HTTP interface. */
+  readonly ledgerLog: (request: Request) => Promise<Response>;
+  /** Asks for the anchors to be worked on, somewhere else and soon. */
+  readonly notifyAnchoring: () => Promise<void>;
+}
+
+/** What a business is told of, and how. */
+export interface Events {
   /** A business's events and endpoints. */
   readonly businessLog: (businessId: string) => DurableObjectStub<BusinessLog>;
   /** A guarded POST to a receiver. */
   readonly postWebhook: PostWebhook;
   /** Whether an address may be registered as a receiver. */
   readonly mayBeWebhook: MayBeWebhook;
-  /** The embedded ledger's HTTP interface. */
-  readonly ledgerLog: (request: Request) => Promise<Response>;
-  /** Asks for the anchors to be worked on, somewhere else and soon. */
-  readonly notifyAnchoring: () => Promise<void>;
-  /** How mail leaves; operations put it into the outbox and never call this before an answer. */
+}
+
+/** How mail leaves. Operations put it into the outbox and never send before an answer. */
+export interface Mail {
   readonly mailer: Mailer;
   /** Development's mailbox, newest first; empty everywhere else. */
   readonly mailbox: (to: string | null) => Promise<readonly CapturedMail[]>;
-  readonly clock: Clock;
-  readonly random: RandomBytes;
-  readonly log: Log;
-  /** Counts a call against a limit kept in this isolate, behind the platform's shield. */
+}
+
+/** Somebody else's pages. */
+export interface Web {
+  /** A guarded GET. */
+  readonly fetchPage: FetchPage;
+  readonly readPage: ReadPage;
+  /** Which hosts belong together: the registrable domain. */
+  readonly siteOf: (hostname: string) => string;
+}
+
+/** What compares telephone numbers. */
+export interface Phones {
+  readonly toE164: ToE164;
+}
+
+/** Counts a call against a limit. */
+export interface Counters {
+  /** Kept in this isolate, behind the platform's shield. */
   readonly takeByAddress: (name: LimitName, key: string) => Promise<WindowState>;
-  /** Counts a call against an exact limit kept in an object. */
+  /** Exact, kept in an object. */
   readonly takeExactly: (name: LimitName, key: string) => Promise<WindowState>;
 }
 
-/** Runs after the answer; an accelerator only, since the process may die first. What must happen is in an outbox. */
-export type AfterAnswer = (work: () => Promise<void>) => void;
+/** All of them but what asks for work that follows: what that work itself may use. */
+export interface Platform extends Runtime, Stores, Memories, Proofs, Events, Mail, Web, Phones, Counters {}
 
-/** Per request. */
-export interface Services extends Platform, Schedules {
-  /** What all requests of this isolate share. */
-  readonly platform: Platform;
-  readonly afterAnswer: AfterAnswer;
-}
+/** One an isolate. An operation names the groups it uses, so that its type says what it can touch. */
+export interface Services extends Platform, Schedules {}
 
 const exactly = (env: Env, limit: Limit, name: string, key: string, now: number): Promise<WindowState> => {
   const object = env.RATE_LIMITER.getByName(`${name}:${key}`);
@@ -124,6 +157,7 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
   const earlierLedger = (path: string) => config.ledger.earlier.find(({ origin }) => path.startsWith(`${pathOfLog(origin)}/`));
   const ledgerLog: SendRequest = (request) =>
     env.LEDGER_LOG.getByName(earlierLedger(new URL(request.url).pathname)?.origin ?? config.ledger.origin).fetch(request);
+  let nobody: Promise<string> | undefined;
   const platform: Platform = {
     config,
     homes: homesOf(env),
@@ -133,6 +167,10 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
     rememberedClients: new BoundedMap(2_000), // about 1 KiB each
     openedSecrets: new BoundedMap(200),
     attestedStatements: new BoundedMap(1_000), // about 2 KiB each
+    sealedNobody: () => {
+      nobody ??= vault.seal(nobodyContext, "nobody@example.com");
+      return nobody;
+    },
     toE164: e164,
     fetchPage: openPageFetcher(outbound),
     postWebhook: openWebhookSender({ ...outbound, clock }),
@@ -151,6 +189,7 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
     clock,
     random,
     log: consoleLog,
+    afterAnswer: (work) => waitUntil(work()),
     takeByAddress: async (name, key) => {
       const state = windows.take(`${name}:${key}`, config.limits[name], clock());
       if (!state.allowed || !config.shielded || env.SHIELD === undefined) return state;

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { BusinessId } from "../../core/ids.ts";
 import { receives } from "../../core/webhooks/endpoint.ts";
-import { openSchedulers } from "../../workers/background/schedulers.ts";
+import { openSchedules } from "../../workers/background/schedulers.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform } from "../../workers/services.ts";
 import { commitEvents, logs, newBusiness, newKey } from "../support/events.ts";
@@ -156,7 +156,7 @@ describe("the feed", () => {
     const work: Promise<void>[] = [];
     const told = await newBusiness();
     const [id] = await commitEvents(told, 1);
-    openSchedulers(platform)((task) => void work.push(task())).scheduleEvents(told as BusinessId);
+    openSchedules({ ...platform, afterAnswer: (task) => void work.push(task()) }).scheduleEvents(told as BusinessId);
     await Promise.all(work);
     expect((await logs.getByName(told).page(0, 10, null)).events.map((event) => event.id)).toEqual([id]);
   });

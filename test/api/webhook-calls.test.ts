@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { BusinessId, DeliveryId, WebhookId } from "../../core/ids.ts";
 import type { Delivery } from "../../core/webhooks/endpoint.ts";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
-import { openSchedulers } from "../../workers/background/schedulers.ts";
+import { openSchedules } from "../../workers/background/schedulers.ts";
 import { replayDelivery, testEndpoint } from "../../workers/operations/webhooks/deliveries.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform, type Services } from "../../workers/services.ts";
@@ -35,7 +35,8 @@ afterEach(() => {
 const servicesNow = async (): Promise<Services> => {
   const platform = await openPlatform(env as unknown as Env);
   const afterAnswer = (): void => undefined;
-  return { ...platform, platform, afterAnswer, ...openSchedulers(platform)(afterAnswer) };
+  const quiet = { ...platform, afterAnswer };
+  return { ...quiet, ...openSchedules(quiet) };
 };
 
 const started = async (status: () => number) => {

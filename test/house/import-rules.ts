@@ -49,7 +49,7 @@ export const importRules: readonly ImportRule[] = [
   { from: "workers/limits.ts", may: ["core"], packages: [] },
   { from: "workers/log.ts", may: ["core", "storage/faults.ts"], packages: [] },
   { from: "workers/env.ts", may: ["core", "workers/limits.ts"], types: ["durable-objects"], packages: [] },
-  { from: "workers/services.ts", may: everything, packages: [] },
+  { from: "workers/services.ts", may: everything, packages: ["cloudflare:workers"] },
   { from: "workers/proof-services.ts", may: everything, packages: [] },
   { from: "workers/endpoint-lane-binding.ts", may: everything, packages: [] },
   { from: "workers/app.ts", may: everything, packages: ["hono"] },

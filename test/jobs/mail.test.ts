@@ -7,7 +7,7 @@ import { batch, databaseOf } from "../../storage/database.ts";
 import { insertMail, type MailToSend } from "../../storage/outboxes/mail.ts";
 import { businesses } from "../../storage/schema.ts";
 import { bindingMailer, httpMailer } from "../../workers/adapters/mailer.ts";
-import { openSchedulers } from "../../workers/background/schedulers.ts";
+import { openSchedules } from "../../workers/background/schedulers.ts";
 import { scheduled } from "../../workers/background/schedule.ts";
 import { relayMail } from "../../workers/background/mail-relay.ts";
 import type { Env } from "../../workers/env.ts";
@@ -65,7 +65,7 @@ describe("a mail that was written", () => {
     await write();
     const accepting = sending("accepted");
     const after: (() => Promise<void>)[] = [];
-    openSchedulers(accepting)((work) => after.push(work)).scheduleMail();
+    openSchedules({ ...accepting, afterAnswer: (work) => after.push(work) }).scheduleMail();
     expect([sent.length, after.length]).toEqual([0, 1]);
     await after[0]?.();
     expect(sent.length).toBe(1);

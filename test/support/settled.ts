@@ -3,6 +3,7 @@ import { createMessageBatch } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { Env } from "../../workers/env.ts";
 import worker from "../../workers/index.ts";
+import { platformOf, type Platform } from "../../workers/services.ts";
 
 const underWay = new Set<Promise<unknown>>();
 
@@ -12,18 +13,17 @@ const follow = <T>(work: Promise<T>): Promise<T> => {
   return work;
 };
 
-/** The same context, and what is to run after the answer is followed. */
-export const followed = (context: ExecutionContext): ExecutionContext =>
-  new Proxy(context, {
-    get: (target, name) => {
-      if (name === "waitUntil") return (work: Promise<unknown>) => target.waitUntil(follow(work));
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
+/** The same platform, and what is to run after its answers is followed. */
+export const followed = (platform: Platform): Platform => {
+  const { afterAnswer } = platform;
+  return { ...platform, afterAnswer: (work) => afterAnswer(() => follow(work())) };
+};
+
+const platform = await platformOf(env as unknown as Env);
+Object.assign(platform, followed(platform)); // the app of this isolate is built on this very object
 
 const { fetch } = worker;
-worker.fetch = (request, bindings, context) => follow(fetch(request, bindings, followed(context)));
+worker.fetch = (request, bindings, context) => follow(fetch(request, bindings, context));
 
 // The local queue delivers some time later, or never once a file has ended; here a kick is delivered while it is sent, so that
 // what it starts belongs to the work that sent it.

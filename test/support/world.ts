@@ -43,12 +43,12 @@ type Fetch = (request: Request, context: ExecutionContext) => Promise<Response>;
 const callsTo =
   (fetch: Fetch, host: string): Call =>
   async (path, init = {}) =>
-    answerOf(await fetch(new Request(`${host}${path}`, init), followed(createExecutionContext())));
+    answerOf(await fetch(new Request(`${host}${path}`, init), createExecutionContext()));
 
 /** The service as an isolate with other settings (or other bindings) runs it, with its own windows and memories. */
 export const serviceWith = (settings: Readonly<Record<string, unknown>> = {}, host = "http://svc.test"): Call => {
   const deployment = { ...env, ...settings } as unknown as Env;
-  const app = openPlatform(deployment).then(buildApp);
+  const app = openPlatform(deployment).then((platform) => buildApp(followed(platform)));
   return callsTo(async (request, context) => (await app).fetch(request, deployment, context), host);
 };
 

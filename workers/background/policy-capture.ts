@@ -108,7 +108,7 @@ const takeTurn = async (platform: Platform, db: Database, turn: PolicyLease): Pr
 };
 
 /** Claimed one by one, until none is due or the run's time is up. */
-async function* dueTurns(platform: Platform, db: Database, until: Instant): AsyncGenerator<PolicyTurn> {
+async function* dueTurns(platform: Platform, db: Database, until: Instant): AsyncGenerator<PolicyLease> {
   while (platform.clock() < until) {
     const turn = await claimPolicyLease(db, platform.clock());
     if (turn === null) return;

@@ -3,7 +3,7 @@
 import type { BusinessId } from "../../core/ids.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 import { kindOfError } from "../log.ts";
-import type { AfterAnswer, Platform } from "../services.ts";
+import type { Platform } from "../services.ts";
 import { notifyAudit } from "./audit-notify.ts";
 import { placeEvents } from "./event-sweep.ts";
 import { relayMail } from "./mail-relay.ts";
@@ -26,13 +26,13 @@ const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 const lostNotificationMs = 30 * secondMs; // the platform ended the request that was to notify before it could
 
 /** One notification serves all changes of the gathering time: at 300 submissions a second, 600 of them share one of two seconds. */
-const openFollowUp = (platform: Platform): ((afterAnswer: AfterAnswer) => void) => {
+const openFollowUp = (platform: Platform): (() => void) => {
   let dueAt: Instant | null = null;
-  return (afterAnswer) => {
+  return () => {
     const now = platform.clock();
     if (dueAt !== null && now < dueAt + lostNotificationMs) return;
     dueAt = now + platform.config.gatherMs;
-    afterAnswer(async () => {
+    platform.afterAnswer(async () => {
       await after(platform.config.gatherMs);
       dueAt = null; // from here on a new change needs a new notification
       await notifyAudit(platform);
@@ -72,17 +72,16 @@ const openRelay = (platform: Platform): (() => Promise<void>) => {
 const answeredMs = 100; // by then the answer is out, and how long it took says nothing of whether a mail is sent
 
 /** Once for each platform: what is gathered and what is under way belongs to all its requests together. */
-export const openSchedulers = (platform: Platform): ((afterAnswer: AfterAnswer) => Schedules) => {
-  const followUp = openFollowUp(platform);
+export const openSchedules = (platform: Platform): Schedules => {
   const relay = openRelay(platform);
-  return (afterAnswer) => ({
-    scheduleFollowUp: () => followUp(afterAnswer),
+  return {
+    scheduleFollowUp: openFollowUp(platform),
     scheduleMail: () =>
-      afterAnswer(async () => {
+      platform.afterAnswer(async () => {
         await after(answeredMs);
         await relayMail(platform);
       }),
-    scheduleRelay: () => afterAnswer(relay),
-    scheduleEvents: (businessId) => afterAnswer(() => placeEvents(platform, businessId)),
-  });
+    scheduleRelay: () => platform.afterAnswer(relay),
+    scheduleEvents: (businessId) => platform.afterAnswer(() => placeEvents(platform, businessId)),
+  };
 };

@@ -23,7 +23,7 @@ export const readFeed = async (services: Services, principal: Principal, query: 
   if (principal.environment === "sandbox") return { events: [], nextCursor: query.cursor, hasMore: false };
   const page = await services.businessLog(principal.business.id).page(query.cursor, query.limit, query.types);
   const sealed = page.events.filter(({ dataSealed }) => dataSealed !== null);
-  const payloads = sealed.length === 0 ? new Map<string, EventData>() : await openPayloads(services.platform, sealed);
+  const payloads = sealed.length === 0 ? new Map<string, EventData>() : await openPayloads(services, sealed);
   return {
     events: page.events.map(({ dataSealed: _, ...event }) => ({ ...event, data: payloads.get(event.id) ?? null })),
     nextCursor: page.readTo,

@@ -73,6 +73,7 @@ export const consentRequestSchema = z
       .object({
         version: z.string().max(64).optional().openapi({ description: "Version of the page script." }),
         sha256: z.string().max(64).optional().openapi({ description: "SHA-256 of the page script." }),
+        automated: z.boolean().optional().openapi({ description: "Whether the browser called itself automated." }),
       })
       .nullish()
       .openapi({ description: "Which page script captured this." }),

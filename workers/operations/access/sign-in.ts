@@ -13,9 +13,9 @@ import { batch, type Database } from "../../../storage/database.ts";
 import { closeLoginCodes, insertLoginCode, loginCodeIsThere, consumeLoginCode, consumeLoginAttempt } from "../../../storage/login-codes.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import { insertConsumer, personByAddress, type Person } from "../../../storage/people.ts";
-import { consumerEmailContext, memberEmailContext } from "../../../storage/people-contexts.ts";
+import { consumerEmailContext, memberEmailContext, nobodyContext } from "../../../storage/people-contexts.ts";
 import { deleteSession, insertSession, sessionByToken } from "../../../storage/sessions.ts";
-import type { Platform, Services } from "../../services.ts";
+import type { Services } from "../../services.ts";
 
 const notAMailbox = "email: must be one e-mail address.";
 const chainTagBytes = 16;
@@ -45,16 +45,11 @@ const ask = async (services: Services, realm: Realm, email: string): Promise<Ask
   return { realm, emailIndex, person, spelling, db: (person === null ? null : services.homes.of(person.id)) ?? first(services) };
 };
 
-const decoys = new WeakMap<Platform, Promise<string>>();
-const decoyContext = consumerEmailContext("nobody");
-
 /** Opens the address of whoever is known; for nobody, opens something else, so that both take the same time. */
 const knownAddress = async (services: Services, { person }: Asked): Promise<string | null> => {
-  const { platform, vault } = services;
-  const decoy = decoys.get(platform) ?? vault.seal(decoyContext, "nobody@example.com");
-  decoys.set(platform, decoy);
+  const { vault } = services;
   if (person !== null) return vault.open(person.emailContext, person.emailSealed);
-  await vault.open(decoyContext, await decoy);
+  await vault.open(nobodyContext, await services.sealedNobody());
   return null;
 };
 

@@ -93,7 +93,7 @@ export const gatherEvidence = async (
   const [identity, anchors, audit] = await Promise.all([
     businessIdentity(db, principal.business.id),
     entityAnchors(db, certId),
-    auditOf(services.platform, db, opened),
+    auditOf(services, db, opened),
   ]);
   return ok({
     createdAt: services.clock(),
@@ -103,7 +103,7 @@ export const gatherEvidence = async (
     views,
     policyTexts,
     identity,
-    anchors: await packedAnchors(services.platform, anchors, evidenceFacts(opened.certificate)),
+    anchors: await packedAnchors(services, anchors, evidenceFacts(opened.certificate)),
     audit,
     trust: trustDocument(trustedKeys(services)),
     issuer: {

@@ -50,5 +50,5 @@ export const openCertificatePage = async (
   const db = services.homes.of(certId);
   const page = db === null ? null : await readWithTrail(services, db, certId, opener);
   if (page === null) return refuse("cert_not_found");
-  return ok({ ...page, certificate: await attestedCertificate(services.platform, page.certificate) });
+  return ok({ ...page, certificate: await attestedCertificate(services, page.certificate) });
 };

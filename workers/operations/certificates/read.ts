@@ -43,7 +43,7 @@ export const openForReading = async (
       : await openedCertificate(db, services.vault, { certId, businessId: principal.business.id, environment: principal.environment });
   if (db === null || opened === null) return refuse("cert_not_found");
   const [certificate, views, texts] = await Promise.all([
-    attestedCertificate(services.platform, opened.certificate),
+    attestedCertificate(services, opened.certificate),
     viewTrail(db, services.vault, certId, shownViews),
     Promise.all(
       opened.certificate.policies.map(async (policy) => [policy.contentHash, await policyText(services.kv, policy.contentHash)] as const),

@@ -14,7 +14,7 @@ export const verifyCertificate = async (services: Services, certId: CertId): Pro
   const db = services.homes.of(certId);
   const certificate = db === null ? null : await certificateById(db, certId);
   if (certificate === null) return refuse("cert_not_found");
-  return ok(await attestedCertificate(services.platform, certificate));
+  return ok(await attestedCertificate(services, certificate));
 };
 
 /** The certificate as a receipt that other systems read. Refuses `cert_not_found`. */

@@ -72,7 +72,7 @@ export const testEndpoint = async (
     seq: 0,
   };
   const deliveryId = newId("dlv_", firstHome, services.random);
-  const sent = await sendEvent(services.platform, { settings, event: ping, deliveryId, attempt: 1 });
+  const sent = await sendEvent(services, { settings, event: ping, deliveryId, attempt: 1 });
   if (sent.kind === "cancelled") throw new Error("webhook: a test carries nothing that could be withheld");
   return ok(calledOf(outcomeOf(sent)));
 };
@@ -89,7 +89,7 @@ export const replayDelivery = async (
   const log = services.businessLog(businessId);
   const source = await log.replaySource(deliveryId);
   if (source === null) return refuse("not_found");
-  const sent = await sendEvent(services.platform, source.sending);
+  const sent = await sendEvent(services, source.sending);
   if (sent.kind === "cancelled") return refuse("share_inactive");
   const outcome = outcomeOf(sent);
   const kept = await log.keepReplay(source.sending.settings.endpointId, deliveryId, outcome);

@@ -14,6 +14,6 @@ export const withdrawalReceipt = async (
   const db = services.homes.of(certId);
   const certificate = db === null ? null : await certificateById(db, certId);
   if (certificate === null) return refuse("cert_not_found");
-  const { withdrawal } = await attestedCertificate(services.platform, certificate);
+  const { withdrawal } = await attestedCertificate(services, certificate);
   return withdrawal === null ? refuse("not_found") : ok(withdrawal);
 };
