@@ -35,7 +35,7 @@ export default {
     await scheduled(platform, controller.cron, controller.scheduledTime + platform.config.clockOffsetMs);
   },
   async queue(batch: MessageBatch, env: Env): Promise<void> {
-    batch.ackAll(); // kicks hold nothing: what is due stands in the database, and a failed run is the cron's to repeat
+    batch.ackAll(); // messages hold nothing: what is due stands in the database, and a failed run is the cron's to repeat
     await submitAnchors(await platformOf(env));
   },
 } satisfies ExportedHandler<Env>;

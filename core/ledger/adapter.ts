@@ -39,7 +39,7 @@ export interface LedgerAdapter {
   readonly id: string;
   readonly role: "primary" | "mirror";
   /** At most so many statements a call of `submit`. */
-  readonly mostPerBatch: number;
+  readonly maxPerBatch: number;
   /** The text that will be sent; the same statement may be prepared differently twice, so it is kept first. */
   readonly prepare: (submission: Submission) => Promise<string>;
   /** One outcome a submission, in their order. Nothing is answered `ok` that did not pass every check. */

@@ -4,8 +4,8 @@ import { retryDelayMs } from "../retry.ts";
 import { minuteMs, secondMs, type Instant } from "../time.ts";
 
 /** 10 + 20 + 40 + ... + 640 s between eight attempts: 21 minutes. */
-export const mostAttempts = 8;
+export const maxAttempts = 8;
 const backoff = { firstMs: 10 * secondMs, maxMs: 15 * minuteMs };
 
 /** When to look again after the `attempt`th look (counted from 1) came back without an answer. */
-export const nextLookAt = (attempt: number, now: Instant): Instant => now + retryDelayMs(backoff, attempt);
+export const nextCaptureAt = (attempt: number, now: Instant): Instant => now + retryDelayMs(backoff, attempt);

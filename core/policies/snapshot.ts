@@ -6,7 +6,7 @@ export type PolicyKind = "privacy" | "terms";
 export const policyKinds: readonly PolicyKind[] = ["privacy", "terms"];
 
 /** A look is shared by every certificate issued this long after it; a domain is looked at no more often (CONTRACT 8). */
-export const lookSharedMs = 15 * minuteMs;
+export const captureSharedMs = 15 * minuteMs;
 
 export interface PolicyText {
   readonly sourceUrl: string;

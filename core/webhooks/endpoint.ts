@@ -5,7 +5,7 @@ import type { WebhookId } from "../ids.ts";
 import { hourMs, type Instant } from "../time.ts";
 
 /** At most this many endpoints a business. */
-export const mostEndpoints = 20;
+export const maxEndpoints = 20;
 /** After a rotation the earlier secret signs beside the new one for a day. */
 export const secretOverlapMs = 24 * hourMs;
 export type EndpointStatus = "enabled" | "disabled";
@@ -116,10 +116,10 @@ export interface Sending {
 }
 
 /**
- * What sending came to. `unready`: something of ours was missing, so nothing was sent; `cancelled`: the payload may no longer
+ * What sending came to. `deferred`: something of ours was missing, so nothing was sent; `cancelled`: the payload may no longer
  * be read, so nothing will be.
  */
-export type Sent = Outcome | { readonly kind: "unready"; readonly error: Exclude<DeliveryError, "http"> } | { readonly kind: "cancelled" };
+export type Sent = Outcome | { readonly kind: "deferred"; readonly error: Exclude<DeliveryError, "http"> } | { readonly kind: "cancelled" };
 
 /** What a replay needs: the delivery as it stands, its event and where it goes. */
 export interface ReplaySource {

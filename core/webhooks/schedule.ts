@@ -6,7 +6,7 @@ import { dayMs, hourMs, minuteMs, secondMs, type Instant } from "../time.ts";
 export const attemptTimeoutMs = 10 * secondMs;
 /** How long an attempt may be under way before it counts as lost with its process: what a resolver may take (2 s), the time-out, and a margin. */
 export const leaseMs = 15 * secondMs;
-export const mostAttempts = 5;
+export const maxAttempts = 5;
 /** Deliveries of one endpoint under way at once: one less than the six connections the platform gives an object. */
 export const slots = 5;
 
@@ -14,10 +14,10 @@ export const slots = 5;
 const pauses = [minuteMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs] as const;
 
 /** An attempt that died with our process is no failure of the receiver; but a delivery that kills us each time is given up on. */
-export const mostForgivenInterruptions = 3;
+export const maxForgivenInterruptions = 3;
 /** What went wrong on our side before anything was sent is tried again this soon, this often; then it counts. */
-export const unreadyPauseMs = 5 * secondMs;
-export const mostUnready = 20;
+export const deferralPauseMs = 5 * secondMs;
+export const maxDeferrals = 20;
 
 /** How long a delivery that has ended can be looked at and sent again. */
 export const endedKeptMs = { success: 30 * dayMs, abandoned: 90 * dayMs } as const;
@@ -25,5 +25,5 @@ export const endedKeptMs = { success: 30 * dayMs, abandoned: 90 * dayMs } as con
 /** When the next attempt is due after attempt number `attempt` failed at `at`; null when there is none. */
 export const nextAttemptAt = (attempt: number, at: Instant): Instant | null => {
   const pause = pauses[attempt - 1];
-  return attempt >= mostAttempts || pause === undefined ? null : at + pause;
+  return attempt >= maxAttempts || pause === undefined ? null : at + pause;
 };

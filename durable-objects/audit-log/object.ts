@@ -9,17 +9,17 @@ import { minuteMs, secondMs } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { markDrained, undrainedRows } from "../../storage/outboxes/audit.ts";
 import { homesOf } from "../../storage/homes.ts";
-import { Budget, looksPerSecond, tooMany } from "../transparency-log/budget.ts";
+import { Budget, proofsPerSecond, tooMany } from "../transparency-log/budget.ts";
 import { checkpointPage, nothingHere, plain, proofPage, tilePage } from "../transparency-log/pages.ts";
 import { auditLogSteps } from "./migrations.ts";
 import {
   appendRows,
   chainStateOf,
-  closePeriod,
+  closeInterval,
   entriesOfRows,
   headIndexOf,
   headsProofOf,
-  keepPeriodCheckpoint,
+  keepIntervalCheckpoint,
   logIndicesOf,
   newestRecordIndex,
   readChainPage,
@@ -27,7 +27,7 @@ import {
   type AppendOutcome,
   type AuditRow,
   type ChainPage,
-  type ClosedPeriod,
+  type ClosedInterval,
   type StoredEntry,
 } from "./tables.ts";
 import {
@@ -45,10 +45,10 @@ export interface AuditEnv {
   readonly [name: string]: unknown;
 }
 
-/** A period's checkpoint, as its statement for the ledger needs it. Sizes are decimal, roots hex. */
-export interface PeriodCheckpoint {
+/** An interval's checkpoint, as its statement for the ledger needs it. Sizes are decimal, roots hex. */
+export interface IntervalCheckpoint {
   readonly origin: string;
-  readonly period: number;
+  readonly interval: number;
   readonly at: string;
   readonly size: string;
   readonly root: string;
@@ -90,7 +90,7 @@ const logFault = (at: string, error: unknown): void =>
   console.error(JSON.stringify({ level: "error", at: `audit-log.${at}`, error: error instanceof Error ? error.name : "unknown" }));
 
 export class AuditLog extends TransparencyLog<AuditEnv> {
-  readonly #looks = new Budget(looksPerSecond);
+  readonly #proofs = new Budget(proofsPerSecond);
   #keys: Promise<LogKeys> | undefined;
 
   constructor(ctx: DurableObjectState, env: AuditEnv) {
@@ -123,24 +123,24 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     return storage.transactionSync(() => (frozenBecause(storage.sql) === null ? appendRows(storage.sql, rows, Date.now()) : null));
   }
 
-  /** Closes a period of fifteen minutes and signs over it. The same period again gives the same answer. Null while frozen. */
-  async checkpoint(period: number, nowIso: string): Promise<PeriodCheckpoint | null> {
+  /** Closes an interval of fifteen minutes and signs over it. The same interval again gives the same answer. Null while frozen. */
+  async checkpoint(interval: number, nowIso: string): Promise<IntervalCheckpoint | null> {
     const { storage } = this.ctx;
     if (frozenBecause(storage.sql) !== null) return null;
     const { origin } = await this.#openKeys();
-    const close = (): ClosedPeriod => storage.transactionSync(() => closePeriod(storage.sql, period, nowIso, Date.now()));
+    const close = (): ClosedInterval => storage.transactionSync(() => closeInterval(storage.sql, interval, nowIso, Date.now()));
     let closed = close();
     if (closed.checkpointSize === null) {
       const fresh = await this.#signed(closed.size);
       if (fresh === null) return null;
-      keepPeriodCheckpoint(storage.sql, period, fresh.size);
+      keepIntervalCheckpoint(storage.sql, interval, fresh.size);
       closed = close(); // of two calls at once the first one's checkpoint stays
     }
     const signed = checkpointAt(storage.sql, closed.checkpointSize ?? -1);
-    if (signed === null) throw new Error("audit: a period's checkpoint is not there");
+    if (signed === null) throw new Error("audit: an interval's checkpoint is not there");
     return {
       origin,
-      period,
+      interval,
       at: closed.at,
       size: String(signed.size),
       root: hexOf(signed.root),
@@ -322,7 +322,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   async #page(path: string, query: URLSearchParams): Promise<Response> {
     const { sql } = this.ctx.storage;
     if (path === "checkpoint") return checkpointPage(await this.#signed());
-    if (path === "proof") return this.#looks.take(1, Date.now()) ? proofPage(sql, query) : tooMany();
+    if (path === "proof") return this.#proofs.take(1, Date.now()) ? proofPage(sql, query) : tooMany();
     return path.startsWith("tile/") ? tilePage(sql, path, { entriesArePublic: true, entriesRefusal: () => null }) : nothingHere();
   }
 }

@@ -216,17 +216,17 @@ const recordHeads = (sql: SqlStorage, at: string, now: Instant): RecordRow | nul
 
 /**
  * Records the heads at once for a chain that no record knows yet, so that its first entries need not wait for the end of a
- * period to be proven complete. Nothing for a chain that was ever recorded: one record a chain at most comes of this.
+ * interval to be proven complete. Nothing for a chain that was ever recorded: one record a chain at most comes of this.
  */
 export const recordNewChain = (sql: SqlStorage, tag: string, now: Instant): void => {
   const chain = chainByTag(sql, tag);
   if (chain !== null && chain.index >= (newestRecord(sql)?.size ?? 0)) recordHeads(sql, isoOf(now), now);
 };
 
-/** What one period of fifteen minutes committed to: fixed the first time the period is closed. */
-export interface ClosedPeriod {
+/** What one interval of fifteen minutes committed to: fixed the first time the interval is closed. */
+export interface ClosedInterval {
   readonly at: string;
-  /** Size of the log with the record in it: what a checkpoint of the period covers at least. */
+  /** Size of the log with the record in it: what a checkpoint of the interval covers at least. */
   readonly size: number;
   readonly headsRoot: string;
   readonly headsSize: number;
@@ -234,7 +234,7 @@ export interface ClosedPeriod {
   readonly checkpointSize: number | null;
 }
 
-type PeriodRow = {
+type IntervalRow = {
   at: string;
   size: number;
   checkpoint_size: number | null;
@@ -242,8 +242,8 @@ type PeriodRow = {
   heads_size: number | null;
 };
 
-/** Closes the period, once; later calls answer with what the first one did. */
-export const closePeriod = (sql: SqlStorage, number: number, at: string, now: Instant): ClosedPeriod => {
+/** Closes the interval, once; later calls answer with what the first one did. */
+export const closeInterval = (sql: SqlStorage, number: number, at: string, now: Instant): ClosedInterval => {
   if (sql.exec("SELECT 1 FROM period WHERE number = ?", number).toArray().length === 0) {
     const record = recordHeads(sql, at, now);
     sql.exec(
@@ -255,7 +255,7 @@ export const closePeriod = (sql: SqlStorage, number: number, at: string, now: In
     );
   }
   const row = sql
-    .exec<PeriodRow>(
+    .exec<IntervalRow>(
       `SELECT p.at, p.size, p.checkpoint_size, r.root AS heads_root, r.size AS heads_size
        FROM period p LEFT JOIN heads_record r ON r.log_index = p.record_index WHERE p.number = ?`,
       number,
@@ -270,8 +270,8 @@ export const closePeriod = (sql: SqlStorage, number: number, at: string, now: In
   };
 };
 
-/** Which checkpoint speaks for the period; the first one stays. */
-export const keepPeriodCheckpoint = (sql: SqlStorage, number: number, size: number): void => {
+/** Which checkpoint speaks for the interval; the first one stays. */
+export const keepIntervalCheckpoint = (sql: SqlStorage, number: number, size: number): void => {
   sql.exec("UPDATE period SET checkpoint_size = ? WHERE number = ? AND checkpoint_size IS NULL", size, number);
 };
 

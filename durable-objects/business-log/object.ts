@@ -9,7 +9,7 @@ import type { Database } from "../../storage/database.ts";
 import { homesOf } from "../../storage/homes.ts";
 import { forgetPlacedEvents, waitingEvents } from "../../storage/outboxes/events.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
-import { mayHold, mostEndpoints, receives } from "../../core/webhooks/endpoint.ts";
+import { mayHold, maxEndpoints, receives } from "../../core/webhooks/endpoint.ts";
 import type {
   Delivery,
   Endpoint,
@@ -72,7 +72,7 @@ export interface EndpointState {
 const rowsARead = 500;
 const rowsAPush = 200;
 // A page that asks for rare types reads this far and no further; the cursor goes on from there. Some ten milliseconds.
-const mostPassedOver = 20_000;
+const maxPassedOver = 20_000;
 const safetyMs = 15 * secondMs; // armed with the events: by then whoever was to hand them on has done so or died
 const pushBackoff = { firstMs: 2 * secondMs, maxMs: minuteMs };
 const betweenDrainsMs = 30; // at fifty events a second, two or three share one push to each endpoint and one write to disk there
@@ -222,7 +222,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
   async page(cursor: number, limit: number, types: readonly string[] | null): Promise<EventPage> {
     const head = this.#head;
     if (cursor >= head) return { events: [], readTo: cursor, head };
-    const upTo = types === null ? head : Math.min(head, cursor + mostPassedOver);
+    const upTo = types === null ? head : Math.min(head, cursor + maxPassedOver);
     const events = await this.#segments.between(cursor, upTo, types, limit);
     const last = events.at(-1);
     return { events, readTo: events.length === limit && last !== undefined ? last.seq : upTo, head };
@@ -356,7 +356,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
 
   /** False when the business has as many as it may. */
   async addEndpoint(endpoint: NewEndpoint): Promise<boolean> {
-    if (endpointRows(this.#sql).length >= mostEndpoints) return false;
+    if (endpointRows(this.#sql).length >= maxEndpoints) return false;
     insertEndpoint(this.#sql, endpoint, this.#head);
     await this.#told(endpoint.id);
     return true;

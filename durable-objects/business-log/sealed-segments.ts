@@ -18,7 +18,7 @@ export interface Segment {
 type SegmentRow = { number: number; after: number; up_to: number; moved: number };
 
 // 160 bytes an event without a payload: 50 million of them in eight gigabytes. Ten is what the platform gives an object.
-const usualLimitBytes = 8_000_000_000;
+const defaultLimitBytes = 8_000_000_000;
 const movedAtOnce = 500;
 
 const separator = "#";
@@ -38,7 +38,7 @@ export class SealedSegments {
   constructor(storage: DurableObjectStorage, segment: (name: string) => Segment, logName: () => string, limitBytes: unknown) {
     this.#storage = storage;
     this.#segment = (number) => segment(`${logName()}${separator}${number}`);
-    this.#limitBytes = Number(limitBytes ?? usualLimitBytes);
+    this.#limitBytes = Number(limitBytes ?? defaultLimitBytes);
     this.#read();
   }
 

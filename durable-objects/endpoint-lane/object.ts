@@ -25,7 +25,7 @@ import {
   nextDueAt,
   nextPruneAt,
   noteAlert,
-  postponeUnready,
+  deferDelivery,
   pruneDeliveries,
   requeueInterrupted,
   settleAttempt,
@@ -271,7 +271,7 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
   #enter({ claimed, sent, at }: EndedAttempt): void {
     const { sql } = this.ctx.storage;
     if (sent.kind === "cancelled") cancelDelivery(sql, claimed, at);
-    else if (sent.kind === "unready") postponeUnready(sql, claimed, sent.error, at);
+    else if (sent.kind === "deferred") deferDelivery(sql, claimed, sent.error, at);
     else settleAttempt(sql, claimed, sent, at);
   }
 

@@ -9,10 +9,10 @@ import type { Failing } from "../../core/webhooks/health.ts";
 import {
   endedKeptMs,
   leaseMs,
-  mostForgivenInterruptions,
-  mostUnready,
+  maxForgivenInterruptions,
+  maxDeferrals,
   nextAttemptAt,
-  unreadyPauseMs,
+  deferralPauseMs,
 } from "../../core/webhooks/schedule.ts";
 import type { Instant } from "../../core/time.ts";
 
@@ -215,14 +215,14 @@ export const settleAttempt = (sql: SqlStorage, claimed: DeliveryRow, outcome: Ou
 };
 
 /** Nothing was sent, and not for a reason of the receiver's: soon again, and only in the end an attempt that failed. */
-export const postponeUnready = (sql: SqlStorage, claimed: DeliveryRow, error: Exclude<DeliveryError, "http">, now: Instant): void => {
+export const deferDelivery = (sql: SqlStorage, claimed: DeliveryRow, error: Exclude<DeliveryError, "http">, now: Instant): void => {
   const row = stillUnderWay(sql, claimed);
   if (row === null) return;
-  if (row.unready >= mostUnready) {
+  if (row.unready >= maxDeferrals) {
     endAttempt(sql, row, { kind: "unanswered", error, durationMs: 0 }, now);
     return;
   }
-  sql.exec("UPDATE delivery SET status = 'pending', unready = unready + 1, due = ? WHERE seq = ?", now + unreadyPauseMs, row.seq);
+  sql.exec("UPDATE delivery SET status = 'pending', unready = unready + 1, due = ? WHERE seq = ?", now + deferralPauseMs, row.seq);
 };
 
 /** The payload may no longer be read by anyone: nothing is sent, and it comes no more. */
@@ -244,7 +244,7 @@ export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean):
     .exec<DeliveryRow>("SELECT * FROM delivery WHERE due IS NOT NULL AND status = 'sending' AND (? = 1 OR due <= ?)", all ? 1 : 0, now)
     .toArray();
   for (const row of rows) {
-    if (row.interruptions >= mostForgivenInterruptions)
+    if (row.interruptions >= maxForgivenInterruptions)
       endAttempt(sql, row, { kind: "unanswered", error: "connection", durationMs: 0 }, now);
     else sql.exec("UPDATE delivery SET status = 'pending', due = ?, interruptions = interruptions + 1 WHERE seq = ?", now, row.seq);
   }

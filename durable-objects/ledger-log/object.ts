@@ -13,7 +13,7 @@ import { keyKinds, parseVkey, type NoteSigner, type VerifierKey } from "../../co
 import { entryKey } from "../../core/ledger/statement.ts";
 import { entriesOfBundle, isEntry } from "../../core/ledger/tiles.ts";
 import { openNoteSigner } from "../../storage/note-keys.ts";
-import { Budget, looksPerSecond, tooMany } from "../transparency-log/budget.ts";
+import { Budget, proofsPerSecond, tooMany } from "../transparency-log/budget.ts";
 import { checkpointPage, frozenPage, nothingHere, plain, proofPage, tilePage } from "../transparency-log/pages.ts";
 import { appendLeaves, frozenBecause, metaValue, newestCheckpoint, setMeta } from "../transparency-log/tables.ts";
 import { openLogKeys, signedCheckpoint, TransparencyLog, type LogKeys } from "../transparency-log/object.ts";
@@ -31,10 +31,10 @@ export interface LedgerEnv {
   readonly LEDGER_ENTRIES_PER_SECOND?: string;
 }
 
-const mostEntryBytes = 65_535; // what a bundle's uint16 can say
-const mostBatchEntries = 256; // one tile
-const mostBatchBytes = 1_048_576;
-const mostCheckpointBytes = 65_536; // 63 proof lines are 3 KiB; the rest is room for signatures
+const maxEntryBytes = 65_535; // what a bundle's uint16 can say
+const maxBatchEntries = 256; // one tile
+const maxBatchBytes = 1_048_576;
+const maxCheckpointBytes = 65_536; // 63 proof lines are 3 KiB; the rest is room for signatures
 const entriesPerSecond = 2_000; // about two thirds of what one object appends on a small machine
 
 /** Null for bytes that are not UTF-8. */
@@ -69,7 +69,7 @@ const openLedgerKeys = async (env: LedgerEnv): Promise<LedgerKeys> => {
 
 export class LedgerLog extends TransparencyLog<LedgerEnv> {
   readonly #entries: Budget;
-  readonly #looks = new Budget(looksPerSecond);
+  readonly #proofs = new Budget(proofsPerSecond);
   #keys: Promise<LedgerKeys | null> | undefined;
 
   constructor(ctx: DurableObjectState, env: LedgerEnv) {
@@ -146,8 +146,8 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   async #add(request: Request): Promise<Response> {
     const refusal = this.#refusalFor(request, "write");
     if (refusal !== null) return refusal;
-    const entry = await bytesUpTo(request.body as ReadableStream<Uint8Array> | null, mostEntryBytes);
-    if (entry === null) return plain(413, `An entry has at most ${mostEntryBytes} bytes.\n`);
+    const entry = await bytesUpTo(request.body as ReadableStream<Uint8Array> | null, maxEntryBytes);
+    if (entry === null) return plain(413, `An entry has at most ${maxEntryBytes} bytes.\n`);
     if (!isEntry(entry)) return plain(400, "An entry has at least one byte.\n");
     if (!this.#entries.take(1, Date.now())) return tooMany();
     return this.#closed() ?? plain(200, String(this.#append([entry])[0]));
@@ -157,11 +157,11 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   async #addBatch(request: Request): Promise<Response> {
     const refusal = this.#refusalFor(request, "write");
     if (refusal !== null) return refusal;
-    const body = await bytesUpTo(request.body as ReadableStream<Uint8Array> | null, mostBatchBytes);
-    if (body === null) return plain(413, `A batch has at most ${mostBatchBytes} bytes.\n`);
+    const body = await bytesUpTo(request.body as ReadableStream<Uint8Array> | null, maxBatchBytes);
+    if (body === null) return plain(413, `A batch has at most ${maxBatchBytes} bytes.\n`);
     const entries = entriesOfBundle(body);
     if (entries === null || entries.length === 0 || !entries.every(isEntry)) return plain(400, "The body is not a bundle of entries.\n");
-    if (entries.length > mostBatchEntries) return plain(413, `A batch has at most ${mostBatchEntries} entries.\n`);
+    if (entries.length > maxBatchEntries) return plain(413, `A batch has at most ${maxBatchEntries} entries.\n`);
     if (!this.#entries.take(entries.length, Date.now())) return tooMany();
     const closed = this.#closed();
     if (closed !== null) return closed;
@@ -169,9 +169,9 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   }
 
   async #cosign(request: Request): Promise<Response> {
-    if (!this.#looks.take(1, Date.now())) return tooMany();
-    const body = await bytesUpTo(request.body as ReadableStream<Uint8Array> | null, mostCheckpointBytes);
-    if (body === null) return plain(413, `A request has at most ${mostCheckpointBytes} bytes.\n`);
+    if (!this.#proofs.take(1, Date.now())) return tooMany();
+    const body = await bytesUpTo(request.body as ReadableStream<Uint8Array> | null, maxCheckpointBytes);
+    if (body === null) return plain(413, `A request has at most ${maxCheckpointBytes} bytes.\n`);
     const keys = await this.#openKeys();
     if (keys === null) return notConfigured();
     if (keys.witness === null) return nothingHere();
@@ -195,7 +195,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
       });
     }
     if (path !== "checkpoint" && path !== "proof") return nothingHere();
-    if (path === "proof" && !this.#looks.take(1, Date.now())) return tooMany();
+    if (path === "proof" && !this.#proofs.take(1, Date.now())) return tooMany();
     if (origin !== this.env.LEDGER_ORIGIN) return path === "proof" ? proofPage(sql, query) : checkpointPage(newestCheckpoint(sql));
     const keys = await this.#openKeys();
     if (keys === null) return notConfigured();

@@ -3,7 +3,7 @@ import { secondMs } from "../../core/time.ts";
 import { plain } from "./pages.ts";
 
 /** Proofs and cosignatures: up to 5 ms of hashing each, and no token is asked for. */
-export const looksPerSecond = 200;
+export const proofsPerSecond = 200;
 
 export const tooMany = (): Response => plain(429, "Too many requests just now.\n", { "Retry-After": "1" });
 

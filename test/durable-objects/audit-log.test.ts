@@ -10,7 +10,7 @@ import { entriesOfBundle } from "../../core/ledger/tiles.ts";
 import { verifyTlogProof } from "../../core/ledger/tlog-proof.ts";
 import { addCheckpointText } from "../../core/ledger/witness.ts";
 import type { ProvenHead } from "../../durable-objects/audit-log/object.ts";
-import { keepPeriodCheckpoint, type AuditRow, type ChainPage } from "../../durable-objects/audit-log/tables.ts";
+import { keepIntervalCheckpoint, type AuditRow, type ChainPage } from "../../durable-objects/audit-log/tables.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
 import { auditRow, auditShard, auditTrust, chainTag, judge, shown, type AuditStub } from "../support/audit.ts";
 import { freshLedger } from "../support/ledger.ts";
@@ -356,14 +356,14 @@ describe("a chain of two dozen entries", () => {
   });
 });
 
-describe("closing a period", () => {
+describe("closing an interval", () => {
   const shard = 5;
   const stub = auditShard(shard);
 
   test("puts the heads into the log once, signs over them, and says the same whenever it is asked again", async () => {
     await stub.append([auditRow("p1", chainTag(1)), auditRow("p2", chainTag(2))]);
     const first = await stub.checkpoint(10, iso(15));
-    expect(first).toMatchObject({ origin: "svc.test/audit/5", period: 10, at: iso(15), size: "3", headsSize: "2" });
+    expect(first).toMatchObject({ origin: "svc.test/audit/5", interval: 10, at: iso(15), size: "3", headsSize: "2" });
     const verdict = await verifyCheckpoint(noteCrypto, first?.note ?? "", auditTrust(shard));
     expect(verdict).toMatchObject({ ok: true, checkpoint: { size: 3n, root: bytesOfHex(first?.root ?? "") } });
     await stub.append([auditRow("p3", chainTag(1))]);
@@ -376,7 +376,7 @@ describe("closing a period", () => {
     const busy = await stub.checkpoint(11, iso(30));
     expect(busy?.size).toBe("5");
     const idle = await stub.checkpoint(13, iso(60));
-    expect(idle).toEqual({ ...busy, period: 13, at: iso(60) });
+    expect(idle).toEqual({ ...busy, interval: 13, at: iso(60) });
     expect(await sizeOf(stub)).toBe(5);
     await stub.append([auditRow("p4", chainTag(3))]);
     expect(await stub.checkpoint(16, iso(105))).toMatchObject({ size: "7", headsSize: "3" });
@@ -391,7 +391,7 @@ describe("closing a period", () => {
 
   test("is settled by the first checkpoint signed for it", async () => {
     const settled = await stub.checkpoint(17, iso(120));
-    await sql(stub, (storage) => keepPeriodCheckpoint(storage, 17, 3));
+    await sql(stub, (storage) => keepIntervalCheckpoint(storage, 17, 3));
     expect(await stub.checkpoint(17, iso(122))).toEqual(settled);
   });
 

@@ -4,13 +4,13 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { EndpointLane } from "../../durable-objects/endpoint-lane/object.ts";
 import type { Delivery, EndpointHealth } from "../../core/webhooks/endpoint.ts";
-import { leaseMs, mostAttempts, slots } from "../../core/webhooks/schedule.ts";
+import { leaseMs, maxAttempts, slots } from "../../core/webhooks/schedule.ts";
 import {
   cancelDelivery,
   claimDelivery,
   deliveryRow,
   nextDueAt,
-  postponeUnready,
+  deferDelivery,
   requeueInterrupted,
   settleAttempt,
   type DeliveryRow,
@@ -76,7 +76,7 @@ describe("the schedule", () => {
     });
     const first = posts[0]?.at ?? 0;
     expect(posts.map(({ at }) => at - first)).toEqual([0, 60_000, 360_000, 2_160_000, 9_360_000]);
-    expect(posts).toHaveLength(mostAttempts);
+    expect(posts).toHaveLength(maxAttempts);
     expect(await deliveryOf(lane)).toMatchObject({
       status: "abandoned",
       attempt: 5,
@@ -258,12 +258,12 @@ describe("what is missing on our side", () => {
       };
       for (const [attempt, ends] of [...[false, true].entries()]) {
         for (let times = 0; times < 20; times += 1) {
-          postponeUnready(sql, claim(), "dns", now);
+          deferDelivery(sql, claim(), "dns", now);
           expect(nextDueAt(sql)).toBe(now + 5_000);
         }
         const row = claim();
         expect(row.attempt).toBe(attempt);
-        if (ends) postponeUnready(sql, row, "dns", now);
+        if (ends) deferDelivery(sql, row, "dns", now);
         else settleAttempt(sql, row, { kind: "answered", status: 500, durationMs: 1 }, now);
         expect(deliveryRow(sql, row.id)).toMatchObject({ status: "pending", attempt: attempt + 1, due: now + (ends ? 300_000 : 60_000) });
       }
@@ -307,7 +307,7 @@ describe("what was under way", () => {
       requeueInterrupted(sql, in2030 + leaseMs, false);
       const second = claimDelivery(sql, in2030 + leaseMs) as DeliveryRow;
       settleAttempt(sql, first, { kind: "answered", status: 500, durationMs: 1 }, in2030 + leaseMs);
-      postponeUnready(sql, first, "dns", in2030 + leaseMs);
+      deferDelivery(sql, first, "dns", in2030 + leaseMs);
       cancelDelivery(sql, first, in2030 + leaseMs);
       expect(deliveryRow(sql, second.id)).toEqual(second);
       settleAttempt(sql, second, { kind: "answered", status: 200, durationMs: 1 }, in2030 + leaseMs);

@@ -1,7 +1,7 @@
 // Who may call an address that somebody else chose, and what must never keep an object awake: rules that no local run can show to
 // be broken, because the platform's limits are not enforced here.
 import { describe, expect, test } from "vitest";
-import { leaseMs, attemptTimeoutMs, mostAttempts, slots } from "../../core/webhooks/schedule.ts";
+import { leaseMs, attemptTimeoutMs, maxAttempts, slots } from "../../core/webhooks/schedule.ts";
 import { linesMatching, read, scriptFiles } from "./repository.ts";
 
 const service = scriptFiles().filter(
@@ -19,7 +19,7 @@ describe("outgoing requests", () => {
   test("W18: to receivers are one less than the six connections the platform gives an object, and end before their lease", () => {
     expect(slots).toBeLessThan(6);
     expect(leaseMs).toBeGreaterThan(attemptTimeoutMs + 3_000); // the resolvers' time comes on top
-    expect(mostAttempts).toBe(5);
+    expect(maxAttempts).toBe(5);
     expect(read("workers/adapters/webhook-sender.ts")).toMatch(/redirect: "manual"/);
   });
 

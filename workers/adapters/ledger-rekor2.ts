@@ -73,7 +73,7 @@ const postWithinMs = 30 * secondMs; // Rekor answers when its next checkpoint is
 const readWithinMs = 10 * secondMs;
 const mostAnswerBytes = 65_536;
 const postsAtOnce = 5;
-const mostPerBatch = 5; // one round of posts: 30 s at the worst and the checks, within the minute that a claim lasts
+const maxPerBatch = 5; // one round of posts: 30 s at the worst and the checks, within the minute that a claim lasts
 
 type Failure = Retry | Permanent;
 type Filed = { readonly ok: true; readonly answer: RekorAnswer; readonly submittedAt: number };
@@ -175,7 +175,7 @@ export const rekorAdapter = (
   return {
     id,
     role: ledger.role,
-    mostPerBatch,
+    maxPerBatch,
     prepare: async ({ prepared, statement }) => {
       if (prepared !== null) return prepared;
       const bytes = utf8(statement);

@@ -25,7 +25,7 @@ export interface TlogLedger {
 
 const answerWithinMs = 10 * secondMs;
 const mostPerBundle = 256; // one tile; also what /add-batch takes
-const mostPerBatch = 1_000; // 4 bundles and one checkpoint: the checkpoint, signed once a second, is what takes the time
+const maxPerBatch = 1_000; // 4 bundles and one checkpoint: the checkpoint, signed once a second, is what takes the time
 const checkpointTries = 10;
 const checkpointPauseMs = 300;
 const mostAnswerBytes = 65_536;
@@ -173,7 +173,7 @@ export const tlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto: NoteC
   return {
     id,
     role: ledger.role,
-    mostPerBatch,
+    maxPerBatch,
     prepare: async ({ statement }) => statement,
     submit,
     ...logReader(crypto.sha256, read, newest),

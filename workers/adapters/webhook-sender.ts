@@ -25,8 +25,8 @@ export interface WebhookPost {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** `unready`: no resolver told where the host is, so nothing was sent. */
-export type WebhookAnswer = Outcome | { readonly kind: "unready"; readonly error: "dns" };
+/** `deferred`: no resolver told where the host is, so nothing was sent. */
+export type WebhookAnswer = Outcome | { readonly kind: "deferred"; readonly error: "dns" };
 
 /** Never throws. */
 export type PostWebhook = (post: WebhookPost) => Promise<WebhookAnswer>;
@@ -98,7 +98,7 @@ export const openWebhookSender = (settings: WebhookSenderSettings): PostWebhook 
     if (!checked.ok) return { kind: "unanswered", error: "connection", durationMs: 0 };
     const { href, hostname, local } = checked.url;
     const verdict = local ? "public" : await judge(hostname);
-    if (verdict === "unanswered") return { kind: "unready", error: "dns" };
+    if (verdict === "unanswered") return { kind: "deferred", error: "dns" };
     if (verdict !== "public") return { kind: "unanswered", error: "dns", durationMs: 0 };
     return post({ ...asked, url: href });
   };

@@ -52,7 +52,7 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
   if (state.forked || state.blockedUntil > now) return false;
   const probing = state.failures > 0; // after failures one row asks whether the ledger is back
   const lease = crypto.randomUUID();
-  const claimed = await claimAnchors(db, adapter.id, lease, probing ? 1 : adapter.mostPerBatch, now);
+  const claimed = await claimAnchors(db, adapter.id, lease, probing ? 1 : adapter.maxPerBatch, now);
   if (claimed.length === 0) return false;
 
   const limit = new AbortController();

@@ -9,7 +9,7 @@ import { nextTryAt } from "../../core/ledger/retries.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
 
-const mostAtOnce = 8; // a few attestors, each with one row a log: more is a backlog, and the next minute has its turn
+const maxAtOnce = 8; // a few attestors, each with one row a log: more is a backlog, and the next minute has its turn
 
 /** Leads from an earlier tree of one of our two logs to this one: the audit log answers itself, the ledger by its tiles. */
 export const consistencyOf =
@@ -59,7 +59,7 @@ export const attestDue = async (platform: Platform): Promise<void> => {
   const [first] = platform.homes.all();
   if (first === undefined || platform.attestors.length === 0) return;
   const [, db] = first;
-  const due = await claimAttestations(db, mostAtOnce, platform.clock());
+  const due = await claimAttestations(db, maxAtOnce, platform.clock());
   await Promise.all(
     due.map(async (row) => {
       try {

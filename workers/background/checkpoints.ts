@@ -1,6 +1,6 @@
-// Every quarter of an hour the audit log closes a period, signs over it, and the statement of that goes to every ledger
+// Every quarter of an hour the audit log closes an interval, signs over it, and the statement of that goes to every ledger
 // (SPEC, What the service does 5); of the ledger's own checkpoint a statement goes to the mirrors. Both are shown to those who
-// attest. A window that was missed is simply absent; the next one covers it.
+// attest. An interval that was missed is simply absent; the next one covers it.
 import { bytesOfBase64, hexOf } from "../../core/bytes.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { withoutCosignatures } from "../../core/ledger/checkpoint.ts";
@@ -45,7 +45,7 @@ const askGuards = async (platform: Platform, db: Database, closed: Closed): Prom
 const everyLog = (platform: Platform): AskedAttestor[] =>
   platform.attestors.filter(({ of }) => of === "every log").map(({ kind, name }) => ({ kind, name, attestation: null }));
 
-const checkpointShard = async (platform: Platform, db: Database, shard: number, window: number): Promise<void> => {
+const checkpointShard = async (platform: Platform, db: Database, shard: number, interval: number): Promise<void> => {
   const log = platform.auditLog(shard);
   const known = await highwater(db, shard);
   // A log whose storage was set back must not sign a second history: it freezes itself and says so.
@@ -53,20 +53,20 @@ const checkpointShard = async (platform: Platform, db: Database, shard: number, 
     platform.log.fault({ at: "audit", error: "the log is behind what it signed: frozen" });
     return;
   }
-  const closed = await log.checkpoint(window, isoOf(window * checkpointIntervalMs));
+  const closed = await log.checkpoint(interval, isoOf(interval * checkpointIntervalMs));
   if (closed === null) return;
   const guards = await askGuards(platform, db, closed);
   if (guards === null) return;
   const { origin, size, root, note, headsRoot, headsSize, at } = closed;
   await keepCheckpoint(
     db,
-    { origin, shard, window, at: Date.parse(at), size, root, note, headsRoot, headsSize },
+    { origin, shard, window: interval, at: Date.parse(at), size, root, note, headsRoot, headsSize },
     { ledgerIds: platform.ledgers.map(({ id }) => id), attestors: [...guards, ...everyLog(platform)] },
     platform.clock(),
   );
 };
 
-/** One checkpoint a shard for the window that `now` lies in; a second call in the same window changes nothing. */
+/** One checkpoint a shard for the interval that `now` lies in; a second call in the same interval changes nothing. */
 export const checkpointAudit = async (platform: Platform, now: Instant): Promise<void> => {
   const [first] = platform.homes.all();
   if (first === undefined) return;
@@ -74,7 +74,7 @@ export const checkpointAudit = async (platform: Platform, now: Instant): Promise
     try {
       await checkpointShard(platform, first[1], shard, checkpointInterval(now));
     } catch (error) {
-      platform.log.fault({ at: "audit", error: kindOfError(error) }); // the next window covers what this one missed
+      platform.log.fault({ at: "audit", error: kindOfError(error) }); // the next interval covers what this one missed
     }
   }
 };
@@ -82,7 +82,7 @@ export const checkpointAudit = async (platform: Platform, now: Instant): Promise
 const noHeads = sha256Hex(""); // the root over no heads: a ledger has no chains
 
 /**
- * The ledger's checkpoint of the window, for those who attest and for the mirrors; nothing to do where there are none, nor while
+ * The ledger's checkpoint of the interval, for those who attest and for the mirrors; nothing to do where there are none, nor while
  * the ledger has not grown.
  */
 export const checkpointLedger = async (platform: Platform, now: Instant): Promise<void> => {
@@ -92,11 +92,11 @@ export const checkpointLedger = async (platform: Platform, now: Instant): Promis
   if (ledger === undefined || first === undefined || mirrors.length + attestors.length === 0) return;
   const [, db] = first;
   const { origin } = platform.config.ledger;
-  const window = checkpointInterval(now);
+  const interval = checkpointInterval(now);
   try {
     const state = await ledgerState(db, ledger.id);
     const kept = await newestCheckpoint(db, origin);
-    if (state.forked || (kept !== null && kept.window >= window)) return;
+    if (state.forked || (kept !== null && kept.window >= interval)) return;
     const read = await ledger.head(state.seen, AbortSignal.timeout(30 * secondMs));
     if (!read.ok) {
       if (read.kind === "fork") await rememberFork(db, ledger.id, read.evidence, platform.clock()).run();
@@ -107,10 +107,10 @@ export const checkpointLedger = async (platform: Platform, now: Instant): Promis
     const own = withoutCosignatures(note);
     const rootBytes = bytesOfBase64(root);
     if (own === null || rootBytes === null || size === "0" || size === kept?.size) return;
-    const at = window * checkpointIntervalMs;
+    const at = interval * checkpointIntervalMs;
     await keepCheckpoint(
       db,
-      { origin, shard: null, window, at, size, root: hexOf(rootBytes), note: own, headsRoot: noHeads, headsSize: "0" },
+      { origin, shard: null, window: interval, at, size, root: hexOf(rootBytes), note: own, headsRoot: noHeads, headsSize: "0" },
       { ledgerIds: mirrors.map(({ id }) => id), attestors },
       platform.clock(),
     );

@@ -9,11 +9,11 @@ import type { Platform } from "../services.ts";
 const userAgent = "Svc-Policies/1";
 const ports: readonly number[] = [443]; // a verified origin has no other
 const pageMs = 10 * secondMs; // CONTRACT 8
-const lookMs = 25 * secondMs; // two pages that hang and a rest; the platform ends work 30 s after an answer
-const mostBytes = 1_024 * 1_024; // CONTRACT 8
-const mostPages = 12; // two to start from, three candidates a kind, some usual places
+const fetchMs = 25 * secondMs; // two pages that hang and a rest; the platform ends work 30 s after an answer
+const maxBytes = 1_024 * 1_024; // CONTRACT 8
+const maxPages = 12; // two to start from, three candidates a kind, some usual places
 
-export interface Look {
+export interface FetchedPolicies {
   readonly found: FoundPolicies;
   /** False when a page that could have told more did not answer: worth another look. */
   readonly complete: boolean;
@@ -39,20 +39,20 @@ const siteReader = (platform: Platform, isWithin: (hostname: string) => boolean,
   return async (url) => {
     const known = readings.get(url);
     if (known !== undefined) return known;
-    if (readings.size >= mostPages) return { outcome: "nothing", hostAnswered: true };
+    if (readings.size >= maxPages) return { outcome: "nothing", hostAnswered: true };
     const totalMs = Math.min(pageMs, until - platform.clock());
     if (totalMs <= 0) return { outcome: "unreached" };
-    const reading = readingOf(platform, await platform.fetchPage({ url, userAgent, isWithin, ports, totalMs, maxBytes: mostBytes }));
+    const reading = readingOf(platform, await platform.fetchPage({ url, userAgent, isWithin, ports, totalMs, maxBytes }));
     readings.set(url, reading);
     return reading;
   };
 };
 
 /** `page` is the address of the page with the form, without query. Reads no more pages than it needs. */
-export const lookAtPolicies = async (platform: Platform, domain: string, page: string): Promise<Look> => {
+export const fetchPolicies = async (platform: Platform, domain: string, page: string): Promise<FetchedPolicies> => {
   const site = platform.siteOf(domain);
   const isWithin = (hostname: string): boolean => platform.siteOf(hostname) === site;
-  const readUrl = siteReader(platform, isWithin, platform.clock() + lookMs);
+  const readUrl = siteReader(platform, isWithin, platform.clock() + fetchMs);
   const found: Record<PolicyKind, PolicyText | null> = { privacy: null, terms: null };
   const missing = (): readonly PolicyKind[] => policyKinds.filter((kind) => found[kind] === null);
   let unanswered = 0;

@@ -1,6 +1,6 @@
 // The text and the hash of a snapshot, and how long a silent domain is waited for.
 import { describe, expect, test } from "vitest";
-import { mostAttempts, nextLookAt } from "../../../core/policies/patience.ts";
+import { maxAttempts, nextCaptureAt } from "../../../core/policies/patience.ts";
 import { normalisedText, policyTextOf } from "../../../core/policies/snapshot.ts";
 import { minuteMs } from "../../../core/time.ts";
 
@@ -37,11 +37,11 @@ describe("the text of a snapshot", () => {
 test("a domain that does not answer is tried eight times in twenty-one minutes, ever less often", () => {
   let at = 0;
   const waits: number[] = [];
-  for (let attempt = 1; attempt < mostAttempts; attempt += 1) {
-    waits.push(nextLookAt(attempt, at) - at);
-    at = nextLookAt(attempt, at);
+  for (let attempt = 1; attempt < maxAttempts; attempt += 1) {
+    waits.push(nextCaptureAt(attempt, at) - at);
+    at = nextCaptureAt(attempt, at);
   }
   expect(waits).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, 320_000, 640_000]);
   expect(at).toBe(1_270_000);
-  expect(nextLookAt(60, 0)).toBe(15 * minuteMs);
+  expect(nextCaptureAt(60, 0)).toBe(15 * minuteMs);
 });

@@ -10,7 +10,7 @@ import { readSubmission, type ReadSubmission } from "../../../core/certificates/
 import { verifyUrlOf } from "../../../core/certificates/views.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { homeOfId, newId, type BusinessId, type CertId, type ClientId } from "../../../core/ids.ts";
-import { lookSharedMs } from "../../../core/policies/snapshot.ts";
+import { captureSharedMs } from "../../../core/policies/snapshot.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { capturingClient, type CapturingClient } from "../../../storage/accounts.ts";
 import { insertIssuance, isOutdatedRevision } from "../../../storage/certificates.ts";
@@ -108,7 +108,7 @@ const commitIssuance = async (
     manageTokenHash: sha256Hex(manageToken),
     emailIndex,
     phoneIndex,
-    policiesNotBefore: certificate.issuedAt - lookSharedMs,
+    policiesNotBefore: certificate.issuedAt - captureSharedMs,
     policyPage: withoutQuery(String(certificate.evidence.page_url)),
   });
   const answer = { status: 201, response: keptReceiptText(receipt), now: certificate.issuedAt };

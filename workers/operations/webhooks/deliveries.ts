@@ -46,7 +46,7 @@ export interface ReplayOutcome extends CallOutcome {
 
 /** What could not be sent for a reason of ours looks the same as a receiver that is not there: the button is no probe of our network. */
 const outcomeOf = (sent: Exclude<Sent, { kind: "cancelled" }>): Outcome =>
-  sent.kind === "unready" ? { kind: "unanswered", error: sent.error, durationMs: 0 } : sent;
+  sent.kind === "deferred" ? { kind: "unanswered", error: sent.error, durationMs: 0 } : sent;
 
 const calledOf = (outcome: Outcome): CallOutcome => ({
   delivered: isDelivered(outcome),

@@ -25,7 +25,7 @@ const secretsInForce = (platform: Platform, settings: EndpointSettings): Promise
   return Promise.all(sealed.map((one) => secretOf(platform, settings, one)));
 };
 
-/** Never throws: a fault of ours before anything was sent is `unready`, and not the receiver's failure. */
+/** Never throws: a fault of ours before anything was sent is `deferred`, and not the receiver's failure. */
 export const sendEvent = async (platform: Platform, { settings, event, deliveryId, attempt }: Sending): Promise<Sent> => {
   try {
     const payload = event.dataSealed === null ? null : (await openPayloads(platform, [event])).get(event.id);
@@ -36,6 +36,6 @@ export const sendEvent = async (platform: Platform, { settings, event, deliveryI
     return await platform.postWebhook({ url: settings.url, body, headers });
   } catch (error) {
     platform.log.fault({ at: "webhook", error: kindOfError(error) });
-    return { kind: "unready", error: "connection" };
+    return { kind: "deferred", error: "connection" };
   }
 };
