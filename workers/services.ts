@@ -6,7 +6,7 @@ import type { FetchPage } from "../core/access/outbound-page.ts";
 import type { Limit, WindowState } from "../core/access/window.ts";
 import type { ToE164 } from "../core/certificates/matching.ts";
 import type { Mailer } from "../core/mail/message.ts";
-import type { ClientId, RandomBytes } from "../core/ids.ts";
+import type { BusinessId, ClientId, RandomBytes } from "../core/ids.ts";
 import { pathOfLog } from "../core/ledger/checkpoint.ts";
 import type { Clock } from "../core/time.ts";
 import type { CapturingClient } from "../storage/accounts.ts";
@@ -29,7 +29,6 @@ import { siteOf } from "./adapters/site.ts";
 import { openWebhookSender, type PostWebhook } from "./adapters/webhook-sender.ts";
 import { openWebhookUrlCheck, type MayBeWebhook } from "./adapters/webhook-url.ts";
 import { readCapturedMail } from "./background/mail-relay.ts";
-import type { Schedules } from "./background/schedulers.ts";
 import { readConfig, type Config, type Env } from "./env.ts";
 import type { LimitName } from "./limits.ts";
 import { consoleLog, kindOfError, type Log } from "./log.ts";
@@ -115,6 +114,18 @@ export interface Counters {
   readonly takeByAddress: (name: LimitName, key: string) => Promise<WindowState>;
   /** Exact, kept in an object. */
   readonly takeExactly: (name: LimitName, key: string) => Promise<WindowState>;
+}
+
+/** What a change may ask for once it is committed. Costs nothing before the answer. */
+export interface Schedules {
+  /** Audit entries join their chains, statements go to the ledger. */
+  readonly scheduleFollowUp: () => void;
+  /** Mail leaves. */
+  readonly scheduleMail: () => void;
+  /** Policies are captured, and withdrawals that did not fit into one batch go on. */
+  readonly scheduleRelay: () => void;
+  /** A business's events are in its feed and on their way to its endpoints some milliseconds after the answer. */
+  readonly scheduleEvents: (businessId: BusinessId) => void;
 }
 
 /** All of them but what asks for work that follows: what that work itself may use. */

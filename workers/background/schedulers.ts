@@ -1,25 +1,12 @@
 // Work that follows an answer: a change asks for it here and waits for nothing. It only makes things sooner. What must happen is
 // in an outbox, and without any of this the minute cron does it (schedule.ts).
-import type { BusinessId } from "../../core/ids.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 import { kindOfError } from "../log.ts";
-import type { Platform } from "../services.ts";
+import type { Platform, Schedules } from "../services.ts";
 import { notifyAudit } from "./audit-notify.ts";
 import { placeEvents } from "./event-sweep.ts";
 import { relayMail } from "./mail-relay.ts";
 import { relayOutbox } from "./outbox-relay.ts";
-
-/** What a change may ask for once it is committed. Costs nothing before the answer. */
-export interface Schedules {
-  /** Audit entries join their chains, statements go to the ledger. */
-  readonly scheduleFollowUp: () => void;
-  /** Mail leaves. */
-  readonly scheduleMail: () => void;
-  /** Policies are captured, and withdrawals that did not fit into one batch go on. */
-  readonly scheduleRelay: () => void;
-  /** A business's events are in its feed and on their way to its endpoints some milliseconds after the answer. */
-  readonly scheduleEvents: (businessId: BusinessId) => void;
-}
 
 const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

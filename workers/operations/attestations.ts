@@ -8,12 +8,12 @@ import { inclusionFault } from "../../core/ledger/tlog-proof.ts";
 import { secondMs } from "../../core/time.ts";
 import { attestedCheckpoint } from "../../storage/checkpoints.ts";
 import { kindOfError } from "../log.ts";
-import type { Platform } from "../services.ts";
+import type { Memories, Proofs, Runtime, Stores } from "../services.ts";
 import { checkpointInterval } from "../../core/ledger/checkpoint-interval.ts";
 
 const shownWithinMs = 2 * secondMs; // a ledger that is slow is not waited for by somebody who reads a certificate
 
-const findAttested = async (platform: Platform, receipt: Receipt): Promise<AttestedStatement | null> => {
+const findAttested = async (platform: Runtime & Stores & Proofs, receipt: Receipt): Promise<AttestedStatement | null> => {
   const { config, ledgers } = platform;
   const [ledger] = ledgers;
   const [first] = platform.homes.all();
@@ -37,10 +37,13 @@ const findAttested = async (platform: Platform, receipt: Receipt): Promise<Attes
   return { note: checkpoint.note, inclusionProof: proof.hashes.map(base64Of), attestations: checkpoint.attestations };
 };
 
-const isAttesting = (platform: Platform): boolean => platform.attestors.some(({ of }) => of === "every log");
+const isAttesting = (platform: Proofs): boolean => platform.attestors.some(({ of }) => of === "every log");
 
 /** What others attested about the statement of a receipt; null while nobody has. Found once, it stays what it is. */
-export const attestedStatement = async (platform: Platform, receipt: Receipt | null): Promise<AttestedStatement | null> => {
+export const attestedStatement = async (
+  platform: Runtime & Stores & Memories & Proofs,
+  receipt: Receipt | null,
+): Promise<AttestedStatement | null> => {
   if (receipt === null || !isAttesting(platform)) return null;
   const { attestedStatements } = platform;
   const kept = attestedStatements.get(receipt.tx_ref);
@@ -57,13 +60,19 @@ export const attestedStatement = async (platform: Platform, receipt: Receipt | n
 };
 
 /** The anchor with what others attested of it. */
-const withAttested = async (platform: Platform, anchor: PublishedAnchor | null): Promise<PublishedAnchor | null> => {
+const withAttested = async (
+  platform: Runtime & Stores & Memories & Proofs,
+  anchor: PublishedAnchor | null,
+): Promise<PublishedAnchor | null> => {
   if (anchor?.status !== "anchored" || anchor.receipt === null || !isAttesting(platform)) return anchor;
   return { ...anchor, attested: await attestedStatement(platform, parseReceipt(anchor.receipt)) };
 };
 
 /** The certificate with what others attested of its issuance, and of its withdrawal. */
-export const attestedCertificate = async (platform: Platform, certificate: PublishedCertificate): Promise<PublishedCertificate> => {
+export const attestedCertificate = async (
+  platform: Runtime & Stores & Memories & Proofs,
+  certificate: PublishedCertificate,
+): Promise<PublishedCertificate> => {
   const { withdrawal } = certificate;
   const [anchor, revocation] = await Promise.all([
     withAttested(platform, certificate.anchor),

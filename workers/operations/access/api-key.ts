@@ -4,10 +4,10 @@ import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { keyHolder } from "../../../storage/accounts.ts";
-import type { Services } from "../../services.ts";
+import type { Stores } from "../../services.ts";
 
 /** Refuses `unauthorized` for a malformed, unknown or revoked key alike. */
-export const authenticateKey = async (services: Services, key: string): Promise<Result<Principal, "unauthorized">> => {
+export const authenticateKey = async (services: Stores, key: string): Promise<Result<Principal, "unauthorized">> => {
   if (!hasSecretShape(key, "sk_live_", "sk_test_")) return refuse("unauthorized");
   const db = services.homes.of(key);
   const keyHash = sha256Hex(key);

@@ -5,7 +5,7 @@ import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { claimWork, dropClaim, keepAnswer, keepDraft, yieldClaim } from "../../../storage/idempotency-claims.ts";
 import { idempotencyKeyHash } from "../../../storage/idempotency.ts";
-import type { Services } from "../../services.ts";
+import type { Runtime, Stores } from "../../services.ts";
 
 export interface KeyedRequest {
   /** Who sends it: the key is theirs, and the same key of another caller is another key. */
@@ -40,7 +40,10 @@ export interface Work {
 export type Begun = { readonly kept: KeptAnswer } | { readonly kept: null; readonly work: Work };
 
 /** Null where the home does not exist. Refuses the key of another body, and one whose request is still being answered. */
-export const beginKeyed = async (services: Services, request: KeyedRequest): Promise<Result<Begun, "idempotency_conflict"> | null> => {
+export const beginKeyed = async (
+  services: Runtime & Stores,
+  request: KeyedRequest,
+): Promise<Result<Begun, "idempotency_conflict"> | null> => {
   const { vault } = services;
   const db = services.homes.of(request.home);
   if (db === null) return null;
@@ -69,4 +72,4 @@ export const beginKeyed = async (services: Services, request: KeyedRequest): Pro
 };
 
 /** The caller of a route that knows no credential, by network address, as its limit is counted. */
-export const callerAt = (services: Services, address: string): Promise<string> => services.vault.sentHash("caller", address);
+export const callerAt = (services: Stores, address: string): Promise<string> => services.vault.sentHash("caller", address);

@@ -15,7 +15,7 @@ import { insertMail } from "../../../storage/outboxes/mail.ts";
 import { insertConsumer, personByAddress, type Person } from "../../../storage/people.ts";
 import { consumerEmailContext, memberEmailContext, nobodyContext } from "../../../storage/people-contexts.ts";
 import { deleteSession, insertSession, sessionByToken } from "../../../storage/sessions.ts";
-import type { Services } from "../../services.ts";
+import type { Memories, Runtime, Schedules, Stores } from "../../services.ts";
 
 const notAMailbox = "email: must be one e-mail address.";
 const chainTagBytes = 16;
@@ -33,9 +33,9 @@ interface Asked {
   readonly db: Database;
 }
 
-const first = (services: Services): Database => services.homes.of(`con_${firstHome}`) as Database;
+const first = (services: Stores): Database => services.homes.of(`con_${firstHome}`) as Database;
 
-const ask = async (services: Services, realm: Realm, email: string): Promise<Asked | null> => {
+const ask = async (services: Stores, realm: Realm, email: string): Promise<Asked | null> => {
   const address = comparableMailbox(email);
   if (address === null) return null;
   const emailIndex = await services.vault.blindIndex("email", address);
@@ -46,7 +46,7 @@ const ask = async (services: Services, realm: Realm, email: string): Promise<Ask
 };
 
 /** Opens the address of whoever is known; for nobody, opens something else, so that both take the same time. */
-const knownAddress = async (services: Services, { person }: Asked): Promise<string | null> => {
+const knownAddress = async (services: Stores & Memories, { person }: Asked): Promise<string | null> => {
   const { vault } = services;
   if (person !== null) return vault.open(person.emailContext, person.emailSealed);
   await vault.open(nobodyContext, await services.sealedNobody());
@@ -60,7 +60,7 @@ const codePurpose = ({ realm, emailIndex, spelling }: Asked): string => `login\n
  * to the address as it was first given, not as it is spelt now. Silent when there were too many.
  */
 export const requestCode = async (
-  services: Services,
+  services: Runtime & Stores & Memories & Schedules,
   request: { readonly email: string; readonly realm: Realm; readonly language: MailLanguage },
 ): Promise<Result<{ readonly accepted: true }, "invalid_request">> => {
   const asked = await ask(services, request.realm, request.email);
@@ -108,7 +108,7 @@ export interface SignedIn {
 }
 
 /** Whose session it is, as the answers tell it. */
-export const userOf = async ({ vault }: Services, session: Session): Promise<SignedInUser> => {
+export const userOf = async ({ vault }: Stores, session: Session): Promise<SignedInUser> => {
   const { userId: id, realm, emailSealed } = session;
   if (realm === "consumer")
     return { id, email: await vault.open(consumerEmailContext(id), emailSealed), realm, role: null, businessId: null };
@@ -125,7 +125,7 @@ const nameFault = (name: string | null): string | null => {
 
 /** Null when the code was spent by somebody else in between, or nobody has the address. */
 const beginSession = async (
-  services: Services,
+  services: Runtime & Stores,
   asked: Asked,
   codeId: string,
   newcomer: { readonly email: string; readonly name: string | null },
@@ -164,7 +164,7 @@ const nothing = sha256Hex("no code at all");
  * from before signing in is worth nothing after it.
  */
 export const verifyCode = async (
-  services: Services,
+  services: Runtime & Stores,
   request: {
     readonly email: string;
     readonly code: string;
@@ -189,14 +189,14 @@ export const verifyCode = async (
 };
 
 /** The session of a cookie's token; null for whatever is none. */
-export const sessionOf = async (services: Services, token: string | null): Promise<Session | null> => {
+export const sessionOf = async (services: Runtime & Stores, token: string | null): Promise<Session | null> => {
   if (token === null || !hasSecretShape(token, "ses_")) return null;
   const db = services.homes.of(token);
   return db === null ? null : sessionByToken(db, sha256Hex(token), services.clock());
 };
 
 /** Ends the session of a token, at once and everywhere. */
-export const signOut = async (services: Services, token: string): Promise<void> => {
+export const signOut = async (services: Stores, token: string): Promise<void> => {
   if (!hasSecretShape(token, "ses_")) return;
   const db = services.homes.of(token);
   if (db !== null) await deleteSession(db, sha256Hex(token)).run();

@@ -9,7 +9,7 @@ import type { Database } from "../../../storage/database.ts";
 import { newestCheckpointAnchor } from "../../../storage/outboxes/anchors.ts";
 import { waitingEntries } from "../../../storage/outboxes/audit.ts";
 import { kindOfError } from "../../log.ts";
-import type { Services } from "../../services.ts";
+import type { Proofs, Runtime, Stores } from "../../services.ts";
 
 const maxWaiting = 200;
 
@@ -26,7 +26,12 @@ export interface TrailQuery {
   readonly beforeSeq: number | null;
 }
 
-const readPage = async (services: Services, db: Database, { id, chain }: TrailOwner, query: TrailQuery): Promise<ProvenPage | null> => {
+const readPage = async (
+  services: Stores & Proofs,
+  db: Database,
+  { id, chain }: TrailOwner,
+  query: TrailQuery,
+): Promise<ProvenPage | null> => {
   const log = services.auditLog(chain.shard);
   await log.drainNow(homeOfId(id));
   const proven = await log.proofFor(chain.tag);
@@ -49,7 +54,7 @@ const readPage = async (services: Services, db: Database, { id, chain }: TrailOw
 
 /** Refuses `storage_unavailable` when the log cannot be asked. */
 export const auditTrail = async (
-  services: Services,
+  services: Runtime & Stores & Proofs,
   owner: TrailOwner,
   query: TrailQuery,
 ): Promise<Result<AuditTrail, "storage_unavailable">> => {

@@ -17,7 +17,7 @@ import { insertIssuance, isOutdatedRevision } from "../../../storage/certificate
 import { commit } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../../storage/idempotency.ts";
-import type { Services } from "../../services.ts";
+import type { Memories, Phones, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 
 const rootSaltBytes = 32;
 const manageTokenBytes = 32;
@@ -67,7 +67,7 @@ const withoutQuery = (pageUrl: string): string => {
   return url.origin + url.pathname;
 };
 
-const receiptOf = (services: Services, { certificate }: Issued, manageToken: string): CaptureReceipt => {
+const receiptOf = (services: Runtime, { certificate }: Issued, manageToken: string): CaptureReceipt => {
   const verifyUrl = verifyUrlOf(services.config.verifyUrl, certificate.id);
   return {
     certId: certificate.id,
@@ -87,7 +87,7 @@ interface AnswerKey {
 
 /** Writes the issuance and everything that follows from it as one batch: the only round trip of a usual submission. */
 const commitIssuance = async (
-  services: Services,
+  services: Runtime & Stores & Proofs & Phones & Schedules,
   db: Database,
   business: CapturingClient,
   issued: Issued,
@@ -125,7 +125,7 @@ type Attempt = Result<Captured, CaptureRefusal> | "outdated";
 
 /** Decides on the account as given. `outdated`: the account moved on, or the key holds an answer; read both, then decide again. */
 const attemptCapture = async (
-  services: Services,
+  services: Runtime & Stores & Proofs & Phones & Schedules,
   db: Database,
   clientId: ClientId,
   request: CaptureRequest,
@@ -170,7 +170,10 @@ const maxReadings = 3; // a change and a twin request can each outdate one readi
  * Refuses, in this order: invalid_request, client_not_found, forbidden (a key of another business, or a test key for a
  * live client), idempotency_conflict, then as `issueCertificate`.
  */
-export const captureConsent = async (services: Services, request: CaptureRequest): Promise<Result<Captured, CaptureRefusal>> => {
+export const captureConsent = async (
+  services: Runtime & Stores & Memories & Proofs & Phones & Schedules,
+  request: CaptureRequest,
+): Promise<Result<Captured, CaptureRefusal>> => {
   const { clientId, submission } = request;
   const read = readSubmission(submission);
   if (!read.ok) return read;

@@ -13,7 +13,7 @@ import { businessIdentity } from "../../../storage/accounts.ts";
 import { certificateEntries } from "../../../storage/audit.ts";
 import { entityAnchors, type EntityAnchor } from "../../../storage/outboxes/anchors.ts";
 import { kindOfError } from "../../log.ts";
-import type { Platform, Services } from "../../services.ts";
+import type { Memories, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import { attestedStatement } from "../attestations.ts";
 import { openForReading } from "./read.ts";
 import { trustedKeys } from "../service/trust.ts";
@@ -22,7 +22,11 @@ import { viewContext } from "./view-context.ts";
 const maxEntries = 1_000; // four today; each is about 2 KiB of the pack's 10 MiB
 
 /** The certificate's part of its business's chain; null while the log holds nothing of it, or does not answer. */
-const auditOf = async (platform: Platform, db: Database, { certificate, chain }: OpenedCertificate): Promise<PackedAudit | null> => {
+const auditOf = async (
+  platform: Runtime & Stores & Proofs,
+  db: Database,
+  { certificate, chain }: OpenedCertificate,
+): Promise<PackedAudit | null> => {
   const types = evidenceFacts(certificate);
   const rows = await certificateEntries(db, platform.vault, { certId: certificate.id, chainTag: chain.tag, types, max: maxEntries });
   try {
@@ -56,7 +60,11 @@ const auditOf = async (platform: Platform, db: Database, { certificate, chain }:
 const packedEvents = { "certificate.issued": "issued", "certificate.revoked": "revoked" } as const;
 
 /** Those of the facts that the evidence tells. */
-const packedAnchors = (platform: Platform, anchors: readonly EntityAnchor[], facts: readonly string[]): Promise<PackedAnchor[]> =>
+const packedAnchors = (
+  platform: Runtime & Stores & Memories & Proofs,
+  anchors: readonly EntityAnchor[],
+  facts: readonly string[],
+): Promise<PackedAnchor[]> =>
   Promise.all(
     anchors.flatMap(({ event, statement, receipt }) => {
       const packed = Object.entries(packedEvents).find(([name]) => name === event)?.[1];
@@ -77,7 +85,7 @@ const packedAnchors = (platform: Platform, anchors: readonly EntityAnchor[], fac
  * `cert_not_found` for unknown and foreign ids alike.
  */
 export const gatherEvidence = async (
-  services: Services,
+  services: Runtime & Stores & Memories & Proofs & Schedules,
   principal: Principal,
   certId: CertId,
   asked: { readonly disclose: ReadonlySet<string> | null; readonly redacted: boolean },

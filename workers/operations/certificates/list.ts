@@ -6,7 +6,7 @@ import type { ListedCertificate } from "../../../core/certificates/published.ts"
 import { comparableMailbox } from "../../../core/mailbox.ts";
 import type { Instant } from "../../../core/time.ts";
 import { certificatePage } from "../../../storage/certificate-list.ts";
-import type { Services } from "../../services.ts";
+import type { Phones, Stores } from "../../services.ts";
 
 export interface ListQuery {
   readonly page: number;
@@ -30,7 +30,7 @@ export interface CertificateList {
 }
 
 /** The principal's own certificates, newest first, masked; with the exact total. */
-export const listCertificates = async (services: Services, principal: Principal, query: ListQuery): Promise<CertificateList> => {
+export const listCertificates = async (services: Stores & Phones, principal: Principal, query: ListQuery): Promise<CertificateList> => {
   const db = services.homes.of(principal.business.id);
   if (db === null) throw new Error("list: the business has no home");
   const email = query.subjectEmail === null ? null : comparableMailbox(query.subjectEmail);

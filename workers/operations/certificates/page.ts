@@ -9,7 +9,7 @@ import type { Database } from "../../../storage/database.ts";
 import { certificateForPage } from "../../../storage/certificates.ts";
 import { insertView } from "../../../storage/views.ts";
 import { kindOfError } from "../../log.ts";
-import type { Services } from "../../services.ts";
+import type { Memories, Proofs, Runtime, Stores } from "../../services.ts";
 import { attestedCertificate } from "../attestations.ts";
 
 export interface Opener {
@@ -32,7 +32,7 @@ const viewOf = ({ ip, userAgent, isUnread }: Opener, at: Instant): View => {
   return { at, ip, userAgent: named, os: osFamily(named), bot: isUnread || isKnownBot(named) };
 };
 
-const readWithTrail = async (services: Services, db: Database, certId: CertId, opener: Opener): Promise<CertificatePage | null> => {
+const readWithTrail = async (services: Runtime & Stores, db: Database, certId: CertId, opener: Opener): Promise<CertificatePage | null> => {
   try {
     return await certificateForPage(db, certId, await insertView(db, services.vault, certId, viewOf(opener, services.clock())));
   } catch (error) {
@@ -43,7 +43,7 @@ const readWithTrail = async (services: Services, db: Database, certId: CertId, o
 
 /** Refuses `cert_not_found`; nothing is noted for a certificate that does not exist. */
 export const openCertificatePage = async (
-  services: Services,
+  services: Runtime & Stores & Memories & Proofs,
   certId: CertId,
   opener: Opener,
 ): Promise<Result<CertificatePage, "cert_not_found">> => {

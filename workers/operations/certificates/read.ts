@@ -10,7 +10,7 @@ import { commit } from "../../../storage/commit.ts";
 import { policyText } from "../../../storage/policies.ts";
 import { viewTrail } from "../../../storage/views.ts";
 import { kindOfError } from "../../log.ts";
-import type { Services } from "../../services.ts";
+import type { Memories, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import { attestedCertificate } from "../attestations.ts";
 
 const shownViews = 100;
@@ -30,7 +30,7 @@ export interface CertificateDetail extends OpenedForReading {
 
 /** Opens a certificate of the principal for reading, and puts that reading into the business's audit chain first. */
 export const openForReading = async (
-  services: Services,
+  services: Runtime & Stores & Memories & Proofs & Schedules,
   principal: Principal,
   certId: CertId,
   type: FactType,
@@ -72,7 +72,10 @@ export const openForReading = async (
   });
 };
 
-const issuedEntry = async (services: Services, { chain, issuedEntry: row }: OpenedCertificate): Promise<CertificateDetail["entry"]> => {
+const issuedEntry = async (
+  services: Runtime & Proofs,
+  { chain, issuedEntry: row }: OpenedCertificate,
+): Promise<CertificateDetail["entry"]> => {
   if (row === null) return null;
   try {
     const [entry] = await services.auditLog(chain.shard).entriesOf(chain.tag, [row]);
@@ -85,7 +88,7 @@ const issuedEntry = async (services: Services, { chain, issuedEntry: row }: Open
 
 /** The owner's detail: decrypted subject and evidence. Refuses `cert_not_found` for unknown and foreign ids alike. */
 export const readCertificate = async (
-  services: Services,
+  services: Runtime & Stores & Memories & Proofs & Schedules,
   principal: Principal,
   certId: CertId,
 ): Promise<Result<CertificateDetail, "cert_not_found">> => {

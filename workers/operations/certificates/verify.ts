@@ -5,12 +5,15 @@ import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { businessCountry } from "../../../storage/accounts.ts";
 import { certificateById } from "../../../storage/certificates.ts";
-import type { Services } from "../../services.ts";
+import type { Memories, Proofs, Runtime, Stores } from "../../services.ts";
 import { attestedCertificate } from "../attestations.ts";
 import { viewContext } from "./view-context.ts";
 
 /** Refuses `cert_not_found`. */
-export const verifyCertificate = async (services: Services, certId: CertId): Promise<Result<PublishedCertificate, "cert_not_found">> => {
+export const verifyCertificate = async (
+  services: Runtime & Stores & Memories & Proofs,
+  certId: CertId,
+): Promise<Result<PublishedCertificate, "cert_not_found">> => {
   const db = services.homes.of(certId);
   const certificate = db === null ? null : await certificateById(db, certId);
   if (certificate === null) return refuse("cert_not_found");
@@ -19,7 +22,7 @@ export const verifyCertificate = async (services: Services, certId: CertId): Pro
 
 /** The certificate as a receipt that other systems read. Refuses `cert_not_found`. */
 export const certificateReceipt = async (
-  services: Services,
+  services: Runtime & Stores,
   certId: CertId,
   format: ReceiptFormat,
 ): Promise<Result<ReturnType<typeof consentReceipt>, "cert_not_found">> => {

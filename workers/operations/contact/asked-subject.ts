@@ -2,7 +2,7 @@
 import { comparablePhone } from "../../../core/certificates/matching.ts";
 import { comparableMailbox } from "../../../core/mailbox.ts";
 import type { SubjectIndexes } from "../../../storage/contact.ts";
-import type { Services } from "../../services.ts";
+import type { Phones, Stores } from "../../services.ts";
 
 /** An address and a number, each as itself or as the SHA-256 of its comparable form; at least one is there. */
 export interface AskedSubject {
@@ -13,7 +13,7 @@ export interface AskedSubject {
 }
 
 /** `country` is that of the business: numbers without a country code are taken as numbers there. */
-export const subjectIndexes = async (services: Services, country: string, asked: AskedSubject): Promise<SubjectIndexes> => {
+export const subjectIndexes = async (services: Stores & Phones, country: string, asked: AskedSubject): Promise<SubjectIndexes> => {
   const { vault } = services;
   const email =
     asked.email !== null

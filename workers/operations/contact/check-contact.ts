@@ -3,7 +3,7 @@ import type { Principal } from "../../../core/access/principal.ts";
 import { contactVerdict, type ContactBasis, type ContactVerdict } from "../../../core/contact/verdict.ts";
 import type { Instant } from "../../../core/time.ts";
 import { contactBasis } from "../../../storage/contact.ts";
-import type { Services } from "../../services.ts";
+import type { Phones, Runtime, Stores } from "../../services.ts";
 import { subjectIndexes, type AskedSubject } from "./asked-subject.ts";
 
 export interface ContactQuestion {
@@ -21,7 +21,7 @@ export interface CheckedContact extends ContactVerdict {
 
 /** One for each subject, in their order. */
 export const checkContact = async (
-  services: Services,
+  services: Runtime & Stores & Phones,
   principal: Principal,
   { subjects, entity, purpose }: ContactQuestion,
 ): Promise<readonly CheckedContact[]> => {

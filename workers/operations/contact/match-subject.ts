@@ -10,7 +10,7 @@ import { compareSubject, matchable, type Matched } from "../../../storage/contac
 import { batch } from "../../../storage/database.ts";
 import { insertView } from "../../../storage/views.ts";
 import { kindOfError } from "../../log.ts";
-import type { Services } from "../../services.ts";
+import type { Phones, Runtime, Stores } from "../../services.ts";
 import { subjectIndexes, type AskedSubject } from "./asked-subject.ts";
 
 export interface MatchedSubject extends Matched {
@@ -25,7 +25,7 @@ export interface MatchedSubject extends Matched {
  * rate_limited.
  */
 export const matchSubject = async (
-  services: Services,
+  services: Runtime & Stores & Phones,
   principal: Principal,
   certId: CertId,
   asked: AskedSubject,

@@ -1,14 +1,14 @@
 // Each store answers a small question; a store that does not is named, with nothing of its error.
 import type { Instant } from "../../../core/time.ts";
 import { databaseAnswers, keyValueAnswers } from "../../../storage/health.ts";
-import type { Services } from "../../services.ts";
+import type { Runtime, Stores } from "../../services.ts";
 
 export interface HealthCheck {
   readonly ok: boolean;
   readonly latencyMs: number;
 }
 
-const timed = async (services: Services, question: () => Promise<boolean>): Promise<HealthCheck> => {
+const timed = async (services: Runtime, question: () => Promise<boolean>): Promise<HealthCheck> => {
   const start = services.clock();
   try {
     const ok = await question();
@@ -18,13 +18,13 @@ const timed = async (services: Services, question: () => Promise<boolean>): Prom
   }
 };
 
-const readsDatabase = async (services: Services): Promise<boolean> => {
+const readsDatabase = async (services: Stores): Promise<boolean> => {
   const homes = services.homes.all();
   const answers = await Promise.all(homes.map(([, db]) => databaseAnswers(db)));
   return homes.length > 0 && answers.every((answer) => answer);
 };
 
-const sealsAndOpens = async (services: Services): Promise<boolean> => {
+const sealsAndOpens = async (services: Stores): Promise<boolean> => {
   const place = { table: "health", record: "health", field: "probe", owner: "health" };
   return (await services.vault.open(place, await services.vault.seal(place, "probe"))) === "probe";
 };
@@ -36,7 +36,7 @@ export interface Health {
   readonly at: Instant;
 }
 
-export const checkHealth = async (services: Services): Promise<Health> => {
+export const checkHealth = async (services: Runtime & Stores): Promise<Health> => {
   const [database, kv, crypto] = await Promise.all([
     timed(services, () => readsDatabase(services)),
     timed(services, () => keyValueAnswers(services.kv)),

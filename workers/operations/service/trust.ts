@@ -1,8 +1,8 @@
 // What a reader of our proofs has to trust, as of now.
 import type { Trusted } from "../../../core/ledger/trust-document.ts";
-import type { Platform } from "../../services.ts";
+import type { Proofs, Runtime } from "../../services.ts";
 
-export const trustedKeys = ({ config, trustedLogs, witnessKeys, anchorKey, signer }: Platform): Trusted => ({
+export const trustedKeys = ({ config, trustedLogs, witnessKeys, anchorKey, signer }: Runtime & Proofs): Trusted => ({
   logs: trustedLogs,
   witnessKeys,
   witnessMin: config.witnessMin,

@@ -5,10 +5,10 @@ import type { BusinessId } from "../../../core/ids.ts";
 import { batch } from "../../../storage/database.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import { ownerAddresses } from "../../../storage/owners.ts";
-import type { Platform } from "../../services.ts";
+import type { Runtime, Stores } from "../../services.ts";
 
 /** Written to the mail outbox; the minute cron sends it. */
-export const alertOwners = async (platform: Platform, settings: EndpointSettings, health: EndpointHealth): Promise<void> => {
+export const alertOwners = async (platform: Runtime & Stores, settings: EndpointSettings, health: EndpointHealth): Promise<void> => {
   const businessId = settings.businessId as BusinessId;
   const db = platform.homes.of(businessId);
   if (db === null) throw new Error("webhook: the business has no home");

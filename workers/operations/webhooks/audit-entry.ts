@@ -5,13 +5,13 @@ import type { MemberSession } from "../../../core/access/session.ts";
 import { webhookFact } from "../../../core/webhooks/management.ts";
 import { commit } from "../../../storage/commit.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
-import type { Services } from "../../services.ts";
+import type { Runtime, Schedules, Stores } from "../../services.ts";
 
-export const databaseOf = (services: Services, { business }: MemberSession): Database => services.homes.of(business.id) as Database;
+export const databaseOf = (services: Stores, { business }: MemberSession): Database => services.homes.of(business.id) as Database;
 
 /** Commits an entry of the audit chain, with rows beside it; throws when it cannot. */
 export const enter = async (
-  services: Services,
+  services: Runtime & Stores & Schedules,
   member: MemberSession,
   act: Omit<Parameters<typeof webhookFact>[0], "member" | "at">,
   rows: readonly Statement[] = [],

@@ -4,7 +4,7 @@
 import { firstHome, newId, type BusinessId, type DeliveryId, type WebhookId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { isDelivered, type Delivery, type Outcome, type Sent } from "../../../core/webhooks/endpoint.ts";
-import type { Services } from "../../services.ts";
+import type { Events, Memories, Runtime, Stores } from "../../services.ts";
 import { sendEvent } from "./sending.ts";
 
 export interface DeliveryQuery {
@@ -20,7 +20,7 @@ export interface DeliveryPage {
 
 /** Newest first, from behind `before` on. */
 export const listDeliveries = async (
-  services: Services,
+  services: Events,
   businessId: BusinessId,
   endpointId: WebhookId,
   { limit, before }: DeliveryQuery,
@@ -56,7 +56,7 @@ const calledOf = (outcome: Outcome): CallOutcome => ({
 
 /** `test.ping`: an event that is stored nowhere. Refuses `not_found`. */
 export const testEndpoint = async (
-  services: Services,
+  services: Runtime & Stores & Memories & Events,
   businessId: BusinessId,
   endpointId: WebhookId,
 ): Promise<Result<CallOutcome, "not_found">> => {
@@ -82,7 +82,7 @@ export const testEndpoint = async (
  * Refuses `not_found` and, for an update whose share is no longer active, `share_inactive`.
  */
 export const replayDelivery = async (
-  services: Services,
+  services: Runtime & Stores & Memories & Events,
   businessId: BusinessId,
   deliveryId: DeliveryId,
 ): Promise<Result<ReplayOutcome, "not_found" | "share_inactive">> => {

@@ -4,7 +4,7 @@ import type { WebhookId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Endpoint, EndpointChange, EndpointHealth, EndpointStatus } from "../../../core/webhooks/endpoint.ts";
 import { chosenDescription, chosenEvents } from "../../../core/webhooks/management.ts";
-import type { Services } from "../../services.ts";
+import type { Events, Runtime, Schedules, Stores } from "../../services.ts";
 import { enter } from "./audit-entry.ts";
 
 export interface EndpointState {
@@ -14,7 +14,7 @@ export interface EndpointState {
 }
 
 /** Oldest first. */
-export const listWebhooks = (services: Services, { business }: MemberSession): Promise<readonly EndpointState[]> =>
+export const listWebhooks = (services: Events, { business }: MemberSession): Promise<readonly EndpointState[]> =>
   services.businessLog(business.id).endpoints();
 
 /** What is undefined stays as it is. */
@@ -26,7 +26,7 @@ export interface WebhookChange {
 }
 
 const readChange = async (
-  services: Services,
+  services: Events,
   asked: WebhookChange,
 ): Promise<Result<EndpointChange, "invalid_request" | "invalid_webhook_url">> => {
   const events = asked.events === undefined ? ok(undefined) : chosenEvents(asked.events);
@@ -43,7 +43,7 @@ const readChange = async (
 };
 
 export const changeWebhook = async (
-  services: Services,
+  services: Runtime & Stores & Events & Schedules,
   member: MemberSession,
   id: WebhookId,
   asked: WebhookChange,
@@ -60,7 +60,11 @@ export const changeWebhook = async (
   return after === null ? refuse("not_found") : ok(after);
 };
 
-export const deleteWebhook = async (services: Services, member: MemberSession, id: WebhookId): Promise<Result<WebhookId, "not_found">> => {
+export const deleteWebhook = async (
+  services: Runtime & Stores & Events & Schedules,
+  member: MemberSession,
+  id: WebhookId,
+): Promise<Result<WebhookId, "not_found">> => {
   const log = services.businessLog(member.business.id);
   if ((await log.settings(id)) === null) return refuse("not_found");
   await enter(services, member, { type: "webhook.deleted", id });

@@ -13,7 +13,7 @@ import { isEntered } from "../../../storage/audit.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../../storage/idempotency.ts";
 import { keptRegistration, openedRegistration } from "../../../storage/webhook-answers.ts";
 import { sealSecret } from "../../../storage/webhook-secrets.ts";
-import type { Services } from "../../services.ts";
+import type { Events, Runtime, Schedules, Stores } from "../../services.ts";
 import { databaseOf, enter } from "./audit-entry.ts";
 
 export interface WebhookRequest {
@@ -34,7 +34,7 @@ type RegistrationRefusal = "invalid_request" | "invalid_webhook_url" | "webhook_
 
 /** Registers an endpoint; it hears of what happens from now on. One `idempotencyKey` makes one endpoint. */
 export const createWebhook = async (
-  services: Services,
+  services: Runtime & Stores & Events & Schedules,
   member: MemberSession,
   request: WebhookRequest,
 ): Promise<Result<Registration, RegistrationRefusal>> => {

@@ -5,7 +5,7 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import { secretBytes, secretHint, webhookSecret } from "../../../core/webhooks/signature.ts";
 import { openSecret, sealSecret } from "../../../storage/webhook-secrets.ts";
-import type { Services } from "../../services.ts";
+import type { Events, Runtime, Schedules, Stores } from "../../services.ts";
 import { enter } from "./audit-entry.ts";
 
 export interface ShownSecret {
@@ -14,7 +14,11 @@ export interface ShownSecret {
 }
 
 /** The secret in force, once it stands in the audit chain who asked for it. */
-export const revealSecret = async (services: Services, member: MemberSession, id: WebhookId): Promise<Result<ShownSecret, "not_found">> => {
+export const revealSecret = async (
+  services: Runtime & Stores & Events & Schedules,
+  member: MemberSession,
+  id: WebhookId,
+): Promise<Result<ShownSecret, "not_found">> => {
   const settings = await services.businessLog(member.business.id).settings(id);
   if (settings === null) return refuse("not_found");
   const owner = { endpointId: id, businessId: member.business.id };
@@ -33,7 +37,7 @@ export interface RotatedSecret extends ShownSecret {
  * answers with the sealed secret to use: rotating anew where a first try died would end the one that receivers know.
  */
 export const rotateSecret = async (
-  services: Services,
+  services: Runtime & Stores & Events & Schedules,
   member: MemberSession,
   id: WebhookId,
   draft: (sealed: string) => Promise<string>,

@@ -5,20 +5,20 @@ import type { EndpointSettings, Sending, Sent } from "../../../core/webhooks/end
 import { deliveryHeaders } from "../../../core/webhooks/signature.ts";
 import { openSecret } from "../../../storage/webhook-secrets.ts";
 import { kindOfError } from "../../log.ts";
-import type { Platform } from "../../services.ts";
+import type { Events, Memories, Runtime, Stores } from "../../services.ts";
 
 /** The payloads, by event id, of those events whose share is active now; what is missing may no longer be read. */
-export const openPayloads = async (_platform: Platform, _events: readonly StoredEvent[]): Promise<ReadonlyMap<string, EventData>> =>
+export const openPayloads = async (_services: Stores, _events: readonly StoredEvent[]): Promise<ReadonlyMap<string, EventData>> =>
   new Map(); // no event carries a payload until shares exist; then: one query for status and keys of the shares of a page
 
 /** Opening costs two decryptions, and a busy endpoint signs a thousand times a second with the same secret. */
-const secretOf = async ({ openedSecrets, vault }: Platform, owner: EndpointSettings, sealed: string): Promise<string> => {
+const secretOf = async ({ openedSecrets, vault }: Stores & Memories, owner: EndpointSettings, sealed: string): Promise<string> => {
   const secret = openedSecrets.get(sealed) ?? (await openSecret(vault, owner, sealed));
   openedSecrets.set(sealed, secret);
   return secret;
 };
 
-const secretsInForce = (platform: Platform, settings: EndpointSettings): Promise<string[]> => {
+const secretsInForce = (platform: Runtime & Stores & Memories, settings: EndpointSettings): Promise<string[]> => {
   const { secretSealed, earlierSecretSealed, earlierSecretUntil } = settings;
   const stillSigns = earlierSecretSealed !== null && earlierSecretUntil !== null && platform.clock() < earlierSecretUntil;
   const sealed = stillSigns ? [secretSealed, earlierSecretSealed] : [secretSealed];
@@ -26,7 +26,10 @@ const secretsInForce = (platform: Platform, settings: EndpointSettings): Promise
 };
 
 /** Never throws: a fault of ours before anything was sent is `deferred`, and not the receiver's failure. */
-export const sendEvent = async (platform: Platform, { settings, event, deliveryId, attempt }: Sending): Promise<Sent> => {
+export const sendEvent = async (
+  platform: Runtime & Stores & Memories & Events,
+  { settings, event, deliveryId, attempt }: Sending,
+): Promise<Sent> => {
   try {
     const payload = event.dataSealed === null ? null : (await openPayloads(platform, [event])).get(event.id);
     if (payload === undefined) return { kind: "cancelled" };

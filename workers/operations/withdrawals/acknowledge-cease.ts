@@ -8,7 +8,7 @@ import type { Instant } from "../../../core/time.ts";
 import { acknowledgeCease, type CeaseDetails } from "../../../core/withdrawals/acknowledge.ts";
 import { commit } from "../../../storage/commit.ts";
 import { insertAcknowledgement, isAcknowledgedAlready, withdrawableById } from "../../../storage/withdrawals.ts";
-import type { Services } from "../../services.ts";
+import type { Runtime, Schedules, Stores } from "../../services.ts";
 
 export interface Ceased {
   readonly certId: CertId;
@@ -20,7 +20,7 @@ type CeaseRefusal = "cert_not_found" | "cease_not_open" | "subscription_past_due
 
 /** Refuses writing while a payment is due, then cert_not_found, then cease_not_open (nobody has withdrawn). */
 export const acknowledgeWithdrawal = async (
-  services: Services,
+  services: Runtime & Stores & Schedules,
   principal: Principal,
   certId: CertId,
   details: CeaseDetails,

@@ -4,18 +4,18 @@ import type { CertId } from "../../../core/ids.ts";
 import { isMailbox } from "../../../core/mailbox.ts";
 import { codeLimits } from "../../../core/withdrawals/code.ts";
 import type { EncryptionContext } from "../../../storage/vault.ts";
-import type { Services } from "../../services.ts";
+import type { Runtime, Stores } from "../../services.ts";
 
 /** As long as the code it goes with. */
 export const askedSeconds = codeLimits.lifeMs / 1_000;
 
 const encryptionContext = (certId: CertId): EncryptionContext => ({ table: "cookie", record: certId, field: "address", owner: certId });
 
-export const sealAsked = (services: Services, certId: CertId, email: string): Promise<string> =>
+export const sealAsked = (services: Runtime & Stores, certId: CertId, email: string): Promise<string> =>
   services.vault.seal(encryptionContext(certId), JSON.stringify({ email, until: services.clock() + codeLimits.lifeMs }));
 
 /** The address typed for this certificate; null when none was, when it is too long ago, and for whatever we did not seal. */
-export const openAsked = async (services: Services, certId: CertId, sealed: string): Promise<string | null> => {
+export const openAsked = async (services: Runtime & Stores, certId: CertId, sealed: string): Promise<string | null> => {
   try {
     const asked = JSON.parse(await services.vault.open(encryptionContext(certId), sealed)) as { email: string; until: number };
     return asked.until > services.clock() && isMailbox(asked.email) ? asked.email : null;

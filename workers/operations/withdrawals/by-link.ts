@@ -6,7 +6,7 @@ import type { Instant } from "../../../core/time.ts";
 import { isManageable, judgeToken } from "../../../core/withdrawals/answer.ts";
 import type { WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
 import { codesWithLink } from "../../../storage/withdrawal-codes.ts";
-import type { Services } from "../../services.ts";
+import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import {
   codePurpose,
   commitByPerson,
@@ -18,7 +18,7 @@ import {
 } from "./by-person.ts";
 
 /** Hashes of the tokens whose links were mailed within their life. */
-const mailedLinks = async (services: Services, { db, record }: LocatedRecord, now: Instant): Promise<readonly string[]> => {
+const mailedLinks = async (services: Stores, { db, record }: LocatedRecord, now: Instant): Promise<readonly string[]> => {
   const { certificate, emailIndex } = record;
   if (emailIndex === null) return [];
   const ids = await codesWithLink(db, { certId: certificate.id, addressIndex: emailIndex }, now);
@@ -34,7 +34,10 @@ export interface FollowedLink {
 }
 
 /** Refuses as `confirmWithdrawal`. */
-export const withdrawByLink = async (services: Services, link: FollowedLink): Promise<Result<Withdrawn, PersonRefusal>> => {
+export const withdrawByLink = async (
+  services: Runtime & Stores & Proofs & Schedules,
+  link: FollowedLink,
+): Promise<Result<Withdrawn, PersonRefusal>> => {
   const found = await locateRecord(services, link.certId);
   if (found === null) return refuse("cert_not_found");
   const { record } = found;

@@ -10,7 +10,7 @@ import { StorageFault } from "../../../storage/faults.ts";
 import { forgetFailures } from "../../../storage/withdrawal-codes.ts";
 import { insertWithdrawalWork, type WithdrawalWork } from "../../../storage/outboxes/withdrawals.ts";
 import { activeWithAddress, isWithdrawnAlready, withdrawableById, type WithdrawableRecord } from "../../../storage/withdrawals.ts";
-import type { Services } from "../../services.ts";
+import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import { afterWithdrawal, commitWithdrawals, maxPerBatch } from "./commit-withdrawals.ts";
 
 export interface Withdrawn {
@@ -30,7 +30,7 @@ export interface LocatedRecord {
 }
 
 /** The certificate with what proves who may withdraw it, and the database that holds it; null for an unknown id. */
-export const locateRecord = async (services: Services, certId: CertId): Promise<LocatedRecord | null> => {
+export const locateRecord = async (services: Stores, certId: CertId): Promise<LocatedRecord | null> => {
   const db = services.homes.of(certId);
   const record = db === null ? null : await withdrawableById(db, certId);
   return db === null || record === null ? null : { db, record };
@@ -40,7 +40,7 @@ export const locateRecord = async (services: Services, certId: CertId): Promise<
  * A browser says which site sent it: ours, or one of the business's. Other sites have no reason to answer a code; programs
  * name no site. The code is the proof either way.
  */
-export const isForeign = (services: Services, record: WithdrawableRecord, origin: string | null): boolean => {
+export const isForeign = (services: Runtime, record: WithdrawableRecord, origin: string | null): boolean => {
   const { baseUrl, verifyUrl, appUrl, environment } = services.config;
   if (origin === null || [baseUrl, verifyUrl, appUrl].some((url) => new URL(url).origin === origin)) return false;
   const rules = { allowsLocalHttp: environment === "development", allowsSandboxLocalhost: record.certificate.environment === "sandbox" };
@@ -51,7 +51,7 @@ const maxAttempts = 3; // another withdrawal of the same person can outdate one 
 
 /** Withdraws one certificate, and with scope `business` as many more as fit into the batch; the rest follows from an outbox. */
 export const commitByPerson = async (
-  services: Services,
+  services: Runtime & Stores & Proofs & Schedules,
   { db, record: { certificate, emailIndex } }: LocatedRecord,
   { method, scope }: { readonly method: "email_code" | "manage_link"; readonly scope: WithdrawalScope },
 ): Promise<Result<Withdrawn, "already_revoked">> => {

@@ -8,7 +8,7 @@ import type { Database, Statement } from "../../../storage/database.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import { ownerAddresses } from "../../../storage/owners.ts";
 import { insertWithdrawal } from "../../../storage/withdrawals.ts";
-import type { Platform, Services } from "../../services.ts";
+import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 
 /**
  * A batch holds at most 100 statements. A withdrawal is at most four: its row, audit entry, statement for the ledger and event.
@@ -19,7 +19,12 @@ export const maxPerBatch = 20;
 /** How, by whom and when; the same for every certificate of the batch. */
 export type WithdrawalChange = Omit<Parameters<typeof withdraw>[0], "certificate">;
 
-const prepareWithdrawal = async (platform: Platform, db: Database, certificate: WithdrawableCertificate, change: WithdrawalChange) => {
+const prepareWithdrawal = async (
+  platform: Stores & Proofs,
+  db: Database,
+  certificate: WithdrawableCertificate,
+  change: WithdrawalChange,
+) => {
   const { signer, vault } = platform;
   const { withdrawal, fact } = withdraw({ certificate, ...change });
   const text = withdrawalReceiptText(certificate, withdrawal);
@@ -29,7 +34,7 @@ const prepareWithdrawal = async (platform: Platform, db: Database, certificate: 
 
 /** `others` are rows that belong to the same change. Answers with the withdrawal of the first certificate. */
 export const commitWithdrawals = async (
-  platform: Platform,
+  platform: Runtime & Stores & Proofs,
   db: Database,
   certificates: readonly WithdrawableCertificate[],
   change: WithdrawalChange,
@@ -55,7 +60,7 @@ export const commitWithdrawals = async (
 };
 
 /** After the answer the event, the mail, the audit entry and the ledger's statement go on their way. */
-export const afterWithdrawal = (services: Services, { businessId }: WithdrawableCertificate): void => {
+export const afterWithdrawal = (services: Schedules, { businessId }: WithdrawableCertificate): void => {
   services.scheduleEvents(businessId);
   services.scheduleMail();
   services.scheduleFollowUp();

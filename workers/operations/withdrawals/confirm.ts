@@ -7,7 +7,7 @@ import { judgeAnswer } from "../../../core/withdrawals/answer.ts";
 import { codeLimits } from "../../../core/withdrawals/code.ts";
 import type { WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
 import { consumeAttempt } from "../../../storage/withdrawal-codes.ts";
-import type { Services } from "../../services.ts";
+import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import { codePurpose, commitByPerson, isForeign, locateRecord, type PersonRefusal, type Withdrawn } from "./by-person.ts";
 
 export interface CodeAnswer {
@@ -25,7 +25,10 @@ export interface CodeAnswer {
  * A try is spent before anything is compared; address and code are judged together. Refuses `opt_out_failed` for everything
  * that is not the right pair, and `already_revoked` for the right pair only.
  */
-export const confirmWithdrawal = async (services: Services, answer: CodeAnswer): Promise<Result<Withdrawn, PersonRefusal>> => {
+export const confirmWithdrawal = async (
+  services: Runtime & Stores & Proofs & Schedules,
+  answer: CodeAnswer,
+): Promise<Result<Withdrawn, PersonRefusal>> => {
   const found = await locateRecord(services, answer.certId);
   if (found === null) return refuse("cert_not_found");
   const { db, record } = found;

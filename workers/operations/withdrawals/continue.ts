@@ -2,11 +2,11 @@
 import { continueWithdrawalWork, finishWithdrawalWork, type WithdrawalWork } from "../../../storage/outboxes/withdrawals.ts";
 import { activeWithAddress } from "../../../storage/withdrawals.ts";
 import type { Database } from "../../../storage/database.ts";
-import type { Platform } from "../../services.ts";
+import type { Proofs, Runtime, Stores } from "../../services.ts";
 import { commitWithdrawals, maxPerBatch } from "./commit-withdrawals.ts";
 
 /** One batch of it. The work is finished with the last certificate, in the same batch. */
-export const continueWithdrawals = async (platform: Platform, db: Database, work: WithdrawalWork): Promise<void> => {
+export const continueWithdrawals = async (platform: Runtime & Stores & Proofs, db: Database, work: WithdrawalWork): Promise<void> => {
   const { certId, method, issuedUntil } = work;
   const certificates = await activeWithAddress(db, work, maxPerBatch);
   const isLast = certificates.length < maxPerBatch;

@@ -3,12 +3,12 @@ import type { ProvenWithdrawal } from "../../../core/certificates/published.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { certificateById } from "../../../storage/certificates.ts";
-import type { Services } from "../../services.ts";
+import type { Memories, Proofs, Runtime, Stores } from "../../services.ts";
 import { attestedCertificate } from "../attestations.ts";
 
 /** Refuses `cert_not_found`, and `not_found` while the certificate is active. */
 export const withdrawalReceipt = async (
-  services: Services,
+  services: Runtime & Stores & Memories & Proofs,
   certId: CertId,
 ): Promise<Result<ProvenWithdrawal, "cert_not_found" | "not_found">> => {
   const db = services.homes.of(certId);

@@ -8,7 +8,7 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import { receivedAt, type Recorded } from "../../../core/withdrawals/withdrawal.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../../storage/idempotency.ts";
 import { isWithdrawnAlready, withdrawableById } from "../../../storage/withdrawals.ts";
-import type { Services } from "../../services.ts";
+import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import { afterWithdrawal, commitWithdrawals } from "./commit-withdrawals.ts";
 
 export interface Recording extends Recorded {
@@ -28,7 +28,7 @@ type RecordRefusal = "cert_not_found" | "already_revoked" | "invalid_request" | 
  * (told in the future), idempotency_conflict, already_revoked.
  */
 export const recordWithdrawal = async (
-  services: Services,
+  services: Runtime & Stores & Proofs & Schedules,
   principal: Principal,
   certId: CertId,
   { idempotencyKey, ...told }: Recording,

@@ -11,7 +11,7 @@ import { sealedMailbox } from "../../../storage/certificates.ts";
 import { commit } from "../../../storage/commit.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import { ifOfUse, insertCode, unlessOfUse } from "../../../storage/withdrawal-codes.ts";
-import type { Services } from "../../services.ts";
+import type { Runtime, Schedules, Stores } from "../../services.ts";
 import { codePurpose, locateRecord } from "./by-person.ts";
 
 export interface CodeRequest {
@@ -26,7 +26,10 @@ export interface CodeRequest {
  * Whether or not the address is on the certificate, the same is read, opened, hashed, sealed and written, and nobody waits for a
  * mail: for an address that is not, the mail is one to nobody. Refuses `cert_not_found` only.
  */
-export const requestWithdrawalCode = async (services: Services, asked: CodeRequest): Promise<Result<true, "cert_not_found">> => {
+export const requestWithdrawalCode = async (
+  services: Runtime & Stores & Schedules,
+  asked: CodeRequest,
+): Promise<Result<true, "cert_not_found">> => {
   const found = await locateRecord(services, asked.certId);
   if (found === null) return refuse("cert_not_found");
   const { db, record } = found;
