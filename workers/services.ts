@@ -163,7 +163,10 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
     homes: homesOf(env),
     kv: env.KV,
     vault,
-    signer: await openSigner(config.issuerSeed, config.retiredIssuerKeys),
+    signer: await openSigner(
+      config.issuerSeed,
+      config.retiredIssuerKeys.map(({ key }) => key),
+    ),
     rememberedClients: new BoundedMap(2_000), // about 1 KiB each
     openedSecrets: new BoundedMap(200),
     attestedStatements: new BoundedMap(1_000), // about 2 KiB each

@@ -24,7 +24,7 @@ export interface Trusted {
     readonly pem: string;
     readonly pins: readonly (Validity & { readonly spkiSha256: string })[];
   }[];
-  readonly issuerKeys: readonly IssuerKey[];
+  readonly issuerKeys: readonly (IssuerKey & Validity)[];
   /** SPKI, base64. */
   readonly anchorKeys: readonly string[];
 }
@@ -49,6 +49,9 @@ export const trustDocument = (trusted: Trusted) => ({
       valid_to: validTo ?? null,
     })),
   ),
-  issuer_keys: { keys: trusted.issuerKeys.map((key) => ({ ...key })) },
+  // JSON Web Keys with two members more, which readers of JSON Web Keys pass over.
+  issuer_keys: {
+    keys: trusted.issuerKeys.map(({ validFrom, validTo, ...key }) => ({ ...key, valid_from: validFrom, valid_to: validTo ?? null })),
+  },
   anchor_keys: [...trusted.anchorKeys],
 });

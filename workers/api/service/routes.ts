@@ -78,7 +78,7 @@ const trustRoute = createRoute({
             witnesses: [],
             policy: { witness_min: 0 },
             tsa: [],
-            issuer_keys: { keys: [exampleSigningKey] },
+            issuer_keys: { keys: [{ ...exampleSigningKey, valid_from: "2026-01-01T00:00:00.000Z", valid_to: null }] },
             anchor_keys: [],
           },
         },

@@ -71,7 +71,18 @@ export const trustSchema = z
         }),
       )
       .openapi({ description: "Time-stamp authorities, by the SHA-256 of their public key (SPKI, hex)." }),
-    issuer_keys: z.object({ keys: z.array(jwk) }),
+    issuer_keys: z
+      .object({
+        keys: z.array(
+          jwk.extend({
+            valid_from: z.string().openapi({ format: "date-time" }),
+            valid_to: z.string().nullable().openapi({ format: "date-time" }),
+          }),
+        ),
+      })
+      .openapi({
+        description: "The keys at /.well-known/jwks.json, each with the time in which it signs: what it signed outside of it is void.",
+      }),
     anchor_keys: z.array(z.string()).openapi({ description: "The issuer's keys in ledgers that want every entry signed: SPKI, base64." }),
   })
   .openapi("Trust");

@@ -7,6 +7,9 @@ export const trustedKeys = ({ config, trustedLogs, witnessKeys, anchorKey, signe
   witnessKeys,
   witnessMin: config.witnessMin,
   authorities: config.authorities,
-  issuerKeys: signer.publicKeys.map((key) => ({ ...key })),
+  issuerKeys: signer.publicKeys.map((key) => {
+    const { validFrom, validTo } = config.retiredIssuerKeys.find((one) => one.key === key.x) ?? { validFrom: config.issuerKeyFrom };
+    return { ...key, validFrom, ...(validTo !== undefined && { validTo }) };
+  }),
   anchorKeys: anchorKey === null ? [] : [anchorKey.publicKey, ...config.retiredAnchorKeys],
 });
