@@ -33,6 +33,7 @@ import type { Schedules } from "./background/schedulers.ts";
 import { readConfig, type Config, type Env } from "./env.ts";
 import type { LimitName } from "./limits.ts";
 import { consoleLog, kindOfError, type Log } from "./log.ts";
+import { verifierSha256 } from "./pages/verifier.gen.ts";
 import { openProofServices, type ProofServices } from "./proof-services.ts";
 
 /** What nearly everything needs. */
@@ -70,6 +71,8 @@ export interface Memories {
 /** What signs, and the logs that prove. */
 export interface Proofs extends ProofServices {
   readonly signer: Signer;
+  /** Of the file at /svc-verify.mjs, hex. */
+  readonly verifierSha256: string;
   /** A shard of the audit log, by its number. */
   readonly auditLog: (shard: number) => DurableObjectStub<AuditLog>;
   /** The embedded ledger's HTTP interface. */
@@ -163,6 +166,7 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
     homes: homesOf(env),
     kv: env.KV,
     vault,
+    verifierSha256,
     signer: await openSigner(
       config.issuerSeed,
       config.retiredIssuerKeys.map(({ key }) => key),

@@ -16,6 +16,8 @@ interface IssuerKey {
 }
 
 export interface Trusted {
+  /** The program that checks packs, as it is served now: its SHA-256 in hex. */
+  readonly verifier: { readonly url: string; readonly sha256: string };
   readonly logs: readonly (Validity & { readonly origin: string; readonly vkey: string; readonly role: "primary" | "mirror" | "audit" })[];
   readonly witnessKeys: readonly string[];
   readonly witnessMin: number;
@@ -31,6 +33,7 @@ export interface Trusted {
 
 export const trustDocument = (trusted: Trusted) => ({
   version: 1 as const,
+  verifier: { ...trusted.verifier },
   logs: trusted.logs.map(({ origin, vkey, validFrom, validTo, role }) => ({
     origin,
     vkey,

@@ -75,6 +75,7 @@ const trustRoute = createRoute({
                 role: "audit",
               },
             ],
+            verifier: { url: "https://api.example.com/svc-verify.mjs", sha256: "0".repeat(64) },
             witnesses: [],
             policy: { witness_min: 0 },
             tsa: [],

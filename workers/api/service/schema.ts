@@ -45,6 +45,9 @@ export const jwk = z
 export const trustSchema = z
   .object({
     version: z.literal(1),
+    verifier: z
+      .object({ url: z.string(), sha256: z.string() })
+      .openapi({ description: "The program that checks evidence packs, one file for Node 20 and later, and its SHA-256 in hex." }),
     logs: z.array(
       z.object({
         origin: z.string().openapi({ description: "Name of the log." }),

@@ -2,7 +2,8 @@
 import type { Trusted } from "../../../core/ledger/trust-document.ts";
 import type { Platform } from "../../services.ts";
 
-export const trustedKeys = ({ config, trustedLogs, witnessKeys, anchorKey, signer }: Platform): Trusted => ({
+export const trustedKeys = ({ config, trustedLogs, witnessKeys, anchorKey, signer, verifierSha256 }: Platform): Trusted => ({
+  verifier: { url: new URL("/svc-verify.mjs", config.baseUrl).href, sha256: verifierSha256 },
   logs: trustedLogs,
   witnessKeys,
   witnessMin: config.witnessMin,
