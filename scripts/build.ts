@@ -1,11 +1,11 @@
 // Builds what the Worker serves but does not compute: the page script, page styles and page scripts. Pages learn the names
-// of their files from workers/pages/assets.gen.ts, and evidence pages get the script that checks them from
-// workers/pages/verifier.gen.ts; only this file writes the two.
+// of their files from workers/pages/assets.gen.ts, and evidence pages get the script that checks them, and the trust document the
+// hash of the verifier, from workers/pages/verifier.gen.ts; only this file writes the two.
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { build } from "esbuild";
 import { sha256Hex } from "../core/hash.ts";
-import { bundleSignatureVerifier, bundleVerifier, ownHash } from "../verifier/build.ts";
+import { bundleSignatureVerifier, bundleVerifier, ownHash, type BuiltVerifier } from "../verifier/build.ts";
 import { buildWidget } from "../widget/build.mjs";
 
 const assetsDir = "dist/assets";
@@ -30,6 +30,10 @@ const headers = `/*
   Cross-Origin-Resource-Policy: cross-origin
 /v1/svc-*
   Cache-Control: public, max-age=31536000, immutable
+  Access-Control-Allow-Origin: *
+  Cross-Origin-Resource-Policy: cross-origin
+/svc-verify.mjs
+  Cache-Control: public, max-age=300
   Access-Control-Allow-Origin: *
   Cross-Origin-Resource-Policy: cross-origin
 /a/*
@@ -80,8 +84,17 @@ const namesModule = (assets: readonly PageAsset[]): string =>
     "",
   ].join("\n");
 
-const verifierModule = (source: string): string =>
-  `// Written by scripts/build.ts: the script of an evidence page, as verifier/build.ts makes it.\nexport const verifierSource = ${JSON.stringify(source)};\n`;
+/** The verifier for Node, as whoever has a pack fetches it: the trust document, packs and pages name its hash. */
+const servedVerifier = "/svc-verify.mjs";
+
+const verifierModule = ({ page, command }: BuiltVerifier): string =>
+  [
+    "// Written by scripts/build.ts: the script of an evidence page, and the hash of the verifier that is served, as verifier/build.ts",
+    "// makes them.",
+    `export const verifierSource = ${JSON.stringify(page)};`,
+    `export const verifierSha256 = "${sha256Hex(command)}";`,
+    "",
+  ].join("\n");
 
 /** Unchanged files keep their time, so that whoever watches them sees changes only. */
 const writeChanged = (path: string, contents: string | Uint8Array): void => {
@@ -106,8 +119,16 @@ export const buildAssets = async (): Promise<{ readonly hash12: string; readonly
   for (const { address, contents } of [...assets, ...released]) writeChanged(join(assetsDir, address), contents);
   writeChanged(join(assetsDir, "_headers"), headers);
   writeChanged(namesPath, namesModule(assets));
-  writeChanged(verifierPath, verifierModule((await bundleVerifier()).page));
-  const served = new Set(["/_headers", "/v1/svc.js", `/v1/svc-${hash12}.js`, ...[...assets, ...released].map(({ address }) => address)]);
+  const verifier = await bundleVerifier();
+  writeChanged(verifierPath, verifierModule(verifier));
+  writeChanged(join(assetsDir, servedVerifier), verifier.command);
+  const served = new Set([
+    "/_headers",
+    servedVerifier,
+    "/v1/svc.js",
+    `/v1/svc-${hash12}.js`,
+    ...[...assets, ...released].map(({ address }) => address),
+  ]);
   writeChanged(signatureVerifierPath, await bundleSignatureVerifier());
   for (const entry of readdirSync(assetsDir, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);

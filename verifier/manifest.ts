@@ -3,6 +3,7 @@ import { base64UrlOf, bytesOfBase64 } from "../core/bytes.ts";
 import { canonicalJson, type Json } from "../core/canonical-json.ts";
 import { manifestNoteText, packSchema } from "../core/certificates/evidence-manifest.ts";
 import { sha256Hex, sha256 } from "../core/hash.ts";
+import { isInUse } from "../core/ledger/key-window.ts";
 import { keyKinds, parseNote, verifierKey, verifyNote, type NoteCrypto } from "../core/ledger/note.ts";
 import { fail, incomplete, pass, skipped, type Finding } from "./checks.ts";
 import { hasExactly, isIso, objectOf, parseCanonical, stringOf, stringsOf, textOf } from "./json.ts";
@@ -84,7 +85,8 @@ export const checkSignature = async (crypto: NoteCrypto, files: Files, trust: Tr
   if (trust === null || trust.issuerKeys.length === 0) return incomplete("no issuer's key to check it with");
   // The trusted thing is the key; the name is what its owner calls it, and the key id binds the two.
   const names = [...new Set(note.signatures.map(({ name }) => name))];
-  const keys = names.flatMap((name) => trust.issuerKeys.map(({ publicKey }) => verifierKey(sha256, name, keyKinds.log, publicKey)));
+  const issuerKeys = trust.issuerKeys.filter((key) => isInUse(key, manifest.createdAt));
+  const keys = names.flatMap((name) => issuerKeys.map(({ publicKey }) => verifierKey(sha256, name, keyKinds.log, publicKey)));
   const verdict = await verifyNote(crypto, note, keys);
   return verdict.ok ? pass(`by ${verdict.signatures[0]?.key.name}, ${manifest.createdAt}`) : fail(verdict.fault);
 };

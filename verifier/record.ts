@@ -7,7 +7,7 @@ import { sha256Hex } from "../core/hash.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
 import { fail, incomplete, pass, skipped, type Finding } from "./checks.ts";
 import { differing, hasExactly, isHash, isIso, isObject, objectOf, parseCanonical, stringOf, stringsOf, type JsonObject } from "./json.ts";
-import type { Trust } from "./trust.ts";
+import { issuerKeyAt, type Trust } from "./trust.ts";
 
 /** The record as parsed; its members have their types. */
 export interface Preimage {
@@ -192,8 +192,8 @@ export const checkCertificate = async (
   const bytes = bytesOfBase64(stringOf(signature?.value) ?? "");
   if (signature?.alg !== "Ed25519" || bytes?.length !== 64) return fail("the issuer's signature is malformed");
   if (trust === null || trust.issuerKeys.length === 0) return incomplete("no issuer's key to check the signature with");
-  const key = trust.issuerKeys.find(({ kid }) => kid === signature.kid);
-  if (key === undefined) return fail("the certificate is signed by a key that is not trusted");
+  const key = issuerKeyAt(trust, signature.kid, preimage.timestamp);
+  if (typeof key === "string") return fail(`the certificate is signed by a key that ${key}`);
   const isSigned = await crypto.verifyEd25519(key.publicKey, utf8(canonical), bytes);
   return isSigned ? pass(`${status}, signed by ${key.kid}`) : fail("the issuer's signature is not over this record");
 };

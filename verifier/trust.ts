@@ -2,13 +2,14 @@
 // passed over; a member that is known and malformed makes the whole document unusable, because nobody could say what was meant.
 import { base64UrlOf, bytesOfBase64, bytesOfBase64Url } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
+import { always, isInUse, type KeyWindow } from "../core/ledger/key-window.ts";
 import { keyKinds, parseVkey, type VerifierKey } from "../core/ledger/note.ts";
 import { vkeyOfSpki } from "../core/ledger/rekor-receipt.ts";
 import type { TrustedLogKey } from "../core/ledger/receipt.ts";
 import type { TimestampPin } from "../core/ledger/rfc3161.ts";
 import { isHash, isIso, objectOf, stringOf, type JsonObject } from "./json.ts";
 
-export interface IssuerKey {
+export interface IssuerKey extends KeyWindow {
   /** RFC 7638 thumbprint. */
   readonly kid: string;
   readonly publicKey: Uint8Array<ArrayBuffer>;
@@ -27,8 +28,6 @@ export interface Trust {
   readonly anchorKeys: readonly string[];
 }
 
-const always = "1970-01-01T00:00:00.000Z";
-
 const listOf = <T>(value: unknown, read: (one: unknown) => T | null): readonly T[] | null => {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) return null;
@@ -37,7 +36,7 @@ const listOf = <T>(value: unknown, read: (one: unknown) => T | null): readonly T
 };
 
 /** Null for a window that is not one; both ends may be left open. */
-const windowOf = (record: JsonObject): { readonly validFrom: string; readonly validTo?: string } | null => {
+const windowOf = (record: JsonObject): KeyWindow | null => {
   const from = record.valid_from ?? always;
   const to = record.valid_to ?? null;
   if (!isIso(from) || (to !== null && !isIso(to))) return null;
@@ -86,7 +85,8 @@ const issuerKeyOf = (value: unknown): IssuerKey | null => {
   const publicKey = bytesOfBase64Url(x);
   if (record?.kty !== "OKP" || record.crv !== "Ed25519" || publicKey?.length !== 32) return null;
   const kid = thumbprintOf(x);
-  return record.kid === kid ? { kid, publicKey } : null;
+  const window = windowOf(record);
+  return record.kid === kid && window !== null ? { kid, publicKey, ...window } : null;
 };
 
 /** Null for anything but a usable document of version 1. */
@@ -118,3 +118,10 @@ export const logKeys = (logs: readonly TrustedLogKey[], origin: string, since: s
     .filter((log) => log.origin === origin && (log.validTo === undefined || since < log.validTo))
     .map(({ vkey }) => parseVkey(sha256, vkey))
     .filter((key) => key !== null);
+
+/** The issuer's key of this id, which must have been in use at that time; else why there is none, as the end of a sentence. */
+export const issuerKeyAt = ({ issuerKeys }: Trust, kid: unknown, at: string): IssuerKey | "is not trusted" | "was not in use then" => {
+  const key = issuerKeys.find((one) => one.kid === kid);
+  if (key === undefined) return "is not trusted";
+  return isInUse(key, at) ? key : "was not in use then";
+};

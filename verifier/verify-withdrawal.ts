@@ -21,7 +21,7 @@ import {
 } from "./checks.ts";
 import { canVerify, unableNote, webCrypto } from "./crypto.ts";
 import { hasExactly, isHash, isIso, isObject, objectOf, parseCanonical, stringOf, type JsonObject } from "./json.ts";
-import type { Trust } from "./trust.ts";
+import { issuerKeyAt, type Trust } from "./trust.ts";
 import { anchorContext, type Demands } from "./verify-pack.ts";
 import { exhibitOf } from "./verify-public.ts";
 
@@ -50,12 +50,18 @@ const checkSaid = (receipt: SignedReceipt | null, said: JsonObject, expected: st
   return pass(`${receipt.cert_id}, withdrawn ${receipt.withdrawn_at}`);
 };
 
-const checkSigned = async (crypto: NoteCrypto, canonical: string, signature: JsonObject | null, trust: Trust | null): Promise<Finding> => {
+const checkSigned = async (
+  crypto: NoteCrypto,
+  canonical: string,
+  at: string,
+  signature: JsonObject | null,
+  trust: Trust | null,
+): Promise<Finding> => {
   const bytes = bytesOfBase64(stringOf(signature?.value) ?? "");
   if (signature?.alg !== "Ed25519" || bytes?.length !== 64) return fail("the issuer's signature is malformed");
   if (trust === null || trust.issuerKeys.length === 0) return incomplete("no issuer's key to check the signature with");
-  const key = trust.issuerKeys.find(({ kid }) => kid === signature.kid);
-  if (key === undefined) return fail("the receipt is signed by a key that is not trusted");
+  const key = issuerKeyAt(trust, signature.kid, at);
+  if (typeof key === "string") return fail(`the receipt is signed by a key that ${key}`);
   const isSigned = await crypto.verifyEd25519(key.publicKey, utf8(canonical), bytes);
   return isSigned ? pass(`signed by ${key.kid}`) : fail("the issuer's signature is not over this receipt");
 };
@@ -76,7 +82,7 @@ export const verifyWithdrawal = async (file: JsonObject, demands: Demands, crypt
   const receipt = receiptOf(canonical);
   findings.set("receipt.canonical", checkSaid(receipt, said, demands.expectedFingerprint));
   if (receipt !== null && canonical !== null) {
-    findings.set("receipt.signature", await checkSigned(crypto, canonical, objectOf(said.signature), trust));
+    findings.set("receipt.signature", await checkSigned(crypto, canonical, receipt.withdrawn_at, objectOf(said.signature), trust));
     findings.set("receipt.deadline", checkDeadline(receipt));
     const statement = anchorStatement({
       event: "certificate.revoked",

@@ -23,8 +23,7 @@ import { onFault } from "./http/faults.ts";
 import { newApi, openApiDocument } from "./http/openapi.ts";
 import { mountPages } from "./pages/mount.ts";
 import { noSuchPage } from "./pages/notices.tsx";
-import { openSchedules } from "./background/schedulers.ts";
-import type { Platform, Services } from "./services.ts";
+import type { Services } from "./services.ts";
 
 const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" | "mcpUrl" | "appUrl"; readonly paths: RegExp }[] = [
   { setting: "baseUrl", paths: /^\/(?:v1\/|ledger\/|audit\/|health$|docs(?:\/|$)|\.well-known\/|a\/)/ },
@@ -122,9 +121,8 @@ unfitApp.notFound((c) => {
   return failure(c, "misconfigured");
 });
 
-export const buildApp = (platform: Platform) => {
-  const { config } = platform;
-  const services: Services = { ...platform, ...openSchedules(platform) };
+export const buildApp = (services: Services) => {
+  const { config } = services;
   const app = newApi();
   let document: object | undefined;
   const describe = (): object => {

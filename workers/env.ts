@@ -4,6 +4,7 @@ import { bytesOfBase64, bytesOfBase64Url, hexOf } from "../core/bytes.ts";
 import { isDrawnKey } from "../core/drawn.ts";
 import { isMailbox } from "../core/mailbox.ts";
 import type { Bytes } from "../core/hash.ts";
+import { always, isIsoTime, windowedKey, type WindowedKey } from "../core/ledger/key-window.ts";
 import { parseSkey } from "../core/ledger/note.ts";
 import { readProofSettings, type ProofSettings } from "../core/ledger/settings.ts";
 import type { AuditLog } from "../durable-objects/audit-log/object.ts";
@@ -40,7 +41,9 @@ export interface Config extends ProofSettings {
   readonly masterKeys: ReadonlyMap<string, Bytes>;
   readonly indexKey: Bytes;
   readonly issuerSeed: Bytes;
-  readonly retiredIssuerKeys: readonly string[];
+  /** Since when the issuer's key signs. */
+  readonly issuerKeyFrom: string;
+  readonly retiredIssuerKeys: readonly WindowedKey[];
   readonly limits: Limits;
   readonly mail: MailSettings;
   /** Added to every clock read; development only. */
@@ -154,8 +157,14 @@ export const readConfig = (env: Env): Config => {
   if (indexKey === null) faults.push("INDEX_KEY");
   const issuerSeed = secretBytes(setting("ISSUER_KEY"));
   if (issuerSeed === null) faults.push("ISSUER_KEY");
-  const retiredIssuerKeys = (setting("RETIRED_ISSUER_KEYS") ?? "").split(" ").filter((key) => key !== "");
-  if (retiredIssuerKeys.some((key) => bytesOfBase64Url(key)?.length !== keyBytes)) faults.push("RETIRED_ISSUER_KEYS");
+  const issuerKeyFrom = setting("ISSUER_KEY_FROM") ?? always;
+  if (!isIsoTime(issuerKeyFrom)) faults.push("ISSUER_KEY_FROM");
+  const retired = (setting("RETIRED_ISSUER_KEYS") ?? "")
+    .split(" ")
+    .filter((key) => key !== "")
+    .map(windowedKey);
+  const retiredIssuerKeys = retired.filter((one) => one !== null && bytesOfBase64Url(one.key)?.length === keyBytes) as WindowedKey[];
+  if (retiredIssuerKeys.length !== retired.length) faults.push("RETIRED_ISSUER_KEYS");
   const { settings: proofs, faults: proofFaults } = readProofSettings(setting, !development);
   faults.push(...proofFaults);
   faults.push(
@@ -196,6 +205,7 @@ export const readConfig = (env: Env): Config => {
     masterKeys,
     indexKey,
     issuerSeed,
+    issuerKeyFrom,
     retiredIssuerKeys,
     limits,
     mail,

@@ -4,7 +4,7 @@ import { ConfigFault, type Env } from "./env.ts";
 import { scheduled } from "./background/schedule.ts";
 import { submitAnchors } from "./background/anchoring.ts";
 import { consoleLog } from "./log.ts";
-import { platformOf, type Platform } from "./services.ts";
+import { platformOf, type Services } from "./services.ts";
 
 export { AuditLog } from "../durable-objects/audit-log/object.ts";
 export { BusinessLog } from "../durable-objects/business-log/object.ts";
@@ -12,11 +12,11 @@ export { EndpointLane } from "./endpoint-lane-binding.ts";
 export { LedgerLog } from "../durable-objects/ledger-log/object.ts";
 export { RateLimiter } from "../durable-objects/rate-limiter/object.ts";
 
-let latest: { readonly platform: Platform; readonly app: ReturnType<typeof buildApp> } | undefined;
+let latest: { readonly services: Services; readonly app: ReturnType<typeof buildApp> } | undefined;
 
 /** Built once an isolate, with its platform. */
-const appOf = (platform: Platform): ReturnType<typeof buildApp> => {
-  if (latest?.platform !== platform) latest = { platform, app: buildApp(platform) };
+const appOf = (services: Services): ReturnType<typeof buildApp> => {
+  if (latest?.services !== services) latest = { services, app: buildApp(services) };
   return latest.app;
 };
 

@@ -3,6 +3,7 @@
 import type { RandomBytes } from "../core/ids.ts";
 import type { LedgerAdapter } from "../core/ledger/adapter.ts";
 import type { Attestor } from "../core/ledger/attestor.ts";
+import { always, type KeyWindow } from "../core/ledger/key-window.ts";
 import { vkeyOf, type VerifierKey } from "../core/ledger/note.ts";
 import type { TrustedLogKey } from "../core/ledger/receipt.ts";
 import type { MirrorSettings } from "../core/ledger/settings.ts";
@@ -37,8 +38,6 @@ export interface ProofServices {
   readonly anchorKey: AnchorKey | null;
 }
 
-const always = "1970-01-01T00:00:00.000Z"; // a key without a known beginning; receipts say when they were verified
-
 /** Opens secrets of one setting; what cannot be opened, or whose key id is another key's, is the setting's fault. */
 const openKeys = async (setting: string, secrets: readonly string[]): Promise<VerifierKey[]> => {
   try {
@@ -56,8 +55,12 @@ const openAnchor = async (secret: string): Promise<AnchorKey> => {
   }
 };
 
-const pinned = (origin: string, vkeys: readonly string[], role: TrustedLog["role"]): TrustedLog[] =>
-  vkeys.map((vkey) => ({ origin, vkey, validFrom: always, role }));
+type Pin = (origin: string, vkeys: readonly string[], role: TrustedLog["role"]) => TrustedLog[];
+
+const pinWith =
+  (windows: ReadonlyMap<string, KeyWindow>): Pin =>
+  (origin, vkeys, role) =>
+    vkeys.map((vkey) => ({ origin, vkey, ...(windows.get(vkey) ?? { validFrom: always }), role }));
 
 /** `embedded` is the HTTP interface of the ledger in this deployment; everything else is reached over the network. */
 export const openProofServices = async (
@@ -67,6 +70,7 @@ export const openProofServices = async (
   random: RandomBytes,
 ): Promise<ProofServices> => {
   const { ledger, mirrors } = config;
+  const pinned = pinWith(config.keyWindows);
   const network: SendRequest = (request) => fetch(request);
   const isEmbedded = ledger.url === "";
   const baseUrl = isEmbedded ? `https://${ledger.origin}` : ledger.url;

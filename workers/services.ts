@@ -29,9 +29,11 @@ import { siteOf } from "./adapters/site.ts";
 import { openWebhookSender, type PostWebhook } from "./adapters/webhook-sender.ts";
 import { openWebhookUrlCheck, type MayBeWebhook } from "./adapters/webhook-url.ts";
 import { readCapturedMail } from "./background/mail-relay.ts";
+import { openSchedules } from "./background/schedulers.ts";
 import { readConfig, type Config, type Env } from "./env.ts";
 import type { LimitName } from "./limits.ts";
 import { consoleLog, kindOfError, type Log } from "./log.ts";
+import { verifierSha256 } from "./pages/verifier.gen.ts";
 import { openProofServices, type ProofServices } from "./proof-services.ts";
 
 /** What nearly everything needs. */
@@ -69,6 +71,8 @@ export interface Memories {
 /** What signs, and the logs that prove. */
 export interface Proofs extends ProofServices {
   readonly signer: Signer;
+  /** Of the file at /svc-verify.mjs, hex. */
+  readonly verifierSha256: string;
   /** A shard of the audit log, by its number. */
   readonly auditLog: (shard: number) => DurableObjectStub<AuditLog>;
   /** The embedded ledger's HTTP interface. */
@@ -152,7 +156,7 @@ const openMailer = (env: Env, config: Config, store: { readonly db: Database; re
   };
 };
 
-export const openPlatform = async (env: Env): Promise<Platform> => {
+export const openPlatform = async (env: Env): Promise<Services> => {
   const config = readConfig(env);
   const windows = new AddressWindows();
   const ownHosts = [config.baseUrl, config.verifyUrl, config.cdnUrl, config.mcpUrl, config.appUrl].map((url) => new URL(url).host);
@@ -174,7 +178,11 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
     homes: homesOf(env),
     kv: env.KV,
     vault,
-    signer: await openSigner(config.issuerSeed, config.retiredIssuerKeys),
+    verifierSha256,
+    signer: await openSigner(
+      config.issuerSeed,
+      config.retiredIssuerKeys.map(({ key }) => key),
+    ),
     rememberedClients: new BoundedMap(2_000), // about 1 KiB each
     openedSecrets: new BoundedMap(200),
     attestedStatements: new BoundedMap(1_000), // about 2 KiB each
@@ -214,13 +222,13 @@ export const openPlatform = async (env: Env): Promise<Platform> => {
     },
     takeExactly: (name, key) => exactly(env, config.limits[name], name, key, clock()),
   };
-  return platform;
+  return Object.assign(platform, openSchedules(platform));
 };
 
-const opened = new WeakMap<Env, Promise<Platform>>();
+const opened = new WeakMap<Env, Promise<Services>>();
 
 /** The platform of this isolate: opened once for each env the runtime hands out, to requests and to objects. */
-export const platformOf = (env: Env): Promise<Platform> => {
+export const platformOf = (env: Env): Promise<Services> => {
   const known = opened.get(env);
   if (known !== undefined) return known;
   const platform = openPlatform(env);

@@ -8,21 +8,24 @@ import { parseTlogProof, tlogProofText } from "../ledger/tlog-proof.ts";
 import { receiptProofText } from "../ledger/receipt.ts";
 import { isoOf } from "../time.ts";
 import { disclosedFields, type EvidenceParts, type JsonObject, type PackedAnchor, type PackedAudit } from "./evidence-parts.ts";
+import { namedVerifier, type NamedVerifier } from "./evidence-readme.ts";
 import { publishedCanonical, publishedPreimage } from "./published.ts";
 import { subjectCommitments, subjectSalts } from "./subject.ts";
 import { policiesWithText } from "./views.ts";
 
-const howToVerify = [
-  "1. SHA-256 of canonical_json (UTF-8) must equal fingerprint.",
-  "2. SHA-256 of disclosure.text (UTF-8) must equal disclosure.hash, which is disclosure_hash in the preimage.",
-  "3. SHA-256 of the canonical JSON of commitments must equal subject_hash in the preimage; for each disclosed field, SHA-256 of the canonical JSON [salt, key, value] must equal its commitment.",
-  "4. The Ed25519 signature must verify over canonical_json with the key named by signature.kid in issuer_keys, which must be a key you trust.",
-  "5. SHA-256 of ledger.entry must equal ledger.entry_hash, and ledger.tlog_proof (c2sp.org/tlog-proof@v1) must lead from ledger.entry to ledger.checkpoint, signed by a ledger key you trust.",
-  "6. ledger.timestamp_token, where there is one, is an RFC 3161 reply over ledger.checkpoint without the lines of ledger.cosignatures.",
-  "7. Each of audit.entries, written as canonical JSON of its eight bound members, has its hash; its tlog_proof leads from the 32 bytes of that hash to a checkpoint of the audit log.",
-  "8. payload_hash of an entry must equal the SHA-256 of the canonical JSON [payload_salt, payload]. The payload of certificate.issued must name fingerprint and evidence_hash, that of policy.linked the hashes of the policies; an entry certificate.revoked is there exactly when the certificate is withdrawn, with its time, method and deadline.",
-  "The same as files, checked at once by svc-verify or by itself in a browser: ?format=zip and ?format=html.",
-].join("\n");
+const howToVerify = (verifier: NamedVerifier | null): string =>
+  [
+    "1. SHA-256 of canonical_json (UTF-8) must equal fingerprint.",
+    "2. SHA-256 of disclosure.text (UTF-8) must equal disclosure.hash, which is disclosure_hash in the preimage.",
+    "3. SHA-256 of the canonical JSON of commitments must equal subject_hash in the preimage; for each disclosed field, SHA-256 of the canonical JSON [salt, key, value] must equal its commitment.",
+    "4. The Ed25519 signature must verify over canonical_json with the key named by signature.kid in issuer_keys, which must be a key you trust.",
+    "5. SHA-256 of ledger.entry must equal ledger.entry_hash, and ledger.tlog_proof (c2sp.org/tlog-proof@v1) must lead from ledger.entry to ledger.checkpoint, signed by a ledger key you trust.",
+    "6. ledger.timestamp_token, where there is one, is an RFC 3161 reply over ledger.checkpoint without the lines of ledger.cosignatures.",
+    "7. Each of audit.entries, written as canonical JSON of its eight bound members, has its hash; its tlog_proof leads from the 32 bytes of that hash to a checkpoint of the audit log.",
+    "8. payload_hash of an entry must equal the SHA-256 of the canonical JSON [payload_salt, payload]. The payload of certificate.issued must name fingerprint and evidence_hash, that of policy.linked the hashes of the policies; an entry certificate.revoked is there exactly when the certificate is withdrawn, with its time, method and deadline.",
+    "The same as files, checked at once by svc-verify or by itself in a browser: ?format=zip and ?format=html.",
+    ...(verifier === null ? [] : [`svc-verify: ${verifier.url}, SHA-256 ${verifier.sha256} when this was made.`]),
+  ].join("\n");
 
 const nothingAnchored = {
   leaf_hash: null,
@@ -132,6 +135,6 @@ export const evidenceBundle = (parts: EvidenceParts): JsonObject => {
     issuer_keys: parts.trust.issuer_keys ?? null,
     signature: { ...certificate.signature },
     identity: { legal_name: parts.identity.legalName, mailing_address: parts.identity.mailingAddress, contact: parts.identity.contact },
-    how_to_verify: howToVerify,
+    how_to_verify: howToVerify(namedVerifier(parts.trust)),
   };
 };

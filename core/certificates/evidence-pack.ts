@@ -11,7 +11,7 @@ import { tlogProofText } from "../ledger/tlog-proof.ts";
 import { isoOf } from "../time.ts";
 import { certificatePageText, verifyPageText } from "./evidence-html.ts";
 import { manifestNoteText, packSchema } from "./evidence-manifest.ts";
-import { readmeText } from "./evidence-readme.ts";
+import { namedVerifier, readmeText } from "./evidence-readme.ts";
 import { zipOf } from "./evidence-zip.ts";
 import {
   disclosedFields,
@@ -179,7 +179,17 @@ export const packFiles = async (parts: EvidenceParts): Promise<ReadonlyMap<strin
     ...(parts.audit === null ? [] : auditFiles(parts.audit)),
     ["views.json", json(viewTrail(parts))],
     ...trustFiles(parts.trust),
-    ["README.txt", utf8(readmeText({ certId: certificate.id, kid: certificate.signature.kid, issuerVkey: vkeyOf(issuer.key) }))],
+    [
+      "README.txt",
+      utf8(
+        readmeText({
+          certId: certificate.id,
+          kid: certificate.signature.kid,
+          issuerVkey: vkeyOf(issuer.key),
+          verifier: namedVerifier(parts.trust),
+        }),
+      ),
+    ],
   ];
   const files = new Map(contents.sort(([a], [b]) => (a < b ? -1 : 1)));
   if ([...files.values()].reduce((sum, bytes) => sum + bytes.length, 0) > mostPackBytes) throw new RangeError("evidence pack: too large");

@@ -1,13 +1,37 @@
 // README.txt of an evidence pack: how anyone checks it with common tools.
 
+import type { JsonObject } from "./evidence-parts.ts";
+
+export interface NamedVerifier {
+  readonly url: string;
+  /** Hex. */
+  readonly sha256: string;
+}
+
+/** The verifier that a trust document names; null where it names none. */
+export const namedVerifier = (trust: JsonObject): NamedVerifier | null => {
+  const { url, sha256 } = (trust.verifier ?? {}) as Partial<NamedVerifier>;
+  return url === undefined || sha256 === undefined ? null : { url, sha256 };
+};
+
+const whereFrom = (verifier: NamedVerifier | null): string =>
+  verifier === null
+    ? ""
+    : `
+    curl -O ${verifier.url}
+    echo "${verifier.sha256}  svc-verify.mjs" | sha256sum -c
+`;
+
 export const readmeText = ({
   certId,
   kid,
   issuerVkey,
+  verifier,
 }: {
   readonly certId: string;
   readonly kid: string;
   readonly issuerVkey: string;
+  readonly verifier: NamedVerifier | null;
 }): string =>
   `EVIDENCE OF CONSENT
 certificate ${certId}
@@ -17,12 +41,12 @@ certificate.html says it in plain words. Every other file is exactly what was ha
 
 
 1. With one tool
-
-    svc-verify evidence-${certId}.zip --trust trust.json
+${whereFrom(verifier)}
+    node svc-verify.mjs evidence-${certId}.zip --trust trust.json
 
 It is one JavaScript file without dependencies (Node 20 or later) and needs no network. trust.json lists the keys you trust:
 take it from the issuer's /.well-known/svc-trust.json and keep your own copy. The copy in trust/ comes from the same hand as
-everything else here, so by itself it proves nothing.
+everything else here, so by itself it proves nothing. The hash above is that of the verifier when this pack was made; trust.json has that of today.
 Exit code 0: every check passed. 1: a check failed and is named. 2: unreadable. 3: nothing is wrong, but something that was
 asked for is not there yet, or no trust of your own was given.
 

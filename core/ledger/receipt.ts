@@ -5,6 +5,7 @@ import { canonicalJson, type Json } from "../canonical-json.ts";
 import { parseIJson } from "../i-json.ts";
 import { isoOf } from "../time.ts";
 import { parseCheckpointText, type Checkpoint } from "./checkpoint.ts";
+import { isInUse } from "./key-window.ts";
 import { countOf, hashBytes, isConsistent, isSameHash, leafHash, type TreeHead } from "./merkle.ts";
 import { keyKinds, parseNote, parseVkey, verifyNote, type NoteCrypto, type NoteFault, type VerifierKey } from "./note.ts";
 import { inclusionFault, tlogProofTextOfLines, type InclusionFault } from "./tlog-proof.ts";
@@ -123,9 +124,8 @@ const isIso = (text: string): boolean => {
   return Number.isFinite(instant) && isoOf(instant) === text;
 };
 
-/** The keys that were in use at a time. ISO times in one spelling sort as text. */
-export const keysInUse = (keys: readonly TrustedLogKey[], at: string): TrustedLogKey[] =>
-  keys.filter(({ validFrom, validTo }) => validFrom <= at && (validTo === undefined || at < validTo));
+/** The keys that were in use at a time. */
+export const keysInUse = (keys: readonly TrustedLogKey[], at: string): TrustedLogKey[] => keys.filter((key) => isInUse(key, at));
 
 /** The checkpoint in a note, if one of the log's Ed25519 keys signed it. */
 const checkpointByLogKey = async (crypto: NoteCrypto, signedRoot: string, pinned: readonly TrustedLogKey[]): Promise<SignedRootVerdict> => {

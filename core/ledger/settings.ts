@@ -7,6 +7,7 @@ import { sha256 } from "../hash.ts";
 import { parseIJson } from "../i-json.ts";
 import type { Json } from "../canonical-json.ts";
 import { isOrigin } from "./checkpoint.ts";
+import { windowedKey, type KeyWindow } from "./key-window.ts";
 import { isKeyName, keyKinds, parseSkey, parseVkey, type KeyKind, type VerifierKey } from "./note.ts";
 import type { LedgerKind } from "./receipt.ts";
 import { isRekorVkey } from "./rekor-receipt.ts";
@@ -55,6 +56,8 @@ export interface ProofSettings {
   readonly auditKeys: ReadonlyMap<number, readonly string[]>;
   /** Public keys of the audit log: those of the secrets, and earlier ones, under which proofs were made that must still verify. */
   readonly auditVkeys: readonly string[];
+  /** When keys of the ledger and the audit log were in use, where the settings say so: by vkey. */
+  readonly keyWindows: ReadonlyMap<string, KeyWindow>;
   /** The key that signs statements for Rekor; null where there is no such ledger. */
   readonly anchorKey: string | null;
   /** Public parts of earlier anchor keys: SPKI, base64. */
@@ -68,6 +71,14 @@ export interface ProofSettings {
 type Setting = (name: string) => string | undefined;
 
 const wordsOf = (text: string | undefined): string[] => (text ?? "").split(/\s+/).filter((word) => word !== "");
+
+/** Public keys of logs, each with the time of its use behind it where somebody wrote one. What has no window is no key. */
+const vkeysOf = (
+  text: string | undefined,
+): { readonly vkeys: readonly string[]; readonly windows: readonly (readonly [string, KeyWindow])[] } => {
+  const read = wordsOf(text).map((word) => windowedKey(word) ?? { key: "", validFrom: "" });
+  return { vkeys: read.map(({ key }) => key), windows: read.map(({ key, ...window }) => [key, window] as const) };
+};
 
 const shortestToken = 32; // characters; 192 bits in base64url
 const isToken = (text: string): boolean => text.length >= shortestToken && /^[\x21-\x7e]+$/.test(text) && isDrawnToken(text);
@@ -157,7 +168,7 @@ const ledgerOf = (setting: Setting, production: boolean): { readonly ledger: Led
   const writeToken = setting("LEDGER_WRITE_TOKEN") ?? "";
   const auditorToken = setting("LEDGER_AUDITOR_TOKEN");
   const keys = wordsOf(setting("LEDGER_KEY"));
-  const allVkeys = wordsOf(setting("LEDGER_VKEYS"));
+  const { vkeys: allVkeys } = vkeysOf(setting("LEDGER_VKEYS"));
   const nameOf = (vkey: string): string => vkey.slice(0, vkey.indexOf("+"));
   const vkeys = allVkeys.filter((vkey) => kind === "rekor2" || nameOf(vkey) === origin); // our log's key bears its name
   const witnessKey = setting("LEDGER_WITNESS_KEY") ?? null;
@@ -233,7 +244,7 @@ export const readProofSettings = (
   const faults = [...ledgerFaults];
   const auditKeys = auditKeysOf(setting("AUDIT_KEY"), production);
   if (auditKeys === null) faults.push("AUDIT_KEY");
-  const auditVkeys = wordsOf(setting("AUDIT_VKEY"));
+  const { vkeys: auditVkeys, windows: auditWindows } = vkeysOf(setting("AUDIT_VKEY"));
   const isWatching = auditKeys === null || ledger.witnessKey === null || watchesAll(auditVkeys, auditKeys);
   if (!isWatching || !auditVkeys.every((vkey) => isLogVkey("tlog", vkey))) faults.push("AUDIT_VKEY");
   const mirrors = listOf(setting("LEDGER_MIRRORS"), mirrorOf(production));
@@ -258,6 +269,7 @@ export const readProofSettings = (
       mirrors: mirrors ?? [],
       auditKeys: auditKeys ?? new Map(),
       auditVkeys,
+      keyWindows: new Map([...vkeysOf(setting("LEDGER_VKEYS")).windows, ...auditWindows]),
       anchorKey: needsAnchorKey ? (anchorKey ?? null) : null,
       retiredAnchorKeys,
       authorities: authorities ?? [],

@@ -16,6 +16,8 @@ interface IssuerKey {
 }
 
 export interface Trusted {
+  /** The program that checks packs, as it is served now: its SHA-256 in hex. */
+  readonly verifier: { readonly url: string; readonly sha256: string };
   readonly logs: readonly (Validity & { readonly origin: string; readonly vkey: string; readonly role: "primary" | "mirror" | "audit" })[];
   readonly witnessKeys: readonly string[];
   readonly witnessMin: number;
@@ -24,13 +26,14 @@ export interface Trusted {
     readonly pem: string;
     readonly pins: readonly (Validity & { readonly spkiSha256: string })[];
   }[];
-  readonly issuerKeys: readonly IssuerKey[];
+  readonly issuerKeys: readonly (IssuerKey & Validity)[];
   /** SPKI, base64. */
   readonly anchorKeys: readonly string[];
 }
 
 export const trustDocument = (trusted: Trusted) => ({
   version: 1 as const,
+  verifier: { ...trusted.verifier },
   logs: trusted.logs.map(({ origin, vkey, validFrom, validTo, role }) => ({
     origin,
     vkey,
@@ -49,6 +52,9 @@ export const trustDocument = (trusted: Trusted) => ({
       valid_to: validTo ?? null,
     })),
   ),
-  issuer_keys: { keys: trusted.issuerKeys.map((key) => ({ ...key })) },
+  // JSON Web Keys with two members more, which readers of JSON Web Keys pass over.
+  issuer_keys: {
+    keys: trusted.issuerKeys.map(({ validFrom, validTo, ...key }) => ({ ...key, valid_from: validFrom, valid_to: validTo ?? null })),
+  },
   anchor_keys: [...trusted.anchorKeys],
 });

@@ -4,11 +4,12 @@
 //   LEDGER_KEY             its note-format secret; two, separated by a space, while one replaces the other
 //   LEDGER_WRITE_TOKEN     who may add entries            LEDGER_AUDITOR_TOKEN   who may read them
 //   LEDGER_PUBLIC_ENTRIES  "true": anybody may read them  LEDGER_WITNESS_KEY     secret that cosigns other logs
-//   AUDIT_VKEY             public keys of those other logs, separated by spaces
+//   AUDIT_VKEY             public keys of those other logs, separated by spaces, each with its time behind it where it has one
 //   LEDGER_ENTRIES_PER_SECOND  accepted before 429
 import { bytesUpTo } from "../../core/bytes.ts";
 import { isSameSecret, sha256 } from "../../core/hash.ts";
 import { isOrigin } from "../../core/ledger/checkpoint.ts";
+import { isInUse, windowedKey } from "../../core/ledger/key-window.ts";
 import { keyKinds, parseVkey, type NoteSigner, type VerifierKey } from "../../core/ledger/note.ts";
 import { entryKey } from "../../core/ledger/statement.ts";
 import { entriesOfBundle, isEntry } from "../../core/ledger/tiles.ts";
@@ -181,7 +182,9 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   #watched(): VerifierKey[] {
     return (this.env.AUDIT_VKEY ?? "")
       .split(/\s+/)
-      .map((text) => parseVkey(sha256, text))
+      .map(windowedKey)
+      .filter((one) => one !== null && isInUse(one, new Date().toISOString()))
+      .map((one) => parseVkey(sha256, one?.key ?? ""))
       .filter((key): key is VerifierKey => key?.kind === keyKinds.log);
   }
 

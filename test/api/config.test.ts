@@ -141,6 +141,13 @@ describe("a production deployment", () => {
     expect(faultsOf({ LIMIT_API_KEY: "0/60" })).toEqual(["LIMIT_API_KEY"]);
     expect(faultsOf({ RETIRED_ISSUER_KEYS: "short" })).toEqual(["RETIRED_ISSUER_KEYS"]);
     expect(faultsOf({ RETIRED_ISSUER_KEYS: `${"A".repeat(43)}  ${"B".repeat(42)}A` })).toEqual([]);
+    const retired = "A".repeat(43);
+    const [from, to] = ["2026-01-01T00:00:00.000Z", "2026-11-22T00:00:00.000Z"];
+    for (const window of [to, `${from}/${to}`]) expect(faultsOf({ RETIRED_ISSUER_KEYS: `${retired}@${window}` }), window).toEqual([]);
+    for (const window of ["", "2026-11-22", `${to}/${from}`, `${from}/`, `/${to}`, `${from}/${to}/${to}`, "2026-13-01T00:00:00.000Z"])
+      expect(faultsOf({ RETIRED_ISSUER_KEYS: `${retired}@${window}` }), window).toEqual(["RETIRED_ISSUER_KEYS"]);
+    expect(faultsOf({ ISSUER_KEY_FROM: from })).toEqual([]);
+    expect(faultsOf({ ISSUER_KEY_FROM: "yesterday" })).toEqual(["ISSUER_KEY_FROM"]);
   });
 
   test("refuses to run without a way to send mail, and never captures it", () => {

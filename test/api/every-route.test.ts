@@ -2,8 +2,9 @@
 // route added later is tested by being described.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import { sha256Hex } from "../../core/hash.ts";
+import { sha256, sha256Hex } from "../../core/hash.ts";
 import { newSecret, type Home } from "../../core/ids.ts";
+import { keyKinds, verifierKey, vkeyOf } from "../../core/ledger/note.ts";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
 import {
   call,
@@ -526,6 +527,34 @@ describe("GET /v1/health", () => {
     expect(answer.text).not.toContain("secret");
   });
 });
+
+describe("GET /.well-known/svc-trust.json", () => {
+  test("says when each key was in use, which JSON Web Keys do not", async () => {
+    const [retired, from, to] = ["A".repeat(43), "2026-01-01T00:00:00.000Z", "2026-06-01T00:00:00.000Z"];
+    const auditVkeys = String((env as unknown as Record<string, unknown>).AUDIT_VKEY);
+    const auditVkey = auditVkeys.split(" ")[0] as string;
+    const earlier = vkeyOf(verifierKey(sha256, auditVkey.slice(0, auditVkey.indexOf("+")), keyKinds.log, new Uint8Array(32).fill(9)));
+    const service = serviceWith({
+      ISSUER_KEY_FROM: to,
+      RETIRED_ISSUER_KEYS: `${retired}@${from}/${to}`,
+      AUDIT_VKEY: `${auditVkeys} ${earlier}@${to}`,
+    });
+    const { logs, issuer_keys } = (await service("/.well-known/svc-trust.json")).body as {
+      logs: { vkey: string; valid_from: string; valid_to: string | null }[];
+      issuer_keys: { keys: Record<string, string | null>[] };
+    };
+    expect(issuer_keys.keys).toMatchObject([
+      { valid_from: to, valid_to: null },
+      { x: retired, valid_from: from, valid_to: to },
+    ]);
+    expect(logs.find(({ vkey }) => vkey === earlier)).toMatchObject({ valid_from: "1970-01-01T00:00:00.000Z", valid_to: to });
+    expect(logs.find(({ vkey }) => vkey === auditVkey)).toMatchObject({ valid_to: null });
+    const { keys } = (await service("/.well-known/jwks.json")).body as { keys: object[] };
+    expect(keys.map((key) => Object.keys(key).sort())).toEqual([jwkMembers, jwkMembers]);
+  });
+});
+
+const jwkMembers = ["alg", "crv", "kid", "kty", "use", "x"];
 
 describe("GET /.well-known/jwks.json", () => {
   test("publishes public keys and nothing private, retired ones included", async () => {

@@ -1,5 +1,5 @@
 // A request sent again under its Idempotency-Key, on every route that is posted to: done once, answered twice, and the caller's own.
-import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
+import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { canonicalJson } from "../../core/canonical-json.ts";
@@ -14,6 +14,7 @@ import { commitEvents, in2030, lanes, logs, newKey, playReceivers, runAlarm, typ
 import { signIn } from "../support/people.ts";
 import { call, get, rowCounts, world, type Answer } from "../support/world.ts";
 import { answerCode, askCode, codesTo, cookieOf, freshAddress, held, ready, withdrawn } from "../support/withdrawing.ts";
+import { changedServices } from "../support/changed-services.ts";
 
 const hook = "https://hook1.merchant-tests.com/in";
 type Headers = Readonly<Record<string, string>>;
@@ -367,9 +368,10 @@ const requestTo = (sendable: Sendable, key: string): Request =>
   });
 /** The service with a part of it changed; the answer when it comes, and what goes on without whoever asked. */
 const ask = (changed: Partial<Platform>, sendable: Sendable, key: string) => {
-  const execution = createExecutionContext();
-  const answer = Promise.resolve(buildApp({ ...platform, ...changed }).fetch(requestTo(sendable, key), env, execution));
-  return { answer, ended: () => waitOnExecutionContext(execution) };
+  const following: Promise<void>[] = [];
+  const services = changedServices(platform, { ...changed, afterAnswer: (work) => following.push(work()) });
+  const answer = Promise.resolve(buildApp(services).fetch(requestTo(sendable, key), env, createExecutionContext()));
+  return { answer, ended: () => Promise.all(following) };
 };
 /** Holds whoever reaches it until it is opened. */
 const gate = <T>() => {

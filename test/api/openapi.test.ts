@@ -10,13 +10,14 @@ import committed from "../../docs/openapi.json";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
 import { openApiDocument } from "../../workers/http/openapi.ts";
-import { openPlatform, type Platform } from "../../workers/services.ts";
+import { openPlatform, type Platform, type Services } from "../../workers/services.ts";
 import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
 import { askForCode, codeFor, forgetCodes, giveCode, json, signIn } from "../support/people.ts";
 import { batch, databaseOf } from "../../storage/database.ts";
 import { commitEvents, eventRow, logs, register } from "../support/events.ts";
 import { call, consent, get, issue, origin, submission, world, type Answer } from "../support/world.ts";
 import { answerCode, askCode, held, jsonPost, ready, withdrawn, type Held } from "../support/withdrawing.ts";
+import { changedServices } from "../support/changed-services.ts";
 
 type Json = Record<string, unknown>;
 interface Described {
@@ -39,7 +40,7 @@ const undocumented: readonly { readonly path: RegExp; readonly why: string }[] =
 ];
 
 let clock = Date.now();
-let platform: Platform;
+let platform: Services;
 let document: Document;
 let certId: string;
 let withdrawnId: string;
@@ -102,7 +103,7 @@ describe("the description", () => {
 /** The app on a platform that is changed in one way, to bring about what cannot be asked for from outside. */
 const answerOf = async (changed: Partial<Platform>, path: string, init: RequestInit = {}): Promise<Answer> => {
   const execution = createExecutionContext();
-  const response = await buildApp({ ...platform, ...changed }).fetch(new Request(`http://svc.test${path}`, init), env, execution);
+  const response = await buildApp(changedServices(platform, changed)).fetch(new Request(`http://svc.test${path}`, init), env, execution);
   await waitOnExecutionContext(execution);
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, body: text === "" ? null : JSON.parse(text) };

@@ -11,7 +11,7 @@ import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
 import { scheduled } from "../../workers/background/schedule.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
-import { openPlatform, type Platform } from "../../workers/services.ts";
+import { openPlatform, type Services } from "../../workers/services.ts";
 import { base } from "../support/anchoring.ts";
 import { logVkey, origin, settings, writer } from "../support/ledger.ts";
 import { secretOf } from "../support/note-keys.ts";
@@ -20,7 +20,7 @@ import { get, issue, world } from "../support/world.ts";
 const nextOrigin = "ledger.svc.test/ledger/next";
 const objects = env.LEDGER_LOG as DurableObjectNamespace<LedgerLog>;
 
-let next: Platform;
+let next: Services;
 let before = "";
 let waiting = "";
 

@@ -7,6 +7,7 @@ import { capturePolicies } from "../../workers/background/policy-capture.ts";
 import { platformOf, type Platform } from "../../workers/services.ts";
 import { databaseOf } from "../../storage/database.ts";
 import { get, submission, world } from "./world.ts";
+import { changedServices } from "./changed-services.ts";
 
 /** This isolate's platform, its clock moved by `ms`, and whatever else a test changes. */
 export const platformAt = async (ms = 0, changes: Partial<Platform> = {}): Promise<Platform> => {
@@ -26,7 +27,8 @@ export const waitingAt = async (host: string, page = "/quote?name=pat", ms = 0):
   const platform = await platformAt(ms);
   // Nothing follows the answer: no home for the relay to work in, no audit log to kick, no queue.
   const homes = { ...platform.homes, all: () => [] };
-  const diesAfterAnswer = { ...platform, homes, config: { ...platform.config, auditKeys: new Map() }, notifyAnchoring: async () => {} };
+  const config = { ...platform.config, auditKeys: new Map() };
+  const diesAfterAnswer = changedServices(platform, { homes, config, notifyAnchoring: async () => {}, afterAnswer: () => {} });
   const response = await buildApp(diesAfterAnswer).fetch(request, env, execution);
   const { data } = (await response.json()) as { data: { cert_id: string } };
   if (response.status !== 201) throw new Error(`not issued: ${response.status}`);

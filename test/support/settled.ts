@@ -3,7 +3,7 @@ import { createMessageBatch } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { Env } from "../../workers/env.ts";
 import worker from "../../workers/index.ts";
-import { platformOf, type Platform } from "../../workers/services.ts";
+import { platformOf, type Services } from "../../workers/services.ts";
 
 const underWay = new Set<Promise<unknown>>();
 
@@ -13,14 +13,13 @@ const follow = <T>(work: Promise<T>): Promise<T> => {
   return work;
 };
 
-/** The same platform, and what is to run after its answers is followed. */
-export const followed = (platform: Platform): Platform => {
+/** The same platform; what is to run after its answers is followed from now on. */
+export const followed = (platform: Services): Services => {
   const { afterAnswer } = platform;
-  return { ...platform, afterAnswer: (work) => afterAnswer(() => follow(work())) };
+  return Object.assign(platform, { afterAnswer: (work: () => Promise<void>) => afterAnswer(() => follow(work())) });
 };
 
-const platform = await platformOf(env as unknown as Env);
-Object.assign(platform, followed(platform)); // the app of this isolate is built on this very object
+followed(await platformOf(env as unknown as Env)); // the app of this isolate is built on this very object
 
 const { fetch } = worker;
 worker.fetch = (request, bindings, context) => follow(fetch(request, bindings, context));

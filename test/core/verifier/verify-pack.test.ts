@@ -283,6 +283,36 @@ describe("the reader's own knowledge", () => {
     expect(report.notes).toContain("The pack's own copy of the trust document names keys that yours does not.");
   });
 
+  test("in which a key was in use is kept to: what it signed later is void", async () => {
+    const [old] = issuerKeys() as [JsonObject];
+    const young = strangersKeys.keys[0] as JsonObject;
+    const rotatedAt = (time: string): JsonObject => ({
+      ...plainTrust,
+      issuer_keys: {
+        keys: [
+          { ...old, valid_to: time },
+          { ...young, valid_from: time },
+        ],
+      },
+    });
+    const { parts } = await worldOf({ anchors: "anchored" });
+    const byYoung = { keyName: "svc.example/issuer", x: String(young.x), sign: stranger.sign };
+    const on = async (document: JsonObject, by = byYoung) =>
+      verifyPack(await evidenceZip({ ...parts, issuer: by }), { ...noDemands, trust: trustOf(document) });
+    const afterIssuance = rotatedAt("2026-06-01T00:00:00.000Z");
+    expect(await on(afterIssuance)).toMatchObject({ verdict: "valid" });
+    // The leaked old key signs a pack of November, and a certificate of March under a key that ended in February.
+    expect(await on(afterIssuance, parts.issuer)).toMatchObject({ verdict: "invalid", failed: "manifest.signature" });
+    const beforeIssuance = await on(rotatedAt("2026-02-01T00:00:00.000Z"));
+    expect(beforeIssuance).toMatchObject({ verdict: "invalid", failed: "cert.consistency" });
+    expect(beforeIssuance.checks.find(({ id }) => id === "cert.consistency")?.detail).toBe(
+      "the certificate is signed by a key that was not in use then",
+    );
+    // To the millisecond: from valid_to on it is over.
+    expect(await on(rotatedAt("2026-03-04T05:06:07.089Z"))).toMatchObject({ failed: "cert.consistency" });
+    expect(await on(rotatedAt("2026-03-04T05:06:07.090Z"))).toMatchObject({ verdict: "valid" });
+  });
+
   const issuerKeys = () => (trustDocument.issuer_keys as { readonly keys: readonly JsonObject[] }).keys;
 });
 
@@ -345,6 +375,7 @@ describe("a trust document", () => {
       "an issuer's key under another id",
       { ...trustDocument, issuer_keys: { keys: [{ ...key, kid: `${String(key.kid).slice(0, -1)}A` }] } },
     ],
+    ["an issuer's key with a time that is none", { ...trustDocument, issuer_keys: { keys: [{ ...key, valid_to: "2026" }] } }],
     ["an issuer's key of another kind", { ...trustDocument, issuer_keys: { keys: [{ ...key, crv: "X25519" }] } }],
   ])("with %s is not usable", (_, document) => {
     expect(trustOf(document)).toBeNull();

@@ -53,6 +53,16 @@ const demands: Demands = { ...noDemands, trust: trustOf(trustDocument) };
 const check = (file: object, asked: Demands = demands) => verifyWithdrawal(file as JsonObject, asked);
 
 describe("the receipt of a withdrawal", () => {
+  test("signed by a key that had gone out of use before the withdrawal is void", async () => {
+    const endedAt = async (time: string) => {
+      const { keys } = trustDocument.issuer_keys as { keys: JsonObject[] };
+      const trust = trustOf({ ...trustDocument, issuer_keys: { keys: keys.map((key) => ({ ...key, valid_to: time })) } });
+      return (await check(await receiptOf(), { ...demands, trust })).failed;
+    };
+    expect(await endedAt("2026-04-05T06:07:08.009Z")).toBe("receipt.signature");
+    expect(await endedAt("2026-04-05T06:07:08.010Z")).toBeNull();
+  });
+
   test("passes every check, bare and in the envelope of the API", async () => {
     const receipt = await receiptOf();
     for (const file of [receipt, { ok: true, data: receipt, request_id: "req_x" }]) {

@@ -459,7 +459,9 @@ export const evidenceBundleSchema = z
     withdrawal: provenWithdrawal,
     withdrawal_receipt: orNull(withdrawalReceiptSchema),
     views: z.array(view),
-    issuer_keys: z.object({ keys: z.array(z.record(z.string(), z.unknown())) }).openapi({ description: "As at /.well-known/jwks.json." }),
+    issuer_keys: z
+      .object({ keys: z.array(z.record(z.string(), z.unknown())) })
+      .openapi({ description: "As at /.well-known/svc-trust.json." }),
     signature,
     identity: z
       .object({ legal_name: z.string().nullable(), mailing_address: z.string().nullable(), contact: z.string().nullable() })

@@ -45,6 +45,9 @@ export const jwk = z
 export const trustSchema = z
   .object({
     version: z.literal(1),
+    verifier: z
+      .object({ url: z.string(), sha256: z.string() })
+      .openapi({ description: "The program that checks evidence packs, one file for Node 20 and later, and its SHA-256 in hex." }),
     logs: z.array(
       z.object({
         origin: z.string().openapi({ description: "Name of the log." }),
@@ -71,7 +74,18 @@ export const trustSchema = z
         }),
       )
       .openapi({ description: "Time-stamp authorities, by the SHA-256 of their public key (SPKI, hex)." }),
-    issuer_keys: z.object({ keys: z.array(jwk) }),
+    issuer_keys: z
+      .object({
+        keys: z.array(
+          jwk.extend({
+            valid_from: z.string().openapi({ format: "date-time" }),
+            valid_to: z.string().nullable().openapi({ format: "date-time" }),
+          }),
+        ),
+      })
+      .openapi({
+        description: "The keys at /.well-known/jwks.json, each with the time in which it signs: what it signed outside of it is void.",
+      }),
     anchor_keys: z.array(z.string()).openapi({ description: "The issuer's keys in ledgers that want every entry signed: SPKI, base64." }),
   })
   .openapi("Trust");

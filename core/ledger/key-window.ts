@@ -1,0 +1,34 @@
+// When a public key was in use. Settings write it behind the key: `<key>@<valid_to>`, or `<key>@<valid_from>/<valid_to>`, both in
+// ISO 8601 as everywhere (2026-11-22T00:00:00.000Z). From `valid_to` on the key signs nothing that is believed.
+
+export interface KeyWindow {
+  readonly validFrom: string;
+  readonly validTo?: string;
+}
+
+export interface WindowedKey extends KeyWindow {
+  readonly key: string;
+}
+
+/** The beginning of a key whose beginning nobody wrote down. */
+export const always = "1970-01-01T00:00:00.000Z";
+
+/** In the one spelling that sorts as text. */
+export const isIsoTime = (text: string): boolean => {
+  const instant = Date.parse(text);
+  return Number.isFinite(instant) && new Date(instant).toISOString() === text;
+};
+
+/** Null where what stands behind the key is no window. */
+export const windowedKey = (text: string): WindowedKey | null => {
+  const at = text.lastIndexOf("@");
+  if (at < 0) return { key: text, validFrom: always };
+  const times = text.slice(at + 1).split("/");
+  const [from, to] = times.length === 1 ? [always, times[0]] : times;
+  if (times.length > 2 || from === undefined || to === undefined || !isIsoTime(from) || !isIsoTime(to) || from >= to) return null;
+  return { key: text.slice(0, at), validFrom: from, validTo: to };
+};
+
+/** ISO times in one spelling sort as text. */
+export const isInUse = ({ validFrom, validTo }: KeyWindow, at: string): boolean =>
+  validFrom <= at && (validTo === undefined || at < validTo);

@@ -1,0 +1,48 @@
+// The verifier as whoever has a pack gets it: from the service, under the hash that the trust document and the pack name.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { evidenceBundle } from "../../core/certificates/evidence-bundle.ts";
+import { packFiles } from "../../core/certificates/evidence-pack.ts";
+import type { JsonObject } from "../../core/certificates/evidence-parts.ts";
+import { sha256Hex } from "../../core/hash.ts";
+import { worldOf } from "../core/verifier/evidence.ts";
+import { textOf } from "../core/verifier/repack.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-verifier-"));
+let service: LocalService;
+let trust: JsonObject & { readonly verifier: { readonly url: string; readonly sha256: string } };
+beforeAll(async () => {
+  service = await startLocalService();
+  trust = (await (await fetch(`${service.origin}/.well-known/svc-trust.json`)).json()) as typeof trust;
+});
+afterAll(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true });
+});
+
+test("is served where the trust document says, has the hash that it says, and runs", async () => {
+  expect(new URL(trust.verifier.url).pathname).toBe("/svc-verify.mjs");
+  const response = await fetch(`${service.origin}/svc-verify.mjs`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toMatch(/^text\/javascript/);
+  expect(response.headers.get("access-control-allow-origin")).toBe("*");
+  const source = new Uint8Array(await response.arrayBuffer());
+  expect(sha256Hex(source)).toBe(trust.verifier.sha256);
+  writeFileSync(join(folder, "svc-verify.mjs"), source);
+  const { status, stdout } = spawnSync(process.execPath, [join(folder, "svc-verify.mjs"), "--help"], { encoding: "utf8" });
+  expect(status).toBe(0);
+  expect(stdout).toContain("Usage: svc-verify");
+});
+
+test("is named with its hash in a pack's README and in the bundle, and in neither where nobody served one", async () => {
+  const { parts } = await worldOf({ trust });
+  const { url, sha256 } = trust.verifier;
+  const readme = textOf(await packFiles(parts), "README.txt");
+  expect(readme).toContain(`curl -O ${url}\n    echo "${sha256}  svc-verify.mjs" | sha256sum -c\n`);
+  expect(evidenceBundle(parts).how_to_verify).toContain(`${url}, SHA-256 ${sha256}`);
+  expect(textOf(await packFiles((await worldOf()).parts), "README.txt")).not.toContain("curl -O http");
+});
