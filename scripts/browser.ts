@@ -1,6 +1,7 @@
 // The browser of the tests. Found where the machine has it, installed by apt where it has none and can; tests in a
 // browser are never skipped, because the page script and the pages run nowhere else.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 
 const wellKnown = [
@@ -21,23 +22,25 @@ const installedBrowser = (): string | null => {
 const commandExists = (name: string): boolean => spawnSync("sh", ["-c", `command -v ${name}`], { stdio: "ignore" }).status === 0;
 
 /** Installs packages of Debian, where that can be done here. */
-export const aptInstall = (packages: readonly string[]): boolean => {
+export const aptInstall = async (packages: readonly string[]): Promise<boolean> => {
   const asRoot = process.getuid?.() === 0 ? [] : ["sudo", "--non-interactive"];
   if (!commandExists("apt-get") || (asRoot.length > 0 && !commandExists("sudo"))) return false;
-  return [
+  for (const command of [
     ["apt-get", "update", "--quiet"],
     ["apt-get", "install", "--yes", "--quiet", "--no-install-recommends", ...packages],
-  ].every((command) => {
+  ]) {
     const [program, ...args] = [...asRoot, "env", "DEBIAN_FRONTEND=noninteractive", ...command];
-    return spawnSync(program as string, args, { stdio: ["ignore", 2, 2] }).status === 0;
-  });
+    const [status] = await once(spawn(program as string, args, { stdio: ["ignore", 2, 2] }), "close");
+    if (status !== 0) return false;
+  }
+  return true;
 };
 
 /** Path of a browser that is there. Throws, saying what to do, when there is none and none can be installed. */
-export const ensureBrowser = (): string => {
+export const ensureBrowser = async (): Promise<string> => {
   const found = installedBrowser();
   if (found !== null) return found;
-  if (process.env.CHROMIUM === undefined && aptInstall(["chromium"])) {
+  if (process.env.CHROMIUM === undefined && (await aptInstall(["chromium"]))) {
     const installed = installedBrowser();
     if (installed !== null) return installed;
   }

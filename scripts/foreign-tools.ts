@@ -20,10 +20,10 @@ const tools: readonly { readonly name: string; readonly packages: readonly strin
 ];
 
 /** Throws, saying what to install, when a tool is missing and cannot be installed here. */
-export const ensureForeignTools = (): void => {
+export const ensureForeignTools = async (): Promise<void> => {
   const missing = tools.filter(({ isThere }) => !isThere());
   if (missing.length === 0) return;
-  aptInstall(missing.flatMap(({ packages }) => packages));
+  await aptInstall(missing.flatMap(({ packages }) => packages));
   const still = missing.filter(({ isThere }) => !isThere());
   if (still.length > 0) {
     throw new Error(

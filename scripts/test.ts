@@ -45,11 +45,13 @@ const summary = (): string | null => {
 
 const start = performance.now();
 console.log("svc: every check");
-const browser = await prepare("browser", ensureBrowser);
-await prepare("tools of others (Go, openssl, Python, PHP)", ensureForeignTools);
-await prepare("page script, styles", buildAssets);
+await prepare("page script, styles", buildAssets); // the type checks read what it generates
 await prepare("bundle of the Worker", bundleWorker);
-failed.push(...(await runChecks()));
+// Side by side: installing waits for the network, checking for the processor.
+const checks = runChecks();
+const browser = await prepare("browser", ensureBrowser);
+await prepare("tools of others (Go, openssl, Python, PHP)", ensureForeignTools); // after the browser: apt works for one at a time
+failed.push(...(await checks));
 runTests(browser);
 
 const counted = summary();

@@ -293,7 +293,7 @@ describe("I-JSON", () => {
   });
 
   test("a body of the largest size is judged in no time worth mentioning", () => {
-    const start = performance.now();
+    const start = process.cpuUsage();
     for (const text of [
       `"${"\\u0061".repeat(43_000)}"`,
       `[${"1,".repeat(130_000)}1]`,
@@ -301,6 +301,6 @@ describe("I-JSON", () => {
     ]) {
       expect(typeof parsed(text)).not.toBe("undefined");
     }
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(process.cpuUsage(start).user / 1_000).toBeLessThan(2_000);
   });
 });

@@ -133,8 +133,8 @@ describe("trimming", () => {
 
   test("a quarter of a megabyte of spaces inside a text takes no time worth mentioning", () => {
     const text = `a${" ".repeat(256 * 1_024)}b`;
-    const start = performance.now();
+    const start = process.cpuUsage();
     expect(trimmed(text)).toBe(text);
-    expect(performance.now() - start).toBeLessThan(1_000); // a backtracking pattern needs a minute here
+    expect(process.cpuUsage(start).user / 1_000).toBeLessThan(1_000); // a backtracking pattern needs a minute here
   });
 });

@@ -369,7 +369,7 @@ describe("what was under way", () => {
     await runAlarm(lane);
     const began = performance.now();
     await evictDurableObject(lane); // waits for timers and requests that are still open
-    expect(performance.now() - began).toBeLessThan(2_000); // a time-out left behind would be ten seconds
+    expect(performance.now() - began).toBeLessThan(8_000); // a time-out left behind would be ten seconds
   });
 });
 

@@ -121,7 +121,7 @@ export async function openWorld(): Promise<World> {
   await rm(outDir, { recursive: true });
 
   const browser: Browser = await chromium.launch({
-    executablePath: ensureBrowser(),
+    executablePath: await ensureBrowser(),
     args: [
       "--no-sandbox",
       "--disable-gpu",

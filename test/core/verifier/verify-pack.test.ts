@@ -89,9 +89,9 @@ describe("a complete pack", () => {
     const trust = trustOf(trustDocument);
     const times: number[] = [];
     for (let round = 0; round < 15; round += 1) {
-      const start = performance.now();
+      const start = process.cpuUsage(); // what it takes of the processor, whatever else this machine does
       await verifyPack(zip, { ...noDemands, trust });
-      times.push(performance.now() - start);
+      times.push(process.cpuUsage(start).user / 1_000);
     }
     const sorted = times.toSorted((a, b) => a - b);
     console.log(`verifying a pack of ${zip.length} bytes: first ${times[0]?.toFixed(1)} ms, median ${sorted[7]?.toFixed(1)} ms`);
