@@ -3,6 +3,7 @@
 import type { CertificateStatus } from "../certificates/certificate.ts";
 import { isSameSecret } from "../hash.ts";
 import { ok, refuse, type Result } from "../result.ts";
+import type { WithdrawalScope } from "./withdrawal.ts";
 
 export const judgeAnswer = (answer: {
   /** Blind index of the address on the certificate; null where it holds none. */
@@ -27,11 +28,18 @@ export const judgeToken = (answer: {
   /** Of the links that were mailed to the address on the certificate and still work. */
   readonly mailedHashes: readonly string[];
   readonly givenHash: string;
+  readonly scope: WithdrawalScope;
   readonly status: CertificateStatus;
-}): Result<"manage_link" | "email_code", "opt_out_failed" | "already_revoked"> => {
+}): Result<"manage_link" | "email_code", "opt_out_failed" | "invalid_request" | "already_revoked"> => {
   const isManageLink = isSameSecret(answer.expectedHash, answer.givenHash) && answer.isInTime;
   const wasMailed = answer.mailedHashes.some((mailed) => isSameSecret(mailed, answer.givenHash));
   if (!isManageLink && !wasMailed) return refuse("opt_out_failed");
+  // Anybody can submit a form in a person's name and is given this link for it. So it reaches no further than that certificate.
+  if (!wasMailed && answer.scope !== "certificate")
+    return refuse(
+      "invalid_request",
+      "scope: must be certificate with the token of manage_url; a code or link from a mail may use business.",
+    );
   return answer.status === "revoked" ? refuse("already_revoked") : ok(isManageLink ? "manage_link" : "email_code");
 };
 

@@ -268,6 +268,39 @@ describe("O3: locking the person out", () => {
   });
 });
 
+describe("O17: a forged submission", () => {
+  test("in the person's name gives a link that withdraws itself and nothing of theirs", async () => {
+    const mine = await held();
+    const forged = await held({ fields: { email: mine.email } });
+    const tap = (scope?: string) =>
+      call(`/v1/certs/${forged.certId}/opt-out/manage`, jsonPost({ token: forged.manageToken, ...(scope && { scope }) }));
+    const before = await databaseContents();
+    const refused = await tap("business");
+    expect(outcome(refused)).toBe("400 invalid_request");
+    expect(refused.body.error.message).toMatch(/^scope: /);
+    expect(await databaseContents()).toEqual(before);
+    expect(outcome(await tap("certificate"))).toBe("200 ok");
+    expect(outcome(await tap("business"))).toBe("400 invalid_request");
+    expect(await isActive(mine.certId)).toBe(true);
+    await withdrawn(mine);
+  });
+
+  test("does not keep the person from withdrawing everything by a code or link that was mailed", async () => {
+    for (const way of ["code", "link"]) {
+      const mine = await held();
+      const forged = await held({ fields: { email: mine.email } });
+      const { code, cookie } = await ready(mine.certId, mine.email);
+      const [token] = await linksTo(mine.email);
+      const answer =
+        way === "code"
+          ? await answerCode(mine.certId, { email: mine.email, code, scope: "business" }, cookie)
+          : await call(`/v1/certs/${mine.certId}/opt-out/manage`, jsonPost({ token, scope: "business" }));
+      expect(outcome(answer), way).toBe("200 ok");
+      expect([await isActive(mine.certId), await isActive(forged.certId)]).toEqual([false, false]);
+    }
+  });
+});
+
 describe("O4: mail bombing", () => {
   const at = (hours: number) =>
     serviceWith({ DEV_CLOCK_OFFSET_MS: String(Math.round(hours * 3_600_000)), LIMIT_OPT_OUT_REQUEST_PER_IP: "1000/60" });

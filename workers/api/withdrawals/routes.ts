@@ -122,7 +122,7 @@ const manageRoute = createRoute({
   tags: ["withdrawal"],
   summary: "Withdraw with the link from the 201",
   description:
-    "The one tap behind `manage_url`: its token withdraws without a mail, for five years after the certificate was issued. The link in a mail with a code works here too, for a day. Everything else as for the code.",
+    "The one tap behind `manage_url`: its token withdraws this one certificate without a mail, for five years after it was issued; another `scope` is refused, because whoever submits a form is given this link, whosever address the form named. The link in a mail with a code works here too, for a day and with either `scope`. Everything else as for the code.",
   security: [],
   middleware: forAnyone(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotentByAddress),
   request: {

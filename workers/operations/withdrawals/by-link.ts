@@ -33,11 +33,11 @@ export interface FollowedLink {
   readonly origin: string | null;
 }
 
-/** Refuses as `confirmWithdrawal`. */
+/** Refuses as `confirmWithdrawal`, and `invalid_request` where the link from the 201 is to reach further than its certificate. */
 export const withdrawByLink = async (
   services: Runtime & Stores & Proofs & Schedules,
   link: FollowedLink,
-): Promise<Result<Withdrawn, PersonRefusal>> => {
+): Promise<Result<Withdrawn, PersonRefusal | "invalid_request">> => {
   const found = await locateRecord(services, link.certId);
   if (found === null) return refuse("cert_not_found");
   const { record } = found;
@@ -48,6 +48,7 @@ export const withdrawByLink = async (
     mailedHashes: await mailedLinks(services, found, now),
     givenHash: sha256Hex(link.token),
     isInTime: isManageable(record.certificate.issuedAt, now),
+    scope: link.scope,
     status: record.certificate.status,
   });
   return judged.ok ? commitByPerson(services, found, { method: judged.value, scope: link.scope }) : judged;
