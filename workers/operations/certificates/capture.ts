@@ -126,8 +126,8 @@ const commitIssuance = async (
   return receipt;
 };
 
-const rulesFor = (services: Services, business: CapturingClient): OriginRules => ({
-  allowsLocalHttp: services.config.environment === "development",
+const rulesFor = ({ config }: Runtime, business: CapturingClient): OriginRules => ({
+  allowsLocalHttp: config.environment === "development",
   allowsSandboxLocalhost: business.environment === "sandbox",
 });
 
