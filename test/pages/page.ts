@@ -1,6 +1,6 @@
 // Reading pages in tests: a page asked for through the front door, taken apart with an HTML parser.
 import { DomUtils, parseDocument } from "htmlparser2";
-import { call, type Answer } from "../support/world.ts";
+import { call, type Answer, type Call } from "../support/world.ts";
 
 type Node = Parameters<typeof DomUtils.textContent>[0];
 export type Element = ReturnType<typeof DomUtils.getElementsByTagName>[number];
@@ -9,8 +9,8 @@ export interface ReadPage extends Answer {
   readonly document: ReturnType<typeof parseDocument>;
 }
 
-export const read = async (path: string, init: RequestInit = {}): Promise<ReadPage> => {
-  const answer = await call(path, init);
+export const read = async (path: string, init: RequestInit = {}, by: Call = call): Promise<ReadPage> => {
+  const answer = await by(path, init);
   return { ...answer, document: parseDocument(answer.text) };
 };
 

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { buildApp } from "../../workers/app.ts";
 import { catalogues, languages } from "../../workers/pages/language.ts";
 import { openPlatform } from "../../workers/services.ts";
-import { call, consent, get, issue, productionSettings, submission, world } from "../support/world.ts";
+import { call, consent, get, issue, productionSettings, submission, world, serviceWith } from "../support/world.ts";
 import { withdrawalRow } from "../support/withdrawing.ts";
 import { bound, browser, elementsIn, named, open, read, section, textOf, withAttribute, words, type ReadPage } from "./page.ts";
 
@@ -414,9 +414,10 @@ describe("nothing to show", () => {
 
   test("storage that cannot be reached is a page with 503 and Retry-After, and the next open works", async () => {
     const { cert_id } = await issue();
-    await env.DB.exec("ALTER TABLE certificates RENAME TO certificates_away");
-    const page = await open(cert_id);
-    await env.DB.exec("ALTER TABLE certificates_away RENAME TO certificates");
+    const fails = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
+    const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
+    const away = serviceWith({ DB: { prepare: () => statement, batch: fails } });
+    const page = await read(`/c/${cert_id}`, { headers: { "user-agent": browser } }, away);
     expect(page.status).toBe(503);
     expect(page.headers.get("retry-after")).toBe("1");
     expect(page.headers.get("cache-control")).toBe("no-store");
