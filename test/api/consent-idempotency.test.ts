@@ -183,3 +183,43 @@ describe("a repeated submission", () => {
     for (const marker of [key, String(manage_url).split("#m=")[1] as string, cert_id]) expect(stored).not.toContain(marker);
   });
 });
+
+describe("C19: a stranger with the client id", () => {
+  const server = { authorization: `Bearer ${world.acme.keys.live}` };
+
+  test("neither occupies the key of the business's server nor is given its answer", async () => {
+    const key = { "idempotency-key": fresh() };
+    const squatted = await consent({ ...submission(), purpose: "squatted" }, key);
+    const own = await consent(submission(), { ...key, ...server });
+    expect([outcome(squatted), outcome(own), replayed(own)]).toEqual(["201 issued", "201 issued", false]);
+    const asked = await consent(submission(), key);
+    expect(outcome(asked)).toBe("409 idempotency_conflict"); // the stranger's own
+    const again = await consent(submission(), { ...key, ...server });
+    expect([again.body.data, replayed(again)]).toEqual([own.body.data, true]);
+  });
+
+  test("is given no kept answer from another site, verified or not", async () => {
+    const key = { "idempotency-key": fresh() };
+    const mine = await consent(submission(), key);
+    expect(outcome(await consent(submission(), { ...key, origin: "https://evil.com" }))).toBe("403 origin_not_verified");
+    const sibling = await consent(submission(), { ...key, origin: "https://shop.example.com" });
+    expect([sibling.status, replayed(sibling)]).toEqual([201, false]);
+    expect(sibling.text).not.toContain(String(mine.body.data.manage_url).split("#m=")[1]);
+    const same = await consent(submission(), key);
+    expect([same.body.data, replayed(same)]).toEqual([mine.body.data, true]);
+  });
+
+  test("is given none by a site that is verified no longer, nor is its API key", async () => {
+    for (const credential of [{}, server]) {
+      const key = { ...credential, "idempotency-key": fresh(), origin: "https://shop.example.com" };
+      expect(outcome(await consent(submission(), key))).toBe("201 issued");
+      const move = env.DB.prepare("UPDATE domains SET method = ? WHERE domain = 'example.com' AND business_id = ?");
+      await move.bind("meta", world.acme.id).run();
+      try {
+        expect(outcome(await consent(submission(), key))).toBe("403 origin_not_verified");
+      } finally {
+        await move.bind("dns", world.acme.id).run();
+      }
+    }
+  });
+});

@@ -83,7 +83,7 @@ const consentRoute = createRoute({
         example: "https://www.acme-solar.example",
       }),
       "Idempotency-Key": idempotencyKey(
-        "The same key with the same submission answers with the same certificate for 24 hours, marked `Idempotency-Replayed: true`. `submission_id` in the body means the same.",
+        "The same key with the same submission answers with the same certificate for 24 hours, marked `Idempotency-Replayed: true`. The key is your API key's own where you send one, else that of this client and Origin together. `submission_id` in the body means the same.",
       ),
       "X-Subject-IP": z
         .string()
@@ -276,7 +276,8 @@ certificates.openapi(consentRoute, async (c) => {
     originHeader: headers.Origin ?? null,
     circumstances: circumstances.value,
     idempotencyKey: headers["Idempotency-Key"] ?? body.submission_id?.toLowerCase() ?? null,
-    caller: principal === undefined ? null : { businessId: principal.business.id, environment: principal.environment },
+    caller:
+      principal === undefined ? null : { keyId: principal.keyId, businessId: principal.business.id, environment: principal.environment },
   });
   if (!captured.ok) return refusal(c, captured);
   if (captured.value.replayed) c.header("Idempotency-Replayed", "true");

@@ -1,5 +1,6 @@
 // POST /v1/consent: one form submission becomes a certificate. Load, decide, commit; nothing slow before the answer.
 import type { Environment } from "../../../core/access/entitlement.ts";
+import { verifyOrigin, type OriginRules } from "../../../core/access/origins.ts";
 import { base64UrlOf } from "../../../core/bytes.ts";
 import { canonicalJson } from "../../../core/canonical-json.ts";
 import { keptReceiptText, readKeptReceipt, type CaptureReceipt } from "../../../core/certificates/capture-receipt.ts";
@@ -31,7 +32,7 @@ export interface CaptureRequest {
   /** Header Idempotency-Key or body submission_id; they mean the same. */
   readonly idempotencyKey: string | null;
   /** Whose API key came with the request; null for a visitor's browser. */
-  readonly caller: { readonly businessId: BusinessId; readonly environment: Environment } | null;
+  readonly caller: { readonly keyId: string; readonly businessId: BusinessId; readonly environment: Environment } | null;
 }
 
 export interface Captured {
@@ -80,6 +81,10 @@ const receiptOf = (services: Runtime, { certificate }: Issued, manageToken: stri
   };
 };
 
+/** The client id stands in every page's source: without an API key a key is the site's, so that nobody elsewhere meets its answers. */
+const keyOwner = ({ caller, originHeader }: CaptureRequest, clientId: ClientId): string =>
+  caller === null ? `${clientId} ${originHeader?.toLowerCase() ?? ""}` : caller.keyId;
+
 interface AnswerKey {
   readonly keyHash: string;
   readonly bodyHash: string;
@@ -121,6 +126,11 @@ const commitIssuance = async (
   return receipt;
 };
 
+const rulesFor = (services: Runtime, business: CapturingClient): OriginRules => ({
+  allowsLocalHttp: services.config.environment === "development",
+  allowsSandboxLocalhost: business.environment === "sandbox",
+});
+
 type Attempt = Result<Captured, CaptureRefusal> | "outdated";
 
 /** Decides on the account as given. `outdated`: the account moved on, or the key holds an answer; read both, then decide again. */
@@ -140,10 +150,7 @@ const attemptCapture = async (
     read,
     originHeader: request.originHeader,
     circumstances: request.circumstances,
-    rules: {
-      allowsLocalHttp: services.config.environment === "development",
-      allowsSandboxLocalhost: business.environment === "sandbox",
-    },
+    rules: rulesFor(services, business),
     now: services.clock(),
     certId: newId("cc_", homeOfId(clientId), services.random) as CertId,
     rootSalt: services.random(rootSaltBytes),
@@ -168,7 +175,7 @@ const maxReadings = 3; // a change and a twin request can each outdate one readi
  * audit chain and the ledger follow from the outboxes. A remembered account may only say yes (the insert checks it
  * again); whatever else it says is asked once more of the database.
  * Refuses, in this order: invalid_request, client_not_found, forbidden (a key of another business, or a test key for a
- * live client), idempotency_conflict, then as `issueCertificate`.
+ * live client), then origin_not_verified and idempotency_conflict where an answer is kept, then as `issueCertificate`.
  */
 export const captureConsent = async (
   services: Runtime & Stores & Memories & Proofs & Phones & Schedules,
@@ -183,7 +190,7 @@ export const captureConsent = async (
     request.idempotencyKey === null
       ? null
       : {
-          keyHash: idempotencyKeyHash(clientId, "POST /v1/consent", request.idempotencyKey),
+          keyHash: idempotencyKeyHash(keyOwner(request, clientId), "POST /v1/consent", request.idempotencyKey),
           bodyHash: submissionHash(clientId, submission, read.value),
         };
 
@@ -203,8 +210,12 @@ export const captureConsent = async (
     }
     services.rememberedClients.set(clientId, business);
     if (!maySpeakFor(request.caller, business)) return refuse("forbidden");
-    if (kept !== null && kept.bodyHash !== answerKey?.bodyHash) return refuse("idempotency_conflict");
-    if (kept !== null) return ok({ receipt: readKeptReceipt(kept.response), replayed: true });
+    if (kept !== null) {
+      const origin = verifyOrigin(request.originHeader, business.domains, rulesFor(services, business));
+      if (!origin.ok) return origin;
+      if (kept.bodyHash !== answerKey?.bodyHash) return refuse("idempotency_conflict");
+      return ok({ receipt: readKeptReceipt(kept.response), replayed: true });
+    }
     const attempt = await attemptCapture(services, db, clientId, request, read.value, business, answerKey);
     if (attempt !== "outdated") return attempt;
   }
