@@ -19,6 +19,7 @@ export interface FactRoute {
 export const factRoutes = {
   "certificate.issued": { anchored: true, event: "certificate.issued", onRequest: true },
   "certificate.revoked": { anchored: true, event: "certificate.revoked" },
+  "certificate.entities_withdrawn": { anchored: true, event: "certificate.entities_withdrawn", onRequest: true },
   "certificate.subject_read": { anchored: false, event: null },
   "business.ceased": { anchored: true, event: "business.ceased" },
   "evidence_pack.exported": { anchored: false, event: null },
@@ -56,7 +57,7 @@ export interface Fact {
   /** What the audit entry commits to besides the actor: hashes, words and ids; sealed at rest. */
   readonly payload: { readonly [key: string]: Json };
   /** What the ledger statement needs, for facts that are anchored. */
-  readonly anchor?: Pick<AnchorSubject, "fingerprint" | "originDomain">;
+  readonly anchor?: Pick<AnchorSubject, "fingerprint" | "originDomain" | "receiptHash">;
   /** Whose event it is; needed where the table names one. */
   readonly businessId?: BusinessId;
   /** Needed with it: facts about sandbox records emit no event. */

@@ -9,6 +9,7 @@ import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { foldedPurpose } from "./certificates.ts";
 import { batch, type Database } from "./database.ts";
+import { inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
 import { certificates, purposes } from "./schema.ts";
 import { query } from "./query.ts";
 import { withdrawalField } from "./withdrawals.ts";
@@ -52,6 +53,7 @@ const fields = {
   viewCount: certificates.viewCount,
   environment: certificates.environment,
   withdrawal: withdrawalField,
+  entitiesWithdrawn: withdrawnEntitiesField,
 };
 
 const newestFirst = [desc(certificates.issuedAt), desc(certificates.ord)];
@@ -107,8 +109,9 @@ export const certificatePage = async (
 
   const [rows, [counted]] = await batch(db, [page, total]);
   return {
-    certificates: rows.map(({ accepted, rejected, ...row }) => ({
+    certificates: rows.map(({ accepted, rejected, entitiesWithdrawn, ...row }) => ({
       ...row,
+      entitiesWithdrawn: inOrder(entitiesWithdrawn),
       answered: accepted === null || rejected === null ? null : { accepted, rejected },
     })),
     total: counted?.total ?? 0,

@@ -12,6 +12,7 @@ import type { AnchoredEvent } from "../core/ledger/statement.ts";
 import type { Instant } from "../core/time.ts";
 import { chainOfBusiness } from "./accounts.ts";
 import { batch, type Database, type Statement } from "./database.ts";
+import { inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
 import { violates } from "./faults.ts";
 import { requestPolicies } from "./outboxes/policies.ts";
 import {
@@ -211,6 +212,7 @@ const publishedFields = {
   policies,
   anchor: named(anchorFields),
   withdrawal: provenWithdrawalField,
+  entitiesWithdrawn: withdrawnEntitiesField,
   revocation: jsonRow(anchorFields, (row) => firstAnchor("certificate.revoked", { row })),
 };
 
@@ -226,7 +228,7 @@ const published = <More extends SelectedFields>(db: Database, more: More) =>
 type PublishedRow = Awaited<ReturnType<ReturnType<typeof published<Record<never, never>>>["all"]>>[number];
 
 const publishedOf = (row: PublishedRow): PublishedCertificate => {
-  const { accepted, rejected, signature, signatureKid, policyCaptureId, policies, withdrawal, revocation, ...rest } = row;
+  const { accepted, rejected, signature, signatureKid, policyCaptureId, policies, withdrawal, revocation, entitiesWithdrawn, ...rest } = row;
   const signed = (kid: string, value: string): IssuerSignature => ({ kid, alg: "Ed25519", value });
   return {
     ...rest,
@@ -234,6 +236,7 @@ const publishedOf = (row: PublishedRow): PublishedCertificate => {
     signature: signed(signatureKid, signature),
     policiesLooked: policyCaptureId !== null,
     policies: policies.toSorted((a, b) => (a.kind < b.kind ? -1 : 1)),
+    entitiesWithdrawn: inOrder(entitiesWithdrawn),
     withdrawal: withdrawal && { ...withdrawal, signature: signed(withdrawal.signatureKid, withdrawal.signature), anchor: revocation },
   };
 };

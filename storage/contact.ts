@@ -5,8 +5,10 @@ import type { Environment } from "../core/access/entitlement.ts";
 import type { CertificateStatus } from "../core/certificates/certificate.ts";
 import type { ContactBasis } from "../core/contact/verdict.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
+import type { WithdrawnEntity } from "../core/withdrawals/entities.ts";
 import { batch, type Database } from "./database.ts";
-import { certificates, matchMisses, purposes, withdrawals } from "./schema.ts";
+import { inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
+import { certificates, entityWithdrawals, matchMisses, purposes, withdrawals, withdrawnEntities } from "./schema.ts";
 import { allOf, query } from "./query.ts";
 
 /** Whose contact is asked about: where both are given, a record with either counts. */
@@ -25,6 +27,18 @@ const has = (list: SQL | typeof certificates.entities | typeof certificates.enti
 const isRejected = (entity: string | null): SQL =>
   entity === null ? sql`${certificates.entitiesAccepted} is '[]'` : has(certificates.entitiesRejected, entity);
 
+/** When the contact of that recipient must have ceased, where the person withdrew from it; null otherwise. */
+const ceaseByOf = (entity: string | null): SQL<number | null> => {
+  if (entity === null) return sql<number | null>`null`;
+  const { certId, number } = withdrawnEntities;
+  const act = query
+    .select({ ceaseBy: entityWithdrawals.ceaseBy })
+    .from(withdrawnEntities)
+    .innerJoin(entityWithdrawals, allOf(eq(entityWithdrawals.certId, certId), eq(entityWithdrawals.number, number)))
+    .where(allOf(eq(certId, certificates.id), eq(withdrawnEntities.entity, entity)));
+  return sql<number | null>`${act}`;
+};
+
 /** For each subject, the records about it: what grants contact first, then the newest. One round trip. */
 export const contactBasis = async (
   db: Database,
@@ -40,6 +54,7 @@ export const contactBasis = async (
   const { businessId, environment, subjects, entity, purpose } = asked;
   const { status, issuedAt, ord } = certificates;
   const rejected = isRejected(entity);
+  const entityCeaseBy = ceaseByOf(entity);
   const recordsBy = (index: IndexName, values: readonly (string | null)[]) => {
     const foremost = query
       .select({ ord })
@@ -54,7 +69,7 @@ export const contactBasis = async (
           purpose === null ? undefined : eq(purposes.purpose, purpose),
         ),
       )
-      .orderBy(desc(allOf(eq(status, "active"), sql`not (${rejected})`)), desc(issuedAt))
+      .orderBy(desc(allOf(eq(status, "active"), sql`not (${rejected})`, sql`${entityCeaseBy} is null`)), desc(issuedAt))
       .limit(maxBasis);
     return db
       .select({
@@ -64,6 +79,7 @@ export const contactBasis = async (
         ceaseBy: withdrawals.ceaseBy,
         issuedAt,
         isRejected: sql<number>`${rejected}`.mapWith(Boolean).as("is_rejected"),
+        entityCeaseBy: sql<number | null>`${entityCeaseBy}`.as("entity_cease_by"),
       })
       .from(sql`json_each(${JSON.stringify(values)}) j`)
       .innerJoin(certificates, inArray(ord, foremost))
@@ -82,11 +98,17 @@ export const contactBasis = async (
   type Found = (typeof records)[number][number];
   const bySubject = subjects.map(() => new Map<CertId, Found>());
   for (const row of records.flat()) bySubject[row.subject]?.set(row.certId, row);
-  const grants = (row: Found): number => (row.status === "active" && !row.isRejected ? 1 : 0);
+  const grants = (row: Found): number => (row.status === "active" && !row.isRejected && row.entityCeaseBy === null ? 1 : 0);
   return bySubject.map((rows) =>
     [...rows.values()]
       .sort((a, b) => grants(b) - grants(a) || b.issuedAt - a.issuedAt)
-      .map(({ certId, status, ceaseBy, isRejected }) => ({ certId, status, ceaseBy, isRejected })),
+      .map(({ certId, status, ceaseBy, isRejected, entityCeaseBy }) => ({
+        certId,
+        status,
+        ceaseBy: entityCeaseBy ?? ceaseBy,
+        isRejected,
+        isWithdrawn: entityCeaseBy !== null,
+      })),
   );
 };
 
@@ -96,17 +118,22 @@ export interface MatchableCertificate {
   readonly status: CertificateStatus;
   readonly entities: readonly string[];
   readonly answered: { readonly accepted: readonly string[] } | null;
+  readonly entitiesWithdrawn: readonly WithdrawnEntity[];
 }
 
 /** The certificate and the names and proved domains of the business that asks, in one query. */
 export const matchable = async (db: Database, certId: CertId): Promise<MatchableCertificate | null> => {
   const { businessId, environment, status, entities, entitiesAccepted: accepted } = certificates;
   const row = await db
-    .select({ businessId, environment, status, entities, accepted })
+    .select({ businessId, environment, status, entities, accepted, entitiesWithdrawn: withdrawnEntitiesField })
     .from(certificates)
     .where(eq(certificates.id, certId))
     .get();
-  return row === undefined ? null : { ...row, answered: row.accepted === null ? null : { accepted: row.accepted } };
+  return row === undefined ? null : {
+        ...row,
+        answered: row.accepted === null ? null : { accepted: row.accepted },
+        entitiesWithdrawn: inOrder(row.entitiesWithdrawn),
+      };
 };
 
 const maxMissesADay = 20;

@@ -495,6 +495,38 @@ export const withdrawals = table(
   (t) => [index("withdrawals_deadline").on(t.businessId, t.environment, t.ceaseBy)],
 );
 
+export const entityWithdrawals = table(
+  "entity_withdrawals",
+  {
+    certId: certId()
+      .notNull()
+      .references(() => certificates.id),
+    number: integer().notNull(),
+    withdrawnAt: instant().notNull(),
+    ceaseBy: instant().notNull(),
+    method: text({ enum: ["email_code", "manage_link"] }).notNull(),
+    receipt: text().notNull(),
+    signature: text().notNull(),
+    signatureKid: text().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.certId, t.number] })],
+);
+
+export const withdrawnEntities = table(
+  "withdrawn_entities",
+  {
+    certId: certId()
+      .notNull()
+      .references(() => certificates.id),
+    entity: text().notNull(),
+    number: integer().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.certId, t.entity] }),
+    foreignKey({ columns: [t.certId, t.number], foreignColumns: [entityWithdrawals.certId, entityWithdrawals.number] }),
+  ],
+);
+
 export const ceaseAcknowledgements = table("cease_acknowledgements", {
   certId: certId()
     .primaryKey()

@@ -9,8 +9,10 @@ import type { CeaseDetails } from "../core/withdrawals/acknowledge.ts";
 import type { RecordedChannel, WithdrawableCertificate, Withdrawal } from "../core/withdrawals/withdrawal.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
+import type { WithdrawnEntity } from "../core/withdrawals/entities.ts";
 import { chainOfBusiness, verifiedDomains } from "./accounts.ts";
 import type { Database, Statement } from "./database.ts";
+import { inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
 import { isRaised, violates } from "./faults.ts";
 import { businesses, ceaseAcknowledgements, certificates, withdrawals } from "./schema.ts";
 import { jsonRow } from "./json-rows.ts";
@@ -85,6 +87,11 @@ export interface WithdrawableRecord {
   /** Verified domains of the business. */
   readonly domains: readonly VerifiedDomain[];
   readonly withdrawal: PublishedWithdrawal | null;
+  readonly entities: readonly string[];
+  readonly answered: { readonly accepted: readonly string[] } | null;
+  readonly entitiesWithdrawn: readonly WithdrawnEntity[];
+  /** The business asked to be told of what is not told by itself. */
+  readonly isToldAll: boolean;
 }
 
 export const withdrawableById = async (db: Database, certId: CertId): Promise<WithdrawableRecord | null> => {
@@ -97,14 +104,24 @@ export const withdrawableById = async (db: Database, certId: CertId): Promise<Wi
       manageTokenHash: certificates.manageTokenHash,
       domains: verifiedDomains,
       withdrawal: withdrawalField,
+      entities: certificates.entities,
+      accepted: certificates.entitiesAccepted,
+      entitiesWithdrawn: withdrawnEntitiesField,
+      isToldAll: businesses.emitCertificateIssued,
     })
     .from(certificates)
     .innerJoin(businesses, eq(businesses.id, certificates.businessId))
     .where(eq(certificates.id, certId))
     .get();
   if (row === undefined) return null;
-  const { certificate, chain, domains, ...rest } = row;
-  return { ...rest, certificate: { ...certificate, chain }, domains: domains as readonly VerifiedDomain[] };
+  const { certificate, chain, domains, accepted, entitiesWithdrawn, ...rest } = row;
+  return {
+    ...rest,
+    certificate: { ...certificate, chain },
+    domains: domains as readonly VerifiedDomain[],
+    answered: accepted === null ? null : { accepted },
+    entitiesWithdrawn: inOrder(entitiesWithdrawn),
+  };
 };
 
 /** What a withdrawal from everything covers: certificates of one business that carry one address and stood at that moment. */

@@ -10,6 +10,7 @@ import type { CertificateStatus } from "./certificate.ts";
 import { canonicalPreimage, preimageOf, type Preimage } from "./fingerprint.ts";
 import type { SubjectFields } from "./subject.ts";
 import { isoOf } from "../time.ts";
+import type { WithdrawnEntity } from "../withdrawals/entities.ts";
 import type { RecordedChannel, WithdrawalMethod, WithdrawalScope } from "../withdrawals/withdrawal.ts";
 
 export interface PublishedPolicy {
@@ -43,12 +44,14 @@ export interface PublishedWithdrawal {
   readonly acknowledgedAt: Instant | null;
 }
 
-/** With what proves it: the text that was signed, and the statement in the ledger. */
-export interface ProvenWithdrawal extends PublishedWithdrawal {
+/** What proves a withdrawal: the text that was signed, and the statement in the ledger. */
+export interface WithdrawalProof {
   readonly receipt: string;
   readonly signature: IssuerSignature;
   readonly anchor: PublishedAnchor | null;
 }
+
+export interface ProvenWithdrawal extends PublishedWithdrawal, WithdrawalProof {}
 
 /** What only the owner sees of it. */
 export interface OpenedWithdrawal {
@@ -94,6 +97,8 @@ export interface PublishedCertificate {
   readonly anchor: PublishedAnchor | null;
   /** Null exactly while the certificate is active. */
   readonly withdrawal: ProvenWithdrawal | null;
+  /** Recipients the person has withdrawn from one by one, in the order of the acts. */
+  readonly entitiesWithdrawn: readonly WithdrawnEntity[];
 }
 
 /** What a list shows of it. */
@@ -110,6 +115,7 @@ export type ListedCertificate = Pick<
   | "subjectMasked"
   | "viewCount"
   | "environment"
+  | "entitiesWithdrawn"
 > & { readonly withdrawal: PublishedWithdrawal | null };
 
 /** The owner's view: subject and evidence opened. */

@@ -14,7 +14,7 @@ const mostEntities = 1_000; // what one lead form of the industry can list
 const longestEntity = 200;
 
 /** Names are compared in NFC, so that two spellings of one name are one recipient; they are stored as declared. */
-const comparable = (name: string): string => trimmed(name).normalize("NFC");
+export const comparableName = (name: string): string => trimmed(name).normalize("NFC");
 
 const declared = (names: readonly string[]): Result<Map<string, string>, "invalid_request"> => {
   if (names.length < 1 || names.length > mostEntities) return refuse("invalid_request", "entities: must name 1 to 1,000 recipients.");
@@ -25,7 +25,7 @@ const declared = (names: readonly string[]): Result<Map<string, string>, "invali
     if (name.length > longestEntity) return refuse("invalid_request", "entities: a name is longer than 200 characters.");
     const fault = lineFault(name);
     if (fault !== null) return refuse("invalid_request", `entities: a name ${fault}.`);
-    const key = comparable(name);
+    const key = comparableName(name);
     if (!byComparable.has(key)) byComparable.set(key, name); // the first spelling stays
   }
   return ok(byComparable);
@@ -33,7 +33,7 @@ const declared = (names: readonly string[]): Result<Map<string, string>, "invali
 
 /** Declared spellings of the names in `answers`; names that were not declared are dropped, as for the checkbox. */
 const amongDeclared = (answers: readonly string[], names: ReadonlyMap<string, string>): string[] =>
-  [...new Set(answers.flatMap((answer) => names.get(comparable(answer)) ?? []))].sort();
+  [...new Set(answers.flatMap((answer) => names.get(comparableName(answer)) ?? []))].sort();
 
 export const recipientsOf = (input: {
   readonly entities: readonly string[];

@@ -15,6 +15,7 @@ import {
   type PublishedPolicy,
   type PublishedWithdrawal,
   type ProvenWithdrawal,
+  type WithdrawalProof,
 } from "./published.ts";
 
 /** Where the service answers by its settings (a request never says where it is), and when it is asked: a view says what is overdue. */
@@ -27,11 +28,31 @@ export interface ViewContext {
 
 export const receiptUrlOf = (apiBase: string, certId: string): string => `${apiBase}/certs/${certId}/receipt`;
 
+/** Of a withdrawal from single recipients. */
+export const entityReceiptUrlOf = (apiBase: string, certId: string, number: number): string =>
+  `${receiptUrlOf(apiBase, certId)}?withdrawal=${number}`;
+
 export const verifyUrlOf = (verifyBase: string, certId: string): string => `${verifyBase}/c/${certId}`;
 
 /** Both lists or neither: "asked and declined nobody" is not "never asked". */
 export const answeredView = (answered: PublishedCertificate["answered"] | undefined) =>
   answered ? { entities_accepted: answered.accepted, entities_rejected: answered.rejected } : {};
+
+/** Absent while the person has withdrawn from no single recipient. */
+export const entitiesWithdrawnView = (
+  { id, entitiesWithdrawn }: Pick<PublishedCertificate, "id" | "entitiesWithdrawn">,
+  { apiBase }: Pick<ViewContext, "apiBase">,
+) =>
+  entitiesWithdrawn.length === 0
+    ? {}
+    : {
+        entities_withdrawn: entitiesWithdrawn.map(({ entity, number, withdrawnAt, ceaseBy }) => ({
+          entity,
+          withdrawn_at: isoOf(withdrawnAt),
+          cease_by: isoOf(ceaseBy),
+          receipt_url: entityReceiptUrlOf(apiBase, id, number),
+        })),
+      };
 
 const policyView = (policy: PublishedPolicy) => ({
   id: policy.id,
@@ -85,7 +106,7 @@ const provenWithdrawalView = (certId: string, withdrawal: ProvenWithdrawal, cont
 });
 
 /** GET /v1/certs/{id}/receipt: everything to check a withdrawal without us. */
-export const withdrawalReceiptView = (withdrawal: ProvenWithdrawal) => ({
+export const withdrawalReceiptView = (withdrawal: WithdrawalProof) => ({
   receipt: readWithdrawalReceipt(withdrawal.receipt),
   canonical: withdrawal.receipt,
   signature: { ...withdrawal.signature },
@@ -119,6 +140,7 @@ export const verifyView = (certificate: PublishedCertificate, context: ViewConte
   business_name: certificate.businessName,
   entities: certificate.entities,
   ...answeredView(certificate.answered),
+  ...entitiesWithdrawnView(certificate, context),
   disclosure_text: certificate.disclosureText,
   disclosure_hash: certificate.disclosureHash,
   purpose: certificate.purpose,

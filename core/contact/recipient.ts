@@ -1,5 +1,6 @@
 // Is a business one of the recipients a certificate names? Names are compared as people read them: without case, spacing and
 // Unicode form.
+import { consentedEntities, standingEntities } from "../withdrawals/entities.ts";
 import { trimmed } from "../text.ts";
 
 const folded = (name: string): string =>
@@ -21,10 +22,17 @@ const holds = (names: readonly string[], own: readonly (string | null)[]): boole
 /** Named at all, whatever was answered. */
 export const isNamed = (recipients: NamedRecipients, own: readonly (string | null)[]): boolean => holds(recipients.entities, own);
 
-/** Those the consent is for: the accepted ones where each was asked about, else all that are named. */
-const consented = ({ entities, answered }: NamedRecipients): readonly string[] => answered?.accepted ?? entities;
+/** One of those the consent is for, and still is. */
+export const isConsentedTo = (
+  recipients: Parameters<typeof standingEntities>[0],
+  own: readonly (string | null)[],
+): boolean => holds(standingEntities(recipients), own);
 
-export const isConsentedTo = (recipients: NamedRecipients, own: readonly (string | null)[]): boolean => holds(consented(recipients), own);
+/** The person consented to it, and has withdrawn since. */
+export const isWithdrawnFrom = (
+  recipients: Parameters<typeof standingEntities>[0],
+  own: readonly (string | null)[],
+): boolean => !isConsentedTo(recipients, own) && holds(consentedEntities(recipients), own);
 
 /** One consent to one seller: a single recipient, or recipients each asked about separately. */
 export const isOneToOne = ({ entities, answered }: NamedRecipients): boolean => answered !== null || entities.length === 1;

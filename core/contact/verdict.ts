@@ -11,6 +11,8 @@ export interface ContactBasis {
   readonly ceaseBy: Instant | null;
   /** The person was asked about the recipient in question, or where none is in question about each, and declined. */
   readonly isRejected: boolean;
+  /** The person has withdrawn from the recipient in question; `ceaseBy` is then that recipient's. */
+  readonly isWithdrawn: boolean;
 }
 
 export type ContactReason = "active_consent" | "revoked" | "expired" | "none" | "rejected_recipient";
@@ -22,8 +24,8 @@ export interface ContactVerdict {
 
 /** Active consent wins, then a withdrawal, then a recipient the person declined. */
 export const contactVerdict = (basis: readonly ContactBasis[]): ContactVerdict => {
-  const granted = basis.some(({ status, isRejected }) => status === "active" && !isRejected);
+  const granted = basis.some(({ status, isRejected, isWithdrawn }) => status === "active" && !isRejected && !isWithdrawn);
   if (granted) return { contactable: true, reason: "active_consent" };
-  if (basis.some(({ status }) => status === "revoked")) return { contactable: false, reason: "revoked" };
+  if (basis.some(({ status, isWithdrawn }) => status === "revoked" || isWithdrawn)) return { contactable: false, reason: "revoked" };
   return { contactable: false, reason: basis.length > 0 ? "rejected_recipient" : "none" };
 };

@@ -20,7 +20,7 @@ export const eventTypes = [
 ] as const;
 
 /** Emitted for businesses that ask for them, and sent to endpoints that name them; the feed of everybody else stays as in SPEC. */
-export const namedOnlyEventTypes = ["certificate.issued"] as const;
+export const namedOnlyEventTypes = ["certificate.issued", "certificate.entities_withdrawn"] as const;
 
 export type EventType = (typeof eventTypes)[number] | (typeof namedOnlyEventTypes)[number];
 

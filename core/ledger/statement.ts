@@ -3,7 +3,13 @@ import { canonicalJson } from "../canonical-json.ts";
 import { sha256, sha256Hex } from "../hash.ts";
 import { isoOf, type Instant } from "../time.ts";
 
-export type AnchoredEvent = "certificate.issued" | "certificate.revoked" | "share.created" | "share.revoked" | "business.ceased";
+export type AnchoredEvent =
+  | "certificate.issued"
+  | "certificate.revoked"
+  | "certificate.entities_withdrawn"
+  | "share.created"
+  | "share.revoked"
+  | "business.ceased";
 
 export interface AnchorSubject {
   readonly event: AnchoredEvent;
@@ -13,16 +19,18 @@ export interface AnchorSubject {
   readonly originDomain: string;
   /** Business time of the event; for an issuance the timestamp of the fingerprint. */
   readonly at: Instant;
+  /** Hex SHA-256 of the signed receipt, for what the other members do not tell: from whom a person withdrew. */
+  readonly receiptHash?: string;
 }
 
-/** Canonical JSON of the statement `svc-anchor-v1`. */
+/** Canonical JSON of the statement `svc-anchor-v1`; with a receipt's hash it is `svc-anchor-v2`. */
 export const anchorStatement = (anchor: AnchorSubject): string =>
   canonicalJson({
     entity_id: anchor.entityId,
     event: anchor.event,
     fingerprint: anchor.fingerprint,
     origin_domain: anchor.originDomain,
-    schema: "svc-anchor-v1",
+    ...(anchor.receiptHash === undefined ? { schema: "svc-anchor-v1" } : { receipt_hash: anchor.receiptHash, schema: "svc-anchor-v2" }),
     timestamp: isoOf(anchor.at),
   });
 

@@ -18,6 +18,8 @@ export interface MailData {
   };
   /** To the owners of a business: the certificates' ids and the deadline, and nothing of the person. */
   readonly withdrawal_owner_notice: { readonly cert_ids: readonly string[]; readonly cease_by: Instant };
+  /** Likewise, of a withdrawal from single recipients. */
+  readonly entities_owner_notice: { readonly cert_id: string; readonly entities: readonly string[]; readonly cease_by: Instant };
   /** To the owners of a business whose endpoint does not answer. */
   readonly webhook_failing: { readonly webhook_id: string; readonly failing_since: Instant; readonly failures: number };
 }
@@ -32,6 +34,7 @@ export const mailLifeMs: Readonly<Record<MailTemplate, number>> = {
   login_code: 10 * minuteMs,
   withdrawal_code: 10 * minuteMs,
   withdrawal_owner_notice: 3 * dayMs,
+  entities_owner_notice: 3 * dayMs,
   webhook_failing: dayMs,
 };
 
@@ -43,6 +46,13 @@ const dayIn = (language: MailLanguage, at: Instant): string =>
 
 /** `2026-11-20 10:05 UTC` */
 const minuteOf = (at: Instant): string => `${isoOf(at).slice(0, 16).replace("T", " ")} UTC`;
+
+const maxListed = 20; // names in one mail
+
+const listedNames = (names: readonly string[], more: (count: number) => string): readonly string[] => [
+  ...names.slice(0, maxListed).map(plainName),
+  ...(names.length > maxListed ? [more(names.length - maxListed)] : []),
+];
 
 type Words = { readonly [T in MailTemplate]: (data: MailData[T]) => MailText };
 
@@ -75,6 +85,10 @@ const en: Words = {
       `Contact under this consent must end by ${dayIn("en", cease_by)}, midnight UTC (${isoOf(cease_by)}).`,
       "The certificate and its record are kept.",
     ],
+  }),
+  entities_owner_notice: ({ cert_id, entities, cease_by }) => ({
+    subject: "A consent was withdrawn from recipients",
+    lines: ["The person on your certificate has withdrawn consent from these recipients, and from no others:", ...listedNames(entities, (count) => `and ${count} more, all named on the certificate's page`), `Their contact under this consent must end by ${dayIn("en", cease_by)}, midnight UTC (${isoOf(cease_by)}). The certificate stays active for the others. Its number:`, cert_id],
   }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({
     subject: "A webhook endpoint is failing",
@@ -117,6 +131,10 @@ const es: Words = {
       "El certificado y su registro se conservan.",
     ],
   }),
+  entities_owner_notice: ({ cert_id, entities, cease_by }) => ({
+    subject: "Se ha retirado un consentimiento a destinatarios",
+    lines: ["La persona de su certificado ha retirado el consentimiento a estos destinatarios, y a ningún otro:", ...listedNames(entities, (count) => `y ${count} más, todos en la página del certificado`), `Su contacto basado en él debe terminar a más tardar el ${dayIn("es", cease_by)}, medianoche UTC (${isoOf(cease_by)}). El certificado sigue activo para los demás. Su número:`, cert_id],
+  }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({
     subject: "Un webhook está fallando",
     lines: [
@@ -157,6 +175,10 @@ const frCa: Words = {
       `Les communications fondées sur ce consentement doivent cesser au plus tard le ${dayIn("fr-CA", cease_by)}, à minuit UTC (${isoOf(cease_by)}).`,
       "Le certificat et son dossier sont conservés.",
     ],
+  }),
+  entities_owner_notice: ({ cert_id, entities, cease_by }) => ({
+    subject: "Un consentement a été retiré à des destinataires",
+    lines: ["La personne nommée sur votre certificat a retiré son consentement à ces destinataires, et à aucun autre :", ...listedNames(entities, (count) => `et ${count} autres, tous nommés sur la page du certificat`), `Leurs communications fondées sur ce consentement doivent cesser au plus tard le ${dayIn("fr-CA", cease_by)}, à minuit UTC (${isoOf(cease_by)}). Le certificat reste actif pour les autres. Son numéro :`, cert_id],
   }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({
     subject: "Un webhook est en échec",

@@ -10,7 +10,7 @@ import { refuse, ok, type Result } from "../result.ts";
 import { minuteMs, type Instant } from "../time.ts";
 
 export type WithdrawalMethod = "email_code" | "manage_link" | "business_recorded";
-/** `recipient` is reserved: a withdrawal from single recipients would leave the certificate active. */
+/** Of a withdrawn certificate. A withdrawal from single recipients leaves it active: entities.ts. */
 export type WithdrawalScope = "certificate" | "business";
 
 export const recordedChannels = ["sms_stop", "phone", "mail", "email", "in_person", "other"] as const;

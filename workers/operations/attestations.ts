@@ -60,7 +60,7 @@ export const attestedStatement = async (
 };
 
 /** The anchor with what others attested of it. */
-const withAttested = async (
+export const withAttested = async (
   platform: Runtime & Stores & Memories & Proofs,
   anchor: PublishedAnchor | null,
 ): Promise<PublishedAnchor | null> => {

@@ -6,13 +6,14 @@ import { policiesStatus, publishedCanonical, type PublishedCertificate, type Pub
 import { receiptUrlOf, verifyUrlOf, type ViewContext } from "../../core/certificates/views.ts";
 import type { Instant } from "../../core/time.ts";
 import { isOverdue } from "../../core/withdrawals/acknowledge.ts";
+import { standingEntities } from "../../core/withdrawals/entities.ts";
 import type { CertificatePage } from "../operations/certificates/page.ts";
 import type { Words } from "./i18n/words.ts";
 import type { Page } from "./layout.tsx";
 import { CopyButton, Exact, filled, Foreign, Hash, Moment, numberText, Remarks, Sentence, Shape, type Setting } from "./parts.tsx";
 import { Proofs } from "./proofs.tsx";
 import { QrCode } from "./qr.tsx";
-import { unlessErased, WithdrawalForms, type LanguageChoice } from "./withdrawal-parts.tsx";
+import { actsOf, EntityReceipt, SomeWithdrawn, unlessErased, WithdrawalForms, type LanguageChoice } from "./withdrawal-parts.tsx";
 
 interface Shown extends ViewContext {
   readonly page: CertificatePage;
@@ -142,20 +143,46 @@ const Answer: FC<{ heading: Child; list: string; names: readonly string[]; setti
   </div>
 );
 
-const Recipients: Part = ({ certificate: { entities, answered }, setting }) => {
+/** Those the person has withdrawn from, act by act. In the record they stand among the accepted ones where each was asked about. */
+const Withdrawn: Part = ({ certificate, setting }) => (
+  <>
+    {actsOf(certificate).map((act) => (
+      <div class="answer" {...(certificate.answered !== null && { "data-list": "entities_accepted" })}>
+        <h3>
+          <Shape name="cross" /> {setting.words.withdrawnFrom}
+        </h3>
+        <p class="quiet">
+          <SomeWithdrawn act={act} setting={setting} />
+        </p>
+        <Names names={act.map(({ entity }) => entity)} setting={setting} />
+      </div>
+    ))}
+  </>
+);
+
+const Recipients: Part = ({ certificate, setting }) => {
+  const { entities, answered, entitiesWithdrawn, status } = certificate;
   const { words } = setting;
+  const heading = status === "revoked" ? words.recipientsWithdrawn : words.recipients;
+  const isSome = entitiesWithdrawn.length > 0;
+  const standing = standingEntities(certificate);
   if (answered === null) {
     return (
-      <Section name="recipients" heading={words.recipients}>
+      <Section name="recipients" heading={heading}>
         <p>{entities.length === 1 ? words.namedOne : words.namedTogether}</p>
-        <Names names={entities} setting={setting} />
+        <Names names={standing} setting={setting} />
+        {isSome && (
+          <div class="answers">
+            <Withdrawn certificate={certificate} setting={setting} />
+          </div>
+        )}
       </Section>
     );
   }
   const told = new Set([...answered.accepted, ...answered.rejected]);
   const notAsked = entities.filter((name) => !told.has(name));
   return (
-    <Section name="recipients" heading={words.recipients}>
+    <Section name="recipients" heading={heading}>
       <p>{words.askedEach}</p>
       <div class="answers">
         <Answer
@@ -165,9 +192,10 @@ const Recipients: Part = ({ certificate: { entities, answered }, setting }) => {
             </>
           }
           list="entities_accepted"
-          names={answered.accepted}
+          names={standing}
           setting={setting}
         />
+        {isSome && <Withdrawn certificate={certificate} setting={setting} />}
         <Answer
           heading={
             <>
@@ -296,6 +324,23 @@ const WithdrawnEvents: FC<{ certificate: PublishedCertificate; setting: Setting;
   );
 };
 
+/** Withdrawals from single recipients, while the certificate stood. */
+const EntityEvents: FC<{ certificate: PublishedCertificate; setting: Setting; apiBase: string }> = ({ certificate, setting, apiBase }) => (
+  <>
+    {actsOf(certificate).map((act) => (
+      <Event kind="done">
+        {filled(act.length === 1 ? setting.words.withdraw.someEventOne : setting.words.withdraw.someEvent, {
+          count: numberText(act.length, setting.language),
+        })}{" "}
+        <Moment at={act[0]?.withdrawnAt ?? 0} setting={setting} />
+        <p class="quiet">
+          <EntityReceipt certificate={certificate} act={act} apiBase={apiBase} setting={setting} />
+        </p>
+      </Event>
+    ))}
+  </>
+);
+
 /** Only what is so: an entry not yet made is said to be waiting, with what it is waiting for. */
 const Timeline: FC<{ page: CertificatePage; setting: Setting; apiBase: string; now: Instant }> = ({
   page: { certificate, loggedAt },
@@ -335,6 +380,7 @@ const Timeline: FC<{ page: CertificatePage; setting: Setting; apiBase: string; n
             <p class="quiet">{words.anchoredPendingNote}</p>
           </Event>
         )}
+        <EntityEvents certificate={certificate} setting={setting} apiBase={apiBase} />
         <WithdrawnEvents certificate={certificate} setting={setting} apiBase={apiBase} now={now} />
         <Event kind="counted">{openedText(certificate.viewCount, setting)}</Event>
       </ol>

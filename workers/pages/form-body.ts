@@ -1,6 +1,6 @@
 // A form as browsers post it, read once: small, UTF-8, and each field at most once.
 
-const mostBytes = 4 * 1_024; // an address, a code or a token, and a choice
+const mostBytes = 24 * 1_024; // an address, a code or a token, and a tick for each of 1,000 recipients
 
 /** Null for anything that no form of ours sends. */
 export const readForm = async (request: Request): Promise<ReadonlyMap<string, string> | null> => {

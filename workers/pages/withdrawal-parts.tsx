@@ -2,10 +2,12 @@
 // is so afterwards. Every form works without a script; an error keeps what was typed and says what to do.
 import type { Child, FC } from "hono/jsx";
 import type { PublishedCertificate, PublishedWithdrawal } from "../../core/certificates/published.ts";
+import { entityReceiptUrlOf } from "../../core/certificates/views.ts";
+import { standingEntities, type WithdrawnEntity } from "../../core/withdrawals/entities.ts";
 import type { Page } from "./layout.tsx";
 import { Exact, Hash, Moment, Sentence, Shape, type Setting } from "./parts.tsx";
 
-type About = Pick<PublishedCertificate, "id" | "businessName" | "subjectMasked">;
+type About = Pick<PublishedCertificate, "id" | "businessName" | "subjectMasked" | "entities" | "answered" | "entitiesWithdrawn">;
 
 /** Of a person who was erased nothing is shown, not even masked, and no mail can be sent. */
 export const unlessErased = (certificate: PublishedCertificate): About =>
@@ -64,6 +66,34 @@ const EmailForm: FC<EmailForm> = ({ certificate, setting, choice, typed, error }
   );
 };
 
+/** What was posted before, so that an error keeps it. */
+type Chosen = ReadonlyMap<string, string>;
+
+/** A box for each recipient that may still make contact; its name is the recipient's place on the certificate. */
+const RecipientBoxes: FC<{ certificate: About; form: string; label: string; chosen?: Chosen | undefined }> = ({
+  certificate,
+  form,
+  label,
+  chosen,
+}) => (
+  <div class="boxes" role="group" aria-label={label} tabindex={0}>
+    {standingEntities(certificate).map((name) => {
+      const at = certificate.entities.indexOf(name);
+      const id = `${form}-entity-${at}`;
+      return (
+        <p>
+          <input type="checkbox" name={`entity.${at}`} value="on" id={id} checked={chosen?.has(`entity.${at}`)} />
+          <label for={id}>
+            <Exact text={name} />
+          </label>
+        </p>
+      );
+    })}
+  </div>
+);
+
+const isDivisible = (certificate: About): boolean => standingEntities(certificate).length > 1;
+
 /** What the page's script fills in and shows when the reader came by the link from the 201. */
 const LinkForm: FC<{ certificate: About; setting: Setting; choice: LanguageChoice }> = ({ certificate, setting, choice }) => {
   const words = setting.words.withdraw;
@@ -72,6 +102,13 @@ const LinkForm: FC<{ certificate: About; setting: Setting; choice: LanguageChoic
       <h3 tabindex={-1}>{words.linkHeading}</h3>
       <p>{words.linkIntro}</p>
       <input type="hidden" name="token" value="" />
+      {isDivisible(certificate) && (
+        <details>
+          <summary>{words.linkSome}</summary>
+          <p class="quiet">{words.linkSomeHint}</p>
+          <RecipientBoxes certificate={certificate} form="link" label={words.linkSome} />
+        </details>
+      )}
       <button type="submit" class="primary">
         {words.linkSubmit}
       </button>
@@ -147,25 +184,39 @@ interface CodeForm {
   readonly choice: LanguageChoice;
   readonly email: string;
   readonly typed?: string | undefined;
+  readonly chosen?: Chosen;
   readonly error?: string | undefined;
 }
 
-const ScopeChoice: FC<{ setting: Setting }> = ({ setting: { words } }) => (
+const ScopeChoice: FC<{ certificate: About; setting: Setting; chosen?: Chosen | undefined }> = ({
+  certificate,
+  setting: { words },
+  chosen,
+}) => (
   <fieldset>
     <legend>{words.withdraw.scope}</legend>
     <p>
-      <input type="radio" name="scope" value="certificate" id="scope-certificate" checked />
+      <input type="radio" name="scope" value="certificate" id="scope-certificate" checked={chosen?.get("scope") !== "recipients"} />
       <label for="scope-certificate">{words.withdraw.scopeCertificate}</label>
     </p>
     <p>
       <input type="radio" name="scope" value="business" id="scope-business" />
       <label for="scope-business">{words.withdraw.scopeBusiness}</label>
     </p>
+    {isDivisible(certificate) && (
+      <>
+        <p>
+          <input type="radio" name="scope" value="recipients" id="scope-recipients" checked={chosen?.get("scope") === "recipients"} />
+          <label for="scope-recipients">{words.withdraw.scopeRecipients}</label>
+        </p>
+        <RecipientBoxes certificate={certificate} form="code" label={words.withdraw.scopeRecipients} chosen={chosen} />
+      </>
+    )}
   </fieldset>
 );
 
 /** Step two: the code, and what follows from it. */
-export const codePage = ({ certificate, setting, choice, email, typed, error }: CodeForm): Page => {
+export const codePage = ({ certificate, setting, choice, email, typed, chosen, error }: CodeForm): Page => {
   const words = setting.words.withdraw;
   const path = `/c/${certificate.id}/withdraw`;
   return {
@@ -192,7 +243,7 @@ export const codePage = ({ certificate, setting, choice, email, typed, error }: 
             aria-describedby={error === undefined ? undefined : "withdraw-code-error"}
             aria-invalid={error === undefined ? undefined : "true"}
           />
-          <ScopeChoice setting={setting} />
+          <ScopeChoice certificate={certificate} setting={setting} chosen={chosen} />
           <p>{words.consequence}</p>
           <button type="submit" class="primary">
             {words.confirm}
@@ -252,3 +303,83 @@ export const withdrawnPage = (shown: {
     ),
   };
 };
+
+/** The acts by which recipients were withdrawn from, each with its names. */
+export const actsOf = ({ entitiesWithdrawn }: Pick<PublishedCertificate, "entitiesWithdrawn">) => [
+  ...Map.groupBy(entitiesWithdrawn, ({ number }) => number).values(),
+];
+
+const PlainNames: FC<{ names: readonly string[] }> = ({ names }) => (
+  <ul class="names">
+    {names.map((name) => (
+      <li>
+        <Exact text={name} />
+      </li>
+    ))}
+  </ul>
+);
+
+/** What is so once some recipients are withdrawn from: who must stop, until when, and who may go on. */
+export const partlyWithdrawnPage = (shown: {
+  readonly certificate: About;
+  readonly apiBase: string;
+  readonly setting: Setting;
+  readonly choice: LanguageChoice;
+}): Page => {
+  const { certificate, setting, choice } = shown;
+  const words = setting.words.withdraw;
+  return {
+    title: words.someTitle,
+    content: (
+      <Step certificate={certificate} setting={setting} choice={choice} heading={words.someTitle}>
+        <p class="notice good" role="status">
+          <Shape name="tick" /> <Sentence text={words.someDone} parts={{ business: <Exact text={certificate.businessName} /> }} />
+        </p>
+        {actsOf(certificate).map((act) => (
+          <section>
+            <p>
+              <SomeWithdrawn act={act} setting={setting} />
+            </p>
+            <PlainNames names={act.map(({ entity }) => entity)} />
+            <p>
+              <EntityReceipt certificate={certificate} act={act} apiBase={shown.apiBase} setting={setting} />
+            </p>
+          </section>
+        ))}
+        <p>
+          <strong>{words.someStanding}</strong>
+        </p>
+        <PlainNames names={standingEntities(certificate)} />
+        <p>
+          <a href={inLanguage(`/c/${certificate.id}`, choice)}>{words.someMore}</a>
+        </p>
+        <p>
+          {words.doneNext} <Hash value={certificate.id} />
+        </p>
+      </Step>
+    ),
+  };
+};
+
+type Act = readonly WithdrawnEntity[];
+
+/** When, and until when contact must end. */
+export const SomeWithdrawn: FC<{ act: Act; setting: Setting }> = ({ act: [first], setting }) =>
+  first === undefined ? null : (
+    <Sentence
+      text={setting.words.withdraw.summary}
+      parts={{ date: <Moment at={first.withdrawnAt} setting={setting} />, deadline: <Moment at={first.ceaseBy} setting={setting} /> }}
+    />
+  );
+
+export const EntityReceipt: FC<{ certificate: Pick<PublishedCertificate, "id">; act: Act; apiBase: string; setting: Setting }> = ({
+  certificate: { id },
+  act: [first],
+  apiBase,
+  setting: { words },
+}) =>
+  first === undefined ? null : (
+    <a href={entityReceiptUrlOf(apiBase, id, first.number)} download={`withdrawal-${id}-${first.number}.json`}>
+      {words.withdraw.receipt}
+    </a>
+  );

@@ -22,7 +22,7 @@ import { readForm } from "./form-body.ts";
 import { chosenLanguage, pageLanguage } from "./language.ts";
 import { pageAnswer } from "./layout.tsx";
 import { crowdedFormPage, foreignFormPage, noSuchPage } from "./notices.tsx";
-import { codePage, emailPage, inLanguage, unlessErased, withdrawnPage, type LanguageChoice } from "./withdrawal-parts.tsx";
+import { codePage, emailPage, inLanguage, partlyWithdrawnPage, unlessErased, withdrawnPage, type LanguageChoice } from "./withdrawal-parts.tsx";
 
 const choiceOf = (c: Context<Api>): LanguageChoice => chosenLanguage(c.req.query("lang"));
 
@@ -70,6 +70,16 @@ const posted = async (
   if (form === null || !isOwnForm(c)) return foreignFormPage(c);
   const certificate = await certificateOf(c);
   return certificate === null ? noSuchPage(c) : { form, certificate };
+};
+
+/**
+ * The recipients that were ticked: boxes bear their places on the certificate. Null where everything is to be withdrawn; undefined
+ * where ticks and scope contradict each other, and nobody can tell what is meant.
+ */
+const chosenEntities = (form: ReadonlyMap<string, string>, { entities }: PublishedCertificate): readonly string[] | null | undefined => {
+  const ticked = entities.filter((_, at) => form.has(`entity.${at}`));
+  if (form.get("scope") === "recipients") return ticked.length > 0 ? ticked : undefined;
+  return ticked.length > 0 ? undefined : null;
 };
 
 const ask = async (c: Context<Api>): Promise<Response> => {
@@ -128,12 +138,19 @@ const confirm = async (c: Context<Api>): Promise<Response> => {
       codePage({ certificate, setting, choice: choiceOf(c), email, typed, error: setting.words.withdraw.badCode }),
     );
   }
+  const entities = chosenEntities(form, certificate);
+  if (entities === undefined) {
+    return pageAnswer(c, 400, (setting) =>
+      codePage({ certificate, setting, choice: choiceOf(c), email, typed: code, chosen: form, error: setting.words.withdraw.badRecipients }),
+    );
+  }
   const confirmed = await confirmWithdrawal(c.var.services, {
     certId: certificate.id,
     email,
     code,
     context: withdrawalContext(c),
     scope: form.get("scope") === "business" ? "business" : "certificate",
+    entities,
     origin: null, // judged above
   });
   if (!confirmed.ok && confirmed.code !== "already_revoked") return failed(c, certificate.id, "failed");
@@ -146,7 +163,8 @@ const followLink = async (c: Context<Api>): Promise<Response> => {
   if (sent instanceof Response) return sent;
   const { form, certificate } = sent;
   const token = form.get("token") ?? "";
-  const followed = await withdrawByLink(c.var.services, { certId: certificate.id, token, scope: "certificate", origin: null });
+  const entities = chosenEntities(new Map([...form, ["scope", "recipients"]]), certificate) ?? null; // no tick: from everybody
+  const followed = await withdrawByLink(c.var.services, { certId: certificate.id, token, scope: "certificate", entities, origin: null });
   if (!followed.ok && followed.code !== "already_revoked") return failed(c, certificate.id, "link");
   return to(c, `/c/${certificate.id}/withdrawn`);
 };
@@ -157,8 +175,12 @@ const done = async (c: Context<Api>): Promise<Response> => {
   const certificate = await certificateOf(c);
   if (certificate === null) return noSuchPage(c);
   const { withdrawal } = certificate;
+  const { baseUrl } = c.var.services.config;
+  if (withdrawal === null && certificate.entitiesWithdrawn.length > 0) {
+    return pageAnswer(c, 200, (setting) => partlyWithdrawnPage({ certificate, apiBase: baseUrl, setting, choice: choiceOf(c) }));
+  }
   if (withdrawal === null) return to(c, `/c/${certificate.id}`);
-  const receiptUrl = receiptUrlOf(c.var.services.config.baseUrl, certificate.id);
+  const receiptUrl = receiptUrlOf(baseUrl, certificate.id);
   return pageAnswer(c, 200, (setting) => withdrawnPage({ certificate, withdrawal, receiptUrl, setting, choice: choiceOf(c) }));
 };
 

@@ -144,6 +144,7 @@ const published: PublishedCertificate = {
     anchoredAt: null,
   },
   withdrawal: null,
+  entitiesWithdrawn: [],
 };
 
 const opened: OpenedCertificate = {

@@ -98,6 +98,18 @@ const accepted = names
   .optional()
   .openapi({ description: "Recipients the person accepted. Present only when the form asked recipient by recipient." });
 const rejected = names.optional().openapi({ description: "Recipients the person declined. Present exactly when `entities_accepted` is." });
+export const withdrawnEntitySchema = z
+  .object({
+    entity: z.string().openapi({ description: "The recipient, as named on the certificate." }),
+    withdrawn_at: z.string().openapi({ format: "date-time", description: "When the person withdrew from this recipient." }),
+    cease_by: z.string().openapi({ format: "date-time", description: "Until when its contact must have ceased." }),
+    receipt_url: z.string().openapi({ format: "uri", description: "The signed receipt, for anyone." }),
+  })
+  .openapi("WithdrawnEntity", { description: "A recipient the person has withdrawn from." });
+const withdrawnEntities = z.array(withdrawnEntitySchema).optional().openapi({
+  description:
+    "Recipients the person has withdrawn from one by one, oldest first. The certificate stands for the others, until it is `revoked` as a whole. Absent while there are none.",
+});
 const purpose = z.string().openapi({ description: "Purpose stated to the person." });
 const originDomain = z.string().openapi({ description: "Host of the Origin the form was sent from." });
 const masked = textMap.openapi({ description: "The person's fields, masked." });
@@ -241,8 +253,11 @@ const receiptText = z
     method: z.string(),
     origin_domain: originDomain,
     received_at: orNull(timestamp),
-    schema: z.literal("svc-withdrawal-receipt-v1"),
+    schema: z
+      .enum(["svc-withdrawal-receipt-v1", "svc-withdrawal-receipt-v2"])
+      .openapi({ description: "`v2` is of a withdrawal from single recipients: `scope` is `recipient`, and `entities` names them." }),
     scope: z.string(),
+    entities: names.optional(),
     withdrawn_at: timestamp,
   })
   .openapi({ description: "What the receipt says." });
@@ -274,6 +289,7 @@ const publishedShape = z.object({
   entities,
   entities_accepted: accepted,
   entities_rejected: rejected,
+  entities_withdrawn: withdrawnEntities,
   disclosure_text: z.string().openapi({ description: "The disclosure exactly as it was displayed." }),
   disclosure_hash: hashOf("`disclosure_text`"),
   purpose,
@@ -373,6 +389,7 @@ const listed = z
     entities,
     entities_accepted: accepted,
     entities_rejected: rejected,
+    entities_withdrawn: withdrawnEntities,
     subject: masked,
     view_count: viewCount,
     withdrawal: orNull(withdrawalSchema),

@@ -7,6 +7,7 @@ import type { ListedCertificate, OpenedWithdrawal, View } from "../../../core/ce
 import { subjectSalts } from "../../../core/certificates/subject.ts";
 import {
   answeredView,
+  entitiesWithdrawnView,
   policiesWithText,
   verifyUrlOf,
   verifyView,
@@ -71,6 +72,7 @@ const listedToWire = (listed: ListedCertificate, context: ViewContext): z.input<
   origin_domain: listed.originDomain,
   entities: listed.entities,
   ...answeredView(listed.answered),
+  ...entitiesWithdrawnView(listed, context),
   subject: listed.subjectMasked,
   view_count: listed.viewCount,
   withdrawal: listed.withdrawal === null ? null : withdrawalView(listed.id, listed.withdrawal, context),

@@ -42,12 +42,14 @@ const verdict = (what: string) =>
     .openapi({ description: `Whether the ${what} is the one on the certificate; \`null\` when it was not asked.` });
 export const matchedSchema = z
   .object({
-    status: z.enum(["active", "revoked"]),
+    status: z
+      .enum(["active", "revoked"])
+      .openapi({ description: "`revoked`: the person has withdrawn, from everybody or from you. Do not contact them." }),
     email: verdict("address"),
     phone: verdict("number"),
     entity_named: z
       .boolean()
-      .openapi({ description: "Whether the consent names you (and, where each recipient was asked about, whether you were accepted)." }),
+      .openapi({ description: "Whether the consent names you (and, where each recipient was asked about, whether you were accepted), and still does." }),
     one_to_one: z
       .boolean()
       .openapi({ description: "Whether the person consented to single recipients: one was named, or each was asked about." }),
@@ -97,7 +99,7 @@ export const contactResultsSchema = z
             z.object({
               type: z.enum(["cert", "share"]),
               id: z.string(),
-              status: z.string(),
+              status: z.string().openapi({ description: "Of the record; with `entity`, as far as that recipient is concerned." }),
               cease_by: timeOf("Until when contact must have ceased").nullable(),
             }),
           )
@@ -115,7 +117,12 @@ export const contactsToWire = (contacts: readonly CheckedContact[]): z.input<typ
   results: contacts.map(({ contactable, reason, basis, checkedAt }) => ({
     contactable,
     reason,
-    basis: basis.map(({ certId, status, ceaseBy }) => ({ type: "cert", id: certId, status, cease_by: isoOrNull(ceaseBy) })),
+    basis: basis.map(({ certId, status, ceaseBy, isWithdrawn }) => ({
+      type: "cert",
+      id: certId,
+      status: isWithdrawn ? "revoked" : status,
+      cease_by: isoOrNull(ceaseBy),
+    })),
     checked_at: isoOf(checkedAt),
   })),
 });

@@ -15,7 +15,7 @@ import { viewContext } from "../../operations/certificates/view-context.ts";
 import { acknowledgeWithdrawal } from "../../operations/withdrawals/acknowledge-cease.ts";
 import { withdrawByLink } from "../../operations/withdrawals/by-link.ts";
 import { confirmWithdrawal } from "../../operations/withdrawals/confirm.ts";
-import { withdrawalReceipt } from "../../operations/withdrawals/read-receipt.ts";
+import { entityWithdrawalReceipt, withdrawalReceipt } from "../../operations/withdrawals/read-receipt.ts";
 import { recordWithdrawal } from "../../operations/withdrawals/record.ts";
 import { requestWithdrawalCode } from "../../operations/withdrawals/request-code.ts";
 import { pageLanguage } from "../../pages/language.ts";
@@ -93,7 +93,7 @@ const confirmRoute = createRoute({
   tags: ["withdrawal"],
   summary: "Withdraw with the mailed code",
   description:
-    "The certificate becomes revoked, the ten business days begin, the business's owner is mailed the certificate's id and the deadline, and the event `certificate.revoked` is sent. Nothing is deleted. A wrong address, a wrong code, an expired one, one that was tried too often and none at all are one and the same refusal. Works whatever the state of the business's account.",
+    "The certificate becomes revoked, the ten business days begin, the business's owner is mailed the certificate's id and the deadline, and the event `certificate.revoked` is sent. With `entities` only those recipients must cease contact and the certificate stays active for the others, until the last is named. Nothing is deleted. A wrong address, a wrong code, an expired one, one that was tried too often and none at all are one and the same refusal. Works whatever the state of the business's account.",
   security: [],
   middleware: forAnyone(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotentByAddress),
   request: {
@@ -109,7 +109,7 @@ const confirmRoute = createRoute({
     ...failures([...bodyRefusals, "opt_out_failed", ...personRefusals], {
       invalid_request: "The message names the input and the rule. No try is spent.",
       forbidden: "A browser sent this from a site that is neither ours nor the business's.",
-      already_revoked: "Address and code are right, and the certificate is revoked already.",
+      already_revoked: "Address and code are right, and the certificate is revoked already, or all of `entities` are withdrawn from.",
       rate_limited: "More than 30 an hour from one address.",
     }),
   },
@@ -141,7 +141,7 @@ const manageRoute = createRoute({
       ...badBody,
       opt_out_failed: "The token is none of this certificate's, or it has expired.",
       forbidden: "A browser sent this from a site that is neither ours nor the business's.",
-      already_revoked: "The token is right, and the certificate is revoked already.",
+      already_revoked: "The token is right, and the certificate is revoked already, or all of `entities` are withdrawn from.",
       rate_limited: "More than 30 an hour from one address.",
     }),
   },
@@ -174,7 +174,7 @@ const receiptRoute = createRoute({
     },
     ...failures(["invalid_request", "cert_not_found", "not_found", "rate_limited", "storage_unavailable"], {
       invalid_request: "`format` is none of them.",
-      not_found: "Without `format`: the certificate is active, there is no withdrawal.",
+      not_found: "Without `format`: the certificate is active, there is no withdrawal; or none of that number.",
       rate_limited: "More than 120 a minute from one address.",
     }),
   },
@@ -265,9 +265,9 @@ withdrawals.openapi(confirmRoute, async (c) => {
   const certId = certIdOf(c.req.valid("param").cert_id);
   if (certId === null) return failure(c, "cert_not_found");
   const { services } = c.var;
-  const { email, code, scope } = c.req.valid("json");
+  const answer = c.req.valid("json");
   const origin = c.req.header("origin") ?? null;
-  const withdrawn = await confirmWithdrawal(services, { certId, email, code, scope, context: withdrawalContext(c), origin });
+  const withdrawn = await confirmWithdrawal(services, { certId, ...answer, context: withdrawalContext(c), origin });
   return withdrawn.ok ? success(c, 200, withdrawnToWire(services.config.baseUrl, withdrawn.value)) : refusal(c, withdrawn);
 });
 
@@ -275,8 +275,8 @@ withdrawals.openapi(manageRoute, async (c) => {
   const certId = certIdOf(c.req.valid("param").cert_id);
   if (certId === null) return failure(c, "cert_not_found");
   const { services } = c.var;
-  const { token, scope } = c.req.valid("json");
-  const withdrawn = await withdrawByLink(services, { certId, token, scope, origin: c.req.header("origin") ?? null });
+  const { token, scope, entities } = c.req.valid("json");
+  const withdrawn = await withdrawByLink(services, { certId, token, scope, entities, origin: c.req.header("origin") ?? null });
   return withdrawn.ok ? success(c, 200, withdrawnToWire(services.config.baseUrl, withdrawn.value)) : refusal(c, withdrawn);
 });
 
@@ -284,10 +284,10 @@ withdrawals.openapi(receiptRoute, async (c) => {
   const certId = certIdOf(c.req.valid("param").cert_id);
   if (certId === null) return failure(c, "cert_not_found");
   const { services } = c.var;
-  const { format } = c.req.valid("query");
+  const { format, withdrawal: act } = c.req.valid("query");
   const attachedAs = (name: string) => c.header("Content-Disposition", `attachment; filename="${name}-${certId}.json"`);
   if (format === undefined) {
-    const withdrawal = await withdrawalReceipt(services, certId);
+    const withdrawal = await (act === undefined ? withdrawalReceipt(services, certId) : entityWithdrawalReceipt(services, certId, act));
     if (!withdrawal.ok) return refusal(c, withdrawal);
     attachedAs("withdrawal");
     return success(c, 200, withdrawalReceiptView(withdrawal.value));

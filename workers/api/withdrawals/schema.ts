@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { codePattern } from "../../../core/access/mailed-code.ts";
 import { receiptFormats } from "../../../core/certificates/consent-receipt.ts";
-import { receiptUrlOf, withdrawalView, type ViewContext } from "../../../core/certificates/views.ts";
+import { entitiesWithdrawnView, entityReceiptUrlOf, receiptUrlOf, withdrawalView, type ViewContext } from "../../../core/certificates/views.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { isMailbox } from "../../../core/mailbox.ts";
 import { isoOf } from "../../../core/time.ts";
@@ -10,7 +10,7 @@ import { recordedChannels } from "../../../core/withdrawals/withdrawal.ts";
 import type { Ceased } from "../../operations/withdrawals/acknowledge-cease.ts";
 import type { Withdrawn } from "../../operations/withdrawals/by-person.ts";
 import type { RecordedWithdrawal } from "../../operations/withdrawals/record.ts";
-import { certId, instant, timeOf, withdrawalSchema } from "../certificates/schema.ts";
+import { certId, instant, timeOf, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
 
 export const certParam = z.object({ cert_id: certId });
 
@@ -31,9 +31,22 @@ const scope = z
       "`certificate` (default): this certificate. `business`: every active certificate of the same business with the same address, now and without another code.",
   });
 
-const entities = z.array(z.string()).max(0).nullish().openapi({
-  description: "Reserved for withdrawing from single recipients. Naming any is refused, so that nobody withdraws more than they meant.",
-});
+const entities = z
+  .array(z.string().max(200, "a name must be at most 200 characters"))
+  .min(1, "must name at least one recipient")
+  .max(1_000, "must name at most 1,000 recipients")
+  .nullish()
+  .transform((chosen) => chosen ?? null)
+  .openapi({
+    description:
+      "Only these recipients, by their names on the certificate, where the person consented to them. The certificate stays active for the others; with the last one it is revoked. Not with `scope: business`.",
+    example: ["Bright Homes Inc"],
+  });
+
+/** Naming recipients and withdrawing from everything are two different wishes: nobody is taken to have had both. */
+const isOneWish = (wish: { readonly scope: string; readonly entities: readonly string[] | null }): boolean =>
+  wish.entities === null || wish.scope === "certificate";
+const oneWish = { path: ["entities"], error: "must not be sent together with scope business" };
 
 export const optOutRequestSchema = z.object({ email }).openapi("OptOutRequest");
 export const acceptedSchema = z.object({ accepted: z.literal(true) }).openapi("Accepted", {
@@ -46,6 +59,7 @@ export const optOutConfirmSchema = z
     scope,
     entities,
   })
+  .refine(isOneWish, oneWish)
   .openapi("OptOutConfirm");
 export const optOutManageSchema = z
   .object({
@@ -56,24 +70,46 @@ export const optOutManageSchema = z
     scope,
     entities,
   })
+  .refine(isOneWish, oneWish)
   .openapi("OptOutManage");
 export const withdrawnSchema = z
   .object({
-    revoked: z.literal(true),
+    revoked: z.boolean().openapi({ description: "`false`: the certificate stays active for the recipients that were not named." }),
     cease_by: timeOf("Until when all contact must have ceased"),
-    withdrawn_at: timeOf("When the certificate became revoked"),
+    withdrawn_at: timeOf("When it was withdrawn"),
     receipt_url: z.string().openapi({ format: "uri", description: "The signed receipt, to keep." }),
+    entities_withdrawn: z
+      .array(withdrawnEntitySchema)
+      .optional()
+      .openapi({ description: "Present exactly when `revoked` is `false`: the recipients withdrawn from now." }),
   })
   .openapi("Withdrawn");
 
-export const withdrawnToWire = (apiBase: string, { certId, withdrawnAt, ceaseBy }: Withdrawn): z.input<typeof withdrawnSchema> => ({
-  revoked: true,
-  cease_by: isoOf(ceaseBy),
-  withdrawn_at: isoOf(withdrawnAt),
-  receipt_url: receiptUrlOf(apiBase, certId),
-});
+export const withdrawnToWire = (
+  apiBase: string,
+  { certId, withdrawnAt, ceaseBy, fromEntities = [] }: Withdrawn,
+): z.input<typeof withdrawnSchema> => {
+  const [first] = fromEntities;
+  return {
+    revoked: first === undefined,
+    cease_by: isoOf(ceaseBy),
+    withdrawn_at: isoOf(withdrawnAt),
+    receipt_url: first === undefined ? receiptUrlOf(apiBase, certId) : entityReceiptUrlOf(apiBase, certId, first.number),
+    ...entitiesWithdrawnView({ id: certId, entitiesWithdrawn: fromEntities }, { apiBase }),
+  };
+};
 
 export const receiptQuerySchema = z.object({
+  withdrawal: z
+    .string()
+    .regex(/^[1-9]\d{0,5}$/, "must be a whole number from 1")
+    .transform(Number)
+    .optional()
+    .openapi({
+      type: "integer",
+      minimum: 1,
+      description: "The receipt of a withdrawal from single recipients, as `receipt_url` in `entities_withdrawn` names it.",
+    }),
   format: z.enum(receiptFormats).optional().openapi({
     description: "`iso27560`: in the structure of ISO/IEC TS 27560:2023, as JSON-LD. `kantara`: Kantara Consent Receipt 1.1.0.",
   }),

@@ -1,7 +1,7 @@
 // Is this certificate about this person? For the business that issued it, and for a recipient it names.
 import type { Principal } from "../../../core/access/principal.ts";
 import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
-import { isConsentedTo, isNamed, isOneToOne } from "../../../core/contact/recipient.ts";
+import { isConsentedTo, isNamed, isOneToOne, isWithdrawnFrom } from "../../../core/contact/recipient.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { dayMs } from "../../../core/time.ts";
@@ -14,6 +14,7 @@ import type { Phones, Runtime, Stores } from "../../services.ts";
 import { subjectIndexes, type AskedSubject } from "./asked-subject.ts";
 
 export interface MatchedSubject extends Matched {
+  /** As far as the one who asks is concerned: `revoked` too where the person has withdrawn from it alone. */
   readonly status: CertificateStatus;
   readonly entityNamed: boolean;
   readonly oneToOne: boolean;
@@ -55,7 +56,7 @@ export const matchSubject = async (
   }
   return ok({
     ...matched,
-    status: certificate.status,
+    status: isWithdrawnFrom(certificate, known) ? "revoked" : certificate.status,
     entityNamed: isConsentedTo(certificate, known),
     oneToOne: isOneToOne(certificate),
   });

@@ -4,6 +4,7 @@ import type { CertId } from "../../../core/ids.ts";
 import { refuse, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import { isManageable, judgeToken } from "../../../core/withdrawals/answer.ts";
+import { namedEntities } from "../../../core/withdrawals/entities.ts";
 import type { WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
 import { codesWithLink } from "../../../storage/withdrawal-codes.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
@@ -16,6 +17,7 @@ import {
   type PersonRefusal,
   type Withdrawn,
 } from "./by-person.ts";
+import { commitEntitiesByPerson } from "./withdraw-entities.ts";
 
 /** Hashes of the tokens whose links were mailed within their life. */
 const mailedLinks = async (services: Stores, { db, record }: LocatedRecord, now: Instant): Promise<readonly string[]> => {
@@ -29,6 +31,8 @@ export interface FollowedLink {
   readonly certId: CertId;
   readonly token: string;
   readonly scope: WithdrawalScope;
+  /** Only these recipients; null: the scope says from what. */
+  readonly entities: readonly string[] | null;
   /** The site the browser names, where it names one. */
   readonly origin: string | null;
 }
@@ -37,11 +41,13 @@ export interface FollowedLink {
 export const withdrawByLink = async (
   services: Runtime & Stores & Proofs & Schedules,
   link: FollowedLink,
-): Promise<Result<Withdrawn, PersonRefusal | "invalid_request">> => {
+): Promise<Result<Withdrawn, PersonRefusal>> => {
   const found = await locateRecord(services, link.certId);
   if (found === null) return refuse("cert_not_found");
   const { record } = found;
   if (isForeign(services, record, link.origin)) return refuse("forbidden");
+  const named = link.entities === null ? null : namedEntities(record, link.entities); // the names are public: no try is spent
+  if (named?.ok === false) return named;
   const now = services.clock();
   const judged = judgeToken({
     expectedHash: record.manageTokenHash,
@@ -51,5 +57,8 @@ export const withdrawByLink = async (
     scope: link.scope,
     status: record.certificate.status,
   });
-  return judged.ok ? commitByPerson(services, found, { method: judged.value, scope: link.scope }) : judged;
+  if (!judged.ok) return judged;
+  return link.entities === null
+    ? commitByPerson(services, found, { method: judged.value, scope: link.scope })
+    : commitEntitiesByPerson(services, found, { method: judged.value, entities: link.entities });
 };

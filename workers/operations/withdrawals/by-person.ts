@@ -4,6 +4,7 @@ import { verifyOrigin } from "../../../core/access/origins.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
+import type { WithdrawnEntity } from "../../../core/withdrawals/entities.ts";
 import type { WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
 import type { Database } from "../../../storage/database.ts";
 import { StorageFault } from "../../../storage/faults.ts";
@@ -17,9 +18,11 @@ export interface Withdrawn {
   readonly certId: CertId;
   readonly withdrawnAt: Instant;
   readonly ceaseBy: Instant;
+  /** Of a withdrawal from single recipients, which leaves the certificate active. */
+  readonly fromEntities?: readonly WithdrawnEntity[];
 }
 
-export type PersonRefusal = "cert_not_found" | "forbidden" | "opt_out_failed" | "already_revoked";
+export type PersonRefusal = "cert_not_found" | "forbidden" | "opt_out_failed" | "already_revoked" | "invalid_request";
 
 /** Codes and links are bound to their row by it, so that a hash moved to another row fits no code there. */
 export const codePurpose = (id: string): string => `withdrawal ${id}`;

@@ -5,10 +5,12 @@ import { comparableMailbox } from "../../../core/mailbox.ts";
 import { refuse, type Result } from "../../../core/result.ts";
 import { judgeAnswer } from "../../../core/withdrawals/answer.ts";
 import { codeLimits } from "../../../core/withdrawals/code.ts";
+import { namedEntities } from "../../../core/withdrawals/entities.ts";
 import type { WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
 import { consumeAttempt } from "../../../storage/withdrawal-codes.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import { codePurpose, commitByPerson, isForeign, locateRecord, type PersonRefusal, type Withdrawn } from "./by-person.ts";
+import { commitEntitiesByPerson } from "./withdraw-entities.ts";
 
 export interface CodeAnswer {
   readonly certId: CertId;
@@ -17,6 +19,8 @@ export interface CodeAnswer {
   /** The secret of the browser that answers; null when it never asked for a code. */
   readonly context: string | null;
   readonly scope: WithdrawalScope;
+  /** Only these recipients; null: the scope says from what. */
+  readonly entities: readonly string[] | null;
   /** The site the browser names, where it names one. */
   readonly origin: string | null;
 }
@@ -33,6 +37,8 @@ export const confirmWithdrawal = async (
   if (found === null) return refuse("cert_not_found");
   const { db, record } = found;
   if (isForeign(services, record, answer.origin)) return refuse("forbidden");
+  const named = answer.entities === null ? null : namedEntities(record, answer.entities); // the names are public: no try is spent
+  if (named?.ok === false) return named;
   const { vault } = services;
   const addressIndex = await vault.blindIndex("email", comparableMailbox(answer.email) ?? "");
   const contextHash = sha256Hex(answer.context ?? "");
@@ -48,5 +54,8 @@ export const confirmWithdrawal = async (
     compared,
     status: record.certificate.status,
   });
-  return judged.ok ? commitByPerson(services, found, { method: "email_code", scope: answer.scope }) : judged;
+  if (!judged.ok) return judged;
+  return answer.entities === null
+    ? commitByPerson(services, found, { method: "email_code", scope: answer.scope })
+    : commitEntitiesByPerson(services, found, { method: "email_code", entities: answer.entities });
 };

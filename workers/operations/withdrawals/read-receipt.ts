@@ -1,10 +1,11 @@
 // The signed receipt of a withdrawal, for anyone.
-import type { ProvenWithdrawal } from "../../../core/certificates/published.ts";
+import type { ProvenWithdrawal, WithdrawalProof } from "../../../core/certificates/published.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { certificateById } from "../../../storage/certificates.ts";
+import { provenEntityWithdrawal } from "../../../storage/entity-withdrawals.ts";
 import type { Memories, Proofs, Runtime, Stores } from "../../services.ts";
-import { attestedCertificate } from "../attestations.ts";
+import { attestedCertificate, withAttested } from "../attestations.ts";
 
 /** Refuses `cert_not_found`, and `not_found` while the certificate is active. */
 export const withdrawalReceipt = async (
@@ -16,4 +17,16 @@ export const withdrawalReceipt = async (
   if (certificate === null) return refuse("cert_not_found");
   const { withdrawal } = await attestedCertificate(services, certificate);
   return withdrawal === null ? refuse("not_found") : ok(withdrawal);
+};
+
+/** Of one act by which single recipients were withdrawn from. Refuses as `withdrawalReceipt`. */
+export const entityWithdrawalReceipt = async (
+  services: Runtime & Stores & Memories & Proofs,
+  certId: CertId,
+  act: number,
+): Promise<Result<WithdrawalProof, "cert_not_found" | "not_found">> => {
+  const db = services.homes.of(certId);
+  if (db === null) return refuse("cert_not_found");
+  const proof = await provenEntityWithdrawal(db, certId, act);
+  return proof === null ? refuse("not_found") : ok({ ...proof, anchor: await withAttested(services, proof.anchor) });
 };

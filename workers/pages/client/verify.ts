@@ -20,10 +20,10 @@ const shown = (bound: string): string | null => {
   return first !== undefined && others.every((other) => other === first) ? first : null;
 };
 
-/** Names listed under an answer; undefined when the page shows no such answer. */
+/** Names listed under an answer, in however many parts; undefined when the page shows no such answer. */
 const listed = (list: string): string[] | undefined => {
-  const answer = document.querySelector(`[data-list="${list}"]`);
-  return answer === null ? undefined : textsIn(answer, "entity").sort();
+  const parts = [...document.querySelectorAll(`[data-list="${list}"]`)];
+  return parts.length === 0 ? undefined : parts.flatMap((part) => textsIn(part, "entity")).sort();
 };
 
 /** The record as the page shows it. */

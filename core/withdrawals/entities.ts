@@ -1,0 +1,89 @@
+// A withdrawal from single recipients: those are told to cease contact, and the certificate stands for the others. With the last
+// of them the certificate itself is withdrawn (withdrawal.ts).
+import { ceaseBy } from "../business-days.ts";
+import { comparableName } from "../certificates/recipients.ts";
+import type { Fact } from "../facts.ts";
+import { sha256Hex } from "../hash.ts";
+import { ok, refuse, type Result } from "../result.ts";
+import type { Instant } from "../time.ts";
+import { entityReceiptText } from "./receipt.ts";
+import type { WithdrawableCertificate, WithdrawalMethod } from "./withdrawal.ts";
+
+/** By the person, with a code or a link. */
+export type PersonMethod = Exclude<WithdrawalMethod, "business_recorded">;
+
+/** One act of the person: it has one moment, one receipt, one audit entry and one statement, however many recipients it names. */
+export interface EntityWithdrawal {
+  /** 1, 2, 3 … on its certificate. */
+  readonly number: number;
+  /** Sorted, as on the certificate. */
+  readonly entities: readonly string[];
+  readonly withdrawnAt: Instant;
+  readonly ceaseBy: Instant;
+  readonly method: PersonMethod;
+}
+
+/** A recipient the person has withdrawn from, of an active certificate or of one that was revoked later. */
+export interface WithdrawnEntity {
+  readonly entity: string;
+  /** The act that named it. */
+  readonly number: number;
+  readonly withdrawnAt: Instant;
+  readonly ceaseBy: Instant;
+}
+
+interface Recipients {
+  readonly entities: readonly string[];
+  readonly answered: { readonly accepted: readonly string[] } | null;
+}
+
+/** Those the consent is for: the accepted ones where each was asked about, else all that are named. */
+export const consentedEntities = ({ entities, answered }: Recipients): readonly string[] => answered?.accepted ?? entities;
+
+/** Those who may still make contact. */
+export const standingEntities = (
+  certificate: Recipients & { readonly entitiesWithdrawn: readonly Pick<WithdrawnEntity, "entity">[] },
+): readonly string[] => {
+  const withdrawn = new Set(certificate.entitiesWithdrawn.map(({ entity }) => entity));
+  return consentedEntities(certificate).filter((name) => !withdrawn.has(name));
+};
+
+/** The names as they stand on the certificate. Whoever is not consented to there cannot be withdrawn from. */
+export const namedEntities = (certificate: Recipients, names: readonly string[]): Result<readonly string[], "invalid_request"> => {
+  const known = new Map(consentedEntities(certificate).map((name) => [comparableName(name), name]));
+  const found = names.map((name) => known.get(comparableName(name)));
+  if (names.length === 0) return refuse("invalid_request", "entities: must name at least one recipient.");
+  if (found.includes(undefined)) {
+    return refuse("invalid_request", "entities: each must be a recipient that the person consented to on this certificate.");
+  }
+  return ok([...new Set(found as string[])].sort());
+};
+
+export const withdrawEntities = (input: {
+  readonly certificate: WithdrawableCertificate;
+  readonly number: number;
+  readonly entities: readonly string[];
+  readonly method: PersonMethod;
+  /** The business asked to be told of what is not told by itself. */
+  readonly isTold: boolean;
+  readonly now: Instant;
+}): { readonly withdrawal: EntityWithdrawal; readonly receipt: string; readonly fact: Fact } => {
+  const { certificate, number, entities, method, now } = input;
+  const withdrawal: EntityWithdrawal = { number, entities, withdrawnAt: now, ceaseBy: ceaseBy(now), method };
+  const receipt = entityReceiptText(certificate, withdrawal);
+  return {
+    withdrawal,
+    receipt,
+    fact: {
+      type: "certificate.entities_withdrawn",
+      entityType: "certificate",
+      entityId: certificate.id,
+      at: now,
+      chains: [certificate.chain],
+      actor: { kind: "subject", provenBy: method },
+      payload: { fingerprint: certificate.fingerprint, method, entities, cease_by: withdrawal.ceaseBy },
+      anchor: { fingerprint: certificate.fingerprint, originDomain: certificate.originDomain, receiptHash: sha256Hex(receipt) },
+      ...(input.isTold && { businessId: certificate.businessId, environment: certificate.environment }),
+    },
+  };
+};
