@@ -6,6 +6,7 @@ import { ceaseBy } from "../../core/business-days.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { isOverdue } from "../../core/withdrawals/acknowledge.ts";
 import { call, consent, issue, serviceWith, submission, world, type Answer } from "../support/world.ts";
+import { settled } from "../support/settled.ts";
 import { answerCode, freshAddress, held, jsonPost, mailTo, ready, traces, withdrawn, type Held } from "../support/withdrawing.ts";
 
 const day = 86_400_000;
@@ -226,7 +227,7 @@ describe("withdrawing from everything", () => {
     const later = await held({ fields: { email } }); // a new consent after the withdrawal
     const left = async (): Promise<number> =>
       (await env.DB.prepare("SELECT COUNT(*) AS n FROM withdrawal_work").first<number>("n")) as number;
-    for (let wait = 0; wait < 100 && (await left()) > 0; wait += 1) await new Promise((resolve) => setTimeout(resolve, 50));
+    await settled();
     expect(await left()).toBe(0);
     const { results } = await env.DB.prepare(
       "SELECT DISTINCT w.withdrawn_at FROM withdrawals w JOIN certificates c ON c.id = w.cert_id WHERE c.status = 'revoked' AND c.id IN (SELECT value FROM json_each(?))",
