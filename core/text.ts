@@ -18,6 +18,7 @@ export const trimmed = (text: string): string => {
 
 const controls = /[\u0000-\u001f\u007f-\u009f]/;
 const controlsButLineBreaks = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
+const lineSeparators = /[\u2028\u2029]/;
 const bidiControls = /[\u202a-\u202e\u2066-\u2069]/;
 const bidiOverrides = /[\u202d\u202e]/;
 const nonCharacters = /\p{Noncharacter_Code_Point}/u;
@@ -33,6 +34,7 @@ export const isVisible = (text: string): boolean => somethingVisible.test(text);
 /** Names, purposes and field values: one line of visible text. Null, or the rule that is broken, in constant words. */
 export const lineFault = (text: string): string | null => {
   if (controls.test(text)) return "must not hold control characters";
+  if (lineSeparators.test(text)) return "must be one line";
   if (bidiControls.test(text)) return "must not hold characters that change the direction of text";
   if (nonCharacters.test(text)) return "must not hold noncharacters";
   if (invisible.test(text) || looseJoiner.test(text)) return "must not hold invisible characters";

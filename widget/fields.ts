@@ -40,7 +40,8 @@ export function fieldsOf(form: HTMLFormElement, map: FieldMap): Record<string, s
     if (!validKey.test(key) || (known !== undefined && known <= rank)) continue;
     const value = textOf(control);
     if (value && (rank < 2 || isPlausible(key, value))) {
-      fields[key] = value;
+      // The API takes the two letters of a country under `country`; a name is kept all the same.
+      fields[key === "country" && !/^[a-z]{2}$/i.test(value) ? "country_name" : key] = value;
       ranks.set(key, rank);
     }
   }

@@ -3,6 +3,7 @@
 import type { RandomBytes } from "../ids.ts";
 
 export const codePattern = /^[0-9]{6}$/;
+export const codeRule = "must be six digits";
 const codes = 1_000_000;
 const fairBelow = 4_294_000_000; // the largest multiple of a million in 32 bits: above it, low codes would be likelier
 

@@ -33,9 +33,12 @@ const isLocalHttp = (url: URL, rules: OriginRules): boolean =>
   url.protocol === "http:" &&
   ((rules.allowsLocalHttp && localHosts.has(url.hostname)) || (rules.allowsSandboxLocalhost && url.hostname === "localhost"));
 
-/** https on its own port; a port or plain http only where the rules say local. An empty label is a trailing dot or worse. */
+/**
+ * https on its own port; a port or plain http only where the rules say local. An empty label is a trailing dot or worse, and a
+ * `*` is a pattern: a host that the address parser lets through, but that no page has.
+ */
 const isAllowedAddress = (url: URL, rules: OriginRules): boolean => {
-  if (url.hostname.split(".").includes("")) return false;
+  if (url.hostname.split(".").includes("") || url.hostname.includes("*")) return false;
   if (url.protocol === "https:") return url.port === "" || (rules.allowsLocalHttp && localHosts.has(url.hostname));
   return isLocalHttp(url, rules);
 };

@@ -5,10 +5,10 @@
 import { base64UrlOf } from "../bytes.ts";
 import { canonicalJson } from "../canonical-json.ts";
 import { hmacSha256, sha256Hex } from "../hash.ts";
-import { isMailbox } from "../mailbox.ts";
 import { masked } from "../masking.ts";
 import { ok, refuse, type Result } from "../result.ts";
 import { lineFault, trimmed } from "../text.ts";
+import { kindFault } from "./field-kinds.ts";
 
 /** Field key to value, as stored. A Map, because keys come from outside and must never meet a prototype. */
 export type SubjectFields = ReadonlyMap<string, string>;
@@ -31,7 +31,8 @@ export const subjectFields = (input: object): Result<SubjectFields, "invalid_req
     if (value.length > longestValue) return refuse("invalid_request", "fields: a value is longer than 500 characters.");
     const fault = lineFault(value);
     if (fault !== null) return refuse("invalid_request", `fields: a value ${fault}.`);
-    if (key === "email" && value !== "" && !isMailbox(value)) return refuse("invalid_request", "fields: email must be one e-mail address.");
+    const misfit = kindFault(key, value);
+    if (misfit !== null) return refuse("invalid_request", `fields: ${key} ${misfit}.`);
     fields.set(key, value);
   }
   if ([...fields.values()].every((value) => value === ""))

@@ -4,7 +4,8 @@ import { concatBytes, hexOf, utf8 } from "../bytes.ts";
 import { hmacSha256 } from "../hash.ts";
 
 const toleranceSeconds = 300; // SPEC, Webhook signature 4
-const header = /^t=(\d{1,12})((?:,v1=[0-9a-f]{64})+)$/;
+const header = /^t=(\d{1,12})((?:,v\d{1,3}=[^,\s]+)+)$/;
+const known = /^v1=([0-9a-f]{64})$/;
 
 /** Takes the same time wherever the first difference is. Both are 64 characters. */
 const isSame = (a: string, b: string): boolean => {
@@ -16,7 +17,7 @@ const isSame = (a: string, b: string): boolean => {
 /**
  * True when `signatureHeader` (the value of `Svc-Signature`) signs exactly these bytes with this secret, and its time is at most
  * 300 seconds from `nowSeconds`. Pass the body as it arrived, before any parsing. During a rotation the header holds two
- * signatures; one that fits is enough. Never throws.
+ * signatures; one that fits is enough, and schemes that are not known here (`v0=`, `v2=`) are passed over. Never throws.
  */
 export const verifySignature = (
   rawBody: string | Uint8Array,
@@ -30,6 +31,9 @@ export const verifySignature = (
   const body = typeof rawBody === "string" ? utf8(rawBody) : rawBody;
   const expected = hexOf(hmacSha256(utf8(secret), concatBytes(utf8(`${time}.`), body)));
   let fits = false;
-  for (const given of signatures.split(",v1=").slice(1)) fits = isSame(expected, given) || fits;
+  for (const part of signatures.split(",")) {
+    const [, given] = known.exec(part) ?? [];
+    fits = (given !== undefined && isSame(expected, given)) || fits;
+  }
   return fits;
 };

@@ -12,7 +12,7 @@ import { call, consent, consentRequest, databaseContents, get, rowCounts, submis
 const ownWords = new Set([
   ...Object.keys(consentRequestSchema.shape),
   ...["email", "message", "value", "accepted", "version", "sha256", "visible", "opt_in_type", "font_px", "contrast_ratio", "checkbox_name"],
-  ...["application/json", "JSON"],
+  ...["application/json", "text/plain", "JSON", "true"],
 ]);
 
 /** Every text of four or more characters that a caller chose: values, unknown keys and headers. */
@@ -83,9 +83,9 @@ describe("POST /v1/consent refuses", () => {
   test("a message names the input and the rule", async () => {
     const messageOf = async (body: unknown): Promise<string> => (await consent(body)).body.error.message;
     expect(await messageOf(changed({ purpose: "p".repeat(501) }))).toBe("purpose: is longer than 500 characters.");
-    expect(await messageOf(without("entities"))).toBe("entities: is missing or of the wrong type.");
-    expect(await messageOf(changed({ esign: { disclosure_text: "x" } }))).toBe("esign.accepted: is missing or of the wrong type.");
-    expect(await messageOf(changed({ entities: ["ok", 7] }))).toBe("entities: is missing or of the wrong type.");
+    expect(await messageOf(without("entities"))).toBe("entities: is missing.");
+    expect(await messageOf(changed({ esign: { disclosure_text: "x" } }))).toBe("esign.accepted: is missing.");
+    expect(await messageOf(changed({ entities: ["ok", 7] }))).toBe("entities: each must be text.");
   });
 });
 

@@ -17,7 +17,7 @@ const zeroWidth = [
 ];
 
 describe("a line of text", () => {
-  test.each([...controls, ...embeddings, ...nonCharacters, ...zeroWidth].map((code) => [point(code), code] as const))(
+  test.each([...controls, 0x2028, 0x2029, ...embeddings, ...nonCharacters, ...zeroWidth].map((code) => [point(code), code] as const))(
     "%s between letters is refused",
     (_name, code) => {
       expect(lineFault(between(code))).not.toBeNull();

@@ -21,7 +21,20 @@ const readCapped = async (request: Request, cap: number): Promise<Uint8Array<Arr
   return size > cap ? null : concatBytes(...chunks);
 };
 
-const mediaType = (request: Request): string => (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+/** What is wrong with how a body is sent, or null. */
+const encodingFault = ({ headers }: Request, accepted: readonly string[]): string | null => {
+  if (headers.has("content-encoding")) return "Content-Encoding: must not be sent.";
+  const rule = `must be ${accepted.join(" or ")}`;
+  const type = headers.get("content-type");
+  if (type === null) return `Content-Type: is missing, ${rule}.`;
+  const [name, ...parameters] = type
+    .toLowerCase()
+    .split(";")
+    .map((part) => part.trim());
+  if (name === undefined || !accepted.includes(name)) return `Content-Type: ${rule}.`;
+  const isOther = parameters.some((parameter) => parameter.startsWith("charset=") && !/^charset=("?)utf-?8\1$/.test(parameter));
+  return isOther ? "Content-Type: the charset must be UTF-8." : null;
+};
 
 /** Hands the body on as `application/json`, whatever it was called: from here on hono and zod read it as they always do. */
 const withJson = (request: Request, body: Uint8Array<ArrayBuffer>): Request => {
@@ -40,7 +53,8 @@ const strictJson = (accepted: readonly string[], mayBeAbsent: boolean) =>
       return next();
     }
     const bytes = await readCapped(raw, maxBytes); // read even when its type is refused: see above
-    if (!accepted.includes(mediaType(raw)) || raw.headers.has("content-encoding")) return failure(c, "unsupported_media_type");
+    const fault = encodingFault(raw, accepted);
+    if (fault !== null) return failure(c, "unsupported_media_type", fault);
     if (bytes === null) return failure(c, "payload_too_large");
     const parsed = parseIJson(bytes);
     if (!parsed.ok) return refusal(c, parsed);

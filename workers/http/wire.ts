@@ -102,14 +102,27 @@ export const failures = (
   );
 };
 
-/** What a schema asks, in the words that stand beside the rule; for those that have none, in words of their kind. */
-const ruleOf = (issue: z.core.$ZodIssue): string => {
-  if (issue.code === "invalid_type") return "is missing or of the wrong type";
-  if (issue.code === "too_big") return "is too long or too large";
-  if (issue.code === "too_small") return "is too short or too small";
-  if (issue.code === "invalid_value") return `must be one of ${issue.values.join(", ")}`;
-  return issue.message.startsWith("Invalid ") ? "is not valid" : issue.message;
+const kinds: Readonly<Record<string, string>> = {
+  string: "text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
 };
+const counted = (bound: number | bigint, origin: string): string =>
+  `${bound.toLocaleString("en-US")}${{ string: " characters", array: " entries" }[origin] ?? ""}`;
+
+/** What a schema asks, for rules that have no words of their own beside them. */
+const ruleOf = (issue: z.core.$ZodRawIssue): string | undefined => {
+  if (issue.input === undefined) return "is missing";
+  if (issue.code === "invalid_type") return `must be ${kinds[issue.expected] ?? issue.expected}`;
+  if (issue.code === "too_big") return `must be at most ${counted(issue.maximum, issue.origin)}`;
+  if (issue.code === "too_small") return `must be at least ${counted(issue.minimum, issue.origin)}`;
+  if (issue.code === "invalid_value") return `must be ${issue.values.length > 1 ? "one of " : ""}${issue.values.join(", ")}`;
+  return undefined;
+};
+z.config({ customError: ruleOf }); // the only place where zod shows what was sent, so where "missing" can be told from "wrong"
 
 /** The first broken rule of a schema as a sentence: the input's own name (known from the schema) and a constant reason. */
 export const schemaFault = (error: z.ZodError): string => {
@@ -117,5 +130,6 @@ export const schemaFault = (error: z.ZodError): string => {
   const name = issue?.path[0];
   if (issue?.code === "unrecognized_keys") return "The body holds a member that is not known here.";
   if (issue === undefined || typeof name !== "string") return "The body must be a JSON object.";
-  return `${[name, ...issue.path.slice(1).filter((part) => typeof part === "string")].join(".")}: ${ruleOf(issue)}.`;
+  const named = [name, ...issue.path.slice(1).filter((part) => typeof part === "string")].join(".");
+  return `${named}: ${typeof issue.path.at(-1) === "number" ? "each " : ""}${issue.message}.`;
 };

@@ -41,6 +41,8 @@ describe("Origin", () => {
     ["empty", "", null],
     ["null", "null", null],
     ["a star", "*", null],
+    ["a star for a label", "https://*.example.com", null],
+    ["a star inside a label", "https://w*.example.com", null],
     ["http", "http://example.com", null],
     ["another port", "https://example.com:8443", null],
     ["port 80", "https://example.com:80", null],

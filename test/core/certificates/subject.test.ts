@@ -115,6 +115,12 @@ describe("subject fields", () => {
     ["an e-mail address that is none", { email: "pat" }, "must be one e-mail address"],
     ["two e-mail addresses", { email: "a@example.com,b@example.com" }, "must be one e-mail address"],
     ["a line break", { first_name: "Pat\nBcc: x" }, "control characters"],
+    ["a line separator", { first_name: "Pat\u2028x" }, "must be one line"],
+    ["the name of a country", { country: "United States" }, "country must be two letters of ISO 3166-1"],
+    ["two letters that are no country", { country: "XX" }, "country must be two letters of ISO 3166-1"],
+    ["a word for a date", { date_of_birth: "yesterday" }, "date_of_birth must be a date"],
+    ["a day that is not there", { date_of_birth: "1981-02-29" }, "date_of_birth must be a date"],
+    ["a month that is not there", { date_of_birth: "13/13/1980" }, "date_of_birth must be a date"],
   ])("%s is refused", (_name, input, rule) => {
     expect(fault(input)).toContain("invalid_request");
     expect(fault(input)).toContain(rule);
@@ -129,6 +135,11 @@ describe("subject fields", () => {
     ["an unknown key", { favourite_tree_2: "oak" }, { favourite_tree_2: "oak" }],
     ["a value that is not normalised", { first_name: "Rene\u0301" }, { first_name: "Rene\u0301" }],
     ["a phone number nobody can parse", { phone: "call my mother" }, { phone: "call my mother" }],
+    ["a country in either case", { country: "us", zip: "1" }, { country: "us", zip: "1" }],
+    ["a date", { date_of_birth: "1980-02-29" }, { date_of_birth: "1980-02-29" }],
+    ["a date as American forms ask for it", { date_of_birth: "02/29/1980" }, { date_of_birth: "02/29/1980" }],
+    ["a date as German forms ask for it", { date_of_birth: "29.2.1980" }, { date_of_birth: "29.2.1980" }],
+    ["an empty country beside another", { country: "", phone: "1" }, { country: "", phone: "1" }],
     ["a value like a key", { message: "__proto__" }, { message: "__proto__" }],
   ])("%s is taken", (_name, input, stored) => {
     const read = subjectFields(input);

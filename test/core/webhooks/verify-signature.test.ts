@@ -89,6 +89,20 @@ describe("a signature", () => {
     expect(verifySignature(body, given, secret, now)).toBe(false);
   });
 
+  test("is found beside schemes that are not known", () => {
+    const right = header();
+    for (const beside of [
+      right.replace(",v1=", ",v0=old,v1="),
+      `${right},v2=${"b".repeat(88)}==`,
+      right.replace(",v1=", `,v2=x,v1=${"0".repeat(64)},v1=`),
+    ])
+      expect(verifySignature(body, beside, secret, now), beside).toBe(true);
+    const wrong = `t=${now},v1=${"0".repeat(64)}`;
+    const digest = right.split("v1=")[1] as string;
+    for (const relabelled of [`t=${now},v0=${digest}`, `${wrong},v2=${digest}`, `${right},`, `${right},v2`, `${right},x=1`])
+      expect(verifySignature(body, relabelled, secret, now), relabelled).toBe(false);
+  });
+
   test("is refused for other bytes, another secret and no secret", () => {
     expect(verifySignature(body.replace("ë", "e"), header(), secret, now)).toBe(false);
     expect(verifySignature(body.normalize("NFD"), header(), secret, now)).toBe(false);

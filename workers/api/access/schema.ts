@@ -1,6 +1,6 @@
 // What signing in and out takes and gives, with the worked examples of its description.
 import { z } from "@hono/zod-openapi";
-import { codePattern } from "../../../core/access/mailed-code.ts";
+import { codePattern, codeRule } from "../../../core/access/mailed-code.ts";
 import { realms } from "../../../core/access/session.ts";
 import type { SignedInUser } from "../../operations/access/sign-in.ts";
 
@@ -13,7 +13,7 @@ export const requestSchema = z.object({ email: emailSchema, realm: realmSchema }
 export const verifySchema = z
   .object({
     email: emailSchema,
-    code: z.string().regex(codePattern).openapi({ description: "The six digits from the mail.", example: "042917" }),
+    code: z.string().regex(codePattern, codeRule).openapi({ description: "The six digits from the mail.", example: "042917" }),
     realm: realmSchema,
     name: z
       .string()

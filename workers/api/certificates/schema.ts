@@ -16,7 +16,7 @@ const names = z.array(z.string()).readonly();
 
 /** Kept as it came, by reference: a copy could lose a key such as `__proto__` before core has refused it. */
 const fieldMap = z
-  .custom<object>((value) => typeof value === "object" && value !== null && !Array.isArray(value))
+  .custom<object>((value) => typeof value === "object" && value !== null && !Array.isArray(value), "must be an object")
   .openapi({
     type: "object",
     additionalProperties: { type: "string", maxLength: 500 },
@@ -56,7 +56,7 @@ export const consentRequestSchema = z
         "What the visitor answered, recipient by recipient; goes with `entities_rejected`, or leave both out. An empty list means *asked and nobody*, which is another fact than *never asked*.",
     }),
     entities_rejected: names.nullish().openapi({ description: "See `entities_accepted`. A name may stand in one of the two only." }),
-    submission_id: z.guid().nullish().openapi({
+    submission_id: z.guid("must be a UUID").nullish().openapi({
       description: "A UUID of this submission; means the same as the header `Idempotency-Key`.",
       example: "7d9f0b0e-6a37-4b0e-9a53-0f3f0f8f7a11",
     }),
@@ -489,7 +489,7 @@ export const evidenceBundleSchema = z
 
 const positive = z
   .string()
-  .regex(/^[1-9]\d{0,14}$/, "must be a positive whole number") // 15 digits are exact in a double
+  .regex(/^[1-9]\d{0,14}$/, "must be a whole number from 1") // 15 digits are exact in a double
   .transform(Number);
 export const instant = z
   .string()

@@ -6,7 +6,7 @@ import type { CheckedContact, ContactQuestion } from "../../operations/contact/c
 import type { MatchedSubject } from "../../operations/contact/match-subject.ts";
 import { timeOf } from "../certificates/schema.ts";
 
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex characters");
 const phone = z.string().min(1).max(64);
 const subjectShape = {
   email: z.string().min(1).max(320).nullish().openapi({ description: "An e-mail address.", example: "pat@example.com" }),
@@ -20,11 +20,9 @@ const subjectShape = {
 };
 const isAboutSomebody = (subject: Partial<Record<keyof typeof subjectShape, string | null | undefined>>): boolean =>
   [subject.email, subject.email_sha256, subject.phone, subject.phone_sha256].some((value) => value !== null && value !== undefined);
+const aboutNobody = { path: ["email"], message: "is missing, as are email_sha256, phone and phone_sha256" };
 
-export const matchSchema = z
-  .object(subjectShape)
-  .refine(isAboutSomebody, { path: ["email"] })
-  .openapi("MatchRequest");
+export const matchSchema = z.object(subjectShape).refine(isAboutSomebody, aboutNobody).openapi("MatchRequest");
 
 type SubjectWire = z.output<typeof matchSchema>;
 
@@ -67,7 +65,7 @@ export const matchedToWire = (matched: MatchedSubject): z.input<typeof matchedSc
 export const contactCheckSchema = z
   .object({
     subjects: z
-      .array(z.object(subjectShape).refine(isAboutSomebody, { path: ["email"] }))
+      .array(z.object(subjectShape).refine(isAboutSomebody, aboutNobody))
       .min(1)
       .max(100)
       .openapi({ description: "At most 100. Where a subject has an address and a number, a record with either counts." }),

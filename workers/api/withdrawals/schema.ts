@@ -1,6 +1,6 @@
 // The wire of withdrawing, recording and acknowledging: what may be sent, and what is answered.
 import { z } from "@hono/zod-openapi";
-import { codePattern } from "../../../core/access/mailed-code.ts";
+import { codePattern, codeRule } from "../../../core/access/mailed-code.ts";
 import { receiptFormats } from "../../../core/certificates/consent-receipt.ts";
 import { entitiesWithdrawnView, entityReceiptUrlOf, receiptUrlOf, withdrawalView, type ViewContext } from "../../../core/certificates/views.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -19,7 +19,7 @@ const email = z
   .string()
   .max(320)
   .transform((text) => text.trim())
-  .refine(isMailbox)
+  .refine(isMailbox, "must be one e-mail address")
   .openapi({ description: "One e-mail address. Case does not matter.", example: "pat@example.com" });
 
 const scope = z
@@ -55,7 +55,7 @@ export const acceptedSchema = z.object({ accepted: z.literal(true) }).openapi("A
 export const optOutConfirmSchema = z
   .object({
     email,
-    code: z.string().regex(codePattern).openapi({ description: "The six digits from the mail.", example: "042917" }),
+    code: z.string().regex(codePattern, codeRule).openapi({ description: "The six digits from the mail.", example: "042917" }),
     scope,
     entities,
   })
@@ -65,7 +65,7 @@ export const optOutManageSchema = z
   .object({
     token: z
       .string()
-      .regex(/^[A-Za-z0-9_-]{43}$/)
+      .regex(/^[A-Za-z0-9_-]{43}$/, "must be the 43 characters that follow #m= in the link")
       .openapi({ description: "What follows `#m=` in `manage_url`, or in the link of a mail with a code." }),
     scope,
     entities,

@@ -1,0 +1,222 @@
+// What a 400 says, on every route there is: which input, and the rule it broke, in a constant sentence that repeats nothing of
+// what was sent. The inputs are taken from the description of the API, so a route added later is tested by being described.
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, test } from "vitest";
+import { sha256Hex } from "../../core/hash.ts";
+import { newSecret, type Home } from "../../core/ids.ts";
+import { signIn } from "../support/people.ts";
+import { call, consent, get, issue, origin, submission, world, type Answer } from "../support/world.ts";
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+}
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly security: readonly Record<string, unknown>[];
+  readonly parameters: readonly { readonly in: string; readonly name: string }[];
+  readonly body: { readonly schema: Schema; readonly example: Record<string, unknown> } | null;
+}
+
+let schemas: Readonly<Record<string, Schema>> = {};
+let operations: readonly Operation[] = [];
+let certId = "";
+let owners: { readonly cookie: string }[] = [];
+
+const resolved = (schema: Schema): Schema =>
+  schema.$ref === undefined ? schema : (schemas[schema.$ref.split("/").at(-1) as string] as Schema);
+const membersOf = (schema: Schema): readonly string[] => Object.keys(resolved(schema).properties ?? {});
+
+beforeAll(async () => {
+  const document = (await get("/v1/openapi.json")).body;
+  schemas = document.components.schemas;
+  operations = Object.entries<Record<string, Record<string, unknown>>>(document.paths).flatMap(([path, methods]) =>
+    // biome-ignore lint/suspicious/noExplicitAny: a description has any shape
+    Object.entries<any>(methods).map(([method, it]) => ({
+      method: method.toUpperCase(),
+      path,
+      security: it.security ?? [],
+      parameters: it.parameters ?? [],
+      body: it.requestBody?.content?.["application/json"] ?? null,
+    })),
+  );
+  certId = (await issue()).cert_id;
+  owners = [await signIn(world.ownerEmail), await signIn(world.otherOwnerEmail)];
+});
+
+/** A new key for each few tries: the limits of a key are not what is asked here. */
+const freshKey = async (): Promise<string> => {
+  const key = newSecret("sk_live_", "00" as Home, (count) => crypto.getRandomValues(new Uint8Array(count)));
+  await env.DB.prepare(
+    "INSERT INTO api_keys (id, business_id, environment, key_hash, name, last4, created_at) VALUES (?, ?, 'live', ?, 'x', 'xxxx', 0)",
+  )
+    .bind(`key_${sha256Hex(key).slice(0, 26)}`, world.acme.id, sha256Hex(key))
+    .run();
+  return key;
+};
+
+/** Owners take turns, for the same reason. */
+const nextOwner = (): { readonly cookie: string } => {
+  owners.reverse();
+  return owners[0] ?? { cookie: "" };
+};
+
+const credentialsFor = async ({ security }: Operation): Promise<Record<string, string>> => {
+  if (security.some((scheme) => "session" in scheme)) return { ...nextOwner() };
+  return security.some((scheme) => "apiKey" in scheme) ? { authorization: `Bearer ${await freshKey()}` } : {};
+};
+
+const ids: Readonly<Record<string, () => string>> = {
+  cert_id: () => certId,
+  webhook_id: () => "whk_00000000000000000000000000",
+  delivery_id: () => "dlv_00000000000000000000000000",
+};
+/** Guesses at one certificate are counted, so they are made at one that nobody has. */
+const nobodysCert = "cc_00000000000000000000000000";
+const addressOf = ({ path }: Operation): string =>
+  path.replaceAll(/\{([a-z_]+)\}/g, (_, name: string) => (path.endsWith("/match") ? nobodysCert : (ids[name]?.() ?? name)));
+
+const mark = "qZsentqZ";
+/** One of each kind; JSON leaves the undefined one out. */
+const wrongValues: readonly unknown[] = [
+  undefined,
+  mark,
+  "",
+  mark.repeat(5_000),
+  `${mark}\u0000`,
+  `${mark}\u2028`,
+  -77_777.5,
+  7_777_777_777,
+  true,
+  [],
+  [mark],
+  [-77_777.5],
+  Array.from({ length: 1_001 }, (_, at) => `${mark}${at}`),
+  {},
+  { [mark]: mark },
+];
+const wrongTexts: readonly string[] = [
+  "",
+  mark,
+  "-77777",
+  "77777.5",
+  "7".repeat(60),
+  `${mark}@`,
+  `${mark},${mark}`,
+  "2026-02-30",
+  mark.repeat(80),
+];
+
+interface Tried {
+  readonly input: string;
+  readonly answer: Answer;
+}
+
+/** Every member of the body with every value, members of objects and of lists of objects too. */
+const badBodies = (body: NonNullable<Operation["body"]>): readonly { readonly input: string; readonly sent: unknown }[] => {
+  const shape = resolved(body.schema);
+  return membersOf(shape).flatMap((name) => {
+    const whole = wrongValues.map((value) => ({ input: name, sent: { ...body.example, [name]: value } }));
+    const schema = resolved(shape.properties?.[name] ?? {});
+    const item = schema.items === undefined ? null : resolved(schema.items);
+    const options = [schema, ...(schema.anyOf ?? []).map(resolved)];
+    const inner = options
+      .flatMap((option) => membersOf(option))
+      .flatMap((key) => wrongValues.map((value) => ({ input: name, sent: { ...body.example, [name]: { [key]: value } } })));
+    const listed = (item === null ? [] : membersOf(item)).flatMap((key) =>
+      wrongValues.map((value) => ({ input: name, sent: { ...body.example, [name]: [{ [key]: value }] } })),
+    );
+    return [...whole, ...inner, ...listed];
+  });
+};
+
+const triesOf = async (operation: Operation): Promise<readonly Tried[]> => {
+  const tries: Tried[] = [];
+  const path = addressOf(operation);
+  let credentials = await credentialsFor(operation);
+  const send = async (input: string, query: string, headers: Record<string, string>, body: unknown): Promise<void> => {
+    if (credentials.authorization !== undefined && tries.length % 50 === 49) credentials = await credentialsFor(operation);
+    const answer = await call(`${path}${query}`, {
+      method: operation.method,
+      headers: {
+        ...(path === "/v1/consent" && { origin }),
+        ...(operation.method !== "GET" && { "content-type": "application/json" }),
+        ...credentials,
+        ...headers,
+      },
+      ...(operation.method !== "GET" && { body: JSON.stringify(body) }),
+    });
+    tries.push({ input, answer });
+  };
+  const example = operation.body?.example ?? {};
+  for (const { in: place, name } of operation.parameters) {
+    if (place === "query") {
+      for (const text of wrongTexts) await send(name, `?${name}=${encodeURIComponent(text)}`, {}, example);
+      await send(name, `?${name}=1&${name}=${mark}`, {}, example);
+    }
+    if (place === "header" && name !== "Origin" && name !== "If-None-Match")
+      for (const text of wrongTexts) await send(name, "", { [name]: text }, example);
+  }
+  for (const { input, sent } of operation.body === null ? [] : badBodies(operation.body)) await send(input, "", {}, sent);
+  return tries;
+};
+
+const vague = /\b(?:invalid|not valid|wrong type|undefined|NaN|expected|received|zod)\b/i;
+const faultOf = ({ input, answer }: Tried): string | null => {
+  const { code, message } = answer.body.error;
+  if (code === "opt_out_failed" || code === "login_failed") return null; // one sentence for every reason, on purpose
+  if (!message.toLowerCase().split(":")[0].split(/[ .,]/).includes(input.toLowerCase())) return `does not name ${input}: ${message}`;
+  if (!/^[^:]+: [^\n]+\.$/.test(message)) return `is no sentence: ${message}`;
+  if (vague.test(message)) return `does not name the rule: ${message}`;
+  return answer.text.includes(mark) || answer.text.includes("77777") ? `repeats what was sent: ${message}` : null;
+};
+
+describe("the message of a 400", () => {
+  test("names the input and the rule, and never repeats what was sent, on every route", { timeout: 120_000 }, async () => {
+    const faults = new Set<string>();
+    const refused = new Map<string, number>();
+    for (const operation of operations) {
+      for (const tried of await triesOf(operation)) {
+        expect(tried.answer.status, `${operation.method} ${operation.path} ${tried.input}`).not.toBe(429);
+        if (tried.answer.status !== 400) continue;
+        const name = `${operation.method} ${operation.path}`;
+        refused.set(name, (refused.get(name) ?? 0) + 1);
+        const fault = faultOf(tried);
+        if (fault !== null) faults.add(`${name}: ${fault}`);
+      }
+    }
+    expect([...faults]).toEqual([]);
+    const asking = operations.filter(({ body, parameters }) => body !== null || parameters.some((one) => one.in === "query"));
+    expect(asking.map(({ method, path }) => `${method} ${path}`).filter((name) => !refused.has(name))).toEqual([]);
+  });
+
+  test("of a body that is none says so", async () => {
+    const messages = await Promise.all(
+      ["[]", "7", '"text"', "null", "{", "", '{"a":1,"a":2}'].map(async (body) => (await consent(body)).body.error.message),
+    );
+    expect(messages.every((message) => message.startsWith("The body "))).toBe(true);
+  });
+});
+
+describe("the message of a 415", () => {
+  test.each([
+    [null, "Content-Type: is missing, must be application/json or text/plain."],
+    ["text/html", "Content-Type: must be application/json or text/plain."],
+    ["application/json; charset=iso-8859-1", "Content-Type: the charset must be UTF-8."],
+    ["text/plain;charset=utf-16", "Content-Type: the charset must be UTF-8."],
+    ['text/plain; charset="windows-1252"', "Content-Type: the charset must be UTF-8."],
+  ])("for %s says what is asked", async (type, message) => {
+    const answer = await consent(submission(), { "content-type": type });
+    expect(answer.status).toBe(415);
+    expect(answer.body.error).toEqual({ code: "unsupported_media_type", message });
+  });
+
+  test("is not given for UTF-8, however it is spelt", async () => {
+    for (const type of ["application/json; charset=UTF-8", 'text/plain;charset="utf-8"', "application/json;charset=utf8", "text/plain"])
+      expect((await consent(submission(), { "content-type": type })).status, type).toBe(201);
+  });
+});
