@@ -1,5 +1,5 @@
 // Certificates: the rows an issuance writes, and the reads behind verify, list and detail. Each read is one query.
-import { desc, eq, gt, isNotNull, or, sql } from "drizzle-orm";
+import { desc, eq, isNotNull, or, sql } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { Issued } from "../core/certificates/issue.ts";
@@ -14,7 +14,8 @@ import { chainOfBusiness } from "./accounts.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
 import { violates } from "./faults.ts";
-import { requestPolicies } from "./outboxes/policies.ts";
+import { policyTopic, requestPolicies } from "./outboxes/policies.ts";
+import { isShared } from "./policies.ts";
 import {
   anchors,
   auditOutbox,
@@ -65,11 +66,13 @@ interface DecidedOn {
   readonly revision: number;
   readonly purpose: string;
   readonly policiesNotBefore: Instant;
+  readonly policyOrigin: string;
+  readonly policyPage: string;
 }
 type CertificateRow = Omit<typeof certificates.$inferSelect, "ord" | "purposeId" | "policyCaptureId">;
 
 const insertCertificate = prepared<CertificateRow & DecidedOn>()((db, decided) => {
-  const { businessId, environment, originDomain } = decided;
+  const { businessId, environment } = decided;
   const business = query
     .select({ id: businesses.id })
     .from(businesses)
@@ -81,7 +84,7 @@ const insertCertificate = prepared<CertificateRow & DecidedOn>()((db, decided) =
   const shared = query
     .select({ id: policyCaptures.id })
     .from(policyCaptures)
-    .where(allOf(eq(policyCaptures.domain, originDomain), gt(policyCaptures.capturedAt, decided.policiesNotBefore)))
+    .where(isShared(sql`${decided.policyOrigin}`, sql`${decided.policyPage}`, sql`${decided.policiesNotBefore}`))
     .orderBy(desc(policyCaptures.capturedAt))
     .limit(1);
   const { ord: _, ...given } = rowPlaceholders(certificates);
@@ -110,6 +113,8 @@ export const insertIssuance = async (
     readonly phoneIndex: string | null;
     /** A capture of the origin's policies younger than this is shared. */
     readonly policiesNotBefore: Instant;
+    /** Scheme, host and port. */
+    readonly policyOrigin: string;
     /** Where the capture begins: the form's page without query and fragment, for an outbox holds no personal data. */
     readonly policyPage: string;
   },
@@ -155,11 +160,13 @@ export const insertIssuance = async (
       signatureKid: stored.signature.kid,
       manageTokenHash: stored.manageTokenHash,
       policiesNotBefore: stored.policiesNotBefore,
+      policyOrigin: stored.policyOrigin,
+      policyPage: stored.policyPage,
       viewCount: 0,
       viewRows: 0,
       retentionUntil: certificate.retentionUntil,
     }),
-    requestPolicies(db, { id, policyPage: stored.policyPage }),
+    requestPolicies(db, { id, topic: policyTopic(stored.policyOrigin, stored.policyPage), policyPage: stored.policyPage }),
   ] as const;
 };
 

@@ -38,15 +38,25 @@ export const storePolicyTexts = async (db: Database, kv: KVNamespace, domain: st
   }
 };
 
-/** A capture of a domain's policies, as certificates are linked to it. */
+/** Where policies are looked for: an origin (scheme, host and port), and the page of the form without its query. */
+export interface PolicyPlace {
+  readonly origin: string;
+  readonly page: string;
+}
+
+/** A capture of an origin's policies, as certificates are linked to it. */
 export interface PolicyCapture {
   readonly id: string;
   /** Content hash by kind; null where it found none. */
   readonly hashes: Readonly<Record<PolicyKind, string | null>>;
 }
 
-/** The newest capture of a domain that is not older than `notBefore`. */
-export const captureSince = async (db: Database, domain: string, notBefore: Instant): Promise<PolicyCapture | null> => {
+/** Captures younger than `notBefore` that a certificate of this origin and page shares: everybody's there, or of that very page. */
+export const isShared = (origin: SQL, page: SQL, notBefore: SQL): SQL =>
+  sql`${eq(captures.origin, origin)} and ${gt(captures.capturedAt, notBefore)} and (${captures.page} is null or ${eq(captures.page, page)})`;
+
+/** The newest of them. */
+export const captureSince = async (db: Database, at: PolicyPlace, notBefore: Instant): Promise<PolicyCapture | null> => {
   const privacy = alias(snapshots, "privacy");
   const terms = alias(snapshots, "terms");
   const row = await db
@@ -54,7 +64,7 @@ export const captureSince = async (db: Database, domain: string, notBefore: Inst
     .from(captures)
     .leftJoin(privacy, eq(privacy.id, captures.privacyId))
     .leftJoin(terms, eq(terms.id, captures.termsId))
-    .where(allOf(eq(captures.domain, domain), gt(captures.capturedAt, notBefore)))
+    .where(isShared(sql`${at.origin}`, sql`${at.page}`, sql`${notBefore}`))
     .orderBy(desc(captures.capturedAt))
     .limit(1)
     .get();
@@ -76,6 +86,9 @@ export const insertCapture = (
   db: Database,
   captured: {
     readonly domain: string;
+    readonly origin: string;
+    /** Null when everybody on the origin shares it. */
+    readonly page: string | null;
     readonly certId: string;
     readonly found: FoundPolicies;
     readonly now: Instant;
@@ -101,6 +114,8 @@ export const insertCapture = (
       db.insert(captures).values({
         id: capture.id,
         domain,
+        origin: captured.origin,
+        page: captured.page,
         capturedAt: now,
         privacyId: snapshotOf(domain, "privacy", found.privacy),
         termsId: snapshotOf(domain, "terms", found.terms),

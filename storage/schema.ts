@@ -254,9 +254,22 @@ export const outbox = table(
     attempts: integer().notNull().default(0),
     nextAt: instant().notNull(),
     createdAt: instant().notNull(),
+    businessId: businessId()
+      .notNull()
+      .default("" as BusinessId),
   },
-  (t) => [unique().on(t.kind, t.entityId), index("outbox_due").on(t.kind, t.nextAt, t.ord), index("outbox_topic").on(t.kind, t.topic)],
+  (t) => [
+    unique().on(t.kind, t.entityId),
+    index("outbox_due").on(t.kind, t.nextAt, t.ord),
+    index("outbox_topic").on(t.kind, t.businessId, t.topic),
+  ],
 );
+
+export const policyTurns = table("policy_turns", {
+  businessId: businessId().primaryKey(),
+  takenAt: instant().notNull(),
+  until: instant().notNull(),
+});
 
 export const policySnapshots = table(
   "policy_snapshots",
@@ -279,8 +292,10 @@ export const policyCaptures = table(
     capturedAt: instant().notNull(),
     privacyId: text().references(() => policySnapshots.id),
     termsId: text().references(() => policySnapshots.id),
+    origin: text().notNull().default(""),
+    page: text(),
   },
-  (t) => [index("policy_captures_domain").on(t.domain, t.capturedAt)],
+  (t) => [index("policy_captures_origin").on(t.origin, t.capturedAt)],
 );
 
 export const ledgerState = table("ledger_state", {

@@ -88,10 +88,10 @@ export default {
         now,
       ),
       env.DB.prepare(
-        `INSERT INTO outbox (kind, entity_id, topic, payload, next_at, created_at)
+        `INSERT INTO outbox (kind, entity_id, topic, payload, next_at, created_at, business_id)
          SELECT 'policy', c.id, c.origin_domain, 'https://www.example.com/',
-           CASE WHEN EXISTS (SELECT 1 FROM outbox w WHERE w.kind = 'policy' AND w.topic = c.origin_domain) THEN 9007199254740991 ELSE c.issued_at END,
-           c.issued_at
+           CASE WHEN EXISTS (SELECT 1 FROM outbox w WHERE w.kind = 'policy' AND w.business_id = c.business_id AND w.topic = c.origin_domain) THEN 9007199254740991 ELSE c.issued_at END,
+           c.issued_at, c.business_id
          FROM certificates c WHERE c.id = ? AND c.policy_capture_id IS NULL RETURNING ord`,
       ).bind(id),
       env.DB.prepare("INSERT INTO idempotency (key_hash, body_hash, status, response_sealed, expires_at) VALUES (?, ?, 201, ?, ?)").bind(

@@ -1,102 +1,144 @@
-// Certificates that wait for the policies of their origin. The policies are captured by domain, for all that wait at once: the first
-// waiting row of a domain carries the domain's lease (when it is due, how often it was tried), and the rows behind it have no time of
-// their own. Taking the lease moves its time into the future, so a worker that dies simply lets it become due again; claiming and
-// backing off cost the same for one certificate and for a hundred thousand.
+// Certificates that wait for the policies of their origin. What waits for the same origin and page of one business is a topic: its
+// first row carries the topic's lease (when it is due, how often it was tried), and the rows behind it have no time of their own.
+// Taking the lease moves its time into the future, so a worker that dies simply lets it become due again; claiming and backing off
+// cost the same for one certificate and for a hundred thousand. Businesses take turns, each with one capture at a time.
 import { eq, exists, inArray, isNull, lte, sql } from "drizzle-orm";
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { AuditChain } from "../../core/facts.ts";
-import type { CertId } from "../../core/ids.ts";
+import type { BusinessId, CertId } from "../../core/ids.ts";
 import { chainOfBusiness } from "../accounts.ts";
 import type { Database, Statement } from "../database.ts";
 import { prepared } from "../prepared.ts";
-import { businesses, certificates, outbox } from "../schema.ts";
+import { businesses, certificates, outbox, policyTurns } from "../schema.ts";
 import { allOf, listed, query } from "../query.ts";
 
 const leaseMs = 60 * secondMs; // more than a capture (25 s) and the first links after it take
+const maxTopics = 20; // a business: strangers can name any page of it
 
-/** The lease on a domain's policies, as claimed. */
-export interface PolicyLease {
-  readonly domain: string;
-  /** The page of the certificate that has waited longest. */
+export interface PolicyTopic {
+  readonly businessId: BusinessId;
+  readonly topic: string;
+}
+
+/** The lease on a topic, as claimed. */
+export interface PolicyLease extends PolicyTopic {
+  /** Null for what came when the business had as many topics as it may: nothing is looked up for it. */
+  readonly origin: string | null;
+  /** The page of the form, without query. */
   readonly page: string;
-  /** That certificate; its home is the home of everything that follows. */
+  /** The certificate that has waited longest; its home is the home of everything that follows. */
   readonly certId: string;
   /** This attempt included. */
   readonly attempts: number;
 }
 
-const { ord, topic, nextAt, attempts } = outbox;
+const { ord, topic, nextAt, attempts, businessId } = outbox;
 const isPolicy = eq(outbox.kind, "policy");
+const isOf = (one: PolicyTopic) => allOf(isPolicy, eq(businessId, one.businessId), eq(topic, one.topic));
 
-const behindLease = Number.MAX_SAFE_INTEGER; // behind the row that has the domain's lease: no time of its own
+const behindLease = Number.MAX_SAFE_INTEGER; // behind the row that has the topic's lease: no time of its own
+const beyondLimit = ""; // the topic of whatever came past the limit
+
+/** No address holds a space. */
+export const policyTopic = (origin: string, page: string): string => `${origin} ${page}`;
+const originOfTopic = (of: string): string | null => (of === beyondLimit ? null : of.slice(0, of.indexOf(" ")));
 
 /**
- * For the batch of an issuance: a certificate that shares no capture of its origin's policies asks for one, due at once unless the
- * domain has a lease already. Answers a row when it asked.
+ * For the batch of an issuance: a certificate that shares no capture of its origin's policies asks for one, due at once unless its
+ * topic has a lease already. Answers a row when it asked.
  */
-export const requestPolicies = prepared<{ readonly id: CertId; readonly policyPage: string }>()((db, { id, policyPage }) => {
-  const { issuedAt, originDomain, policyCaptureId } = certificates;
-  const waiting = query
-    .select()
+export const requestPolicies = prepared<{ readonly id: CertId; readonly topic: string; readonly policyPage: string }>()((db, given) => {
+  const { issuedAt, policyCaptureId } = certificates;
+  const waitingFor = (wanted: unknown) =>
+    exists(
+      query
+        .select()
+        .from(outbox)
+        .where(allOf(isPolicy, eq(businessId, certificates.businessId), sql`${topic} = ${wanted}`)),
+    );
+  const topics = query
+    .select({ n: sql`count(*)` })
     .from(outbox)
-    .where(allOf(isPolicy, eq(topic, originDomain)));
+    .where(allOf(isPolicy, eq(businessId, certificates.businessId), sql`${nextAt} < ${behindLease}`));
+  const isWithin = sql`(${waitingFor(given.topic)} or (${topics}) < ${maxTopics})`;
+  const chosen = sql<string>`case when ${isWithin} then ${given.topic} else ${beyondLimit} end`;
   return db
-    .insert(outbox, "kind", "entityId", "topic", "payload", "nextAt", "createdAt")
+    .insert(outbox, "kind", "entityId", "topic", "payload", "nextAt", "createdAt", "businessId")
     .select(
       query
         .select({
           kind: sql<"policy">`'policy'`.as("kind"),
           entityId: certificates.id,
-          topic: originDomain,
-          payload: sql<string>`${policyPage}`.as("payload"),
-          nextAt: sql<number>`case when ${exists(waiting)} then ${behindLease} else ${issuedAt} end`.as("next_at"),
+          topic: chosen.as("topic"),
+          payload: sql<string>`${given.policyPage}`.as("payload"),
+          nextAt: sql<number>`case when ${waitingFor(chosen)} then ${behindLease} else ${issuedAt} end`.as("next_at"),
           createdAt: issuedAt,
+          businessId: certificates.businessId,
         })
         .from(certificates)
-        .where(allOf(eq(certificates.id, id), isNull(policyCaptureId))),
+        .where(allOf(eq(certificates.id, given.id), isNull(policyCaptureId))),
     )
     .returning({ ord })
     .prepare();
 });
 
-/** Takes the lease that has been due longest; null when none is due. Of two workers at once, one gets it. */
+/** The turn goes to the business whose last one is longest ago, of those that have something due and no turn at the moment. */
+const takeTurn = async (db: Database, now: Instant): Promise<BusinessId | null> => {
+  const last = sql`coalesce(${policyTurns.takenAt}, 0)`;
+  const next = query
+    .select({ businessId, takenAt: sql<number>`${now}`.as("taken_at"), until: sql<number>`${now + leaseMs}`.as("until") })
+    .from(outbox)
+    .leftJoin(policyTurns, eq(policyTurns.businessId, businessId))
+    .where(allOf(isPolicy, lte(nextAt, now), sql`coalesce(${policyTurns.until}, 0) <= ${now}`))
+    .orderBy(last, nextAt, ord)
+    .limit(1);
+  const turn = await db
+    .insert(policyTurns)
+    .select(next)
+    .onConflictDoUpdate({ target: policyTurns.businessId, set: { takenAt: now, until: now + leaseMs } })
+    .returning({ businessId: policyTurns.businessId })
+    .get();
+  return turn?.businessId ?? null;
+};
+
+/** The business may have another turn. */
+export const endPolicyTurn = (db: Database, of: BusinessId, now: Instant) =>
+  db.update(policyTurns).set({ until: now }).where(eq(policyTurns.businessId, of));
+
+/** Takes the lease that has been due longest, of the business whose turn it is; null when none is due. Of two workers at once, one gets it. */
 export const claimPolicyLease = async (db: Database, now: Instant): Promise<PolicyLease | null> => {
+  const turn = await takeTurn(db, now);
+  if (turn === null) return null;
   const due = query
     .select({ ord })
     .from(outbox)
-    .where(allOf(isPolicy, lte(nextAt, now)))
+    .where(allOf(isPolicy, eq(businessId, turn), lte(nextAt, now)))
     .orderBy(nextAt, ord)
     .limit(1);
   const lease = await db
     .update(outbox)
     .set({ nextAt: now + leaseMs, attempts: sql`${attempts} + 1` })
     .where(eq(ord, due))
-    .returning({ domain: topic, page: outbox.payload, certId: outbox.entityId, attempts })
+    .returning({ businessId, topic, page: outbox.payload, certId: outbox.entityId, attempts })
     .get();
-  return lease ?? null;
+  return lease === undefined ? null : { ...lease, origin: originOfTopic(lease.topic) };
 };
 
-const firstWaiting = (domain: string) =>
-  query
-    .select({ ord })
-    .from(outbox)
-    .where(allOf(isPolicy, eq(topic, domain)))
-    .orderBy(ord)
-    .limit(1);
+const firstWaiting = (of: PolicyTopic) => query.select({ ord }).from(outbox).where(isOf(of)).orderBy(ord).limit(1);
 
-/** The domain's lease comes again at `at`. */
-export const postponePolicyLease = (db: Database, domain: string, at: Instant) =>
+/** The topic's lease comes again at `at`. */
+export const postponePolicyLease = (db: Database, of: PolicyTopic, at: Instant) =>
   db
     .update(outbox)
     .set({ nextAt: at })
-    .where(eq(ord, firstWaiting(domain)));
+    .where(eq(ord, firstWaiting(of)));
 
-/** A lease that ended by a fault of ours is not counted against the domain; it comes again when its time is over. */
-export const forgivePolicyLease = (db: Database, domain: string) =>
+/** A lease that ended by a fault of ours is not counted against the origin; it comes again when its time is over. */
+export const forgivePolicyLease = (db: Database, of: PolicyTopic) =>
   db
     .update(outbox)
     .set({ attempts: sql`max(0, ${attempts} - 1)` })
-    .where(eq(ord, firstWaiting(domain)));
+    .where(eq(ord, firstWaiting(of)));
 
 export interface WaitingCertificate {
   readonly ord: number;
@@ -104,14 +146,14 @@ export interface WaitingCertificate {
   readonly chain: AuditChain;
 }
 
-/** The certificates that have waited longest for a domain. */
-export const waitingForPolicies = (db: Database, domain: string, max: number): Promise<readonly WaitingCertificate[]> =>
+/** The certificates that have waited longest for a topic. */
+export const waitingForPolicies = (db: Database, of: PolicyTopic, max: number): Promise<readonly WaitingCertificate[]> =>
   db
     .select({ ord, certId: outbox.entityId, chain: chainOfBusiness })
     .from(outbox)
     .innerJoin(certificates, eq(certificates.id, outbox.entityId))
     .innerJoin(businesses, eq(businesses.id, certificates.businessId))
-    .where(allOf(isPolicy, eq(topic, domain)))
+    .where(isOf(of))
     .orderBy(ord)
     .limit(max)
     .all();
@@ -119,8 +161,5 @@ export const waitingForPolicies = (db: Database, domain: string, max: number): P
 /** For the batch that links them: the rows are done, and the lease, still taken, passes to the next that waits. */
 export const finishPolicyWork = (
   db: Database,
-  done: { readonly domain: string; readonly ords: readonly number[]; readonly now: Instant },
-): readonly Statement[] => [
-  db.delete(outbox).where(inArray(ord, listed(done.ords))),
-  postponePolicyLease(db, done.domain, done.now + leaseMs),
-];
+  done: { readonly of: PolicyTopic; readonly ords: readonly number[]; readonly now: Instant },
+): readonly Statement[] => [db.delete(outbox).where(inArray(ord, listed(done.ords))), postponePolicyLease(db, done.of, done.now + leaseMs)];

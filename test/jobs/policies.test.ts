@@ -3,8 +3,9 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { minuteMs, secondMs } from "../../core/time.ts";
+import type { BusinessId } from "../../core/ids.ts";
 import { databaseOf } from "../../storage/database.ts";
-import { claimPolicyLease } from "../../storage/outboxes/policies.ts";
+import { claimPolicyLease, endPolicyTurn } from "../../storage/outboxes/policies.ts";
 import { capturePolicies } from "../../workers/background/policy-capture.ts";
 import { platformOf } from "../../workers/services.ts";
 import { everyMinute, scheduled } from "../../workers/background/schedule.ts";
@@ -43,19 +44,27 @@ beforeEach(() => {
   hosts += 1;
   host = `site-${hosts}.example.com`;
   web.resolve(host, publicAddress);
+  web.serve(`https://${host}/`, `<title>Acme</title>${footer}`);
   web.serve(`https://${host}/quote`, `<title>Quote</title><form></form>${footer}`);
   web.serve(`https://${host}/privacy`, "<h1>Privacy</h1><p>We keep little.</p>");
   web.serve(`https://${host}/terms`, "<h1>Terms</h1><p>Be kind.</p>");
 });
 afterEach(async () => {
   vi.restoreAllMocks();
-  await env.DB.batch([env.DB.prepare("DROP TRIGGER IF EXISTS broken"), env.DB.prepare("DELETE FROM outbox")]);
+  await env.DB.batch([
+    env.DB.prepare("DROP TRIGGER IF EXISTS broken"),
+    env.DB.prepare("DELETE FROM outbox"),
+    env.DB.prepare("DELETE FROM policy_turns"),
+  ]);
 });
 
 const privacyHash = sha256Hex("Privacy\nWe keep little.");
 const termsHash = sha256Hex("Terms\nBe kind.");
 const linkedEntries = (certId: string) => rowsOf("SELECT id FROM audit_outbox WHERE type = 'policy.linked' AND entity_id = ?", certId);
-const waitingRows = () => rowsOf<{ next_at: number; attempts: number }>("SELECT * FROM outbox WHERE topic = ? ORDER BY ord", host);
+/** Every page of a host. */
+const topicsAt = (name: string): string => `https://${name} %`;
+const waitingRows = () =>
+  rowsOf<{ next_at: number; attempts: number }>("SELECT * FROM outbox WHERE topic LIKE ? ORDER BY ord", topicsAt(host));
 const eventually = async (what: () => Promise<boolean>): Promise<void> => {
   for (let tries = 0; tries < 200; tries += 1) {
     if (await what()) return;
@@ -87,10 +96,10 @@ describe("through the front door", () => {
 
   test("a policy host that hangs delays no answer", async () => {
     const held = Promise.withResolvers<Response>();
-    web.serve(`https://${host}/quote`, () => held.promise);
+    web.serve(`https://${host}/`, () => held.promise);
     const answer = await consent({ ...submission(), page_url: `https://${host}/quote` }, { origin: `https://${host}` });
     expect(answer.status).toBe(201);
-    await eventually(async () => web.urls().includes(`https://${host}/quote`));
+    await eventually(async () => web.urls().includes(`https://${host}/`));
     expect((await shown(answer.body.data.cert_id)).status).toBe("pending");
     const next = await consent({ ...submission(), page_url: `https://${host}/quote` }, { origin: `https://${host}` });
     expect(next.status).toBe(201);
@@ -123,7 +132,7 @@ describe("a look", () => {
   test("is made without query, cookie, credential or referrer, under a name of its own", async () => {
     await waitingAt(host, "/quote?email=pat%40example.com");
     await look();
-    expect(web.urls()).toEqual([`https://${host}/quote`, `https://${host}/privacy`, `https://${host}/terms`]);
+    expect(web.urls()).toEqual([`https://${host}/`, `https://${host}/privacy`, `https://${host}/terms`]);
     for (const { headers, redirect } of web.calls) {
       expect(headers.get("user-agent")).toBe("Svc-Policies/1");
       expect(["cookie", "authorization", "referer", "origin"].filter((name) => headers.has(name))).toEqual([]);
@@ -178,6 +187,7 @@ describe("a look", () => {
   });
 
   test("of a site without policies is a look that found none", async () => {
+    web.serve(`https://${host}/`, "<h1>Acme</h1>");
     web.serve(`https://${host}/quote`, "<form></form>");
     web.serve(`https://${host}/privacy`, () => html("gone", { status: 404 }));
     web.serve(`https://${host}/terms`, () => html("gone", { status: 410 }));
@@ -270,15 +280,17 @@ describe("a domain that does not answer", () => {
       ["c", 3],
     ] as const) {
       await waitingAt(`${name}-${host}`);
-      await env.DB.prepare("UPDATE outbox SET next_at = ? WHERE topic = ?").bind(dueAt, `${name}-${host}`).run();
+      await env.DB.prepare("UPDATE outbox SET next_at = ? WHERE topic LIKE ?")
+        .bind(dueAt, topicsAt(`${name}-${host}`))
+        .run();
     }
-    const turns = [
-      await claimPolicyLease(databaseOf(env.DB), now),
-      await claimPolicyLease(databaseOf(env.DB), now),
-      await claimPolicyLease(databaseOf(env.DB), now),
-    ];
-    expect(turns.map((turn) => turn?.domain)).toEqual([`a-${host}`, `b-${host}`, `c-${host}`]);
-    expect(await claimPolicyLease(databaseOf(env.DB), now)).toBeNull();
+    const db = databaseOf(env.DB);
+    const origins: unknown[] = [];
+    for (let lease = await claimPolicyLease(db, now); lease !== null; lease = await claimPolicyLease(db, now)) {
+      origins.push(lease.origin);
+      await endPolicyTurn(db, lease.businessId, now);
+    }
+    expect(origins).toEqual([`https://a-${host}`, `https://b-${host}`, `https://c-${host}`]);
   });
 
   test("half of which answers is asked again for the rest, and the last look takes what there is", async () => {
@@ -286,7 +298,7 @@ describe("a domain that does not answer", () => {
     const certId = await waitingAt(host);
     await look();
     expect((await shown(certId)).status).toBe("pending");
-    await env.DB.prepare("UPDATE outbox SET attempts = 7 WHERE topic = ?").bind(host).run();
+    await env.DB.prepare("UPDATE outbox SET attempts = 7 WHERE topic LIKE ?").bind(topicsAt(host)).run();
     await look(11 * secondMs);
     expect((await shown(certId)).policies.map(({ kind }) => kind)).toEqual(["privacy"]);
   });
@@ -356,7 +368,7 @@ describe("whatever dies or collides", () => {
 
   test("a look that kills its process every time is given up", async () => {
     const certId = await waitingAt(host);
-    await env.DB.prepare("UPDATE outbox SET attempts = 8 WHERE topic = ?").bind(host).run();
+    await env.DB.prepare("UPDATE outbox SET attempts = 8 WHERE topic LIKE ?").bind(topicsAt(host)).run();
     await look();
     expect(web.calls).toEqual([]);
     expect((await shown(certId)).status).toBe("unavailable");
@@ -409,8 +421,9 @@ describe("whatever dies or collides", () => {
       .bind(first)
       .run();
     await env.DB.prepare(
-      `INSERT INTO outbox (kind, entity_id, topic, payload, next_at, created_at)
-       SELECT 'policy', c.id, ?1, 'https://' || ?1 || '/quote', ${Number.MAX_SAFE_INTEGER}, 0 FROM certificates c WHERE c.origin_domain = ?1 AND c.id <> ?2`,
+      `INSERT INTO outbox (kind, entity_id, business_id, topic, payload, next_at, created_at)
+       SELECT 'policy', c.id, c.business_id, 'https://' || ?1 || ' https://' || ?1 || '/quote', 'https://' || ?1 || '/quote',
+         ${Number.MAX_SAFE_INTEGER}, 0 FROM certificates c WHERE c.origin_domain = ?1 AND c.id <> ?2`,
     )
       .bind(host, first)
       .run();
@@ -446,7 +459,76 @@ describe("whatever dies or collides", () => {
   });
 });
 
+describe("what a stranger's submission can do to others", () => {
+  test("G9: what only the page it names links to is that page's alone", async () => {
+    web.serve(`https://${host}/`, "<h1>Acme</h1>");
+    web.serve(`https://${host}/privacy`, () => html("gone", { status: 404 }));
+    web.serve(`https://${host}/terms`, () => html("gone", { status: 404 }));
+    web.serve(`https://${host}/forum/post/77`, '<a href="/forum/fake">Privacy policy</a> <a href="/forum/fake-terms">Terms of service</a>');
+    web.serve(`https://${host}/forum/fake`, "We may sell everything.");
+    web.serve(`https://${host}/forum/fake-terms`, "You owe us.");
+    web.serve(`https://${host}/quote`, '<a href="/real">Privacy policy</a>');
+    web.serve(`https://${host}/real`, "We keep little.");
+    const planted = await waitingAt(host, "/forum/post/77");
+    await look();
+    const victim = await waitingAt(host, "/quote", minuteMs);
+    expect((await shown(victim)).status).toBe("pending");
+    await look(minuteMs);
+    const sources = async (certId: string) =>
+      (await shown(certId)).policies.map(({ source_url }) => source_url.replace(`https://${host}`, ""));
+    expect(await sources(planted)).toEqual(["/forum/fake", "/forum/fake-terms"]);
+    expect(await sources(victim)).toEqual(["/real"]);
+    expect((await shown(await waitingAt(host, "/forum/post/77?again=1", 2 * minuteMs))).status).toBe("captured"); // of that very page
+  });
+
+  test("G9: what the front page links to stands, whatever else the page names", async () => {
+    web.serve(`https://${host}/forum/post/77`, '<a href="/forum/fake">Privacy policy</a>');
+    const planted = await waitingAt(host, "/forum/post/77");
+    await look();
+    expect((await shown(planted)).policies.map(({ content_hash }) => content_hash)).toEqual([privacyHash, termsHash]);
+    expect(web.urls()).not.toContain(`https://${host}/forum/post/77`);
+  });
+
+  const waitingOf = async (business: string): Promise<number> =>
+    (
+      await rowsOf<{ n: number }>(
+        "SELECT count(*) AS n FROM outbox WHERE business_id = ? AND next_at < 9007199254740991 AND topic <> ''",
+        business,
+      )
+    )[0]?.n ?? 0;
+
+  test("G10: forty hosts that never answer, of one business, delay another's capture by one of them at most", async () => {
+    for (let n = 0; n < 40; n += 1) await waitingAt(`tarpit-${n}-${host}`);
+    const [{ business_id: acme } = { business_id: "" }] = await rowsOf<{ business_id: string }>("SELECT business_id FROM outbox LIMIT 1");
+    expect(await waitingOf(acme)).toBe(20);
+    const other = await waitingAt(host);
+    await env.DB.prepare("UPDATE outbox SET business_id = 'biz_other', topic = ?1, next_at = 1 WHERE entity_id = ?2")
+      .bind(`https://${host} https://${host}/quote`, other)
+      .run();
+    // The other business came last; of the first two turns one is its own.
+    const db = databaseOf(env.DB);
+    const now = (await platformAt()).clock();
+    await env.DB.prepare("UPDATE outbox SET next_at = 0 WHERE business_id = ? AND next_at < 9007199254740991").bind(acme).run();
+    const turns = [await claimPolicyLease(db, now), await claimPolicyLease(db, now), await claimPolicyLease(db, now)];
+    expect(turns.map((turn) => turn?.businessId ?? null)).toEqual([acme, "biz_other", null]); // one at a time for each
+    await endPolicyTurn(db, acme as BusinessId, now);
+    expect((await claimPolicyLease(db, now))?.businessId).toBe(acme); // nobody else is due: it goes on
+  });
+
+  test("G10: what comes past twenty topics of a business is shown without policies, and is fetched nothing for", async () => {
+    const certIds: string[] = [];
+    for (let n = 0; n < 23; n += 1) certIds.push(await waitingAt(`many-${n}-${host}`));
+    await look();
+    const last = await Promise.all(certIds.slice(-3).map(shown));
+    expect(last.map(({ status }) => status)).toEqual(["unavailable", "unavailable", "unavailable"]);
+    expect(web.urls().some((url) => url.startsWith(`https://many-21-${host}`))).toBe(false);
+  });
+});
+
 describe("where policies are found", () => {
+  /** A front page that names none: what the page of the form names, or what lies in the usual places, is what there is. */
+  beforeEach(() => web.serve(`https://${host}/`, "<h1>Acme</h1>"));
+
   const sourcesOf = async (): Promise<readonly string[]> => {
     const certId = await waitingAt(host);
     await look();
@@ -621,7 +703,7 @@ describe("hosts that are not public", () => {
     });
     await waitingAt(host);
     await look();
-    expect(web.urls()).toEqual([`https://${host}/quote`, `https://${host}/privacy`]); // four questions each, then it turned private
+    expect(web.urls()).toEqual([`https://${host}/`, `https://${host}/privacy`]); // four questions each, then it turned private
   });
 });
 

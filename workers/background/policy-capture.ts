@@ -1,4 +1,5 @@
-// Policy snapshots: a domain that certificates wait for is looked at once, and every one of them is linked to that capture.
+// Policy snapshots: what certificates wait for is captured once, and every one of them is linked to that capture. Businesses take
+// turns: whoever has many sites, or sites that hang, has them captured one after the other, and another business in between.
 //
 // What is safe where, step by step. Dying anywhere only makes a lease due again a minute later:
 //   1 claim    one row, one statement: of two workers one gets the lease. Nothing else has changed.
@@ -17,11 +18,13 @@ import type { Database, Statement } from "../../storage/database.ts";
 import { commit } from "../../storage/commit.ts";
 import {
   claimPolicyLease,
+  endPolicyTurn,
   finishPolicyWork,
   forgivePolicyLease,
   postponePolicyLease,
   waitingForPolicies,
   type PolicyLease,
+  type PolicyTopic,
   type WaitingCertificate,
 } from "../../storage/outboxes/policies.ts";
 import {
@@ -42,7 +45,7 @@ const maxRunMs = 45 * secondMs; // no new lease after that: the next minute has 
 const linkedAtOnce = 100; // a batch of about 105 statements
 const maxLostRaces = 5; // in a row, each against a worker that got further; more is a fault
 
-const nothingFound: FetchedPolicies = { found: { privacy: null, terms: null }, complete: true };
+const nothingFound: FetchedPolicies = { found: { privacy: null, terms: null }, complete: true, isOfOrigin: false };
 
 interface Linking {
   readonly capture: PolicyCapture;
@@ -60,11 +63,11 @@ const linkedFact = (waiting: WaitingCertificate, capture: PolicyCapture, now: In
   payload: { capture_id: capture.id, privacy: capture.hashes.privacy, terms: capture.hashes.terms },
 });
 
-/** Links everything that waits for the domain, oldest first, a hundred in a batch. */
-const linkWaiting = async (platform: Platform, db: Database, domain: string, { capture, rows }: Linking): Promise<void> => {
+/** Links everything that waits for the topic, oldest first, a hundred in a batch. */
+const linkWaiting = async (platform: Platform, db: Database, of: PolicyTopic, { capture, rows }: Linking): Promise<void> => {
   let unwritten = rows;
   for (let lostRaces = 0; lostRaces < maxLostRaces; ) {
-    const waiting = await waitingForPolicies(db, domain, linkedAtOnce);
+    const waiting = await waitingForPolicies(db, of, linkedAtOnce);
     if (waiting.length === 0) return;
     const now = platform.clock();
     const certIds = waiting.map(({ certId }) => certId);
@@ -72,7 +75,7 @@ const linkWaiting = async (platform: Platform, db: Database, domain: string, { c
     try {
       await commit(
         { db, vault: platform.vault, ledgerId: platform.config.ledger.id },
-        [...unwritten, linkCertificates(db, capture.id, certIds), ...finishPolicyWork(db, { domain, ords, now })],
+        [...unwritten, linkCertificates(db, capture.id, certIds), ...finishPolicyWork(db, { of, ords, now })],
         waiting.map((one) => linkedFact(one, capture, now)),
       );
       unwritten = [];
@@ -85,26 +88,36 @@ const linkWaiting = async (platform: Platform, db: Database, domain: string, { c
   throw new Error("policies: the waiting certificates are linked and still wait");
 };
 
-/** A fresh capture is shared; otherwise the domain is looked at, and again later if it did not answer, but not forever. */
+/** A fresh capture is shared; otherwise the site is captured, and again later if it did not answer, but not forever. */
 const captureUnder = async (platform: Platform, db: Database, lease: PolicyLease): Promise<void> => {
-  const { domain, attempts } = lease;
-  const fresh = await captureSince(db, domain, platform.clock() - captureSharedMs);
-  if (fresh !== null) return linkWaiting(platform, db, domain, { capture: fresh, rows: [] });
+  const { origin, page, certId, attempts } = lease;
+  if (origin === null) {
+    const nothing = {
+      domain: "",
+      origin: "",
+      page: null,
+      certId,
+      found: nothingFound.found,
+      now: platform.clock(),
+      random: platform.random,
+    };
+    return linkWaiting(platform, db, lease, insertCapture(db, nothing));
+  }
+  const fresh = await captureSince(db, { origin, page }, platform.clock() - captureSharedMs);
+  if (fresh !== null) return linkWaiting(platform, db, lease, { capture: fresh, rows: [] });
 
   // More attempts than are allowed means that fetching itself ended the worker: do not try that again.
-  const fetched = attempts > maxAttempts ? nothingFound : await fetchPolicies(platform, domain, lease.page);
+  const fetched = attempts > maxAttempts ? nothingFound : await fetchPolicies(platform, { origin, page });
   const now = platform.clock();
   if (!fetched.complete && attempts < maxAttempts) {
-    await postponePolicyLease(db, domain, nextCaptureAt(attempts, now)).run();
+    await postponePolicyLease(db, lease, nextCaptureAt(attempts, now)).run();
     return;
   }
-  await storePolicyTexts(db, platform.kv, domain, fetched.found);
-  await linkWaiting(
-    platform,
-    db,
-    domain,
-    insertCapture(db, { domain, certId: lease.certId, found: fetched.found, now, random: platform.random }),
-  );
+  const { hostname: domain } = new URL(origin);
+  const { found, isOfOrigin } = fetched;
+  await storePolicyTexts(db, platform.kv, domain, found);
+  const captured = { domain, origin, page: isOfOrigin ? null : page, certId, found, now, random: platform.random };
+  await linkWaiting(platform, db, lease, insertCapture(db, captured));
 };
 
 /** Claimed one by one, until none is due or the run's time is up. */
@@ -116,14 +129,22 @@ async function* dueLeases(platform: Platform, db: Database, until: Instant): Asy
   }
 }
 
-/** Looks up what is due in one home. Safe to call at any time, from anywhere, twice at once. */
-export const capturePolicies = (platform: Platform, db: Database): Promise<void> =>
-  inParallel(atOnce, dueLeases(platform, db, platform.clock() + maxRunMs), async (lease) => {
-    try {
-      await captureUnder(platform, db, lease);
-    } catch (error) {
-      // A fault of ours keeps the lease for a minute and is not counted against the domain.
-      platform.log.fault({ at: "policies", error: kindOfError(error) });
-      await forgivePolicyLease(db, lease.domain).run();
-    }
-  });
+const captureLeased = async (platform: Platform, db: Database, lease: PolicyLease): Promise<void> => {
+  try {
+    await captureUnder(platform, db, lease);
+  } catch (error) {
+    // A fault of ours keeps the lease for a minute and is not counted against the origin.
+    platform.log.fault({ at: "policies", error: kindOfError(error) });
+    await forgivePolicyLease(db, lease).run();
+  } finally {
+    await endPolicyTurn(db, lease.businessId, platform.clock()).run();
+  }
+};
+
+/** Captures what is due in one home. Safe to call at any time, from anywhere, twice at once. */
+export const capturePolicies = async (platform: Platform, db: Database): Promise<void> => {
+  const until = platform.clock() + maxRunMs;
+  // Each lane claims for itself: one that finds everybody's turn taken ends, the other goes on with what its business still has.
+  const lane = (): Promise<void> => inParallel(1, dueLeases(platform, db, until), (lease) => captureLeased(platform, db, lease));
+  await Promise.all(Array.from({ length: atOnce }, lane));
+};

@@ -1,9 +1,10 @@
-// One look at a domain's privacy policy and terms: the page of the form, the front page, the usual places, in that order
-// and only as far as needed.
+// One capture of an origin's privacy policy and terms: its front page, the page of the form, the usual places, in that order and
+// only as far as needed. The page comes out of a submission that anybody can send, so what only it names is nobody else's.
 import type { PageAnswer } from "../../core/access/outbound-page.ts";
 import { policyCandidates, readsAs, wellKnownPolicyUrls, type Link } from "../../core/policies/discovery.ts";
 import { policyKinds, policyTextOf, type FoundPolicies, type PolicyKind, type PolicyText } from "../../core/policies/snapshot.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
+import type { PolicyPlace } from "../../storage/policies.ts";
 import type { Platform } from "../services.ts";
 
 const userAgent = "Svc-Policies/1";
@@ -17,6 +18,8 @@ export interface FetchedPolicies {
   readonly found: FoundPolicies;
   /** False when a page that could have told more did not answer: worth another look. */
   readonly complete: boolean;
+  /** Whether all of it is there and comes from the origin's own places: then it is everybody's on the origin. */
+  readonly isOfOrigin: boolean;
 }
 
 type Reading =
@@ -49,8 +52,8 @@ const siteReader = (platform: Platform, isWithin: (hostname: string) => boolean,
 };
 
 /** `page` is the address of the page with the form, without query. Reads no more pages than it needs. */
-export const fetchPolicies = async (platform: Platform, domain: string, page: string): Promise<FetchedPolicies> => {
-  const site = platform.siteOf(domain);
+export const fetchPolicies = async (platform: Platform, { origin, page }: PolicyPlace): Promise<FetchedPolicies> => {
+  const site = platform.siteOf(new URL(origin).hostname);
   const isWithin = (hostname: string): boolean => platform.siteOf(hostname) === site;
   const readUrl = siteReader(platform, isWithin, platform.clock() + fetchMs);
   const found: Record<PolicyKind, PolicyText | null> = { privacy: null, terms: null };
@@ -69,23 +72,31 @@ export const fetchPolicies = async (platform: Platform, domain: string, page: st
     }
   };
 
-  const { hostname, origin: pageOrigin } = new URL(page);
-  const origin = hostname === domain ? pageOrigin : `https://${domain}`;
+  const frontPage = `${origin}/`;
   const startTexts = new Set<string>();
-  let hostAnswers = true;
+  let hostAnswers = false;
+  let isOfPage = false;
+  let pageText: string | null = null;
   // The page may lie on another verified domain of the business; that one's policies are not this origin's.
-  for (const start of new Set(isWithin(hostname) ? [page, `${origin}/`] : [`${origin}/`])) {
-    if (missing().length === 0) break;
+  for (const start of new Set(isWithin(new URL(page).hostname) ? [frontPage, page] : [frontPage])) {
+    const sought = missing();
+    if (sought.length === 0) break;
     const reading = await read(start);
-    hostAnswers = reading.outcome === "read" || (reading.outcome === "nothing" && reading.hostAnswered);
+    if (reading.outcome === "read" || (reading.outcome === "nothing" && reading.hostAnswered)) hostAnswers = true;
     if (reading.outcome !== "read") continue;
     if (reading.text !== null) startTexts.add(reading.text.contentHash);
-    for (const kind of missing()) await take(kind, policyCandidates(kind, reading.links, isWithin), () => true);
+    if (start !== frontPage) pageText = reading.text?.contentHash ?? null;
+    for (const kind of sought) await take(kind, policyCandidates(kind, reading.links, isWithin), () => true);
+    if (start !== frontPage && missing().length < sought.length) isOfPage = true;
   }
   // Sites that answer every address with the same page are common: a guess counts only if it is another page, about this.
   for (const kind of hostAnswers ? missing() : []) {
-    const isRight = ({ text, contentHash }: PolicyText): boolean => !startTexts.has(contentHash) && readsAs(kind, text);
+    const isRight = ({ text, contentHash }: PolicyText): boolean => {
+      if (contentHash === pageText) isOfPage = true; // whoever chose the page chose that this is no guess of it
+      return !startTexts.has(contentHash) && readsAs(kind, text);
+    };
     await take(kind, wellKnownPolicyUrls(kind, origin), isRight);
   }
-  return { found, complete: missing().length === 0 || unanswered === 0 };
+  const isEverything = missing().length === 0;
+  return { found, complete: isEverything || unanswered === 0, isOfOrigin: isEverything && !isOfPage };
 };

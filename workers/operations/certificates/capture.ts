@@ -114,6 +114,7 @@ const commitIssuance = async (
     emailIndex,
     phoneIndex,
     policiesNotBefore: certificate.issuedAt - captureSharedMs,
+    policyOrigin: new URL(String(certificate.evidence.origin_reported)).origin,
     policyPage: withoutQuery(String(certificate.evidence.page_url)),
   });
   const answer = { status: 201, response: keptReceiptText(receipt), now: certificate.issuedAt };
