@@ -20,6 +20,7 @@ export const factRoutes = {
   "certificate.issued": { anchored: true, event: "certificate.issued", onRequest: true },
   "certificate.revoked": { anchored: true, event: "certificate.revoked" },
   "certificate.entities_withdrawn": { anchored: true, event: "certificate.entities_withdrawn", onRequest: true },
+  "certificate.subject_erased": { anchored: false, event: null },
   "certificate.subject_read": { anchored: false, event: null },
   "business.ceased": { anchored: true, event: "business.ceased" },
   "evidence_pack.exported": { anchored: false, event: null },

@@ -50,6 +50,7 @@ const fields = {
   accepted: certificates.entitiesAccepted,
   rejected: certificates.entitiesRejected,
   subjectMasked: certificates.subjectMasked,
+  subjectErasedAt: certificates.subjectErasedAt,
   viewCount: certificates.viewCount,
   environment: certificates.environment,
   withdrawal: withdrawalField,

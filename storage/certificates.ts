@@ -235,7 +235,8 @@ const published = <More extends SelectedFields>(db: Database, more: More) =>
 type PublishedRow = Awaited<ReturnType<ReturnType<typeof published<Record<never, never>>>["all"]>>[number];
 
 const publishedOf = (row: PublishedRow): PublishedCertificate => {
-  const { accepted, rejected, signature, signatureKid, policyCaptureId, policies, withdrawal, revocation, entitiesWithdrawn, ...rest } = row;
+  const { accepted, rejected, signature, signatureKid, policyCaptureId, policies, withdrawal, revocation, entitiesWithdrawn, ...rest } =
+    row;
   const signed = (kid: string, value: string): IssuerSignature => ({ kid, alg: "Ed25519", value });
   return {
     ...rest,
@@ -312,13 +313,13 @@ export const openedCertificate = async (db: Database, vault: Vault, asked: Owned
   const certificate = publishedOf(rest);
   const [subject, evidence, withdrawal] = await Promise.all([
     own.subjectSealed === null ? null : vault.open(contextOf(row.id, row.businessId, "subject"), own.subjectSealed),
-    vault.open(contextOf(row.id, row.businessId, "evidence"), own.evidenceSealed),
+    own.subjectSealed === null ? null : vault.open(contextOf(row.id, row.businessId, "evidence"), own.evidenceSealed),
     certificate.withdrawal === null ? null : openedWithdrawal(vault, asked, sealed),
   ]);
   return {
     certificate,
     subject: subject === null ? null : openedSubject(subject),
-    evidence: JSON.parse(evidence) as { readonly [key: string]: Json },
+    evidence: evidence === null ? null : (JSON.parse(evidence) as { readonly [key: string]: Json }),
     evidenceHash: own.evidenceHash,
     retentionUntil: own.retentionUntil,
     chain,

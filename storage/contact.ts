@@ -119,21 +119,25 @@ export interface MatchableCertificate {
   readonly entities: readonly string[];
   readonly answered: { readonly accepted: readonly string[] } | null;
   readonly entitiesWithdrawn: readonly WithdrawnEntity[];
+  /** Nobody can be compared with a person who was erased. */
+  readonly isErased: boolean;
 }
 
 /** The certificate and the names and proved domains of the business that asks, in one query. */
 export const matchable = async (db: Database, certId: CertId): Promise<MatchableCertificate | null> => {
-  const { businessId, environment, status, entities, entitiesAccepted: accepted } = certificates;
+  const { businessId, environment, status, entities, entitiesAccepted: accepted, subjectErasedAt: erasedAt } = certificates;
   const row = await db
-    .select({ businessId, environment, status, entities, accepted, entitiesWithdrawn: withdrawnEntitiesField })
+    .select({ businessId, environment, status, entities, accepted, erasedAt, entitiesWithdrawn: withdrawnEntitiesField })
     .from(certificates)
     .where(eq(certificates.id, certId))
     .get();
-  return row === undefined ? null : {
-        ...row,
-        answered: row.accepted === null ? null : { accepted: row.accepted },
-        entitiesWithdrawn: inOrder(row.entitiesWithdrawn),
-      };
+  if (row === undefined) return null;
+  return {
+    ...row,
+    answered: row.accepted === null ? null : { accepted: row.accepted },
+    entitiesWithdrawn: inOrder(row.entitiesWithdrawn),
+    isErased: row.erasedAt !== null,
+  };
 };
 
 const maxMissesADay = 20;

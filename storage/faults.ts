@@ -10,7 +10,11 @@ import { getColumnTable, getTableName, type Column } from "drizzle-orm";
 type FaultKind = "outage" | "constraint" | "bug";
 
 /** The words of triggers that somebody asks for; as in d1-migrations. */
-const raisedWords = ["a certificate is revoked once, by a withdrawal", "policies are linked once"] as const;
+const raisedWords = [
+  "a certificate is revoked once, by a withdrawal",
+  "policies are linked once",
+  "the person of a certificate is erased once, as a whole",
+] as const;
 type RaisedWords = (typeof raisedWords)[number];
 
 export class StorageFault extends Error {

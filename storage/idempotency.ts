@@ -3,6 +3,7 @@
 // is not one batch claims its key first: idempotency-claims.ts.
 import { eq, inArray, lte } from "drizzle-orm";
 import { sha256Hex } from "../core/hash.ts";
+import type { CertId } from "../core/ids.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
 import { violates } from "./faults.ts";
@@ -35,12 +36,14 @@ export const insertAnswer = async (
     readonly bodyHash: string;
     readonly status: number;
     readonly response: string;
+    /** The certificate it is about, with whose person it ends. */
+    readonly certId?: CertId;
     readonly now: Instant;
   },
 ) => {
-  const { keyHash, bodyHash, status, response, now } = answer;
+  const { keyHash, bodyHash, status, response, certId = null, now } = answer;
   const responseSealed = await vault.seal(responseContext(keyHash), response);
-  return [insertRow(db, { keyHash, bodyHash, status, responseSealed, expiresAt: now + keptMs })] as const;
+  return [insertRow(db, { keyHash, bodyHash, status, responseSealed, expiresAt: now + keptMs, certId })] as const;
 };
 
 export const dropExpiredAnswer = (db: Database, keyHash: string, now: Instant) =>

@@ -159,6 +159,7 @@ export const certificates = table(
     index("certificates_purpose").on(t.purposeId, t.issuedAt),
     index("certificates_email").on(t.emailIndex, t.businessId, t.environment, t.issuedAt).where(isNotNull(t.emailIndex)),
     index("certificates_phone").on(t.phoneIndex, t.businessId, t.environment, t.issuedAt).where(isNotNull(t.phoneIndex)),
+    index("certificates_retention").on(t.retentionUntil).where(isNull(t.subjectErasedAt)),
   ],
 );
 
@@ -185,8 +186,9 @@ export const idempotency = table(
     status: integer().notNull(),
     responseSealed: text().notNull(),
     expiresAt: instant().notNull(),
+    certId: certId(),
   },
-  (t) => [index("idempotency_expiry").on(t.expiresAt)],
+  (t) => [index("idempotency_expiry").on(t.expiresAt), index("idempotency_certificate").on(t.certId).where(isNotNull(t.certId))],
 );
 
 export const auditOutbox = table(
@@ -435,8 +437,9 @@ export const mailOutbox = table(
     nextAt: instant().notNull(),
     giveUpAt: instant().notNull(),
     createdAt: instant().notNull(),
+    certId: certId(),
   },
-  (t) => [index("mail_outbox_due").on(t.nextAt, t.ord)],
+  (t) => [index("mail_outbox_due").on(t.nextAt, t.ord), index("mail_outbox_certificate").on(t.certId).where(isNotNull(t.certId))],
 );
 
 export const capturedMail = table(

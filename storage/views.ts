@@ -1,6 +1,6 @@
 // The view trail: every open of a certificate's public page. The count rises with each counted open; the trail keeps one
 // row for the same viewer within ten seconds and at most 10,000 rows a certificate. Who looked is sealed.
-import { desc, eq, exists, gt, lt, notExists, sql } from "drizzle-orm";
+import { desc, eq, exists, gt, isNull, lt, notExists, sql } from "drizzle-orm";
 import type { View } from "../core/certificates/published.ts";
 import type { CertId } from "../core/ids.ts";
 import { secondMs, type Instant } from "../core/time.ts";
@@ -24,7 +24,7 @@ const insertOpen = prepared<Omit<typeof certificateViews.$inferSelect, "ord"> & 
   const hasRoom = query
     .select({ viewRows })
     .from(certificates)
-    .where(allOf(eq(certificates.id, certId), lt(viewRows, maxRows)));
+    .where(allOf(eq(certificates.id, certId), lt(viewRows, maxRows), isNull(certificates.subjectErasedAt)));
   const justSeen = query
     .select({ seenAt })
     .from(certificateViews)
@@ -46,7 +46,7 @@ const countOpen = prepared<{ certId: CertId; counted: number }>()((db, { certId,
     .prepare(),
 );
 
-/** Rows of one open. Nothing is written for an unknown certificate. */
+/** Rows of one open. Nothing is written for an unknown certificate; once its person was erased, opens are counted and not kept. */
 export const insertView = async (db: Database, vault: Vault, certId: CertId, view: View): Promise<readonly Statement[]> => {
   const { at, bot } = view;
   const viewerIndex = await vault.viewerIndex(certId, view.ip, view.userAgent);

@@ -57,9 +57,10 @@ export const openedWithdrawal = async (
   of: { readonly certId: CertId; readonly businessId: BusinessId },
   { channel, noteSealed, detailsSealed }: SealedWithdrawal,
 ): Promise<OpenedWithdrawal> => {
+  const isErased = detailsSealed === "";
   const [note, details] = await Promise.all([
     noteSealed === null ? null : vault.open(noteContext(of.certId, of.businessId), noteSealed),
-    detailsSealed === null ? null : vault.open(detailsContext(of.certId, of.businessId), detailsSealed),
+    detailsSealed === null || isErased ? null : vault.open(detailsContext(of.certId, of.businessId), detailsSealed),
   ]);
   return {
     recorded: channel === null ? null : { channel, note },

@@ -1,4 +1,4 @@
-// One structured line a request. Only what this type names can be logged, so nothing personal can: no address, no body,
+// One structured line a request, a fault, and a step of long work. Only what this type names can be logged, so nothing personal can: no address, no body,
 // no header, no query, and a path only as its route template.
 import { storageFaultOf } from "../storage/faults.ts";
 
@@ -21,6 +21,17 @@ export interface FaultLine {
   readonly error: string;
 }
 
+/** How far long work has come. */
+export interface ProgressLine {
+  /** What is worked on: a constant. */
+  readonly at: string;
+  readonly home: string;
+  readonly done: number;
+  readonly left: number;
+  /** Since when the oldest of what is left is due. */
+  readonly oldest_due: string | null;
+}
+
 /** Texts of errors can quote statements and values; only their kind is kept. */
 export const kindOfError = (error: unknown): string => {
   const fault = storageFaultOf(error);
@@ -32,9 +43,11 @@ export const kindOfError = (error: unknown): string => {
 export interface Log {
   readonly request: (line: RequestLine) => void;
   readonly fault: (line: FaultLine) => void;
+  readonly progress: (line: ProgressLine) => void;
 }
 
 export const consoleLog: Log = {
   request: (line) => console.log(JSON.stringify({ level: "info", ...line })),
   fault: (line) => console.error(JSON.stringify({ level: "error", ...line })),
+  progress: (line) => console.log(JSON.stringify({ level: "info", ...line })),
 };

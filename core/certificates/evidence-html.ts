@@ -113,7 +113,7 @@ const statusLine = ({ opened, verifyView }: EvidenceParts): Markup => {
 const certificateArticle = (parts: EvidenceParts, disclosed: Disclosed): Markup => {
   const { certificate, evidence, evidenceHash } = parts.opened;
   const { identity } = parts;
-  const page = typeof evidence.page_url === "string" && !parts.redacted ? html`<span class="exact">${evidence.page_url}</span>` : null;
+  const page = typeof evidence?.page_url === "string" && !parts.redacted ? html`<span class="exact">${evidence.page_url}</span>` : null;
   const name = identity.legalName === null ? null : html`<span dir="auto">${identity.legalName}</span>`;
   const address = identity.mailingAddress === null ? null : html`<span dir="auto" class="exact">${identity.mailingAddress}</span>`;
   const contact = identity.contact === null ? null : html`<span dir="auto">${identity.contact}</span>`;

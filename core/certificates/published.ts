@@ -113,6 +113,7 @@ export type ListedCertificate = Pick<
   | "entities"
   | "answered"
   | "subjectMasked"
+  | "subjectErasedAt"
   | "viewCount"
   | "environment"
   | "entitiesWithdrawn"
@@ -123,7 +124,8 @@ export interface OpenedCertificate {
   readonly certificate: PublishedCertificate;
   /** Null once the subject was erased. */
   readonly subject: { readonly fields: SubjectFields; readonly rootSalt: Uint8Array } | null;
-  readonly evidence: { readonly [key: string]: Json };
+  /** Null likewise. */
+  readonly evidence: { readonly [key: string]: Json } | null;
   readonly evidenceHash: string;
   readonly retentionUntil: Instant;
   readonly chain: AuditChain;

@@ -12,6 +12,7 @@ import type { Env } from "../../workers/env.ts";
 import { openApiDocument } from "../../workers/http/openapi.ts";
 import { openPlatform, type Platform, type Services } from "../../workers/services.ts";
 import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
+import { erase } from "../support/erasing.ts";
 import { askForCode, codeFor, forgetCodes, giveCode, json, signIn } from "../support/people.ts";
 import { batch, databaseOf } from "../../storage/database.ts";
 import { commitEvents, eventRow, logs, register } from "../support/events.ts";
@@ -286,6 +287,12 @@ const notFound = (method: string, at: string, body?: unknown): Record<string, ()
   not_found: () => webhooks(method, at, { owner: true, ...(body !== undefined && { body }) }),
 });
 
+const erasedCert = async (): Promise<string> => {
+  const { certId: id } = await held();
+  await erase(id);
+  return id;
+};
+
 /** For each operation: an answer of each success, by status, and of each refusal, by code. */
 const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<Answer>>>>> = {
   captureConsent: {
@@ -335,8 +342,19 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
   readCertificate: {
     200: () => get(path(), world.acme.keys.live),
     "200 withdrawn": () => get(`/v1/certs/${withdrawnId}`, world.acme.keys.live),
+    "200 erased": async () => get(`/v1/certs/${await erasedCert()}`, world.acme.keys.live),
     cert_not_found: () => get(path(), world.other.keys.live),
     ...keyRefusals(path),
+  },
+  eraseSubject: {
+    200: async () => erase((await held()).certId),
+    ...ownerRefusals("POST", () => path("/erase-subject"), { confirm: "ERASE" }),
+    invalid_request: () => erase(certId, { confirm: "yes" }),
+    cert_not_found: () => erase(certId, undefined, { as: world.otherOwnerEmail }),
+    idempotency_conflict: async () => {
+      const { certId: id } = await held();
+      return twice((body, headers) => erase(id, body, { headers }), { confirm: "ERASE" }, { confirm: "ERASE", reason: "other" });
+    },
   },
   exportEvidencePack: {
     200: () => get(path("/evidence-pack"), world.acme.keys.live),

@@ -17,7 +17,13 @@ beforeAll(async () => {
     fields: { email: "pat@example.com" },
   });
   certId = receipt.cert_id;
-  for (const trigger of ["certificates_sealed", "disclosures_sealed", "policy_snapshots_sealed", "certificates_policies_linked"])
+  for (const trigger of [
+    "certificates_sealed",
+    "certificates_person",
+    "disclosures_sealed",
+    "policy_snapshots_sealed",
+    "certificates_policies_linked",
+  ])
     await env.DB.exec(`DROP TRIGGER ${trigger}`);
   await env.DB.batch([
     env.DB.prepare(

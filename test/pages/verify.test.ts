@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { buildApp } from "../../workers/app.ts";
 import { catalogues, languages } from "../../workers/pages/language.ts";
 import { openPlatform } from "../../workers/services.ts";
+import { erased } from "../support/erasing.ts";
 import { call, consent, get, issue, productionSettings, submission, world, serviceWith } from "../support/world.ts";
 import { withdrawalRow } from "../support/withdrawing.ts";
 import { bound, browser, elementsIn, named, open, read, section, textOf, withAttribute, words, type ReadPage } from "./page.ts";
@@ -150,9 +151,10 @@ describe("standing", () => {
 
   test("erased details are said to be erased, and nothing masked is left", async () => {
     const { cert_id } = await issue();
-    await env.DB.prepare("UPDATE certificates SET subject_sealed = NULL, subject_erased_at = 1 WHERE id = ?").bind(cert_id).run();
+    await erased(cert_id);
     const page = await open(cert_id);
     expect(words(section(page, "details"))).toContain("The person’s details have been erased.");
+    expect(words(section(page, "timeline"))).toContain("The person’s details were erased");
     expect(page.text).not.toContain("***");
   });
 

@@ -1,4 +1,5 @@
 // Work in the database of every home.
+import type { Home } from "../../core/ids.ts";
 import type { Database } from "../../storage/database.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
@@ -7,11 +8,11 @@ import type { Platform } from "../services.ts";
 export const inEachHome = async (
   platform: Pick<Platform, "homes" | "log">,
   at: string,
-  work: (db: Database) => Promise<unknown>,
+  work: (db: Database, home: Home) => Promise<unknown>,
 ): Promise<void> => {
-  for (const [, db] of platform.homes.all()) {
+  for (const [home, db] of platform.homes.all()) {
     try {
-      await work(db);
+      await work(db, home);
     } catch (error) {
       platform.log.fault({ at, error: kindOfError(error) });
     }

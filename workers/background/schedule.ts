@@ -11,6 +11,7 @@ import { sweepEvents } from "./event-sweep.ts";
 import { dropExpired } from "./expiry-sweep.ts";
 import { relayMail } from "./mail-relay.ts";
 import { relayOutbox } from "./outbox-relay.ts";
+import { eraseExpired } from "./retention-sweep.ts";
 
 /** `at` is the tick's own time: a checkpoint interval belongs to the tick, however late it runs. */
 type Job = (platform: Platform, at: Instant) => Promise<void>;
@@ -23,6 +24,7 @@ const everyQuarter = "*/15 * * * *";
 const minuteJobs: Jobs = {
   "audit-notify": notifyAudit,
   "expiry-sweep": dropExpired,
+  "retention-sweep": eraseExpired,
   "outbox-relay": relayOutbox,
   anchoring: submitAnchors,
   "mail-relay": relayMail,

@@ -382,6 +382,11 @@ const Timeline: FC<{ page: CertificatePage; setting: Setting; apiBase: string; n
         )}
         <EntityEvents certificate={certificate} setting={setting} apiBase={apiBase} />
         <WithdrawnEvents certificate={certificate} setting={setting} apiBase={apiBase} now={now} />
+        {certificate.subjectErasedAt !== null && (
+          <Event kind="done">
+            {words.erasedAt} <Moment at={certificate.subjectErasedAt} setting={setting} />
+          </Event>
+        )}
         <Event kind="counted">{openedText(certificate.viewCount, setting)}</Event>
       </ol>
     </Section>

@@ -7,7 +7,10 @@ import { standingEntities, type WithdrawnEntity } from "../../core/withdrawals/e
 import type { Page } from "./layout.tsx";
 import { Exact, Hash, Moment, Sentence, Shape, type Setting } from "./parts.tsx";
 
-type About = Pick<PublishedCertificate, "id" | "businessName" | "subjectMasked" | "entities" | "answered" | "entitiesWithdrawn">;
+type About = Pick<
+  PublishedCertificate,
+  "id" | "businessName" | "subjectMasked" | "subjectErasedAt" | "entities" | "answered" | "entitiesWithdrawn"
+>;
 
 /** Of a person who was erased nothing is shown, not even masked, and no mail can be sent. */
 export const unlessErased = (certificate: PublishedCertificate): About =>
@@ -116,9 +119,27 @@ const LinkForm: FC<{ certificate: About; setting: Setting; choice: LanguageChoic
   );
 };
 
+const ToBusiness: FC<{ certificate: About; text: string }> = ({ certificate, text }) => (
+  <Sentence
+    text={text}
+    parts={{
+      business: <Exact text={certificate.businessName} bound="business.name" />,
+      id: <Hash value={certificate.id} bound="cert_id" />,
+    }}
+  />
+);
+
 /** On the certificate's own page. */
 export const WithdrawalForms: FC<{ certificate: About; setting: Setting; choice: LanguageChoice }> = ({ certificate, setting, choice }) => {
   const words = setting.words.withdraw;
+  if (certificate.subjectErasedAt !== null) {
+    // without the person's details nobody can prove to be that person: no form can help
+    return (
+      <p>
+        <ToBusiness certificate={certificate} text={words.erased} />
+      </p>
+    );
+  }
   const hasEmail = (certificate.subjectMasked.email ?? "") !== "";
   return (
     <>
@@ -126,14 +147,7 @@ export const WithdrawalForms: FC<{ certificate: About; setting: Setting; choice:
       <p>{hasEmail ? words.intro : words.noEmail}</p>
       {hasEmail && <EmailForm certificate={certificate} setting={setting} choice={choice} />}
       <p class="quiet">
-        {words.linkHint}{" "}
-        <Sentence
-          text={words.orTell}
-          parts={{
-            business: <Exact text={certificate.businessName} bound="business.name" />,
-            id: <Hash value={certificate.id} bound="cert_id" />,
-          }}
-        />
+        {words.linkHint} <ToBusiness certificate={certificate} text={words.orTell} />
       </p>
     </>
   );

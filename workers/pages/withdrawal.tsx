@@ -22,7 +22,15 @@ import { readForm } from "./form-body.ts";
 import { chosenLanguage, pageLanguage } from "./language.ts";
 import { pageAnswer } from "./layout.tsx";
 import { crowdedFormPage, foreignFormPage, noSuchPage } from "./notices.tsx";
-import { codePage, emailPage, inLanguage, partlyWithdrawnPage, unlessErased, withdrawnPage, type LanguageChoice } from "./withdrawal-parts.tsx";
+import {
+  codePage,
+  emailPage,
+  inLanguage,
+  partlyWithdrawnPage,
+  unlessErased,
+  withdrawnPage,
+  type LanguageChoice,
+} from "./withdrawal-parts.tsx";
 
 const choiceOf = (c: Context<Api>): LanguageChoice => chosenLanguage(c.req.query("lang"));
 
@@ -69,7 +77,8 @@ const posted = async (
   if (refused !== null) return refused;
   if (form === null || !isOwnForm(c)) return foreignFormPage(c);
   const certificate = await certificateOf(c);
-  return certificate === null ? noSuchPage(c) : { form, certificate };
+  if (certificate === null) return noSuchPage(c);
+  return certificate.subjectErasedAt === null ? { form, certificate } : to(c, `/c/${certificate.id}`);
 };
 
 /**
@@ -107,6 +116,7 @@ const show = async (c: Context<Api>): Promise<Response> => {
   const certificate = await certificateOf(c);
   if (certificate === null) return noSuchPage(c);
   if (certificate.status === "revoked") return to(c, `/c/${certificate.id}/withdrawn`);
+  if (certificate.subjectErasedAt !== null) return to(c, `/c/${certificate.id}`); // it says whom to turn to
   const email = await askedAddress(c, certificate.id);
   const choice = choiceOf(c);
   const answered = c.req.query("answer");
@@ -141,7 +151,15 @@ const confirm = async (c: Context<Api>): Promise<Response> => {
   const entities = chosenEntities(form, certificate);
   if (entities === undefined) {
     return pageAnswer(c, 400, (setting) =>
-      codePage({ certificate, setting, choice: choiceOf(c), email, typed: code, chosen: form, error: setting.words.withdraw.badRecipients }),
+      codePage({
+        certificate,
+        setting,
+        choice: choiceOf(c),
+        email,
+        typed: code,
+        chosen: form,
+        error: setting.words.withdraw.badRecipients,
+      }),
     );
   }
   const confirmed = await confirmWithdrawal(c.var.services, {

@@ -10,7 +10,7 @@ import { verifyView, verifyUrlOf } from "../../../core/certificates/views.ts";
 import { sha256, sha256Hex } from "../../../core/hash.ts";
 import type { BusinessId, CertId, ClientId } from "../../../core/ids.ts";
 import { anchorStatement, entryHash } from "../../../core/ledger/statement.ts";
-import { detailToWire, listToWire, receiptToWire } from "./to-wire.ts";
+import { detailToWire, erasedToWire, listToWire, receiptToWire } from "./to-wire.ts";
 
 const verifyBase = "https://verify.example.com";
 const apiBase = "https://api.example.com/v1";
@@ -169,6 +169,9 @@ export const receiptExample = receiptToWire({
   manageUrl: `${verifyUrlOf(verifyBase, certificate.id)}#m=${base64UrlOf(sha256("manage token of the example"))}`,
   answered: published.answered,
 });
+
+export const eraseExample = { confirm: "ERASE", reason: "person_asked" } as const;
+export const erasedExample = erasedToWire({ certId: certificate.id, erasedAt: issuedAt + 30 * 86_400_000 });
 
 export const verifyExample = verifyView(published, exampleContext);
 export const detailExample = detailToWire({ ...read, entry: null }, exampleContext);

@@ -14,7 +14,14 @@ const notice = z.string().openapi({
   description: "The privacy policy as captured when the certificate was issued; without one, the certificate with its disclosure.",
 });
 const about = z
-  .object({ cert_id: certId, fingerprint: text, status: text, environment: text, verify_url: z.string().openapi({ format: "uri" }) })
+  .object({
+    cert_id: certId,
+    fingerprint: text,
+    status: text,
+    environment: text,
+    verify_url: z.string().openapi({ format: "uri" }),
+    subject_erased_at: timeOf("When the person's fields were erased; `null` while they are kept").nullable(),
+  })
   .openapi({ description: "What the receipt can be checked against. An addition of this service." });
 
 const processing = z.object({

@@ -11,13 +11,16 @@ import { evidenceHtml, evidenceZip } from "../../../core/certificates/evidence-p
 import { verifyView } from "../../../core/certificates/views.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { clientIdOf } from "../../../core/ids.ts";
-import { jsonOrTextBody } from "../../http/body.ts";
+import { jsonBody, jsonOrTextBody } from "../../http/body.ts";
 import type { Api } from "../../http/context.ts";
 import { failure, refusal, success } from "../../http/envelope.ts";
-import { anyOrigin, behindApiKey, limitByAddress, limited, optionalApiKey } from "../../http/guards.ts";
+import { anyOrigin, appOrigin, behindApiKey, limitByAddress, limited, optionalApiKey } from "../../http/guards.ts";
+import { idempotent } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
-import { envelope, enveloped, failures, idempotencyKey, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import { behindPortal, ownerOnly, sameOrigin } from "../../http/session-guards.ts";
+import { envelope, enveloped, failures, idempotencyHeaders, idempotencyKey, rateHeaders, repeatHeaders } from "../../http/wire.ts";
 import { captureConsent } from "../../operations/certificates/capture.ts";
+import { eraseSubject } from "../../operations/certificates/erase.ts";
 import { gatherEvidence } from "../../operations/certificates/evidence.ts";
 import { listCertificates } from "../../operations/certificates/list.ts";
 import { readCertificate } from "../../operations/certificates/read.ts";
@@ -25,19 +28,30 @@ import { verifyCertificate } from "../../operations/certificates/verify.ts";
 import { viewContext } from "../../operations/certificates/view-context.ts";
 import { verifierSource } from "../../pages/verifier.gen.ts";
 import { circumstancesOf } from "./circumstances.ts";
-import { consentRequestExample, detailExample, evidenceExample, listExample, receiptExample, verifyExample } from "./examples.ts";
+import {
+  consentRequestExample,
+  detailExample,
+  eraseExample,
+  erasedExample,
+  evidenceExample,
+  listExample,
+  receiptExample,
+  verifyExample,
+} from "./examples.ts";
 import {
   certificateDetailSchema,
   certificateListSchema,
   certParams,
   consentReceiptSchema,
   consentRequestSchema,
+  eraseSchema,
+  erasedSchema,
   evidenceBundleSchema,
   listQuerySchema,
   packQuerySchema,
   verifySchema,
 } from "./schema.ts";
-import { detailToWire, listQueryFromWire, listToWire, receiptToWire, submissionFromWire } from "./to-wire.ts";
+import { detailToWire, erasedToWire, listQueryFromWire, listToWire, receiptToWire, submissionFromWire } from "./to-wire.ts";
 
 const keyRefusals = ["unauthorized", "business_suspended", "business_inactive", "rate_limited", "storage_unavailable"] as const;
 const notYours = { cert_not_found: "There is no such certificate, or it is not yours." } as const;
@@ -254,6 +268,55 @@ const packRoute = createRoute({
   },
 });
 
+const eraseRoute = createRoute({
+  method: "post",
+  path: "/v1/certs/{cert_id}/erase-subject",
+  operationId: "eraseSubject",
+  tags: ["certificates"],
+  summary: "Erase the person of a certificate",
+  description:
+    "Owners only, and for good: nobody can undo it. What the person typed, the evidence with network address and browser, the trail of views, the notes of a withdrawal and everything that finds the certificate by address or number are destroyed; codes and links of the certificate end. Hashes, times, status, signature and proofs stay, and the certificate still verifies. Nobody can withdraw it by mail afterwards; you can still record a withdrawal. Keep a copy of the evidence pack before, where you may. In the platform's point-in-time recovery the values last for up to 30 days.",
+  security: [{ session: [] }],
+  middleware: behindPortal(ownerOnly, jsonBody, idempotent),
+  request: {
+    params: certParams,
+    headers: idempotencyHeaders,
+    body: { required: true, content: { "application/json": { schema: eraseSchema, example: eraseExample } } },
+  },
+  responses: {
+    200: {
+      description: "The person is erased. A second time answers with the first.",
+      headers: repeatHeaders,
+      content: { "application/json": { schema: envelope("ErasedAnswer", erasedSchema), example: enveloped(erasedExample) } },
+    },
+    ...failures(
+      [
+        "invalid_request",
+        "unauthorized",
+        "business_inactive",
+        "business_suspended",
+        "subscription_past_due",
+        "csrf_failed",
+        "forbidden",
+        "owner_required",
+        "cert_not_found",
+        "idempotency_conflict",
+        "payload_too_large",
+        "unsupported_media_type",
+        "rate_limited",
+        "storage_unavailable",
+      ],
+      {
+        ...notYours,
+        invalid_request: "The message names the input and the rule.",
+        unauthorized: "No session, or it has ended.",
+        forbidden: "A consumer is signed in, not a member of a business.",
+        rate_limited: "More than 120 a minute by one person.",
+      },
+    ),
+  },
+});
+
 export const certificates = newApi();
 
 certificates.use("/v1/consent", anyOrigin({ methods: ["POST"], headers: ["Content-Type", "Idempotency-Key"] }));
@@ -326,4 +389,18 @@ certificates.openapi(packRoute, async (c) => {
   return format === "zip"
     ? c.body(await evidenceZip(parts.value), 200, { "Content-Type": "application/zip" })
     : c.body(await evidenceHtml(parts.value, verifierSource), 200, { "Content-Type": "text/html; charset=utf-8" });
+});
+
+certificates.use(
+  "/v1/certs/:cert_id/erase-subject",
+  appOrigin({ methods: ["POST"], headers: ["Content-Type", "Idempotency-Key"] }),
+  sameOrigin,
+);
+
+certificates.openapi(eraseRoute, async (c) => {
+  const { cert_id: certId } = c.req.valid("param");
+  if (certId === null) return failure(c, "cert_not_found");
+  const { reason } = c.req.valid("json");
+  const erased = await eraseSubject(c.var.services, c.var.member, certId, reason ?? null);
+  return erased.ok ? success(c, 200, erasedToWire(erased.value)) : refusal(c, erased);
 });

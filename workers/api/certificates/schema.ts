@@ -1,6 +1,7 @@
 // The wire of certificates: what may be sent and asked, and what is answered. Lengths and characters of sealed text are judged in
 // core, where the reason for each stands.
 import { z } from "@hono/zod-openapi";
+import { erasureReasons } from "../../../core/certificates/erasure.ts";
 import { certIdOf } from "../../../core/ids.ts";
 import { consentRequestExample, exampleCertId, exampleClientId } from "./examples.ts";
 
@@ -276,6 +277,8 @@ const check = z.object({
   note: z.string().openapi({ description: "What that does and does not prove." }),
 });
 
+const erasedAt = timeOf("When the person's fields were erased; `null` while they are kept").nullable();
+
 const publishedShape = z.object({
   cert_id: certId,
   status,
@@ -296,7 +299,7 @@ const publishedShape = z.object({
   origin_domain: originDomain,
   subject: masked,
   subject_hash: hashOf("the commitments to the person's fields"),
-  subject_erased_at: timeOf("When the person's fields were erased; `null` while they are kept").nullable(),
+  subject_erased_at: erasedAt,
   policies: z.array(policy),
   policies_status: z
     .enum(["pending", "captured", "unavailable"])
@@ -364,16 +367,18 @@ export const certificateDetailSchema = publishedShape
   .extend({
     subject: textMap.openapi({ description: "The person's fields as typed: personal data. Empty once erased." }),
     subject_salts: textMap.openapi({ description: "The salt of each field's commitment, to prove one field without the others." }),
-    evidence,
-    evidence_hash: hashOf("the canonical JSON of `evidence`"),
+    evidence: orNull(evidence),
+    evidence_hash: hashOf("the canonical JSON of `evidence`; it stays when the evidence is erased"),
     withdrawal: ownWithdrawal,
     policies: z.array(policyWithText),
-    view_trail: z.array(view).openapi({ description: "The newest 100 opens of the public page, newest first." }),
+    view_trail: z
+      .array(view)
+      .openapi({ description: "The newest 100 opens of the public page, newest first. Empty once the person was erased." }),
     audit: z
       .object({ seq: z.int(), hash, prev_hash: hash })
       .nullable()
       .openapi({ description: "Entry of the issuance in your audit chain; `null` until it is written." }),
-    retention_until: timeOf("Until when the personal data are kept"),
+    retention_until: timeOf("Until when the personal data are kept; then they are erased"),
   })
   .openapi("CertificateDetail", { description: "A certificate with everything its owner may see." });
 
@@ -391,6 +396,7 @@ const listed = z
     entities_rejected: rejected,
     entities_withdrawn: withdrawnEntities,
     subject: masked,
+    subject_erased_at: erasedAt,
     view_count: viewCount,
     withdrawal: orNull(withdrawalSchema),
     environment,
@@ -542,3 +548,14 @@ export const packQuerySchema = z.object({
     example: "email,phone",
   }),
 });
+
+export const eraseSchema = z
+  .strictObject({
+    confirm: z.literal("ERASE", "must be ERASE").openapi({ description: "That you know it cannot be undone." }),
+    reason: z.enum(erasureReasons).nullish().openapi({ description: "Why. Entered in your audit chain." }),
+  })
+  .openapi("EraseSubject");
+
+export const erasedSchema = z
+  .object({ cert_id: certId, subject_erased_at: timeOf("When the person was erased; a second time answers with the first") })
+  .openapi("ErasedSubject");

@@ -14,7 +14,8 @@ import {
   withdrawalView,
   type ViewContext,
 } from "../../../core/certificates/views.ts";
-import { isoOf } from "../../../core/time.ts";
+import { isoOf, isoOrNull } from "../../../core/time.ts";
+import type { ErasedSubject } from "../../operations/certificates/erase.ts";
 import type { CertificateList, ListQuery } from "../../operations/certificates/list.ts";
 import type { CertificateDetail } from "../../operations/certificates/read.ts";
 import type {
@@ -22,6 +23,7 @@ import type {
   certificateListSchema,
   consentReceiptSchema,
   consentRequestSchema,
+  erasedSchema,
   listQuerySchema,
 } from "./schema.ts";
 
@@ -74,6 +76,7 @@ const listedToWire = (listed: ListedCertificate, context: ViewContext): z.input<
   ...answeredView(listed.answered),
   ...entitiesWithdrawnView(listed, context),
   subject: listed.subjectMasked,
+  subject_erased_at: isoOrNull(listed.subjectErasedAt),
   view_count: listed.viewCount,
   withdrawal: listed.withdrawal === null ? null : withdrawalView(listed.id, listed.withdrawal, context),
   environment: listed.environment,
@@ -119,3 +122,8 @@ export const detailToWire = ({ opened, views, policyTexts, entry }: CertificateD
     retention_until: isoOf(opened.retentionUntil),
   };
 };
+
+export const erasedToWire = ({ certId, erasedAt }: ErasedSubject): z.input<typeof erasedSchema> => ({
+  cert_id: certId,
+  subject_erased_at: isoOf(erasedAt),
+});

@@ -37,7 +37,9 @@ const verdict = (what: string) =>
   z
     .boolean()
     .nullable()
-    .openapi({ description: `Whether the ${what} is the one on the certificate; \`null\` when it was not asked.` });
+    .openapi({
+      description: `Whether the ${what} is the one on the certificate; \`null\` when it was not asked, and once the person was erased.`,
+    });
 export const matchedSchema = z
   .object({
     status: z
@@ -47,7 +49,10 @@ export const matchedSchema = z
     phone: verdict("number"),
     entity_named: z
       .boolean()
-      .openapi({ description: "Whether the consent names you (and, where each recipient was asked about, whether you were accepted), and still does." }),
+      .openapi({
+        description:
+          "Whether the consent names you (and, where each recipient was asked about, whether you were accepted), and still does.",
+      }),
     one_to_one: z
       .boolean()
       .openapi({ description: "Whether the person consented to single recipients: one was named, or each was asked about." }),

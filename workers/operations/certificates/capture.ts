@@ -117,7 +117,7 @@ const commitIssuance = async (
     policyOrigin: new URL(String(certificate.evidence.origin_reported)).origin,
     policyPage: withoutQuery(String(certificate.evidence.page_url)),
   });
-  const answer = { status: 201, response: keptReceiptText(receipt), now: certificate.issuedAt };
+  const answer = { status: 201, response: keptReceiptText(receipt), certId: certificate.id, now: certificate.issuedAt };
   const answers = answerKey === null ? [] : await insertAnswer(db, services.vault, { ...answerKey, ...answer });
   const store = { db, vault: services.vault, ledgerId: services.config.ledger.id };
   const [, , , policyRequests] = await commit(store, [...issuance, ...answers], [issued.fact]);

@@ -62,7 +62,7 @@ export const recordWithdrawal = async (
   const recorded = { ...told, receivedAt: at.value };
   const actor = { kind: "api_key", id: principal.keyId } as const;
   const change = { method: "business_recorded", scope: "certificate", recorded, actor, now } as const;
-  const answer = keyHash === null ? [] : await insertAnswer(db, vault, { keyHash, bodyHash, status: 201, response: "{}", now });
+  const answer = keyHash === null ? [] : await insertAnswer(db, vault, { keyHash, bodyHash, status: 201, response: "{}", certId, now });
   try {
     const withdrawal = await commitWithdrawals(services, db, [certificate], change, answer);
     afterWithdrawal(services, certificate);

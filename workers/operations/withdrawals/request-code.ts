@@ -53,6 +53,7 @@ export const requestWithdrawalCode = async (
       verify_url: `${verifyUrlOf(config.verifyUrl, certificate.id)}#m=${linkToken}`,
     },
     language: asked.language,
+    certId: certificate.id,
     now,
   } as const;
   // One of the two is written: past a limit the mail is one to nobody, as it is for an address that is not on the

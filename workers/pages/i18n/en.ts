@@ -48,6 +48,7 @@ export const en = {
   masked: "Hidden but for enough to recognise oneself.",
   leftEmpty: "left empty",
   erased: "The person’s details have been erased. Everything else on this certificate can still be checked.",
+  erasedAt: "The person’s details were erased",
   checks: {
     origin_browser:
       "The request named this origin, which was on a verified domain of the business. A browser sets that name itself; other programs can choose it.",
@@ -148,6 +149,8 @@ export const en = {
       "You came by the link that was given to you. One press withdraws your consent: the recipients must stop contacting you, and the business is told. The certificate stays, marked as withdrawn.",
     linkSubmit: "Withdraw my consent",
     orTell: "You can also tell {business} and quote the certificate number {id}.",
+    erased:
+      "The person’s details on this certificate were erased, so nobody can prove here to be that person, and no code and no link can withdraw it. To withdraw, turn to {business} and quote the certificate number {id}.",
     title: "Withdraw consent",
     askTitle: "Withdraw consent: your address",
     codeTitle: "Withdraw consent: your code",

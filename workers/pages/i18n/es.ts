@@ -50,6 +50,7 @@ export const es: Words = {
   masked: "Oculto, salvo lo justo para reconocerse.",
   leftEmpty: "en blanco",
   erased: "Los datos de la persona se han borrado. Todo lo demás de este certificado puede seguir comprobándose.",
+  erasedAt: "Se borraron los datos de la persona",
   checks: {
     origin_browser:
       "La solicitud indicó este origen, que pertenecía a un dominio verificado de la empresa. Los navegadores ponen ese nombre por sí mismos; otros programas pueden elegirlo.",
@@ -152,6 +153,8 @@ export const es: Words = {
       "Ha llegado por el enlace que se le dio. Con una pulsación retira su consentimiento: los destinatarios deben dejar de contactarle y se avisa a la empresa. El certificado se conserva, marcado como retirado.",
     linkSubmit: "Retirar mi consentimiento",
     orTell: "También puede decírselo a {business} e indicar el número del certificado {id}.",
+    erased:
+      "Los datos de la persona en este certificado se han borrado, así que aquí nadie puede demostrar que es esa persona, y no se puede retirar con código ni con enlace. Para retirar el consentimiento, diríjase a {business} e indique el número del certificado {id}.",
     title: "Retirar el consentimiento",
     askTitle: "Retirar el consentimiento: su dirección",
     codeTitle: "Retirar el consentimiento: su código",

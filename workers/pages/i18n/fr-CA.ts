@@ -50,6 +50,7 @@ export const frCa: Words = {
   masked: "Masqué, sauf ce qu’il faut pour se reconnaître.",
   leftEmpty: "laissé vide",
   erased: "Les renseignements de la personne ont été effacés. Tout le reste de ce certificat peut encore être vérifié.",
+  erasedAt: "Les renseignements de la personne ont été effacés",
   checks: {
     origin_browser:
       "La requête a indiqué cette origine, qui se trouvait sur un domaine vérifié de l’entreprise. Un navigateur indique ce nom lui-même; d’autres programmes peuvent le choisir.",
@@ -153,6 +154,8 @@ export const frCa: Words = {
       "Vous êtes venu par le lien qui vous a été remis. Une seule pression retire votre consentement\u00a0: les destinataires doivent cesser de communiquer avec vous, et l’entreprise est avisée. Le certificat reste, marqué comme retiré.",
     linkSubmit: "Retirer mon consentement",
     orTell: "Vous pouvez aussi le dire à {business} en indiquant le numéro du certificat {id}.",
+    erased:
+      "Les renseignements de la personne sur ce certificat ont été effacés; personne ne peut donc prouver ici être cette personne, et ni code ni lien ne permet le retrait. Pour retirer le consentement, adressez-vous à {business} en indiquant le numéro du certificat {id}.",
     title: "Retirer le consentement",
     askTitle: "Retirer le consentement\u00a0: votre adresse",
     codeTitle: "Retirer le consentement\u00a0: votre code",
@@ -163,7 +166,8 @@ export const frCa: Words = {
     scopeCertificate: "ce certificat seulement",
     scopeBusiness: "tout ce que cette entreprise détient sous mon adresse",
     scopeRecipients: "ces destinataires seulement\u00a0:",
-    badRecipients: "Choisissez «\u00a0ces destinataires seulement\u00a0» et cochez-en au moins un, ou n’en cochez aucun. Rien n’est encore retiré.",
+    badRecipients:
+      "Choisissez «\u00a0ces destinataires seulement\u00a0» et cochez-en au moins un, ou n’en cochez aucun. Rien n’est encore retiré.",
     linkSome: "À certains destinataires seulement",
     linkSomeHint: "Cochez ceux qui doivent cesser de communiquer avec vous. Si rien n’est coché, tous le doivent.",
     someTitle: "Retiré à certains destinataires",

@@ -1,0 +1,123 @@
+// Erasing the person of a certificate: everything sealed about them goes, and with each value its only key; so do the indexes that
+// find them, and whatever waits or is kept elsewhere because of them. Triggers let exactly this through, once.
+import { count, eq, gt, inArray, isNotNull, isNull, lte, min, notExists } from "drizzle-orm";
+import type { ErasableCertificate } from "../core/certificates/erasure.ts";
+import type { BusinessId, CertId } from "../core/ids.ts";
+import type { Instant } from "../core/time.ts";
+import { chainOfBusiness } from "./accounts.ts";
+import type { Database } from "./database.ts";
+import { isRaised } from "./faults.ts";
+import { allOf, listed, query } from "./query.ts";
+import {
+  businesses,
+  ceaseAcknowledgements,
+  certificates,
+  certificateViews,
+  entityWithdrawals,
+  idempotency,
+  mailOutbox,
+  withdrawalCodes,
+  withdrawalFailures,
+  withdrawals,
+  withdrawalWork,
+} from "./schema.ts";
+
+const { id, businessId, fingerprint, subjectErasedAt, retentionUntil, viewRows } = certificates;
+
+/** The certificate of this business; null for an unknown one and for somebody else's, alike. */
+export const erasableById = async (
+  db: Database,
+  asked: { readonly certId: CertId; readonly businessId: BusinessId },
+): Promise<{ readonly certificate: ErasableCertificate; readonly erasedAt: Instant | null } | null> => {
+  const row = await db
+    .select({ id, fingerprint, chain: chainOfBusiness, erasedAt: subjectErasedAt })
+    .from(certificates)
+    .innerJoin(businesses, eq(businesses.id, businessId))
+    .where(allOf(eq(id, asked.certId), eq(businessId, asked.businessId)))
+    .get();
+  if (row === undefined) return null;
+  const { erasedAt, ...certificate } = row;
+  return { certificate, erasedAt };
+};
+
+/**
+ * The rows of an erasure. The certificate comes first: what else is the person's may change only once they are erased. The trail
+ * of views goes as a whole, its count stays. It fails when one of them was erased already.
+ */
+export const erasePersons = (db: Database, certIds: readonly CertId[], now: Instant) => {
+  const ids = listed(certIds);
+  return [
+    db
+      .update(certificates)
+      .set({
+        subjectMasked: {},
+        subjectSealed: null,
+        subjectErasedAt: now,
+        emailIndex: null,
+        phoneIndex: null,
+        evidenceSealed: "",
+        manageTokenHash: "",
+        viewRows: 0,
+      })
+      .where(inArray(id, ids)),
+    db.delete(certificateViews).where(inArray(certificateViews.certId, ids)),
+    db
+      .update(withdrawals)
+      .set({ noteSealed: null })
+      .where(allOf(inArray(withdrawals.certId, ids), isNotNull(withdrawals.noteSealed))),
+    db.update(ceaseAcknowledgements).set({ detailsSealed: "" }).where(inArray(ceaseAcknowledgements.certId, ids)),
+    db.delete(withdrawalCodes).where(inArray(withdrawalCodes.certId, ids)),
+    db.delete(withdrawalFailures).where(inArray(withdrawalFailures.certId, ids)),
+    db.delete(idempotency).where(inArray(idempotency.certId, ids)),
+    db.delete(mailOutbox).where(inArray(mailOutbox.certId, ids)),
+  ] as const;
+};
+
+/** True when the batch failed because somebody else had erased one of them. */
+export const isErasedAlready = (error: unknown): boolean => isRaised(error, "the person of a certificate is erased once, as a whole");
+
+/**
+ * Whose time has passed. A withdrawal that the recipients still have days to follow keeps its person findable until then, so that
+ * whoever is about to call can be told not to; so does one that is still being carried to the person's other certificates.
+ */
+const isDue = (now: Instant) => {
+  const isOpen = query
+    .select()
+    .from(withdrawals)
+    .where(allOf(eq(withdrawals.certId, id), gt(withdrawals.ceaseBy, now)));
+  const isOpenInPart = query
+    .select()
+    .from(entityWithdrawals)
+    .where(allOf(eq(entityWithdrawals.certId, id), gt(entityWithdrawals.ceaseBy, now)));
+  const isUnderWay = query
+    .select()
+    .from(withdrawalWork)
+    .where(allOf(eq(withdrawalWork.businessId, businessId), eq(withdrawalWork.addressIndex, certificates.emailIndex)));
+  return allOf(isNull(subjectErasedAt), lte(retentionUntil, now), notExists(isOpen), notExists(isOpenInPart), notExists(isUnderWay));
+};
+
+export interface DueCertificate extends ErasableCertificate {
+  /** Opens of its page that go with it. */
+  readonly viewRows: number;
+}
+
+/** Those whose time passed longest ago. */
+export const dueForErasure = (db: Database, now: Instant, max: number): Promise<readonly DueCertificate[]> =>
+  db
+    .select({ id, fingerprint, chain: chainOfBusiness, viewRows })
+    .from(certificates)
+    .innerJoin(businesses, eq(businesses.id, businessId))
+    .where(isDue(now))
+    .orderBy(retentionUntil)
+    .limit(max)
+    .all();
+
+/** How many are left, and since when the oldest is due. */
+export const erasuresLeft = async (db: Database, now: Instant): Promise<{ readonly left: number; readonly oldestDue: Instant | null }> => {
+  const row = await db
+    .select({ left: count(), oldestDue: min(retentionUntil) })
+    .from(certificates)
+    .where(isDue(now))
+    .get();
+  return row ?? { left: 0, oldestDue: null };
+};

@@ -1,0 +1,199 @@
+// Personal data end when their time has passed, however much it is and whatever else goes on, and the log says how far it has come.
+import { env } from "cloudflare:workers";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { dayMs } from "../../core/time.ts";
+import { eraseExpired } from "../../workers/background/retention-sweep.ts";
+import type { Env } from "../../workers/env.ts";
+import type { ProgressLine } from "../../workers/log.ts";
+import { platformOf, type Platform } from "../../workers/services.ts";
+import { held, withdrawn } from "../support/withdrawing.ts";
+import { get, issue, world } from "../support/world.ts";
+
+const base = await platformOf(env as unknown as Env);
+const now = Date.now();
+let progress: ProgressLine[] = [];
+let faults: string[] = [];
+beforeEach(() => {
+  progress = [];
+  faults = [];
+});
+
+const platformAt = (clock: () => number): Platform => ({
+  ...base,
+  clock,
+  log: { ...base.log, progress: (line) => void progress.push(line), fault: ({ at }) => void faults.push(at) },
+});
+
+let template = "";
+
+beforeAll(async () => {
+  template = (await issue()).cert_id;
+});
+
+/** So many certificates like the first, made by the database itself, whose time passed one millisecond after another before `until`. */
+const seedDue = (prefix: string, count: number, until: number): Promise<unknown> =>
+  env.DB.prepare(
+    `INSERT INTO certificates (id, business_id, business_name, client_id, environment, status, purpose_id, disclosure_hash, entities,
+       origin_domain, issued_at, fingerprint, subject_hash, subject_masked, subject_sealed, email_index, evidence_sealed, evidence_hash,
+       captured_via, signature, signature_kid, manage_token_hash, retention_until)
+     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
+     SELECT ?1 || i, business_id, business_name, client_id, environment, status, purpose_id, disclosure_hash, entities, origin_domain,
+       issued_at, fingerprint, subject_hash, subject_masked, subject_sealed, ?1 || i, evidence_sealed, evidence_hash, captured_via,
+       signature, signature_kid, manage_token_hash, ?3 - i
+     FROM certificates, n WHERE id = ?4`,
+  )
+    .bind(prefix, count, until, template)
+    .run();
+
+const seedViews = (certId: string, count: number): Promise<unknown> =>
+  env.DB.batch([
+    env.DB.prepare(
+      `INSERT INTO certificate_views (cert_id, at, viewer_sealed, viewer_index, bot)
+       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2) SELECT ?1, i, 's', 'v' || i, 0 FROM n`,
+    ).bind(certId, count),
+    env.DB.prepare("UPDATE certificates SET view_rows = ?2, view_count = ?2 WHERE id = ?1").bind(certId, count),
+  ]);
+
+const one = async (sql: string, ...values: unknown[]): Promise<number> =>
+  (
+    await env.DB.prepare(sql)
+      .bind(...values)
+      .first<{ n: number }>()
+  )?.n ?? -1;
+const keptOf = (prefix: string): Promise<number> =>
+  one("SELECT COUNT(*) AS n FROM certificates WHERE id GLOB ? AND subject_sealed IS NOT NULL", `${prefix}*`);
+const erasedAt = async (certId: string): Promise<string | null> => (await get(`/v1/certs/${certId}/verify`)).body.data.subject_erased_at;
+
+/** As if it had been issued that long ago. */
+const endRetention = (certId: string): Promise<unknown> =>
+  env.DB.prepare("UPDATE certificates SET retention_until = ?2 WHERE id = ?1").bind(certId, now).run();
+
+describe("a certificate whose time has passed", () => {
+  test("is erased as an owner would have done, by the service itself", async () => {
+    const { certId } = await held();
+    await endRetention(certId);
+    await eraseExpired(platformAt(() => now));
+    expect(await erasedAt(certId)).toBe(new Date(now).toISOString());
+    await base.auditLog(0).drainNow();
+    const bundle = (await get(`/v1/certs/${certId}/evidence-pack`, world.acme.keys.live)).body.data;
+    const entry = bundle.audit.entries.find(({ type }: { type: string }) => type === "certificate.subject_erased");
+    expect(entry.payload).toEqual({ actor: "service", fingerprint: bundle.fingerprint, reason: "retention_ended" });
+  });
+
+  test("keeps its person until the recipients' days to follow a withdrawal are over", async () => {
+    const mine = await held();
+    await withdrawn(mine);
+    const ceaseBy = Date.parse((await get(`/v1/certs/${mine.certId}/verify`)).body.data.cease_by);
+    const ending = platformAt(() => ceaseBy - 1);
+    await endRetention(mine.certId);
+    await eraseExpired(ending);
+    expect(await erasedAt(mine.certId)).toBeNull();
+    expect(progress).toEqual([]);
+    await eraseExpired(platformAt(() => ceaseBy));
+    expect(await erasedAt(mine.certId)).toBe(new Date(ceaseBy).toISOString());
+  });
+
+  test("keeps its person while a withdrawal from everything is still being carried to it", async () => {
+    const [first, second] = [await held(), await held()];
+    await withdrawn(first);
+    const { email_index: index } = (await env.DB.prepare("SELECT email_index FROM certificates WHERE id = ?")
+      .bind(second.certId)
+      .first<{ email_index: string }>()) ?? { email_index: "" };
+    await endRetention(second.certId);
+    await env.DB.prepare(
+      "INSERT INTO withdrawal_work (cert_id, business_id, environment, address_index, withdrawn_at, method, next_at) VALUES (?, ?, 'live', ?, ?, 'email_code', 9e15)",
+    )
+      .bind(first.certId, world.acme.id, index, now)
+      .run();
+    await eraseExpired(platformAt(() => now));
+    expect(await erasedAt(second.certId)).toBeNull();
+    await env.DB.prepare("DELETE FROM withdrawal_work WHERE cert_id = ?").bind(first.certId).run();
+    await eraseExpired(platformAt(() => now));
+    expect(await erasedAt(second.certId)).not.toBeNull();
+  });
+});
+
+describe("the sweep", () => {
+  test("R7: erases 20,000 people whose time has passed in one run, and nobody else", async () => {
+    await seedDue("due", 20_000, now);
+    await seedDue("later", 5, now + dayMs);
+    await eraseExpired(platformAt(() => now));
+    expect([await keptOf("due"), await keptOf("later")]).toEqual([0, 5]);
+    const entries = "SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id GLOB 'due*' AND type = 'certificate.subject_erased'";
+    expect(await one(entries)).toBe(20_000);
+    const left = `SELECT COUNT(*) AS n FROM certificates WHERE id GLOB 'due*' AND
+      (email_index IS NOT NULL OR evidence_sealed <> '' OR manage_token_hash <> '' OR subject_masked <> '{}' OR subject_erased_at <> ?)`;
+    expect(await one(left, now)).toBe(0);
+    expect(progress).toEqual([{ at: "retention", home: "00", done: 20_000, left: 0, oldest_due: null }]);
+    expect(faults).toEqual([]);
+  }, 120_000);
+
+  test("ends when its time is up, says what is left and since when, and the next minute goes on", async () => {
+    await seedDue("slow", 2_200, now);
+    let at = now;
+    const slow = platformAt(() => {
+      at += 6_000;
+      return at;
+    });
+    await eraseExpired(slow);
+    const kept = await keptOf("slow");
+    expect(kept).toBeGreaterThan(0);
+    expect(kept).toBeLessThan(2_200);
+    expect(progress).toEqual([
+      { at: "retention", home: "00", done: 2_200 - kept, left: kept, oldest_due: new Date(now - kept).toISOString() },
+    ]);
+    await eraseExpired(platformAt(() => now));
+    expect(await keptOf("slow")).toBe(0);
+  });
+
+  test("takes fewer at once where much goes with them", async () => {
+    await seedDue("viewed", 4, now);
+    for (const nth of [1, 2, 3, 4]) await seedViews(`viewed${nth}`, 9_000);
+    await eraseExpired(platformAt(() => now));
+    expect(await keptOf("viewed")).toBe(0);
+    expect(await one("SELECT COUNT(*) AS n FROM certificate_views WHERE cert_id GLOB 'viewed*'")).toBe(0);
+    expect(await one("SELECT SUM(view_count) AS n FROM certificates WHERE id GLOB 'viewed*'")).toBe(36_000);
+    expect(progress.map(({ done }) => done)).toEqual([4]);
+  });
+
+  test("finds them by an index, however many certificates there are", async () => {
+    const plan = await env.DB.prepare(
+      "EXPLAIN QUERY PLAN SELECT id FROM certificates WHERE subject_erased_at IS NULL AND retention_until <= ? ORDER BY retention_until LIMIT 500",
+    )
+      .bind(now)
+      .all<{ detail: string }>();
+    expect(plan.results.map(({ detail }) => detail).join()).toContain("certificates_retention");
+  });
+
+  test("says nothing when nobody is due", async () => {
+    await eraseExpired(platformAt(() => now));
+    expect(progress).toEqual([]);
+  });
+
+  test("run twice at once erases each person once", async () => {
+    await seedDue("raced", 1_200, now);
+    await Promise.all([eraseExpired(platformAt(() => now)), eraseExpired(platformAt(() => now))]);
+    await eraseExpired(platformAt(() => now));
+    expect(await keptOf("raced")).toBe(0);
+    const entries = "SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id GLOB 'raced*' AND type = 'certificate.subject_erased'";
+    expect(await one(entries)).toBe(1_200);
+    expect(faults).toEqual([]);
+  });
+
+  test("goes on in the other homes when one fails", async () => {
+    const broken = { ...base.homes, all: () => [["zz" as never, {} as never] as const, ...base.homes.all()] };
+    await seedDue("other", 3, now);
+    await eraseExpired({ ...platformAt(() => now), homes: broken });
+    expect(faults).toEqual(["retention"]);
+    expect(await keptOf("other")).toBe(0);
+  });
+
+  test("erases on the day that the certificate names, and not a millisecond before", async () => {
+    const { certId } = await held();
+    const until = Date.parse((await get(`/v1/certs/${certId}`, world.acme.keys.live)).body.data.retention_until);
+    await eraseExpired(platformAt(() => until - 1));
+    expect(await erasedAt(certId)).toBeNull();
+    await eraseExpired(platformAt(() => until));
+    expect(await erasedAt(certId)).toBe(new Date(until).toISOString());
+  });
+});

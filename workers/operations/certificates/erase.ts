@@ -1,0 +1,41 @@
+// POST /v1/certs/{id}/erase-subject: an owner of the business erases the person of a certificate, for good.
+import { erasureFact, type ErasureReason } from "../../../core/certificates/erasure.ts";
+import type { MemberSession } from "../../../core/access/session.ts";
+import type { CertId } from "../../../core/ids.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import type { Instant } from "../../../core/time.ts";
+import { commit } from "../../../storage/commit.ts";
+import { erasableById, erasePersons, isErasedAlready } from "../../../storage/erasures.ts";
+import type { Runtime, Schedules, Stores } from "../../services.ts";
+
+export interface ErasedSubject {
+  readonly certId: CertId;
+  readonly erasedAt: Instant;
+}
+
+/** A second time answers with the first. Refuses `cert_not_found` for unknown and foreign ids alike. */
+export const eraseSubject = async (
+  services: Runtime & Stores & Schedules,
+  member: MemberSession,
+  certId: CertId,
+  reason: ErasureReason | null,
+): Promise<Result<ErasedSubject, "cert_not_found">> => {
+  const db = services.homes.of(certId);
+  if (db === null) return refuse("cert_not_found");
+  const load = () => erasableById(db, { certId, businessId: member.business.id });
+  const found = await load();
+  if (found === null) return refuse("cert_not_found");
+  if (found.erasedAt !== null) return ok({ certId, erasedAt: found.erasedAt });
+
+  const now = services.clock();
+  const fact = erasureFact(found.certificate, { reason, actor: { kind: "member", id: member.userId }, now });
+  try {
+    await commit({ db, vault: services.vault, ledgerId: services.config.ledger.id }, erasePersons(db, [certId], now), [fact]);
+  } catch (error) {
+    const erasedAt = isErasedAlready(error) ? (await load())?.erasedAt : null;
+    if (erasedAt == null) throw error;
+    return ok({ certId, erasedAt });
+  }
+  services.scheduleFollowUp();
+  return ok({ certId, erasedAt: now });
+};
