@@ -23,16 +23,12 @@ const holds = (names: readonly string[], own: readonly (string | null)[]): boole
 export const isNamed = (recipients: NamedRecipients, own: readonly (string | null)[]): boolean => holds(recipients.entities, own);
 
 /** One of those the consent is for, and still is. */
-export const isConsentedTo = (
-  recipients: Parameters<typeof standingEntities>[0],
-  own: readonly (string | null)[],
-): boolean => holds(standingEntities(recipients), own);
+export const isConsentedTo = (recipients: Parameters<typeof standingEntities>[0], own: readonly (string | null)[]): boolean =>
+  holds(standingEntities(recipients), own);
 
 /** The person consented to it, and has withdrawn since. */
-export const isWithdrawnFrom = (
-  recipients: Parameters<typeof standingEntities>[0],
-  own: readonly (string | null)[],
-): boolean => !isConsentedTo(recipients, own) && holds(consentedEntities(recipients), own);
+export const isWithdrawnFrom = (recipients: Parameters<typeof standingEntities>[0], own: readonly (string | null)[]): boolean =>
+  !isConsentedTo(recipients, own) && holds(consentedEntities(recipients), own);
 
 /** One consent to one seller: a single recipient, or recipients each asked about separately. */
 export const isOneToOne = ({ entities, answered }: NamedRecipients): boolean => answered !== null || entities.length === 1;

@@ -88,7 +88,12 @@ const en: Words = {
   }),
   entities_owner_notice: ({ cert_id, entities, cease_by }) => ({
     subject: "A consent was withdrawn from recipients",
-    lines: ["The person on your certificate has withdrawn consent from these recipients, and from no others:", ...listedNames(entities, (count) => `and ${count} more, all named on the certificate's page`), `Their contact under this consent must end by ${dayIn("en", cease_by)}, midnight UTC (${isoOf(cease_by)}). The certificate stays active for the others. Its number:`, cert_id],
+    lines: [
+      "The person on your certificate has withdrawn consent from these recipients, and from no others:",
+      ...listedNames(entities, (count) => `and ${count} more, all named on the certificate's page`),
+      `Their contact under this consent must end by ${dayIn("en", cease_by)}, midnight UTC (${isoOf(cease_by)}). The certificate stays active for the others. Its number:`,
+      cert_id,
+    ],
   }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({
     subject: "A webhook endpoint is failing",
@@ -133,7 +138,12 @@ const es: Words = {
   }),
   entities_owner_notice: ({ cert_id, entities, cease_by }) => ({
     subject: "Se ha retirado un consentimiento a destinatarios",
-    lines: ["La persona de su certificado ha retirado el consentimiento a estos destinatarios, y a ningún otro:", ...listedNames(entities, (count) => `y ${count} más, todos en la página del certificado`), `Su contacto basado en él debe terminar a más tardar el ${dayIn("es", cease_by)}, medianoche UTC (${isoOf(cease_by)}). El certificado sigue activo para los demás. Su número:`, cert_id],
+    lines: [
+      "La persona de su certificado ha retirado el consentimiento a estos destinatarios, y a ningún otro:",
+      ...listedNames(entities, (count) => `y ${count} más, todos en la página del certificado`),
+      `Su contacto basado en él debe terminar a más tardar el ${dayIn("es", cease_by)}, medianoche UTC (${isoOf(cease_by)}). El certificado sigue activo para los demás. Su número:`,
+      cert_id,
+    ],
   }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({
     subject: "Un webhook está fallando",
@@ -178,7 +188,12 @@ const frCa: Words = {
   }),
   entities_owner_notice: ({ cert_id, entities, cease_by }) => ({
     subject: "Un consentement a été retiré à des destinataires",
-    lines: ["La personne nommée sur votre certificat a retiré son consentement à ces destinataires, et à aucun autre :", ...listedNames(entities, (count) => `et ${count} autres, tous nommés sur la page du certificat`), `Leurs communications fondées sur ce consentement doivent cesser au plus tard le ${dayIn("fr-CA", cease_by)}, à minuit UTC (${isoOf(cease_by)}). Le certificat reste actif pour les autres. Son numéro :`, cert_id],
+    lines: [
+      "La personne nommée sur votre certificat a retiré son consentement à ces destinataires, et à aucun autre :",
+      ...listedNames(entities, (count) => `et ${count} autres, tous nommés sur la page du certificat`),
+      `Leurs communications fondées sur ce consentement doivent cesser au plus tard le ${dayIn("fr-CA", cease_by)}, à minuit UTC (${isoOf(cease_by)}). Le certificat reste actif pour les autres. Son numéro :`,
+      cert_id,
+    ],
   }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({
     subject: "Un webhook est en échec",

@@ -47,12 +47,9 @@ export const matchedSchema = z
       .openapi({ description: "`revoked`: the person has withdrawn, from everybody or from you. Do not contact them." }),
     email: verdict("address"),
     phone: verdict("number"),
-    entity_named: z
-      .boolean()
-      .openapi({
-        description:
-          "Whether the consent names you (and, where each recipient was asked about, whether you were accepted), and still does.",
-      }),
+    entity_named: z.boolean().openapi({
+      description: "Whether the consent names you (and, where each recipient was asked about, whether you were accepted), and still does.",
+    }),
     one_to_one: z
       .boolean()
       .openapi({ description: "Whether the person consented to single recipients: one was named, or each was asked about." }),

@@ -2,7 +2,13 @@
 import { z } from "@hono/zod-openapi";
 import { codePattern, codeRule } from "../../../core/access/mailed-code.ts";
 import { receiptFormats } from "../../../core/certificates/consent-receipt.ts";
-import { entitiesWithdrawnView, entityReceiptUrlOf, receiptUrlOf, withdrawalView, type ViewContext } from "../../../core/certificates/views.ts";
+import {
+  entitiesWithdrawnView,
+  entityReceiptUrlOf,
+  receiptUrlOf,
+  withdrawalView,
+  type ViewContext,
+} from "../../../core/certificates/views.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { isMailbox } from "../../../core/mailbox.ts";
 import { isoOf } from "../../../core/time.ts";
