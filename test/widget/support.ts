@@ -256,7 +256,7 @@ export async function openWorld(): Promise<World> {
       await open(page, siteOrigin + pagePath);
 
       const until: Visit["until"] = async (condition, what) => {
-        const deadline = Date.now() + 6000;
+        const deadline = Date.now() + 20_000; // a busy machine takes its time; nothing waits this long that works
         while (!condition()) {
           if (Date.now() > deadline)
             throw new Error(`${what} did not happen; backend ${backend.length}, calls ${calls.length}, events ${JSON.stringify(events)}`);
