@@ -22,7 +22,15 @@ import { readForm } from "./form-body.ts";
 import { chosenLanguage, pageLanguage } from "./language.ts";
 import { pageAnswer } from "./layout.tsx";
 import { crowdedFormPage, foreignFormPage, noSuchPage } from "./notices.tsx";
-import { codePage, emailPage, inLanguage, partlyWithdrawnPage, unlessErased, withdrawnPage, type LanguageChoice } from "./withdrawal-parts.tsx";
+import {
+  codePage,
+  emailPage,
+  inLanguage,
+  partlyWithdrawnPage,
+  unlessErased,
+  withdrawnPage,
+  type LanguageChoice,
+} from "./withdrawal-parts.tsx";
 
 const choiceOf = (c: Context<Api>): LanguageChoice => chosenLanguage(c.req.query("lang"));
 
@@ -64,9 +72,9 @@ const posted = async (
   c: Context<Api>,
   limit: LimitName,
 ): Promise<{ readonly form: ReadonlyMap<string, string>; readonly certificate: PublishedCertificate } | Response> => {
-  const form = await readForm(c.req.raw);
   const refused = await crowded(c, limit);
   if (refused !== null) return refused;
+  const form = await readForm(c.req.raw);
   if (form === null || !isOwnForm(c)) return foreignFormPage(c);
   const certificate = await certificateOf(c);
   return certificate === null ? noSuchPage(c) : { form, certificate };
@@ -141,7 +149,15 @@ const confirm = async (c: Context<Api>): Promise<Response> => {
   const entities = chosenEntities(form, certificate);
   if (entities === undefined) {
     return pageAnswer(c, 400, (setting) =>
-      codePage({ certificate, setting, choice: choiceOf(c), email, typed: code, chosen: form, error: setting.words.withdraw.badRecipients }),
+      codePage({
+        certificate,
+        setting,
+        choice: choiceOf(c),
+        email,
+        typed: code,
+        chosen: form,
+        error: setting.words.withdraw.badRecipients,
+      }),
     );
   }
   const confirmed = await confirmWithdrawal(c.var.services, {
