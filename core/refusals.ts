@@ -29,7 +29,8 @@ export const refusals = {
   payload_too_large: "The body is larger than 256 KiB.",
   unsupported_media_type: "The body must be JSON, sent without a content encoding.",
   rate_limited: "Too many requests. Try again after the time given in Retry-After.",
-  storage_unavailable: "The record could not be stored or read just now. Nothing was changed. Please try again.",
+  storage_unavailable:
+    "Storage did not answer just now. Please send the same request again, with the same idempotency key where it had one.",
   misconfigured: "The service is not configured to run here.",
   unhealthy: "A check failed.",
   internal_error: "Something went wrong on our side.",

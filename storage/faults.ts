@@ -3,7 +3,8 @@
 import { getColumnTable, getTableName, type Column } from "drizzle-orm";
 
 /**
- * - outage: the store could not be asked, or did not finish. Nothing was written; the same request can be sent again.
+ * - outage: the store could not be asked, or did not answer in time. Whether a change was written is not known; the same request can be
+ *   sent again under the same idempotency key.
  * - constraint: the database refused the rows. Nothing was written; whoever caused it on purpose asks which one it was.
  * - bug: the store was asked something it does not understand.
  */

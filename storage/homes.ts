@@ -12,11 +12,11 @@ export interface Homes {
 const bindingPattern = /^DB(?:_([0-9a-hjkmnp-tv-z]{2}))?$/;
 
 /** Binding `DB` is home `00`; a further home `xy` is the binding `DB_xy`. */
-export const homesOf = (env: object): Homes => {
+export const homesOf = (env: object, maxMs?: number): Homes => {
   const databases = new Map<Home, Database>();
   for (const [name, binding] of Object.entries(env)) {
     const match = bindingPattern.exec(name);
-    if (match !== null) databases.set((match[1] ?? firstHome) as Home, databaseOf(binding as D1Database));
+    if (match !== null) databases.set((match[1] ?? firstHome) as Home, databaseOf(binding as D1Database, maxMs));
   }
   return {
     of: (id) => databases.get(homeOfId(id)) ?? null,

@@ -1,4 +1,6 @@
 // The entry: requests and cron ticks. Objects are exported here because the platform looks for them here.
+import { backgroundMs } from "../storage/database.ts";
+import { homesOf } from "../storage/homes.ts";
 import { buildApp, unfitApp } from "./app.ts";
 import { ConfigFault, type Env } from "./env.ts";
 import { scheduled } from "./background/schedule.ts";
@@ -20,6 +22,9 @@ const appOf = (services: Services): ReturnType<typeof buildApp> => {
   return latest.app;
 };
 
+/** What the cron and the queue work with: their batches are large, and nobody waits for an answer. */
+const backgroundOf = async (env: Env): Promise<Services> => ({ ...(await platformOf(env)), homes: homesOf(env, backgroundMs) });
+
 export default {
   async fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
     try {
@@ -31,11 +36,11 @@ export default {
     }
   },
   async scheduled(controller: ScheduledController, env: Env): Promise<void> {
-    const platform = await platformOf(env);
+    const platform = await backgroundOf(env);
     await scheduled(platform, controller.cron, controller.scheduledTime + platform.config.clockOffsetMs);
   },
   async queue(batch: MessageBatch, env: Env): Promise<void> {
     batch.ackAll(); // messages hold nothing: what is due stands in the database, and a failed run is the cron's to repeat
-    await submitAnchors(await platformOf(env));
+    await submitAnchors(await backgroundOf(env));
   },
 } satisfies ExportedHandler<Env>;

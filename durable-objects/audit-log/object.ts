@@ -9,6 +9,7 @@ import { minuteMs, secondMs } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { markDrained, undrainedRows } from "../../storage/outboxes/audit.ts";
 import { homesOf } from "../../storage/homes.ts";
+import { backgroundMs } from "../../storage/database.ts";
 import { Budget, proofsPerSecond, tooMany } from "../transparency-log/budget.ts";
 import { checkpointPage, nothingHere, plain, proofPage, tilePage } from "../transparency-log/pages.ts";
 import { auditLogSteps } from "./migrations.ts";
@@ -266,7 +267,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     if (frozenBecause(this.ctx.storage.sql) !== null) return { drained: null, fault: null };
     const drained = { appended: 0, more: false };
     let fault: Error | null = null;
-    for (const [home, db] of homesOf(this.env).all()) {
+    for (const [home, db] of homesOf(this.env, backgroundMs).all()) {
       if (only !== null && home !== only) continue;
       try {
         const one = await this.#drainHome(home, db);

@@ -7,6 +7,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { BusinessId } from "../../core/ids.ts";
 import type { Database } from "../../storage/database.ts";
 import { homesOf } from "../../storage/homes.ts";
+import { backgroundMs } from "../../storage/database.ts";
 import { forgetPlacedEvents, waitingEvents } from "../../storage/outboxes/events.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
 import { mayHold, maxEndpoints, receives } from "../../core/webhooks/endpoint.ts";
@@ -125,7 +126,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
   }
 
   #db(): Database {
-    const db = homesOf(this.env).of(this.#businessId());
+    const db = homesOf(this.env, backgroundMs).of(this.#businessId());
     if (db === null) throw new Error("log: the business has no home");
     return db;
   }

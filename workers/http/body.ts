@@ -9,7 +9,7 @@ import { failure, refusal } from "./envelope.ts";
 const maxBytes = 256 * 1_024; // CONTRACT 0: a disclosure of 20,000 characters and 1,000 recipients fit many times over
 
 /** The bytes, or null past the cap. The rest is read and dropped, so that the caller gets an answer and not a reset. */
-const readCapped = async (request: Request, cap: number): Promise<Uint8Array<ArrayBuffer> | null> => {
+export const readCapped = async (request: Request, cap: number): Promise<Uint8Array<ArrayBuffer> | null> => {
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -20,6 +20,9 @@ const readCapped = async (request: Request, cap: number): Promise<Uint8Array<Arr
   }
   return size > cap ? null : concatBytes(...chunks);
 };
+
+export const mediaType = (request: Request): string =>
+  (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 
 /** What is wrong with how a body is sent, or null. */
 const encodingFault = ({ headers }: Request, accepted: readonly string[]): string | null => {

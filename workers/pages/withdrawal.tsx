@@ -72,9 +72,9 @@ const posted = async (
   c: Context<Api>,
   limit: LimitName,
 ): Promise<{ readonly form: ReadonlyMap<string, string>; readonly certificate: PublishedCertificate } | Response> => {
-  const form = await readForm(c.req.raw);
   const refused = await crowded(c, limit);
   if (refused !== null) return refused;
+  const form = await readForm(c.req.raw);
   if (form === null || !isOwnForm(c)) return foreignFormPage(c);
   const certificate = await certificateOf(c);
   if (certificate === null) return noSuchPage(c);

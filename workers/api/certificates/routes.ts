@@ -144,7 +144,7 @@ const consentRoute = createRoute({
         plan_required: "Live certificates need the Enterprise plan.",
         forbidden: "The API key belongs to another business than the client id, or is a test key and the client is live.",
         rate_limited: "More than 60 a minute from one address, 600 a minute for one client, or 120 a minute with one API key.",
-        storage_unavailable: "Nothing was written; send the same request again.",
+        storage_unavailable: "Send the same request again. With the same Idempotency-Key or submission_id it is one certificate, also where the first was written after all.",
       },
     ),
   },

@@ -1,0 +1,72 @@
+// No body is held in memory past the cap of its route, whether its length is announced or not, on every POST route there is: taken
+// from the description of the API, with the forms of the pages and the ledger's own interface beside it.
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import { signIn } from "../support/people.ts";
+import { call, get, issue, world } from "../support/world.ts";
+
+const chunk = new Uint8Array(64 * 1_024).fill(0x61);
+const chunks = 48; // 3 MiB: past every cap
+
+/** Whole-body readers hold all that is sent; nothing may call one with a body like this. */
+const readers = ["arrayBuffer", "bytes", "text", "json", "formData", "blob"] as const;
+
+let posts: readonly string[] = [];
+let certId = "";
+let cookie = "";
+
+beforeAll(async () => {
+  const { paths } = (await get("/v1/openapi.json")).body as { paths: Record<string, Record<string, unknown>> };
+  posts = Object.entries(paths).flatMap(([path, methods]) => ("post" in methods ? [path] : []));
+  ({ cert_id: certId } = await issue());
+  ({ cookie } = await signIn(world.ownerEmail));
+});
+
+const streamed = (): ReadableStream<Uint8Array> => {
+  let sent = 0;
+  return new ReadableStream({
+    pull: (controller) => {
+      sent += 1;
+      if (sent > chunks) controller.close();
+      else controller.enqueue(chunk);
+    },
+  });
+};
+
+const bodies = { announced: () => new Uint8Array(chunks * chunk.length).fill(0x61), chunked: streamed };
+
+const sendTo = async (path: string, type: string, body: BodyInit, headers: Record<string, string>) => {
+  const spies = readers.map((name) => vi.spyOn(Request.prototype, name));
+  try {
+    const answer = await call(path.replace("{cert_id}", certId).replace(/\{webhook_id\}/, "whk_00000000000000000000000000"), {
+      method: "POST",
+      headers: { "content-type": type, origin: "http://svc.test", ...headers },
+      body,
+    });
+    return { answer, heldWhole: spies.some((spy) => spy.mock.calls.length > 0) };
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+};
+
+describe.each(Object.keys(bodies) as (keyof typeof bodies)[])("a body past the cap, %s", (how) => {
+  test("B1: is 413 on every POST route of the API, and never held", async () => {
+    expect(posts.length).toBeGreaterThan(10);
+    for (const path of posts) {
+      const isPortal = path.startsWith("/v1/webhooks") || path.startsWith("/v1/auth") || path.startsWith("/v1/business");
+      const credential = isPortal ? { cookie } : { authorization: `Bearer ${world.acme.keys.live}` };
+      const { answer, heldWhole } = await sendTo(path, "application/json", bodies[how](), credential);
+      expect([path, answer.status, answer.body.error?.code, heldWhole]).toEqual([path, 413, "payload_too_large", false]);
+    }
+  });
+
+  test.each(["email", "confirm", "link"])("B1: gets its page from the form of the %s, and is never held", async (form) => {
+    const paths: Record<string, string> = { email: "", confirm: "/confirm", link: "/link" };
+    const { answer, heldWhole } = await sendTo(
+      `/c/{cert_id}/withdraw${paths[form]}`,
+      "application/x-www-form-urlencoded",
+      bodies[how](),
+      {},
+    );
+    expect([answer.status, answer.headers.get("content-type"), heldWhole]).toEqual([403, "text/html; charset=UTF-8", false]);
+  });
+});

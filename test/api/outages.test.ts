@@ -1,0 +1,55 @@
+// A database that does not answer: what the caller is told, and what becomes of what it was sent.
+import { env } from "cloudflare:workers";
+import { expect, test } from "vitest";
+import { consentRequest, serviceWith, submission } from "../support/world.ts";
+
+/** A database that does what it is asked and never says so. */
+const silent = {
+  prepare: (text: string) => {
+    const held = (statement: D1PreparedStatement): object =>
+      new Proxy(statement, {
+        get: (target, name) => {
+          if (name === "bind") return (...values: string[]) => held(target.bind(...values));
+          return ["first", "all", "run", "raw"].includes(String(name)) ? () => new Promise(() => {}) : Reflect.get(target, name);
+        },
+      });
+    return held(env.DB.prepare(text));
+  },
+  batch: async (statements: D1PreparedStatement[]) => {
+    await env.DB.batch(statements);
+    return new Promise<never>(() => {});
+  },
+};
+
+test("B2: a database that has not answered in two seconds answers 503 with Retry-After, and says nothing of what was written", async () => {
+  const service = serviceWith({ DB: silent });
+  const started = Date.now();
+  const answer = await service("/v1/certs/cc_00000000000000000000000000/verify");
+  expect([answer.status, answer.body.error.code, answer.headers.get("retry-after")]).toEqual([503, "storage_unavailable", "1"]);
+  expect(answer.body.error.message).not.toMatch(/nothing/i);
+  expect(Date.now() - started).toBeLessThan(5_000);
+});
+
+test("B2: the same key sent again finds what a database without an answer wrote", async () => {
+  let isAway = false;
+  const sometimes = {
+    prepare: (text: string) => env.DB.prepare(text),
+    batch: (statements: D1PreparedStatement[]) => (isAway ? silent.batch(statements) : env.DB.batch(statements)),
+  };
+  const service = serviceWith({ DB: sometimes });
+  const headers = { "idempotency-key": "no-answer-1" };
+  const purpose = "a purpose of this test alone";
+  expect((await service("/v1/consent", consentRequest(submission()))).status).toBe(201); // the account is remembered: one batch is all that is asked
+  isAway = true;
+  const first = await service("/v1/consent", consentRequest({ ...submission(), purpose }, headers));
+  expect([first.status, first.body.error.code]).toEqual([503, "storage_unavailable"]);
+  isAway = false;
+  const again = await service("/v1/consent", consentRequest({ ...submission(), purpose }, headers));
+  expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([201, "true"]);
+  const { n } = (await env.DB.prepare(
+    "SELECT count(*) AS n FROM certificates WHERE purpose_id IN (SELECT id FROM purposes WHERE purpose = ?)",
+  )
+    .bind(purpose)
+    .first<{ n: number }>()) ?? { n: 0 };
+  expect(n).toBe(1);
+});
