@@ -2,7 +2,7 @@
 // the Data Privacy Vocabulary, and as a Kantara Consent Receipt 1.1. Made from the published certificate only, so nothing
 // personal can enter it: the person stands in it by the certificate's own hash. What a certificate does not know is said to
 // be not stated, never guessed.
-import { isoOf, isoOrNull, secondMs } from "../time.ts";
+import { isoOf, secondMs } from "../time.ts";
 import type { PublishedCertificate } from "./published.ts";
 import { verifyUrlOf, type ViewContext } from "./views.ts";
 
@@ -44,7 +44,7 @@ const certificateOf = ({ certificate, context }: ReceiptParts) => ({
   status: certificate.status,
   environment: certificate.environment,
   verify_url: verifyUrlOf(context.verifyBase, certificate.id),
-  subject_erased_at: isoOrNull(certificate.subjectErasedAt),
+  ...(certificate.subjectErasedAt !== null && { subject_erased_at: isoOf(certificate.subjectErasedAt) }),
 });
 
 const iri = (term: string) => ({ "@id": term, "@type": "@id" });

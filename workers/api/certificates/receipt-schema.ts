@@ -20,7 +20,7 @@ const about = z
     status: text,
     environment: text,
     verify_url: z.string().openapi({ format: "uri" }),
-    subject_erased_at: timeOf("When the person's fields were erased; `null` while they are kept").nullable(),
+    subject_erased_at: timeOf("When the person's fields were erased; absent while they are kept").optional(),
   })
   .openapi({ description: "What the receipt can be checked against. An addition of this service." });
 
