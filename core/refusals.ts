@@ -25,6 +25,7 @@ export const refusals = {
   method_not_allowed: "This method is not possible here.",
   idempotency_conflict: "This idempotency key was used with another request.",
   already_revoked: "This consent has been withdrawn already.",
+  not_a_consent: "Nobody was agreed to: this certificate records a refusal.",
   cease_not_open: "There is no withdrawal to acknowledge.",
   payload_too_large: "The body is larger than 256 KiB.",
   unsupported_media_type: "The body must be JSON, sent without a content encoding.",

@@ -328,6 +328,18 @@ export const openedCertificate = async (db: Database, vault: Vault, asked: Owned
   };
 };
 
+/** What was kept of how a certificate came about. */
+export const certificateEvidence = async (
+  db: Database,
+  vault: Vault,
+  { id, businessId }: Pick<PublishedCertificate, "id" | "businessId">,
+): Promise<OpenedCertificate["evidence"]> => {
+  const { evidenceSealed } = certificates;
+  const row = await db.select({ evidenceSealed }).from(certificates).where(eq(certificates.id, id)).get();
+  if (row === undefined) throw new Error("certificates: one that was just read is not there");
+  return JSON.parse(await vault.open(contextOf(id, businessId, "evidence"), row.evidenceSealed)) as OpenedCertificate["evidence"];
+};
+
 const openedSubject = (text: string): NonNullable<OpenedCertificate["subject"]> => {
   const parsed = JSON.parse(text) as { root_salt: string; fields: [string, string][] };
   const rootSalt = bytesOfBase64Url(parsed.root_salt);

@@ -23,9 +23,11 @@ type IndexName = "emailIndex" | "phoneIndex";
 const has = (list: SQL | typeof certificates.entities | typeof certificates.entitiesRejected, entity: string): SQL =>
   sql`exists (select 1 from json_each(${list}) where value = ${entity})`;
 
-/** The person declined the recipient that is asked about; where none is, each they were asked about. */
+const agreedToNobody = sql`${certificates.entitiesAccepted} is '[]'`;
+
+/** The person declined the recipient that is asked about, or each they were asked about. */
 const isRejected = (entity: string | null): SQL =>
-  entity === null ? sql`${certificates.entitiesAccepted} is '[]'` : has(certificates.entitiesRejected, entity);
+  entity === null ? agreedToNobody : sql`(${agreedToNobody} or ${has(certificates.entitiesRejected, entity)})`;
 
 /** When the contact of that recipient must have ceased, where the person withdrew from it; null otherwise. */
 const ceaseByOf = (entity: string | null): SQL<number | null> => {

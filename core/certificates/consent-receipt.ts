@@ -14,6 +14,8 @@ export interface ReceiptParts {
   readonly certificate: PublishedCertificate;
   /** ISO 3166-1 alpha-2, as the business gave it. */
   readonly country: string;
+  /** The person ticked the box themselves, by the evidence; false where the evidence does not say so. */
+  readonly isExplicit: boolean;
   readonly context: ViewContext;
 }
 
@@ -101,12 +103,12 @@ const partiesOf = (certificate: PublishedCertificate) => [
   })),
 ];
 
-const eventsOf = ({ businessId, issuedAt, subjectHash, withdrawal }: PublishedCertificate) => [
+const eventsOf = ({ businessId, issuedAt, subjectHash, withdrawal }: PublishedCertificate, isExplicit: boolean) => [
   {
     event_time: isoOf(issuedAt),
     validity_duration: "until withdrawn",
     entity_id: subjectHash,
-    event_type: "dpv:Consent",
+    event_type: isExplicit ? "dpv:ExplicitlyExpressedConsent" : "dpv:Consent",
     event_state: "dpv:ConsentGiven" as const,
   },
   ...(withdrawal === null
@@ -155,13 +157,13 @@ const iso27560Receipt = (parts: ReceiptParts) => {
         ],
       },
       party_identification: parties,
-      events: eventsOf(certificate),
+      events: eventsOf(certificate, parts.isExplicit),
     },
     certificate: certificateOf(parts),
   };
 };
 
-/** Every required field of version 1.1.0; what the certificate does not know is an empty text where the schema wants a text. */
+/** Every required field of version 1.1.0; what the certificate does not know is an empty text where the schema wants a text, and left out where only a statement would do. */
 const kantaraReceipt = (parts: ReceiptParts) => {
   const { certificate, country } = parts;
   const recipients = recipientsOf(certificate);
@@ -192,7 +194,7 @@ const kantaraReceipt = (parts: ReceiptParts) => {
           {
             purpose: certificate.purpose,
             purposeCategory: [notStated],
-            consentType: "EXPLICIT" as const,
+            ...(parts.isExplicit && { consentType: "EXPLICIT" as const }),
             piiCategory: attributesOf(certificate),
             primaryPurpose: true,
             termination: certificate.withdrawal === null ? "until withdrawn" : `withdrawn ${isoOf(certificate.withdrawal.withdrawnAt)}`,

@@ -5,6 +5,7 @@ import { base64Of } from "../bytes.ts";
 import { sha256 } from "../hash.ts";
 import { isoOf, type Instant } from "../time.ts";
 import type { EvidenceParts, JsonObject } from "./evidence-parts.ts";
+import { isRefusal } from "./published.ts";
 
 type Disclosed = readonly (readonly [string, string])[];
 
@@ -102,6 +103,8 @@ const statusLine = ({ opened, verifyView }: EvidenceParts): Markup => {
     opened.certificate.environment === "sandbox"
       ? html`<p><strong>Sandbox:</strong> a certificate for trying out. It proves nothing.</p>`
       : null;
+  if (isRefusal(opened.certificate) && opened.certificate.status === "active")
+    return html`<p><strong>Nobody was agreed to.</strong> The person was asked about each recipient and agreed to none of them.</p>${sandbox}`;
   if (opened.certificate.status === "active")
     return html`<p><strong>Active.</strong> The consent had not been withdrawn when this pack was made.</p>${sandbox}`;
   const at = timeOfView(withdrawal?.withdrawn_at);
@@ -118,20 +121,20 @@ const certificateArticle = (parts: EvidenceParts, disclosed: Disclosed): Markup 
   const address = identity.mailingAddress === null ? null : html`<span dir="auto" class="exact">${identity.mailingAddress}</span>`;
   const contact = identity.contact === null ? null : html`<span dir="auto">${identity.contact}</span>`;
   return html`<main id="certificate">
-<h1>Consent given to <span dir="auto">${certificate.businessName}</span></h1>
+<h1>${isRefusal(certificate) ? "Consent refused to" : "Consent given to"} <span dir="auto">${certificate.businessName}</span></h1>
 ${statusLine(parts)}
 <h2>What was shown</h2>
 <blockquote dir="auto" class="exact">${certificate.disclosureText}</blockquote>
-<h2>Who may make contact</h2>
+<h2>${isRefusal(certificate) ? "Who was asked about" : "Who may make contact"}</h2>
 ${recipients(parts)}
 <h2>What it was about</h2>
 ${rows(
   row("Purpose", html`<span dir="auto">${certificate.purpose}</span>`),
-  row("Given at", timeMarkup(certificate.issuedAt)),
+  row(isRefusal(certificate) ? "Answered at" : "Given at", timeMarkup(certificate.issuedAt)),
   row("On the site", html`${certificate.originDomain}`),
   row("Page", page),
 )}
-<h2>Who gave it</h2>
+<h2>${isRefusal(certificate) ? "Who answered" : "Who gave it"}</h2>
 ${subject(parts, disclosed)}
 <h2>Who asked</h2>
 ${rows(row("Business", html`<span dir="auto">${certificate.businessName}</span>`), row("Legal name", name), row("Postal address", address), row("Contact", contact))}

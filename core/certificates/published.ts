@@ -101,6 +101,13 @@ export interface PublishedCertificate {
   readonly entitiesWithdrawn: readonly WithdrawnEntity[];
 }
 
+/** The person was asked about each recipient and agreed to none: the certificate records a refusal. */
+export const isRefusal = ({ answered }: Pick<PublishedCertificate, "answered">): boolean => answered?.accepted.length === 0;
+
+/** A sandbox client may certify on a developer's own machine, which nobody can prove control of. */
+export const isOnVerifiedDomain = ({ environment, originDomain }: Pick<PublishedCertificate, "environment" | "originDomain">): boolean =>
+  environment === "live" || originDomain !== "localhost";
+
 /** What a list shows of it. */
 export type ListedCertificate = Pick<
   PublishedCertificate,

@@ -7,6 +7,7 @@ import { receiptProofText, type Receipt } from "../ledger/receipt.ts";
 import { attestedView } from "./attested.ts";
 import { fingerprintVersion } from "./fingerprint.ts";
 import {
+  isOnVerifiedDomain,
   policiesStatus,
   publishedCanonical,
   publishedPreimage,
@@ -113,8 +114,7 @@ export const withdrawalReceiptView = (withdrawal: WithdrawalProof) => ({
   anchor: anchorView(withdrawal.anchor),
 });
 
-/** What this service checked at the moment of issuance, and what it could not know. */
-const checksOf = (certificate: PublishedCertificate) => [
+const verifiedPlace = (certificate: PublishedCertificate) => [
   {
     id: "origin",
     result: "reported",
@@ -124,6 +124,16 @@ const checksOf = (certificate: PublishedCertificate) => [
         : "The request came from a server that named this origin, which was on a verified domain of the business.",
   },
   { id: "domain", result: "verified", note: "The business had proved control of the domain before this certificate was issued." },
+];
+
+const unverifiedPlace = [
+  { id: "origin", result: "reported", note: "The request named this origin, on the machine of a developer. Nobody checked it." },
+  { id: "domain", result: "not_verified", note: "Nobody proved control of this domain: a sandbox certificate may name it without." },
+];
+
+/** What this service checked at the moment of issuance, and what it could not know. */
+const checksOf = (certificate: PublishedCertificate) => [
+  ...(isOnVerifiedDomain(certificate) ? verifiedPlace(certificate) : unverifiedPlace),
   { id: "subject", result: "as_submitted", note: "The person's details are as they were typed into the form; nobody checked them." },
 ];
 

@@ -74,7 +74,7 @@ describe("a consent receipt", () => {
   });
 
   test("as Kantara's has every required field, in its type", async () => {
-    const cert = await issue({ entities: ["Acme Solar LLC", "Bright Homes Inc"] });
+    const cert = await issue({ entities: ["Acme Solar LLC", "Bright Homes Inc"], presentation: { opt_in_type: "manual" } });
     const { data } = (await receipt(cert.cert_id, "kantara")).body;
     expect(fieldsOf(data)).toEqual(expect.arrayContaining(kantara.receipt));
     expect(fieldsOf(data.piiControllers[0])).toEqual(expect.arrayContaining(kantara.controller));
@@ -83,6 +83,18 @@ describe("a consent receipt", () => {
     expect(data).toMatchObject({ version: "KI-CR-v1.1.0", consentReceiptID: cert.cert_id, jurisdiction: "US" });
     expect(data.consentTimestamp).toBe(Math.floor(Date.parse(String(cert.issued_at)) / 1_000));
     expect(purpose).toMatchObject({ thirdPartyDisclosure: true, thirdPartyName: "Bright Homes Inc", termination: "until withdrawn" });
+  });
+
+  test.each([
+    ["manual", ["EXPLICIT", "dpv:ExplicitlyExpressedConsent"]],
+    ["pre_selected", [undefined, "dpv:Consent"]],
+    ["non_interactive", [undefined, "dpv:Consent"]],
+    [undefined, [undefined, "dpv:Consent"]],
+  ])("calls the consent explicit only where the evidence does (%s)", async (type, wanted) => {
+    const { cert_id } = await issue({ presentation: type === undefined ? null : { opt_in_type: type } });
+    const [purpose] = (await receipt(cert_id, "kantara")).body.data.services[0].purposes;
+    const [given] = (await receipt(cert_id, "iso27560")).body.data.consent_record.events;
+    expect([purpose.consentType, given.event_type]).toEqual(wanted);
   });
 
   test("names as recipients those that were accepted, and no others", async () => {

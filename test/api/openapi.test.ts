@@ -555,6 +555,10 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
     invalid_request: () => get(path("/receipt?format=pdf")),
     cert_not_found: () => get(`${unknownCert}/receipt`),
     not_found: () => get(path("/receipt")),
+    not_a_consent: async () => {
+      const { cert_id: refusedId } = await issue({ entities: ["A Ltd"], entities_accepted: [], entities_rejected: ["A Ltd"] });
+      return get(`/v1/certs/${refusedId}/receipt?format=kantara`);
+    },
     ...outages(() => path("/receipt"), {}),
   },
   recordWithdrawal: {

@@ -24,6 +24,7 @@ export const statuses = {
   share_inactive: 409,
   idempotency_conflict: 409,
   already_revoked: 409,
+  not_a_consent: 409,
   cease_not_open: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,

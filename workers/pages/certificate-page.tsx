@@ -2,7 +2,14 @@
 // what for, what has happened, and how to check all of it. Everything comes from the published certificate; nothing that
 // only its owner may see can get here. Elements marked `data-bound` are what client/verify.ts compares with the record.
 import type { Child, FC } from "hono/jsx";
-import { policiesStatus, publishedCanonical, type PublishedCertificate, type PublishedPolicy } from "../../core/certificates/published.ts";
+import {
+  isOnVerifiedDomain,
+  isRefusal,
+  policiesStatus,
+  publishedCanonical,
+  type PublishedCertificate,
+  type PublishedPolicy,
+} from "../../core/certificates/published.ts";
 import { receiptUrlOf, verifyUrlOf, type ViewContext } from "../../core/certificates/views.ts";
 import type { Instant } from "../../core/time.ts";
 import { isOverdue } from "../../core/withdrawals/acknowledge.ts";
@@ -35,7 +42,12 @@ const Section: FC<{ name: string; heading: string; children?: Child }> = ({ name
 
 const Status: Part = ({ certificate, setting: { words } }) => (
   <p class="statuses">
-    {certificate.status === "active" ? (
+    {certificate.status === "active" && isRefusal(certificate) ? (
+      <span class="status caution">
+        <Shape name="cross" />
+        {words.refused}
+      </span>
+    ) : certificate.status === "active" ? (
       <span class="status good">
         <Shape name="tick" />
         {words.active}
@@ -59,7 +71,7 @@ const Opening: Part = ({ certificate, setting }) => {
   const { words } = setting;
   return (
     <header class="opening">
-      <p class="kind">{words.certificate}</p>
+      <p class="kind">{isRefusal(certificate) ? words.certificateOfRefusal : words.certificate}</p>
       <h1>
         <Exact text={certificate.businessName} bound="business.name" />
       </h1>
@@ -71,6 +83,7 @@ const Opening: Part = ({ certificate, setting }) => {
         </p>
       </div>
       {certificate.environment === "sandbox" && <p class="notice caution">{words.summarySandbox}</p>}
+      {isRefusal(certificate) && <p class="notice caution">{words.summaryRefused}</p>}
       {certificate.status === "revoked" && (
         <p class="notice bad">
           {words.summaryWithdrawn}
@@ -163,7 +176,7 @@ const Withdrawn: Part = ({ certificate, setting }) => (
 const Recipients: Part = ({ certificate, setting }) => {
   const { entities, answered, entitiesWithdrawn, status } = certificate;
   const { words } = setting;
-  const heading = status === "revoked" ? words.recipientsWithdrawn : words.recipients;
+  const heading = status === "revoked" || isRefusal(certificate) ? words.recipientsWithdrawn : words.recipients;
   const isSome = entitiesWithdrawn.length > 0;
   const standing = standingEntities(certificate);
   if (answered === null) {
@@ -253,7 +266,15 @@ const Details: Part = ({ certificate, setting }) => {
         <Row name={words.website}>
           <Exact text={certificate.originDomain} bound="origin_domain" />
           <p class="quiet">
-            {words.checks[certificate.capturedVia === "browser" ? "origin_browser" : "origin_server"]} {words.checks.domain}
+            {isOnVerifiedDomain(certificate) ? (
+              <>
+                {words.checks[certificate.capturedVia === "browser" ? "origin_browser" : "origin_server"]} {words.checks.domain}
+              </>
+            ) : (
+              <>
+                {words.checks.origin_unverified} {words.checks.domain_unverified}
+              </>
+            )}
           </p>
         </Row>
         <Row name={words.person}>

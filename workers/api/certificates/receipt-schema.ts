@@ -106,7 +106,10 @@ export const kantaraSchema = z
           z.object({
             purpose: text,
             purposeCategory: z.array(text),
-            consentType: z.literal("EXPLICIT"),
+            consentType: z
+              .literal("EXPLICIT")
+              .optional()
+              .openapi({ description: "Only where the evidence says that the person ticked the box." }),
             piiCategory: z.array(attribute).readonly(),
             primaryPurpose: z.boolean(),
             termination: text,

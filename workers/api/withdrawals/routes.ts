@@ -172,7 +172,8 @@ const receiptRoute = createRoute({
         },
       },
     },
-    ...failures(["invalid_request", "cert_not_found", "not_found", "rate_limited", "storage_unavailable"], {
+    ...failures(["invalid_request", "cert_not_found", "not_found", "not_a_consent", "rate_limited", "storage_unavailable"], {
+      not_a_consent: "With `format`: the person agreed to none of the recipients they were asked about.",
       invalid_request: "`format` is none of them.",
       not_found: "Without `format`: the certificate is active, there is no withdrawal; or none of that number.",
       rate_limited: "More than 120 a minute from one address.",

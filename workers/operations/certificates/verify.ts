@@ -1,10 +1,11 @@
 // A certificate for anyone: to verify, and as a receipt that other systems read. Needs no credential and shows nothing personal.
 import { consentReceipt, type ReceiptFormat } from "../../../core/certificates/consent-receipt.ts";
-import type { PublishedCertificate } from "../../../core/certificates/published.ts";
+import { isRefusal, type PublishedCertificate } from "../../../core/certificates/published.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { businessCountry } from "../../../storage/accounts.ts";
-import { certificateById } from "../../../storage/certificates.ts";
+import { certificateById, certificateEvidence } from "../../../storage/certificates.ts";
+import type { Database } from "../../../storage/database.ts";
 import type { Memories, Proofs, Runtime, Stores } from "../../services.ts";
 import { attestedCertificate } from "../attestations.ts";
 import { viewContext } from "./view-context.ts";
@@ -20,16 +21,31 @@ export const verifyCertificate = async (
   return ok(await attestedCertificate(services, certificate));
 };
 
-/** The certificate as a receipt that other systems read. Refuses `cert_not_found`. */
+/** Whether the person ticked the box themselves. The evidence of an erased person is not opened. */
+const isExplicit = async ({ vault }: Stores, db: Database, certificate: PublishedCertificate): Promise<boolean> => {
+  if (certificate.subjectErasedAt !== null) return false;
+  const { presentation } = await certificateEvidence(db, vault, certificate);
+  return (presentation as { readonly opt_in_type?: string } | null | undefined)?.opt_in_type === "manual";
+};
+
+/** The certificate as a receipt that other systems read. Refuses `cert_not_found`, and `not_a_consent` where nobody was agreed to. */
 export const certificateReceipt = async (
   services: Runtime & Stores,
   certId: CertId,
   format: ReceiptFormat,
-): Promise<Result<ReturnType<typeof consentReceipt>, "cert_not_found">> => {
+): Promise<Result<ReturnType<typeof consentReceipt>, "cert_not_found" | "not_a_consent">> => {
   const db = services.homes.of(certId);
   const certificate = db === null ? null : await certificateById(db, certId);
   if (db === null || certificate === null) return refuse("cert_not_found");
+  if (isRefusal(certificate)) return refuse("not_a_consent");
   const country = await businessCountry(db, certificate.businessId);
   if (country === null) throw new Error("receipt: the certificate's business is not there");
-  return ok(consentReceipt(format, { certificate, country, context: viewContext(services) }));
+  return ok(
+    consentReceipt(format, {
+      certificate,
+      country,
+      isExplicit: await isExplicit(services, db, certificate),
+      context: viewContext(services),
+    }),
+  );
 };

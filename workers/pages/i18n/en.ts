@@ -1,16 +1,20 @@
 // Every sentence of the pages, in English. The notes under `checks` are the ones the API gives for the same checks.
 export const en = {
   certificate: "Certificate of consent",
+  certificateOfRefusal: "Certificate of a refusal",
   language: "Language",
   skip: "Skip to the content",
   footer: "What was checked is said beside each entry. Nothing else was.",
 
   active: "Active",
+  refused: "Nobody was agreed to",
   withdrawn: "Withdrawn",
   sandbox: "Sandbox",
   issuedOn: "Issued {date}",
   summary:
     "This certificate was issued when a form on {domain} was sent to {business}. It keeps the text the form showed, the recipients it named and the moment it was sent, so that none of them can be changed unnoticed.",
+  summaryRefused:
+    "The person was asked about each recipient and agreed to none of them. This certificate keeps that refusal; nobody may make contact because of it.",
   summaryWithdrawn: "The person has withdrawn this consent. The recipients named below must stop contacting them.",
   summarySandbox: "Made with test data to try the service. It is not evidence that anyone agreed to anything.",
 
@@ -54,6 +58,8 @@ export const en = {
       "The request named this origin, which was on a verified domain of the business. A browser sets that name itself; other programs can choose it.",
     origin_server: "The request came from a server that named this origin, which was on a verified domain of the business.",
     domain: "The business had proved control of the domain before this certificate was issued.",
+    origin_unverified: "The request named this origin, on the machine of a developer. Nobody checked it.",
+    domain_unverified: "Nobody proved control of this domain: a sandbox certificate may name it without.",
     subject: "The person's details are as they were typed into the form; nobody checked them.",
   },
   fields: {

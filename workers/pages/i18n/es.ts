@@ -3,16 +3,20 @@ import type { Words } from "./words.ts";
 
 export const es: Words = {
   certificate: "Certificado de consentimiento",
+  certificateOfRefusal: "Certificado de una negativa",
   language: "Idioma",
   skip: "Ir al contenido",
   footer: "Lo que se comprobó se indica junto a cada dato. No se comprobó nada más.",
 
   active: "Vigente",
+  refused: "No se aceptó a nadie",
   withdrawn: "Retirado",
   sandbox: "Prueba",
   issuedOn: "Emitido el {date}",
   summary:
     "Este certificado se emitió cuando se envió a {business} un formulario en {domain}. Guarda el texto que mostraba el formulario, los destinatarios que nombraba y el momento del envío, de modo que nada de ello pueda cambiarse sin que se note.",
+  summaryRefused:
+    "Se preguntó a la persona por cada destinatario y no aceptó a ninguno. Este certificado guarda esa negativa; nadie puede contactarla por él.",
   summaryWithdrawn: "La persona ha retirado este consentimiento. Los destinatarios nombrados abajo deben dejar de contactarla.",
   summarySandbox: "Hecho con datos de prueba para probar el servicio. No demuestra que nadie haya aceptado nada.",
 
@@ -56,6 +60,8 @@ export const es: Words = {
       "La solicitud indicó este origen, que pertenecía a un dominio verificado de la empresa. Los navegadores ponen ese nombre por sí mismos; otros programas pueden elegirlo.",
     origin_server: "La solicitud vino de un servidor que indicó este origen, que pertenecía a un dominio verificado de la empresa.",
     domain: "La empresa había demostrado que controla el dominio antes de que se emitiera este certificado.",
+    origin_unverified: "La solicitud indicó este origen, en el equipo de un desarrollador. Nadie lo comprobó.",
+    domain_unverified: "Nadie demostró que controla este dominio: un certificado de prueba puede indicarlo sin ello.",
     subject: "Los datos de la persona son los que se escribieron en el formulario; nadie los comprobó.",
   },
   fields: {

@@ -3,16 +3,20 @@ import type { Words } from "./words.ts";
 
 export const frCa: Words = {
   certificate: "Certificat de consentement",
+  certificateOfRefusal: "Certificat d’un refus",
   language: "Langue",
   skip: "Aller au contenu",
   footer: "Ce qui a été vérifié est indiqué à côté de chaque donnée. Rien d’autre ne l’a été.",
 
   active: "En vigueur",
+  refused: "Personne n’a été accepté",
   withdrawn: "Retiré",
   sandbox: "Essai",
   issuedOn: "Délivré le {date}",
   summary:
     "Ce certificat a été délivré lorsqu’un formulaire de {domain} a été envoyé à {business}. Il conserve le texte affiché, les destinataires nommés et le moment de l’envoi, de sorte que rien de cela ne puisse être modifié sans que cela se voie.",
+  summaryRefused:
+    "La personne a été interrogée sur chaque destinataire et n’en a accepté aucun. Ce certificat conserve ce refus; nul ne peut communiquer avec elle en raison de celui-ci.",
   summaryWithdrawn: "La personne a retiré ce consentement. Les destinataires nommés ci-dessous doivent cesser de communiquer avec elle.",
   summarySandbox: "Fait avec des données d’essai pour essayer le service. Il ne prouve le consentement de personne.",
 
@@ -56,6 +60,8 @@ export const frCa: Words = {
       "La requête a indiqué cette origine, qui se trouvait sur un domaine vérifié de l’entreprise. Un navigateur indique ce nom lui-même; d’autres programmes peuvent le choisir.",
     origin_server: "La requête provenait d’un serveur qui a indiqué cette origine, qui se trouvait sur un domaine vérifié de l’entreprise.",
     domain: "L’entreprise avait prouvé qu’elle contrôle le domaine avant la délivrance de ce certificat.",
+    origin_unverified: "La requête a indiqué cette origine, sur l’ordinateur d’un développeur. Nul ne l’a vérifiée.",
+    domain_unverified: "Nul n’a prouvé qu’il contrôle ce domaine : un certificat d’essai peut l’indiquer sans cela.",
     subject: "Les renseignements de la personne sont ceux qui ont été saisis dans le formulaire; nul ne les a vérifiés.",
   },
   fields: {
