@@ -21,11 +21,10 @@ export const verifyCertificate = async (
   return ok(await attestedCertificate(services, certificate));
 };
 
-/** Whether the person ticked the box themselves. The evidence of an erased person is not opened. */
+/** Whether the person ticked the box themselves. What was erased states nothing any more. */
 const isExplicit = async ({ vault }: Stores, db: Database, certificate: PublishedCertificate): Promise<boolean> => {
-  if (certificate.subjectErasedAt !== null) return false;
-  const { presentation } = await certificateEvidence(db, vault, certificate);
-  return (presentation as { readonly opt_in_type?: string } | null | undefined)?.opt_in_type === "manual";
+  const evidence = await certificateEvidence(db, vault, certificate);
+  return (evidence?.presentation as { readonly opt_in_type?: string } | null | undefined)?.opt_in_type === "manual";
 };
 
 /** The certificate as a receipt that other systems read. Refuses `cert_not_found`, and `not_a_consent` where nobody was agreed to. */
