@@ -49,7 +49,7 @@ export const checkIssuance = (history: History): Finding => {
   return pass(`entry ${entry.seq}`);
 };
 
-/** Times stand in payloads as milliseconds, or as the certificate writes them. */
+/** Times stand in payloads as the certificate writes them; before, as milliseconds. */
 const instantOf = (value: unknown): number | null => (typeof value === "number" ? value : isIso(value) ? Date.parse(value) : null);
 
 const withdrawalFault = (certificate: JsonObject, withdrawal: JsonObject, entry: AuditEntry): string | null => {

@@ -15,6 +15,22 @@ const verdicts: Readonly<Record<Report["verdict"], readonly [string, string]>> =
   invalid: ["bad", "✗ Not valid."],
 };
 
+/** Without keys of the reader's own: first what is proven, and by whose word; neither green nor a question. */
+const provenByItself = ({ checks, missing }: Report): readonly [string, readonly string[]] => {
+  const passed = checks.filter(({ outcome }) => outcome === "pass").length;
+  const open = missing.filter((line) => !line.startsWith("trust: "));
+  return [
+    `${passed} checks passed and none failed, with the pack's own copy of the keys.`,
+    [
+      open.length === 0
+        ? "Proven so far: nothing in this pack was changed since it was signed, and the record, the text that was shown, the proofs of the ledger and the audit entries agree with each other."
+        : "Proven so far: nothing in this pack was changed since it was signed, and what is in it agrees with itself.",
+      "Not proven yet: whose keys these are, because they came with the pack. Choose the issuer's trust file below, got from the issuer itself, and the same checks are made with it.",
+      ...open.map((line) => `Not there yet: ${line}`),
+    ],
+  ];
+};
+
 const element = <N extends keyof HTMLElementTagNameMap>(
   name: N,
   text: string,
@@ -42,12 +58,15 @@ const rowOf = ({ id, outcome, asks, detail }: Check): HTMLTableRowElement => {
 
 const show = (report: Report, pageFault: string | null): void => {
   const failed = report.checks.find(({ id }) => id === report.failed);
-  const [tone, sentence] = verdicts[pageFault === null ? report.verdict : "invalid"];
+  const isByItself = pageFault === null && report.verdict === "incomplete" && report.trust === "bundled";
+  const [proven, explained] = provenByItself(report);
+  const [tone, sentence] = isByItself ? ["", proven] : verdicts[pageFault === null ? report.verdict : "invalid"];
   const verdict = byId("verdict");
   verdict.className = `verdict ${tone}`;
   verdict.dataset.verdict = pageFault === null ? report.verdict : "invalid";
   verdict.dataset.failed = report.failed ?? (pageFault === null ? "" : "page");
-  const reasons = failed !== undefined ? [`${failed.asks} This failed (${failed.id}): ${failed.detail}`] : report.missing;
+  const reasons =
+    failed !== undefined ? [`${failed.asks} This failed (${failed.id}): ${failed.detail}`] : isByItself ? explained : report.missing;
   const lines = pageFault === null ? reasons : [pageFault, ...reasons];
   const heading = element("p", "");
   heading.append(element("strong", sentence));

@@ -1,7 +1,7 @@
 // The business acknowledges that it has ceased contact. Once: the certificate stays revoked, and what was said is kept.
 import type { Actor } from "../actor.ts";
 import type { Fact } from "../facts.ts";
-import type { Instant } from "../time.ts";
+import { isoOf, type Instant } from "../time.ts";
 import type { WithdrawableCertificate } from "./withdrawal.ts";
 
 /** What the business says with it; sealed, because it can name people. */
@@ -27,7 +27,7 @@ export const acknowledgeCease = (input: {
   environment: input.certificate.environment,
   payload: {
     fingerprint: input.certificate.fingerprint,
-    cease_by: input.ceaseBy,
+    cease_by: isoOf(input.ceaseBy),
     on_time: input.now <= input.ceaseBy,
   },
   anchor: { fingerprint: input.certificate.fingerprint, originDomain: input.certificate.originDomain },

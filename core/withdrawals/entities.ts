@@ -5,7 +5,7 @@ import { comparableName } from "../certificates/recipients.ts";
 import type { Fact } from "../facts.ts";
 import { sha256Hex } from "../hash.ts";
 import { ok, refuse, type Result } from "../result.ts";
-import type { Instant } from "../time.ts";
+import { isoOf, type Instant } from "../time.ts";
 import { entityReceiptText } from "./receipt.ts";
 import type { WithdrawableCertificate, WithdrawalMethod } from "./withdrawal.ts";
 
@@ -81,7 +81,7 @@ export const withdrawEntities = (input: {
       at: now,
       chains: [certificate.chain],
       actor: { kind: "subject", provenBy: method },
-      payload: { fingerprint: certificate.fingerprint, method, entities, cease_by: withdrawal.ceaseBy },
+      payload: { fingerprint: certificate.fingerprint, method, entities, cease_by: isoOf(withdrawal.ceaseBy) },
       anchor: { fingerprint: certificate.fingerprint, originDomain: certificate.originDomain, receiptHash: sha256Hex(receipt) },
       ...(input.isTold && { businessId: certificate.businessId, environment: certificate.environment }),
     },

@@ -7,7 +7,7 @@ import type { Actor } from "../actor.ts";
 import type { AuditChain, Fact } from "../facts.ts";
 import type { BusinessId, CertId } from "../ids.ts";
 import { refuse, ok, type Result } from "../result.ts";
-import { minuteMs, type Instant } from "../time.ts";
+import { isoOf, minuteMs, type Instant } from "../time.ts";
 
 export type WithdrawalMethod = "email_code" | "manage_link" | "business_recorded";
 /** Of a withdrawn certificate. A withdrawal from single recipients leaves it active: entities.ts. */
@@ -74,7 +74,7 @@ export const withdraw = (input: {
       actor: input.actor,
       businessId: certificate.businessId,
       environment: certificate.environment,
-      payload: { fingerprint: certificate.fingerprint, method, scope, cease_by: deadline },
+      payload: { fingerprint: certificate.fingerprint, method, scope, cease_by: isoOf(deadline) },
       anchor: { fingerprint: certificate.fingerprint, originDomain: certificate.originDomain },
     },
   };

@@ -52,6 +52,8 @@ describe("a person who answers the mailed code", () => {
     expect(listed.certs[0].withdrawal).toMatchObject({ withdrawn_at, cease_by, method: "email_code" });
     const pack = (await get(`/v1/certs/${mine.certId}/evidence-pack`, key)).body.data;
     expect(pack.withdrawal).toMatchObject({ withdrawn_at, cease_by });
+    const entry = pack.audit.entries.find(({ type }: { type: string }) => type === "certificate.revoked");
+    expect(entry.payload).toMatchObject({ method: "email_code", cease_by });
     expect(pack.withdrawal_receipt.canonical).toContain(mine.certId);
   });
 

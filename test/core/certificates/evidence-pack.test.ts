@@ -232,6 +232,75 @@ describe("certificate.html", () => {
   });
 });
 
+describe("certificate.html in words", () => {
+  /** The text of the page, one space for any white space. */
+  const said = async (wanted: Wanted = {}): Promise<string> =>
+    textOf(await filesOf(wanted), "certificate.html")
+      .replace(/<(style|title)>[\s\S]*?<\/\1>/g, "")
+      .replace(/<[^>]+>/g, " ")
+      .replace(/\s+/g, " ");
+
+  test("says who, when, from where, what was shown and how, before anything else", async () => {
+    const text = await said();
+    const order = [
+      "Asked by Acme Solar LLC",
+      "email pat@example.com",
+      "Given at 4 March 2026, 05:06:07 UTC (Coordinated Universal Time)",
+      "IP address 203.0.113.7",
+      "Browser not recognised",
+      "Operating system iOS",
+      "Page https://www.acme-solar.example/quote?id=7",
+      "What was shown By clicking",
+      "Kind of consent the person ticked the box",
+      "Size of the text 12.5 CSS pixels",
+      "Contrast not stated",
+      "Visible not stated",
+      "Electronic signature No separate disclosure",
+      "Who may make contact",
+      "What has happened",
+      "Policies on that day",
+      "Proofs",
+    ];
+    const places = order.map((words) => text.indexOf(words));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+  });
+
+  test("names the certificate on each printed page", async () => {
+    const page = textOf(await filesOf(), "certificate.html");
+    expect(page).toContain('@bottom-left{content:"Certificate cc_009w4k2m7q1x8z3v5t6r0nabcd"');
+  });
+
+  test("says of whom contact was withdrawn and until when, and no longer who may contact", async () => {
+    const text = await said({ isRevoked: true });
+    expect(text).not.toContain("Who may make contact");
+    expect(text).toContain(
+      "Contact withdrawn from None of them may make contact under this consent any more. Their contact must cease by 17 April 2026, 23:59:59 UTC .",
+    );
+    expect(text).toContain("How by the person, who proved the e-mail address on the certificate");
+  });
+
+  test("tells what has happened in its order, with the time of each anchor", async () => {
+    const [, told = ""] = /What has happened (.*) Policies on that day/.exec(await said({ isRevoked: true })) ?? [];
+    expect(told.match(/: \S[^:]+?(?= \d|$)/g)?.map((what) => what.slice(2))).toEqual([
+      "Certificate issued",
+      "Privacy policy saved",
+      "Terms saved",
+      "Consent withdrawn",
+      "Issuance anchored in the ledger",
+      "Withdrawal anchored in the ledger",
+    ]);
+    expect(told).toContain("5 April 2026, 06:07:09 UTC : Withdrawal anchored in the ledger");
+  });
+
+  test("says what a redacted pack leaves out", async () => {
+    const text = await said({ redacted: true });
+    expect(text).toContain("Left out of this pack on purpose, and shown masked: email p***@e***.com");
+    expect(text).toContain("Left out of this pack on purpose: IP address, browser, operating system, and address of the page.");
+    expect(text).toContain("Left out of this pack on purpose: kind of consent, size, contrast and visibility of the text");
+  });
+});
+
 describe("parts that contradict each other", () => {
   test("are a fault, not a pack", async () => {
     const { parts } = await worldOf();

@@ -92,6 +92,7 @@ export interface Wanted {
   /** What the audit log was made to hold instead of the truth; everything is hashed, proven and signed as it should be. */
   readonly lies?: {
     readonly issuance?: JsonObject;
+    readonly revocation?: JsonObject;
     /** Members of the chain's leaf in the tree of heads. */
     readonly leaf?: { readonly chain?: string; readonly seq?: string; readonly head?: string };
     readonly logSize?: string;
@@ -240,7 +241,7 @@ const revocation = (fingerprint: string): JsonObject => ({
   fingerprint,
   method: "email_code",
   scope: "certificate",
-  cease_by: ceaseBy(withdrawnAt),
+  cease_by: new Date(ceaseBy(withdrawnAt)).toISOString(),
 });
 
 const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject): Promise<PackedAudit | null> => {
@@ -270,7 +271,7 @@ const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject
     }),
     other("api_key.created", issuedAt + 60_000),
     mine("certificate.subject_read", issuedAt + 90_000, { actor: "api_key:key_1" }),
-    ...(wanted.isRevoked ? [mine("certificate.revoked", withdrawnAt, revocation(fingerprint))] : []),
+    ...(wanted.isRevoked ? [mine("certificate.revoked", withdrawnAt, { ...revocation(fingerprint), ...wanted.lies?.revocation })] : []),
     ...(wanted.isAcknowledged ? [mine("business.ceased", acknowledgedAt, { actor: "owner", fingerprint })] : []),
     ...(wanted.isErased ? [mine("certificate.subject_erased", erasedAt, { actor: "owner" })] : []),
   ];
@@ -403,6 +404,7 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
       policies: [policy("privacy", texts.privacy), policy("terms", texts.terms)],
       anchor: null,
       withdrawal: null,
+      entitiesWithdrawn: [],
     },
     subject: wanted.isErased ? null : { fields: certificate.fields, rootSalt: certificate.rootSalt },
     evidence: certificate.evidence,

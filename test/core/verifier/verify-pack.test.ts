@@ -54,6 +54,13 @@ describe("a complete pack", () => {
     expect((await worldOf()).parts.anchors[0]?.attested?.tsr).not.toBeNull();
   });
 
+  test("of a withdrawal whose audit payload still tells its deadline in milliseconds stays valid", async () => {
+    const asBefore = { revocation: { cease_by: Date.parse("2026-04-17T23:59:59.999Z") } };
+    expect(await judged({ isRevoked: true, lies: asBefore })).toMatchObject({ verdict: "valid" });
+    const another = { revocation: { cease_by: Date.parse("2026-04-18T23:59:59.999Z") } };
+    expect(await judged({ isRevoked: true, lies: another })).toMatchObject({ verdict: "invalid", failed: "audit.status" });
+  });
+
   test("of a certificate in force passes every check that applies, in the written order", async () => {
     const report = await judged({});
     expect(report).toMatchObject({ verdict: "valid", failed: null, missing: [], trust: "given" });
