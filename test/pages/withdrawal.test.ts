@@ -111,7 +111,7 @@ describe("the forms", () => {
     ];
     expect(refused.map(({ status }) => status)).toEqual([403, 403, 403]);
     const spent = await env.DB.prepare(
-      "SELECT COUNT(*) AS codes, SUM(own_tries + other_tries) AS tries FROM withdrawal_codes WHERE cert_id = ?",
+      "SELECT COUNT(*) AS codes, SUM(own_tries + other_tries) AS tries FROM mailed_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
     )
       .bind(mine.certId)
       .first();

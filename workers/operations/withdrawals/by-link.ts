@@ -3,16 +3,17 @@ import { sha256Hex } from "../../../core/hash.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { refuse, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
-import { isManageable, judgeToken } from "../../../core/withdrawals/answer.ts";
+import { isManageable, judgeToken, linkLifeMs } from "../../../core/withdrawals/answer.ts";
 import { namedEntities } from "../../../core/withdrawals/entities.ts";
 import type { WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
-import { codesWithLink } from "../../../storage/withdrawal-codes.ts";
+import { codesMailedSince } from "../../../storage/mailed-codes.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import {
-  codePurpose,
+  codeBinding,
   commitByPerson,
   isForeign,
   locateRecord,
+  provedAddress,
   type LocatedRecord,
   type PersonRefusal,
   type Withdrawn,
@@ -23,8 +24,8 @@ import { commitEntitiesByPerson } from "./withdraw-entities.ts";
 const mailedLinks = async (services: Stores, { db, record }: LocatedRecord, now: Instant): Promise<readonly string[]> => {
   const { certificate, emailIndex } = record;
   if (emailIndex === null) return [];
-  const ids = await codesWithLink(db, { certId: certificate.id, addressIndex: emailIndex }, now);
-  return Promise.all(ids.map(async (id) => sha256Hex(await services.vault.linkToken(codePurpose(id)))));
+  const ids = await codesMailedSince(db, provedAddress(certificate, emailIndex), now - linkLifeMs);
+  return Promise.all(ids.map(async (id) => sha256Hex(await services.vault.linkToken(codeBinding(id)))));
 };
 
 export interface FollowedLink {
