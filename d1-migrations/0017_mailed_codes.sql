@@ -1,9 +1,5 @@
 -- Codes that are mailed have one table, whatever they prove an address for, and one set of limits in core/access/mailed-code.ts. A code
--- for withdrawing belongs to business and environment instead of one certificate. And a business says how far a withdrawal that it
--- records itself reaches.
-ALTER TABLE businesses ADD COLUMN revocation_scope_default TEXT NOT NULL DEFAULT 'business'
-  CHECK (revocation_scope_default IN ('certificate', 'business'));
-
+-- for withdrawing belongs to business and environment instead of one certificate.
 CREATE TABLE mailed_codes (
   id TEXT PRIMARY KEY,
   purpose TEXT NOT NULL,

@@ -37,9 +37,6 @@ export const businesses = table("businesses", {
   auditShard: integer().notNull().default(0),
   revision: integer().notNull().default(0),
   createdAt: instant().notNull(),
-  revocationScopeDefault: text({ enum: ["certificate", "business"] })
-    .notNull()
-    .default("business"),
 });
 
 export const domains = table(

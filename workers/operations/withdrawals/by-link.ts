@@ -1,5 +1,5 @@
 // The person follows the link from the receipt of the form, or from the mail with a code: its token is the proof.
-import { sha256Hex } from "../../../core/hash.ts";
+import { isSameSecret, sha256Hex } from "../../../core/hash.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { refuse, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -7,6 +7,7 @@ import { isManageable, judgeToken, linkLifeMs } from "../../../core/withdrawals/
 import { namedEntities } from "../../../core/withdrawals/entities.ts";
 import type { WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
 import { codesMailedSince } from "../../../storage/mailed-codes.ts";
+import { activeWithAddress } from "../../../storage/withdrawals.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import {
   codeBinding,
@@ -62,4 +63,28 @@ export const withdrawByLink = async (
   return link.entities === null
     ? commitByPerson(services, found, { method: judged.value, scope: link.scope })
     : commitEntitiesByPerson(services, found, { method: judged.value, entities: link.entities });
+};
+
+/** More than anybody gives one business. */
+const maxCounted = 1_000;
+
+/**
+ * How many other active certificates of the business name the person who holds a link that was mailed. Null for every other
+ * token: what is not mailed to the address proves nothing about it.
+ */
+export const othersByLink = async (services: Runtime & Stores, certId: CertId, token: string): Promise<number | null> => {
+  const found = await locateRecord(services, certId);
+  if (found === null || found.record.emailIndex === null) return null;
+  const { db, record } = found;
+  const now = services.clock();
+  const given = sha256Hex(token);
+  const mailed = await mailedLinks(services, found, now);
+  if (!mailed.some((hash) => isSameSecret(hash, given))) return null;
+  const { businessId, environment } = record.certificate;
+  const same = await activeWithAddress(
+    db,
+    { businessId, environment, addressIndex: found.record.emailIndex, issuedUntil: now },
+    maxCounted,
+  );
+  return same.filter(({ id }) => id !== certId).length;
 };
