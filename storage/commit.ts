@@ -1,5 +1,6 @@
 // One change, one batch: the rows of the change, the audit entries, ledger statements and events its facts call for, and
 // the work that follows, all or nothing. A 2xx is answered only after this returned.
+import type { SQL } from "drizzle-orm";
 import type { BatchResponse } from "drizzle-orm/batch";
 import { auditPayloadHash } from "../core/audit/payload.ts";
 import { base64UrlOf } from "../core/bytes.ts";
@@ -10,7 +11,7 @@ import { canonicalJson } from "../core/canonical-json.ts";
 import { payloadContext } from "./outboxes/audit.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { insertEvent } from "./outboxes/events.ts";
-import { insertMany } from "./inserts.ts";
+import { insertIf, insertMany } from "./inserts.ts";
 import { anchors, auditOutbox } from "./schema.ts";
 import type { Vault } from "./vault.ts";
 
@@ -89,7 +90,13 @@ const eventRows = (db: Database, fact: Fact, type: EventType): readonly Statemen
 };
 
 /** The rows that `facts` add to a change: one insert for all their audit entries, one for all their statements. */
-const factRows = async (db: Database, vault: Vault, ledgerId: string, facts: readonly Fact[]): Promise<readonly Statement[]> => {
+const factRows = async (
+  db: Database,
+  vault: Vault,
+  ledgerId: string,
+  facts: readonly Fact[],
+  onlyIf: SQL | undefined,
+): Promise<readonly Statement[]> => {
   if (facts.length === 0) return [];
   const routeOf = ({ type }: Fact): FactRoute => factRoutes[type];
   const statements = facts.filter((fact) => routeOf(fact).anchored).map((fact) => anchorRow(ledgerId, fact));
@@ -98,6 +105,10 @@ const factRows = async (db: Database, vault: Vault, ledgerId: string, facts: rea
     return event === null || (onRequest === true && fact.businessId === undefined) ? [] : eventRows(db, fact, event);
   });
   const entries = (await Promise.all(facts.map((fact) => auditRows(vault, fact)))).flat();
+  if (onlyIf !== undefined) {
+    if (statements.length + events.length > 0) throw new Error("commit: only what is audited alone can be under a condition");
+    return entries.map((entry) => insertIf(db, auditOutbox, entry, onlyIf));
+  }
   return [insertEntries(db, entries), ...(statements.length === 0 ? [] : [insertStatements(db, statements)]), ...events];
 };
 
@@ -109,7 +120,9 @@ export const commit = async <const Rows extends readonly Statement[]>(
   store: { readonly db: Database; readonly vault: Vault; readonly ledgerId: string },
   rows: Rows,
   facts: readonly Fact[],
+  /** What must hold after `rows` for the facts to be told. */
+  onlyIf?: SQL,
 ): Promise<BatchResponse<Rows>> => {
-  const results = await batch(store.db, [...rows, ...(await factRows(store.db, store.vault, store.ledgerId, facts))]);
+  const results = await batch(store.db, [...rows, ...(await factRows(store.db, store.vault, store.ledgerId, facts, onlyIf))]);
   return results.slice(0, rows.length) as BatchResponse<Rows>;
 };

@@ -15,9 +15,9 @@ import {
   certificateViews,
   entityWithdrawals,
   idempotency,
+  mailedCodeFailures,
+  mailedCodes,
   mailOutbox,
-  withdrawalCodes,
-  withdrawalFailures,
   withdrawals,
   withdrawalWork,
 } from "./schema.ts";
@@ -66,8 +66,8 @@ export const erasePersons = (db: Database, certIds: readonly CertId[], now: Inst
       .set({ noteSealed: null })
       .where(allOf(inArray(withdrawals.certId, ids), isNotNull(withdrawals.noteSealed))),
     db.update(ceaseAcknowledgements).set({ detailsSealed: "" }).where(inArray(ceaseAcknowledgements.certId, ids)),
-    db.delete(withdrawalCodes).where(inArray(withdrawalCodes.certId, ids)),
-    db.delete(withdrawalFailures).where(inArray(withdrawalFailures.certId, ids)),
+    db.delete(mailedCodes).where(inArray(mailedCodes.certId, ids)),
+    db.delete(mailedCodeFailures).where(inArray(mailedCodeFailures.certId, ids)),
     db.delete(idempotency).where(inArray(idempotency.certId, ids)),
     db.delete(mailOutbox).where(inArray(mailOutbox.certId, ids)),
   ] as const;

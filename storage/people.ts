@@ -1,12 +1,12 @@
 // Members and consumers: found by the blind index of their address, their address sealed.
-import { eq, exists } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { Realm } from "../core/access/session.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database, Statement } from "./database.ts";
 import { consumerEmailContext, memberEmailContext } from "./people-contexts.ts";
-import { consumers, loginCodes, members } from "./schema.ts";
+import { isSpentOn } from "./mailed-codes.ts";
+import { consumers, members } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
-import { allOf, query } from "./query.ts";
 import type { EncryptionContext, Vault } from "./vault.ts";
 
 export interface Person {
@@ -50,16 +50,12 @@ export const insertConsumer = async (
 ): Promise<readonly Statement[]> => {
   const emailSealed = await vault.seal(consumerEmailContext(id), email);
   const nameSealed = name === null ? null : await vault.seal(nameContext(id), name);
-  const wasSpent = query
-    .select()
-    .from(loginCodes)
-    .where(allOf(eq(loginCodes.id, spent.codeId), eq(loginCodes.sessionHash, spent.sessionHash)));
   return [
     insertIf(
       db,
       consumers,
       { id, emailSealed, emailIndex, nameSealed, auditChain: chainTag, createdAt: now },
-      exists(wasSpent),
+      isSpentOn(spent.codeId, spent.sessionHash),
     ).onConflictDoNothing({ target: consumers.emailIndex }),
   ];
 };

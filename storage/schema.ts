@@ -3,6 +3,7 @@
 // name in camel case.
 import { isNotNull, isNull, sql } from "drizzle-orm";
 import { foreignKey, index, integer, primaryKey, snakeCase, text, unique } from "drizzle-orm/sqlite-core";
+import type { CodePurpose } from "../core/access/mailed-code.ts";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import type { EntityType, FactType } from "../core/facts.ts";
 import type { BusinessId, CertId, ClientId } from "../core/ids.ts";
@@ -453,21 +454,6 @@ export const consumers = table("consumers", {
 
 const realm = () => text({ enum: ["consumer", "business"] });
 
-export const loginCodes = table(
-  "login_codes",
-  {
-    id: text().primaryKey(),
-    realm: realm().notNull(),
-    emailIndex: text().notNull(),
-    codeHash: text().notNull(),
-    tries: integer().notNull().default(0),
-    createdAt: instant().notNull(),
-    expiresAt: instant().notNull(),
-    sessionHash: text(),
-  },
-  (t) => [index("login_codes_address").on(t.realm, t.emailIndex, t.createdAt), index("login_codes_created").on(t.createdAt)],
-);
-
 export const sessions = table(
   "sessions",
   {
@@ -508,39 +494,44 @@ export const capturedMail = table(
   (t) => [index("captured_mail_recipient").on(t.recipientIndex, t.ord)],
 );
 
-export const withdrawalCodes = table(
-  "withdrawal_codes",
+export const mailedCodes = table(
+  "mailed_codes",
   {
     id: text().primaryKey(),
-    certId: certId()
-      .notNull()
-      .references(() => certificates.id),
+    purpose: text().$type<CodePurpose>().notNull(),
+    topic: text().notNull(),
     addressIndex: text().notNull(),
+    certId: certId().references(() => certificates.id),
     codeHash: text().notNull(),
-    contextHash: text().notNull(),
+    contextHash: text(),
     ownTries: integer().notNull().default(0),
     otherTries: integer().notNull().default(0),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
+    sessionHash: text(),
   },
   (t) => [
-    index("withdrawal_codes_asked").on(t.certId, t.addressIndex, t.createdAt),
-    index("withdrawal_codes_address").on(t.addressIndex, t.createdAt),
-    index("withdrawal_codes_age").on(t.createdAt),
+    index("mailed_codes_address").on(t.purpose, t.addressIndex, t.topic, t.createdAt),
+    index("mailed_codes_age").on(t.createdAt),
+    index("mailed_codes_cert").on(t.certId).where(isNotNull(t.certId)),
   ],
 );
 
-export const withdrawalFailures = table(
-  "withdrawal_failures",
+export const mailedCodeFailures = table(
+  "mailed_code_failures",
   {
-    certId: certId()
-      .notNull()
-      .references(() => certificates.id),
+    purpose: text().$type<CodePurpose>().notNull(),
+    topic: text().notNull(),
     addressIndex: text().notNull(),
+    certId: certId().references(() => certificates.id),
     failures: integer().notNull(),
     updatedAt: instant().notNull(),
   },
-  (t) => [primaryKey({ columns: [t.certId, t.addressIndex] }), index("withdrawal_failures_age").on(t.updatedAt)],
+  (t) => [
+    primaryKey({ columns: [t.purpose, t.topic, t.addressIndex] }),
+    index("mailed_code_failures_age").on(t.updatedAt),
+    index("mailed_code_failures_cert").on(t.certId).where(isNotNull(t.certId)),
+  ],
 );
 
 export const withdrawals = table(

@@ -1,10 +1,11 @@
 // Sessions: found by the hash of the cookie's token, together with who it is and, for a member, with the business as it stands
 // at that moment: a role taken away or an account suspended counts from the next request on.
-import { eq, exists, gt, inArray, isNotNull, lte, sql } from "drizzle-orm";
+import { eq, gt, inArray, isNotNull, lte, sql } from "drizzle-orm";
 import { sessionLifeMs, type Realm, type Session } from "../core/access/session.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
-import { businesses, consumers, loginCodes, members, sessions } from "./schema.ts";
+import { isSpentOn } from "./mailed-codes.ts";
+import { businesses, consumers, members, sessions } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
 import { allOf, query } from "./query.ts";
 
@@ -22,12 +23,8 @@ export const insertSession = (
   const { tokenHash, realm, emailIndex, codeId, now } = session;
   const people = realm === "business" ? members : consumers;
   const user = sql<string>`${query.select({ id: people.id }).from(people).where(eq(people.emailIndex, emailIndex))}`;
-  const wasSpent = query
-    .select()
-    .from(loginCodes)
-    .where(allOf(eq(loginCodes.id, codeId), eq(loginCodes.sessionHash, tokenHash)));
   const row = { tokenHash, realm, userId: user, createdAt: now, expiresAt: now + sessionLifeMs[realm] };
-  return insertIf(db, sessions, row, allOf(isNotNull(user), exists(wasSpent)));
+  return insertIf(db, sessions, row, allOf(isNotNull(user), isSpentOn(codeId, tokenHash)));
 };
 
 /** Null for a token that is unknown, has ended, or whose person is gone: all the same path. */

@@ -38,8 +38,8 @@ const everythingStored = async (): Promise<string> => {
 const places = [
   ["certificates", "id", ["subject_sealed", "evidence_sealed", "email_index", "phone_index", "manage_token_hash"]],
   ["certificate_views", "cert_id", ["viewer_sealed", "viewer_index"]],
-  ["withdrawal_codes", "cert_id", ["code_hash", "address_index", "context_hash"]],
-  ["withdrawal_failures", "cert_id", ["address_index"]],
+  ["mailed_codes", "cert_id", ["code_hash", "address_index", "context_hash"]],
+  ["mailed_code_failures", "cert_id", ["address_index"]],
   ["withdrawals", "cert_id", ["note_sealed"]],
   ["cease_acknowledgements", "cert_id", ["details_sealed"]],
   ["idempotency", "cert_id", ["response_sealed", "body_hash", "key_hash"]],

@@ -187,23 +187,14 @@ const send = (sendable: Sendable, key: string | null, change: { body?: object; c
     ...(key !== null && { "idempotency-key": key }),
   });
 
-const counted = [
-  "withdrawal_codes",
-  "login_codes",
-  "mail_outbox",
-  "event_outbox",
-  "anchors",
-  "withdrawals",
-  "cease_acknowledgements",
-  "certificate_views",
-];
+const counted = ["mailed_codes", "mail_outbox", "event_outbox", "anchors", "withdrawals", "cease_acknowledgements", "certificate_views"];
 /** Everything that one of these requests leaves behind; rows that are worked off are counted all the same. */
 const effects = async (): Promise<object> => {
   const rows = counted.map(
     (name) => `COALESCE((SELECT seq FROM sqlite_sequence WHERE name = '${name}'), (SELECT COUNT(*) FROM ${name})) AS ${name}`,
   );
   const entries = "(SELECT COUNT(*) FROM audit_outbox WHERE type NOT LIKE 'policy.%') AS entries"; // looks follow when they may
-  const misses = "(SELECT TOTAL(misses) FROM match_misses) AS misses, (SELECT TOTAL(failures) FROM withdrawal_failures) AS failures";
+  const misses = "(SELECT TOTAL(misses) FROM match_misses) AS misses, (SELECT TOTAL(failures) FROM mailed_code_failures) AS failures";
   const log = logs.getByName(world.acme.id);
   const endpoints = await log.endpoints();
   return {

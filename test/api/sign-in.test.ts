@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import type { Realm } from "../../core/access/session.ts";
-import { drawCode } from "../../core/access/mailed-code.ts";
+import { generateCode } from "../../core/access/mailed-code.ts";
 import { memberEmailContext } from "../../storage/people-contexts.ts";
 import { scheduled } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
@@ -25,7 +25,10 @@ import {
 const { ownerEmail, memberEmail, consumerEmail } = world;
 const minute = 60_000;
 const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
-const peopleTables = ["members", "consumers", "login_codes", "sessions", "mail_outbox", "captured_mail"] as const;
+const peopleTables = ["members", "consumers", "mailed_codes", "sessions", "mail_outbox", "captured_mail"] as const;
+/** How many were mailed, or would have been to somebody who is known: past a limit a row is dead from the start. */
+const codesOfUse = (): Promise<number | null> =>
+  env.DB.prepare("SELECT COUNT(*) AS n FROM mailed_codes WHERE expires_at > created_at").first<number>("n");
 /** The cookie of an answer as a request sends it. */
 const session = (cookie: string): RequestInit => ({ headers: { cookie } });
 const whoIs = (cookie: string): Promise<Answer> => call("/v1/auth/session", session(cookie));
@@ -86,7 +89,7 @@ describe("a member of a business", () => {
     expect(answer.body.data.user).toMatchObject({ id, business_id: worldInSecondHome.acme.id });
     expect(cookieOf(answer)).toMatch(/^svc_session=ses_01/);
     expect((await whoIs(cookieOf(answer))).body.data.user.id).toBe(id);
-    expect(await rowCounts(["sessions", "login_codes"])).toEqual({ sessions: 0, login_codes: 0 });
+    expect(await rowCounts(["sessions", "mailed_codes"])).toEqual({ sessions: 0, mailed_codes: 0 });
   });
 
   test("of a business that may not be used still signs in and out", async () => {
@@ -150,7 +153,7 @@ describe("a consumer", () => {
     await askForCode("marker-zq@example.com", "consumer");
     const code = await codeFor("marker-zq@example.com");
     // Nor can its million values be tried out: the hash is keyed, and of more than the code.
-    const kept = await env.DB.prepare("SELECT code_hash FROM login_codes").first<string>("code_hash");
+    const kept = await env.DB.prepare("SELECT code_hash FROM mailed_codes").first<string>("code_hash");
     expect(kept).toMatch(/^[0-9a-f]{32}$/);
     expect(sha256Hex(code)).not.toContain(kept);
     await call("/v1/auth/verify-code", json({ email: "marker-zq@example.com", code, realm: "consumer", name: "Marker Zq" }));
@@ -163,7 +166,7 @@ describe("a consumer", () => {
       const answer = await call("/v1/auth/verify-code", json({ email: consumerEmail, code: "000000", realm: "consumer", name }));
       expect(outcome(answer), JSON.stringify(name)).toBe("400 invalid_request");
     }
-    expect(await env.DB.prepare("SELECT tries FROM login_codes").first("tries")).toBe(0);
+    expect(await env.DB.prepare("SELECT own_tries FROM mailed_codes").first("own_tries")).toBe(0);
   });
 });
 
@@ -206,7 +209,7 @@ describe("a code", () => {
     await askForCode(ownerEmail, "business");
     const code = await codeFor(ownerEmail);
     await Promise.all(Array.from({ length: 60 }, () => giveCode(ownerEmail, wrongFor(code), "business")));
-    expect(await env.DB.prepare("SELECT tries FROM login_codes").first("tries")).toBe(5);
+    expect(await env.DB.prepare("SELECT own_tries FROM mailed_codes").first("own_tries")).toBe(5);
     expect(outcome(await giveCode(ownerEmail, code, "business"))).toBe("400 login_failed");
   });
 
@@ -252,13 +255,13 @@ describe("a code", () => {
       expect(outcome(await call("/v1/auth/verify-code", json({ email: ownerEmail, code, realm: "business" }))), String(code)).toBe(
         "400 invalid_request",
       );
-    expect(await env.DB.prepare("SELECT tries FROM login_codes").first("tries")).toBe(0);
+    expect(await env.DB.prepare("SELECT own_tries FROM mailed_codes").first("own_tries")).toBe(0);
   });
 
   test("is any of a million, each as likely", () => {
     const drawn = (...bytes: readonly number[]): string => {
       let given = 0;
-      return drawCode((count) => {
+      return generateCode((count) => {
         const part = bytes.slice(given, given + count);
         given += count;
         return new Uint8Array(part);
@@ -290,7 +293,8 @@ describe("asking for codes", () => {
   test("at once, many times, sends one", async () => {
     await Promise.all(Array.from({ length: 40 }, () => askForCode(ownerEmail, "business")));
     expect((await mailsTo(ownerEmail)).length).toBe(1);
-    expect(await rowCounts(["login_codes", "mail_outbox"])).toEqual({ login_codes: 1, mail_outbox: 0 });
+    expect(await codesOfUse()).toBe(1);
+    expect(await rowCounts(["mail_outbox"])).toEqual({ mail_outbox: 0 });
   });
 
   test("right after signing in sends another: the code before is spent", async () => {
@@ -307,11 +311,52 @@ describe("asking for codes", () => {
       at(start + asked * minute);
       expect((await askForCode(email, asked % 2 === 0 ? "consumer" : "business")).body.data).toEqual({ accepted: true });
     }
-    expect((await rowCounts(["login_codes"])).login_codes).toBe(5);
+    expect(await codesOfUse()).toBe(5);
     expect((await mailsTo(email)).length).toBe(3); // those for the realm in which the address may sign in
     at(start + 15 * minute);
     await askForCode(email, "consumer");
-    expect((await rowCounts(["login_codes"])).login_codes).toBe(6);
+    expect(await codesOfUse()).toBe(6);
+  });
+
+  test("A16: guessing day and night: twenty codes a day, and after twenty wrong answers in a row one an hour", async () => {
+    const email = "guessed@example.com";
+    const start = Date.now();
+    const ask = async (after: number): Promise<number> => {
+      at(start + after);
+      await askForCode(email, "consumer");
+      return (await mailsTo(email)).length;
+    };
+    let mails = 0;
+    for (let asked = 0; asked < 30; asked += 1) mails = await ask(asked * 6 * minute);
+    expect(mails).toBe(20);
+    expect(await ask(24 * 60 * minute + 1)).toBe(21);
+    await forgetCodes();
+
+    for (let codes = 0; codes < 4; codes += 1) {
+      expect(await ask(codes * 6 * minute)).toBe(codes + 1);
+      const wrong = wrongFor(await codeFor(email)); // of the newest; the older ones are tried with it
+      for (let tries = 0; tries < 5; tries += 1) expect(outcome(await giveCode(email, wrong, "consumer"))).toBe("400 login_failed");
+    }
+    expect(await ask(24 * minute)).toBe(4);
+    expect(await ask(77 * minute)).toBe(4);
+    expect(await ask(79 * minute)).toBe(5);
+    expect((await giveCode(email, await codeFor(email), "consumer")).status).toBe(200);
+    expect(await ask(85 * minute)).toBe(6); // one was right: as before
+  });
+
+  test("A17: a stranger's guesses end no session, and count in their own realm only", async () => {
+    const { cookie } = await signIn(ownerEmail);
+    await forgetCodes();
+    const start = Date.now();
+    for (let codes = 0; codes < 4; codes += 1) {
+      at(start + codes * 6 * minute);
+      await askForCode(ownerEmail, "business");
+      const wrong = wrongFor(await codeFor(ownerEmail));
+      for (let tries = 0; tries < 6; tries += 1) await giveCode(ownerEmail, wrong, "business");
+    }
+    expect((await whoIs(cookie)).status).toBe(200);
+    const { results } = await env.DB.prepare("SELECT topic, failures FROM mailed_code_failures").all();
+    expect(results).toEqual([{ topic: "business", failures: 20 }]);
   });
 
   test("is limited to 30 an hour from one address of the network, known or not", async () => {
@@ -353,11 +398,11 @@ describe("whether an address is known", () => {
 
   test.each(realms)("is not told by asking for a code (%s)", async (realm) => {
     const known = realm === "business" ? ownerEmail : consumerEmail;
-    const before = await rowCounts(["login_codes", "sessions", "members", "consumers"]);
+    const before = await rowCounts(["mailed_codes", "sessions", "members", "consumers"]);
     const first = await askForCode(known, realm);
-    const between = await rowCounts(["login_codes", "sessions", "members", "consumers"]);
+    const between = await rowCounts(["mailed_codes", "sessions", "members", "consumers"]);
     const second = await askForCode(stranger, realm);
-    const after = await rowCounts(["login_codes", "sessions", "members", "consumers"]);
+    const after = await rowCounts(["mailed_codes", "sessions", "members", "consumers"]);
     expect(told(first)).toEqual(told(second));
     for (const table of Object.keys(before))
       expect((after[table] as number) - (between[table] as number), table).toBe((between[table] as number) - (before[table] as number));
@@ -425,7 +470,7 @@ describe("whether an address is known", () => {
     await askForCode(stranger, "business");
     const vault = await vaultOf(env);
     const index = await vault.blindIndex("email", stranger);
-    await env.DB.prepare("UPDATE login_codes SET code_hash = ?")
+    await env.DB.prepare("UPDATE mailed_codes SET code_hash = ?")
       .bind(await vault.codeHash(`login\nbusiness\n${index}\nstranger`, "123456"))
       .run();
     expect(outcome(await giveCode(stranger, "123456", "business"))).toBe("400 login_failed");
@@ -471,7 +516,7 @@ describe("a session", () => {
     const vault = await vaultOf(env);
     const index = await vault.blindIndex("email", ownerEmail);
     expect((await production("/v1/auth/request-code", json({ email: ownerEmail, realm: "business" }))).status).toBe(200);
-    await env.DB.prepare("UPDATE login_codes SET code_hash = ?")
+    await env.DB.prepare("UPDATE mailed_codes SET code_hash = ?")
       .bind(await vault.codeHash(`login\nbusiness\n${index}\n`, "123456"))
       .run();
     const answer = await giveCode(ownerEmail, "123456", "business", {}, production);
@@ -571,12 +616,12 @@ describe("a session", () => {
     await signIn(consumerEmail, "consumer");
     const platform = await openPlatform(env as unknown as Env);
     const sweep = (now: number) => scheduled({ ...platform, clock: () => now }, "* * * * *", now);
-    await sweep(start + 59 * minute);
-    expect(await rowCounts(["sessions", "login_codes"])).toEqual({ sessions: 2, login_codes: 1 });
-    await sweep(start + 60 * minute);
-    expect(await rowCounts(["sessions", "login_codes"])).toEqual({ sessions: 2, login_codes: 0 });
     await sweep(start + 12 * 60 * minute);
-    expect(await rowCounts(["sessions"])).toEqual({ sessions: 1 });
+    expect(await rowCounts(["sessions", "mailed_codes"])).toEqual({ sessions: 1, mailed_codes: 1 });
+    await sweep(start + 24 * 60 * minute - 1);
+    expect(await rowCounts(["mailed_codes"])).toEqual({ mailed_codes: 1 });
+    await sweep(start + 24 * 60 * minute);
+    expect(await rowCounts(["mailed_codes"])).toEqual({ mailed_codes: 0 });
   });
 });
 

@@ -7,7 +7,7 @@ import { sha256Hex } from "../../core/hash.ts";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
 import { openVault } from "../../storage/vault.ts";
 import { readConfig } from "../../workers/env.ts";
-import { call, databaseContents, get, issue, serviceWith, world, type Answer } from "../support/world.ts";
+import { call, consent, databaseContents, get, issue, serviceWith, submission, world, type Answer } from "../support/world.ts";
 import {
   answerCode,
   askCode,
@@ -26,8 +26,13 @@ import {
 
 const outcome = (answer: Answer): string => `${answer.status} ${answer.body?.error?.code ?? "ok"}`;
 const plain = (answer: Answer): string => answer.text.replace(answer.body.request_id, "");
+/** A certificate of another business that names the address. */
+const heldElsewhere = async (email: string): Promise<{ readonly certId: string }> => {
+  const body = { ...submission(world.other), page_url: "https://other.example/", fields: { email } };
+  return { certId: (await consent(body, { origin: "https://other.example" })).body.data.cert_id };
+};
 const isActive = async (certId: string): Promise<boolean> => (await get(`/v1/certs/${certId}/verify`)).body.data.status === "active";
-const tables = ["withdrawal_codes", "withdrawal_failures", "mail_outbox", "audit_outbox", "event_outbox", "anchors", "withdrawals"];
+const tables = ["mailed_codes", "mailed_code_failures", "mail_outbox", "audit_outbox", "event_outbox", "anchors", "withdrawals"];
 
 /** How many rows each table has gained, sent mail included. */
 const growth = async (work: () => Promise<unknown>): Promise<Record<string, number>> => {
@@ -59,8 +64,8 @@ describe("O1: whether an address is on a certificate", () => {
     const [first, second] = answers as [Answer, Answer];
     expect(first.body.data).toEqual({ accepted: true });
     expect(shapeOf(second)).toEqual(shapeOf(first));
-    expect(miss).toEqual(hit);
-    expect(hit).toMatchObject({ withdrawal_codes: 1, mail_outbox: 1, audit_outbox: 1 });
+    expect(hit).toMatchObject({ mailed_codes: 1, mail_outbox: 1, audit_outbox: 1 });
+    expect(miss).toEqual({ ...hit, audit_outbox: 0 }); // the business is told of mails that left, and of nothing else
     expect(await codesTo(mine.email)).toHaveLength(1);
     expect(await mailTo(stranger)).toEqual([]);
   });
@@ -96,6 +101,7 @@ describe("O1: whether an address is on a certificate", () => {
         }),
       );
     }
+    expect(grown[0]).toMatchObject({ mailed_codes: 1, mail_outbox: 1, audit_outbox: 0 });
     expect(grown[1]).toEqual(grown[0]);
     expect(grown[2]).toEqual(grown[0]); // as an address that met no limit
     expect(await codesTo(mine.email)).toHaveLength(3);
@@ -105,7 +111,9 @@ describe("O1: whether an address is on a certificate", () => {
     const mine = await held();
     const askers = [await askCode(mine.certId, mine.email)];
     for (let count = 0; count < 3; count += 1) askers.push(await askCode(mine.certId, mine.email));
-    const { results } = await env.DB.prepare("SELECT expires_at - created_at AS life FROM withdrawal_codes WHERE cert_id = ? ORDER BY life")
+    const { results } = await env.DB.prepare(
+      "SELECT expires_at - created_at AS life FROM mailed_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?) ORDER BY life",
+    )
       .bind(mine.certId)
       .all<{ life: number }>();
     expect(results.map(({ life }) => life)).toEqual([0, 600_000, 600_000, 600_000]);
@@ -115,7 +123,7 @@ describe("O1: whether an address is on a certificate", () => {
     const mine = await held();
     await askCode(mine.certId, mine.email);
     await askCode(mine.certId, freshAddress());
-    const { results } = await env.DB.prepare("SELECT * FROM withdrawal_codes WHERE cert_id = ?").bind(mine.certId).all();
+    const { results } = await env.DB.prepare("SELECT * FROM mailed_codes ORDER BY rowid DESC LIMIT 2").all();
     const form = (row: Record<string, unknown>) =>
       Object.entries(row).map(([name, value]) => [name, String(value).replaceAll(/[0-9a-f]/g, "x")]);
     expect(form(results[0] as never)).toEqual(form(results[1] as never));
@@ -138,7 +146,11 @@ describe("O2: guessing", () => {
     const answers = await Promise.all(
       guesses.map((guess, at) => answerCode(mine.certId, { email: mine.email, code: guess }, at % 4 < 2 ? cookie : {})),
     );
-    const row = await env.DB.prepare("SELECT own_tries, other_tries FROM withdrawal_codes WHERE cert_id = ?").bind(mine.certId).first();
+    const row = await env.DB.prepare(
+      "SELECT own_tries, other_tries FROM mailed_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+    )
+      .bind(mine.certId)
+      .first();
     expect(row).toEqual({ own_tries: 5, other_tries: 5 });
     expect(answers.filter((answer) => outcome(answer) !== "400 opt_out_failed").length).toBeLessThanOrEqual(10);
     expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
@@ -165,7 +177,9 @@ describe("O2: guessing", () => {
   test("after a hundred wrong answers in a row one code a day is mailed, until a right one", async () => {
     const mine = await held();
     await ready(mine.certId, mine.email);
-    const at = env.DB.prepare("UPDATE withdrawal_failures SET failures = ? WHERE cert_id = ?");
+    const at = env.DB.prepare(
+      "UPDATE mailed_code_failures SET failures = ? WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+    );
     await answerCode(mine.certId, { email: mine.email, code: "000000" });
     await at.bind(100, mine.certId).run();
     await askCode(mine.certId, mine.email);
@@ -178,7 +192,11 @@ describe("O2: guessing", () => {
   test("wrong answers without any code outstanding count nothing against the person", async () => {
     const mine = await held();
     for (let tries = 0; tries < 8; tries += 1) await answerCode(mine.certId, { email: mine.email, code: "000000" });
-    const failures = await env.DB.prepare("SELECT failures FROM withdrawal_failures WHERE cert_id = ?").bind(mine.certId).first("failures");
+    const failures = await env.DB.prepare(
+      "SELECT failures FROM mailed_code_failures WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+    )
+      .bind(mine.certId)
+      .first("failures");
     expect(failures).toBe(0);
   });
 });
@@ -188,7 +206,9 @@ describe("O2: a copy of the database", () => {
     const mine = await held();
     const { code } = await ready(mine.certId, mine.email);
     const [token] = await linksTo(mine.email);
-    const row = await env.DB.prepare("SELECT * FROM withdrawal_codes WHERE cert_id = ?").bind(mine.certId).first();
+    const row = await env.DB.prepare("SELECT * FROM mailed_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)")
+      .bind(mine.certId)
+      .first();
     expect(row?.code_hash).toMatch(/^[0-9a-f]{32}$/);
     expect(sha256Hex(code)).not.toContain(row?.code_hash);
     for (const secret of [token as string, sha256Hex(token as string)]) expect(JSON.stringify(row)).not.toContain(secret);
@@ -229,23 +249,28 @@ describe("O3: locking the person out", () => {
     expect(withdrawal.method).toBe("email_code");
   });
 
-  test("a mailed link opens no other certificate, not even of the same address, and a link mailed to nobody opens none", async () => {
+  test("a mailed link opens every certificate of that business with the address and no other, and a link mailed to nobody opens none", async () => {
     const email = freshAddress();
-    const [mine, second] = [await held({ fields: { email } }), await held({ fields: { email } })];
+    const [mine, second, another] = [await held({ fields: { email } }), await held({ fields: { email } }), await held()];
+    const elsewhere = await heldElsewhere(email);
     await askCode(mine.certId, email);
     const [token] = await linksTo(email);
     const tap = (certId: string, given: string) => call(`/v1/certs/${certId}/opt-out/manage`, jsonPost({ token: given }));
-    expect(outcome(await tap(second.certId, token as string))).toBe("400 opt_out_failed");
+    for (const certId of [another.certId, elsewhere.certId]) expect(outcome(await tap(certId, token as string))).toBe("400 opt_out_failed");
     // What was mailed to nobody, as only the service itself could make it: for another address, and past a limit.
     const { linkToken } = await openVault(readConfig(env as never));
+    const newest = async (): Promise<string> => {
+      const id = await env.DB.prepare("SELECT id FROM mailed_codes ORDER BY rowid DESC LIMIT 1").first<string>("id");
+      return linkToken(`withdrawal ${id}`);
+    };
+    const unsent: string[] = [];
     await askCode(second.certId, freshAddress());
-    for (let times = 0; times < 4; times += 1) await askCode(second.certId, email);
-    const { results } = await env.DB.prepare("SELECT id FROM withdrawal_codes WHERE cert_id = ?").bind(second.certId).all<{ id: string }>();
-    const mailed = await linksTo(email);
-    const tokens = await Promise.all(results.map(({ id }) => linkToken(`withdrawal ${id}`)));
-    const unsent = tokens.filter((one) => !mailed.includes(one));
-    expect([tokens.length, unsent.length]).toEqual([5, 2]);
+    unsent.push(await newest());
+    for (let times = 0; times < 3; times += 1) await askCode(second.certId, email);
+    unsent.push(await newest());
+    expect(await linksTo(email)).toHaveLength(3);
     for (const one of unsent) expect(outcome(await tap(second.certId, one))).toBe("400 opt_out_failed");
+    expect(outcome(await tap(second.certId, token as string))).toBe("200 ok");
     expect(outcome(await tap(mine.certId, token as string))).toBe("200 ok");
   });
 
@@ -257,6 +282,36 @@ describe("O3: locking the person out", () => {
     }
     expect(await mailTo(mine.email)).toHaveLength(0);
     await withdrawn(mine);
+  });
+
+  test("O18: a code asked for on a forged certificate of the business works for the person's own", async () => {
+    const mine = await held();
+    for (let count = 0; count < 7; count += 1) {
+      const forged = await held({ fields: { email: mine.email } });
+      for (let times = 0; times < 3; times += 1) await askCode(forged.certId, mine.email);
+    }
+    const [code] = await codesTo(mine.email);
+    expect(outcome(await answerCode(mine.certId, { email: mine.email, code }))).toBe("200 ok");
+  });
+
+  test("O18: forged certificates of other businesses use up no code of the person's own", async () => {
+    const mine = await held();
+    const forged = await heldElsewhere(mine.email);
+    const elsewhere = env.DB.prepare(
+      "UPDATE mailed_codes SET topic = ? WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+    );
+    for (let business = 0; business < 12; business += 1) {
+      for (let times = 0; times < 3; times += 1) await askCode(forged.certId, mine.email);
+      // As if all had been of one other business: then more than its three and the address's twenty.
+      await elsewhere.bind("biz_busy live", mine.certId).run();
+    }
+    expect((await mailTo(mine.email)).length).toBe(36);
+    for (let times = 1; times <= 4; times += 1) {
+      await askCode(mine.certId, mine.email);
+      expect((await mailTo(mine.email)).length).toBe(36 + Math.min(times, 3));
+    }
+    const [code] = await codesTo(mine.email);
+    expect(outcome(await answerCode(mine.certId, { email: mine.email, code }))).toBe("200 ok");
   });
 
   test("asking again from the same browser keeps its context", async () => {
@@ -321,13 +376,31 @@ describe("O4: mail bombing", () => {
     expect((await mailTo(written)).every(({ to }) => to === written)).toBe(true);
   });
 
-  test("twenty a day for one address, whatever the certificate", async () => {
-    const email = freshAddress();
-    for (let count = 0; count < 8; count += 1) {
-      const { certId } = await held({ fields: { email } });
-      for (let times = 0; times < 3; times += 1) await askCode(certId, email);
+  test("twenty a day for one address beyond the first three of each business", async () => {
+    const { certId, email } = await held();
+    const move = env.DB.prepare(
+      "UPDATE mailed_codes SET topic = ? WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+    );
+    const mails = async (): Promise<number> => (await mailTo(email)).length;
+    // As if they had all been of one other business: 3 and 20 count, and then three more of this one.
+    for (let times = 0; times < 40; times += 1) {
+      await askCode(certId, email);
+      if ((await mails()) <= 23) await move.bind("biz_other live", certId).run();
     }
-    expect(await mailTo(email)).toHaveLength(20);
+    expect(await mails()).toBe(26);
+  });
+
+  test("a business is told of each mail that left, ten a day a certificate at most", async () => {
+    const mine = await held();
+    const entries = () =>
+      env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'optout.code_requested'")
+        .bind(mine.certId)
+        .first<number>("n");
+    for (const hours of [0, 0, 0, 0, 0, 2, 2, 2, 4, 4, 4, 6, 6, 6, 8, 8, 8]) {
+      await askCode(mine.certId, mine.email, {}, at(hours));
+      await askCode(mine.certId, freshAddress(), {}, at(hours));
+    }
+    expect(await entries()).toBe(10);
   });
 
   test("ten requests an hour from one network address", async () => {
@@ -361,7 +434,7 @@ describe("O5: headers in an address", () => {
   ])("is refused: %j", async (email) => {
     const mine = await held();
     const grown = await growth(async () => expect(outcome(await askCode(mine.certId, email))).toBe("400 invalid_request"));
-    expect(grown).toMatchObject({ withdrawal_codes: 0, mail_outbox: 0 });
+    expect(grown).toMatchObject({ mailed_codes: 0, mail_outbox: 0 });
   });
 });
 
@@ -390,27 +463,36 @@ describe("O6: a business's words in our mail", () => {
 });
 
 describe("O7: a code used elsewhere", () => {
-  test("opens neither another certificate nor for another address", async () => {
+  test("opens no certificate of another business or address, and every one of the business with the address", async () => {
     const email = freshAddress();
     const [mine, second, another] = [await held({ fields: { email } }), await held({ fields: { email } }), await held()];
+    const elsewhere = await heldElsewhere(email);
     const { code, cookie } = await ready(mine.certId, email);
-    await askCode(second.certId, email);
     await askCode(another.certId, another.email);
-    expect(outcome(await answerCode(second.certId, { email, code: code }, cookie))).toBe("400 opt_out_failed");
+    expect(outcome(await answerCode(elsewhere.certId, { email, code }, cookie))).toBe("400 opt_out_failed");
     expect(outcome(await answerCode(another.certId, { email: another.email, code }, cookie))).toBe("400 opt_out_failed");
+    expect(outcome(await answerCode(another.certId, { email, code }, cookie))).toBe("400 opt_out_failed");
     expect(outcome(await answerCode(mine.certId, { email: another.email, code }, cookie))).toBe("400 opt_out_failed");
+    expect(outcome(await answerCode(second.certId, { email, code }, cookie))).toBe("200 ok");
     expect(outcome(await answerCode(mine.certId, { email, code }, cookie))).toBe("200 ok");
   });
 
-  test("whose hash somebody copies to another certificate's row fits nothing there", async () => {
+  test("of a test certificate opens no live one", async () => {
     const email = freshAddress();
-    const [mine, second] = [await held({ fields: { email } }), await held({ fields: { email } })];
+    const [mine, tried] = [await held({ fields: { email } }), await held({ fields: { email }, client_id: world.acme.clients.sandbox })];
+    const { code, cookie } = await ready(tried.certId, email);
+    expect(outcome(await answerCode(mine.certId, { email, code }, cookie))).toBe("400 opt_out_failed");
+  });
+
+  test("whose hash somebody copies to another row fits nothing there", async () => {
+    const email = freshAddress();
+    const [mine, second] = [await held({ fields: { email } }), await heldElsewhere(email)];
     const { code } = await ready(mine.certId, email);
     const other = await ready(second.certId, email);
     await env.DB.prepare(
-      "UPDATE withdrawal_codes SET code_hash = (SELECT k.code_hash FROM withdrawal_codes k WHERE k.cert_id = ?) WHERE cert_id = ?",
+      "UPDATE mailed_codes SET code_hash = (SELECT k.code_hash FROM mailed_codes k WHERE k.topic = ?1 AND k.address_index = mailed_codes.address_index) WHERE topic = ?2",
     )
-      .bind(mine.certId, second.certId)
+      .bind(`${world.acme.id} live`, `${world.other.id} live`)
       .run();
     expect(outcome(await answerCode(second.certId, { email, code }, other.cookie))).toBe("400 opt_out_failed");
   });
@@ -419,11 +501,11 @@ describe("O7: a code used elsewhere", () => {
     const mine = await held();
     const stranger = freshAddress();
     const asked = await askCode(mine.certId, stranger);
-    const { id } = (await env.DB.prepare("SELECT id FROM withdrawal_codes WHERE cert_id = ?")
-      .bind(mine.certId)
-      .first<{ id: string }>()) as { id: string };
+    const { id } = (await env.DB.prepare("SELECT id FROM mailed_codes ORDER BY rowid DESC LIMIT 1").first<{ id: string }>()) as {
+      id: string;
+    };
     const known = await (await openVault(readConfig(env as never))).codeHash(`withdrawal ${id}`, "123456");
-    await env.DB.prepare("UPDATE withdrawal_codes SET code_hash = ? WHERE id = ?").bind(known, id).run();
+    await env.DB.prepare("UPDATE mailed_codes SET code_hash = ? WHERE id = ?").bind(known, id).run();
     expect(outcome(await answerCode(mine.certId, { email: stranger, code: "123456" }, cookieOf(asked)))).toBe("400 opt_out_failed");
     expect(await isActive(mine.certId)).toBe(true);
   });
@@ -533,7 +615,9 @@ describe("O12: answers sent from other sites", () => {
       expect(outcome(answer)).toBe("403 forbidden");
       expect(answer.headers.get("access-control-allow-origin")).toBe(origin);
       expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
-      const spent = await env.DB.prepare("SELECT SUM(own_tries + other_tries) AS n FROM withdrawal_codes WHERE cert_id = ?")
+      const spent = await env.DB.prepare(
+        "SELECT SUM(own_tries + other_tries) AS n FROM mailed_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+      )
         .bind(mine.certId)
         .first("n");
       expect(spent).toBe(0);

@@ -114,7 +114,9 @@ describe("a person who answers the mailed code", () => {
     );
     expect(code(linked)).toBe("400 invalid_request");
     expect((await verify(mine.certId)).status).toBe("active");
-    const spent = await env.DB.prepare("SELECT SUM(own_tries + other_tries) AS n FROM withdrawal_codes WHERE cert_id = ?")
+    const spent = await env.DB.prepare(
+      "SELECT SUM(own_tries + other_tries) AS n FROM mailed_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+    )
       .bind(mine.certId)
       .first("n");
     expect(spent).toBe(0);
@@ -154,7 +156,9 @@ describe("a person who answers the mailed code", () => {
     await ready(mine.certId, mine.email);
     const answer = await answerCode(mine.certId, body);
     expect(code(answer)).toBe("400 invalid_request");
-    const tries = await env.DB.prepare("SELECT SUM(own_tries + other_tries) AS n FROM withdrawal_codes WHERE cert_id = ?")
+    const tries = await env.DB.prepare(
+      "SELECT SUM(own_tries + other_tries) AS n FROM mailed_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+    )
       .bind(mine.certId)
       .first("n");
     expect(tries).toBe(0);

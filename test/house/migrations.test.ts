@@ -26,6 +26,11 @@ const seed = `
   INSERT INTO outbox (ord, kind, entity_id, topic, payload, attempts, next_at, created_at)
     VALUES (11, 'policy', 'cc_1', 'example.com', 'https://example.com/', 1, 5, 1), (40, 'policy', 'cc_done', 'example.com', 'x', 0, 5, 1);
   DELETE FROM outbox WHERE ord = 40;
+  UPDATE certificates SET email_index = 'pat' WHERE id = 'cc_1';
+  INSERT INTO withdrawal_codes (id, cert_id, address_index, code_hash, context_hash, own_tries, created_at, expires_at)
+    VALUES ('mailed', 'cc_1', 'pat', 'h', 'browser', 2, 5, 6), ('mailed to nobody', 'cc_1', 'eve', 'h', 'browser', 0, 5, 6);
+  INSERT INTO withdrawal_failures (cert_id, address_index, failures, updated_at) VALUES ('cc_1', 'pat', 7, 6), ('cc_1', 'eve', 9, 6);
+  INSERT INTO login_codes (id, realm, email_index, code_hash, tries, created_at, expires_at) VALUES ('sign-in', 'consumer', 'pat', 'h', 3, 5, 6);
 `;
 
 const contents = (database: DatabaseSync): Record<string, unknown> =>
@@ -54,15 +59,27 @@ describe("a database of the first release", () => {
       next_at: 1,
       business_id: "biz_1",
     };
+    const { withdrawal_codes: _, withdrawal_failures: __, login_codes: ___, ...kept } = before; // of ten minutes; the next test
     const now = contents(database);
     const listed = database
       .prepare(
         "SELECT c.*, l.entities FROM certificates c JOIN certificate_groups g ON g.id = c.group_id JOIN entity_lists l ON l.id = g.entity_list_id",
       )
       .all();
-    expect({ ...now, certificates: listed }).toMatchObject({ ...before, outbox: [waiting] });
+    expect({ ...now, certificates: listed }).toMatchObject({ ...kept, outbox: [waiting] });
     expect(database.prepare("PRAGMA foreign_key_check").all()).toEqual([]);
     expect(database.prepare("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
+  });
+
+  test("keeps the codes that are on their way, and what was tried", () => {
+    const rows = (sql: string) => database.prepare(sql).all();
+    expect(rows("SELECT id, purpose, topic, address_index, own_tries, context_hash FROM mailed_codes ORDER BY id")).toEqual([
+      { id: "mailed", purpose: "withdrawal", topic: "biz_1 live", address_index: "pat", own_tries: 2, context_hash: "browser" },
+      { id: "sign-in", purpose: "login", topic: "consumer", address_index: "pat", own_tries: 3, context_hash: null },
+    ]);
+    expect(rows("SELECT topic, address_index, failures FROM mailed_code_failures")).toEqual([
+      { topic: "biz_1 live", address_index: "pat", failures: 7 },
+    ]);
   });
 
   test("gives no number out twice", () => {

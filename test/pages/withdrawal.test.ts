@@ -111,11 +111,41 @@ describe("the forms", () => {
     ];
     expect(refused.map(({ status }) => status)).toEqual([403, 403, 403]);
     const spent = await env.DB.prepare(
-      "SELECT COUNT(*) AS codes, SUM(own_tries + other_tries) AS tries FROM withdrawal_codes WHERE cert_id = ?",
+      "SELECT COUNT(*) AS codes, SUM(own_tries + other_tries) AS tries FROM mailed_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
     )
       .bind(mine.certId)
       .first();
     expect([spent, await statusOf(mine.certId)]).toEqual([{ codes: 1, tries: 0 }, "active"]);
+  });
+
+  test.each([
+    ["en", "everything I gave to", "One other active certificate"],
+    ["es", "todo lo que di a", "Otro certificado activo"],
+    ["fr-CA", "tout ce que j’ai accordé à", "Un autre certificat actif"],
+  ])(
+    "say by the link of a mail what else there is, and withdraw everything unless told otherwise (%s)",
+    async (language, everything, other) => {
+      const mine = await held();
+      const second = await held({ fields: { email: mine.email } });
+      await ask(mine);
+      const [token] = await linksTo(mine.email);
+      const link = `/c/${mine.certId}/withdraw/link?lang=${language}`;
+      const shown = await post(link, { token: token as string });
+      expect([shown.status, await statusOf(mine.certId)]).toEqual([200, "active"]);
+      expect(shown.text).toContain(other);
+      expect(shown.text).toContain(everything);
+      expect(shown.text).toMatch(/value="business"[^>]*checked/);
+      await post(link, { token: token as string, scope: "business" });
+      expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["revoked", "revoked"]);
+    },
+  );
+
+  test("tell whoever holds the link of a submission nothing about others, and withdraw that certificate only", async () => {
+    const mine = await held();
+    const forged = await held({ fields: { email: mine.email } });
+    const followed = await post(`/c/${forged.certId}/withdraw/link`, { token: forged.manageToken });
+    expect(to(followed)).toBe(`303 /c/${forged.certId}/withdrawn`);
+    expect([await statusOf(forged.certId), await statusOf(mine.certId)]).toEqual(["revoked", "active"]);
   });
 
   test("take the link of a mail, and say when it is none", async () => {

@@ -37,12 +37,14 @@ export const cookieOf = (answer: Answer): string => (answer.headers.get("set-coo
 
 /** Codes, sessions and mail of earlier tests, as if a quarter of an hour had passed. */
 export const forgetCodes = async (): Promise<void> => {
-  await env.DB.batch(["login_codes", "mail_outbox", "captured_mail"].map((table) => env.DB.prepare(`DELETE FROM ${table}`)));
+  await env.DB.batch(
+    ["mailed_codes", "mailed_code_failures", "mail_outbox", "captured_mail"].map((table) => env.DB.prepare(`DELETE FROM ${table}`)),
+  );
 };
 
 /** Signs in and answers with the cookie as a header. */
 export const signIn = async (email: string, realm: Realm = "business"): Promise<{ readonly cookie: string }> => {
-  await env.DB.prepare("DELETE FROM login_codes").run();
+  await env.DB.prepare("DELETE FROM mailed_codes").run();
   await askForCode(email, realm);
   const answer = await giveCode(email, await codeFor(email), realm);
   if (answer.status !== 200) throw new Error(`not signed in: ${answer.text}`);

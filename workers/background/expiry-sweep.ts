@@ -5,9 +5,8 @@ import { deleteOldMisses } from "../../storage/contact.ts";
 import { batch, type Database } from "../../storage/database.ts";
 import { deleteExpiredAnswers } from "../../storage/idempotency.ts";
 import { deleteExpiredClaims } from "../../storage/idempotency-claims.ts";
-import { deleteOldLoginCodes } from "../../storage/login-codes.ts";
+import { deleteOldCodes, deleteOldFailures } from "../../storage/mailed-codes.ts";
 import { deleteEndedSessions } from "../../storage/sessions.ts";
-import { deleteOldCodes, deleteOldFailures } from "../../storage/withdrawal-codes.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
 
@@ -18,7 +17,6 @@ const maxRunMs = 20 * secondMs;
 const sweeps = [
   deleteExpiredAnswers,
   deleteExpiredClaims,
-  deleteOldLoginCodes,
   deleteEndedSessions,
   deleteOldCodes,
   deleteOldFailures,

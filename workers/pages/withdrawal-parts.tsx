@@ -202,6 +202,22 @@ interface CodeForm {
   readonly error?: string | undefined;
 }
 
+/** Everything is what most people mean, so it is chosen unless they say otherwise. */
+const WholeScopes: FC<{ certificate: About; words: Setting["words"]; isBusiness: boolean }> = ({ certificate, words, isBusiness }) => (
+  <>
+    <p>
+      <input type="radio" name="scope" value="business" id="scope-business" checked={isBusiness} />
+      <label for="scope-business">
+        <Sentence text={words.withdraw.scopeBusiness} parts={{ business: <Exact text={certificate.businessName} /> }} />
+      </label>
+    </p>
+    <p>
+      <input type="radio" name="scope" value="certificate" id="scope-certificate" />
+      <label for="scope-certificate">{words.withdraw.scopeCertificate}</label>
+    </p>
+  </>
+);
+
 const ScopeChoice: FC<{ certificate: About; setting: Setting; chosen?: Chosen | undefined }> = ({
   certificate,
   setting: { words },
@@ -209,14 +225,7 @@ const ScopeChoice: FC<{ certificate: About; setting: Setting; chosen?: Chosen | 
 }) => (
   <fieldset>
     <legend>{words.withdraw.scope}</legend>
-    <p>
-      <input type="radio" name="scope" value="certificate" id="scope-certificate" checked={chosen?.get("scope") !== "recipients"} />
-      <label for="scope-certificate">{words.withdraw.scopeCertificate}</label>
-    </p>
-    <p>
-      <input type="radio" name="scope" value="business" id="scope-business" />
-      <label for="scope-business">{words.withdraw.scopeBusiness}</label>
-    </p>
+    <WholeScopes certificate={certificate} words={words} isBusiness={chosen?.get("scope") !== "recipients"} />
     {isDivisible(certificate) && (
       <>
         <p>
@@ -267,6 +276,45 @@ export const codePage = ({ certificate, setting, choice, email, typed, chosen, e
           <input type="hidden" name="email" value={email} />
           <button type="submit">{words.again}</button>
           <a href={inLanguage(`/c/${certificate.id}`, choice)}>{words.otherAddress}</a>
+        </form>
+      </Step>
+    ),
+  };
+};
+
+/** The reader came by the link of a mail, which proves the address: what else there is under it, and from what to withdraw. */
+export const linkScopePage = (shown: {
+  readonly certificate: About;
+  readonly setting: Setting;
+  readonly choice: LanguageChoice;
+  readonly token: string;
+  /** Other active certificates of the business that name the address; at least one. */
+  readonly others: number;
+}): Page => {
+  const { certificate, setting, choice, token, others } = shown;
+  const words = setting.words.withdraw;
+  const business = <Exact text={certificate.businessName} />;
+  return {
+    title: words.title,
+    content: (
+      <Step certificate={certificate} setting={setting} choice={choice} heading={words.title}>
+        <p role="status">
+          {others === 1 ? (
+            <Sentence text={words.otherOne} parts={{ business }} />
+          ) : (
+            <Sentence text={words.others} parts={{ business, count: String(others) }} />
+          )}
+        </p>
+        <form method="post" action={inLanguage(`/c/${certificate.id}/withdraw/link`, choice)} class="form">
+          <input type="hidden" name="token" value={token} />
+          <fieldset>
+            <legend>{words.scope}</legend>
+            <WholeScopes certificate={certificate} words={setting.words} isBusiness />
+          </fieldset>
+          <p>{words.consequence}</p>
+          <button type="submit" class="primary">
+            {words.confirm}
+          </button>
         </form>
       </Step>
     ),

@@ -15,7 +15,7 @@ import { openWithdrawalContext, withdrawalContext, withdrawalCookie } from "../h
 import type { LimitName } from "../limits.ts";
 import { verifyCertificate } from "../operations/certificates/verify.ts";
 import { askedSeconds, openAsked, sealAsked } from "../operations/withdrawals/asked-address.ts";
-import { withdrawByLink } from "../operations/withdrawals/by-link.ts";
+import { othersByLink, withdrawByLink } from "../operations/withdrawals/by-link.ts";
 import { confirmWithdrawal } from "../operations/withdrawals/confirm.ts";
 import { requestWithdrawalCode } from "../operations/withdrawals/request-code.ts";
 import { readForm } from "./form-body.ts";
@@ -26,6 +26,7 @@ import {
   codePage,
   emailPage,
   inLanguage,
+  linkScopePage,
   partlyWithdrawnPage,
   unlessErased,
   withdrawnPage,
@@ -182,7 +183,12 @@ const followLink = async (c: Context<Api>): Promise<Response> => {
   const { form, certificate } = sent;
   const token = form.get("token") ?? "";
   const entities = chosenEntities(new Map([...form, ["scope", "recipients"]]), certificate) ?? null; // no tick: from everybody
-  const followed = await withdrawByLink(c.var.services, { certId: certificate.id, token, scope: "certificate", entities, origin: null });
+  // A link from a mail proves the address: then the person is told what else there is, and chooses.
+  const others = entities === null && !form.has("scope") ? await othersByLink(c.var.services, certificate.id, token) : null;
+  if (others !== null && others > 0 && certificate.status === "active")
+    return pageAnswer(c, 200, (setting) => linkScopePage({ certificate, setting, choice: choiceOf(c), token, others }));
+  const scope = form.get("scope") === "business" ? "business" : "certificate";
+  const followed = await withdrawByLink(c.var.services, { certId: certificate.id, token, scope, entities, origin: null });
   if (!followed.ok && followed.code !== "already_revoked") return failed(c, certificate.id, "link");
   return to(c, `/c/${certificate.id}/withdrawn`);
 };

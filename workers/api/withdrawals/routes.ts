@@ -51,7 +51,7 @@ const requestRoute = createRoute({
   tags: ["withdrawal"],
   summary: "Ask for a code to withdraw",
   description:
-    "For the person named on the certificate. If the address is the one on it, a six-digit code is mailed to it, valid for 10 minutes. The answer is the same for every address, in body, headers and time. At most three codes are live at once, a new one cancels none of them, and at most five an hour and ten a day are mailed. The answer sets a cookie: tries from the same browser are counted apart from everybody else's.",
+    "For the person named on the certificate. If the address is the one on it, a six-digit code is mailed to it, valid for 10 minutes. The answer is the same for every address, in body, headers and time. It works for every certificate of the same business and environment that names the address. At most three codes are live at once, a new one cancels none of them, and at most five an hour and ten a day are mailed. The answer sets a cookie: tries from the same browser are counted apart from everybody else's.",
   security: [],
   middleware: forAnyone(limitByAddress("OPT_OUT_REQUEST_PER_IP"), jsonBody, idempotentByAddress),
   request: {

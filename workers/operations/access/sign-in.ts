@@ -1,21 +1,21 @@
 // Signing in by an e-mailed code, for consumers and for members of a business. Nothing an answer says, costs or leaves behind
 // tells whether an address is known: both ways read, seal, hash and write the same, and only the mail knows who gets one.
-import { drawCode } from "../../../core/access/mailed-code.ts";
+import { mailedCodeLimits } from "../../../core/access/mailed-code.ts";
 import type { Realm, Role, Session } from "../../../core/access/session.ts";
 import { hexOf } from "../../../core/bytes.ts";
-import { isSameSecret, sha256Hex } from "../../../core/hash.ts";
+import { sha256Hex } from "../../../core/hash.ts";
 import { firstHome, hasSecretShape, homeOfId, newId, newSecret } from "../../../core/ids.ts";
 import { comparableMailbox } from "../../../core/mailbox.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { lineFault, trimmed } from "../../../core/text.ts";
 import { batch, type Database } from "../../../storage/database.ts";
-import { closeLoginCodes, insertLoginCode, loginCodeIsThere, consumeLoginCode, consumeLoginAttempt } from "../../../storage/login-codes.ts";
-import { insertMail } from "../../../storage/outboxes/mail.ts";
+import { closeCodes, spendCode, type Asker } from "../../../storage/mailed-codes.ts";
 import { insertConsumer, personByAddress, type Person } from "../../../storage/people.ts";
 import { consumerEmailContext, memberEmailContext, nobodyContext } from "../../../storage/people-contexts.ts";
 import { deleteSession, insertSession, sessionByToken } from "../../../storage/sessions.ts";
 import type { Memories, Runtime, Schedules, Stores } from "../../services.ts";
+import { answeredCode, mailedCode } from "./mailed-codes.ts";
 
 const notAMailbox = "email: must be one e-mail address.";
 const chainTagBytes = 16;
@@ -53,7 +53,15 @@ const knownAddress = async (services: Stores & Memories, { person }: Asked): Pro
   return null;
 };
 
-const codePurpose = ({ realm, emailIndex, spelling }: Asked): string => `login\n${realm}\n${emailIndex}\n${spelling}`;
+const limits = mailedCodeLimits.login;
+const asker = ({ realm, emailIndex }: Asked): Asker => ({
+  purpose: "login",
+  topic: realm,
+  addressIndex: emailIndex,
+  certId: null,
+  contextHash: null,
+});
+const codeBinding = ({ realm, emailIndex, spelling }: Asked): string => `login\n${realm}\n${emailIndex}\n${spelling}`;
 
 /**
  * Mails a code, if the address is one that may sign in: any address for a consumer, a member's for a business. The mail goes
@@ -66,27 +74,19 @@ export const requestCode = async (
   const asked = await ask(services, request.realm, request.email);
   if (asked === null) return refuse("invalid_request", notAMailbox);
   const { db, realm } = asked;
-  const { vault, config } = services;
+  const { config } = services;
   const now = services.clock();
   const known = await knownAddress(services, asked);
-  const code = drawCode(services.random);
-  const id = crypto.randomUUID();
-  await batch(db, [
-    insertLoginCode(db, asked, {
-      id,
-      codeHash: await vault.codeHash(codePurpose(asked), code),
-      now,
-      perAddress: config.limits.AUTH_CODES_PER_ADDRESS,
-    }),
-    ...(await insertMail(db, vault, {
-      to: known ?? (realm === "consumer" ? trimmed(request.email) : null),
-      template: "login_code",
-      data: { code },
-      language: request.language,
-      now,
-      onlyIf: loginCodeIsThere(id),
-    })),
-  ]);
+  const { count: max, seconds } = config.limits.AUTH_CODES_PER_ADDRESS;
+  const { rows } = await mailedCode(services, db, asker(asked), {
+    limits: { ...limits, mailsToAddress: { ...limits.mailsToAddress, withinMs: seconds * 1_000, max } },
+    binding: () => codeBinding(asked),
+    to: known ?? (realm === "consumer" ? trimmed(request.email) : null),
+    mail: async (code) => ({ template: "login_code", data: { code } }),
+    language: request.language,
+    now,
+  });
+  await batch(db, rows);
   services.scheduleMail();
   return ok({ accepted: true });
 };
@@ -147,17 +147,15 @@ const beginSession = async (
         )
       : [];
   const results = await batch(db, [
-    consumeLoginCode(db, { ...spent, now }),
+    spendCode(db, { ...spent, now }),
     ...consumer,
     insertSession(db, { tokenHash, realm, emailIndex, codeId, now }),
-    closeLoginCodes(db, asked, now, tokenHash),
+    ...closeCodes(db, asker(asked), now, tokenHash),
   ]);
   const created = consumer.length > 0 && (results[1] as D1Result).meta.changes > 0;
   const session = await sessionByToken(db, tokenHash, now);
   return session === null ? null : { token, session, created };
 };
-
-const nothing = sha256Hex("no code at all");
 
 /**
  * Signs in with a code. Every reason not to is one refusal, `login_failed`. A session that the browser had before ends: a token
@@ -178,11 +176,8 @@ export const verifyCode = async (
   if (fault !== null) return refuse("invalid_request", `name: ${fault}.`);
   const asked = await ask(services, request.realm, request.email);
   if (asked === null) return refuse("invalid_request", notAMailbox);
-  const given = await services.vault.codeHash(codePurpose(asked), request.code);
-  const tried = await consumeLoginAttempt(asked.db, asked, services.clock());
-  const matching = (tried.length === 0 ? [{ id: "", codeHash: nothing }] : tried).filter(({ codeHash }) => isSameSecret(codeHash, given));
-  const [match] = matching;
-  const begun = match === undefined ? null : await beginSession(services, asked, match.id, { email: trimmed(request.email), name });
+  const codeId = await answeredCode(services, asked.db, asker(asked), { limits, binding: () => codeBinding(asked), code: request.code });
+  const begun = codeId === null ? null : await beginSession(services, asked, codeId, { email: trimmed(request.email), name });
   if (begun === null) return refuse("login_failed");
   if (request.replaces !== null) await signOut(services, request.replaces);
   return ok({ token: begun.token, user: await userOf(services, begun.session), created: begun.created });

@@ -1,18 +1,18 @@
 // What the withdrawal form must remember between its two pages: the address that was typed, sealed in a cookie, because an
 // address belongs into no URL and nobody should have to type it twice.
+import { mailedCodeLimits } from "../../../core/access/mailed-code.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { isMailbox } from "../../../core/mailbox.ts";
-import { codeLimits } from "../../../core/withdrawals/code.ts";
 import type { EncryptionContext } from "../../../storage/vault.ts";
 import type { Runtime, Stores } from "../../services.ts";
 
 /** As long as the code it goes with. */
-export const askedSeconds = codeLimits.lifeMs / 1_000;
+export const askedSeconds = mailedCodeLimits.withdrawal.lifeMs / 1_000;
 
 const encryptionContext = (certId: CertId): EncryptionContext => ({ table: "cookie", record: certId, field: "address", owner: certId });
 
 export const sealAsked = (services: Runtime & Stores, certId: CertId, email: string): Promise<string> =>
-  services.vault.seal(encryptionContext(certId), JSON.stringify({ email, until: services.clock() + codeLimits.lifeMs }));
+  services.vault.seal(encryptionContext(certId), JSON.stringify({ email, until: services.clock() + mailedCodeLimits.withdrawal.lifeMs }));
 
 /** The address typed for this certificate; null when none was, when it is too long ago, and for whatever we did not seal. */
 export const openAsked = async (services: Runtime & Stores, certId: CertId, sealed: string): Promise<string | null> => {

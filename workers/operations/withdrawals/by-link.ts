@@ -1,18 +1,20 @@
 // The person follows the link from the receipt of the form, or from the mail with a code: its token is the proof.
-import { sha256Hex } from "../../../core/hash.ts";
+import { isSameSecret, sha256Hex } from "../../../core/hash.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { refuse, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
-import { isManageable, judgeToken } from "../../../core/withdrawals/answer.ts";
+import { isManageable, judgeToken, linkLifeMs } from "../../../core/withdrawals/answer.ts";
 import { namedEntities } from "../../../core/withdrawals/entities.ts";
 import type { WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
-import { codesWithLink } from "../../../storage/withdrawal-codes.ts";
+import { codesMailedSince } from "../../../storage/mailed-codes.ts";
+import { activeWithAddress } from "../../../storage/withdrawals.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import {
-  codePurpose,
+  codeBinding,
   commitByPerson,
   isForeign,
   locateRecord,
+  provedAddress,
   type LocatedRecord,
   type PersonRefusal,
   type Withdrawn,
@@ -23,8 +25,8 @@ import { commitEntitiesByPerson } from "./withdraw-entities.ts";
 const mailedLinks = async (services: Stores, { db, record }: LocatedRecord, now: Instant): Promise<readonly string[]> => {
   const { certificate, emailIndex } = record;
   if (emailIndex === null) return [];
-  const ids = await codesWithLink(db, { certId: certificate.id, addressIndex: emailIndex }, now);
-  return Promise.all(ids.map(async (id) => sha256Hex(await services.vault.linkToken(codePurpose(id)))));
+  const ids = await codesMailedSince(db, provedAddress(certificate, emailIndex), now - linkLifeMs);
+  return Promise.all(ids.map(async (id) => sha256Hex(await services.vault.linkToken(codeBinding(id)))));
 };
 
 export interface FollowedLink {
@@ -61,4 +63,28 @@ export const withdrawByLink = async (
   return link.entities === null
     ? commitByPerson(services, found, { method: judged.value, scope: link.scope })
     : commitEntitiesByPerson(services, found, { method: judged.value, entities: link.entities });
+};
+
+/** More than anybody gives one business. */
+const maxCounted = 1_000;
+
+/**
+ * How many other active certificates of the business name the person who holds a link that was mailed. Null for every other
+ * token: what is not mailed to the address proves nothing about it.
+ */
+export const othersByLink = async (services: Runtime & Stores, certId: CertId, token: string): Promise<number | null> => {
+  const found = await locateRecord(services, certId);
+  if (found === null || found.record.emailIndex === null) return null;
+  const { db, record } = found;
+  const now = services.clock();
+  const given = sha256Hex(token);
+  const mailed = await mailedLinks(services, found, now);
+  if (!mailed.some((hash) => isSameSecret(hash, given))) return null;
+  const { businessId, environment } = record.certificate;
+  const same = await activeWithAddress(
+    db,
+    { businessId, environment, addressIndex: found.record.emailIndex, issuedUntil: now },
+    maxCounted,
+  );
+  return same.filter(({ id }) => id !== certId).length;
 };

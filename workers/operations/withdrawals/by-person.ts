@@ -5,13 +5,14 @@ import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { WithdrawnEntity } from "../../../core/withdrawals/entities.ts";
-import type { WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
+import type { WithdrawableCertificate, WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
 import type { Database } from "../../../storage/database.ts";
 import { StorageFault } from "../../../storage/faults.ts";
-import { forgetFailures } from "../../../storage/withdrawal-codes.ts";
+import { forgetFailures, type ProvedAddress } from "../../../storage/mailed-codes.ts";
 import { insertWithdrawalWork, type WithdrawalWork } from "../../../storage/outboxes/withdrawals.ts";
 import { activeWithAddress, isWithdrawnAlready, withdrawableById, type WithdrawableRecord } from "../../../storage/withdrawals.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+import type { Binding } from "../access/mailed-codes.ts";
 import { afterWithdrawal, commitWithdrawals, maxPerBatch } from "./commit-withdrawals.ts";
 
 export interface Withdrawn {
@@ -24,8 +25,16 @@ export interface Withdrawn {
 
 export type PersonRefusal = "cert_not_found" | "forbidden" | "opt_out_failed" | "already_revoked" | "invalid_request";
 
-/** Codes and links are bound to their row by it, so that a hash moved to another row fits no code there. */
-export const codePurpose = (id: string): string => `withdrawal ${id}`;
+/** Codes and links are bound to their row by it. */
+export const codeBinding: Binding = (id) => `withdrawal ${id}`;
+
+/** What a mailed code or link opens: every certificate of one business and environment that names the address. */
+export const provedAddress = ({ id: certId, businessId, environment }: WithdrawableCertificate, addressIndex: string): ProvedAddress => ({
+  purpose: "withdrawal",
+  topic: `${businessId} ${environment}`,
+  addressIndex,
+  certId,
+});
 
 export interface LocatedRecord {
   readonly db: Database;
@@ -61,7 +70,7 @@ export const commitByPerson = async (
   const { id: certId, businessId, environment } = certificate;
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const now = services.clock();
-    const forgotten = emailIndex === null ? [] : [forgetFailures(db, { certId, addressIndex: emailIndex })];
+    const forgotten = emailIndex === null ? [] : [forgetFailures(db, provedAddress(certificate, emailIndex))];
     const work: WithdrawalWork | null =
       scope === "business" && emailIndex !== null
         ? { certId, businessId, environment, addressIndex: emailIndex, issuedUntil: now, method }

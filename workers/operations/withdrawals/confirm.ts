@@ -1,15 +1,14 @@
 // The person answers the mailed code, which withdraws.
-import { sha256Hex } from "../../../core/hash.ts";
+import { mailedCodeLimits } from "../../../core/access/mailed-code.ts";
 import type { CertId } from "../../../core/ids.ts";
-import { comparableMailbox } from "../../../core/mailbox.ts";
 import { refuse, type Result } from "../../../core/result.ts";
 import { judgeAnswer } from "../../../core/withdrawals/answer.ts";
-import { codeLimits } from "../../../core/withdrawals/code.ts";
 import { namedEntities } from "../../../core/withdrawals/entities.ts";
 import type { WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
-import { consumeAttempt } from "../../../storage/withdrawal-codes.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
-import { codePurpose, commitByPerson, isForeign, locateRecord, type PersonRefusal, type Withdrawn } from "./by-person.ts";
+import { answeredCode } from "../access/mailed-codes.ts";
+import { askerAbout } from "./asker.ts";
+import { codeBinding, commitByPerson, isForeign, locateRecord, type PersonRefusal, type Withdrawn } from "./by-person.ts";
 import { commitEntitiesByPerson } from "./withdraw-entities.ts";
 
 export interface CodeAnswer {
@@ -39,19 +38,13 @@ export const confirmWithdrawal = async (
   if (isForeign(services, record, answer.origin)) return refuse("forbidden");
   const named = answer.entities === null ? null : namedEntities(record, answer.entities); // the names are public: no try is spent
   if (named?.ok === false) return named;
-  const { vault } = services;
-  const addressIndex = await vault.blindIndex("email", comparableMailbox(answer.email) ?? "");
-  const contextHash = sha256Hex(answer.context ?? "");
-  const tried = await consumeAttempt(db, { certId: answer.certId, addressIndex, contextHash }, services.clock());
-  // As many hashes as there can be codes, so that the time does not tell how many there were.
-  const slots = Array.from({ length: codeLimits.mostLive }, (_, at) => tried[at] ?? { id: "", codeHash: "" });
-  const compared = await Promise.all(
-    slots.map(async ({ id, codeHash }) => ({ expected: codeHash, given: await vault.codeHash(codePurpose(id), answer.code) })),
-  );
+  const { addressIndex, asker } = await askerAbout(services, record, answer.email, answer.context);
+  const { withdrawal: limits } = mailedCodeLimits;
+  const answered = await answeredCode(services, db, asker, { limits, binding: codeBinding, code: answer.code });
   const judged = judgeAnswer({
     addressOnCertificate: record.emailIndex,
     addressGiven: addressIndex,
-    compared,
+    isCode: answered !== null,
     status: record.certificate.status,
   });
   if (!judged.ok) return judged;

@@ -1,18 +1,17 @@
 // The person asks for a code that is mailed to the address on the certificate.
-import { drawCode } from "../../../core/access/mailed-code.ts";
+import { mailedCodeLimits } from "../../../core/access/mailed-code.ts";
 import { verifyUrlOf } from "../../../core/certificates/views.ts";
 import type { Fact } from "../../../core/facts.ts";
-import { sha256Hex } from "../../../core/hash.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
-import { comparableMailbox } from "../../../core/mailbox.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { sealedMailbox } from "../../../storage/certificates.ts";
 import { commit } from "../../../storage/commit.ts";
-import { insertMail } from "../../../storage/outboxes/mail.ts";
-import { ifOfUse, insertCode, unlessOfUse } from "../../../storage/withdrawal-codes.ts";
+import { ifMailed } from "../../../storage/mailed-codes.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
-import { codePurpose, locateRecord } from "./by-person.ts";
+import { mailedCode } from "../access/mailed-codes.ts";
+import { askerAbout } from "./asker.ts";
+import { codeBinding, locateRecord } from "./by-person.ts";
 
 export interface CodeRequest {
   readonly certId: CertId;
@@ -36,32 +35,25 @@ export const requestWithdrawalCode = async (
   const { certificate } = record;
   const { vault, config } = services;
   const now = services.clock();
-  const id = crypto.randomUUID();
-  const code = drawCode(services.random);
-  const [addressIndex, codeHash, linkToken, mailbox] = await Promise.all([
-    vault.blindIndex("email", comparableMailbox(asked.email) ?? ""),
-    vault.codeHash(codePurpose(id), code),
-    vault.linkToken(codePurpose(id)),
+  const [{ asker, isOnCertificate }, mailbox] = await Promise.all([
+    askerAbout(services, record, asked.email, asked.context),
     sealedMailbox(vault, certificate.id, certificate.businessId, record.subjectSealed),
   ]);
-  const isOnCertificate = record.emailIndex === addressIndex;
-  const mail = {
-    template: "withdrawal_code",
-    data: {
-      code,
-      business_name: certificate.businessName,
-      verify_url: `${verifyUrlOf(config.verifyUrl, certificate.id)}#m=${linkToken}`,
-    },
+  const { id, rows } = await mailedCode(services, db, asker, {
+    limits: mailedCodeLimits.withdrawal,
+    binding: codeBinding,
+    to: isOnCertificate ? mailbox : null, // as it stands on the certificate, never as it was typed here
+    mail: async (code, id) => ({
+      template: "withdrawal_code",
+      data: {
+        code,
+        business_name: certificate.businessName,
+        verify_url: `${verifyUrlOf(config.verifyUrl, certificate.id)}#m=${await vault.linkToken(codeBinding(id))}`,
+      },
+    }),
     language: asked.language,
-    certId: certificate.id,
     now,
-  } as const;
-  // One of the two is written: past a limit the mail is one to nobody, as it is for an address that is not on the
-  // certificate; and it goes to the address as it stands there, never as it was typed here.
-  const mails = await Promise.all([
-    insertMail(db, vault, { ...mail, to: isOnCertificate ? mailbox : null, onlyIf: ifOfUse(id) }),
-    insertMail(db, vault, { ...mail, to: null, onlyIf: unlessOfUse(id) }),
-  ]);
+  });
   const fact: Fact = {
     type: "optout.code_requested",
     entityType: "certificate",
@@ -69,11 +61,10 @@ export const requestWithdrawalCode = async (
     at: now,
     chains: [certificate.chain],
     payload: {},
-    actor: { kind: "visitor" }, // the chain is the business's: it does not learn whether the address was right
+    actor: { kind: "visitor" }, // the chain is the business's: it learns of every mail that left
   };
-  const asker = { certId: certificate.id, addressIndex, contextHash: sha256Hex(asked.context) };
-  const rows = [insertCode(db, asker, { id, codeHash, now }), ...mails.flat()];
-  await commit({ db, vault, ledgerId: config.ledger.id }, rows, [fact]);
+  // An entry for each mail, so at most ten a day a certificate: none for what a stranger asks past the limits or about others.
+  await commit({ db, vault, ledgerId: config.ledger.id }, rows, [fact], ifMailed(id, isOnCertificate));
   services.scheduleMail();
   services.scheduleFollowUp();
   return ok(true);

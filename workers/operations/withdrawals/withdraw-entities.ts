@@ -6,10 +6,10 @@ import { insertEntityWithdrawal, isOutdatedAct } from "../../../storage/entity-w
 import { StorageFault } from "../../../storage/faults.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import { ownerAddresses } from "../../../storage/owners.ts";
-import { forgetFailures } from "../../../storage/withdrawal-codes.ts";
+import { forgetFailures } from "../../../storage/mailed-codes.ts";
 import { withdrawableById } from "../../../storage/withdrawals.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
-import { commitByPerson, type LocatedRecord, type Withdrawn } from "./by-person.ts";
+import { commitByPerson, provedAddress, type LocatedRecord, type Withdrawn } from "./by-person.ts";
 import { afterWithdrawal } from "./commit-withdrawals.ts";
 
 interface Change {
@@ -34,7 +34,7 @@ const commitEntities = async (
   const owners = await ownerAddresses(db, vault, certificate.businessId);
   const data = { cert_id: certificate.id, entities, cease_by: withdrawal.ceaseBy };
   const mails = await Promise.all(owners.map((to) => insertMail(db, vault, { template: "entities_owner_notice", data, to, now })));
-  const forgotten = emailIndex === null ? [] : [forgetFailures(db, { certId: certificate.id, addressIndex: emailIndex })];
+  const forgotten = emailIndex === null ? [] : [forgetFailures(db, provedAddress(certificate, emailIndex))];
   const act = insertEntityWithdrawal(db, certificate.id, withdrawal, { text: receipt, signature });
   await commit({ db, vault, ledgerId: config.ledger.id }, [...act, ...forgotten, ...mails.flat()], [fact]);
   afterWithdrawal(services, certificate);

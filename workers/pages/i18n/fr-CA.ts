@@ -170,7 +170,9 @@ export const frCa: Words = {
     code: "Code de six chiffres",
     scope: "Retirer de",
     scopeCertificate: "ce certificat seulement",
-    scopeBusiness: "tout ce que cette entreprise détient sous mon adresse",
+    scopeBusiness: "tout ce que j’ai accordé à {business}",
+    otherOne: "Un autre certificat actif de {business} porte votre adresse.",
+    others: "{count} autres certificats actifs de {business} portent votre adresse.",
     scopeRecipients: "ces destinataires seulement\u00a0:",
     badRecipients:
       "Choisissez «\u00a0ces destinataires seulement\u00a0» et cochez-en au moins un, ou n’en cochez aucun. Rien n’est encore retiré.",

@@ -1,0 +1,56 @@
+// The one way to mail a code and to judge its answer, whatever the address is proved for. Nothing it costs or leaves behind tells
+// whether anybody is mailed.
+import { generateCode, matchingCode, type MailedCodeLimits } from "../../../core/access/mailed-code.ts";
+import type { Mail, MailLanguage } from "../../../core/mail/templates.ts";
+import type { Instant } from "../../../core/time.ts";
+import type { Database, Statement } from "../../../storage/database.ts";
+import { consumeAttempt, ifOfUse, insertCode, unlessOfUse, type Asker } from "../../../storage/mailed-codes.ts";
+import { insertMail } from "../../../storage/outboxes/mail.ts";
+import type { Runtime, Stores } from "../../services.ts";
+
+/** What the hash of a code is bound to, so that a hash moved to another row fits no code there. */
+export type Binding = (id: string) => string;
+
+/** The rows of a new code and its mail, for one batch. Past a limit the code is dead and the mail one to nobody. */
+export const mailedCode = async (
+  services: Runtime & Stores,
+  db: Database,
+  asker: Asker,
+  request: {
+    readonly limits: MailedCodeLimits;
+    readonly binding: Binding;
+    /** Null where the address is not one to mail; then nobody is. */
+    readonly to: string | null;
+    readonly mail: (code: string, id: string) => Promise<Mail>;
+    readonly language: MailLanguage;
+    readonly now: Instant;
+  },
+): Promise<{ readonly id: string; readonly rows: readonly Statement[] }> => {
+  const { vault } = services;
+  const { to, language, now } = request;
+  const id = crypto.randomUUID();
+  const code = generateCode(services.random);
+  const [codeHash, mail] = await Promise.all([vault.codeHash(request.binding(id), code), request.mail(code, id)]);
+  // One of the two mails is written.
+  const about = { ...mail, language, now, ...(asker.certId !== null && { certId: asker.certId }) };
+  const mails = await Promise.all([
+    insertMail(db, vault, { ...about, to, onlyIf: ifOfUse(id) }),
+    insertMail(db, vault, { ...about, to: null, onlyIf: unlessOfUse(id) }),
+  ]);
+  return { id, rows: [insertCode(db, asker, request.limits, { id, codeHash, now }), ...mails.flat()] };
+};
+
+/** Spends a try and then compares; the code that was answered, null for none. */
+export const answeredCode = async (
+  { vault, clock }: Runtime & Stores,
+  db: Database,
+  asker: Asker,
+  { limits, binding, code }: { readonly limits: MailedCodeLimits; readonly binding: Binding; readonly code: string },
+): Promise<string | null> => {
+  const tried = await consumeAttempt(db, asker, limits, clock());
+  // As many hashes as there can be codes, so that the time does not tell how many there were.
+  const slots = Array.from({ length: limits.maxLive }, (_, at) => tried[at] ?? { id: "", codeHash: "" });
+  return matchingCode(
+    await Promise.all(slots.map(async ({ id, codeHash }) => ({ id, expected: codeHash, given: await vault.codeHash(binding(id), code) }))),
+  );
+};
