@@ -455,7 +455,7 @@ describe("work that breaks off", () => {
     vi.setSystemTime(start + 2 * minuteMs);
     answerPost = () => (posts.length === 1 ? slow.opened : new Response(null, { status: 200 }));
     const second = send(sendable, key);
-    await vi.waitFor(() => expect(posts).toHaveLength(1), { timeout: 5_000 });
+    await vi.waitFor(() => expect(posts).toHaveLength(1), { timeout: 20_000 });
     late.open();
     expect((await answer).status).toBe(status);
     expect(outcome(await send(sendable, key)), "the second is still at it").toBe("409 idempotency_conflict");
@@ -472,7 +472,7 @@ describe("work that breaks off", () => {
     const slow = gate<Response>();
     answerPost = () => slow.opened;
     const { ended } = ask({}, sendable, key);
-    await vi.waitFor(() => expect(posts).toHaveLength(1), { timeout: 5_000 });
+    await vi.waitFor(() => expect(posts).toHaveLength(1), { timeout: 20_000 });
     const kept = async (): Promise<number> => (await rowCounts(["idempotency"])).idempotency as number;
     const before = await kept();
     slow.open(new Response(null, { status: 204 }));

@@ -117,7 +117,7 @@ describe("a replay", () => {
     const posts = playReceivers(() => (holds ? held : new Response(null, { status: 200 })));
     vi.setSystemTime(in2030 + 400_000);
     const third = runAlarm(lane);
-    await vi.waitFor(() => expect(posts).toHaveLength(1), { timeout: 5_000 });
+    await vi.waitFor(() => expect(posts).toHaveLength(1), { timeout: 20_000 });
     holds = false;
     expect(await replayDelivery(services, business, id)).toMatchObject({ ok: true, value: { delivered: true } });
     release();

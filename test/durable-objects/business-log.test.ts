@@ -309,7 +309,7 @@ describe("the sequence", () => {
       const never = { getByName: () => ({ push: () => new Promise(() => undefined) }) };
       const dying = new BusinessLog(state, { ...env, ENDPOINT_LANE: never } as unknown as BusinessLogEnv);
       void dying.drain();
-      await vi.waitFor(async () => expect(await waiting(business)).toBe(0), { timeout: 5_000 });
+      await vi.waitFor(async () => expect(await waiting(business)).toBe(0), { timeout: 20_000 });
     });
     expect((await lane.health())?.backlog).toBe(0);
     expect(await alarmOf(stub)).not.toBeNull();

@@ -281,7 +281,7 @@ describe("what was under way", () => {
     let lane = lanes.getByName(id);
     for (let death = 1; death <= 4; death += 1) {
       const alarm = runAlarm(lane).catch(() => "died");
-      await vi.waitFor(() => expect(posts).toHaveLength(death), { timeout: 5_000 });
+      await vi.waitFor(() => expect(posts).toHaveLength(death), { timeout: 20_000 });
       expect((await alarmOf(lane)) ?? 0).toBeGreaterThan(Date.now() + 10_000); // the next time is set before anything is tried
       await abortAllDurableObjects();
       await alarm;
@@ -326,7 +326,7 @@ describe("what was under way", () => {
     });
     const { id, lane, business } = await laneWith(100);
     const alarm = runAlarm(lane);
-    await vi.waitFor(() => expect(posts).toHaveLength(slots), { timeout: 5_000 });
+    await vi.waitFor(() => expect(posts).toHaveLength(slots), { timeout: 20_000 });
     expect(await logs.getByName(business).removeEndpoint(id)).toBe(true);
     release();
     await alarm;
@@ -674,7 +674,7 @@ describe("an endpoint", () => {
     await runInDurableObject(lane, (_, state) => state.storage.deleteAlarm());
     await evictDurableObject(lane);
     expect(await healthOf(lane)).toMatchObject({ backlog: 0 }); // whoever asks it anything wakes it
-    await vi.waitFor(async () => expect(await alarmOf(lane)).not.toBeNull());
+    await vi.waitFor(async () => expect(await alarmOf(lane)).not.toBeNull(), 20_000);
     await runAlarm(lane);
     expect(await alarmOf(lane)).toBeGreaterThan(in2030 + 29 * 86_400_000);
   });

@@ -62,7 +62,7 @@ const openDatabase = (): DatabaseSync => {
   const folder = join(state, "v3", "d1", "miniflare-D1DatabaseObject");
   const file = readdirSync(folder).find((name) => /^[0-9a-f]{64}\.sqlite$/.test(name));
   if (file === undefined) throw new Error("no database file");
-  return new DatabaseSync(join(folder, file), { timeout: 5_000 });
+  return new DatabaseSync(join(folder, file), { timeout: 20_000 });
 };
 
 interface Answered {

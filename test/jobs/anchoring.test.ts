@@ -460,7 +460,7 @@ describe("kicks", () => {
       .mockRejectedValue(new Error("queue is down"));
     const answers = await Promise.all(Array.from({ length: 4 }, () => consent(submission())));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
-    await vi.waitFor(() => expect(failing).toHaveBeenCalled(), 5_000);
+    await vi.waitFor(() => expect(failing).toHaveBeenCalled(), 20_000);
     failing.mockRestore();
     await scheduled({ ...platformWith(realLedger) }, "* * * * *", Date.now());
     expect((await anchors()).every(({ status }) => status === "anchored")).toBe(true);

@@ -409,7 +409,7 @@ describe("a checkpoint of the ledger", () => {
     const run = attestDue(platform);
     await vi.waitFor(async () => {
       expect((await rowsOf(origin)).find(({ kind }) => kind === "cosignature")?.status).toBe("attested");
-    });
+    }, 20_000);
     expect((await rowsOf(origin)).find(({ kind }) => kind === "rfc3161")?.status).toBe("pending");
     answered();
     await run;

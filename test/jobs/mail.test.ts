@@ -154,7 +154,7 @@ describe("a provider", () => {
     await write();
     const dying = { ...sending("accepted"), mailer: { send: () => new Promise<MailOutcome>(() => undefined) } };
     void relayMail(dying);
-    await vi.waitFor(async () => expect((await waiting())[0]?.attempts).toBe(1));
+    await vi.waitFor(async () => expect((await waiting())[0]?.attempts).toBe(1), 20_000);
     await write({ to: "sam@example.com" });
     await relayMail(sending("accepted"));
     expect(sent.map(({ to }) => to)).toEqual(["sam@example.com"]);
