@@ -13,3 +13,6 @@ export const dayMs = 24 * hourMs;
 export const isoOf = (instant: Instant): string => new Date(instant).toISOString();
 
 export const isoOrNull = (instant: Instant | null): string | null => (instant === null ? null : isoOf(instant));
+
+/** Until the day ends, UTC: for Retry-After of what is counted by the day. */
+export const secondsUntilTomorrow = (now: Instant): number => dayMs / secondMs - (Math.floor(now / secondMs) % (dayMs / secondMs));

@@ -1,16 +1,18 @@
 // The list of a business's certificates: one page and the exact total, at a cost that does not grow with the number of
-// certificates. Totals come from the counters kept per purpose, and a search by purpose first finds the purposes (few,
-// and they repeat) and then takes the newest certificates of each from its index.
+// certificates. What can be searched by is few combinations of purpose, recipients and origin. A search first finds these groups,
+// then takes the newest certificates of each from its index; totals come from the groups' counters.
 import { and, count, desc, eq, gte, inArray, lte, sql } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { CertificateStatus } from "../core/certificates/certificate.ts";
 import type { ListedCertificate } from "../core/certificates/published.ts";
+import { talliedPeriods } from "../core/certificates/tallies.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { foldedPurpose } from "./certificates.ts";
 import { batch, type Database } from "./database.ts";
+import { entitiesField } from "./entity-lists.ts";
 import { inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
-import { certificates, purposes } from "./schema.ts";
+import { certificateGroups, certificates, certificateTallies, entityLists, purposes } from "./schema.ts";
 import { query } from "./query.ts";
 import { withdrawalField } from "./withdrawals.ts";
 
@@ -26,18 +28,15 @@ export interface ListFilter {
   readonly to: Instant | null;
 }
 
-const given = <T, R>(value: T | null, condition: (value: T) => R): R | undefined => (value === null ? undefined : condition(value));
+interface Asked {
+  readonly businessId: BusinessId;
+  readonly environment: Environment;
+  readonly filter: ListFilter;
+  readonly page: number;
+  readonly perPage: number;
+}
 
-/** Everything but the purpose: that one decides which index is walked. Undefined where nothing but the status is asked. */
-const narrowedBy = (filter: ListFilter) =>
-  and(
-    given(filter.emailIndex, (index) => eq(certificates.emailIndex, index)),
-    given(filter.phoneIndex, (index) => eq(certificates.phoneIndex, index)),
-    given(filter.originDomain, (domain) => eq(certificates.originDomain, domain)),
-    given(filter.entity, (entity) => sql`exists (select 1 from json_each(${certificates.entities}) where value = ${entity})`),
-    given(filter.from, (from) => gte(certificates.issuedAt, from)),
-    given(filter.to, (to) => lte(certificates.issuedAt, to)),
-  );
+const given = <T, R>(value: T | null, condition: (value: T) => R): R | undefined => (value === null ? undefined : condition(value));
 
 const fields = {
   id: certificates.id,
@@ -46,7 +45,7 @@ const fields = {
   issuedAt: certificates.issuedAt,
   purpose: purposes.purpose,
   originDomain: certificates.originDomain,
-  entities: certificates.entities,
+  entities: entitiesField,
   accepted: certificates.entitiesAccepted,
   rejected: certificates.entitiesRejected,
   subjectMasked: certificates.subjectMasked,
@@ -60,61 +59,154 @@ const fields = {
 const newestFirst = [desc(certificates.issuedAt), desc(certificates.ord)];
 const ofPurpose = eq(certificates.purposeId, purposes.id);
 
-/** Newest first. One round trip: the page and the total are one batch. */
-export const certificatePage = async (
-  db: Database,
-  asked: {
-    readonly businessId: BusinessId;
-    readonly environment: Environment;
-    readonly filter: ListFilter;
-    readonly page: number;
-    readonly perPage: number;
-  },
-): Promise<{ readonly certificates: readonly ListedCertificate[]; readonly total: number }> => {
-  const { filter, businessId, environment, perPage } = asked;
-  const narrowed = narrowedBy(filter);
-  const conditions = and(
-    given(filter.status, (status) => eq(certificates.status, status)),
-    narrowed,
+// instr, not LIKE: LIKE refuses patterns over 50 bytes and would give % and _ a meaning
+const ownPurposes = ({ businessId, environment, filter }: Asked) =>
+  and(
+    eq(purposes.businessId, businessId),
+    eq(purposes.environment, environment),
+    given(filter.purposePart, (part) => sql`instr(${purposes.purposeFolded}, ${foldedPurpose(part)}) > 0`),
   );
-  const offset = (asked.page - 1) * perPage;
-  // instr, not LIKE: LIKE refuses patterns over 50 bytes and would give % and _ a meaning
-  const matching = given(filter.purposePart, (part) => sql`instr(${purposes.purposeFolded}, ${foldedPurpose(part)}) > 0`);
-  const own = and(eq(certificates.businessId, businessId), eq(certificates.environment, environment), conditions, matching);
-  const ownPurposes = and(eq(purposes.businessId, businessId), eq(purposes.environment, environment), matching);
 
-  const newestOfPurpose = query
+const issuedBetween = ({ from, to }: ListFilter) =>
+  and(
+    given(from, (at) => gte(certificates.issuedAt, at)),
+    given(to, (at) => lte(certificates.issuedAt, at)),
+  );
+
+/** The certificates of an address are few, so the other filters are asked of each. */
+const byAddress = (db: Database, asked: Asked) => {
+  const { filter, businessId, environment } = asked;
+  const matching = and(
+    eq(certificates.businessId, businessId),
+    eq(certificates.environment, environment),
+    given(filter.status, (status) => eq(certificates.status, status)),
+    given(filter.emailIndex, (index) => eq(certificates.emailIndex, index)),
+    given(filter.phoneIndex, (index) => eq(certificates.phoneIndex, index)),
+    given(filter.originDomain, (domain) => eq(certificates.originDomain, domain)),
+    given(filter.entity, (entity) => sql`exists (select 1 from json_each(${entitiesField}) where value = ${entity})`),
+    issuedBetween(filter),
+    ownPurposes(asked),
+  );
+  return {
+    rows: db.select(fields).from(certificates).innerJoin(purposes, ofPurpose).where(matching),
+    totals: [db.select({ total: count() }).from(certificates).innerJoin(purposes, ofPurpose).where(matching)],
+  };
+};
+
+/** Without a filter but the status the newest stand in an index of the business. */
+const ofBusiness = (db: Database, asked: Asked) => {
+  const { filter, businessId, environment } = asked;
+  const own = and(
+    eq(certificates.businessId, businessId),
+    eq(certificates.environment, environment),
+    given(filter.status, (status) => eq(certificates.status, status)),
+  );
+  const total = sql<number>`coalesce(sum(${counted(purposes, filter)}), 0)`;
+  return {
+    rows: db.select(fields).from(certificates).innerJoin(purposes, ofPurpose).where(own),
+    totals: [db.select({ total }).from(purposes).where(ownPurposes(asked))],
+  };
+};
+
+/** Of a row with counters, the certificates with the status that is asked for. */
+const counted = (row: typeof purposes | typeof certificateGroups | typeof certificateTallies, { status }: ListFilter) =>
+  status === null ? sql`${row.active} + ${row.revoked}` : row[status];
+
+const purposeOfGroup = eq(purposes.id, certificateGroups.purposeId);
+const listOfGroup = eq(entityLists.id, certificateGroups.entityListId);
+
+const byGroups = (db: Database, asked: Asked) => {
+  const { filter } = asked;
+  const own = and(
+    ownPurposes(asked),
+    given(filter.originDomain, (domain) => eq(certificateGroups.originDomain, domain)),
+    given(filter.entity, (entity) => sql`exists (select 1 from json_each(${entityLists.entities}) where value = ${entity})`),
+  );
+  const statuses = sql`json_each(${JSON.stringify(filter.status === null ? ["active", "revoked"] : [filter.status])}) s`;
+  // The newest page of every matching group and status, from its index; the answer is the newest page of all of these.
+  const newestOfGroup = query
     .select({ ord: certificates.ord })
     .from(certificates)
-    .where(and(ofPurpose, conditions))
+    .where(and(eq(certificates.groupId, certificateGroups.id), sql`${certificates.status} = s.value`, issuedBetween(filter)))
     .orderBy(...newestFirst)
-    .limit(offset + perPage);
-  const walksPurposes = matching !== undefined && filter.emailIndex === null && filter.phoneIndex === null;
-  const joined = walksPurposes
-    ? // The newest page of every matching purpose, from its index; the answer is the newest page of all of these.
-      db.select(fields).from(purposes).innerJoin(certificates, inArray(certificates.ord, newestOfPurpose)).where(ownPurposes)
-    : db.select(fields).from(certificates).innerJoin(purposes, ofPurpose).where(own);
-  const page = joined
+    .limit(asked.page * asked.perPage);
+  const rows = db
+    .select(fields)
+    .from(purposes)
+    .innerJoin(certificateGroups, purposeOfGroup)
+    .innerJoin(entityLists, listOfGroup)
+    .innerJoin(statuses, sql`true`)
+    .innerJoin(certificates, inArray(certificates.ord, newestOfGroup))
+    .where(own);
+
+  if (filter.from === null && filter.to === null) {
+    const total = sql<number>`coalesce(sum(${counted(certificateGroups, filter)}), 0)`;
+    return {
+      rows,
+      totals: [
+        db.select({ total }).from(purposes).innerJoin(certificateGroups, purposeOfGroup).innerJoin(entityLists, listOfGroup).where(own),
+      ],
+    };
+  }
+  // A cross join is done last: SQLite would else walk a group's counters and certificates before it knows the period.
+  const { whole, rest } = talliedPeriods(filter.from, filter.to);
+  const start = certificateTallies.start;
+  const tallies = db
+    .select({ total: sql<number>`coalesce(sum(${counted(certificateTallies, filter)}), 0)` })
+    .from(purposes)
+    .innerJoin(certificateGroups, purposeOfGroup)
+    .innerJoin(entityLists, listOfGroup)
+    .innerJoin(sql`json_each(${JSON.stringify(whole)}) p`, sql`true`)
+    .crossJoin(certificateTallies)
+    .where(
+      and(
+        own,
+        eq(certificateTallies.groupId, certificateGroups.id),
+        sql`${certificateTallies.span} = p.value ->> 'span'`,
+        sql`${start} >= p.value ->> 'from'`,
+        sql`${start} < p.value ->> 'to'`,
+      ),
+    );
+  const edges = db
+    .select({ total: count() })
+    .from(purposes)
+    .innerJoin(certificateGroups, purposeOfGroup)
+    .innerJoin(entityLists, listOfGroup)
+    .innerJoin(sql`json_each(${JSON.stringify(rest)}) p`, sql`true`)
+    .innerJoin(statuses, sql`true`)
+    .crossJoin(certificates)
+    .where(
+      and(
+        own,
+        eq(certificates.groupId, certificateGroups.id),
+        sql`${certificates.status} = s.value`,
+        sql`${certificates.issuedAt} >= p.value ->> 'from'`,
+        sql`${certificates.issuedAt} < p.value ->> 'to'`,
+      ),
+    );
+  return { rows, totals: [tallies, edges] };
+};
+
+/** Newest first. One round trip: the page and the totals are one batch. */
+export const certificatePage = async (
+  db: Database,
+  asked: Asked,
+): Promise<{ readonly certificates: readonly ListedCertificate[]; readonly total: number }> => {
+  const { status: _, emailIndex, phoneIndex, ...searched } = asked.filter;
+  const isSearched = Object.values(searched).some((value) => value !== null);
+  const walk = emailIndex !== null || phoneIndex !== null ? byAddress : isSearched ? byGroups : ofBusiness;
+  const { rows, totals } = walk(db, asked);
+  const page = rows
     .orderBy(...newestFirst)
-    .limit(perPage)
-    .offset(offset);
-
-  const counter = filter.status === null ? sql`${purposes.active} + ${purposes.revoked}` : purposes[filter.status];
-  const total =
-    narrowed === undefined
-      ? db
-          .select({ total: sql<number>`coalesce(sum(${counter}), 0)` })
-          .from(purposes)
-          .where(ownPurposes)
-      : db.select({ total: count() }).from(certificates).innerJoin(purposes, ofPurpose).where(own);
-
-  const [rows, [counted]] = await batch(db, [page, total]);
+    .limit(asked.perPage)
+    .offset((asked.page - 1) * asked.perPage);
+  const [listed, ...sums] = await batch(db, [page, ...totals]);
   return {
-    certificates: rows.map(({ accepted, rejected, entitiesWithdrawn, ...row }) => ({
+    certificates: listed.map(({ accepted, rejected, entitiesWithdrawn, ...row }) => ({
       ...row,
       entitiesWithdrawn: inOrder(entitiesWithdrawn),
       answered: accepted === null || rejected === null ? null : { accepted, rejected },
     })),
-    total: counted?.total ?? 0,
+    total: sums.flat().reduce((sum, { total }) => sum + total, 0),
   };
 };

@@ -2,17 +2,21 @@
 import { desc, eq, isNotNull, or, sql } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
+import type { DayLimits } from "../core/access/window.ts";
 import type { Issued } from "../core/certificates/issue.ts";
 import type { IssuerSignature, OpenedCertificate, PublishedCertificate } from "../core/certificates/published.ts";
 import { maskedSubject } from "../core/certificates/subject.ts";
 import { base64UrlOf, bytesOfBase64Url } from "../core/bytes.ts";
 import { canonicalJson, type Json } from "../core/canonical-json.ts";
+import { sha256Hex } from "../core/hash.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { AnchoredEvent } from "../core/ledger/statement.ts";
-import type { Instant } from "../core/time.ts";
+import { dayMs, type Instant } from "../core/time.ts";
 import { chainOfBusiness } from "./accounts.ts";
 import { batch, type Database, type Statement } from "./database.ts";
+import { countSubmission } from "./client-days.ts";
 import { inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
+import { entitiesField, keepEntityList } from "./entity-lists.ts";
 import { violates } from "./faults.ts";
 import { policyTopic, requestPolicies } from "./outboxes/policies.ts";
 import { isShared } from "./policies.ts";
@@ -21,14 +25,16 @@ import {
   auditOutbox,
   businesses,
   ceaseAcknowledgements,
+  certificateGroups,
   certificates,
   disclosures,
+  entityLists,
   policyCaptures,
   policySnapshots,
   purposes,
   withdrawals,
 } from "./schema.ts";
-import { prepared, rowPlaceholders } from "./prepared.ts";
+import { prepared, rowPlaceholders, type Placeholders } from "./prepared.ts";
 import { jsonRow, jsonRows } from "./json-rows.ts";
 import { allOf, named, query } from "./query.ts";
 import type { EncryptionContext, Vault } from "./vault.ts";
@@ -62,25 +68,56 @@ const keepDisclosure = prepared<typeof disclosures.$inferSelect>()((db, row) =>
   db.insert(disclosures).values(row).onConflictDoNothing({ target: disclosures.hash }).prepare(),
 );
 
-interface DecidedOn {
-  readonly revision: number;
+interface Grouped {
+  readonly businessId: BusinessId;
+  readonly environment: Environment;
   readonly purpose: string;
+  readonly entitiesHash: string;
+}
+
+const isPurpose = ({ businessId, environment, purpose }: Pick<Placeholders<Grouped>, "businessId" | "environment" | "purpose">) =>
+  allOf(eq(purposes.businessId, businessId), eq(purposes.environment, environment), eq(purposes.purpose, purpose));
+
+const keepGroup = prepared<Grouped & { readonly originDomain: string }>()((db, asked) =>
+  db
+    .insert(certificateGroups, "purposeId", "entityListId", "originDomain")
+    .select(
+      query
+        .select({ purposeId: purposes.id, entityListId: entityLists.id, originDomain: sql`${asked.originDomain}`.as("origin_domain") })
+        .from(purposes)
+        .innerJoin(entityLists, eq(entityLists.hash, asked.entitiesHash))
+        .where(isPurpose(asked)),
+    )
+    .onConflictDoNothing()
+    .prepare(),
+);
+
+interface DecidedOn extends Grouped {
+  readonly revision: number;
   readonly policiesNotBefore: Instant;
   readonly policyOrigin: string;
   readonly policyPage: string;
 }
-type CertificateRow = Omit<typeof certificates.$inferSelect, "ord" | "purposeId" | "policyCaptureId">;
+type CertificateRow = Omit<typeof certificates.$inferSelect, "ord" | "purposeId" | "groupId" | "policyCaptureId">;
 
 const insertCertificate = prepared<CertificateRow & DecidedOn>()((db, decided) => {
-  const { businessId, environment } = decided;
+  const { businessId, originDomain } = decided;
   const business = query
     .select({ id: businesses.id })
     .from(businesses)
     .where(allOf(eq(businesses.id, businessId), eq(businesses.revision, decided.revision)));
-  const purpose = query
-    .select({ id: purposes.id })
-    .from(purposes)
-    .where(allOf(eq(purposes.businessId, businessId), eq(purposes.environment, environment), eq(purposes.purpose, decided.purpose)));
+  const purpose = query.select({ id: purposes.id }).from(purposes).where(isPurpose(decided));
+  const list = query.select({ id: entityLists.id }).from(entityLists).where(eq(entityLists.hash, decided.entitiesHash));
+  const group = query
+    .select({ id: certificateGroups.id })
+    .from(certificateGroups)
+    .where(
+      allOf(
+        eq(certificateGroups.purposeId, sql`${purpose}`),
+        eq(certificateGroups.entityListId, sql`${list}`),
+        eq(certificateGroups.originDomain, originDomain),
+      ),
+    );
   const shared = query
     .select({ id: policyCaptures.id })
     .from(policyCaptures)
@@ -90,13 +127,14 @@ const insertCertificate = prepared<CertificateRow & DecidedOn>()((db, decided) =
   const { ord: _, ...given } = rowPlaceholders(certificates);
   return db
     .insert(certificates)
-    .values({ ...given, businessId: sql`${business}`, purposeId: sql`${purpose}`, policyCaptureId: sql`${shared}` })
+    .values({ ...given, businessId: sql`${business}`, purposeId: sql`${purpose}`, groupId: sql`${group}`, policyCaptureId: sql`${shared}` })
     .prepare();
 });
 
 /**
- * The rows of an issuance: the certificate, its purpose and disclosure where they are new, and a request for a capture of the
- * origin's policies where there is no fresh one to share; the last answers whether it is made. The certificate's business_id is
+ * The rows of an issuance: the count of the client's day, which answers whether its limit is near; the certificate; its purpose,
+ * disclosure, recipients and their group where they are new; and a request for a capture of the origin's policies where there is
+ * no fresh one to share; the last answers whether it is made. The certificate's business_id is
  * looked up inside the insert under the revision that was decided on: if the account, a domain or a client changed since, it is
  * NULL, the NOT NULL fails, and the whole batch is undone. So no certificate is ever committed after the change that forbids it,
  * and the account may be remembered between requests for as long as one likes.
@@ -117,6 +155,8 @@ export const insertIssuance = async (
     readonly policyOrigin: string;
     /** Where the capture begins: the form's page without query and fragment, for an outbox holds no personal data. */
     readonly policyPage: string;
+    /** The limits of the client's day, which count submissions without an API key; null for one with a key. */
+    readonly dayLimits: DayLimits | null;
   },
 ) => {
   const { certificate } = issued;
@@ -127,9 +167,27 @@ export const insertIssuance = async (
     vault.seal(contextOf(id, business.id, "subject"), subject),
     vault.seal(contextOf(id, business.id, "evidence"), certificate.evidenceText),
   ]);
+  const { dayLimits } = stored;
+  const entitiesText = canonicalJson([...entities]);
+  const entitiesHash = sha256Hex(entitiesText);
+  const answeredText = canonicalJson(answered === undefined ? null : { ...answered });
+  const counted = {
+    clientId: certificate.clientId,
+    day: Math.floor(certificate.issuedAt / dayMs),
+    ownBytes: subjectSealed.length + evidenceSealed.length + answeredText.length,
+    disclosureHash,
+    disclosureBytes: certificate.disclosureText.length,
+    entitiesHash,
+    entitiesBytes: entitiesText.length,
+    maxSubmissions: dayLimits?.submissions ?? null,
+    maxBytes: dayLimits?.bytes ?? null,
+  };
   return [
+    countSubmission(db, counted),
     countPurpose(db, { businessId: business.id, environment, purpose, purposeFolded: foldedPurpose(purpose) }),
     keepDisclosure(db, { hash: disclosureHash, text: certificate.disclosureText }),
+    keepEntityList(db, { hash: entitiesHash, entities }),
+    keepGroup(db, { businessId: business.id, environment, purpose, entitiesHash, originDomain: certificate.originDomain }),
     insertCertificate(db, {
       id,
       businessId: business.id,
@@ -140,7 +198,7 @@ export const insertIssuance = async (
       status: "active",
       purpose,
       disclosureHash,
-      entities,
+      entitiesHash,
       entitiesAccepted: answered?.accepted ?? null,
       entitiesRejected: answered?.rejected ?? null,
       originDomain: certificate.originDomain,
@@ -201,7 +259,7 @@ const publishedFields = {
   purpose: purposes.purpose,
   disclosureText: disclosures.text,
   disclosureHash: certificates.disclosureHash,
-  entities: certificates.entities,
+  entities: entitiesField,
   accepted: certificates.entitiesAccepted,
   rejected: certificates.entitiesRejected,
   originDomain: certificates.originDomain,

@@ -6,6 +6,7 @@ import type { CertificateStatus } from "../core/certificates/certificate.ts";
 import type { ContactBasis } from "../core/contact/verdict.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { WithdrawnEntity } from "../core/withdrawals/entities.ts";
+import { entitiesField } from "./entity-lists.ts";
 import { batch, type Database } from "./database.ts";
 import { inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
 import { certificates, entityWithdrawals, matchMisses, purposes, withdrawals, withdrawnEntities } from "./schema.ts";
@@ -20,7 +21,7 @@ export interface SubjectIndexes {
 const maxBasis = 20; // records of one person with one business; more prove nothing more
 
 type IndexName = "emailIndex" | "phoneIndex";
-const has = (list: SQL | typeof certificates.entities | typeof certificates.entitiesRejected, entity: string): SQL =>
+const has = (list: SQL<readonly string[]> | typeof certificates.entitiesRejected, entity: string): SQL =>
   sql`exists (select 1 from json_each(${list}) where value = ${entity})`;
 
 const agreedToNobody = sql`${certificates.entitiesAccepted} is '[]'`;
@@ -67,7 +68,7 @@ export const contactBasis = async (
           sql`${certificates[index]} = j.value`,
           eq(certificates.businessId, businessId),
           eq(certificates.environment, environment),
-          entity === null ? undefined : has(certificates.entities, entity),
+          entity === null ? undefined : has(entitiesField, entity),
           purpose === null ? undefined : eq(purposes.purpose, purpose),
         ),
       )
@@ -127,9 +128,9 @@ export interface MatchableCertificate {
 
 /** The certificate and the names and proved domains of the business that asks, in one query. */
 export const matchable = async (db: Database, certId: CertId): Promise<MatchableCertificate | null> => {
-  const { businessId, environment, status, entities, entitiesAccepted: accepted, subjectErasedAt: erasedAt } = certificates;
+  const { businessId, environment, status, entitiesAccepted: accepted, subjectErasedAt: erasedAt } = certificates;
   const row = await db
-    .select({ businessId, environment, status, entities, accepted, erasedAt, entitiesWithdrawn: withdrawnEntitiesField })
+    .select({ businessId, environment, status, entities: entitiesField, accepted, erasedAt, entitiesWithdrawn: withdrawnEntitiesField })
     .from(certificates)
     .where(eq(certificates.id, certId))
     .get();

@@ -1,4 +1,5 @@
 // The smallest question to each store, for the health check. A store that cannot answer throws.
+import { sql } from "drizzle-orm";
 import type { Database } from "./database.ts";
 import { translated } from "./faults.ts";
 import { businesses } from "./schema.ts";
@@ -7,6 +8,12 @@ import { businesses } from "./schema.ts";
 export const databaseAnswers = async (db: Database): Promise<boolean> => {
   await db.select({ id: businesses.id }).from(businesses).limit(1);
   return true;
+};
+
+/** How large the database is: every answer of D1 says it. */
+export const homeBytes = async (db: Database): Promise<number> => {
+  const { meta } = await db.run(sql`select 1`);
+  return meta.size_after;
 };
 
 /** A key that nobody writes: the answer is that it is not there. */

@@ -64,8 +64,25 @@ export const clients = table(
     environment: environment().notNull(),
     name: text().notNull(),
     createdAt: instant().notNull(),
+    daySubmissions: integer(),
+    dayBytes: integer(),
   },
   (t) => [index("clients_business").on(t.businessId)],
+);
+
+export const clientDays = table(
+  "client_days",
+  {
+    clientId: text()
+      .$type<ClientId>()
+      .notNull()
+      .references(() => clients.id),
+    day: integer().notNull(),
+    submissions: integer().notNull(),
+    bytes: integer().notNull(),
+    warnedAt: instant(),
+  },
+  (t) => [primaryKey({ columns: [t.clientId, t.day] }), index("client_days_age").on(t.day)],
 );
 
 export const apiKeys = table(
@@ -106,6 +123,43 @@ export const disclosures = table("disclosures", {
   text: text().notNull(),
 });
 
+export const entityLists = table("entity_lists", {
+  id: integer().primaryKey(),
+  hash: text().notNull().unique(),
+  entities: json<readonly string[]>().notNull(),
+});
+
+export const certificateGroups = table(
+  "certificate_groups",
+  {
+    id: integer().primaryKey(),
+    purposeId: integer()
+      .notNull()
+      .references(() => purposes.id),
+    entityListId: integer()
+      .notNull()
+      .references(() => entityLists.id),
+    originDomain: text().notNull(),
+    active: integer().notNull().default(0),
+    revoked: integer().notNull().default(0),
+  },
+  (t) => [unique().on(t.purposeId, t.entityListId, t.originDomain)],
+);
+
+export const certificateTallies = table(
+  "certificate_tallies",
+  {
+    groupId: integer()
+      .notNull()
+      .references(() => certificateGroups.id),
+    span: integer().notNull(),
+    start: instant().notNull(),
+    active: integer().notNull().default(0),
+    revoked: integer().notNull().default(0),
+  },
+  (t) => [primaryKey({ columns: [t.groupId, t.span, t.start] })],
+);
+
 export const certificates = table(
   "certificates",
   {
@@ -129,7 +183,6 @@ export const certificates = table(
     disclosureHash: text()
       .notNull()
       .references(() => disclosures.hash),
-    entities: json<readonly string[]>().notNull(),
     entitiesAccepted: json<readonly string[]>(),
     entitiesRejected: json<readonly string[]>(),
     originDomain: text().notNull(),
@@ -152,11 +205,12 @@ export const certificates = table(
     viewCount: integer().notNull().default(0),
     viewRows: integer().notNull().default(0),
     retentionUntil: instant().notNull(),
+    groupId: integer().references(() => certificateGroups.id),
   },
   (t) => [
     index("certificates_listed").on(t.businessId, t.environment, t.issuedAt),
     index("certificates_revoked").on(t.businessId, t.environment, t.issuedAt).where(sql`${t.status} = 'revoked'`),
-    index("certificates_purpose").on(t.purposeId, t.issuedAt),
+    index("certificates_group").on(t.groupId, t.status, t.issuedAt),
     index("certificates_email").on(t.emailIndex, t.businessId, t.environment, t.issuedAt).where(isNotNull(t.emailIndex)),
     index("certificates_phone").on(t.phoneIndex, t.businessId, t.environment, t.issuedAt).where(isNotNull(t.phoneIndex)),
     index("certificates_retention").on(t.retentionUntil).where(isNull(t.subjectErasedAt)),

@@ -13,6 +13,7 @@ import type { WithdrawnEntity } from "../core/withdrawals/entities.ts";
 import { chainOfBusiness, verifiedDomains } from "./accounts.ts";
 import type { Database, Statement } from "./database.ts";
 import { inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
+import { entitiesField } from "./entity-lists.ts";
 import { isRaised, violates } from "./faults.ts";
 import { businesses, ceaseAcknowledgements, certificates, withdrawals } from "./schema.ts";
 import { jsonRow } from "./json-rows.ts";
@@ -105,7 +106,7 @@ export const withdrawableById = async (db: Database, certId: CertId): Promise<Wi
       manageTokenHash: certificates.manageTokenHash,
       domains: verifiedDomains,
       withdrawal: withdrawalField,
-      entities: certificates.entities,
+      entities: entitiesField,
       accepted: certificates.entitiesAccepted,
       entitiesWithdrawn: withdrawnEntitiesField,
       isToldAll: businesses.emitCertificateIssued,

@@ -1,6 +1,7 @@
 // The bindings and settings of a deployment, read once and checked once: a deployment that is not fit to run answers 503
 // on every route instead of running half configured, and says in its log everything that is missing at once.
 import { bytesOfBase64, bytesOfBase64Url, hexOf } from "../core/bytes.ts";
+import type { DayLimits } from "../core/access/window.ts";
 import { isDrawnKey } from "../core/drawn.ts";
 import { isMailbox } from "../core/mailbox.ts";
 import type { Bytes } from "../core/hash.ts";
@@ -12,7 +13,7 @@ import type { BusinessLog } from "../durable-objects/business-log/object.ts";
 import type { EndpointLane } from "../durable-objects/endpoint-lane/object.ts";
 import type { LedgerLog } from "../durable-objects/ledger-log/object.ts";
 import type { RateLimiter } from "../durable-objects/rate-limiter/object.ts";
-import { readLimits, type Limits } from "./limits.ts";
+import { readDayLimits, readLimits, type Limits } from "./limits.ts";
 
 export interface Env {
   readonly DB: D1Database;
@@ -45,6 +46,7 @@ export interface Config extends ProofSettings {
   readonly issuerKeyFrom: string;
   readonly retiredIssuerKeys: readonly WindowedKey[];
   readonly limits: Limits;
+  readonly dayLimits: DayLimits;
   readonly mail: MailSettings;
   /** Added to every clock read; development only. */
   readonly clockOffsetMs: number;
@@ -190,7 +192,8 @@ export const readConfig = (env: Env): Config => {
   const gatherMs = Number(setting("DEV_GATHER_MS") ?? defaultGatherMs);
   if (!Number.isSafeInteger(gatherMs) || gatherMs < 0) faults.push("DEV_GATHER_MS");
   const { limits, faults: limitFaults } = readLimits(setting, scale);
-  faults.push(...limitFaults);
+  const { dayLimits, faults: dayFaults } = readDayLimits(setting, scale);
+  faults.push(...limitFaults, ...dayFaults);
 
   if (faults.length > 0 || masterKeys === null || indexKey === null || issuerSeed === null) throw new ConfigFault(faults);
   return Object.freeze({
@@ -208,6 +211,7 @@ export const readConfig = (env: Env): Config => {
     issuerKeyFrom,
     retiredIssuerKeys,
     limits,
+    dayLimits,
     mail,
     clockOffsetMs,
     gatherMs,

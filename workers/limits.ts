@@ -1,7 +1,7 @@
 // Every limit on how often something may be asked (CONTRACT 15), in one place with its reason. Each can be changed by a
 // setting of the same name, `LIMIT_<NAME>="<count>/<seconds>"`.
 
-import type { Limit } from "../core/access/window.ts";
+import type { DayLimits, Limit } from "../core/access/window.ts";
 
 interface RouteLimit extends Limit {
   /** Limits by address and by client grow with DEV_RATE_SCALE; the API-key limit never does. */
@@ -54,4 +54,28 @@ export const readLimits = (
     return [name, chosen.scaled ? { ...chosen, count: Math.max(1, Math.round(chosen.count * scale)) } : chosen];
   });
   return { limits: Object.fromEntries(entries) as Limits, faults };
+};
+
+/** What submissions without an API key may write for one client in a day (UTC): whoever reads a page's source can send them. */
+const defaultDayLimits = {
+  /** A large campaign; more comes with an API key, or the operator raises the client's own limit. */
+  CLIENT_DAY: 50_000,
+  /** Bytes: 4 KB for each of the 50,000, ten times what a usual form leaves. */
+  CLIENT_DAY_BYTES: 200_000_000,
+} as const;
+
+const wholeNumber = /^[1-9]\d{0,12}$/;
+
+/** Settings are whole numbers here, since the time is the day. */
+export const readDayLimits = (
+  setting: (name: string) => string | undefined,
+  scale: number,
+): { readonly dayLimits: DayLimits; readonly faults: readonly string[] } => {
+  const faults: string[] = [];
+  const limitOf = (name: keyof typeof defaultDayLimits): number => {
+    const text = setting(`LIMIT_${name}`);
+    if (text !== undefined && !wholeNumber.test(text)) faults.push(`LIMIT_${name}`);
+    return Math.max(1, Math.round(Number(text ?? defaultDayLimits[name]) * scale));
+  };
+  return { dayLimits: { submissions: limitOf("CLIENT_DAY"), bytes: limitOf("CLIENT_DAY_BYTES") }, faults };
 };

@@ -32,6 +32,13 @@ export interface ProgressLine {
   readonly oldest_due: string | null;
 }
 
+/** A number that somebody watches over time. */
+export interface MetricLine {
+  readonly metric: "home_bytes";
+  readonly home: string;
+  readonly value: number;
+}
+
 /** Texts of errors can quote statements and values; only their kind is kept. */
 export const kindOfError = (error: unknown): string => {
   const fault = storageFaultOf(error);
@@ -44,10 +51,12 @@ export interface Log {
   readonly request: (line: RequestLine) => void;
   readonly fault: (line: FaultLine) => void;
   readonly progress: (line: ProgressLine) => void;
+  readonly metric: (line: MetricLine) => void;
 }
 
 export const consoleLog: Log = {
   request: (line) => console.log(JSON.stringify({ level: "info", ...line })),
   fault: (line) => console.error(JSON.stringify({ level: "error", ...line })),
   progress: (line) => console.log(JSON.stringify({ level: "info", ...line })),
+  metric: (line) => console.log(JSON.stringify({ level: "info", ...line })),
 };

@@ -11,3 +11,9 @@ export interface WindowState {
   /** Milliseconds until the oldest call leaves the window. */
   readonly resetMs: number;
 }
+
+/** What may be written for a client in a day without an API key. */
+export interface DayLimits {
+  readonly submissions: number;
+  readonly bytes: number;
+}

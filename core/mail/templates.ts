@@ -22,6 +22,8 @@ export interface MailData {
   readonly entities_owner_notice: { readonly cert_id: string; readonly entities: readonly string[]; readonly cease_by: Instant };
   /** To the owners of a business whose endpoint does not answer. */
   readonly webhook_failing: { readonly webhook_id: string; readonly failing_since: Instant; readonly failures: number };
+  /** To the owners of a business whose public client comes close to the day's limit of submissions without an API key. */
+  readonly client_limit_near: { readonly client_id: string; readonly until: Instant };
 }
 
 export type MailTemplate = keyof MailData;
@@ -36,6 +38,7 @@ export const mailLifeMs: Readonly<Record<MailTemplate, number>> = {
   withdrawal_owner_notice: 3 * dayMs,
   entities_owner_notice: 3 * dayMs,
   webhook_failing: dayMs,
+  client_limit_near: dayMs,
 };
 
 const dateWords: Readonly<Record<MailLanguage, string>> = { en: "en-GB", es: "es", "fr-CA": "fr-CA" };
@@ -104,6 +107,15 @@ const en: Words = {
       "Every event is also in the feed, GET /v1/events: read what you missed there, in order.",
     ],
   }),
+  client_limit_near: ({ client_id, until }) => ({
+    subject: "A form is close to its limit of today",
+    lines: [
+      "Submissions without an API key are close to the limit of a day for your client:",
+      client_id,
+      `Beyond the limit they are refused until ${minuteOf(until)}: the forms still work, and those sent get no certificate.`,
+      "Submissions that your server sends with your API key do not count. If this is more than you expect, somebody may be sending in your name; otherwise ask us for a higher limit.",
+    ],
+  }),
 };
 
 const es: Words = {
@@ -154,6 +166,15 @@ const es: Words = {
       "Todos los eventos están también en GET /v1/events: lea allí, en orden, lo que le falte.",
     ],
   }),
+  client_limit_near: ({ client_id, until }) => ({
+    subject: "Un formulario está cerca de su límite de hoy",
+    lines: [
+      "Los envíos sin clave de API están cerca del límite diario de su cliente:",
+      client_id,
+      `Más allá del límite se rechazan hasta ${minuteOf(until)}: los formularios siguen funcionando, pero lo enviado no recibe certificado.`,
+      "Los envíos que hace su servidor con su clave de API no cuentan. Si son más de los que espera, puede que alguien envíe en su nombre; si no, pídanos un límite mayor.",
+    ],
+  }),
 };
 
 const frCa: Words = {
@@ -202,6 +223,15 @@ const frCa: Words = {
       webhook_id,
       `Il a échoué ${failures} fois de suite, depuis ${minuteOf(failing_since)}. Il reste activé.`,
       "Tous les événements se trouvent aussi dans GET /v1/events : lisez-y, dans l’ordre, ce qui manque.",
+    ],
+  }),
+  client_limit_near: ({ client_id, until }) => ({
+    subject: "Un formulaire approche de sa limite du jour",
+    lines: [
+      "Les envois sans clé d’API approchent de la limite quotidienne de votre client :",
+      client_id,
+      `Au-delà de la limite, ils sont refusés jusqu’à ${minuteOf(until)} : les formulaires fonctionnent toujours, mais ce qui est envoyé ne reçoit pas de certificat.`,
+      "Les envois que fait votre serveur avec votre clé d’API ne comptent pas. S’il y en a plus que prévu, quelqu’un envoie peut-être en votre nom ; sinon, demandez-nous une limite plus élevée.",
     ],
   }),
 };

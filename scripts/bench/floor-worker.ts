@@ -56,17 +56,32 @@ export default {
     };
     await env.DB.batch([
       env.DB.prepare(
+        `INSERT INTO client_days (client_id, day, submissions, bytes)
+         SELECT ?1, ?2, iif((SELECT coalesce(day_submissions, 50000000) FROM clients WHERE id = ?1) >= 1, 1, NULL), ?3 WHERE true
+         ON CONFLICT (client_id, day) DO UPDATE SET submissions = iif(submissions < 50000000 AND bytes < 200000000000, submissions + 1, NULL), bytes = bytes + excluded.bytes
+         RETURNING submissions`,
+      ).bind(clientId, Math.floor(now / 86_400_000), sealedEvidence.length),
+      env.DB.prepare(
         `INSERT INTO purposes (business_id, environment, purpose, purpose_folded, active) VALUES (?, 'live', 'solar', 'solar', 1)
          ON CONFLICT (business_id, environment, purpose) DO UPDATE SET active = active + 1`,
       ).bind(businessId),
       env.DB.prepare("INSERT INTO disclosures (hash, text) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING").bind("d".repeat(64), disclosure),
+      env.DB.prepare("INSERT INTO entity_lists (hash, entities) VALUES ('e', ?) ON CONFLICT (hash) DO NOTHING").bind(
+        '["Acme Solar LLC","Bright Homes Inc"]',
+      ),
       env.DB.prepare(
-        `INSERT INTO certificates (business_id, id, business_name, client_id, environment, purpose_id, disclosure_hash, entities, origin_domain, issued_at,
+        `INSERT INTO certificate_groups (purpose_id, entity_list_id, origin_domain)
+         SELECT p.id, l.id, 'www.example.com' FROM purposes p JOIN entity_lists l ON l.hash = 'e'
+         WHERE p.business_id = ? AND p.environment = 'live' AND p.purpose = 'solar' ON CONFLICT DO NOTHING`,
+      ).bind(businessId),
+      env.DB.prepare(
+        `INSERT INTO certificates (business_id, id, business_name, client_id, environment, purpose_id, disclosure_hash, group_id, origin_domain, issued_at,
            fingerprint, subject_hash, subject_masked, subject_sealed, email_index, phone_index, evidence_sealed, evidence_hash, captured_via, signature,
            signature_kid, manage_token_hash, policy_capture_id, retention_until)
          VALUES ((SELECT id FROM businesses WHERE id = ?1 AND revision >= 0), ?2, 'Acme Solar LLC', ?3, 'live',
            (SELECT id FROM purposes WHERE business_id = ?1 AND environment = 'live' AND purpose = 'solar'), ?4,
-           '["Acme Solar LLC","Bright Homes Inc"]', 'www.example.com', ?5, ?6, ?7, '{"email":"p***@e***.com","first_name":"P***"}', ?8, ?9, ?10, ?11,
+           (SELECT g.id FROM certificate_groups g WHERE g.purpose_id = (SELECT id FROM purposes WHERE business_id = ?1 AND environment = 'live' AND purpose = 'solar')
+             AND g.entity_list_id = (SELECT id FROM entity_lists WHERE hash = 'e') AND g.origin_domain = 'www.example.com'), 'www.example.com', ?5, ?6, ?7, '{"email":"p***@e***.com","first_name":"P***"}', ?8, ?9, ?10, ?11,
            ?12, 'browser', ?13, ?14, ?15,
            (SELECT id FROM policy_captures WHERE domain = 'www.example.com' AND captured_at > 0 ORDER BY captured_at DESC LIMIT 1), ?16)`,
       ).bind(

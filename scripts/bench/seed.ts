@@ -26,18 +26,25 @@ const growTo = async (db: D1Like, business: DemoBusiness, from: number, to: numb
       .prepare("INSERT OR IGNORE INTO purposes (business_id, environment, purpose, purpose_folded) VALUES (?, 'live', ?, ?)")
       .bind(business.id, purpose, purpose)
       .run();
+    await db
+      .prepare(
+        `INSERT OR IGNORE INTO certificate_groups (purpose_id, entity_list_id, origin_domain)
+         SELECT p.id, (SELECT MIN(id) FROM entity_lists), 'www.example.com' FROM purposes p WHERE p.business_id = ? AND p.purpose = ?`,
+      )
+      .bind(business.id, purpose)
+      .run();
   }
   for (let at = from; at < to; at += rowsPerStatement) {
     const count = Math.min(rowsPerStatement, to - at);
     await db
       .prepare(
         `WITH RECURSIVE n(i) AS (SELECT CAST(?1 AS INTEGER) UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1 + ?2)
-         INSERT INTO certificates (id, business_id, business_name, client_id, environment, status, purpose_id, disclosure_hash, entities, origin_domain,
+         INSERT INTO certificates (id, business_id, business_name, client_id, environment, status, purpose_id, disclosure_hash, group_id, origin_domain,
            issued_at, fingerprint, subject_hash, subject_masked, subject_sealed, email_index, phone_index, evidence_sealed, evidence_hash, captured_via,
            signature, signature_kid, manage_token_hash, retention_until)
          SELECT printf('cc_00%024d', i), ?3, 'Acme Solar LLC', ?4, 'live', CASE i % ${revokedEvery} WHEN 0 THEN 'revoked' ELSE 'active' END,
            (SELECT p.id FROM purposes p WHERE p.business_id = ?3 AND p.environment = 'live' AND p.purpose LIKE '%campaign ' || (i % 12)),
-           ?5, '["Acme Solar LLC","Bright Homes Inc"]', 'www.example.com', ?6 + i * 60, lower(hex(randomblob(32))), lower(hex(randomblob(32))),
+           ?5, (SELECT g.id FROM certificate_groups g JOIN purposes p ON p.id = g.purpose_id WHERE p.business_id = ?3 AND p.purpose LIKE '%campaign ' || (i % 12)), 'www.example.com', ?6 + i * 60, lower(hex(randomblob(32))), lower(hex(randomblob(32))),
            '{"email":"v***@e***.com","first_name":"P***","phone":"***-***-**23"}', hex(randomblob(180)), lower(hex(randomblob(16))), lower(hex(randomblob(16))),
            hex(randomblob(500)), lower(hex(randomblob(32))), 'browser', hex(randomblob(44)), hex(randomblob(22)), lower(hex(randomblob(32))), 0
          FROM n`,
@@ -106,6 +113,14 @@ export const measureGrowth = async (bench: {
     ["search by purpose, a quarter", withKey("/v1/certs?q=Roof")],
     ["search by purpose, one of 12", withKey("/v1/certs?q=campaign%2011")],
     ["search by purpose, none", withKey("/v1/certs?q=nothing%20like%20it")],
+    ["search by recipient", withKey("/v1/certs?entity=Bright%20Homes%20Inc")],
+    ["search by origin, none", withKey("/v1/certs?origin_domain=other.example.com")],
+    [
+      "search by time, a month",
+      withKey(
+        `/v1/certs?from=${new Date(Date.now() - oneYearMs).toISOString()}&to=${new Date(Date.now() - oneYearMs + 30 * 24 * 3_600_000).toISOString()}`,
+      ),
+    ],
     [
       "verify",
       ({ size }, n) => ({

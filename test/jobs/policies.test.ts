@@ -21,7 +21,7 @@ let web: StubWeb;
 let hosts = 0;
 let host = "";
 
-const silentLog: Log = { request: () => {}, fault: () => {}, progress: () => {} };
+const silentLog: Log = { request: () => {}, fault: () => {}, progress: () => {}, metric: () => {} };
 
 /** The database, with something happening before each batch. */
 const watched = (before: (statements: D1PreparedStatement[]) => Promise<void>): D1Database =>

@@ -1,5 +1,6 @@
 // Drops what has had its time, in every home.
 import { dayMs, secondMs, type Instant } from "../../core/time.ts";
+import { deleteOldDays } from "../../storage/client-days.ts";
 import { deleteOldMisses } from "../../storage/contact.ts";
 import { batch, type Database } from "../../storage/database.ts";
 import { deleteExpiredAnswers } from "../../storage/idempotency.ts";
@@ -22,6 +23,7 @@ const sweeps = [
   deleteOldCodes,
   deleteOldFailures,
   (db: Database, now: Instant) => deleteOldMisses(db, Math.floor(now / dayMs)),
+  (db: Database, now: Instant) => deleteOldDays(db, Math.floor(now / dayMs)),
 ];
 
 /** Until nothing is left or the time is up; the next minute goes on. */

@@ -9,6 +9,7 @@ import { notifyAudit } from "./audit-notify.ts";
 import { checkpointAudit, checkpointLedger } from "./checkpoints.ts";
 import { sweepEvents } from "./event-sweep.ts";
 import { dropExpired } from "./expiry-sweep.ts";
+import { measureHomes } from "./home-sizes.ts";
 import { relayMail } from "./mail-relay.ts";
 import { relayOutbox } from "./outbox-relay.ts";
 import { eraseExpired } from "./retention-sweep.ts";
@@ -38,6 +39,7 @@ const quarterJobs: Jobs = {
   "audit-checkpoint": checkpointAudit,
   "ledger-checkpoint": checkpointLedger,
   attesting: attestDue,
+  "home-sizes": measureHomes,
 };
 
 /** A job that throws is named in the log and due again with its next tick. */

@@ -18,6 +18,10 @@ const mails: { readonly [T in MailTemplate]: Extract<Mail, { template: T }> } = 
     template: "webhook_failing",
     data: { webhook_id: "whk_00k3v9d2m4q8x1c7b5n0t6w2h9", failing_since: Date.UTC(2026, 10, 20, 10, 5), failures: 100 },
   },
+  client_limit_near: {
+    template: "client_limit_near",
+    data: { client_id: "pc_live_00k3v9d2m4q8x1c7b5n0t6w2h9", until: Date.UTC(2026, 10, 21) },
+  },
 };
 const languages: readonly MailLanguage[] = ["en", "es", "fr-CA"];
 const cases = languages.flatMap((language) => Object.values(mails).map((mail) => ({ language, template: mail.template, mail })));

@@ -11,6 +11,7 @@ import { evidenceHtml, evidenceZip } from "../../../core/certificates/evidence-p
 import { verifyView } from "../../../core/certificates/views.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { clientIdOf } from "../../../core/ids.ts";
+import { secondsUntilTomorrow } from "../../../core/time.ts";
 import { jsonBody, jsonOrTextBody } from "../../http/body.ts";
 import type { Api } from "../../http/context.ts";
 import { failure, refusal, success } from "../../http/envelope.ts";
@@ -19,7 +20,7 @@ import { idempotent } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { behindPortal, ownerOnly, sameOrigin } from "../../http/session-guards.ts";
 import { envelope, enveloped, failures, idempotencyHeaders, idempotencyKey, rateHeaders, repeatHeaders } from "../../http/wire.ts";
-import { captureConsent } from "../../operations/certificates/capture.ts";
+import { captureConsent, countForClient } from "../../operations/certificates/capture.ts";
 import { eraseSubject } from "../../operations/certificates/erase.ts";
 import { gatherEvidence } from "../../operations/certificates/evidence.ts";
 import { listCertificates } from "../../operations/certificates/list.ts";
@@ -143,7 +144,8 @@ const consentRoute = createRoute({
         unauthorized: "An API key was sent and is not valid.",
         plan_required: "Live certificates need the Enterprise plan.",
         forbidden: "The API key belongs to another business than the client id, or is a test key and the client is live.",
-        rate_limited: "More than 60 a minute from one address, 600 a minute for one client, or 120 a minute with one API key.",
+        rate_limited:
+          "More than 60 a minute from one address or 120 a minute with one API key; without a key also more than 600 a minute, 50,000 a day or 200 MB a day from the client's verified origins.",
         storage_unavailable: "Send the same request again. With the same Idempotency-Key or submission_id it is one certificate, also where the first was written after all.",
       },
     ),
@@ -329,20 +331,24 @@ certificates.openapi(consentRoute, async (c) => {
   if (!circumstances.ok) return refusal(c, circumstances);
 
   const clientId = clientIdOf(body.client_id);
-  const ofClient = clientId === null ? null : await services.takeByAddress("CONSENT_PER_CLIENT", clientId);
+  const originHeader = headers.Origin ?? null;
+  const ofClient = clientId === null || principal !== undefined ? null : await countForClient(services, clientId, originHeader);
   const crowded = ofClient?.allowed === false ? limited(c, "CONSENT_PER_CLIENT", ofClient) : null;
   if (crowded !== null) return crowded;
 
   const captured = await captureConsent(services, {
     clientId,
     submission: submissionFromWire(body),
-    originHeader: headers.Origin ?? null,
+    originHeader,
     circumstances: circumstances.value,
     idempotencyKey: headers["Idempotency-Key"] ?? body.submission_id?.toLowerCase() ?? null,
     caller:
       principal === undefined ? null : { keyId: principal.keyId, businessId: principal.business.id, environment: principal.environment },
   });
-  if (!captured.ok) return refusal(c, captured);
+  if (!captured.ok) {
+    if (captured.code === "rate_limited") c.header("Retry-After", String(secondsUntilTomorrow(services.clock())));
+    return refusal(c, captured);
+  }
   if (captured.value.replayed) c.header("Idempotency-Replayed", "true");
   return success(c, 201, receiptToWire(captured.value.receipt));
 });

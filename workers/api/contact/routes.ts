@@ -1,6 +1,7 @@
 // The routes of asking before contact: is this certificate about this person, and may this person still be contacted?
 import { createMiddleware } from "hono/factory";
 import { certIdOf } from "../../../core/ids.ts";
+import { secondsUntilTomorrow } from "../../../core/time.ts";
 import { jsonBody } from "../../http/body.ts";
 import type { KeyCaller } from "../../http/context.ts";
 import { failure, refusal, success } from "../../http/envelope.ts";
@@ -91,7 +92,6 @@ const contactRoute = createRoute({
 });
 
 /** A day's misses are used up until the next begins, in UTC. */
-const secondsUntilTomorrow = (now: number): number => 86_400 - (Math.floor(now / 1_000) % 86_400);
 
 export const contact = newApi();
 

@@ -1,6 +1,7 @@
 // POST /v1/consent: one form submission becomes a certificate. Load, decide, commit; nothing slow before the answer.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import { verifyOrigin, type OriginRules } from "../../../core/access/origins.ts";
+import type { WindowState } from "../../../core/access/window.ts";
 import { base64UrlOf } from "../../../core/bytes.ts";
 import { canonicalJson } from "../../../core/canonical-json.ts";
 import { keptReceiptText, readKeptReceipt, type CaptureReceipt } from "../../../core/certificates/capture-receipt.ts";
@@ -14,11 +15,13 @@ import { homeOfId, newId, type BusinessId, type CertId, type ClientId } from "..
 import { captureSharedMs } from "../../../core/policies/snapshot.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { capturingClient, type CapturingClient } from "../../../storage/accounts.ts";
+import { isDayFull } from "../../../storage/client-days.ts";
 import { insertIssuance, isOutdatedRevision } from "../../../storage/certificates.ts";
 import { commit } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../../storage/idempotency.ts";
-import type { Memories, Phones, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+import { warnNearLimit } from "./warn-near-limit.ts";
+import type { Counters, Memories, Phones, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 
 const rootSaltBytes = 32;
 const manageTokenBytes = 32;
@@ -46,6 +49,7 @@ export type CaptureRefusal =
   | "client_not_found"
   | "forbidden"
   | "idempotency_conflict"
+  | "rate_limited"
   | "storage_unavailable";
 
 /** What makes two submissions the same one: all that is sealed about the person and the text, nothing that a retry changes. */
@@ -97,6 +101,7 @@ const commitIssuance = async (
   business: CapturingClient,
   issued: Issued,
   answerKey: AnswerKey | null,
+  countsForDay: boolean,
 ): Promise<CaptureReceipt> => {
   const { certificate } = issued;
   const comparable = comparableSubject(certificate.fields, business.country, services.toE164);
@@ -116,12 +121,14 @@ const commitIssuance = async (
     policiesNotBefore: certificate.issuedAt - captureSharedMs,
     policyOrigin: new URL(String(certificate.evidence.origin_reported)).origin,
     policyPage: withoutQuery(String(certificate.evidence.page_url)),
+    dayLimits: countsForDay ? services.config.dayLimits : null,
   });
   const answer = { status: 201, response: keptReceiptText(receipt), certId: certificate.id, now: certificate.issuedAt };
   const answers = answerKey === null ? [] : await insertAnswer(db, services.vault, { ...answerKey, ...answer });
   const store = { db, vault: services.vault, ledgerId: services.config.ledger.id };
-  const [, , , policyRequests] = await commit(store, [...issuance, ...answers], [issued.fact]);
+  const [counted, , , , , , policyRequests] = await commit(store, [...issuance, ...answers], [issued.fact]);
   if (policyRequests.length > 0) services.scheduleRelay();
+  if (counted[0]?.isNear === true) services.afterAnswer(() => warnNearLimit(services, db, { businessId: business.id, ...certificate }));
   if (business.emitsIssued) services.scheduleEvents(business.id);
   services.scheduleFollowUp();
   return receipt;
@@ -158,11 +165,25 @@ const attemptCapture = async (
   });
   if (!issued.ok) return issued;
   try {
-    return ok({ receipt: await commitIssuance(services, db, business, issued.value, answerKey), replayed: false });
+    return ok({ receipt: await commitIssuance(services, db, business, issued.value, answerKey, request.caller === null), replayed: false });
   } catch (error) {
     if (isOutdatedRevision(error) || isTakenKey(error)) return "outdated";
+    if (isDayFull(error)) return refuse("rate_limited", "This client has had as many submissions without an API key as a day may bring.");
     throw error;
   }
+};
+
+/** Counts a submission without an API key toward its client; null where its Origin is not the client's, so that it counts for its sender alone. */
+export const countForClient = async (
+  services: Runtime & Stores & Memories & Counters,
+  clientId: ClientId,
+  originHeader: string | null,
+): Promise<WindowState | null> => {
+  const db = services.homes.of(clientId);
+  const business = services.rememberedClients.get(clientId) ?? (db === null ? null : await capturingClient(db, clientId));
+  if (business === null || !verifyOrigin(originHeader, business.domains, rulesFor(services, business)).ok) return null;
+  services.rememberedClients.set(clientId, business);
+  return services.takeByAddress("CONSENT_PER_CLIENT", clientId);
 };
 
 /** A visitor needs no key; a key opens its own business's clients, and a test key only the sandbox ones. */

@@ -1,0 +1,197 @@
+// What strangers with a public client id can fill and block, and what searching costs as certificates grow.
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { dayMs, isoOf } from "../../core/time.ts";
+import { consentRequest, issue, serviceWith, submission, world, type Answer, type Call, type ConsentBody } from "../support/world.ts";
+import { settled } from "../support/settled.ts";
+import { mailTo } from "../support/withdrawing.ts";
+
+const published = { DEV_RATE_SCALE: "1", SHIELD: undefined };
+let ip = 0;
+const send = (service: Call, change: Partial<ConsentBody> = {}, headers: Readonly<Record<string, string>> = {}): Promise<Answer> => {
+  ip += 1;
+  const from = { "cf-connecting-ip": `10.1.${ip >> 8}.${ip & 255}`, ...headers };
+  return service("/v1/consent", consentRequest({ ...submission(), ...change }, from));
+};
+const withKey = { authorization: `Bearer ${world.acme.keys.live}` };
+const statusOf = ({ status }: Answer): number => status;
+
+// Each test has a day of its own, five minutes before its end.
+let day = Date.UTC(2027, 0, 1);
+beforeEach(() => {
+  day += 2 * dayMs;
+  vi.useFakeTimers({ toFake: ["Date"], now: day + dayMs - 300_000 });
+});
+afterEach(async () => {
+  await settled();
+  vi.useRealTimers();
+});
+
+describe("C20: the day of a client", () => {
+  test("ends its submissions without an API key, for no other client and for no API key, until the next", async () => {
+    const service = serviceWith({ ...published, LIMIT_CLIENT_DAY: "3" });
+    for (let sent = 0; sent < 3; sent += 1) expect((await send(service)).status).toBe(201);
+    const refused = await send(service);
+    expect([refused.status, refused.body.error.code, refused.headers.get("retry-after")]).toEqual([429, "rate_limited", "300"]);
+    expect((await send(service, { client_id: world.acme.clients.sandbox })).status).toBe(201);
+    expect((await send(service, {}, withKey)).status).toBe(201);
+    vi.setSystemTime(day + dayMs);
+    expect((await send(service)).status).toBe(201);
+  });
+
+  test("has room for exactly its number, however many are sent at once", async () => {
+    const service = serviceWith({ ...published, LIMIT_CLIENT_DAY: "4" });
+    const statuses = (await Promise.all(Array.from({ length: 12 }, () => send(service)))).map(statusOf);
+    expect(statuses.toSorted()).toEqual([...Array(4).fill(201), ...Array(8).fill(429)]);
+  });
+
+  test("is bounded in bytes too, in which shared texts count where they are new", async () => {
+    const service = serviceWith({ ...published, LIMIT_CLIENT_DAY_BYTES: "60000" });
+    const disclosure = (letter: string): Partial<ConsentBody> => ({ disclosure_text: letter.repeat(20_000) });
+    expect((await send(service, disclosure("a"))).status).toBe(201);
+    for (let sent = 0; sent < 5; sent += 1) expect((await send(service, disclosure("a"))).status).toBe(201);
+    expect((await send(service, disclosure("b"))).status).toBe(201);
+    expect((await send(service, disclosure("c"))).status).toBe(429);
+    expect((await send(service, disclosure("a"))).status).toBe(201);
+  });
+
+  test("answers a repeated submission as before, though it is over", async () => {
+    const service = serviceWith({ ...published, LIMIT_CLIENT_DAY: "1" });
+    const key = { "idempotency-key": "the-only-one-of-the-day" };
+    const first = await send(service, {}, key);
+    const again = await send(service, {}, key);
+    expect([again.status, again.body.data.cert_id]).toEqual([201, first.body.data.cert_id]);
+    expect((await send(service)).status).toBe(429);
+  });
+
+  test("is as long as the operator made it for this client", async () => {
+    const service = serviceWith({ ...published, LIMIT_CLIENT_DAY: "1" });
+    const raise = (limit: number | null) =>
+      env.DB.prepare("UPDATE clients SET day_submissions = ? WHERE id = ?").bind(limit, world.acme.clients.live).run();
+    await raise(3);
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 4; sent += 1) statuses.push((await send(service)).status);
+    await raise(null);
+    expect(statuses).toEqual([201, 201, 201, 429]);
+  });
+
+  test("is announced to the owner once, when four fifths are used", async () => {
+    const service = serviceWith({ ...published, LIMIT_CLIENT_DAY: "10" });
+    const warnings = async (): Promise<number> =>
+      (await mailTo(world.ownerEmail)).filter(({ text }) => text.includes(world.acme.clients.live)).length;
+    const before = await warnings();
+    for (let sent = 0; sent < 7; sent += 1) await send(service);
+    await settled();
+    expect(await warnings()).toBe(before);
+    await Promise.all(Array.from({ length: 3 }, () => send(service)));
+    await settled();
+    expect(await warnings()).toBe(before + 1);
+  });
+
+  test.each(["0", "-1", "1.5", "50000/86400", "many"])("is not %s: the service does not run", async (setting) => {
+    await expect(serviceWith({ ...published, LIMIT_CLIENT_DAY: setting })("/health")).rejects.toThrow("LIMIT_CLIENT_DAY");
+  });
+});
+
+describe("C20: a list of recipients", () => {
+  test("is stored once, however many certificates name it", async () => {
+    const entities = Array.from({ length: 1_000 }, (_, at) => `Partner ${at} ${"x".repeat(150)}`);
+    const lists = async () => (await env.DB.prepare("SELECT COUNT(*) AS n FROM entity_lists").first<{ n: number }>())?.n ?? 0;
+    const before = await lists();
+    const ids = [(await issue({ entities })).cert_id, (await issue({ entities: entities.toReversed(), purpose: "another" })).cert_id];
+    expect(await lists()).toBe(before + 1);
+    for (const id of ids) {
+      const row = await env.DB.prepare("SELECT * FROM certificates WHERE id = ?").bind(id).first();
+      expect(JSON.stringify(row)).not.toContain("Partner");
+    }
+  });
+});
+
+describe("C21: submissions that are refused for their Origin", () => {
+  test("count for their sender alone: the client goes on, in the browser and with its key", async () => {
+    const service = serviceWith({ ...published, LIMIT_CONSENT_PER_CLIENT: "3/60" });
+    for (let sent = 0; sent < 8; sent += 1)
+      expect((await send(service, {}, { origin: "https://evil.example" })).body.error.code).toBe("origin_not_verified");
+    for (let sent = 0; sent < 3; sent += 1) expect((await send(service)).status).toBe(201);
+    expect((await send(service)).status).toBe(429);
+    expect((await send(service, {}, withKey)).status).toBe(201);
+  });
+
+  test("those with the API key take nothing from the client's visitors", async () => {
+    const service = serviceWith({ ...published, LIMIT_CONSENT_PER_CLIENT: "2/60" });
+    for (let sent = 0; sent < 5; sent += 1) expect((await send(service, {}, withKey)).status).toBe(201);
+    expect([statusOf(await send(service)), statusOf(await send(service)), statusOf(await send(service))]).toEqual([201, 201, 429]);
+  });
+});
+
+/** The database, with the rows that were read in it. */
+const counting = (): { readonly db: D1Database; readonly read: () => number } => {
+  let rows = 0;
+  const db = new Proxy(env.DB, {
+    get: (target, name) => {
+      if (name === "batch")
+        return async (statements: D1PreparedStatement[]) => {
+          const results = await target.batch(statements);
+          for (const { meta } of results) rows += meta.rows_read;
+          return results;
+        };
+      const value = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  return { db, read: () => rows };
+};
+
+describe("searching the list", () => {
+  test("reads as many rows among five thousand certificates as among five hundred", { timeout: 60_000 }, async () => {
+    const daysBack = 100;
+    const { cert_id: first } = await issue({ purpose: "growth", entities: ["Growth Inc", "Other Inc"] });
+    const columns = (
+      await env.DB.prepare("SELECT name FROM pragma_table_info('certificates') WHERE name NOT IN ('ord', 'id', 'issued_at')").all<{
+        name: string;
+      }>()
+    ).results.map(({ name }) => name);
+    const start = day - daysBack * dayMs;
+    const growTo = (from: number, to: number, everyMs: number): Promise<D1Result> =>
+      env.DB.prepare(
+        `WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2)
+         INSERT INTO certificates (id, issued_at, ${columns.join(", ")})
+         SELECT printf('cc_00%024d', i), ?3 + (i - ?1) * ?4, ${columns.join(", ")} FROM n, certificates WHERE id = ?5`,
+      )
+        .bind(from, to, start, everyMs, first)
+        .run();
+    const at = (days: number, ms: number): string => isoOf(start + days * dayMs + ms);
+    const searches = [
+      "entity=Growth%20Inc",
+      "entity=Nobody",
+      "origin_domain=www.example.com",
+      "q=growth",
+      `from=${at(10, 12_345)}`,
+      `to=${at(60, 12_345)}`,
+      `from=${at(10, 5_000_001)}&to=${at(80, 7_000_001)}`,
+      `from=${at(10, 1)}&to=${at(80, 1)}&entity=Growth%20Inc&origin_domain=www.example.com&status=active`,
+      `from=${at(10, 1)}&to=${at(80, 1)}&status=revoked`,
+    ];
+    const costs = async (): Promise<{ readonly rows: number; readonly total: number }[]> => {
+      const all: { rows: number; total: number }[] = [];
+      for (const search of searches) {
+        const { db, read } = counting();
+        const listed = await serviceWith({ DB: db })(`/v1/certs?per_page=5&${search}`, { headers: withKey });
+        all.push({ rows: read(), total: listed.body.data.total });
+      }
+      return all;
+    };
+    await growTo(1, 500, (daysBack * dayMs) / 500);
+    const small = await costs();
+    await growTo(500, 5_000, (daysBack * dayMs) / 4_500);
+    const large = await costs();
+    const grown = searches.map((search, index) => {
+      const [before, after] = [small[index], large[index]];
+      return { search, more: (after?.rows ?? 0) - (before?.rows ?? 0), certificates: (after?.total ?? 0) - (before?.total ?? 0) };
+    });
+    // At most 24 hours at each end are counted by the hour, and of those hours all have certificates now.
+    expect(grown.filter(({ more }) => more > 60)).toEqual([]);
+    expect(grown.filter(({ certificates }) => certificates > 2_000).length).toBeGreaterThanOrEqual(6);
+    expect(small.every(({ rows }) => rows > 0)).toBe(true);
+  });
+});
