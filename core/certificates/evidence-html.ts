@@ -4,8 +4,9 @@
 import { base64Of } from "../bytes.ts";
 import { sha256 } from "../hash.ts";
 import { isoOf, type Instant } from "../time.ts";
+import { standingEntities } from "../withdrawals/entities.ts";
 import type { EvidenceParts, JsonObject } from "./evidence-parts.ts";
-import { isRefusal } from "./published.ts";
+import { isRefusal, type PublishedCertificate } from "./published.ts";
 
 type Disclosed = readonly (readonly [string, string])[];
 
@@ -56,16 +57,28 @@ const hash = (text: string): Markup => html`<code>${text}</code>`;
 
 const typed = (text: string): Markup => (text === "" ? html`(left empty)` : html`<span dir="auto" class="exact">${text}</span>`);
 
+/** Recipients the person has withdrawn from one by one. */
+const withdrawnFrom = ({ entitiesWithdrawn }: PublishedCertificate): Markup | null =>
+  entitiesWithdrawn.length === 0
+    ? null
+    : html`<p><strong>Withdrawn from:</strong></p><ul>${entitiesWithdrawn.map(
+        ({ entity, withdrawnAt, ceaseBy }) =>
+          html`<li><span dir="auto">${entity}</span>, on ${timeMarkup(withdrawnAt)}; contact must cease by ${timeMarkup(ceaseBy)}</li>`,
+      )}</ul>`;
+
 const recipients = ({ opened }: EvidenceParts): Markup => {
-  const { entities: named, answered } = opened.certificate;
-  if (answered === null) return html`<p>The person was asked about all of them together.</p>${names(named)}`;
+  const { certificate } = opened;
+  const { entities: named, answered } = certificate;
+  const standing = standingEntities(certificate);
+  if (answered === null)
+    return html`<p>The person was asked about all of them together.</p>${names(standing)}${withdrawnFrom(certificate)}`;
   const { accepted, rejected } = answered;
   const silent = named.filter((name) => !accepted.includes(name) && !rejected.includes(name));
-  return rows(
-    row("Accepted", names(accepted)),
+  return html`${rows(
+    row("Accepted", names(standing)),
     row("Declined", names(rejected)),
     silent.length > 0 ? row("Named, not asked", names(silent)) : null,
-  );
+  )}${withdrawnFrom(certificate)}`;
 };
 
 const subject = ({ opened, redacted }: EvidenceParts, disclosed: Disclosed): Markup => {
@@ -106,10 +119,15 @@ const statusLine = ({ opened, verifyView }: EvidenceParts): Markup => {
   if (isRefusal(opened.certificate) && opened.certificate.status === "active")
     return html`<p><strong>Nobody was agreed to.</strong> The person was asked about each recipient and agreed to none of them.</p>${sandbox}`;
   if (opened.certificate.status === "active")
-    return html`<p><strong>Active.</strong> The consent had not been withdrawn when this pack was made.</p>${sandbox}`;
+    return html`<p><strong>Active.</strong> The consent had not been withdrawn when this pack was made${opened.certificate.entitiesWithdrawn.length > 0 ? ", but from single recipients" : ""}.</p>${sandbox}`;
   const at = timeOfView(withdrawal?.withdrawn_at);
   const until = timeOfView(withdrawal?.cease_by);
   return html`<p><strong>Withdrawn</strong>${at === null ? null : html` on ${at}`}.${until === null ? null : html` Contact must cease by ${until}.`}</p>${sandbox}`;
+};
+
+const recipientsHeading = (certificate: PublishedCertificate): string => {
+  if (isRefusal(certificate)) return "Who was asked about";
+  return certificate.status === "revoked" ? "Recipients named" : "Who may make contact";
 };
 
 /** The certificate in plain words: what the page shows and what the checking page compares itself with. */
@@ -125,7 +143,7 @@ const certificateArticle = (parts: EvidenceParts, disclosed: Disclosed): Markup 
 ${statusLine(parts)}
 <h2>What was shown</h2>
 <blockquote dir="auto" class="exact">${certificate.disclosureText}</blockquote>
-<h2>${isRefusal(certificate) ? "Who was asked about" : "Who may make contact"}</h2>
+<h2>${recipientsHeading(certificate)}</h2>
 ${recipients(parts)}
 <h2>What it was about</h2>
 ${rows(
