@@ -43,8 +43,17 @@ const { values: flags } = parseArgs({
     memory: { type: "string", default: "60" },
     log: { type: "string", default: "1000,100000" },
     samples: { type: "string", default: "400" },
+    help: { type: "boolean", default: false },
   },
 });
+if (flags.help) {
+  const [, ...usage] =
+    readFileSync(import.meta.filename, "utf8")
+      .split("\nimport ", 1)[0]
+      ?.split("\n") ?? [];
+  console.log(usage.map((line) => line.replace(/^\/\/ {0,3}/, "")).join("\n"));
+  process.exit(0);
+}
 const sections = ["requests", "memory", "growth", "events", "proofs", "withdrawal", "credentials"] as const;
 type Section = (typeof sections)[number];
 

@@ -13,6 +13,13 @@ const credentials = (business: DemoBusiness): { client_id: string; api_key: stri
   api_key: business.keys.live,
 });
 
+if (process.argv.includes("--help")) {
+  console.log(`npm run demo              issues a certificate as the demo business of the running service
+npm run demo -- --json    the same, as one JSON object with every address and credential of the demo
+PORT and SVC_STATE_DIR are taken from the environment, as by npm start.`);
+  process.exit(0);
+}
+
 ensureDevVars();
 const settings = localSettings();
 const world = demoWorld(settings.vars.ISSUER_KEY as string);
@@ -52,6 +59,7 @@ if (process.argv.includes("--json")) {
       client_id: world.acme.clients.live,
       sandbox_client_id: world.acme.clients.sandbox,
       api_key: world.acme.keys.live,
+      test_api_key: world.acme.keys.sandbox,
       business_id: world.acme.id,
       business_name: world.acme.name,
       owner_email: world.ownerEmail,

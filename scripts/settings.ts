@@ -60,7 +60,7 @@ export interface LocalSettings {
   readonly vars: Readonly<Record<string, string>>;
 }
 
-const overridable = /^(?:DEV_|LIMIT_|LEDGER_|WITNESS|TIMESTAMP_|ANCHOR_|DOH_|MAIL|STRIPE_)/;
+const overridable = /^(?:DEV_|LIMIT_|LEDGER_|WITNESS|TIMESTAMP_|ANCHOR_|DOH_|MAIL|SECURITY_|STRIPE_)/;
 
 /** The settings of a service on these ports of this machine. */
 export const settingsOf = (place: {

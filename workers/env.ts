@@ -48,6 +48,8 @@ export interface Config extends ProofSettings {
   readonly limits: Limits;
   readonly dayLimits: DayLimits;
   readonly mail: MailSettings;
+  /** Whom to tell of a weakness: a mailto:, https: or tel: address (RFC 9116). Null where nobody is named. */
+  readonly securityContact: string | null;
   /** Added to every clock read; development only. */
   readonly clockOffsetMs: number;
   /** How long changes are gathered before the audit log and the ledger are notified of them. */
@@ -183,6 +185,9 @@ export const readConfig = (env: Env): Config => {
   const { mail, faults: mailFaults } = mailOf(env, setting, development);
   faults.push(...mailFaults);
 
+  const securityContact = setting("SECURITY_CONTACT") ?? null;
+  if (securityContact !== null && !/^(?:mailto:|https:\/\/|tel:)[\x21-\x7e]+$/.test(securityContact)) faults.push("SECURITY_CONTACT");
+
   // By their prefix, so that a setting added for development is refused here without anybody thinking of it.
   if (!development) faults.push(...Object.keys(env).filter((name) => name.startsWith("DEV_") && setting(name) !== undefined));
   const scale = Number(setting("DEV_RATE_SCALE") ?? "1");
@@ -213,6 +218,7 @@ export const readConfig = (env: Env): Config => {
     limits,
     dayLimits,
     mail,
+    securityContact,
     clockOffsetMs,
     gatherMs,
     devFetchAllow: (setting("DEV_FETCH_ALLOW") ?? "").split(",").flatMap((entry) => entry.trim() || []),

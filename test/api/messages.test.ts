@@ -4,6 +4,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { newSecret, type Home } from "../../core/ids.ts";
+import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
 import { signIn } from "../support/people.ts";
 import { call, consent, get, issue, origin, submission, world, type Answer } from "../support/world.ts";
 
@@ -25,7 +26,7 @@ interface Operation {
 let schemas: Readonly<Record<string, Schema>> = {};
 let operations: readonly Operation[] = [];
 let certId = "";
-let owners: { readonly cookie: string }[] = [];
+const owners: { readonly cookie: string }[] = [];
 
 const resolved = (schema: Schema): Schema =>
   schema.$ref === undefined ? schema : (schemas[schema.$ref.split("/").at(-1) as string] as Schema);
@@ -45,7 +46,8 @@ beforeAll(async () => {
     })),
   );
   certId = (await issue()).cert_id;
-  owners = [await signIn(world.ownerEmail), await signIn(world.otherOwnerEmail)];
+  for (const email of [world.ownerEmail, world.otherOwnerEmail, exampleOwnerEmail("free"), exampleOwnerEmail("past_due")])
+    owners.push(await signIn(email));
 });
 
 /** A new key for each few tries: the limits of a key are not what is asked here. */
@@ -61,8 +63,9 @@ const freshKey = async (): Promise<string> => {
 
 /** Owners take turns, for the same reason. */
 const nextOwner = (): { readonly cookie: string } => {
-  owners.reverse();
-  return owners[0] ?? { cookie: "" };
+  const next = owners.shift() ?? { cookie: "" };
+  owners.push(next);
+  return next;
 };
 
 const credentialsFor = async ({ security }: Operation): Promise<Record<string, string>> => {
@@ -139,7 +142,7 @@ const triesOf = async (operation: Operation): Promise<readonly Tried[]> => {
   const path = addressOf(operation);
   let credentials = await credentialsFor(operation);
   const send = async (input: string, query: string, headers: Record<string, string>, body: unknown): Promise<void> => {
-    if (credentials.authorization !== undefined && tries.length % 50 === 49) credentials = await credentialsFor(operation);
+    if (Object.keys(credentials).length > 0 && tries.length % 50 === 49) credentials = await credentialsFor(operation);
     const answer = await call(`${path}${query}`, {
       method: operation.method,
       headers: {

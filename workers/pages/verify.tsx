@@ -2,7 +2,7 @@
 import type { Context, Hono } from "hono";
 import { addressKey } from "../../core/access/address.ts";
 import { verifyView } from "../../core/certificates/views.ts";
-import { certIdOf } from "../../core/ids.ts";
+import { certIdOf, typedCertIdOf } from "../../core/ids.ts";
 import { trustDocument } from "../../core/ledger/trust-document.ts";
 import type { Api } from "../http/context.ts";
 import { limited } from "../http/guards.ts";
@@ -20,12 +20,20 @@ const isUnread = (c: Context<Api>): boolean =>
   c.req.method === "HEAD" ||
   ["sec-purpose", "purpose", "x-purpose", "x-moz"].some((name) => /\b(?:prefetch|prerender|preview)\b/i.test(c.req.header(name) ?? ""));
 
+/** To the address of the certificate whose number somebody typed. */
+const fromPaper = (c: Context<Api>, typed: string): Response | Promise<Response> => {
+  const certId = typedCertIdOf(typed);
+  if (certId === null) return noSuchPage(c);
+  const language = chosenLanguage(c.req.query("lang"));
+  return c.redirect(`/c/${certId}${language === null ? "" : `?lang=${language}`}`);
+};
+
 const verify = async (c: Context<Api>): Promise<Response> => {
   const { services } = c.var;
   const crowded = limited(c, "VERIFY_PER_IP", await services.takeByAddress("VERIFY_PER_IP", addressKey(c.var.ip)));
   if (crowded !== null) return crowdedPage(c, crowded.headers.get("retry-after") ?? "60");
   const certId = certIdOf(c.req.param("id") ?? "");
-  if (certId === null) return noSuchPage(c);
+  if (certId === null) return fromPaper(c, c.req.param("id") ?? "");
   const opened = await openCertificatePage(services, certId, {
     ip: c.var.ip,
     userAgent: c.req.header("user-agent") ?? "",
@@ -49,5 +57,7 @@ const verify = async (c: Context<Api>): Promise<Response> => {
 
 export const mountVerify = (pages: Hono<Api>): void => {
   pages.get("/format", (c) => pageAnswer(c, 200, formatPage));
+  pages.get("/", (c) => fromPaper(c, c.req.query("number") ?? ""));
   pages.get("/:id", verify);
+  pages.get("/:id/", (c) => fromPaper(c, c.req.param("id")));
 };

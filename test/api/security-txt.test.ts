@@ -1,0 +1,32 @@
+// GET /.well-known/security.txt: whom to tell of a weakness (RFC 9116).
+import { expect, test } from "vitest";
+import { productionSettings, serviceWith } from "../support/world.ts";
+
+const contact = { SECURITY_CONTACT: "mailto:security@svc.test" };
+
+test("security.txt names the contact that is set, on each host that people reach, and ends within a year", async () => {
+  for (const host of ["https://api.svc.test", "https://verify.svc.test"]) {
+    const answer = await serviceWith({ ...productionSettings, ...contact }, host)("/.well-known/security.txt");
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/plain; charset=UTF-8"]);
+    const fields = Object.fromEntries(
+      answer.text
+        .trim()
+        .split("\n")
+        .map((line) => line.split(/: (.*)/).slice(0, 2)),
+    );
+    expect(Object.keys(fields).sort()).toEqual(["Canonical", "Contact", "Expires", "Preferred-Languages"]);
+    expect([fields.Contact, fields.Canonical]).toEqual(["mailto:security@svc.test", "https://api.svc.test/.well-known/security.txt"]);
+    const days = (Date.parse(fields.Expires) - Date.now()) / 86_400_000;
+    expect(days).toBeGreaterThan(100);
+    expect(days).toBeLessThan(365);
+  }
+});
+
+test("there is no security.txt where nobody is named, and no deployment with what is no address", async () => {
+  expect(
+    (await serviceWith({ ...productionSettings, SECURITY_CONTACT: "" }, "https://api.svc.test")("/.well-known/security.txt")).status,
+  ).toBe(404);
+  await expect(serviceWith({ ...productionSettings, SECURITY_CONTACT: "security@svc.test" })("/v1/health")).rejects.toThrow(
+    "SECURITY_CONTACT",
+  );
+});
