@@ -13,6 +13,7 @@ const { ord, id, chain, type, entityId, payloadSealed, drainedAt } = auditOutbox
 /** What was committed to by an entry of a certificate. */
 export interface CommittedEntry {
   readonly id: string;
+  readonly type: FactType;
   readonly drained: boolean;
   /** Null once erased. */
   readonly committed: CommittedPayload | null;
@@ -22,16 +23,16 @@ export interface CommittedEntry {
 export const isEntered = async (db: Database, recordId: string): Promise<boolean> =>
   (await onPrimary(db).select({ ord }).from(auditOutbox).where(eq(entityId, recordId)).limit(1).all()).length > 0;
 
-const deciding: FactType[] = ["certificate.issued", "certificate.revoked"];
+const deciding: FactType[] = ["certificate.issued", "certificate.revoked", "certificate.entities_withdrawn"];
 
-/** What happened to a certificate, as far as it is of these types: issuance and withdrawal first, whatever else there is; then oldest first. */
+/** What happened to a certificate, as far as it is of these types: issuance and withdrawals first, whatever else there is; then oldest first. */
 export const certificateEntries = async (
   db: Database,
   vault: Vault,
   asked: { readonly certId: string; readonly chainTag: string; readonly types: readonly FactType[]; readonly max: number },
 ): Promise<CommittedEntry[]> => {
   const rows = await db
-    .select({ id, payloadSealed, drainedAt })
+    .select({ id, type, payloadSealed, drainedAt })
     .from(auditOutbox)
     .where(allOf(eq(entityId, asked.certId), eq(chain, asked.chainTag), inArray(type, [...asked.types])))
     .orderBy(desc(inArray(type, deciding)), ord)
@@ -39,6 +40,7 @@ export const certificateEntries = async (
   return Promise.all(
     rows.map(async (row) => ({
       id: row.id,
+      type: row.type,
       drained: row.drainedAt !== null,
       committed: await openedPayload(vault, asked.chainTag, row.id, row.payloadSealed),
     })),

@@ -3,6 +3,7 @@
 // its payload, whose hash the entry holds (audit.chain has compared them).
 import type { AuditEntry } from "../core/audit/chain.ts";
 import { ceaseBy } from "../core/business-days.ts";
+import { canonicalJson } from "../core/canonical-json.ts";
 import { fail, incomplete, pass, skipped, type Finding } from "./checks.ts";
 import { isIso, objectOf, type JsonObject } from "./json.ts";
 
@@ -77,6 +78,34 @@ const checkWithdrawal = (history: History, withdrawal: JsonObject): Finding => {
   return pass(`withdrawn ${entry.at}, entry ${entry.seq}`);
 };
 
+/** Recipients that the certificate says were withdrawn from at one moment, and until when their contact must cease. */
+const listedActs = ({ certificate }: History): readonly (readonly [at: string, names: string, until: unknown])[] => {
+  const listed = (Array.isArray(certificate.entities_withdrawn) ? certificate.entities_withdrawn : []).map(objectOf);
+  const acts = Map.groupBy(listed, (one) => String(one?.receipt_url));
+  return [...acts.values()].map((act) => [
+    String(act[0]?.withdrawn_at),
+    canonicalJson(act.map((one) => String(one?.entity)).sort()),
+    act[0]?.cease_by,
+  ]);
+};
+
+/** Each withdrawal from single recipients has its entry, and the other way round: same moment, same names, same deadline. */
+const checkEntities = (history: History): Finding | null => {
+  const acts = [...listedActs(history)];
+  for (const entry of entriesOf(history, "certificate.entities_withdrawn")) {
+    const payload = history.payloads.get(entry.seq);
+    if (payload === undefined) return withoutPayload(history, "a withdrawal from single recipients");
+    if (payload.fingerprint !== history.certificate.fingerprint) return fail(`entry ${entry.seq} is the withdrawal of another fingerprint`);
+    const names = canonicalJson(payload.entities ?? null);
+    const at = acts.findIndex(
+      ([when, named, until]) => when === entry.at && named === names && instantOf(until) === instantOf(payload.cease_by),
+    );
+    if (at === -1) return fail(`entry ${entry.seq} withdrew from recipients, and the certificate does not say so`);
+    acts.splice(at, 1);
+  }
+  return acts.length === 0 ? null : incomplete("the audit entry of a withdrawal from single recipients is not in the pack");
+};
+
 /** An event that the certificate dates, and its entry: both or neither, at the same time. */
 const dated = (history: History, type: string, claimed: unknown, what: string): Finding | null => {
   const entries = entriesOf(history, type);
@@ -100,6 +129,7 @@ export const checkStatus = (history: History): Finding => {
   const acknowledgedAt = objectOf(certificate.withdrawal)?.cease_acknowledged_at;
   const findings = [
     checkState(history),
+    checkEntities(history),
     dated(history, "business.ceased", acknowledgedAt, "the acknowledgement"),
     dated(history, "certificate.subject_erased", certificate.subject_erased_at, "the erasure"),
   ].filter((finding) => finding !== null);

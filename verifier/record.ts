@@ -1,5 +1,6 @@
 // Checks on the record behind the fingerprint, and on everything that it names by hash. The same for a pack and for the
 // public answer of the service.
+import { ceaseBy } from "../core/business-days.ts";
 import { bytesOfBase64, bytesOfBase64Url, utf8 } from "../core/bytes.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import { fieldCommitment } from "../core/certificates/subject.ts";
@@ -166,6 +167,27 @@ const boundNames = [
   "preimage",
 ];
 
+/** Recipients that were withdrawn from one by one: each consented to, once, and never the last while it is active. */
+const entitiesFault = (certificate: JsonObject, preimage: Preimage): string | null => {
+  const listed = certificate.entities_withdrawn;
+  if (listed === undefined) return null;
+  if (!Array.isArray(listed) || listed.length === 0) return "the list of recipients that were withdrawn from is malformed";
+  const consented = preimage.entities_accepted ?? preimage.entities;
+  const revokedAt = objectOf(certificate.withdrawal)?.withdrawn_at;
+  const seen = new Set<string>();
+  for (const one of listed.map(objectOf)) {
+    const name = stringOf(one?.entity) ?? "";
+    const at = one?.withdrawn_at;
+    if (!consented.includes(name) || seen.has(name)) return "somebody was withdrawn from who was not consented to, or twice";
+    if (!isIso(at) || at < preimage.timestamp || (isIso(revokedAt) && at > revokedAt))
+      return "a recipient was withdrawn from at a time that does not fit the others";
+    if (one?.cease_by !== new Date(ceaseBy(Date.parse(at))).toISOString())
+      return "the deadline of a recipient is not the tenth business day";
+    seen.add(name);
+  }
+  return certificate.status === "active" && seen.size === consented.length ? "it is active, and nobody is left to make contact" : null;
+};
+
 /** The public certificate against the record, and the issuer's signature on the record. */
 export const checkCertificate = async (
   crypto: NoteCrypto,
@@ -185,9 +207,9 @@ export const checkCertificate = async (
     return fail("the certificate names the address of another");
   const { status, withdrawal } = certificate;
   if (status !== "active" && status !== "revoked") return fail("the certificate has no known status");
-  // A withdrawal from single recipients leaves the certificate active.
-  const isWithdrawn = isObject(withdrawal) && withdrawal.scope !== "recipient";
-  if (isWithdrawn !== (status === "revoked")) return fail("the certificate's status and its withdrawal contradict each other");
+  if (isObject(withdrawal) !== (status === "revoked")) return fail("the certificate's status and its withdrawal contradict each other");
+  const ofEntities = entitiesFault(certificate, preimage);
+  if (ofEntities !== null) return fail(ofEntities);
   const signature = objectOf(certificate.signature);
   const bytes = bytesOfBase64(stringOf(signature?.value) ?? "");
   if (signature?.alg !== "Ed25519" || bytes?.length !== 64) return fail("the issuer's signature is malformed");

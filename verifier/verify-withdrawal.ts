@@ -3,9 +3,10 @@
 import { ceaseBy } from "../core/business-days.ts";
 import { bytesOfBase64, utf8 } from "../core/bytes.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
+import { sha256Hex } from "../core/hash.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
 import { anchorStatement } from "../core/ledger/statement.ts";
-import { receiptSchema, receiptTexts } from "../core/withdrawals/receipt.ts";
+import { entityReceiptSchema, receiptSchema, receiptTexts } from "../core/withdrawals/receipt.ts";
 import { checkAnchor } from "./anchor.ts";
 import {
   fail,
@@ -20,19 +21,31 @@ import {
   type Report,
 } from "./checks.ts";
 import { canVerify, unableNote, webCrypto } from "./crypto.ts";
-import { hasExactly, isHash, isIso, isObject, objectOf, parseCanonical, stringOf, type JsonObject } from "./json.ts";
+import { hasExactly, isHash, isIso, isObject, objectOf, parseCanonical, stringOf, stringsOf, type JsonObject } from "./json.ts";
 import { issuerKeyAt, type Trust } from "./trust.ts";
 import { anchorContext, type Demands } from "./verify-pack.ts";
 import { exhibitOf } from "./verify-public.ts";
 
 const withdrawalChecks: readonly CheckId[] = [...receiptCheckIds, ...revocationCheckIds];
 
-type SignedReceipt = Readonly<Record<(typeof receiptTexts)[number], string>> & { readonly received_at: string | null };
+type SignedReceipt = Readonly<Record<(typeof receiptTexts)[number], string>> & {
+  readonly received_at: string | null;
+  /** Of a withdrawal from single recipients. */
+  readonly entities?: readonly string[];
+};
+
+/** Names of recipients exactly where the scope is these recipients. */
+const isScoped = ({ entities, schema, scope }: JsonObject): boolean =>
+  schema === entityReceiptSchema
+    ? scope === "recipient" && (stringsOf(entities)?.length ?? 0) > 0
+    : schema === receiptSchema && scope !== "recipient" && entities === undefined;
 
 /** The receipt as signed; null unless it is canonical and has exactly its members, each of its kind. */
 const receiptOf = (text: string | null): SignedReceipt | null => {
   const record = objectOf(parseCanonical(text));
-  if (record === null || !hasExactly(record, [...receiptTexts, "business", "received_at"])) return null;
+  const isOfEntities = record?.entities !== undefined;
+  if (record === null || !hasExactly(record, [...receiptTexts, "business", "received_at", ...(isOfEntities ? ["entities"] : [])]))
+    return null;
   const { business, received_at: received } = record;
   const isTyped =
     receiptTexts.every((name) => typeof record[name] === "string") &&
@@ -40,14 +53,15 @@ const receiptOf = (text: string | null): SignedReceipt | null => {
     hasExactly(business, ["id", "name"]) &&
     Object.values(business).every((value) => typeof value === "string");
   const isDated = isIso(record.withdrawn_at) && isIso(record.cease_by) && (received === null || isIso(received));
-  return isTyped && isDated && isHash(record.fingerprint) && record.schema === receiptSchema ? (record as unknown as SignedReceipt) : null;
+  return isTyped && isDated && isHash(record.fingerprint) && isScoped(record) ? (record as unknown as SignedReceipt) : null;
 };
 
 const checkSaid = (receipt: SignedReceipt | null, said: JsonObject, expected: string | null): Finding => {
   if (receipt === null) return fail("the receipt is not canonical JSON of exactly its members");
   if (canonicalJson(said.receipt ?? null) !== stringOf(said.canonical)) return fail("what is shown is not what was signed");
   if (expected !== null && receipt.fingerprint !== expected) return fail("it is about another certificate than was expected");
-  return pass(`${receipt.cert_id}, withdrawn ${receipt.withdrawn_at}`);
+  const from = receipt.entities === undefined ? "" : ` from ${receipt.entities.join(", ")}`;
+  return pass(`${receipt.cert_id}, withdrawn${from} ${receipt.withdrawn_at}`);
 };
 
 const checkSigned = async (
@@ -85,11 +99,12 @@ export const verifyWithdrawal = async (file: JsonObject, demands: Demands, crypt
     findings.set("receipt.signature", await checkSigned(crypto, canonical, receipt.withdrawn_at, objectOf(said.signature), trust));
     findings.set("receipt.deadline", checkDeadline(receipt));
     const statement = anchorStatement({
-      event: "certificate.revoked",
+      event: receipt.entities === undefined ? "certificate.revoked" : "certificate.entities_withdrawn",
       entityId: receipt.cert_id,
       fingerprint: receipt.fingerprint,
       originDomain: receipt.origin_domain,
       at: Date.parse(receipt.withdrawn_at),
+      ...(receipt.entities !== undefined && { receiptHash: sha256Hex(canonical) }),
     });
     await checkAnchor(findings, "revoked", statement, exhibitOf(objectOf(said.anchor)), anchorContext(crypto, trust, demands));
   }

@@ -3,8 +3,9 @@
 // personal can enter it: the person stands in it by the certificate's own hash. What a certificate does not know is said to
 // be not stated, never guessed.
 import { isoOf, secondMs } from "../time.ts";
+import { standingEntities } from "../withdrawals/entities.ts";
 import type { PublishedCertificate } from "./published.ts";
-import { verifyUrlOf, type ViewContext } from "./views.ts";
+import { entitiesWithdrawnView, verifyUrlOf, type ViewContext } from "./views.ts";
 
 export const receiptFormats = ["iso27560", "kantara"] as const;
 export type ReceiptFormat = (typeof receiptFormats)[number];
@@ -32,9 +33,9 @@ const noticeOf = ({ certificate, context }: ReceiptParts): string =>
 const attributesOf = (certificate: PublishedCertificate): string[] =>
   certificate.subjectErasedAt === null ? Object.keys(certificate.subjectMasked).sort() : [];
 
-/** Those the consent is for, but for the business itself. */
-const recipientsOf = ({ answered, entities, businessName }: PublishedCertificate): readonly string[] =>
-  (answered?.accepted ?? entities).filter((name) => name !== businessName);
+/** Those the consent is for now, but for the business itself: nobody the person has withdrawn from one by one. */
+const recipientsOf = (certificate: PublishedCertificate): readonly string[] =>
+  standingEntities(certificate).filter((name) => name !== certificate.businessName);
 
 const collectionOf = ({ capturedVia, originDomain }: PublishedCertificate): string =>
   capturedVia === "browser" ? `web form on ${originDomain}` : `web form on ${originDomain}, sent by its server`;
@@ -47,6 +48,7 @@ const certificateOf = ({ certificate, context }: ReceiptParts) => ({
   environment: certificate.environment,
   verify_url: verifyUrlOf(context.verifyBase, certificate.id),
   ...(certificate.subjectErasedAt !== null && { subject_erased_at: isoOf(certificate.subjectErasedAt) }),
+  ...entitiesWithdrawnView(certificate, context),
 });
 
 const iri = (term: string) => ({ "@id": term, "@type": "@id" });

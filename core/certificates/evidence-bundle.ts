@@ -22,7 +22,7 @@ const howToVerify = (verifier: NamedVerifier | null): string =>
     "5. SHA-256 of ledger.entry must equal ledger.entry_hash, and ledger.tlog_proof (c2sp.org/tlog-proof@v1) must lead from ledger.entry to ledger.checkpoint, signed by a ledger key you trust.",
     "6. ledger.timestamp_token, where there is one, is an RFC 3161 reply over ledger.checkpoint without the lines of ledger.cosignatures.",
     "7. Each of audit.entries, written as canonical JSON of its eight bound members, has its hash; its tlog_proof leads from the 32 bytes of that hash to a checkpoint of the audit log.",
-    "8. payload_hash of an entry must equal the SHA-256 of the canonical JSON [payload_salt, payload]. The payload of certificate.issued must name fingerprint and evidence_hash, that of policy.linked the hashes of the policies; an entry certificate.revoked is there exactly when the certificate is withdrawn, with its time, method and deadline.",
+    "8. payload_hash of an entry must equal the SHA-256 of the canonical JSON [payload_salt, payload]. The payload of certificate.issued must name fingerprint and evidence_hash, that of policy.linked the hashes of the policies; an entry certificate.revoked is there exactly when the certificate is withdrawn, with its time, method and deadline; those of certificate.entities_withdrawn must name exactly the recipients in certificate.entities_withdrawn.",
     "The same as files, checked at once by svc-verify or by itself in a browser: ?format=zip and ?format=html.",
     ...(verifier === null ? [] : [`svc-verify: ${verifier.url}, SHA-256 ${verifier.sha256} when this was made.`]),
   ].join("\n");

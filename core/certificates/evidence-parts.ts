@@ -80,8 +80,15 @@ export interface EvidenceParts {
  * make the evidence another one. Not what a stranger can bring about, who could fill a pack with it. And nothing that happened
  * after the certificate was read, so that all of the evidence is of that moment.
  */
-export const evidenceFacts = ({ status, withdrawal, policiesLooked, subjectErasedAt }: PublishedCertificate): readonly FactType[] => [
+export const evidenceFacts = ({
+  status,
+  withdrawal,
+  entitiesWithdrawn,
+  policiesLooked,
+  subjectErasedAt,
+}: PublishedCertificate): readonly FactType[] => [
   "certificate.issued",
+  ...(entitiesWithdrawn.length > 0 ? (["certificate.entities_withdrawn"] as const) : []),
   ...(status === "revoked" ? (["certificate.revoked"] as const) : []),
   ...((withdrawal?.acknowledgedAt ?? null) === null ? [] : (["business.ceased"] as const)),
   ...(policiesLooked ? (["policy.linked"] as const) : []),

@@ -25,7 +25,7 @@ interface Held {
 }
 
 let people = 0;
-const issue = async (fields?: Record<string, string>): Promise<Held> => {
+const issue = async (fields?: Record<string, string>, entities = ["Acme Solar LLC"]): Promise<Held> => {
   people += 1;
   const email = `pat.${people}@example.com`;
   const response = await fetch(`${service.origin}/v1/consent`, {
@@ -35,7 +35,7 @@ const issue = async (fields?: Record<string, string>): Promise<Held> => {
       client_id: service.world.acme.clients.live,
       fields: fields ?? { email, full_name: "Pat Sample" },
       disclosure_text: "I agree that Acme Solar LLC may call me about solar quotes.",
-      entities: ["Acme Solar LLC"],
+      entities,
       purpose: "solar quote follow-up",
       page_url: `${service.demoOrigin}/`,
     }),
@@ -292,5 +292,60 @@ describe("forms from elsewhere", () => {
     expect(response.status).toBe(403);
     expect(await response.text()).toContain("This form was sent from another site");
     expect(await statusOf(mine.certId)).toBe("active");
+  });
+});
+
+describe("withdrawing from single recipients", () => {
+  const three = ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"];
+  const words = {
+    en: ["Send me a code", "only these recipients:", "Withdraw my consent", "Withdrawn from some recipients"],
+    es: ["Enviarme un código", "solo estos destinatarios:", "Retirar mi consentimiento", "Retirado a algunos destinatarios"],
+    "fr-CA": ["M’envoyer un code", "ces destinataires seulement", "Retirer mon consentement", "Retiré à certains destinataires"],
+  } as const;
+
+  test.each([
+    ["en", {}],
+    ["es", { javaScriptEnabled: false }],
+    ["fr-CA", { ...narrow, javaScriptEnabled: false }],
+  ] as const)("ticks them in a list, in %s", async (language, options) => {
+    const [send, only, submit, done] = words[language];
+    const mine = await issue(undefined, three);
+    const { page, complaints, close } = await openPage(browser, options);
+    await page.goto(`${mine.verifyUrl}?lang=${language}`);
+    await page.locator("#withdraw-email").fill(mine.email);
+    await press(page, send);
+    await page.locator("#withdraw-code").fill(await codeFor(mine.email));
+    await page.getByLabel(only).first().check();
+    await page.getByLabel("Bright Homes Inc").check();
+    expect(await fitsItsWidth(page)).toBe(true);
+    if (language === "en") {
+      await keep(page, "withdraw-recipients-light");
+      expect(await accessibilityFindings(page)).toEqual([]);
+    }
+    await press(page, submit);
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(done);
+    expect(await statusOf(mine.certId)).toBe("active");
+    expect(await fitsItsWidth(page)).toBe(true);
+    if (language === "en") expect(await accessibilityFindings(page)).toEqual([]);
+    await page.goto(`${mine.verifyUrl}?lang=${language}`);
+    if (language === "en") {
+      await page.locator('#verdict[data-fingerprint-check="match"]').waitFor();
+      expect(await accessibilityFindings(page)).toEqual([]);
+    }
+    expect(await page.locator(".recipients .answers").textContent()).toContain("Bright Homes Inc");
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test("by the link: ticks from those, nothing ticked from everybody", async () => {
+    const mine = await issue(undefined, three);
+    const { page, close } = await openPage(browser);
+    await page.goto(mine.manageUrl);
+    await page.getByText("Only from some recipients").click();
+    await page.getByLabel("Zenith Roofing").check();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await press(page, "Withdraw my consent");
+    expect(await statusOf(mine.certId)).toBe("active");
+    await close();
   });
 });

@@ -79,7 +79,7 @@ const RecipientBoxes: FC<{ certificate: About; form: string; label: string; chos
   label,
   chosen,
 }) => (
-  <div class="boxes" role="group" aria-label={label} tabindex={0}>
+  <fieldset class="boxes" aria-label={label}>
     {standingEntities(certificate).map((name) => {
       const at = certificate.entities.indexOf(name);
       const id = `${form}-entity-${at}`;
@@ -92,7 +92,7 @@ const RecipientBoxes: FC<{ certificate: About; form: string; label: string; chos
         </p>
       );
     })}
-  </div>
+  </fieldset>
 );
 
 const isDivisible = (certificate: About): boolean => standingEntities(certificate).length > 1;

@@ -14,6 +14,14 @@ const mails: { readonly [T in MailTemplate]: Extract<Mail, { template: T }> } = 
     template: "withdrawal_owner_notice",
     data: { cert_ids: ["cc_00k3v9d2m4q8x1c7b5n0t6w2h9"], cease_by: Date.UTC(2026, 11, 4, 23, 59, 59, 999) },
   },
+  entities_owner_notice: {
+    template: "entities_owner_notice",
+    data: {
+      cert_id: "cc_00k3v9d2m4q8x1c7b5n0t6w2h9",
+      entities: Array.from({ length: 25 }, (_, at) => `${at} ${hostileName}`),
+      cease_by: Date.UTC(2026, 11, 4, 23, 59, 59, 999),
+    },
+  },
   webhook_failing: {
     template: "webhook_failing",
     data: { webhook_id: "whk_00k3v9d2m4q8x1c7b5n0t6w2h9", failing_since: Date.UTC(2026, 10, 20, 10, 5), failures: 100 },
@@ -68,6 +76,13 @@ describe("what a business chose", () => {
       expect(body).not.toContain("\r");
     }
     expect(html.match(/href="[^"]*"/g)).toEqual(['href="https://verify.example.com/c/cc_00abc?a=1&amp;b=2"']);
+  });
+
+  test.each(languages)("names twenty recipients at most, each as text (%s)", (language) => {
+    const { text } = messageOf(language, mails.entities_owner_notice);
+    expect(text.match(/^\d+ Acme/gm)).toHaveLength(20);
+    expect(text).toMatch(/\b5\b/);
+    expect(text).not.toMatch(/evil\.example|everyone@example/);
   });
 
   test("keeps an ordinary name as it is, and cuts an endless one", () => {

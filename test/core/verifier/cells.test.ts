@@ -22,6 +22,8 @@ const withdrawnWorld = { isRevoked: true, isAcknowledged: true };
 const { parts } = await worldOf(withdrawnWorld);
 const withdrawn = await packFiles(parts);
 const active = await packFiles((await worldOf()).parts);
+const partly = await packFiles((await worldOf({ withdrawnFrom: ["Bright Homes Inc"] })).parts);
+const anotherPartly = await packFiles((await worldOf({ withdrawnFrom: ["Bright Homes Inc"], isAnother: true })).parts);
 const erased = await packFiles((await worldOf({ isErased: true })).parts);
 const another = await packFiles((await worldOf({ ...withdrawnWorld, isAnother: true })).parts);
 const anotherErased = await packFiles((await worldOf({ isErased: true, isAnother: true })).parts);
@@ -127,6 +129,10 @@ const otherPolicy: Change = (files) => {
   );
   setJson(files, "policies/index.json", index);
 };
+const otherRecipient: Change = edit("certificate.json", (c) => ({
+  ...c,
+  entities_withdrawn: (c.entities_withdrawn as JsonObject[]).map((one) => ({ ...one, entity: "Acme Solar LLC" })),
+}));
 const activeAgain: Change = says({ status: "active", withdrawal: null, cease_by: null });
 const invented: Change = all(
   says({
@@ -319,6 +325,14 @@ const rows: readonly Row[] = [
     leftOut: cell("incomplete audit.status", all(withdrawal({ method: "manage_link" }), withoutPayload("certificate.revoked"))),
     fromAnother: cell("invalid audit.chain", all(withdrawal({ method: "manage_link" }), payloadFrom(another, "certificate.revoked"))),
     contradicting: cell("invalid audit.status", withdrawal({ method: "manage_link" })),
+  },
+  {
+    member: "from which recipients it was withdrawn",
+    covers: certificate("entities_withdrawn"),
+    boundBy: "the audit payload of each such withdrawal",
+    leftOut: cell("incomplete audit.status", all(otherRecipient, withoutPayload("certificate.entities_withdrawn")), partly),
+    fromAnother: cell("invalid audit.chain", all(otherRecipient, payloadFrom(anotherPartly, "certificate.entities_withdrawn")), partly),
+    contradicting: cell("invalid audit.status", otherRecipient, partly),
   },
   {
     member: "that the business acknowledged it",
@@ -613,5 +627,44 @@ describe("the table", () => {
       ...rows.map((row) => `| ${[row.member, row.boundBy, ...cellsOf(row).map(([, one]) => shown(one))].join(" | ")} |`),
     ].join("\n");
     expect(readFileSync("docs/proof-checks.md", "utf8")).toContain(table);
+  });
+});
+
+describe("recipients that were withdrawn from one by one", () => {
+  const judged = async (change: Change): Promise<string> => {
+    const files = new Map(partly);
+    await change(files);
+    const report = await verifyPack(zipped(await resigned(files, issuer)), { ...noDemands, trust: trustOf(trustDocument) });
+    return `${report.verdict} ${report.failed ?? ""}`.trim();
+  };
+  const listed = (change: (list: JsonObject[]) => Json): Change =>
+    edit("certificate.json", (c) => ({ ...c, entities_withdrawn: change(c.entities_withdrawn as JsonObject[]) }));
+
+  test.each<[string, Change, string]>([
+    ["as they are", () => undefined, "valid"],
+    ["are kept quiet", edit("certificate.json", ({ entities_withdrawn: _, ...rest }) => rest), "invalid audit.status"],
+    [
+      "have another deadline",
+      listed((l) => l.map((one) => ({ ...one, cease_by: "2026-12-01T23:59:59.999Z" }))),
+      "invalid cert.consistency",
+    ],
+    [
+      "were withdrawn before the issuance",
+      listed((l) => l.map((one) => ({ ...one, withdrawn_at: "2020-01-01T00:00:00.000Z" }))),
+      "invalid cert.consistency",
+    ],
+    ["were never named", listed((l) => l.map((one) => ({ ...one, entity: "Nobody Ltd" }))), "invalid cert.consistency"],
+    ["stand there twice", listed((l) => [...l, ...l]), "invalid cert.consistency"],
+    [
+      "are all there were, of an active certificate",
+      edit("certificate.json", (c) => {
+        const [first] = c.entities_withdrawn as JsonObject[];
+        return { ...c, entities_withdrawn: (c.entities as string[]).map((entity) => ({ ...first, entity })) };
+      }),
+      "invalid cert.consistency",
+    ],
+    ["are none", listed(() => []), "invalid cert.consistency"],
+  ])("%s", async (_, change, expected) => {
+    expect(await judged(change)).toBe(expected);
   });
 });

@@ -473,10 +473,12 @@ describe("a withdrawal", () => {
     ]);
   });
 
-  test("from single recipients leaves a certificate active", async () => {
+  test("from single recipients leaves a certificate active, and nothing else does", async () => {
+    const partly = new Map(await packFiles((await worldOf({ withdrawnFrom: ["Bright Homes Inc"] })).parts));
+    expect((await reportOn(partly)).verdict).toBe("valid");
     const files = new Map(active);
     edit("certificate.json", (c) => ({ ...c, withdrawal: { withdrawn_at: "2026-05-05T06:07:08.009Z", scope: "recipient" } }))(files);
-    expect((await reportOn(files)).verdict).toBe("valid");
+    expect((await reportOn(files)).failed).toBe("cert.consistency");
   });
 });
 

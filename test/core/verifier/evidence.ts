@@ -52,6 +52,7 @@ export const plainTrust: JsonObject = { ...trustDocument, witnesses: [], policy:
 
 const issuedAt = Date.parse("2026-03-04T05:06:07.089Z");
 const withdrawnAt = Date.parse("2026-04-05T06:07:08.009Z");
+const partlyWithdrawnAt = withdrawnAt - 60_000;
 const acknowledgedAt = withdrawnAt + 30_000;
 const erasedAt = withdrawnAt + 60_000;
 const certId = "cc_009w4k2m7q1x8z3v5t6r0nabcd" as CertId;
@@ -71,6 +72,8 @@ const policyTexts = ({ isAnother = false }: Wanted) =>
 export interface Wanted {
   /** The person withdrew later. */
   readonly isRevoked?: boolean;
+  /** Recipients the person withdrew from before, in one act. */
+  readonly withdrawnFrom?: readonly string[];
   /** How far the ledger has come. */
   readonly anchors?: "none" | "pending" | "anchored" | "attested";
   /** How far the audit log has come. */
@@ -271,7 +274,22 @@ const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject
     }),
     other("api_key.created", issuedAt + 60_000),
     mine("certificate.subject_read", issuedAt + 90_000, { actor: "api_key:key_1" }),
+<<<<<<< HEAD
     ...(wanted.isRevoked ? [mine("certificate.revoked", withdrawnAt, { ...revocation(fingerprint), ...wanted.lies?.revocation })] : []),
+=======
+    ...(wanted.withdrawnFrom
+      ? [
+          mine("certificate.entities_withdrawn", partlyWithdrawnAt, {
+            actor: "subject",
+            fingerprint,
+            method: "email_code",
+            entities: wanted.withdrawnFrom as string[],
+            cease_by: ceaseBy(partlyWithdrawnAt),
+          }),
+        ]
+      : []),
+    ...(wanted.isRevoked ? [mine("certificate.revoked", withdrawnAt, revocation(fingerprint))] : []),
+>>>>>>> wt-entities
     ...(wanted.isAcknowledged ? [mine("business.ceased", acknowledgedAt, { actor: "owner", fingerprint })] : []),
     ...(wanted.isErased ? [mine("certificate.subject_erased", erasedAt, { actor: "owner" })] : []),
   ];
@@ -404,7 +422,15 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
       policies: [policy("privacy", texts.privacy), policy("terms", texts.terms)],
       anchor: null,
       withdrawal: null,
+<<<<<<< HEAD
       entitiesWithdrawn: [],
+=======
+      entitiesWithdrawn: (wanted.withdrawnFrom ?? []).map((entity) => (
+        entity,
+        number: 1,
+        withdrawnAt: partlyWithdrawnAt,
+        ceaseBy: ceaseBy(partlyWithdrawnAt),)),
+>>>>>>> wt-entities
     },
     subject: wanted.isErased ? null : { fields: certificate.fields, rootSalt: certificate.rootSalt },
     evidence: certificate.evidence,

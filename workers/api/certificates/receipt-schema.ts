@@ -1,6 +1,6 @@
 // Shapes of a certificate as a consent receipt: the field names of ISO/IEC TS 27560:2023, and of the Kantara Consent Receipt 1.1.
 import { z } from "@hono/zod-openapi";
-import { certId, timeOf } from "./schema.ts";
+import { certId, timeOf, withdrawnEntities } from "./schema.ts";
 
 const text = z.string();
 const jurisdiction = z.string().openapi({ description: "ISO 3166-1 alpha-2: the country the business gave.", example: "US" });
@@ -21,6 +21,7 @@ const about = z
     environment: text,
     verify_url: z.string().openapi({ format: "uri" }),
     subject_erased_at: timeOf("When the person's fields were erased; absent while they are kept").optional(),
+    entities_withdrawn: withdrawnEntities,
   })
   .openapi({ description: "What the receipt can be checked against. An addition of this service." });
 

@@ -107,7 +107,7 @@ export const withdrawnEntitySchema = z
     receipt_url: z.string().openapi({ format: "uri", description: "The signed receipt, for anyone." }),
   })
   .openapi("WithdrawnEntity", { description: "A recipient the person has withdrawn from." });
-const withdrawnEntities = z.array(withdrawnEntitySchema).optional().openapi({
+export const withdrawnEntities = z.array(withdrawnEntitySchema).optional().openapi({
   description:
     "Recipients the person has withdrawn from one by one, oldest first. The certificate stands for the others, until it is `revoked` as a whole. Absent while there are none.",
 });

@@ -39,7 +39,6 @@ const scope = z
 
 const entities = z
   .array(z.string().max(200, "a name must be at most 200 characters"))
-  .min(1, "must name at least one recipient")
   .max(1_000, "must name at most 1,000 recipients")
   .nullish()
   .transform((chosen) => chosen ?? null)

@@ -19,7 +19,7 @@ import { openForReading } from "./read.ts";
 import { trustedKeys } from "../service/trust.ts";
 import { viewContext } from "./view-context.ts";
 
-const maxEntries = 1_000; // four today; each is about 2 KiB of the pack's 10 MiB
+const maxEntries = 1_010; // 999 withdrawals from single recipients, and a few more; each is about 2 KiB of the pack's 10 MiB
 
 /** The certificate's part of its business's chain; null while the log holds nothing of it, or does not answer. */
 const auditOf = async (
@@ -28,7 +28,12 @@ const auditOf = async (
   { certificate, chain }: OpenedCertificate,
 ): Promise<PackedAudit | null> => {
   const types = evidenceFacts(certificate);
-  const rows = await certificateEntries(db, platform.vault, { certId: certificate.id, chainTag: chain.tag, types, max: maxEntries });
+  const found = await certificateEntries(db, platform.vault, { certId: certificate.id, chainTag: chain.tag, types, max: maxEntries });
+  // Acts are entered in their order: what came after the certificate was read is not of that moment.
+  const later = found
+    .filter(({ type }) => type === "certificate.entities_withdrawn")
+    .slice(certificate.entitiesWithdrawn.at(-1)?.number ?? 0);
+  const rows = found.filter((row) => !later.includes(row));
   try {
     const log = platform.auditLog(chain.shard);
     if (rows.some(({ drained }) => !drained)) await log.drainNow(homeOfId(certificate.id)); // what was committed before the question is in the answer

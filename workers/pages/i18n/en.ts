@@ -179,7 +179,7 @@ export const en = {
     someEvent: "Withdrawn by the person from {count} recipients",
     someEventOne: "Withdrawn by the person from one recipient",
     consequence:
-      "Then the recipients must stop contacting you within ten business days, and the business is told at once. Nothing is deleted: the certificate stays, marked as withdrawn.",
+      "Then the recipients must stop contacting you within ten business days, and the business is told at once. Nothing is deleted: the certificate stays and says what was withdrawn.",
     confirm: "Withdraw my consent",
     again: "Send another code",
     otherAddress: "Use another address",

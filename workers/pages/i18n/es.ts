@@ -183,7 +183,7 @@ export const es: Words = {
     someEvent: "Retirado por la persona a {count} destinatarios",
     someEventOne: "Retirado por la persona a un destinatario",
     consequence:
-      "Entonces los destinatarios deben dejar de contactarle en diez días hábiles y se avisa a la empresa de inmediato. No se borra nada: el certificado se conserva, marcado como retirado.",
+      "Entonces los destinatarios deben dejar de contactarle en diez días hábiles y se avisa a la empresa de inmediato. No se borra nada: el certificado se conserva y dice qué se retiró.",
     confirm: "Retirar mi consentimiento",
     again: "Enviar otro código",
     otherAddress: "Usar otra dirección",

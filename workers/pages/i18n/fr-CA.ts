@@ -185,7 +185,7 @@ export const frCa: Words = {
     someEvent: "Retiré par la personne à {count} destinataires",
     someEventOne: "Retiré par la personne à un destinataire",
     consequence:
-      "Les destinataires doivent alors cesser de communiquer avec vous dans les dix jours ouvrables, et l’entreprise est avisée aussitôt. Rien n’est supprimé\u00a0: le certificat reste, marqué comme retiré.",
+      "Les destinataires doivent alors cesser de communiquer avec vous dans les dix jours ouvrables, et l’entreprise est avisée aussitôt. Rien n’est supprimé\u00a0: le certificat reste et dit ce qui a été retiré.",
     confirm: "Retirer mon consentement",
     again: "Envoyer un autre code",
     otherAddress: "Utiliser une autre adresse",

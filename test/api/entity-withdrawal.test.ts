@@ -1,0 +1,265 @@
+// Withdrawing from single recipients: the certificate stands for the others, everything that shows it says so, each act is proved
+// like a withdrawal, and the last recipient ends it.
+import { env, exports } from "cloudflare:workers";
+import { expect, test } from "vitest";
+import { ceaseBy } from "../../core/business-days.ts";
+import { sha256Hex } from "../../core/hash.ts";
+import { filesOfZip } from "../../core/certificates/evidence-zip.ts";
+import { noDemands, verifyPack } from "../../verifier/verify-pack.ts";
+import { verifyWithdrawal } from "../../verifier/verify-withdrawal.ts";
+import { trustOf } from "../../verifier/trust.ts";
+import { call, serviceWith, world, type Answer } from "../support/world.ts";
+import { answerCode, held, jsonPost, mailTo, ready, traces, type Held } from "../support/withdrawing.ts";
+
+const key = world.acme.keys.live;
+const unlimited = serviceWith({ LIMIT_API_KEY: "100000/60", LIMIT_OPT_OUT_CONFIRM_PER_IP: "100000/60" });
+const get = (path: string): Promise<Answer> => unlimited(path, { headers: { authorization: `Bearer ${key}` } });
+const manage = (mine: Held, body: object): Promise<Answer> =>
+  unlimited(`/v1/certs/${mine.certId}/opt-out/manage`, jsonPost({ token: mine.manageToken, ...body }));
+const verify = async (certId: string) => (await get(`/v1/certs/${certId}/verify`)).body.data;
+const code = (answer: Answer): string => `${answer.status} ${answer.body.error?.code ?? "ok"}`;
+const three = ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"];
+const heldOfThree = () => held({ entities: three });
+const events = async (certId: string): Promise<string[]> =>
+  (await env.DB.prepare("SELECT type FROM event_outbox WHERE cert_id = ?1 ORDER BY ord").bind(certId).all<{ type: string }>()).results.map(
+    ({ type }) => type,
+  );
+const acts = async (certId: string): Promise<number[]> => {
+  const row = await env.DB.prepare(
+    `SELECT (SELECT COUNT(*) FROM entity_withdrawals WHERE cert_id = ?1) AS acts,
+      (SELECT COUNT(*) FROM audit_outbox WHERE entity_id = ?1 AND type = 'certificate.entities_withdrawn') AS entries,
+      (SELECT COUNT(*) FROM anchors WHERE entity_id = ?1 AND event = 'certificate.entities_withdrawn') AS statements`,
+  )
+    .bind(certId)
+    .first<{ acts: number; entries: number; statements: number }>();
+  return row === null ? [] : [row.acts, row.entries, row.statements];
+};
+
+test("the named recipient is withdrawn from, and the certificate stands for the others, everywhere", async () => {
+  const mine = await heldOfThree();
+  const { code: digits, cookie } = await ready(mine.certId, mine.email);
+  const answer = await answerCode(mine.certId, { email: mine.email, code: digits, entities: ["Bright Homes Inc"] }, cookie);
+  expect(code(answer)).toBe("200 ok");
+  const { revoked, withdrawn_at, cease_by, receipt_url, entities_withdrawn } = answer.body.data;
+  expect(revoked).toBe(false);
+  expect(Date.parse(cease_by)).toBe(ceaseBy(Date.parse(withdrawn_at)));
+  expect(entities_withdrawn).toEqual([{ entity: "Bright Homes Inc", withdrawn_at, cease_by, receipt_url }]);
+
+  expect(await verify(mine.certId)).toMatchObject({
+    status: "active",
+    withdrawal: null,
+    cease_by: null,
+    entities: three,
+    entities_withdrawn,
+  });
+  expect((await get(`/v1/certs/${mine.certId}`)).body.data).toMatchObject({ status: "active", entities_withdrawn });
+  const listed = (await get(`/v1/certs?subject_email=${mine.email}`)).body.data.certs[0];
+  expect(listed).toMatchObject({ status: "active", entities_withdrawn });
+  expect((await get(`/v1/certs/${mine.certId}/evidence-pack`)).body.data.certificate).toMatchObject({ entities_withdrawn });
+  for (const format of ["iso27560", "kantara"]) {
+    const receipt = (await get(`/v1/certs/${mine.certId}/receipt?format=${format}`)).body.data;
+    const { certificate, ...said } = receipt;
+    expect(certificate.entities_withdrawn).toEqual(entities_withdrawn);
+    expect(JSON.stringify(said)).toContain("Zenith Roofing");
+    expect(JSON.stringify(said)).not.toContain("Bright Homes Inc");
+  }
+  expect(await acts(mine.certId)).toEqual([1, 1, 1]);
+  expect(await traces(mine.certId)).toMatchObject({ withdrawals: 0, audit: 0, anchors: 0 });
+});
+
+test("the receipt of a withdrawal from recipients names them, and is bound by the ledger's statement", async () => {
+  const mine = await heldOfThree();
+  const answer = await manage(mine, { entities: ["Zenith Roofing", "Acme Solar LLC"] });
+  const receipt = (await unlimited(new URL(answer.body.data.receipt_url).pathname + new URL(answer.body.data.receipt_url).search)).body
+    .data;
+  expect(receipt.receipt).toMatchObject({
+    schema: "svc-withdrawal-receipt-v2",
+    scope: "recipient",
+    method: "manage_link",
+    entities: ["Acme Solar LLC", "Zenith Roofing"],
+    fingerprint: mine.fingerprint,
+  });
+  const statement = JSON.parse(receipt.anchor.statement);
+  expect(statement).toMatchObject({
+    event: "certificate.entities_withdrawn",
+    schema: "svc-anchor-v2",
+    receipt_hash: sha256Hex(receipt.canonical),
+  });
+  expect(receipt.anchor.statement).not.toContain("Zenith");
+  const trust = trustOf((await call("/.well-known/svc-trust.json")).body);
+  const report = await verifyWithdrawal(receipt, { ...noDemands, trust });
+  expect(report.failed).toBeNull();
+  const forged = { ...receipt, canonical: receipt.canonical.replace("Zenith Roofing", "Zenith Woofing") };
+  expect((await verifyWithdrawal({ ...forged, receipt: JSON.parse(forged.canonical) }, { ...noDemands, trust })).failed).toBe(
+    "receipt.signature",
+  );
+  expect(code(await unlimited(`/v1/certs/${mine.certId}/receipt?withdrawal=2`))).toBe("404 not_found");
+});
+
+test("with the last recipient the certificate is revoked, and only then certificate.revoked is sent", async () => {
+  const mine = await heldOfThree();
+  expect((await manage(mine, { entities: ["Acme Solar LLC"] })).body.data.revoked).toBe(false);
+  expect((await manage(mine, { entities: ["Zenith Roofing"] })).body.data.revoked).toBe(false);
+  expect(await events(mine.certId)).toEqual([]); // not asked for
+  const last = await manage(mine, { entities: ["Bright Homes Inc", "Acme Solar LLC"] });
+  expect(last.body.data).toMatchObject({ revoked: true });
+  expect(last.body.data.entities_withdrawn).toBeUndefined();
+  expect(await events(mine.certId)).toEqual(["certificate.revoked"]);
+  const verified = await verify(mine.certId);
+  expect(verified).toMatchObject({ status: "revoked", withdrawal: { scope: "certificate", method: "manage_link" } });
+  expect(verified.entities_withdrawn.map(({ entity }: { entity: string }) => entity)).toEqual(["Acme Solar LLC", "Zenith Roofing"]);
+  expect(await traces(mine.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+  expect(code(await manage(mine, { entities: ["Acme Solar LLC"] }))).toBe("409 already_revoked");
+});
+
+test("a business that asked for certificate.issued is told of each withdrawal from recipients, by the certificate's id alone", async () => {
+  const mine = await heldOfThree();
+  await env.DB.prepare("UPDATE businesses SET emit_certificate_issued = 1 WHERE id = ?1").bind(world.acme.id).run();
+  try {
+    await manage(mine, { entities: ["Acme Solar LLC"] });
+  } finally {
+    await env.DB.prepare("UPDATE businesses SET emit_certificate_issued = 0 WHERE id = ?1").bind(world.acme.id).run();
+  }
+  expect(await events(mine.certId)).toEqual(["certificate.entities_withdrawn"]);
+});
+
+test("owners are mailed who was withdrawn from, and until when contact must end", async () => {
+  const mine = await heldOfThree();
+  await manage(mine, { entities: ["Zenith Roofing"] });
+  const mail = (await mailTo(world.ownerEmail)).find(({ text }) => text.includes(mine.certId));
+  expect(mail?.text).toContain("Zenith Roofing");
+  expect(mail?.text).not.toContain("Bright Homes Inc");
+});
+
+test("only names that were consented to are taken, and a wrong one spends no try and changes nothing", async () => {
+  const mine = await held({
+    entities: three,
+    entities_accepted: ["Acme Solar LLC", "Zenith Roofing"],
+    entities_rejected: ["Bright Homes Inc"],
+  });
+  for (const [body, rule] of [
+    [{ entities: ["Nobody Ltd"] }, "entities: each must be a recipient that the person consented to on this certificate."],
+    [{ entities: ["Bright Homes Inc"] }, "entities: each must be a recipient that the person consented to on this certificate."],
+    [{ entities: [] }, "entities: must name at least one recipient."],
+    [{ entities: ["Acme Solar LLC"], scope: "business" }, "entities: must not be sent together with scope business."],
+  ] as const) {
+    const answer = await manage(mine, body);
+    expect([code(answer), answer.body.error.message]).toEqual(["400 invalid_request", rule]);
+  }
+  const { code: digits, cookie } = await ready(mine.certId, mine.email);
+  for (let attempt = 0; attempt < 6; attempt += 1) {
+    const wrong = await answerCode(mine.certId, { email: mine.email, code: digits, entities: ["Nobody Ltd"] }, cookie, unlimited);
+    expect(code(wrong)).toBe("400 invalid_request");
+  }
+  const right = await answerCode(mine.certId, { email: mine.email, code: digits, entities: [" Zenith Roofing "] }, cookie, unlimited);
+  expect(code(right)).toBe("200 ok");
+  // the accepted ones are all there is: the other accepted one is the last
+  expect((await manage(mine, { entities: ["Acme Solar LLC"] })).body.data.revoked).toBe(true);
+});
+
+test("a wrong token learns nothing from names", async () => {
+  const mine = await heldOfThree();
+  const stranger = "A".repeat(43);
+  expect(code(await manage(mine, { token: stranger, entities: ["Acme Solar LLC"] }))).toBe("400 opt_out_failed");
+  expect((await verify(mine.certId)).entities_withdrawn).toBeUndefined();
+});
+
+test("of many requests at once for one recipient one withdraws; for all of them each is withdrawn once and the last revokes", async () => {
+  const same = await heldOfThree();
+  const answers = await Promise.all(Array.from({ length: 6 }, () => manage(same, { entities: ["Acme Solar LLC"] })));
+  expect(answers.map(code).sort()).toEqual(["200 ok", ...Array.from({ length: 5 }, () => "409 already_revoked")]);
+  expect(await acts(same.certId)).toEqual([1, 1, 1]);
+
+  const all = await heldOfThree();
+  const each = await Promise.all(three.map((name) => manage(all, { entities: [name] })));
+  expect(each.map(code)).toEqual(["200 ok", "200 ok", "200 ok"]);
+  expect(each.filter(({ body }) => body.data.revoked)).toHaveLength(1);
+  expect(await acts(all.certId)).toEqual([2, 2, 2]);
+  expect(await traces(all.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+  expect((await verify(all.certId)).status).toBe("revoked");
+});
+
+test("a recipient and the whole certificate at once leave one revocation and no act after it", async () => {
+  const mine = await heldOfThree();
+  const [one, whole] = await Promise.all([manage(mine, { entities: ["Acme Solar LLC"] }), manage(mine, {})]);
+  expect(code(whole)).toBe("200 ok");
+  expect(["200 ok", "409 already_revoked"]).toContain(code(one));
+  expect((await verify(mine.certId)).status).toBe("revoked");
+  await expect(
+    env.DB.prepare(
+      "INSERT INTO entity_withdrawals (cert_id, number, withdrawn_at, cease_by, method, receipt, signature, signature_kid) VALUES (?1, 9, 1, 1, 'manage_link', '{}', 'x', 'x')",
+    )
+      .bind(mine.certId)
+      .run(),
+  ).rejects.toThrow("a certificate is revoked once");
+});
+
+test("acts and their recipients can neither be changed nor deleted", async () => {
+  const mine = await heldOfThree();
+  await manage(mine, { entities: ["Acme Solar LLC"] });
+  for (const change of [
+    "UPDATE entity_withdrawals SET cease_by = 0 WHERE cert_id = ?1",
+    "DELETE FROM entity_withdrawals WHERE cert_id = ?1",
+    "UPDATE withdrawn_entities SET entity = 'Zenith Roofing' WHERE cert_id = ?1",
+    "DELETE FROM withdrawn_entities WHERE cert_id = ?1",
+  ]) {
+    await expect(env.DB.prepare(change).bind(mine.certId).run(), change).rejects.toThrow(/a withdrawal is/);
+  }
+});
+
+test("contact-check answers by recipient", async () => {
+  const mine = await heldOfThree();
+  const { cease_by } = (await manage(mine, { entities: ["Acme Solar LLC"] })).body.data;
+  const ask = async (entity?: string) =>
+    (
+      await unlimited(
+        "/v1/contact-check",
+        jsonPost({ subjects: [{ email: mine.email }], ...(entity && { entity }) }, { authorization: `Bearer ${key}` }),
+      )
+    ).body.data.results[0];
+  expect(await ask("Acme Solar LLC")).toMatchObject({
+    contactable: false,
+    reason: "revoked",
+    basis: [{ id: mine.certId, status: "revoked", cease_by }],
+  });
+  expect(await ask("Zenith Roofing")).toMatchObject({ contactable: true, basis: [{ status: "active", cease_by: null }] });
+  expect(await ask()).toMatchObject({ contactable: true, reason: "active_consent" });
+});
+
+test("match tells a recipient that was withdrawn from that it is, and the others nothing of it", async () => {
+  const name = (await env.DB.prepare("SELECT name FROM businesses WHERE id = ?1").bind(world.acme.id).first<{ name: string }>())
+    ?.name as string;
+  const mine = await held({ entities: [name, "Zenith Roofing"] });
+  const ask = async () =>
+    (await unlimited(`/v1/certs/${mine.certId}/match`, jsonPost({ email: mine.email }, { authorization: `Bearer ${key}` }))).body.data;
+  await manage(mine, { entities: [name] });
+  expect(await ask()).toMatchObject({ status: "revoked", email: true, entity_named: false });
+  const other = await held({ entities: [name, "Zenith Roofing"] });
+  await manage(other, { entities: ["Zenith Roofing"] });
+  expect(
+    (await unlimited(`/v1/certs/${other.certId}/match`, jsonPost({ email: other.email }, { authorization: `Bearer ${key}` }))).body.data,
+  ).toMatchObject({ status: "active", entity_named: true });
+});
+
+test("the evidence pack proves each withdrawal from recipients by its audit entry, and the pack of the revoked certificate all of them", async () => {
+  const mine = await heldOfThree();
+  await manage(mine, { entities: ["Zenith Roofing", "Acme Solar LLC"] });
+  const pack = async (): Promise<Uint8Array> => {
+    const path = `/v1/certs/${mine.certId}/evidence-pack?format=zip`;
+    const response = await exports.default.fetch(new Request(`http://svc.test${path}`, { headers: { authorization: `Bearer ${key}` } }));
+    return new Uint8Array(await response.arrayBuffer());
+  };
+  const trust = trustOf((await call("/.well-known/svc-trust.json")).body);
+  const found = async () => {
+    const { failed, checks } = await verifyPack(await pack(), { ...noDemands, trust });
+    return [failed, checks.find(({ id }) => id === "audit.status")?.outcome, checks.find(({ id }) => id === "cert.consistency")?.outcome];
+  };
+  expect(await found()).toEqual([null, "pass", "pass"]);
+  const files = filesOfZip(await pack(), 20_000_000);
+  const page = files.ok ? new TextDecoder().decode(files.files.get("certificate.html")) : "";
+  expect(page.replaceAll(/<[^>]*>/g, " ")).toMatch(
+    /Who may make contact.*Bright Homes Inc.*Withdrawn from:.*Acme Solar LLC.*Zenith Roofing/s,
+  );
+  await manage(mine, { entities: ["Bright Homes Inc"] });
+  expect(await found()).toEqual([null, "pass", "pass"]);
+});

@@ -1,0 +1,90 @@
+// Withdrawing from single recipients by plain forms, as a browser without scripts sends them, and what the pages say afterwards.
+import { expect, test } from "vitest";
+import { call, type Answer } from "../support/world.ts";
+import { codesTo, held, type Held } from "../support/withdrawing.ts";
+
+const three = ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"];
+const post = (path: string, form: Readonly<Record<string, string>>, cookie = ""): Promise<Answer> =>
+  call(path, {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded", cookie },
+    body: new URLSearchParams(form).toString(),
+    redirect: "manual",
+  });
+const cookiesOf = ({ headers }: Answer): string =>
+  headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(";")[0])
+    .join("; ");
+const wordsOf = ({ text }: Answer): string => text.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
+const verified = async (certId: string) => (await call(`/v1/certs/${certId}/verify`)).body.data;
+const withdrawnNames = async (certId: string): Promise<string[]> =>
+  ((await verified(certId)).entities_withdrawn ?? []).map(({ entity }: { entity: string }) => entity);
+const asked = async (mine: Held) => {
+  const cookie = cookiesOf(await post(`/c/${mine.certId}/withdraw`, { email: mine.email }));
+  const [code] = await codesTo(mine.email);
+  return { cookie, code: code as string };
+};
+
+test("the form for the code lists who may make contact, and the ticked ones are withdrawn from", async () => {
+  const mine = await held({ entities: three });
+  const { cookie, code } = await asked(mine);
+  const form = await call(`/c/${mine.certId}/withdraw`, { headers: { cookie } });
+  for (const [at, name] of three.entries()) {
+    expect(form.text).toMatch(new RegExp(`type="checkbox" name="entity.${at}"`));
+    expect(form.text).toContain(name);
+  }
+  const done = await post(`/c/${mine.certId}/withdraw/confirm`, { code, scope: "recipients", "entity.1": "on" }, cookie);
+  expect(done.headers.get("location")).toBe(`/c/${mine.certId}/withdrawn`);
+  expect(await withdrawnNames(mine.certId)).toEqual(["Bright Homes Inc"]);
+
+  for (const [lang, standing] of [
+    ["en", "These may still contact you: Acme Solar LLC Zenith Roofing"],
+    ["es", "Estos aún pueden contactarle: Acme Solar LLC Zenith Roofing"],
+    ["fr-CA", "Ceux-ci peuvent encore communiquer avec vous : Acme Solar LLC Zenith Roofing"],
+  ] as const) {
+    const page = await call(`/c/${mine.certId}/withdrawn?lang=${lang}`);
+    expect(wordsOf(page).replaceAll("\u00a0", " "), lang).toContain(standing);
+    expect(page.text).toContain(`/certs/${mine.certId}/receipt?withdrawal=1`);
+  }
+  const again = await call(`/c/${mine.certId}/withdraw`, { headers: { cookie: (await asked(mine)).cookie } });
+  expect(again.text).not.toContain('name="entity.1"');
+});
+
+test("ticks that contradict the scope withdraw nothing, spend no try and are kept", async () => {
+  const mine = await held({ entities: three });
+  const { cookie, code } = await asked(mine);
+  for (const form of [{ scope: "recipients" }, { scope: "certificate", "entity.0": "on" }, { scope: "business", "entity.2": "on" }]) {
+    const refused = await post(`/c/${mine.certId}/withdraw/confirm`, { code, ...form } as Record<string, string>, cookie);
+    expect(refused.status).toBe(400);
+    expect(wordsOf(refused)).toContain("Nothing is withdrawn yet.");
+    expect(refused.text).toContain(`value="${code}"`);
+    const [tick] = Object.keys(form).filter((name) => name.startsWith("entity."));
+    if (tick !== undefined) expect(refused.text).toMatch(new RegExp(`name="${tick}"[^>]* checked`));
+  }
+  expect((await verified(mine.certId)).status).toBe("active");
+  await post(`/c/${mine.certId}/withdraw/confirm`, { code, scope: "recipients", "entity.0": "on" }, cookie);
+  expect(await withdrawnNames(mine.certId)).toEqual(["Acme Solar LLC"]);
+});
+
+test("with the link nothing ticked withdraws from everybody, ticks from those", async () => {
+  const some = await held({ entities: three });
+  await post(`/c/${some.certId}/withdraw/link`, { token: some.manageToken, "entity.2": "on" });
+  expect(await withdrawnNames(some.certId)).toEqual(["Zenith Roofing"]);
+  expect((await verified(some.certId)).status).toBe("active");
+  const whole = await held({ entities: three });
+  await post(`/c/${whole.certId}/withdraw/link`, { token: whole.manageToken });
+  expect((await verified(whole.certId)).status).toBe("revoked");
+});
+
+test("the certificate's page says who is withdrawn from; a withdrawn certificate lists nobody under who may contact", async () => {
+  const mine = await held({ entities: three, entities_accepted: three.slice(0, 2), entities_rejected: three.slice(2) });
+  await post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken, "entity.0": "on" });
+  const some = wordsOf(await call(`/c/${mine.certId}`));
+  expect(some).toMatch(/Who may contact .* Accepted Bright Homes Inc .*Withdrawn from .*Acme Solar LLC .*Declined Zenith Roofing/);
+  expect(some).toContain("Withdrawn by the person from one recipient");
+  await post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken });
+  const none = wordsOf(await call(`/c/${mine.certId}`));
+  expect(none).not.toContain("Who may contact");
+  expect(none).toContain("Recipients named");
+});
