@@ -15,6 +15,10 @@ export const defaultLimits = {
   CONSENT_PER_CLIENT: { count: 600, seconds: 60, scaled: true },
   /** Public pages and their JSON together. */
   VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
+  /** Health, keys, description and logs: a monitor and a verifier that walks a log need tens. */
+  PUBLIC_READ_PER_IP: { count: 300, seconds: 60, scaled: true },
+  /** Look-ups of API keys this isolate has not found right before; a right one is remembered and not counted again. */
+  UNKNOWN_KEYS_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** An office behind one address signs in in the morning; more asks for codes to other people's addresses. */
   AUTH_REQUEST_PER_IP: { count: 30, seconds: 3_600, scaled: true },
   /** Each code bears five tries whoever makes them; this only keeps the database from one caller's flood. */

@@ -60,6 +60,8 @@ export interface Memories {
    * it was decided on and fails when that has passed, and a refusal is given only after a fresh reading.
    */
   readonly rememberedClients: BoundedMap<ClientId, CapturingClient>;
+  /** Hashes of API keys that were right when last asked for: never trusted, only not counted as guesses. */
+  readonly knownKeys: BoundedMap<string, true>;
   /** Webhook secrets by their sealed form. */
   readonly openedSecrets: BoundedMap<string, string>;
   /** What others attested, by the receipt's reference. Found once, it stays what it is. */
@@ -184,6 +186,7 @@ export const openPlatform = async (env: Env): Promise<Services> => {
       config.retiredIssuerKeys.map(({ key }) => key),
     ),
     rememberedClients: new BoundedMap(2_000), // about 1 KiB each
+    knownKeys: new BoundedMap(5_000), // 64 characters each
     openedSecrets: new BoundedMap(200),
     attestedStatements: new BoundedMap(1_000), // about 2 KiB each
     sealedNobody: () => {

@@ -197,6 +197,29 @@ const choices: { readonly [name in keyof Query]-?: () => string } = {
   to: atTimes,
 };
 
+describe("POST /v1/certs/search", () => {
+  test("answers what GET answers, with the filters in the body", async () => {
+    const search = (body: object): Promise<Answer> =>
+      call("/v1/certs/search", {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    for (const filters of [
+      {},
+      { q: "solar", per_page: 3 },
+      { subject_email: "pat@example.com", page: 2, per_page: 2 },
+      { status: "revoked" },
+    ]) {
+      const query = new URLSearchParams(Object.entries(filters).map(([name, value]) => [name, String(value)]));
+      const [posted, got] = [await search(filters), await list(`?${query}`)];
+      expect(posted.status).toBe(200);
+      expect(posted.body.data).toEqual(got.body.data);
+    }
+    for (const wrong of [{ page: 0 }, { page: 1.5 }, { page: "1" }, { status: "gone" }]) expect((await search(wrong)).status).toBe(400);
+  });
+});
+
 describe("GET /v1/certs", () => {
   test("is exact for every filter alone, at every page", { timeout: 60_000 }, async () => {
     const faults: (string | null)[] = [

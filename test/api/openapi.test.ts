@@ -339,6 +339,15 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
     invalid_request: () => get("/v1/certs?page=0", world.acme.keys.live),
     ...keyRefusals(() => "/v1/certs"),
   },
+  searchCertificates: {
+    200: () => call("/v1/certs/search", keyed({ q: "solar", subject_email: "pat@example.com", per_page: 2 })),
+    invalid_request: () => call("/v1/certs/search", keyed({ page: 0 })),
+    ...bodyRefusals(() => "/v1/certs/search", bearerOf(world.acme.keys.live)),
+    ...keyRefusals(
+      () => "/v1/certs/search",
+      () => ({}),
+    ),
+  },
   readCertificate: {
     200: () => get(path(), world.acme.keys.live),
     "200 withdrawn": () => get(`/v1/certs/${withdrawnId}`, world.acme.keys.live),
@@ -627,18 +636,22 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
   health: {
     200: () => get("/v1/health"),
     unhealthy: () => answerOf(outage(), "/v1/health"),
+    rate_limited: () => answerOf(crowded(), "/v1/health"),
     internal_error: () => answerOf({ clock: () => Number.NaN }, "/v1/health"),
   },
   issuerKeys: {
     200: () => get("/.well-known/jwks.json"),
+    rate_limited: () => answerOf(crowded(), "/.well-known/jwks.json"),
     internal_error: () => answerOf({ signer: undefined as never }, "/.well-known/jwks.json"),
   },
   trust: {
     200: () => get("/.well-known/svc-trust.json"),
+    rate_limited: () => answerOf(crowded(), "/.well-known/svc-trust.json"),
     internal_error: () => answerOf({ signer: undefined as never }, "/.well-known/svc-trust.json"),
   },
   openApiDocument: {
     200: () => get("/v1/openapi.json"),
+    rate_limited: () => answerOf(crowded(), "/v1/openapi.json"),
     internal_error: () => {
       const config = Object.defineProperty({ ...platform.config }, "baseUrl", { get: addressGoing() });
       return answerOf({ config }, "/v1/openapi.json");

@@ -4,12 +4,13 @@ import { bearerAuth } from "hono/bearer-auth";
 import { every, except } from "hono/combine";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
+import { HTTPException } from "hono/http-exception";
 import { addressKey } from "../../core/access/address.ts";
 import { mayRead } from "../../core/access/entitlement.ts";
 import type { Principal } from "../../core/access/principal.ts";
 import type { WindowState } from "../../core/access/window.ts";
 import type { LimitName } from "../limits.ts";
-import { authenticateKey } from "../operations/access/api-key.ts";
+import { authenticateKey, isKnownKey } from "../operations/access/api-key.ts";
 import type { Api, KeyCaller, RequestContext } from "./context.ts";
 import { failure, refusal, type Failure } from "./envelope.ts";
 
@@ -33,12 +34,21 @@ export const limitByAddress = (name: LimitName) =>
     await next();
   });
 
+/** Of what anyone may read and nobody's record is. */
+export const publicRead = limitByAddress("PUBLIC_READ_PER_IP");
+
 const unauthorized = { message: (c: Context<Api>) => failure(c, "unauthorized"), wwwAuthenticateHeader: "Bearer" };
 
 /** `Authorization: Bearer sk_…`. A missing, malformed, unknown and revoked key get the same answer. */
 const knownKey = bearerAuth<KeyCaller>({
   verifyToken: async (token, c) => {
-    const found = await authenticateKey(c.var.services, token);
+    const { services, ip } = c.var;
+    if (!isKnownKey(services, token)) {
+      const state = await services.takeByAddress("UNKNOWN_KEYS_PER_IP", addressKey(ip));
+      const refused = state.allowed ? null : limited(c, "UNKNOWN_KEYS_PER_IP", state);
+      if (refused !== null) throw new HTTPException(429, { res: refused });
+    }
+    const found = await authenticateKey(services, token);
     if (!found.ok) return false;
     c.set("principal", found.value);
     c.set("caller", { kind: "api_key", id: found.value.keyId, businessId: found.value.business.id });

@@ -4,6 +4,7 @@ import type { Context, Hono } from "hono";
 import { raw } from "hono/html";
 import type { Child, FC } from "hono/jsx";
 import type { Api } from "../http/context.ts";
+import { publicRead } from "../http/guards.ts";
 import {
   contentExample,
   curlOf,
@@ -337,5 +338,5 @@ const docs = async (c: Context<Api>, document: ApiDocument): Promise<Response> =
 
 /** `describe` gives the OpenAPI document of the whole app. */
 export const mountDocs = (app: Hono<Api>, describe: () => object): void => {
-  app.get("/docs", (c) => docs(c, describe() as ApiDocument));
+  app.get("/docs", publicRead, (c) => docs(c, describe() as ApiDocument));
 };

@@ -50,6 +50,7 @@ import {
   evidenceBundleSchema,
   listQuerySchema,
   packQuerySchema,
+  searchSchema,
   verifySchema,
 } from "./schema.ts";
 import { detailToWire, erasedToWire, listQueryFromWire, listToWire, receiptToWire, submissionFromWire } from "./to-wire.ts";
@@ -219,6 +220,31 @@ const listRoute = createRoute({
   },
 });
 
+const searchRoute = createRoute({
+  method: "post",
+  path: "/v1/certs/search",
+  operationId: "searchCertificates",
+  tags: ["certificates"],
+  summary: "List your certificates, filters in the body",
+  description:
+    "What `GET /v1/certs` answers, with the same filters as JSON: whoever searches for a person keeps the address or number out of URLs, which get logged. Changes nothing and takes no `Idempotency-Key`.",
+  security: [{ apiKey: [] }],
+  middleware: behindApiKey(jsonBody),
+  request: {
+    body: { required: true, content: { "application/json": { schema: searchSchema, example: { subject_email: "pat@example.com" } } } },
+  },
+  responses: {
+    200: {
+      description: "One page of certificates.",
+      headers: rateHeaders,
+      content: { "application/json": { schema: envelope("SearchAnswer", certificateListSchema), example: enveloped(listExample) } },
+    },
+    ...failures(["invalid_request", "payload_too_large", "unsupported_media_type", ...keyRefusals], {
+      invalid_request: "The message names the filter and the rule.",
+    }),
+  },
+});
+
 const detailRoute = createRoute({
   method: "get",
   path: "/v1/certs/{cert_id}",
@@ -371,6 +397,12 @@ certificates.openapi(verifyRoute, async (c) => {
 certificates.openapi(listRoute, async (c) => {
   const { services, principal } = c.var;
   const list = await listCertificates(services, principal, listQueryFromWire(c.req.valid("query")));
+  return success(c, 200, listToWire(list, viewContext(services)));
+});
+
+certificates.openapi(searchRoute, async (c) => {
+  const { services, principal } = c.var;
+  const list = await listCertificates(services, principal, listQueryFromWire(c.req.valid("json")));
   return success(c, 200, listToWire(list, viewContext(services)));
 });
 

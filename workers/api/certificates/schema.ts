@@ -535,6 +535,17 @@ export const listQuerySchema = z.object({
   to: instant.optional().openapi({ description: "Issued at or before this moment, ISO 8601.", format: "date-time" }),
 });
 
+const positiveNumber = z.number().int("must be a positive whole number").min(1, "must be a positive whole number");
+
+/** The same filters in a body: an address in a URL stands in the logs of whatever it passes through. */
+export const searchSchema = listQuerySchema.extend({
+  page: positiveNumber.default(1).openapi({ description: "A page past the end is empty." }),
+  per_page: positiveNumber
+    .transform((count) => Math.min(100, count))
+    .default(25)
+    .openapi({ type: "integer", minimum: 1, default: 25, description: "At most 100; larger is answered as 100." }),
+});
+
 const fieldList = /^[a-z][a-z0-9_]{0,39}(?:,[a-z][a-z0-9_]{0,39}){0,19}$/;
 
 export const packQuerySchema = z.object({

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { trustDocument } from "../../../core/ledger/trust-document.ts";
 import type { RequestContext } from "../../http/context.ts";
 import { failure, success } from "../../http/envelope.ts";
-import { anyOrigin } from "../../http/guards.ts";
+import { anyOrigin, publicRead } from "../../http/guards.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { envelope, failures } from "../../http/wire.ts";
 import { checkHealth } from "../../operations/service/health.ts";
@@ -19,6 +19,7 @@ const healthRoute = createRoute({
   summary: "Check the service",
   description: "Asks each store a small question. For monitors; also at /health.",
   security: [],
+  middleware: publicRead,
   responses: {
     200: {
       description: "Everything works.",
@@ -28,7 +29,7 @@ const healthRoute = createRoute({
         },
       },
     },
-    ...failures(["unhealthy"], { unhealthy: "The message names the checks that failed." }),
+    ...failures(["unhealthy", "rate_limited"], { unhealthy: "The message names the checks that failed." }),
   },
 });
 
@@ -40,12 +41,13 @@ const keysRoute = createRoute({
   summary: "Public keys of the issuer",
   description: "JWK set of the Ed25519 keys that sign certificates, retired ones included. Not enveloped; cached for five minutes.",
   security: [],
+  middleware: publicRead,
   responses: {
     200: {
       description: "The keys, the one in use first.",
       content: { "application/json": { schema: z.object({ keys: z.array(jwk) }).openapi("Jwks") } },
     },
-    ...failures([]),
+    ...failures(["rate_limited"], { rate_limited: "More than 300 a minute from one address." }),
   },
 });
 
@@ -58,6 +60,7 @@ const trustRoute = createRoute({
   description:
     "Keys of the ledger, of the audit log and of the issuer. Keep a copy of your own: a verifier that fetches this anew trusts whoever answers. Not enveloped; cached for five minutes.",
   security: [],
+  middleware: publicRead,
   responses: {
     200: {
       description: "What to trust, as of now.",
@@ -85,7 +88,7 @@ const trustRoute = createRoute({
         },
       },
     },
-    ...failures([]),
+    ...failures(["rate_limited"], { rate_limited: "More than 300 a minute from one address." }),
   },
 });
 
@@ -97,12 +100,13 @@ const documentRoute = createRoute({
   summary: "This description",
   description: "OpenAPI 3.1, for generators of clients and for tools. Not enveloped; cached for five minutes.",
   security: [],
+  middleware: publicRead,
   responses: {
     200: {
       description: "The document.",
       content: { "application/json": { schema: z.record(z.string(), z.unknown()), example: { openapi: "3.1.0" } } },
     },
-    ...failures([]),
+    ...failures(["rate_limited"], { rate_limited: "More than 300 a minute from one address." }),
   },
 });
 
@@ -119,7 +123,7 @@ const publicCache = { "Cache-Control": "public, max-age=300" };
 export const serviceRoutes = (describe: () => object) => {
   const service = newApi();
   service.openapi(healthRoute, health);
-  service.get("/health", health); // where load balancers look; the same answer, undocumented on purpose
+  service.get("/health", publicRead, health); // where load balancers look; the same answer, undocumented on purpose
 
   for (const path of ["/.well-known/jwks.json", "/.well-known/svc-trust.json", "/v1/openapi.json"]) {
     service.get(path, anyOrigin({ methods: ["GET"] }));

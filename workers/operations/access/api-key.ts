@@ -4,14 +4,25 @@ import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { keyHolder } from "../../../storage/accounts.ts";
-import type { Stores } from "../../services.ts";
+import type { Memories, Stores } from "../../services.ts";
+
+/**
+ * Whether this isolate has found the key right before, or need not ask anybody to refuse it. Only the look-ups of other keys are
+ * counted against an address, so whoever guesses keys behind an office's address does not lock out the keys that work there.
+ */
+export const isKnownKey = (services: Memories, key: string): boolean =>
+  !hasSecretShape(key, "sk_live_", "sk_test_") || services.knownKeys.get(sha256Hex(key)) === true;
 
 /** Refuses `unauthorized` for a malformed, unknown or revoked key alike. */
-export const authenticateKey = async (services: Stores, key: string): Promise<Result<Principal, "unauthorized">> => {
+export const authenticateKey = async (services: Stores & Memories, key: string): Promise<Result<Principal, "unauthorized">> => {
   if (!hasSecretShape(key, "sk_live_", "sk_test_")) return refuse("unauthorized");
   const db = services.homes.of(key);
   const keyHash = sha256Hex(key);
   const holder = db === null ? null : await keyHolder(db, keyHash);
-  if (holder === null) return refuse("unauthorized");
+  if (holder === null) {
+    services.knownKeys.delete(keyHash);
+    return refuse("unauthorized");
+  }
+  services.knownKeys.set(keyHash, true);
   return ok({ kind: "api_key", keyId: holder.keyId, keyHash, environment: holder.environment, business: holder.business });
 };
