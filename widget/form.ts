@@ -10,7 +10,7 @@ import { announce } from "./events.ts";
 import { Misconfiguration, tellOfRefusal, tellOwner } from "./misconfiguration.ts";
 import { callForm, onPage } from "./native-form.ts";
 import { asSubmitted, submitAgain } from "./second-pass.ts";
-import { type Submission, currentValues, forgetAttempt, submissionOf } from "./submission.ts";
+import { type Submission, currentValues, forgetAttempt, forgetClicks, noteClick, submissionOf } from "./submission.ts";
 
 /** What the page asks for at this moment. */
 export type Configs = () => Config[];
@@ -24,6 +24,7 @@ const hooked = new WeakSet<HTMLFormElement>();
 
 export function watchForms(configs: Configs): void {
   addEventListener("submit", (event) => isForm(event.target) && onSubmit(event, event.target, configs), true);
+  addEventListener("click", noteClick, true);
   addEventListener("change", ({ target }) => onTick(target as HTMLInputElement, configs), true);
   addEventListener("reset", ({ target }) => isForm(target) && onReset(target, configs), true);
   // Back from the back-forward cache: what was submitted has gone, and what was waiting was left behind.
@@ -189,6 +190,7 @@ function isCertified(form: HTMLFormElement, config: Config): boolean {
 function onReset(form: HTMLFormElement, configs: Configs): void {
   startOver(form, configs);
   forgetDisclosure(form);
+  forgetClicks(form);
 }
 
 function startOver(form: HTMLFormElement, configs: Configs): void {

@@ -5,7 +5,7 @@ import type { Config } from "./attributes.ts";
 import { disclosureOf } from "./disclosure.ts";
 import { fieldsOf } from "./fields.ts";
 import { Misconfiguration, selectedBy } from "./misconfiguration.ts";
-import { belongingTo } from "./native-form.ts";
+import { belongingTo, controlsOf } from "./native-form.ts";
 import { isTicked, recipientsOf } from "./recipients.ts";
 
 export const widgetVersion = "1.1.0";
@@ -73,11 +73,31 @@ function givenIn(form: HTMLFormElement, { entities, fieldMap }: Config, boxes: H
   return Object.assign({ fields: fieldsOf(form, fieldMap) }, recipients);
 }
 
+/** What the person has clicked on since the page was loaded. */
+const clicked = new WeakSet<EventTarget>();
+
+/** By mouse, finger, key or label. Not `change`: that is trusted too when a script calls click(). */
+export function noteClick(event: Event): void {
+  if (event.isTrusted) for (const each of event.composedPath()) clicked.add(each);
+}
+
+/** A reset takes the ticks back. */
+export function forgetClicks(form: HTMLFormElement): void {
+  for (const control of controlsOf(form)) clicked.delete(control);
+}
+
+/** Not stated where it was not seen: ticked by a script, or by the browser on return to the page. */
+function optInTypeOf(boxes: HTMLInputElement[]) {
+  const untouched = boxes.filter((each) => !clicked.has(each));
+  if (untouched.some((each) => each.defaultChecked)) return "pre_selected";
+  return untouched.length ? undefined : "manual";
+}
+
 function optInOf(boxes: HTMLInputElement[]) {
   const [box] = boxes;
   if (!box || boxes.some((each) => each.disabled)) return { opt_in_type: "non_interactive" };
   return {
-    opt_in_type: boxes.some((each) => each.defaultChecked) ? "pre_selected" : "manual",
+    opt_in_type: optInTypeOf(boxes),
     checkbox_name: (box.name || "").slice(0, 200),
   };
 }

@@ -228,7 +228,7 @@ const instantOf = (value: unknown): Instant | null => {
 
 /** What has happened, in the order in which it did. */
 const timeline = ({ opened, verifyView }: EvidenceParts): Markup => {
-  const { issuedAt, policies: linked, entitiesWithdrawn } = opened.certificate;
+  const { issuedAt, policies: linked, entitiesWithdrawn, subjectErasedAt } = opened.certificate;
   const view = memberOf(verifyView.withdrawal);
   const anchored = (anchor: JsonObject, what: string): [Instant | null, string][] => [
     [instantOf(anchor.anchored_at), `${what} anchored in the ledger`],
@@ -243,6 +243,7 @@ const timeline = ({ opened, verifyView }: EvidenceParts): Markup => {
     [instantOf(view.withdrawn_at), "Consent withdrawn"],
     ...anchored(memberOf(view.anchor), "Withdrawal"),
     [instantOf(view.cease_acknowledged_at), "Business said that contact has ceased"],
+    [subjectErasedAt, "The person's details erased"],
   ];
   const dated = all.flatMap(([at, what]) => (at === null ? [] : [{ at, what }])).sort((a, b) => a.at - b.at);
   return html`<h2>What has happened</h2>

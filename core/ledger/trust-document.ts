@@ -58,3 +58,5 @@ export const trustDocument = (trusted: Trusted) => ({
   },
   anchor_keys: [...trusted.anchorKeys],
 });
+
+export type TrustDocument = ReturnType<typeof trustDocument>;

@@ -38,6 +38,30 @@ test("is served where the trust document says, has the hash that it says, and ru
   expect(stdout).toContain("Usage: svc-verify");
 });
 
+test("is offered on a certificate's page with the hash of the file that is served, the keys, and the command", async () => {
+  const at = service.demoOrigin;
+  const response = await fetch(`${service.origin}/v1/consent`, {
+    method: "POST",
+    headers: { "content-type": "text/plain", origin: at },
+    body: JSON.stringify({
+      client_id: service.world.acme.clients.sandbox,
+      fields: { email: "pat@example.com" },
+      disclosure_text: "By clicking Send I agree.",
+      entities: ["Acme Solar LLC"],
+      purpose: "solar quote follow-up",
+      page_url: `${at}/quote`,
+    }),
+  });
+  const { data } = (await response.json()) as { data: { cert_id: string } };
+  const page = await (await fetch(`${service.origin}/c/${data.cert_id}`)).text();
+  const [, shown = ""] = /id="verifier-sha256"[^>]*>(.*?)<\/code>/s.exec(page) ?? [];
+  const served = new Uint8Array(await (await fetch(`${service.origin}/svc-verify.mjs`)).arrayBuffer());
+  expect(shown.replaceAll(/<[^>]*>/g, "")).toBe(sha256Hex(served));
+  for (const path of ["/svc-verify.mjs", "/.well-known/svc-trust.json"])
+    expect(page).toContain(`href="${new URL(path, trust.verifier.url).href}"`);
+  expect(page).toContain(`node svc-verify.mjs evidence-${data.cert_id}.zip --trust svc-trust.json`);
+});
+
 test("is named with its hash in a pack's README and in the bundle, and in neither where nobody served one", async () => {
   const { parts } = await worldOf({ trust });
   const { url, sha256 } = trust.verifier;

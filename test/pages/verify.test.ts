@@ -76,8 +76,15 @@ describe("the page of a certificate", () => {
 
   test("points to the JSON and to the format, and to nothing that does not answer", async () => {
     const links = named(section(page, "check"), "a").map((link) => link.attribs.href ?? "");
-    expect(links).toEqual(["format?lang=en", `http://svc.test/v1/certs/${certId}/verify`]);
-    for (const link of links) expect((await call(new URL(link, `http://svc.test/c/${certId}`).pathname)).status).toBe(200);
+    const verifier = "http://svc.test/svc-verify.mjs"; // a static file: test/flows/served-verifier.test.ts fetches it
+    expect(links).toEqual([
+      verifier,
+      "http://svc.test/.well-known/svc-trust.json",
+      "format?lang=en",
+      `http://svc.test/v1/certs/${certId}/verify`,
+    ]);
+    for (const link of links.filter((one) => one !== verifier))
+      expect((await call(new URL(link, `http://svc.test/c/${certId}`).pathname)).status).toBe(200);
   });
 
   test("has forms to its own address only, and no style and no script of its own", () => {
@@ -146,6 +153,11 @@ describe("standing", () => {
     expect(words(withAttribute(page.document, "class", "statuses")[0]!)).toBe("Withdrawn");
     expect(textOf(page.document)).toContain("The person has withdrawn this consent.");
     expect(words(section(page, "timeline"))).toContain("Withdrawn by the person");
+    const recipients = words(section(page, "recipients"));
+    expect(recipients).toMatch(
+      /^Contact withdrawn from None of them may contact the person under this consent any more\. Contact must end by \d/,
+    );
+    expect(recipients).not.toContain("Who may contact");
     expect(sectionNames(page)).not.toContain("withdrawal");
   });
 
@@ -208,6 +220,18 @@ describe("what has happened", () => {
     expect(said).toContain("Entered in the audit log 4 March 2026, 05:06 UTC");
     expect(said).toContain("Anchored in the ledger tlog:ledger.svc.test/ledger/test 4 March 2026, 05:06 UTC");
     expect(said).not.toContain("Waiting");
+  });
+
+  test("what happened is told in its order: an anchor that came after the withdrawal stands behind it", async () => {
+    const { cert_id } = await issue();
+    await withdrawalRow(env.DB, cert_id).run();
+    const at = Date.now() + 3_600_000;
+    const said = words(section(await openIn(cert_id, { drained_at: at - 1_800_000, status: "anchored", anchored_at: at }), "timeline"));
+    const places = ["Issued", "Withdrawn by the person", "Contact must end by", "Entered in the audit log", "Anchored in the ledger"].map(
+      (what) => said.indexOf(what),
+    );
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
   });
 });
 

@@ -498,14 +498,36 @@ describe("the consent box", () => {
 
   it.each([
     ["ticked", '<input type="checkbox" class="c" name="ok" checked>', "pre_selected"],
-    ["of ARIA", '<button type="button" role="checkbox" aria-checked="true" class="c"></button>', "manual"],
-    ["of a component whose form property is text", '<x-box class="c" aria-checked="true"></x-box>', "manual"],
+    ["of ARIA", '<button type="button" role="checkbox" aria-checked="true" class="c"></button>', undefined],
+    ["of a component whose form property is text", '<x-box class="c" aria-checked="true"></x-box>', undefined],
     ["as a radio button", '<input type="radio" class="c" checked>', "pre_selected"],
     ["that cannot be changed", '<input type="checkbox" class="c" checked disabled>', "non_interactive"],
     ["tied by form=", '</form><input type="checkbox" form="this" class="c" checked><form>', "pre_selected"],
     ["ticked twice", '<input type="checkbox" class="c" checked><input type="checkbox" class="c" checked>', "pre_selected"],
   ])("%s certifies, and how it came to be ticked is evidence", async (_what, markup, optIn) => {
-    expect((await withBox(markup))!.presentation).toMatchObject({ opt_in_type: optIn });
+    expect((await withBox(markup))!.presentation.opt_in_type).toBe(optIn);
+  });
+
+  const box = '<form id="this"><input name="email" value="a@b.example"><label><input type="checkbox" class="c"> <b>Yes</b></label></form>';
+  const optInAfter = async (html: string, act: (page: Page) => Promise<unknown>) =>
+    (await certified(html, { checkboxSelector: ".c" }, act))!.presentation.opt_in_type;
+
+  it("is ticked by hand only if the person's own click was seen on it", async () => {
+    expect(await optInAfter(box, (page) => press(page, ".c"))).toBe("manual");
+    visit.calls.length = 0;
+    expect(await optInAfter(box, (page) => press(page, "b"))).toBe("manual");
+    visit.calls.length = 0;
+    expect(await optInAfter(box, (page) => page.focus(".c").then(() => page.keyboard.press("Space")))).toBe("manual");
+    visit.calls.length = 0;
+    const ticked = box.replace('class="c"', 'class="c" checked');
+    expect(await optInAfter(ticked, (page) => press(page, ".c").then(() => press(page, ".c")))).toBe("manual");
+  });
+
+  it("ticked by a script is not stated", async () => {
+    expect(await optInAfter(box, (page) => page.evaluate(() => document.querySelector<HTMLInputElement>(".c")!.click()))).toBeUndefined();
+    visit.calls.length = 0;
+    const set = (page: Page) => page.evaluate(() => Object.assign(document.querySelector(".c")!, { checked: true }));
+    expect(await optInAfter(box, set)).toBeUndefined();
   });
 
   it("is named in the evidence, with nothing where it has no name", async () => {

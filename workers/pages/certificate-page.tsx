@@ -7,10 +7,12 @@ import {
   isRefusal,
   policiesStatus,
   publishedCanonical,
+  type PublishedAnchor,
   type PublishedCertificate,
   type PublishedPolicy,
 } from "../../core/certificates/published.ts";
 import { receiptUrlOf, verifyUrlOf, type ViewContext } from "../../core/certificates/views.ts";
+import type { TrustDocument } from "../../core/ledger/trust-document.ts";
 import type { Instant } from "../../core/time.ts";
 import { isOverdue } from "../../core/withdrawals/acknowledge.ts";
 import { standingEntities } from "../../core/withdrawals/entities.ts";
@@ -26,9 +28,9 @@ interface Shown extends ViewContext {
   readonly page: CertificatePage;
   readonly setting: Setting;
   readonly choice: LanguageChoice;
-  /** What the page hands its own verifier, and reads nothing from: the public answer of verify, and the keys of the service. */
+  /** What the page hands its own verifier: the public answer of verify, and the keys of the service. */
   readonly published: object;
-  readonly trust: object;
+  readonly trust: TrustDocument;
 }
 
 type Part = FC<{ certificate: PublishedCertificate; setting: Setting }>;
@@ -176,12 +178,19 @@ const Withdrawn: Part = ({ certificate, setting }) => (
 const Recipients: Part = ({ certificate, setting }) => {
   const { entities, answered, entitiesWithdrawn, status } = certificate;
   const { words } = setting;
-  const heading = status === "revoked" || isRefusal(certificate) ? words.recipientsWithdrawn : words.recipients;
+  const heading = isRefusal(certificate) ? words.recipientsNamed : status === "revoked" ? words.recipientsWithdrawn : words.recipients;
   const isSome = entitiesWithdrawn.length > 0;
+  const isWithdrawn = status === "revoked";
+  const deadline = certificate.withdrawal !== null && (
+    <p>
+      <Sentence text={words.recipientsDeadline} parts={{ deadline: <Moment at={certificate.withdrawal.ceaseBy} setting={setting} /> }} />
+    </p>
+  );
   const standing = standingEntities(certificate);
   if (answered === null) {
     return (
       <Section name="recipients" heading={heading}>
+        {deadline}
         <p>{entities.length === 1 ? words.namedOne : words.namedTogether}</p>
         <Names names={standing} setting={setting} />
         {isSome && (
@@ -196,12 +205,13 @@ const Recipients: Part = ({ certificate, setting }) => {
   const notAsked = entities.filter((name) => !told.has(name));
   return (
     <Section name="recipients" heading={heading}>
+      {deadline}
       <p>{words.askedEach}</p>
       <div class="answers">
         <Answer
           heading={
             <>
-              <Shape name="tick" /> {words.accepted}
+              <Shape name={isWithdrawn ? "cross" : "tick"} /> {isWithdrawn ? words.withdrawnFrom : words.accepted}
             </>
           }
           list="entities_accepted"
@@ -300,55 +310,85 @@ const openedText = (count: number, { words, language }: Setting): string => {
   return count === 1 ? words.openedOnce : filled(words.openedTimes, { count: numberText(count, language) });
 };
 
+/** One line of the timeline; `at` null is still to come. */
+interface Happened {
+  readonly at: Instant | null;
+  readonly line: Child;
+}
+
+const anchoredLine = (anchor: PublishedAnchor, [done, pending]: readonly [string, string], setting: Setting, note?: string): Happened => {
+  const isAnchored = anchor.status === "anchored" && anchor.anchoredAt !== null;
+  return {
+    at: isAnchored ? anchor.anchoredAt : null,
+    line: (
+      <Event kind={isAnchored ? "done" : "pending"}>
+        <span>
+          <Sentence text={isAnchored ? done : pending} parts={{ ledger: <Exact text={anchor.ledgerId} /> }} />
+        </span>
+        {isAnchored && (
+          <>
+            {" "}
+            <Moment at={anchor.anchoredAt ?? 0} setting={setting} />
+          </>
+        )}
+        {!isAnchored && note !== undefined && <p class="quiet">{note}</p>}
+      </Event>
+    ),
+  };
+};
+
 /** The withdrawal, its place in the ledger, the deadline and what the business has said. */
-const WithdrawnEvents: FC<{ certificate: PublishedCertificate; setting: Setting; apiBase: string; now: Instant }> = ({
-  certificate: { id, withdrawal },
-  setting,
-  apiBase,
-  now,
-}) => {
-  if (withdrawal === null) return null;
+const withdrawnEvents = (
+  { id, withdrawal }: PublishedCertificate,
+  { setting, apiBase, now }: { readonly setting: Setting; readonly apiBase: string; readonly now: Instant },
+): Happened[] => {
+  if (withdrawal === null) return [];
   const { words } = setting;
-  const { anchor, acknowledgedAt, ceaseBy } = withdrawal;
-  const isAnchored = anchor?.status === "anchored";
-  return (
-    <>
-      <Event kind="done">
-        {withdrawal.method === "business_recorded" ? words.withdraw.recordedByBusiness : words.withdrawnByPerson}{" "}
-        <Moment at={withdrawal.withdrawnAt} setting={setting} />
-        <p class="quiet">
-          <a href={receiptUrlOf(apiBase, id)} download={`withdrawal-${id}.json`}>
-            {words.withdraw.receipt}
-          </a>
-        </p>
-      </Event>
-      {anchor !== null && (
-        <Event kind={isAnchored ? "done" : "pending"}>
-          <span>
-            <Sentence
-              text={isAnchored ? words.withdraw.revocationAnchored : words.withdraw.revocationPending}
-              parts={{ ledger: <Exact text={anchor.ledgerId} /> }}
-            />
-          </span>
+  const { anchor, acknowledgedAt, ceaseBy, withdrawnAt } = withdrawal;
+  const told: Happened[] = [
+    {
+      at: withdrawnAt,
+      line: (
+        <Event kind="done">
+          {withdrawal.method === "business_recorded" ? words.withdraw.recordedByBusiness : words.withdrawnByPerson}{" "}
+          <Moment at={withdrawnAt} setting={setting} />
+          <p class="quiet">
+            <a href={receiptUrlOf(apiBase, id)} download={`withdrawal-${id}.json`}>
+              {words.withdraw.receipt}
+            </a>
+          </p>
         </Event>
-      )}
-      <Event kind="pending">
-        {words.withdraw.deadline} <Moment at={ceaseBy} setting={setting} />
-      </Event>
-      {acknowledgedAt !== null && (
+      ),
+    },
+    {
+      at: ceaseBy,
+      line: (
+        <Event kind="pending">
+          {words.withdraw.deadline} <Moment at={ceaseBy} setting={setting} />
+        </Event>
+      ),
+    },
+  ];
+  if (anchor !== null) told.push(anchoredLine(anchor, [words.withdraw.revocationAnchored, words.withdraw.revocationPending], setting));
+  if (acknowledgedAt !== null) {
+    told.push({
+      at: acknowledgedAt,
+      line: (
         <Event kind="done">
           {words.withdraw.acknowledged} <Moment at={acknowledgedAt} setting={setting} />
         </Event>
-      )}
-      {isOverdue(ceaseBy, acknowledgedAt, now) && <Event kind="counted">{words.withdraw.overdue}</Event>}
-    </>
-  );
+      ),
+    });
+  }
+  if (isOverdue(ceaseBy, acknowledgedAt, now)) told.push({ at: now, line: <Event kind="counted">{words.withdraw.overdue}</Event> });
+  return told;
 };
 
 /** Withdrawals from single recipients, while the certificate stood. */
-const EntityEvents: FC<{ certificate: PublishedCertificate; setting: Setting; apiBase: string }> = ({ certificate, setting, apiBase }) => (
-  <>
-    {actsOf(certificate).map((act) => (
+const entityEvents = (certificate: PublishedCertificate, setting: Setting, apiBase: string): Happened[] =>
+  actsOf(certificate).map((act) => ({
+    at: act[0]?.withdrawnAt ?? 0,
+    line: (
       <Event kind="done">
         {filled(act.length === 1 ? setting.words.withdraw.someEventOne : setting.words.withdraw.someEvent, {
           count: numberText(act.length, setting.language),
@@ -358,11 +398,10 @@ const EntityEvents: FC<{ certificate: PublishedCertificate; setting: Setting; ap
           <EntityReceipt certificate={certificate} act={act} apiBase={apiBase} setting={setting} />
         </p>
       </Event>
-    ))}
-  </>
-);
+    ),
+  }));
 
-/** Only what is so: an entry not yet made is said to be waiting, with what it is waiting for. */
+/** In the order of what happened; behind it what is still to come, said to be waiting, with what it is waiting for. */
 const Timeline: FC<{ page: CertificatePage; setting: Setting; apiBase: string; now: Instant }> = ({
   page: { certificate, loggedAt },
   setting,
@@ -371,46 +410,78 @@ const Timeline: FC<{ page: CertificatePage; setting: Setting; apiBase: string; n
 }) => {
   const { words } = setting;
   const { anchor } = certificate;
-  const ledger = anchor === null ? null : <Exact text={anchor.ledgerId} />;
-  return (
-    <Section name="timeline" heading={words.timeline}>
-      <ol>
+  const all: readonly Happened[] = [
+    {
+      at: certificate.issuedAt,
+      line: (
         <Event kind="done">
           {words.issued} <Moment at={certificate.issuedAt} bound="timestamp" setting={setting} />
         </Event>
-        {loggedAt === null ? (
+      ),
+    },
+    {
+      at: loggedAt,
+      line:
+        loggedAt === null ? (
           <Event kind="pending">{words.loggedPending}</Event>
         ) : (
           <Event kind="done">
             {words.logged} <Moment at={loggedAt} setting={setting} />
           </Event>
-        )}
-        {anchor?.status === "anchored" && anchor.anchoredAt !== null && (
-          <Event kind="done">
-            <span>
-              <Sentence text={words.anchored} parts={{ ledger }} />
-            </span>{" "}
-            <Moment at={anchor.anchoredAt} setting={setting} />
-          </Event>
-        )}
-        {anchor !== null && anchor.status !== "anchored" && (
-          <Event kind="pending">
-            <span>
-              <Sentence text={words.anchoredPending} parts={{ ledger }} />
-            </span>
-            <p class="quiet">{words.anchoredPendingNote}</p>
-          </Event>
-        )}
-        <EntityEvents certificate={certificate} setting={setting} apiBase={apiBase} />
-        <WithdrawnEvents certificate={certificate} setting={setting} apiBase={apiBase} now={now} />
-        {certificate.subjectErasedAt !== null && (
-          <Event kind="done">
-            {words.erasedAt} <Moment at={certificate.subjectErasedAt} setting={setting} />
-          </Event>
-        )}
+        ),
+    },
+    ...(anchor === null ? [] : [anchoredLine(anchor, [words.anchored, words.anchoredPending], setting, words.anchoredPendingNote)]),
+    ...entityEvents(certificate, setting, apiBase),
+    ...withdrawnEvents(certificate, { setting, apiBase, now }),
+    ...(certificate.subjectErasedAt === null
+      ? []
+      : [
+          {
+            at: certificate.subjectErasedAt,
+            line: (
+              <Event kind="done">
+                {words.erasedAt} <Moment at={certificate.subjectErasedAt} setting={setting} />
+              </Event>
+            ),
+          },
+        ]),
+  ];
+  const inOrder = all.toSorted((one, other) => (one.at ?? Number.MAX_VALUE) - (other.at ?? Number.MAX_VALUE));
+  return (
+    <Section name="timeline" heading={words.timeline}>
+      <ol>
+        {inOrder.map(({ line }) => line)}
         <Event kind="counted">{openedText(certificate.viewCount, setting)}</Event>
       </ol>
     </Section>
+  );
+};
+
+/** Where the verifier and the keys are got, and the one command: the same as the README of a pack. */
+const ByTool: FC<{ certificate: PublishedCertificate; trust: TrustDocument; words: Words }> = ({ certificate, trust, words }) => {
+  const { url, sha256 } = trust.verifier;
+  return (
+    <div class="by-tool">
+      <p>{words.byTool}</p>
+      <dl>
+        <Row name={words.byToolFile}>
+          <a href={url} download="svc-verify.mjs">
+            svc-verify.mjs
+          </a>
+          <p class="quiet">
+            {words.byToolHash} <Hash value={sha256} id="verifier-sha256" />
+          </p>
+        </Row>
+        <Row name={words.byToolKeys}>
+          <a href={new URL("/.well-known/svc-trust.json", url).href} download="svc-trust.json">
+            svc-trust.json
+          </a>
+        </Row>
+      </dl>
+      <pre>
+        <code translate="no">{`node svc-verify.mjs evidence-${certificate.id}.zip --trust svc-trust.json`}</code>
+      </pre>
+    </div>
   );
 };
 
@@ -467,6 +538,7 @@ const Check: FC<Shown> = ({ page: { certificate }, setting, apiBase, published, 
         </dl>
       </details>
       <Proofs status={certificate.status} published={published} trust={trust} words={words} />
+      <ByTool certificate={certificate} trust={trust} words={words} />
       <details class="by-hand">
         <summary>{words.byHand}</summary>
         <p>{words.byHandFile}</p>

@@ -32,7 +32,9 @@ export const en = {
   },
 
   recipients: "Who may contact",
-  recipientsWithdrawn: "Recipients named",
+  recipientsNamed: "Recipients named",
+  recipientsWithdrawn: "Contact withdrawn from",
+  recipientsDeadline: "None of them may contact the person under this consent any more. Contact must end by {deadline}.",
   withdrawnFrom: "Withdrawn from",
   namedOne: "The form named this recipient.",
   namedTogether: "The form named these recipients together. It did not ask about each one separately.",
@@ -122,6 +124,11 @@ export const en = {
   proofFail: "Does not hold. Do not rely on this page.",
   proofIncomplete: "Not there yet",
   proofSkipped: "Not asked for",
+  byTool:
+    "Whoever holds the evidence pack of this certificate, which the business can export, checks all of it on their own computer, without us, with one file and the keys of this service:",
+  byToolFile: "The verifier",
+  byToolHash: "SHA-256 of this file",
+  byToolKeys: "The keys of this service",
   byHand: "Check by hand",
   byHandFile: "Save the record, exactly as it is and without a line break at its end, as record.json. Then this prints the fingerprint:",
   byHandFetch:

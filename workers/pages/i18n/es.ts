@@ -34,7 +34,10 @@ export const es: Words = {
   },
 
   recipients: "Quién puede contactar",
-  recipientsWithdrawn: "Destinatarios nombrados",
+  recipientsNamed: "Destinatarios nombrados",
+  recipientsWithdrawn: "Contacto retirado a",
+  recipientsDeadline:
+    "Ninguno de ellos puede ya contactar a la persona con este consentimiento. El contacto debe terminar a más tardar el {deadline}.",
   withdrawnFrom: "Retirado a",
   namedOne: "El formulario nombraba a este destinatario.",
   namedTogether: "El formulario nombraba a estos destinatarios en conjunto. No preguntó por cada uno por separado.",
@@ -125,6 +128,11 @@ export const es: Words = {
   proofFail: "No es correcto. No confíe en esta página.",
   proofIncomplete: "Todavía no está",
   proofSkipped: "No se pide",
+  byTool:
+    "Quien tenga el paquete de pruebas de este certificado, que la empresa puede exportar, lo comprueba entero en su propio ordenador, sin nosotros, con un archivo y las claves de este servicio:",
+  byToolFile: "El verificador",
+  byToolHash: "SHA-256 de este archivo",
+  byToolKeys: "Las claves de este servicio",
   byHand: "Comprobar a mano",
   byHandFile: "Guarde el registro, tal cual y sin salto de línea al final, como record.json. Entonces esto imprime la huella:",
   byHandFetch:

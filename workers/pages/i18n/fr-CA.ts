@@ -34,7 +34,10 @@ export const frCa: Words = {
   },
 
   recipients: "Qui peut communiquer",
-  recipientsWithdrawn: "Destinataires nommés",
+  recipientsNamed: "Destinataires nommés",
+  recipientsWithdrawn: "Communications retirées à",
+  recipientsDeadline:
+    "Aucun d’eux ne peut plus communiquer avec la personne en vertu de ce consentement. Les communications doivent cesser au plus tard le {deadline}.",
   withdrawnFrom: "Retiré à",
   namedOne: "Le formulaire nommait ce destinataire.",
   namedTogether: "Le formulaire nommait ces destinataires ensemble. Il n’a pas posé la question pour chacun séparément.",
@@ -125,6 +128,11 @@ export const frCa: Words = {
   proofFail: "Inexact. Ne vous fiez pas à cette page.",
   proofIncomplete: "Pas encore là",
   proofSkipped: "Non demandé",
+  byTool:
+    "Qui détient le dossier de preuve de ce certificat, que l’entreprise peut exporter, le vérifie en entier sur son propre ordinateur, sans nous, avec un fichier et les clés de ce service\u00a0:",
+  byToolFile: "Le vérificateur",
+  byToolHash: "SHA-256 de ce fichier",
+  byToolKeys: "Les clés de ce service",
   byHand: "Vérifier à la main",
   byHandFile:
     "Enregistrez le texte tel quel, sans saut de ligne à la fin, sous le nom record.json. Cette commande affiche alors l’empreinte\u00a0:",
