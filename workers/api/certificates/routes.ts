@@ -146,7 +146,8 @@ const consentRoute = createRoute({
         forbidden: "The API key belongs to another business than the client id, or is a test key and the client is live.",
         rate_limited:
           "More than 60 a minute from one address or 120 a minute with one API key; without a key also more than 600 a minute, 50,000 a day or 200 MB a day from the client's verified origins.",
-        storage_unavailable: "Send the same request again. With the same Idempotency-Key or submission_id it is one certificate, also where the first was written after all.",
+        storage_unavailable:
+          "Send the same request again. With the same Idempotency-Key or submission_id it is one certificate, also where the first was written after all.",
       },
     ),
   },
