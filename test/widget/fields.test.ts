@@ -41,6 +41,10 @@ async function certified(html: string, options: object = {}, prepare: (page: Pag
   return visit.calls[0]?.body;
 }
 
+type Certified = Awaited<ReturnType<typeof certified>>;
+
+const optInOf = (body: Certified): string | undefined => (body!.presentation as { opt_in_type?: string }).opt_in_type;
+
 async function fieldsIn(controls: string, options: object = {}) {
   return (await certified(`<form>${controls}</form>`, options))?.fields;
 }
@@ -505,12 +509,12 @@ describe("the consent box", () => {
     ["tied by form=", '</form><input type="checkbox" form="this" class="c" checked><form>', "pre_selected"],
     ["ticked twice", '<input type="checkbox" class="c" checked><input type="checkbox" class="c" checked>', "pre_selected"],
   ])("%s certifies, and how it came to be ticked is evidence", async (_what, markup, optIn) => {
-    expect((await withBox(markup))!.presentation.opt_in_type).toBe(optIn);
+    expect(optInOf(await withBox(markup))).toBe(optIn);
   });
 
   const box = '<form id="this"><input name="email" value="a@b.example"><label><input type="checkbox" class="c"> <b>Yes</b></label></form>';
   const optInAfter = async (html: string, act: (page: Page) => Promise<unknown>) =>
-    (await certified(html, { checkboxSelector: ".c" }, act))!.presentation.opt_in_type;
+    optInOf(await certified(html, { checkboxSelector: ".c" }, act));
 
   it("is ticked by hand only if the person's own click was seen on it", async () => {
     expect(await optInAfter(box, (page) => press(page, ".c"))).toBe("manual");
