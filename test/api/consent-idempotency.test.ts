@@ -179,7 +179,8 @@ describe("a repeated submission", () => {
     const key = `secret-key-${fresh()}`;
     const { manage_url, cert_id } = (await consent(submission(), { "idempotency-key": key })).body.data;
     const { results } = await env.DB.prepare("SELECT * FROM idempotency").all();
-    const stored = JSON.stringify(results);
+    // The row names its certificate in a column of its own, so that it goes when the person is erased.
+    const stored = JSON.stringify(results.map(({ cert_id: _, ...rest }) => rest));
     for (const marker of [key, String(manage_url).split("#m=")[1] as string, cert_id]) expect(stored).not.toContain(marker);
   });
 });

@@ -130,6 +130,13 @@ const routes: Readonly<Record<string, Route>> = {
       return { path: `/v1/certs/${mine.certId}/cease-ack`, body: { note: "done" }, otherBody: { note: "other" }, ...keys };
     },
   },
+  "/v1/certs/{cert_id}/erase-subject": {
+    repeats: false,
+    prepare: async () => {
+      const body = { confirm: "ERASE" };
+      return { path: `/v1/certs/${(await held()).certId}/erase-subject`, body, otherBody: { ...body, other: true }, ...people };
+    },
+  },
   "/v1/certs/{cert_id}/match": {
     repeats: true,
     prepare: async () => {

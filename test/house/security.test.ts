@@ -25,3 +25,13 @@ test.each(rows)("threat $id has its test", ({ file, name }) => {
   expect(existsSync(file), `${file} is not there`).toBe(true);
   expect(readFileSync(file, "utf8"), `${file} holds no test of that name`).toContain(`"${name}`);
 });
+
+test("every described route says what somebody can do with little", () => {
+  const { paths } = JSON.parse(readFileSync("docs/openapi.json", "utf8")) as { paths: Record<string, Record<string, unknown>> };
+  const described = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const told = [...readFileSync("docs/SECURITY.md", "utf8").matchAll(/^\| `([A-Z]+ \/[^`]*)` \|/gm)].map(([, route]) => route as string);
+  expect(described.filter((route) => !told.includes(route))).toEqual([]);
+  expect(told.filter((route) => route.includes("/v1/") && !described.includes(route))).toEqual([]);
+});
