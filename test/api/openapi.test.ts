@@ -37,6 +37,7 @@ const undocumented: readonly { readonly path: RegExp; readonly why: string }[] =
   { path: /^(?:GET|POST|ALL) \/c(?:\/|$)/, why: "pages for people and their forms" },
   { path: /^(?:GET|HEAD|POST) \/(?:ledger|audit)\//, why: "transparency logs, whose interface is a public standard (docs/ledger.md)" },
   { path: /^GET \/docs$/, why: "the page that shows this description" },
+  { path: /^GET \/\.well-known\/security\.txt$/, why: "whom to tell of a weakness, in the form of RFC 9116" },
   { path: /^GET \/dev\//, why: "development only" },
 ];
 

@@ -408,7 +408,7 @@ describe("for everybody", () => {
     const { page, close } = await openPage(browser);
     await page.goto(await issue({ entities: Array.from({ length: 60 }, (_, at) => `Partner company ${at + 1}`) }));
     await page.waitForSelector('[data-fingerprint-check="match"]');
-    const last = page.getByText("Partner company 9", { exact: true });
+    const last = page.locator('[data-bound="entity"]').getByText("Partner company 9", { exact: true });
     expect(await last.isVisible()).toBe(false);
     await page.getByText("48 more recipients").click();
     expect(await last.isVisible()).toBe(true);

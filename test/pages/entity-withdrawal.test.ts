@@ -86,5 +86,5 @@ test("the certificate's page says who is withdrawn from; a withdrawn certificate
   await post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken });
   const none = wordsOf(await call(`/c/${mine.certId}`));
   expect(none).not.toContain("Who may contact");
-  expect(none).toContain("Recipients named");
+  expect(none).toContain("Contact withdrawn from");
 });

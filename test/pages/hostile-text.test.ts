@@ -23,6 +23,7 @@ beforeAll(async () => {
     "disclosures_sealed",
     "policy_snapshots_sealed",
     "certificates_policies_linked",
+    "entity_lists_sealed",
   ])
     await env.DB.exec(`DROP TRIGGER ${trigger}`);
   await env.DB.batch([
@@ -38,6 +39,9 @@ beforeAll(async () => {
 const pageHolding = async (text: string, policyUrl = `https://example.com/${text}`): Promise<ReadPage> => {
   const three = [`1${text}`, `2${text}`, `3${text}`];
   await env.DB.batch([
+    env.DB.prepare(
+      "UPDATE entity_lists SET entities = ? WHERE id = (SELECT g.entity_list_id FROM certificates c JOIN certificate_groups g ON g.id = c.group_id WHERE c.id = ?)",
+    ).bind(JSON.stringify(three), certId),
     env.DB.prepare("UPDATE disclosures SET text = ? WHERE hash = (SELECT disclosure_hash FROM certificates WHERE id = ?)").bind(
       text,
       certId,
@@ -45,10 +49,9 @@ const pageHolding = async (text: string, policyUrl = `https://example.com/${text
     env.DB.prepare("UPDATE purposes SET purpose = ? WHERE id = (SELECT purpose_id FROM certificates WHERE id = ?)").bind(text, certId),
     env.DB.prepare("UPDATE policy_snapshots SET source_url = ?, content_hash = ? WHERE id = 'pol_x'").bind(policyUrl, "cd".repeat(32)),
     env.DB.prepare(
-      "UPDATE certificates SET business_name = ?, entities = ?, entities_accepted = ?, entities_rejected = ?, origin_domain = ?, subject_masked = ? WHERE id = ?",
+      "UPDATE certificates SET business_name = ?, entities_accepted = ?, entities_rejected = ?, origin_domain = ?, subject_masked = ? WHERE id = ?",
     ).bind(
       text,
-      JSON.stringify(three),
       JSON.stringify(three.slice(0, 1)),
       JSON.stringify(three.slice(1, 2)),
       text,

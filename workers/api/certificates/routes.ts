@@ -94,10 +94,15 @@ const consentRoute = createRoute({
   middleware: fromPageOrServer,
   request: {
     headers: z.object({
-      Origin: z.string().optional().openapi({
-        description: "Set by browsers; your server names the origin of the page that held the form.",
-        example: "https://www.acme-solar.example",
-      }),
+      // Its absence has a refusal of its own, so the schema lets it through.
+      Origin: z
+        .string()
+        .optional()
+        .openapi({
+          param: { required: true },
+          description: "Set by browsers; your server names the origin of the page that held the form.",
+          example: "https://www.acme-solar.example",
+        }),
       "Idempotency-Key": idempotencyKey(
         "The same key with the same submission answers with the same certificate for 24 hours, marked `Idempotency-Replayed: true`. The key is your API key's own where you send one, else that of this client and Origin together. `submission_id` in the body means the same.",
       ),
