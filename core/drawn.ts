@@ -6,7 +6,7 @@ const distinct = (values: Iterable<unknown>): number => new Set(values).size;
 const fewestInKey = 16; // of 32 drawn bytes about 30 are distinct: two repeats where sixteen would be needed
 
 /** For the bytes of a key. */
-export const isDrawnKey = (bytes: Uint8Array): boolean => {
+export const isRandomKey = (bytes: Uint8Array): boolean => {
   const steps = bytes.map((byte, at) => byte - (bytes[at - 1] ?? 0)).subarray(1); // all alike in 00 01 02 …
   const isText = bytes.every((byte) => byte >= 0x20 && byte < 0x7f); // of 32 drawn bytes twenty are not
   return distinct(bytes) > fewestInKey && distinct(steps) > fewestInKey && !isText;

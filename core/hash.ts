@@ -9,11 +9,11 @@ export type Bytes = Uint8Array<ArrayBuffer>;
 // twenty hashes. So text is encoded here, short text always in the same place: hashing is synchronous and keeps nothing of it.
 const encoder = new TextEncoder();
 const place = new Uint8Array(32_768); // ten thousand characters of any kind: the whole JSON of a certificate
-const mostBytesPerUnit = 3; // UTF-8 of one UTF-16 code unit
+const maxBytesPerUnit = 3; // UTF-8 of one UTF-16 code unit
 
 const bytesOf = (data: string | Uint8Array): Uint8Array => {
   if (typeof data !== "string") return data;
-  return data.length * mostBytesPerUnit > place.length ? utf8(data) : place.subarray(0, encoder.encodeInto(data, place).written);
+  return data.length * maxBytesPerUnit > place.length ? utf8(data) : place.subarray(0, encoder.encodeInto(data, place).written);
 };
 const plain = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array => new Uint8Array(buffer, byteOffset, byteLength);
 

@@ -1,8 +1,8 @@
 // One e-mail address: what counts as one, and the form used to compare two. Values are stored as typed; the comparable
 // form serves only matching and the blind index (CONTRACT 2).
 
-const longestAddress = 254; // RFC 5321 4.5.3.1.3: a path is at most 256 characters with its angle brackets
-const longestLocalPart = 64;
+const maxAddressLength = 254; // RFC 5321 4.5.3.1.3: a path is at most 256 characters with its angle brackets
+const maxLocalPartLength = 64;
 // dot-atom of RFC 5322 with the letters of RFC 6531. No quotes, spaces, commas, colons or angle brackets: such an
 // address could carry a second recipient or a header into a mail.
 const localPart = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u;
@@ -18,10 +18,10 @@ const asciiDomain = (domain: string): string | null => {
 };
 
 const parts = (address: string): { local: string; domain: string } | null => {
-  if (address.length > longestAddress) return null;
+  if (address.length > maxAddressLength) return null;
   const at = address.lastIndexOf("@");
   const local = address.slice(0, at);
-  if (at < 1 || local.length > longestLocalPart || !localPart.test(local)) return null;
+  if (at < 1 || local.length > maxLocalPartLength || !localPart.test(local)) return null;
   const domain = asciiDomain(address.slice(at + 1));
   return domain === null ? null : { local, domain };
 };

@@ -15,7 +15,7 @@ import {
 
 export type { DemoSite };
 
-const mostBytes = 64 * 1_024; // a form of a few fields; more is not this form
+const maxBytes = 64 * 1_024; // a form of a few fields; more is not this form
 
 /** Null when the body is larger than any form here. */
 const formEntries = async (request: IncomingMessage): Promise<[string, string][] | null> => {
@@ -23,7 +23,7 @@ const formEntries = async (request: IncomingMessage): Promise<[string, string][]
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > mostBytes) return null;
+    if (bytes > maxBytes) return null;
     chunks.push(chunk);
   }
   return [...new URLSearchParams(Buffer.concat(chunks).toString("utf8"))];

@@ -36,12 +36,12 @@ interface Drawn {
 
 const keyBytes = 32; // 256 bits everywhere: as much as the strongest cipher here can use
 
-const drawnBytes = (): Uint8Array<ArrayBuffer> => new Uint8Array(randomBytes(keyBytes));
+const randomBytesOf = (): Uint8Array<ArrayBuffer> => new Uint8Array(randomBytes(keyBytes));
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
 const token = (): Drawn => ({ secret: randomBytes(keyBytes).toString("base64url") });
 
 const issuerKey = async (): Promise<Drawn> => {
-  const seed = drawnBytes();
+  const seed = randomBytesOf();
   return { secret: base64(seed), publicParts: { issuer_keys: (await openSigner(seed, [])).publicKeys } };
 };
 
@@ -55,7 +55,7 @@ const anchorKey = (): Drawn => {
 };
 
 const auditKey = (origins: readonly string[], now: string): Drawn => {
-  const keys = origins.map((origin) => ({ origin, ...noteKeyPair(origin, drawnBytes()) }));
+  const keys = origins.map((origin) => ({ origin, ...noteKeyPair(origin, randomBytesOf()) }));
   return {
     secret: keys.map(({ secret }) => secret).join(" "),
     publicParts: {
@@ -66,12 +66,12 @@ const auditKey = (origins: readonly string[], now: string): Drawn => {
 };
 
 const ledgerKey = (origin: string, now: string): Drawn => {
-  const { secret, vkey } = noteKeyPair(origin, drawnBytes());
+  const { secret, vkey } = noteKeyPair(origin, randomBytesOf());
   return { secret, publicParts: { vars: { LEDGER_VKEYS: vkey }, logs: [{ origin, vkey, valid_from: now, role: "primary" }] } };
 };
 
 const witnessKey = (name: string): Drawn => {
-  const { secret, vkey } = noteKeyPair(name, drawnBytes(), keyKinds.witness);
+  const { secret, vkey } = noteKeyPair(name, randomBytesOf(), keyKinds.witness);
   return { secret, publicParts: { witnesses: [vkey] } };
 };
 
@@ -82,8 +82,8 @@ export const freshSecrets = async (
   now: string,
 ): Promise<{ readonly secrets: Partial<Record<SecretName, string>>; readonly publicParts: PublicParts }> => {
   const draw: Readonly<Record<SecretName, () => Drawn | Promise<Drawn>>> = {
-    MASTER_KEYS: () => ({ secret: `1:${base64(drawnBytes())}` }),
-    INDEX_KEY: () => ({ secret: base64(drawnBytes()) }),
+    MASTER_KEYS: () => ({ secret: `1:${base64(randomBytesOf())}` }),
+    INDEX_KEY: () => ({ secret: base64(randomBytesOf()) }),
     ISSUER_KEY: issuerKey,
     AUDIT_KEY: () => auditKey(names.auditOrigins, now),
     ANCHOR_KEY: anchorKey,

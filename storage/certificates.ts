@@ -300,7 +300,7 @@ const publishedOf = (row: PublishedRow): PublishedCertificate => {
     ...rest,
     answered: accepted === null || rejected === null ? null : { accepted, rejected },
     signature: signed(signatureKid, signature),
-    policiesLooked: policyCaptureId !== null,
+    policiesCaptured: policyCaptureId !== null,
     policies: policies.toSorted((a, b) => (a.kind < b.kind ? -1 : 1)),
     entitiesWithdrawn: inOrder(entitiesWithdrawn),
     withdrawal: withdrawal && { ...withdrawal, signature: signed(withdrawal.signatureKid, withdrawal.signature), anchor: revocation },

@@ -41,7 +41,7 @@ export interface Demands {
 
 export const noDemands: Demands = { trust: null, expectedFingerprint: null, requiresTimestamp: false, witnessMin: 0 };
 
-const mostZipBytes = 20 * 1_024 * 1_024;
+const maxZipBytes = 20 * 1_024 * 1_024;
 
 type Files = ReadonlyMap<string, Uint8Array>;
 
@@ -263,7 +263,7 @@ const notesOf = (files: Files, certificate: JsonObject | null, given: Trust | nu
 export const verifyPack = async (zip: Uint8Array, demands: Demands, given: NoteCrypto = webCrypto): Promise<Report> => {
   const crypto = remembering(given);
   const findings: Findings = new Map();
-  const opened = filesOfZip(zip, mostZipBytes);
+  const opened = filesOfZip(zip, maxZipBytes);
   const structure = opened.ok ? layoutFault([...opened.files.keys()]) : opened.fault;
   if (!opened.ok || structure !== null) {
     findings.set("zip.structure", fail(structure ?? "not_a_zip"));

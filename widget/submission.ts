@@ -40,7 +40,7 @@ export function submissionOf(form: HTMLFormElement, config: Config): Submission 
       widget: { version: widgetVersion, automated: Boolean(navigator.webdriver) },
       // Lengths as the API takes them: evidence that is too long must not cost the certificate.
       locale: (document.documentElement.lang || navigator.language).slice(0, 35),
-      referrer: document.referrer.slice(0, longestUrl),
+      referrer: document.referrer.slice(0, maxUrlLength),
     },
     given,
   );
@@ -102,13 +102,13 @@ function optInOf(boxes: HTMLInputElement[]) {
   };
 }
 
-const longestUrl = 2048;
+const maxUrlLength = 2048;
 
 function pageUrl(): string {
   // A srcdoc frame is about:srcdoc; its base address is the page that holds it.
   const address = location.protocol === "about:" ? document.baseURI : location.href;
   // The fragment never left the browser before and does not now.
-  return address.replace(/#.*/, "").slice(0, longestUrl);
+  return address.replace(/#.*/, "").slice(0, maxUrlLength);
 }
 
 const attempts = new WeakMap<HTMLFormElement, { meaning: string; id: string }>();

@@ -2,7 +2,7 @@
 // on every route instead of running half configured, and says in its log everything that is missing at once.
 import { bytesOfBase64, bytesOfBase64Url, hexOf } from "../core/bytes.ts";
 import type { DayLimits } from "../core/access/window.ts";
-import { isDrawnKey } from "../core/drawn.ts";
+import { isRandomKey } from "../core/drawn.ts";
 import { isMailbox } from "../core/mailbox.ts";
 import type { Bytes } from "../core/hash.ts";
 import { always, isIsoTime, windowedKey, type WindowedKey } from "../core/ledger/key-window.ts";
@@ -85,7 +85,7 @@ const addresses = ["BASE_URL", "VERIFY_URL", "CDN_URL", "MCP_URL", "APP_URL"] as
 
 const secretBytes = (text: string | undefined): Bytes | null => {
   const bytes = text === undefined ? null : bytesOfBase64(text);
-  return bytes !== null && bytes.length === keyBytes && isDrawnKey(bytes) ? bytes : null;
+  return bytes !== null && bytes.length === keyBytes && isRandomKey(bytes) ? bytes : null;
 };
 
 /** `1:<base64>,2:<base64>`: version and key, the newest last. */

@@ -18,7 +18,7 @@ export interface DnsRules {
 const typeNumbers = { A: 1, AAAA: 28 } as const;
 const aliasType = 5;
 const addressTypes: ReadonlySet<unknown> = new Set(Object.values(typeNumbers));
-const mostRecords = 64;
+const maxRecords = 64;
 const noError = 0;
 const noSuchName = 3;
 
@@ -35,7 +35,7 @@ const plainName = (name: string): string => name.toLowerCase().replace(/\.$/, ""
 /** Null when any record is not of the expected shape. */
 const recordsOf = (answer: unknown): readonly DnsRecord[] | null => {
   if (answer === undefined) return [];
-  if (!Array.isArray(answer) || answer.length > mostRecords) return null;
+  if (!Array.isArray(answer) || answer.length > maxRecords) return null;
   const records: DnsRecord[] = [];
   for (const record of answer as readonly unknown[]) {
     if (!isObject(record) || typeof record.name !== "string" || typeof record.type !== "number" || typeof record.data !== "string")

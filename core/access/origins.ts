@@ -18,7 +18,7 @@ export interface OriginRules {
 }
 
 const localHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1"]);
-const longestPageUrl = 2_048;
+const maxPageUrlLength = 2_048;
 const printableAscii = /^[\x21-\x7e]+$/;
 const hiddenInUrl = /[\p{White_Space}\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/u;
 
@@ -77,7 +77,7 @@ export const verifyOrigin = (
 
 /** An address that can be sealed as evidence; null, or the rule that is broken. Whether its host is verified is asked later. */
 export const pageUrlFault = (pageUrl: string): string | null => {
-  if (pageUrl.length > longestPageUrl) return "must be at most 2,048 characters";
+  if (pageUrl.length > maxPageUrlLength) return "must be at most 2,048 characters";
   if (hiddenInUrl.test(pageUrl) || !/^https?:\/\/[^/\\@?#]+(?:[/?#]|$)/i.test(pageUrl) || !URL.canParse(pageUrl))
     return "must be an absolute https address";
   const { protocol, hostname } = new URL(pageUrl);

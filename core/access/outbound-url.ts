@@ -31,8 +31,8 @@ export interface OutboundUrl {
 
 export type OutboundCheck = { readonly ok: true; readonly url: OutboundUrl } | { readonly ok: false; readonly fault: OutboundFault };
 
-const longestUrl = 2_048;
-const longestName = 253; // RFC 1035 2.3.4, without the root's dot
+const maxUrlLength = 2_048;
+const maxNameLength = 253; // RFC 1035 2.3.4, without the root's dot
 const plainCharacters = /^[\x21-\x7e]+$/;
 const ambiguousCharacters = /[\\<>"{}|^`]/;
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -58,7 +58,7 @@ const withoutPort = (host: string): string => host.replace(/:\d+$/, "");
 export const hostNameFault = (name: string, ownHosts: readonly string[]): OutboundFault | null => {
   const labels = name.split(".");
   if (/^[\d.]+$/.test(name)) return "ip_address";
-  if (name.length > longestName || labels.length < 2 || !labels.every((part) => label.test(part))) {
+  if (name.length > maxNameLength || labels.length < 2 || !labels.every((part) => label.test(part))) {
     return labels.length === 1 && internalNames.has(name) ? "internal_name" : "host_name";
   }
   if (labels.some((_, at) => internalNames.has(labels.slice(at).join(".")))) return "internal_name";
@@ -68,7 +68,7 @@ export const hostNameFault = (name: string, ownHosts: readonly string[]): Outbou
 
 /** Steps 1 to 6 of the guard, in order. */
 export const checkOutboundUrl = (text: unknown, rules: OutboundRules): OutboundCheck => {
-  if (typeof text !== "string" || text.length < 1 || text.length > longestUrl) return refused("spelling");
+  if (typeof text !== "string" || text.length < 1 || text.length > maxUrlLength) return refused("spelling");
   if (!plainCharacters.test(text) || ambiguousCharacters.test(text)) return refused("spelling");
 
   const [, scheme = "", authority = ""] = /^([a-z]+):\/\/([^/?#]*)/i.exec(text) ?? [];
@@ -97,7 +97,7 @@ export const checkOutboundUrl = (text: unknown, rules: OutboundRules): OutboundC
  */
 export const referenceAsWritten = (reference: string, base: string): string | null => {
   const text = reference.trim();
-  if (text === "" || text.length > longestUrl || /[\\\u0000-\u001f\u007f]/.test(text) || !URL.canParse(text, base)) return null;
+  if (text === "" || text.length > maxUrlLength || /[\\\u0000-\u001f\u007f]/.test(text) || !URL.canParse(text, base)) return null;
   const url = new URL(text, base);
   const [, authority] = /^(?:[a-z][a-z0-9+.-]*:)?\/\/([^/?#]*)/i.exec(text) ?? [];
   if (authority === undefined && /^[a-z][a-z0-9+.-]*:/i.test(text)) return null; // mailto:, javascript:, https:name

@@ -251,8 +251,8 @@ const timeline = ({ opened, verifyView }: EvidenceParts): Markup => {
 };
 
 const policies = ({ opened }: EvidenceParts): Markup => {
-  const { policies: linked, policiesLooked } = opened.certificate;
-  if (linked.length === 0) return html`<p>${policiesLooked ? "None were found on the site." : "Not looked for yet."}</p>`;
+  const { policies: linked, policiesCaptured } = opened.certificate;
+  if (linked.length === 0) return html`<p>${policiesCaptured ? "None were found on the site." : "Not looked for yet."}</p>`;
   const words = { privacy: "Privacy policy", terms: "Terms" } as const;
   return rows(
     ...linked.map((policy) =>

@@ -25,7 +25,7 @@ import { publishedCanonical } from "./published.ts";
 import { fieldSalt, subjectCommitments } from "./subject.ts";
 
 /** Twice this is what a reader takes. The two policies are 1 MiB each at most; an audit entry with its proof is about 2 KiB. */
-const mostPackBytes = 10 * 1_024 * 1_024;
+const maxPackBytes = 10 * 1_024 * 1_024;
 
 const json = (value: Json): Uint8Array => utf8(canonicalJson(value));
 
@@ -192,7 +192,7 @@ export const packFiles = async (parts: EvidenceParts): Promise<ReadonlyMap<strin
     ],
   ];
   const files = new Map(contents.sort(([a], [b]) => (a < b ? -1 : 1)));
-  if ([...files.values()].reduce((sum, bytes) => sum + bytes.length, 0) > mostPackBytes) throw new RangeError("evidence pack: too large");
+  if ([...files.values()].reduce((sum, bytes) => sum + bytes.length, 0) > maxPackBytes) throw new RangeError("evidence pack: too large");
 
   const listed = [...files].map(([path, bytes]) => ({ path, size: bytes.length, sha256: hexOf(sha256(bytes)) }));
   const manifest = json({

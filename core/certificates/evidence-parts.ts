@@ -84,14 +84,14 @@ export const evidenceFacts = ({
   status,
   withdrawal,
   entitiesWithdrawn,
-  policiesLooked,
+  policiesCaptured,
   subjectErasedAt,
 }: PublishedCertificate): readonly FactType[] => [
   "certificate.issued",
   ...(entitiesWithdrawn.length > 0 ? (["certificate.entities_withdrawn"] as const) : []),
   ...(status === "revoked" ? (["certificate.revoked"] as const) : []),
   ...((withdrawal?.acknowledgedAt ?? null) === null ? [] : (["business.ceased"] as const)),
-  ...(policiesLooked ? (["policy.linked"] as const) : []),
+  ...(policiesCaptured ? (["policy.linked"] as const) : []),
   ...(subjectErasedAt === null ? [] : (["certificate.subject_erased"] as const)),
 ];
 

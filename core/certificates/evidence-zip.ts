@@ -103,9 +103,9 @@ const latin = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
  * The members of an archive that `zipOf` could have written, else what is wrong with it first. Members are counted off from
  * the first byte; then the whole is written again and compared, which settles every field that was not looked at.
  */
-export const filesOfZip = (zip: Uint8Array, mostBytes: number): ZipVerdict => {
+export const filesOfZip = (zip: Uint8Array, maxBytes: number): ZipVerdict => {
   const fail = (fault: ZipFault): ZipVerdict => ({ ok: false, fault });
-  if (zip.length > mostBytes) return fail("too_large");
+  if (zip.length > maxBytes) return fail("too_large");
   if (zip.length < endBytes) return fail("not_a_zip");
   const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength);
   const files = new Map<string, Uint8Array>();

@@ -92,7 +92,7 @@ export interface PublishedCertificate {
   readonly signature: IssuerSignature;
   readonly viewCount: number;
   /** True once a look at the origin's policies is linked, whatever it found. */
-  readonly policiesLooked: boolean;
+  readonly policiesCaptured: boolean;
   readonly policies: readonly PublishedPolicy[];
   readonly anchor: PublishedAnchor | null;
   /** Null exactly while the certificate is active. */
@@ -152,7 +152,7 @@ export interface View {
 export type PoliciesStatus = "pending" | "captured" | "unavailable";
 
 export const policiesStatus = (certificate: PublishedCertificate): PoliciesStatus => {
-  if (!certificate.policiesLooked) return "pending";
+  if (!certificate.policiesCaptured) return "pending";
   return certificate.policies.length > 0 ? "captured" : "unavailable";
 };
 

@@ -10,19 +10,19 @@ export interface Recipients {
   readonly answered?: { readonly accepted: readonly string[]; readonly rejected: readonly string[] };
 }
 
-const mostEntities = 1_000; // what one lead form of the industry can list
-const longestEntity = 200;
+const maxEntities = 1_000; // what one lead form of the industry can list
+const maxEntityLength = 200;
 
 /** Names are compared in NFC, so that two spellings of one name are one recipient; they are stored as declared. */
 export const comparableName = (name: string): string => trimmed(name).normalize("NFC");
 
 const declared = (names: readonly string[]): Result<Map<string, string>, "invalid_request"> => {
-  if (names.length < 1 || names.length > mostEntities) return refuse("invalid_request", "entities: must name 1 to 1,000 recipients.");
+  if (names.length < 1 || names.length > maxEntities) return refuse("invalid_request", "entities: must name 1 to 1,000 recipients.");
   const byComparable = new Map<string, string>();
   for (const raw of names) {
     const name = trimmed(raw);
     if (name === "") return refuse("invalid_request", "entities: a name is empty.");
-    if (name.length > longestEntity) return refuse("invalid_request", "entities: a name is longer than 200 characters.");
+    if (name.length > maxEntityLength) return refuse("invalid_request", "entities: a name is longer than 200 characters.");
     const fault = lineFault(name);
     if (fault !== null) return refuse("invalid_request", `entities: a name ${fault}.`);
     const key = comparableName(name);

@@ -13,8 +13,8 @@ import { kindFault } from "./field-kinds.ts";
 /** Field key to value, as stored. A Map, because keys come from outside and must never meet a prototype. */
 export type SubjectFields = ReadonlyMap<string, string>;
 
-const mostFields = 20;
-const longestValue = 500;
+const maxFields = 20;
+const maxValueLength = 500;
 const saltBytes = 16; // 128 bits: no table of guesses can be computed
 const keyPattern = /^[a-z][a-z0-9_]{0,39}$/;
 const prototypeNames: ReadonlySet<string> = new Set([...Object.getOwnPropertyNames(Object.prototype), "prototype"]);
@@ -22,13 +22,13 @@ const prototypeNames: ReadonlySet<string> = new Set([...Object.getOwnPropertyNam
 /** CONTRACT 2: 1 to 20 fields, at least one with a value, each one visible line of at most 500 characters. */
 export const subjectFields = (input: object): Result<SubjectFields, "invalid_request"> => {
   const entries = Object.entries(input);
-  if (entries.length < 1 || entries.length > mostFields) return refuse("invalid_request", "fields: must hold 1 to 20 entries.");
+  if (entries.length < 1 || entries.length > maxFields) return refuse("invalid_request", "fields: must hold 1 to 20 entries.");
   const fields = new Map<string, string>();
   for (const [key, raw] of entries) {
     if (!keyPattern.test(key) || prototypeNames.has(key)) return refuse("invalid_request", "fields: a key is not allowed.");
     if (typeof raw !== "string") return refuse("invalid_request", "fields: every value must be text.");
     const value = trimmed(raw);
-    if (value.length > longestValue) return refuse("invalid_request", "fields: a value is longer than 500 characters.");
+    if (value.length > maxValueLength) return refuse("invalid_request", "fields: a value is longer than 500 characters.");
     const fault = lineFault(value);
     if (fault !== null) return refuse("invalid_request", `fields: a value ${fault}.`);
     const misfit = kindFault(key, value);

@@ -6,8 +6,8 @@ import type { Submission } from "./certificate.ts";
 import { recipientsOf, type Recipients } from "./recipients.ts";
 import { subjectFields, type SubjectFields } from "./subject.ts";
 
-const longestDisclosure = 20_000;
-const longestPurpose = 500;
+const maxDisclosureLength = 20_000;
+const maxPurposeLength = 500;
 
 export interface ReadSubmission {
   readonly fields: SubjectFields;
@@ -26,14 +26,14 @@ export const readSubmission = (submission: Submission): Result<ReadSubmission, "
   });
   if (!recipients.ok) return recipients;
 
-  if (submission.disclosureText.length > longestDisclosure)
+  if (submission.disclosureText.length > maxDisclosureLength)
     return refuse("invalid_request", "disclosure_text: is longer than 20,000 characters.");
   const disclosureFault = passageFault(submission.disclosureText);
   if (disclosureFault !== null) return refuse("invalid_request", `disclosure_text: ${disclosureFault}.`);
 
   const purpose = trimmed(submission.purpose);
   if (purpose === "") return refuse("invalid_request", "purpose: must not be empty.");
-  if (purpose.length > longestPurpose) return refuse("invalid_request", "purpose: is longer than 500 characters.");
+  if (purpose.length > maxPurposeLength) return refuse("invalid_request", "purpose: is longer than 500 characters.");
   const purposeFault = lineFault(purpose);
   if (purposeFault !== null) return refuse("invalid_request", `purpose: ${purposeFault}.`);
 

@@ -27,7 +27,7 @@ export interface Der {
   readonly children: readonly Der[];
 }
 
-const mostBytes = 32 * 1_024; // what a time-stamp reply may have; nothing read here is larger
+const maxBytes = 32 * 1_024; // what a time-stamp reply may have; nothing read here is larger
 const deepest = 24; // names inside a certificate inside a signed message inside a reply are 13 levels deep
 const constructedBit = 0x20;
 const isUniversal = (tag: number): boolean => (tag & 0xc0) === 0;
@@ -85,7 +85,7 @@ const valueAt = (bytes: Bytes, at: number, end: number, depth: number): Der | nu
 
 /** The one value that `bytes` is, down to its last byte; null for anything else. */
 export const parseDer = (bytes: Uint8Array): Der | null => {
-  if (bytes.length > mostBytes) return null;
+  if (bytes.length > maxBytes) return null;
   const copy = new Uint8Array(bytes);
   const value = valueAt(copy, 0, copy.length, 0);
   return value?.whole.length === copy.length ? value : null;

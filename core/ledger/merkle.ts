@@ -27,7 +27,7 @@ export const nodeHash = (hash: Hash, left: Uint8Array, right: Uint8Array): Uint8
 export const emptyRoot = (hash: Hash): Uint8Array => hash(new Uint8Array(0));
 
 const largestSize = (1n << 63n) - 1n; // other implementations count in a signed 64-bit integer
-const mostProofHashes = 63;
+const maxProofHashes = 63;
 
 /** Null unless `text` is a count as the formats write it: decimal, no sign, no leading zero, below 2^63. */
 export const countOf = (text: string): bigint | null => {
@@ -92,7 +92,7 @@ export interface TreeHead {
 
 /** True when `proof` shows that the tree of `newer` begins with every leaf of `older`, in order. */
 export const isConsistent = (hash: Hash, older: TreeHead, newer: TreeHead, proof: readonly Uint8Array[]): boolean => {
-  if (older.size < 0n || older.size > newer.size || newer.size > largestSize || proof.length > mostProofHashes) return false;
+  if (older.size < 0n || older.size > newer.size || newer.size > largestSize || proof.length > maxProofHashes) return false;
   if (older.root.length !== hashBytes || newer.root.length !== hashBytes || !areHashes(proof)) return false;
   if (older.size === 0n && !isSameHash(older.root, emptyRoot(hash))) return false;
   if (older.size === newer.size) return proof.length === 0 && isSameHash(older.root, newer.root);

@@ -118,7 +118,7 @@ export interface Note {
 
 const controlsButLineBreaks = /[\u0000-\u0009\u000b-\u001f]/;
 const keyIdBytes = 4;
-const mostSignatures = 100; // the format asks for 16 at least; every line may cost one verification
+const maxSignatures = 100; // the format asks for 16 at least; every line may cost one verification
 
 const parseSignatureLine = (line: string): NoteSignature | null => {
   const [, name = "", encoded = ""] = /^\u2014 ([^ ]+) ([^ ]+)$/.exec(line) ?? [];
@@ -133,7 +133,7 @@ export const parseNote = (note: string): Note | null => {
   const blank = note.lastIndexOf("\n\n");
   if (blank < 0) return null;
   const lines = note.slice(blank + 2, -1).split("\n");
-  if (lines.length > mostSignatures) return null;
+  if (lines.length > maxSignatures) return null;
   const signatures = lines.map(parseSignatureLine);
   return signatures.every((one) => one !== null) ? { text: note.slice(0, blank + 1), signatures } : null;
 };

@@ -2,7 +2,7 @@
 // from text and checked as far as text can be; whether a secret's key id is that of its key is for whoever opens it. A value is
 // never repeated: a fault is the name of a setting.
 import { bytesOfBase64, utf8 } from "../bytes.ts";
-import { isDrawnKey, isDrawnToken } from "../drawn.ts";
+import { isRandomKey, isDrawnToken } from "../drawn.ts";
 import { sha256 } from "../hash.ts";
 import { parseIJson } from "../i-json.ts";
 import type { Json } from "../canonical-json.ts";
@@ -93,7 +93,7 @@ const isLocalName = (name: string): boolean => {
 const isNoteSecret = (text: string, kind: KeyKind, names: (name: string) => boolean, production: boolean): boolean => {
   const secret = parseSkey(text);
   if (secret?.kind !== kind || !names(secret.name)) return false;
-  return !production || (isDrawnKey(secret.seed) && !isLocalName(secret.name));
+  return !production || (isRandomKey(secret.seed) && !isLocalName(secret.name));
 };
 
 const isUrl = (text: string, production: boolean, protocols: readonly string[] = ["https:"]): boolean => {
@@ -232,7 +232,7 @@ const watchesAll = (vkeys: readonly string[], auditKeys: ReadonlyMap<number, rea
 
 const isAnchorKey = (text: string): boolean => {
   const secret = parseAnchorSecret(text);
-  return secret !== null && isDrawnKey(secret.number);
+  return secret !== null && isRandomKey(secret.number);
 };
 
 /** Everything at once: the settings, and the names of those that are not fit. In production development secrets are not fit. */

@@ -154,16 +154,16 @@ export const tilesAfterAppend = (hash: Hash, size: bigint, leaves: readonly Uint
   return changed;
 };
 
-const mostEntryBytes = 65_535; // the length in front of an entry is a uint16
+const maxEntryBytes = 65_535; // the length in front of an entry is a uint16
 
 /** True for what one entry may be: not empty, and short enough for its length to be written. */
-export const isEntry = (entry: Uint8Array): boolean => entry.length >= 1 && entry.length <= mostEntryBytes;
+export const isEntry = (entry: Uint8Array): boolean => entry.length >= 1 && entry.length <= maxEntryBytes;
 
 /** Entries one after the other, each behind its length as a big-endian uint16. */
 export const entryBundle = (entries: readonly Uint8Array[]): Uint8Array<ArrayBuffer> =>
   concatBytes(
     ...entries.flatMap((entry) => {
-      if (entry.length > mostEntryBytes) throw new RangeError("tiles: an entry is longer than a bundle can say");
+      if (entry.length > maxEntryBytes) throw new RangeError("tiles: an entry is longer than a bundle can say");
       return [new Uint8Array([entry.length >> 8, entry.length & 0xff]), entry];
     }),
   );

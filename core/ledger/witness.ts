@@ -12,7 +12,7 @@ export interface AddCheckpoint {
   readonly checkpoint: string;
 }
 
-const mostProofLines = 63;
+const maxProofLines = 63;
 
 export const addCheckpointText = ({ oldSize, proof, checkpoint }: AddCheckpoint): string =>
   `${[`old ${oldSize}`, ...proof.map(base64Of)].join("\n")}\n\n${checkpoint}`;
@@ -23,7 +23,7 @@ export const parseAddCheckpoint = (text: string): AddCheckpoint | null => {
   const [first = "", ...lines] = text.slice(0, Math.max(0, blank)).split("\n");
   const oldSize = first.startsWith("old ") ? countOf(first.slice("old ".length)) : null;
   const proof = lines.map(bytesOfBase64);
-  if (oldSize === null || lines.length > mostProofLines || !proof.every((hash) => hash?.length === hashBytes)) return null;
+  if (oldSize === null || lines.length > maxProofLines || !proof.every((hash) => hash?.length === hashBytes)) return null;
   return { oldSize, proof: proof as Uint8Array[], checkpoint: text.slice(blank + 2) };
 };
 

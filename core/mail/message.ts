@@ -28,7 +28,7 @@ export interface MailText {
   readonly lines: readonly MailLine[];
 }
 
-const longestSubject = 120;
+const maxSubjectLength = 120;
 const printableLine = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+$/u;
 
 const escaped = (text: string): string =>
@@ -49,7 +49,7 @@ export const mailMessage = (
   { subject, lines }: MailText,
 ): MailMessage => {
   if (!isMailbox(envelope.to) || !isMailbox(envelope.from)) throw new Error("mail: an address is not one mailbox");
-  if (subject.length > longestSubject || !printableLine.test(subject)) throw new Error("mail: the subject is not one line");
+  if (subject.length > maxSubjectLength || !printableLine.test(subject)) throw new Error("mail: the subject is not one line");
   return {
     id: envelope.id,
     to: envelope.to,
@@ -60,7 +60,7 @@ export const mailMessage = (
   };
 };
 
-const longestName = 100;
+const maxNameLength = 100;
 
 /**
  * A name that somebody chose, fit to stand in a sentence of ours: one line, and nothing in it that a mail program would
@@ -72,4 +72,4 @@ export const plainName = (name: string): string =>
     .replaceAll(/([.:/@])(?=\S)/g, "$1 ")
     .replaceAll(/\s+/g, " ")
     .trim()
-    .slice(0, longestName);
+    .slice(0, maxNameLength);

@@ -79,8 +79,8 @@ const wellKnownPaths: Readonly<Record<PolicyKind, readonly string[]>> = {
   terms: ["/terms", "/terms-of-service", "/legal/terms", "/policies/terms-of-service"],
 };
 
-const longestLinkText = 120; // a longer one is a sentence about policies, not the way to one
-const mostCandidates = 3;
+const maxLinkTextLength = 120; // a longer one is a sentence about policies, not the way to one
+const maxCandidates = 3;
 
 /** Lower case, without accents, punctuation as single spaces; what joins two things becomes `&`. */
 const folded = (text: string): string =>
@@ -120,7 +120,7 @@ const pathSays = (kind: PolicyKind, address: string): boolean => {
 
 const rankOf = (kind: PolicyKind, link: Link): number | null => {
   if (link.rel.includes(relations[kind])) return 0;
-  const strength = link.text.length > longestLinkText ? null : strengthOf(kind, folded(link.text));
+  const strength = link.text.length > maxLinkTextLength ? null : strengthOf(kind, folded(link.text));
   if (strength !== null) return strength === "phrase" ? 1 : 2;
   return pathSays(kind, link.address) ? 3 : null;
 };
@@ -137,7 +137,7 @@ export const policyCandidates = (kind: PolicyKind, links: readonly Link[], isWit
       return rank === null ? [] : [{ rank, length: rank === 0 ? 0 : link.text.length, address: link.address }];
     })
     .sort((a, b) => a.rank - b.rank || a.length - b.length);
-  return [...new Set(ranked.map(({ address }) => address))].slice(0, mostCandidates);
+  return [...new Set(ranked.map(({ address }) => address))].slice(0, maxCandidates);
 };
 
 /** Where policies usually are, for a site that links to none. */

@@ -6,7 +6,7 @@ import { sha256 } from "../../core/hash.ts";
 import { keyKinds } from "../../core/ledger/note.ts";
 import { vkeyOfSpki } from "../../core/ledger/rekor-receipt.ts";
 import { readConfig, type Env } from "../../workers/env.ts";
-import { drawnSecretOf, secretOf, secretOfSeed, vkeyOfSecret } from "../support/note-keys.ts";
+import { randomSecretOf, secretOf, secretOfSeed, vkeyOfSecret } from "../support/note-keys.ts";
 import { entryWith, productionSettings } from "../support/world.ts";
 
 const faultsOf = (change: Readonly<Record<string, unknown>>, settings: object = productionSettings): string[] => {
@@ -20,10 +20,10 @@ const faultsOf = (change: Readonly<Record<string, unknown>>, settings: object = 
 
 const origin = "ledger.svc.test/ledger/test";
 const audit = "svc.test/audit/0";
-const logKey = await drawnSecretOf(origin);
-const witnessKey = await drawnSecretOf("ledger.svc.test/witness", keyKinds.witness);
-const foreignVkey = await vkeyOfSecret(await drawnSecretOf("ledger.other.test/ledger/1"));
-const foreignWitness = await vkeyOfSecret(await drawnSecretOf("witness.example/w1", keyKinds.witness));
+const logKey = await randomSecretOf(origin);
+const witnessKey = await randomSecretOf("ledger.svc.test/witness", keyKinds.witness);
+const foreignVkey = await vkeyOfSecret(await randomSecretOf("ledger.other.test/ledger/1"));
+const foreignWitness = await vkeyOfSecret(await randomSecretOf("witness.example/w1", keyKinds.witness));
 const rekorSpki = "MCowBQYDK2VwAyEAt8rlp1knGwjfbcXAYPYAkn0XiLz1x8O4t0YkEhie244="; // of Sigstore's public log
 const token = "kX3v9QmZ7pL2rT8wY5bN4cF6hJ1dG0sA";
 
@@ -37,7 +37,7 @@ const pkcs8Key = async (): Promise<string> => {
 
 const unfit: readonly (readonly [setting: string, what: string, value: string])[] = [
   ["LEDGER_KEY", "that is missing", ""],
-  ["LEDGER_KEY", "of a witness", await drawnSecretOf(origin, keyKinds.witness)],
+  ["LEDGER_KEY", "of a witness", await randomSecretOf(origin, keyKinds.witness)],
   ["LEDGER_KEY", "of few distinct bytes", await secretOf(origin, 21)],
   [
     "LEDGER_KEY",
@@ -48,26 +48,26 @@ const unfit: readonly (readonly [setting: string, what: string, value: string])[
     ),
   ],
   ["LEDGER_KEY", "that was typed", await secretOfSeed(origin, utf8("Sphinx of black quartz, judge 1!"))],
-  ["LEDGER_KEY", "of another log", await drawnSecretOf("ledger.svc.test/ledger/other")],
+  ["LEDGER_KEY", "of another log", await randomSecretOf("ledger.svc.test/ledger/other")],
   ["LEDGER_KEY", "that is garbage", "PRIVATE+KEY+x"],
   ["LEDGER_KEY", "with a good one beside a bad one", `${logKey} ${await secretOf(origin, 21)}`],
   ["LEDGER_WITNESS_KEY", "that is garbage", "not a key"],
-  ["LEDGER_WITNESS_KEY", "of a log", await drawnSecretOf("ledger.svc.test/witness")],
+  ["LEDGER_WITNESS_KEY", "of a log", await randomSecretOf("ledger.svc.test/witness")],
   ["LEDGER_WITNESS_KEY", "of few distinct bytes", await secretOf("ledger.svc.test/witness", 22, keyKinds.witness)],
-  ["LEDGER_WITNESS_KEY", "of a development machine", await drawnSecretOf("localhost/witness", keyKinds.witness)],
+  ["LEDGER_WITNESS_KEY", "of a development machine", await randomSecretOf("localhost/witness", keyKinds.witness)],
   ["AUDIT_KEY", "that is missing", ""],
-  ["AUDIT_KEY", "of a development machine", await drawnSecretOf("localhost/audit/0")],
-  ["AUDIT_KEY", "under an address", await drawnSecretOf("127.0.0.1/audit/0")],
+  ["AUDIT_KEY", "of a development machine", await randomSecretOf("localhost/audit/0")],
+  ["AUDIT_KEY", "under an address", await randomSecretOf("127.0.0.1/audit/0")],
   ["AUDIT_KEY", "of few distinct bytes", await secretOf(audit, 40)],
-  ["AUDIT_KEY", "of a witness", await drawnSecretOf(audit, keyKinds.witness)],
-  ["AUDIT_KEY", "without shard 0", await drawnSecretOf("svc.test/audit/1")],
-  ["AUDIT_KEY", "with a shard that is spelt twice", await drawnSecretOf("svc.test/audit/00")],
+  ["AUDIT_KEY", "of a witness", await randomSecretOf(audit, keyKinds.witness)],
+  ["AUDIT_KEY", "without shard 0", await randomSecretOf("svc.test/audit/1")],
+  ["AUDIT_KEY", "with a shard that is spelt twice", await randomSecretOf("svc.test/audit/00")],
   ["AUDIT_KEY", "that is garbage", "svc.test/audit/0"],
   ["AUDIT_VKEY", "that is garbage", "svc.test/audit/0+aaaaaaaa+AAAA"],
   [
     "AUDIT_VKEY",
     "of another audit log, which its witness would watch instead",
-    await vkeyOfSecret(await drawnSecretOf("svc.test/audit/1")),
+    await vkeyOfSecret(await randomSecretOf("svc.test/audit/1")),
   ],
   ["LEDGER_WRITE_TOKEN", "that is missing", ""],
   ["LEDGER_WRITE_TOKEN", "that is short", token.slice(1)],

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { base64Of } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { ConfigFault, readConfig, type Env } from "../../workers/env.ts";
-import { drawnKey } from "../support/note-keys.ts";
+import { randomKey } from "../support/note-keys.ts";
 import { call, entryWith, productionSettings, serviceWith } from "../support/world.ts";
 
 /** The faults that this change to a good production deployment brings about. */
@@ -19,7 +19,7 @@ const faultsOf = (change: Readonly<Record<string, unknown>>): string[] => {
 };
 const secretOf = (...bytes: readonly number[]): string => base64Of(new Uint8Array(bytes));
 const counting = (count: number): string => secretOf(...Array.from({ length: count }, (_, at) => at * 7 + 1));
-const good = drawnKey(7);
+const good = randomKey(7);
 const textAs32Bytes = "Sphinx of black quartz, judge 1!";
 
 afterEach(() => {
@@ -112,12 +112,12 @@ describe("a production deployment", () => {
     ]) {
       expect(faultsOf({ MASTER_KEYS: value }), value).toEqual(["MASTER_KEYS"]);
     }
-    expect(faultsOf({ MASTER_KEYS: `1:${good},2:${drawnKey(8)}` })).toEqual([]);
+    expect(faultsOf({ MASTER_KEYS: `1:${good},2:${randomKey(8)}` })).toEqual([]);
   });
 
   test("refuses one key under two names, and says which name came second", () => {
     expect(faultsOf({ INDEX_KEY: good, ISSUER_KEY: good })).toEqual(["ISSUER_KEY"]);
-    expect(faultsOf({ MASTER_KEYS: `1:${good},2:${drawnKey(8)}`, INDEX_KEY: drawnKey(8) })).toEqual(["INDEX_KEY"]);
+    expect(faultsOf({ MASTER_KEYS: `1:${good},2:${randomKey(8)}`, INDEX_KEY: randomKey(8) })).toEqual(["INDEX_KEY"]);
   });
 
   test.each([

@@ -85,7 +85,7 @@ export class FakeRekor {
   /** Paths asked for that were not there. */
   readonly missed: string[] = [];
   /** Most requests for an entry that were open at once. */
-  mostAtOnce = 0;
+  maxAtOnce = 0;
   /** Below the log's own signature, as it comes from witnesses. */
   extraLines = "";
   /** Publishes a checkpoint of this size however large the log is. */
@@ -137,7 +137,7 @@ export class FakeRekor {
     this.mode = "honest";
     this.posted.splice(0);
     this.missed.splice(0);
-    this.mostAtOnce = 0;
+    this.maxAtOnce = 0;
     this.extraLines = "";
     this.publishedSize = null;
     this.keepsPartialTiles = true;
@@ -204,7 +204,7 @@ export class FakeRekor {
 
   async #add(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#open += 1;
-    this.mostAtOnce = Math.max(this.mostAtOnce, this.#open);
+    this.maxAtOnce = Math.max(this.maxAtOnce, this.#open);
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     if (this.slowMs > 0) await new Promise((resolve) => setTimeout(resolve, this.slowMs));

@@ -18,11 +18,11 @@ export const secretOf = (name: string, byte: number, kind: KeyKind = keyKinds.lo
   secretOfSeed(name, new Uint8Array(32).fill(byte), kind);
 
 /** A secret of the key called `name` that is as good as drawn: always the same one. */
-export const drawnSecretOf = (name: string, kind: KeyKind = keyKinds.log): Promise<string> =>
+export const randomSecretOf = (name: string, kind: KeyKind = keyKinds.log): Promise<string> =>
   secretOfSeed(name, new Uint8Array(sha256(`drawn for ${name}`)), kind);
 
 /** 32 bytes in base64 that are as good as drawn: always the same ones for a number. */
-export const drawnKey = (which: number): string => base64Of(sha256(`key ${which} of the tests`));
+export const randomKey = (which: number): string => base64Of(sha256(`key ${which} of the tests`));
 
 /** The public key of a secret, in its one-line form. */
 export const vkeyOfSecret = async (secret: string): Promise<string> => vkeyOf((await openNoteSigner(secret)).key);

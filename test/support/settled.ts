@@ -32,13 +32,13 @@ worker.fetch = (request, bindings, context) => follow(fetch(request, bindings, c
   return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } };
 };
 
-const longestMs = 10_000; // no test leaves work behind that takes longer
+const maxMs = 10_000; // no test leaves work behind that takes longer
 
 /** Resolves once every request is answered, and what follows the answers is done. */
 export const settled = async (): Promise<void> => {
-  const deadline = performance.now() + longestMs;
+  const deadline = performance.now() + maxMs;
   while (underWay.size > 0) {
-    if (performance.now() > deadline) throw new Error(`still under way after ${longestMs} ms: ${underWay.size} pieces of work`);
+    if (performance.now() > deadline) throw new Error(`still under way after ${maxMs} ms: ${underWay.size} pieces of work`);
     await Promise.race([Promise.all(underWay), new Promise((resolve) => setTimeout(resolve, 50))]);
   }
 };

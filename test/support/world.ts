@@ -8,7 +8,7 @@ import type { Env } from "../../workers/env.ts";
 import { buildApp } from "../../workers/app.ts";
 import worker from "../../workers/index.ts";
 import { openPlatform } from "../../workers/services.ts";
-import { drawnSecretOf, vkeyOfSecret } from "./note-keys.ts";
+import { randomSecretOf, vkeyOfSecret } from "./note-keys.ts";
 import { followed } from "./settled.ts";
 
 const secret = "d29ybGQgb2YgdGhlIHRlc3RzLCBub3QgYSBzZWNyZXQ=";
@@ -56,12 +56,12 @@ export const serviceWith = (settings: Readonly<Record<string, unknown>> = {}, ho
 export const entryWith = (settings: Readonly<Record<string, unknown>>, host = "http://svc.test"): Call =>
   callsTo((request, context) => worker.fetch(request, { ...env, ...settings } as unknown as Env, context), host);
 
-const productionAuditKey = await drawnSecretOf("svc.test/audit/0");
+const productionAuditKey = await randomSecretOf("svc.test/audit/0");
 
 /** Addresses and settings of a production deployment; keys of logs are drawn, the other secrets are those of the tests. */
 export const productionSettings = {
-  LEDGER_KEY: await drawnSecretOf("ledger.svc.test/ledger/test"),
-  LEDGER_WITNESS_KEY: await drawnSecretOf("ledger.svc.test/witness", keyKinds.witness),
+  LEDGER_KEY: await randomSecretOf("ledger.svc.test/ledger/test"),
+  LEDGER_WITNESS_KEY: await randomSecretOf("ledger.svc.test/witness", keyKinds.witness),
   AUDIT_KEY: productionAuditKey,
   AUDIT_VKEY: await vkeyOfSecret(productionAuditKey),
   ENVIRONMENT: "production",

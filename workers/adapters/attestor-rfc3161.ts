@@ -14,7 +14,7 @@ export interface TimestampAuthority {
 }
 
 const withinMs = 10 * secondMs;
-const mostBytes = 32 * 1_024; // a reply with a chain of three RSA certificates has about 6 KiB
+const maxBytes = 32 * 1_024; // a reply with a chain of three RSA certificates has about 6 KiB
 const nonceBytes = 8;
 
 /**
@@ -31,7 +31,7 @@ export const timestampAttestor = (authority: TimestampAuthority, send: SendReque
     const sentAt = clock();
     const headers = { "content-type": "application/timestamp-query", accept: "application/timestamp-reply" };
     const body = timestampRequest(sha256(imprintBytes), nonce);
-    const sent = await exchange(send, authority.url, { method: "POST", headers, body }, { withinMs, mostBytes, signal });
+    const sent = await exchange(send, authority.url, { method: "POST", headers, body }, { withinMs, maxBytes, signal });
     if (!sent.ok) return sent;
     const { answer } = sent;
     if (answer.status !== 200 && answer.status !== 201) return refusedBy(answer, clock);

@@ -14,7 +14,7 @@ export interface Witness {
 }
 
 const withinMs = 10 * secondMs;
-const mostBytes = 16 * 1_024; // a line has about 150 bytes; room for a hundred, and some of kinds not read here
+const maxBytes = 16 * 1_024; // a line has about 150 bytes; room for a hundred, and some of kinds not read here
 const clockSlackMs = 5 * minuteMs;
 
 /**
@@ -43,7 +43,7 @@ export const witnessAttestor = (witness: Witness, send: SendRequest, crypto: Not
         const body = addCheckpointText({ oldSize, proof, checkpoint: note });
         const headers = { "content-type": "text/plain; charset=utf-8" };
         const url = `${witness.baseUrl}/add-checkpoint`;
-        const sent = await exchange(send, url, { method: "POST", headers, body }, { withinMs, mostBytes, signal });
+        const sent = await exchange(send, url, { method: "POST", headers, body }, { withinMs, maxBytes, signal });
         if (!sent.ok) return sent;
         const { answer } = sent;
         const text = new TextDecoder().decode(answer.body);

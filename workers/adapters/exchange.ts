@@ -32,7 +32,7 @@ export const permanent = (code: string): Permanent => ({ ok: false, kind: "perma
 
 export interface ExchangeLimits {
   readonly withinMs: number;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
 
@@ -41,7 +41,7 @@ export const exchange = async (
   send: SendRequest,
   url: string,
   init: RequestInit,
-  { withinMs, mostBytes, signal }: ExchangeLimits,
+  { withinMs, maxBytes, signal }: ExchangeLimits,
 ): Promise<{ readonly ok: true; readonly answer: Answer } | Retry> => {
   const limit = new AbortController();
   const stop = (): void => limit.abort();
@@ -50,7 +50,7 @@ export const exchange = async (
   if (signal.aborted) stop();
   try {
     const response = await send(new Request(url, { ...init, redirect: "manual", signal: limit.signal }));
-    const body = await bytesUpTo(response.body, mostBytes);
+    const body = await bytesUpTo(response.body, maxBytes);
     return body === null ? retry("answer_too_large") : { ok: true, answer: { status: response.status, headers: response.headers, body } };
   } catch {
     return retry(limit.signal.aborted ? "timeout" : "connection"); // however it broke, asking again is all there is to do

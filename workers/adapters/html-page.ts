@@ -39,12 +39,12 @@ const inlineElements: ReadonlySet<string> = new Set([
   ...["q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"],
 ]);
 const linkElements: ReadonlySet<string> = new Set(["a", "area", "link"]);
-const mostLinks = 10_000;
+const maxLinks = 10_000;
 // The parser's work on a tag grows with the number of elements open around it. Pages of people stay below a hundred; a
 // mebibyte of open tags would cost it ten seconds.
 const deepest = 1_000;
 const pieceLength = 16_384; // at most some 5,000 tags until the depth is looked at again
-const longestLinkText = 300; // enough to see that it is too long to be a policy's
+const maxLinkTextLength = 300; // enough to see that it is too long to be a policy's
 
 /** A link to a place within the page itself leads to no other text. */
 const addressOf = (reference: string, base: string, pageUrl: string): string | null => {
@@ -66,7 +66,7 @@ const readHtml = (page: Page): PageReading => {
   const closeLink = (): void => {
     if (open === null) return;
     const text = normalisedText(open.text).replaceAll("\n", " ");
-    if (links.length < mostLinks) links.push({ address: open.address, rel: open.rel, text: text === "" ? open.label : text });
+    if (links.length < maxLinks) links.push({ address: open.address, rel: open.rel, text: text === "" ? open.label : text });
     open = null;
   };
 
@@ -88,13 +88,13 @@ const readHtml = (page: Page): PageReading => {
         .toLowerCase()
         .split(/\s+/)
         .filter((token) => token !== "");
-      open = { address, rel, text: "", label: (attributes["aria-label"] ?? attributes.title ?? "").slice(0, longestLinkText) };
+      open = { address, rel, text: "", label: (attributes["aria-label"] ?? attributes.title ?? "").slice(0, maxLinkTextLength) };
       if (name !== "a") closeLink();
     },
     ontext: (text) => {
       if (unread > 0) return;
       pieces.push(text);
-      if (open !== null && open.text.length < longestLinkText) open.text += text;
+      if (open !== null && open.text.length < maxLinkTextLength) open.text += text;
     },
     onclosetag: (name) => {
       depth -= 1;

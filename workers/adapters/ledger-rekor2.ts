@@ -71,7 +71,7 @@ export interface RekorLedger {
 
 const postWithinMs = 30 * secondMs; // Rekor answers when its next checkpoint is out; Sigstore asks for 20 s at least
 const readWithinMs = 10 * secondMs;
-const mostAnswerBytes = 65_536;
+const maxAnswerBytes = 65_536;
 const postsAtOnce = 5;
 const maxPerBatch = 5; // one round of posts: 30 s at the worst and the checks, within the minute that a claim lasts
 
@@ -90,12 +90,12 @@ export const rekorAdapter = (
   const id = `rekor2:${ledger.origin}`;
   const trust = { logs: ledger.trust, anchorKeys: [anchorKey.publicKey, ...ledger.retiredAnchorKeys] };
 
-  const read = async (path: string, mostBytes: number, signal: AbortSignal): Promise<{ ok: true; answer: Answer } | Retry> =>
-    exchange(send, `${ledger.baseUrl}/api/v2/${path}`, {}, { withinMs: readWithinMs, mostBytes, signal });
+  const read = async (path: string, maxBytes: number, signal: AbortSignal): Promise<{ ok: true; answer: Answer } | Retry> =>
+    exchange(send, `${ledger.baseUrl}/api/v2/${path}`, {}, { withinMs: readWithinMs, maxBytes, signal });
 
   /** The newest checkpoint, signed by a key pinned for now. */
   const newest = async (signal: AbortSignal): Promise<({ readonly ok: true } & ReadCheckpoint) | Failure> => {
-    const sent = await read("checkpoint", mostAnswerBytes, signal);
+    const sent = await read("checkpoint", maxAnswerBytes, signal);
     if (!sent.ok) return sent;
     if (sent.answer.status !== 200) return refusedBy(sent.answer, clock);
     const note = new TextDecoder().decode(sent.answer.body);
@@ -123,7 +123,7 @@ export const rekorAdapter = (
     const leaf = utf8(rekorLeafText(entry));
     const submittedAt = clock();
     const headers = { "content-type": "application/json", accept: "application/json" };
-    const limits = { withinMs: postWithinMs, mostBytes: mostAnswerBytes, signal };
+    const limits = { withinMs: postWithinMs, maxBytes: maxAnswerBytes, signal };
     const sent = await exchange(send, `${ledger.baseUrl}/api/v2/log/entries`, { method: "POST", headers, body: prepared }, limits);
     if (!sent.ok) return sent;
     const { status, body, headers: answered } = sent.answer;

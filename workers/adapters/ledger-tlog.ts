@@ -24,11 +24,11 @@ export interface TlogLedger {
 }
 
 const answerWithinMs = 10 * secondMs;
-const mostPerBundle = 256; // one tile; also what /add-batch takes
+const maxPerBundle = 256; // one tile; also what /add-batch takes
 const maxPerBatch = 1_000; // 4 bundles and one checkpoint: the checkpoint, signed once a second, is what takes the time
 const checkpointTries = 10;
 const checkpointPauseMs = 300;
-const mostAnswerBytes = 65_536;
+const maxAnswerBytes = 65_536;
 
 type Failure = Retry | Permanent;
 type Added = { readonly ok: true; readonly index: bigint } | Failure;
@@ -50,10 +50,10 @@ const highestOf = (added: readonly Added[]): bigint | null =>
 export const tlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto: NoteCrypto, clock: Clock): LedgerAdapter => {
   const id = `tlog:${ledger.origin}`;
 
-  const ask = (path: string, init: RequestInit, signal: AbortSignal, mostBytes = mostAnswerBytes) =>
-    exchange(send, `${ledger.baseUrl}/${path}`, init, { withinMs: answerWithinMs, mostBytes, signal });
+  const ask = (path: string, init: RequestInit, signal: AbortSignal, maxBytes = maxAnswerBytes) =>
+    exchange(send, `${ledger.baseUrl}/${path}`, init, { withinMs: answerWithinMs, maxBytes, signal });
 
-  const read = (path: string, mostBytes: number, signal: AbortSignal) => ask(path, {}, signal, mostBytes);
+  const read = (path: string, maxBytes: number, signal: AbortSignal) => ask(path, {}, signal, maxBytes);
 
   const post = (path: string, body: Uint8Array<ArrayBuffer>, signal: AbortSignal) => {
     const headers = { authorization: `Bearer ${ledger.writeToken}`, "content-type": "application/octet-stream" };
@@ -133,7 +133,7 @@ export const tlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto: NoteC
   const submit: LedgerAdapter["submit"] = async (batch, lastSeen, signal) => {
     const submittedAt = clock();
     const added: Added[] = [];
-    for (let at = 0; at < batch.length; at += mostPerBundle) added.push(...(await addChunk(batch.slice(at, at + mostPerBundle), signal)));
+    for (let at = 0; at < batch.length; at += maxPerBundle) added.push(...(await addChunk(batch.slice(at, at + maxPerBundle), signal)));
     const all = (outcome: Outcome): Outcome[] => added.map((one) => (one.ok ? outcome : one));
     const highest = highestOf(added);
     if (highest === null) return added as Failure[];

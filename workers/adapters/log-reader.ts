@@ -20,11 +20,11 @@ import { retry, type Answer, type Permanent, type Retry } from "./exchange.ts";
 /** One GET below the address of the log. */
 export type ReadPath = (
   path: string,
-  mostBytes: number,
+  maxBytes: number,
   signal: AbortSignal,
 ) => Promise<{ readonly ok: true; readonly answer: Answer } | Retry>;
 
-const mostTileBytes = tileWidth * hashBytes;
+const maxTileBytes = tileWidth * hashBytes;
 const tilesAtOnce = 4; // of the six connections an invocation may hold open
 
 /** Runs `work` on every item, `lanes` at a time; results in the order of the items. */
@@ -51,7 +51,7 @@ export const openTiles = (readPath: ReadPath, signal: AbortSignal): LogTiles => 
   /** The hashes of one tile. A log may drop a partial tile once the full one is there. */
   const fetchTile = async ({ level, n, width }: TilePlace): Promise<Uint8Array | Retry> => {
     for (const asked of width === tileWidth ? [width] : [width, tileWidth]) {
-      const sent = await readPath(tilePath({ level, n, width: asked }), mostTileBytes, signal);
+      const sent = await readPath(tilePath({ level, n, width: asked }), maxTileBytes, signal);
       if (!sent.ok) return sent;
       const { status, body } = sent.answer;
       if (status === 200) return body.length === asked * hashBytes ? body.subarray(0, width * hashBytes) : retry("tile_malformed");

@@ -4,7 +4,7 @@ import type { MailMessage, MailOutcome, Mailer } from "../../core/mail/message.t
 import { secondMs } from "../../core/time.ts";
 import { exchange, refusedBy, type SendRequest } from "./exchange.ts";
 
-const longestMs = 10 * secondMs;
+const maxMs = 10 * secondMs;
 
 /** As much of the binding as is used here. */
 export interface SendsEmail {
@@ -27,7 +27,7 @@ export const bindingMailer = (binding: SendsEmail): Mailer => ({
   send: async ({ from, to, subject, text, html }) => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const tooLong = new Promise<MailOutcome>((resolve) => {
-      timer = setTimeout(() => resolve("later"), longestMs);
+      timer = setTimeout(() => resolve("later"), maxMs);
     });
     try {
       return await Promise.race([
@@ -40,7 +40,7 @@ export const bindingMailer = (binding: SendsEmail): Mailer => ({
   },
 });
 
-const mostAnswerBytes = 65_536; // it is dropped unread, but has to be received
+const maxAnswerBytes = 65_536; // it is dropped unread, but has to be received
 
 export const httpMailer = (
   provider: { readonly url: string; readonly token: string },
@@ -55,7 +55,7 @@ export const httpMailer = (
         headers: { authorization: `Bearer ${provider.token}`, "content-type": "application/json", "idempotency-key": id },
         body: JSON.stringify({ from, to, subject, text, html }),
       },
-      { withinMs: longestMs, mostBytes: mostAnswerBytes, signal: new AbortController().signal },
+      { withinMs: maxMs, maxBytes: maxAnswerBytes, signal: new AbortController().signal },
     );
     if (!asked.ok) return "later";
     const { status } = asked.answer;

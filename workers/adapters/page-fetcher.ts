@@ -12,7 +12,7 @@ export interface PageFetcherSettings {
   readonly checkHost: CheckHost;
 }
 
-const mostRedirects = 3;
+const maxRedirects = 3;
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const askAgainStatuses: ReadonlySet<number> = new Set([408, 425, 429]);
 
@@ -60,7 +60,7 @@ const readPage = async (response: Response, url: string, maxBytes: number): Prom
 
 const follow = async (settings: PageFetcherSettings, request: PageRequest, signal: AbortSignal): Promise<PageAnswer> => {
   let address = request.url;
-  for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
+  for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
     const checked = checkOutboundUrl(address, { ...settings, ports: request.ports });
     if (!checked.ok) return nothing("address");
     const { href, hostname, local } = checked.url;

@@ -9,7 +9,7 @@ import { jointVerdict, readDnsAnswer, verdictOf, type DnsAnswer, type DnsType, t
 export type CheckHost = (hostname: string, signal: AbortSignal) => Promise<HostVerdict>;
 
 const resolveMs = 2_000;
-const mostAnswerBytes = 64 * 1_024; // 64 records of the longest names are about 40 KiB
+const maxAnswerBytes = 64 * 1_024; // 64 records of the longest names are about 40 KiB
 const globalUnicast = ipaddr.IPv6.parse("2000::");
 
 /** IPv4 outside every special range; IPv6 only inside 2000::/3 and outside the special ranges there. */
@@ -25,7 +25,7 @@ const cappedText = async (response: Response): Promise<string | null> => {
   const decoder = new TextDecoder();
   for await (const chunk of response.body ?? []) {
     text += decoder.decode(chunk, { stream: true });
-    if (text.length > mostAnswerBytes) return null; // leaving the loop cancels the body
+    if (text.length > maxAnswerBytes) return null; // leaving the loop cancels the body
   }
   return text;
 };

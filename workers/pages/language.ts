@@ -30,12 +30,12 @@ const ours = (tag: string): Language | null => {
   return languages.find((language) => language.toLowerCase().split("-")[0] === primary) ?? null;
 };
 
-const mostRanges = 50; // a longer header is nobody's real preference
+const maxRanges = 50; // a longer header is nobody's real preference
 
 /** RFC 9110 12.5.4: the acceptable language with the highest weight; of equal weights the first named. */
 const acceptedLanguage = (header: string): Language | null => {
   let best: { readonly language: Language; readonly weight: number } | null = null;
-  for (const range of header.split(",", mostRanges)) {
+  for (const range of header.split(",", maxRanges)) {
     const [tag = "", ...parameters] = range.split(";").map((part) => part.trim());
     const weightText = parameters.find((parameter) => /^q=/i.test(parameter))?.slice(2);
     const weight = weightText === undefined ? 1 : /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(weightText) ? Number(weightText) : 0;

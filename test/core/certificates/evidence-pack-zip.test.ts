@@ -12,8 +12,8 @@ const files = new Map([
 ]);
 const zip = zipOf(files);
 
-const faultOf = (bytes: Uint8Array, mostBytes = most): string => {
-  const verdict = filesOfZip(bytes, mostBytes);
+const faultOf = (bytes: Uint8Array, maxBytes = most): string => {
+  const verdict = filesOfZip(bytes, maxBytes);
   return verdict.ok ? "ok" : verdict.fault;
 };
 

@@ -395,7 +395,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     rekor.slowMs = 20;
     const batch = await Promise.all(Array.from({ length: 12 }, () => submission()));
     const outcomes = await adapter.submit(batch, null, new AbortController().signal);
-    expect(rekor.mostAtOnce).toBe(5);
+    expect(rekor.maxAtOnce).toBe(5);
     expect(outcomes.map((outcome) => receiptOf(outcome).entry_hash)).toEqual(batch.map(({ entryHash }) => entryHash));
   });
 

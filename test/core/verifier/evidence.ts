@@ -414,7 +414,7 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
       capturedVia: "browser",
       signature: { kid: issuer.kid, alg: "Ed25519", value: await issuer.sign(certificate.canonical) },
       viewCount: 2,
-      policiesLooked: true,
+      policiesCaptured: true,
       policies: [policy("privacy", texts.privacy), policy("terms", texts.terms)],
       anchor: null,
       withdrawal: null,

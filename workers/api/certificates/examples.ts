@@ -124,7 +124,7 @@ const published: PublishedCertificate = {
     value: "1lAvlSbK67dJqKOGWAwvrlVtYCJUaj9PnjKdeO0GSGFMQxPc1EBEmoo2buamtAfEf0x3QZlL9loKaJ779pA2Aw==",
   },
   viewCount: 1,
-  policiesLooked: true,
+  policiesCaptured: true,
   policies: [
     {
       id: "pol_00b5d7f9h1k3m5p7r9t1v3x5z7",

@@ -116,11 +116,11 @@ export const userOf = async ({ vault }: Stores, session: Session): Promise<Signe
   return { id, email: await vault.open(memberEmailContext(id, business.id), emailSealed), realm, role, businessId: business.id };
 };
 
-const longestName = 200;
+const maxNameLength = 200;
 
 const nameFault = (name: string | null): string | null => {
   if (name === null) return null;
-  return name.length > longestName ? `must be at most ${longestName} characters` : lineFault(name);
+  return name.length > maxNameLength ? `must be at most ${maxNameLength} characters` : lineFault(name);
 };
 
 /** Null when the code was spent by somebody else in between, or nobody has the address. */

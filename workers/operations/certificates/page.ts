@@ -7,7 +7,7 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { Database } from "../../../storage/database.ts";
 import { certificateForPage } from "../../../storage/certificates.ts";
-import { insertView } from "../../../storage/views.ts";
+import { insertView } from "../../../storage/page-views.ts";
 import { kindOfError } from "../../log.ts";
 import type { Memories, Proofs, Runtime, Stores } from "../../services.ts";
 import { attestedCertificate } from "../attestations.ts";

@@ -8,7 +8,7 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import { openedCertificate } from "../../../storage/certificates.ts";
 import { commit } from "../../../storage/commit.ts";
 import { policyText } from "../../../storage/policies.ts";
-import { viewTrail } from "../../../storage/views.ts";
+import { viewTrail } from "../../../storage/page-views.ts";
 import { kindOfError } from "../../log.ts";
 import type { Memories, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import { attestedCertificate } from "../attestations.ts";

@@ -8,7 +8,7 @@ import { dayMs } from "../../../core/time.ts";
 import { businessNames } from "../../../storage/accounts.ts";
 import { compareSubject, matchable, type Matched } from "../../../storage/contact.ts";
 import { batch } from "../../../storage/database.ts";
-import { insertView } from "../../../storage/views.ts";
+import { insertView } from "../../../storage/page-views.ts";
 import { kindOfError } from "../../log.ts";
 import type { Phones, Runtime, Stores } from "../../services.ts";
 import { subjectIndexes, type AskedSubject } from "./asked-subject.ts";
