@@ -2,7 +2,7 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 import { keyKinds } from "./core/ledger/note.ts";
-import { drawnKey, secretOf, vkeyOfSecret } from "./test/support/note-keys.ts";
+import { randomKey, secretOf, vkeyOfSecret } from "./test/support/note-keys.ts";
 
 /** Thirty shards of the audit log, so that a test can have one to itself. */
 const auditKeys = await Promise.all(Array.from({ length: 30 }, (_, shard) => secretOf(`svc.test/audit/${shard}`, 40 + shard)));
@@ -24,9 +24,9 @@ export default defineConfig({
                 MCP_URL: "http://svc.test/mcp",
                 APP_URL: "http://svc.test",
                 LEDGER_ORIGIN: "ledger.svc.test/ledger/test",
-                MASTER_KEYS: `1:${drawnKey(1)}`,
-                INDEX_KEY: drawnKey(2),
-                ISSUER_KEY: drawnKey(3),
+                MASTER_KEYS: `1:${randomKey(1)}`,
+                INDEX_KEY: randomKey(2),
+                ISSUER_KEY: randomKey(3),
                 LEDGER_KEY: await secretOf("ledger.svc.test/ledger/test", 21),
                 LEDGER_WITNESS_KEY: await secretOf("ledger.svc.test/witness", 22, keyKinds.witness),
                 LEDGER_WRITE_TOKEN: "write-token-of-the-tests-not-a-secret",
@@ -56,7 +56,7 @@ export default defineConfig({
           isolate: false,
           testTimeout: 30_000,
           hookTimeout: 30_000,
-          maxWorkers: 2,
+          maxWorkers: 3,
         },
       },
       {
@@ -67,7 +67,7 @@ export default defineConfig({
           include: ["test/{core,house,widget,browser,flows,cross}/**/*.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          maxWorkers: 2,
+          maxWorkers: 3,
         },
       },
     ],
