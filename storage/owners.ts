@@ -8,7 +8,7 @@ import { businesses, members } from "./schema.ts";
 import { allOf } from "./query.ts";
 import type { Vault } from "./vault.ts";
 
-const maxOwners = 10; // with twenty withdrawals in the batch there is room for so many mails
+const maxOwners = 10; // each is one more statement in the batch of a withdrawal
 
 export const ownerAddresses = async (db: Database, vault: Vault, businessId: BusinessId): Promise<readonly string[]> => {
   const rows = await db
