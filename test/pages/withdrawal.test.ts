@@ -158,4 +158,17 @@ describe("the forms", () => {
     expect(to(right)).toBe(`303 /c/${mine.certId}/withdrawn`);
     expect(await statusOf(mine.certId)).toBe("revoked");
   });
+
+  test("say that the business is being told: the notice is durable then, and may not have arrived", async () => {
+    const mine = await held();
+    await post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken });
+    for (const [lang, told] of [
+      ["en", "We are telling Acme Solar LLC."],
+      ["es", "Estamos avisando a Acme Solar LLC."],
+      ["fr-CA", "Nous en avisons Acme Solar LLC."],
+    ] as const) {
+      const page = await call(`/c/${mine.certId}/withdrawn?lang=${lang}`);
+      expect(page.text.replaceAll(/<[^>]*>/g, "").replaceAll(/\s+/g, " "), lang).toContain(told);
+    }
+  });
 });
