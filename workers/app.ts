@@ -10,10 +10,12 @@ import { firstHome, newId, type RandomBytes } from "../core/ids.ts";
 import { access } from "./api/access/routes.ts";
 import { audit } from "./api/audit/routes.ts";
 import { certificates } from "./api/certificates/routes.ts";
+import { account } from "./api/consumers/routes.ts";
 import { contact } from "./api/contact/routes.ts";
 import { events } from "./api/events/routes.ts";
 import { mountLogs } from "./api/logs/routes.ts";
 import { serviceRoutes } from "./api/service/routes.ts";
+import { sharing } from "./api/shares/routes.ts";
 import { webhooks } from "./api/webhooks/routes.ts";
 import { withdrawals } from "./api/withdrawals/routes.ts";
 import type { Config } from "./env.ts";
@@ -30,7 +32,7 @@ const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" 
   { setting: "verifyUrl", paths: /^\/(?:c(?:\/|$)|\.well-known\/|a\/)/ },
   { setting: "cdnUrl", paths: /^\/v1\/svc[^/]*\.js$/ },
   { setting: "mcpUrl", paths: /^\/(?:mcp)?$/ },
-  { setting: "appUrl", paths: /^\/(?:app|portal|authorize|a|v1)(?:\/|$)/ },
+  { setting: "appUrl", paths: /^\/(?:app|portal|authorize|stop|a|v1)(?:\/|$)/ },
 ];
 
 const everyPath = /^/;
@@ -146,7 +148,8 @@ export const buildApp = (services: Services) => {
       },
     }),
   );
-  for (const words of [certificates, access, webhooks, events, audit, withdrawals, contact, serviceRoutes(describe)]) app.route("/", words);
+  for (const words of [certificates, access, webhooks, events, audit, withdrawals, contact, sharing, account, serviceRoutes(describe)])
+    app.route("/", words);
   mountPages(app, config, describe);
   mountLogs(app, config);
   app.onError(onFault);

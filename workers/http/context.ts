@@ -1,8 +1,8 @@
 // What travels with a request through middlewares and handlers. A guard adds what it found out to the type of its route's
 // context, so a handler behind it has it without asking.
 import type { Context } from "hono";
-import type { Principal } from "../../core/access/principal.ts";
-import type { MemberSession, Session } from "../../core/access/session.ts";
+import type { Person, Principal } from "../../core/access/principal.ts";
+import type { ConsumerSession, MemberSession, Session } from "../../core/access/session.ts";
 import type { RefusalCode } from "../../core/refusals.ts";
 import type { Work } from "../operations/access/idempotency.ts";
 import type { Services } from "../services.ts";
@@ -43,6 +43,11 @@ export interface SessionCaller {
 /** Behind the portal guard: a member whose business may be asked. */
 export interface MemberCaller {
   Variables: Api["Variables"] & { session: Session; member: MemberSession };
+}
+
+/** Behind the account guard: a person with an account, who acts for themselves. */
+export interface PersonCaller {
+  Variables: Api["Variables"] & { session: Session; account: ConsumerSession; person: Person };
 }
 
 /** What an answer needs of a request, whoever its route lets in: hono's contexts of different guards are no kinds of each other. */

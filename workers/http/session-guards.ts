@@ -5,9 +5,9 @@ import { every } from "hono/combine";
 import { createMiddleware } from "hono/factory";
 import { deleteCookie, setCookie } from "hono/cookie";
 import { mayRead, mayWrite } from "../../core/access/entitlement.ts";
-import { sessionLifeMs, type Realm } from "../../core/access/session.ts";
+import { personOf, sessionLifeMs, type Realm } from "../../core/access/session.ts";
 import { sessionOf } from "../operations/access/sign-in.ts";
-import type { Api, MemberCaller, RequestContext, SessionCaller } from "./context.ts";
+import type { Api, MemberCaller, PersonCaller, RequestContext, SessionCaller } from "./context.ts";
 import { failure, refusal } from "./envelope.ts";
 import { isAppOrigin, isPlainHttp, limited } from "./guards.ts";
 
@@ -82,3 +82,14 @@ export const ownerOnly = createMiddleware<MemberCaller>(async (c, next) => {
   if (c.var.member.role !== "owner") return failure(c, "owner_required");
   await next();
 });
+
+const ofPerson = createMiddleware<PersonCaller>(async (c, next) => {
+  const { session } = c.var;
+  if (session.realm !== "consumer") return failure(c, "forbidden");
+  c.set("account", session);
+  c.set("person", personOf(session));
+  await next();
+});
+
+/** A person with an account. Members of a business are signed in, but to nothing of a person's. */
+export const behindAccount = (...more: Parameters<typeof every>): MiddlewareHandler<PersonCaller> => every(signedIn, ofPerson, ...more);
