@@ -95,7 +95,7 @@ BEGIN SELECT RAISE(ABORT, 'the person of a share is only ever erased'); END;
 -- The values of the scope as the person last set them, under the key of the share.
 CREATE TABLE share_values (
   share_id TEXT PRIMARY KEY REFERENCES shares (id),
-  sealed TEXT NOT NULL,
+  values_sealed TEXT NOT NULL,
   revision INTEGER NOT NULL
 ) STRICT;
 CREATE TRIGGER shares_end AFTER UPDATE OF state ON shares WHEN NEW.state <> 'active'

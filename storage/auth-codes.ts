@@ -181,7 +181,7 @@ export const attemptRedemption = async (db: Database, attempt: Redemption): Prom
         grantedAt: shares.createdAt.as("granted_at"),
         endsAt: shares.expiresAt.as("ends_at"),
         keySealed: shares.keySealed,
-        sealed: shareValues.sealed,
+        valuesSealed: shareValues.valuesSealed,
       })
       .from(authCodes)
       .innerJoin(shares, eq(shares.id, authCodes.shareId))

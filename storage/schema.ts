@@ -727,7 +727,7 @@ const ofShare = () =>
 
 export const shareValues = table("share_values", {
   shareId: ofShare(),
-  sealed: text().notNull(),
+  valuesSealed: text().notNull(),
   revision: integer().notNull(),
 });
 

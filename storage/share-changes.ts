@@ -70,7 +70,7 @@ export const insertShare = async (db: Database, vault: Vault, created: NewShare)
   const { id, business } = share;
   const values = fieldsText(prepared.fields);
   const keySealed = await vault.newRecordKey();
-  const [sealed, subjectSealed] = await Promise.all([
+  const [valuesSealed, subjectSealed] = await Promise.all([
     vault.under(keySealed).then((sealer) => sealer.seal(copyContext(id, business.id), values)),
     person === null ? null : vault.seal(subjectContext(id, person.id), canonicalJson({ root_salt: base64UrlOf(rootSalt), fields: values })),
   ]);
@@ -106,7 +106,7 @@ export const insertShare = async (db: Database, vault: Vault, created: NewShare)
       language,
       changedBy: requestId,
     }),
-    db.insert(shareValues).values({ shareId: id, sealed, revision: fields.revision }),
+    db.insert(shareValues).values({ shareId: id, valuesSealed, revision: fields.revision }),
   ];
 };
 

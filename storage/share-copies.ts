@@ -98,7 +98,7 @@ export const updateShares = (
       ),
     db
       .update(shareValues)
-      .set({ sealed: cell("sealed") as SQL<string>, revision })
+      .set({ valuesSealed: cell("sealed") as SQL<string>, revision })
       .from(sql`json_each(${JSON.stringify(copies)}) j`)
       .where(and(sql`${shareValues.shareId} = ${cell("shareId")}`, isOlder)),
   ];

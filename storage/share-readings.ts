@@ -51,7 +51,7 @@ export const readCurrent = async (db: Database, { id, businessId, environment, k
         scope: shares.scope,
         expiresAt: shares.expiresAt,
         keySealed: shares.keySealed,
-        sealed: shareValues.sealed,
+        valuesSealed: shareValues.valuesSealed,
       })
       .from(shares)
       .leftJoin(shareValues, eq(shareValues.shareId, shares.id))

@@ -233,17 +233,17 @@ export const copyContext = (shareId: string, businessId: string): EncryptionCont
 
 export interface SealedCopy {
   readonly keySealed: string | null;
-  readonly sealed: string | null;
+  readonly valuesSealed: string | null;
 }
 
 /** The values of a share's scope; null once it is over. */
 export const openCopy = async (
   vault: Vault,
   of: { readonly id: ShareId; readonly businessId: BusinessId },
-  { keySealed, sealed }: SealedCopy,
+  { keySealed, valuesSealed }: SealedCopy,
 ): Promise<ContactFields | null> => {
-  if (keySealed === null || sealed === null) return null;
-  return fieldsOfText(await (await vault.under(keySealed)).open(copyContext(of.id, of.businessId), sealed));
+  if (keySealed === null || valuesSealed === null) return null;
+  return fieldsOfText(await (await vault.under(keySealed)).open(copyContext(of.id, of.businessId), valuesSealed));
 };
 
 /** The newest active share of a person with a business, if any; for the sheet, which says what is shared already. */
