@@ -246,8 +246,8 @@ export const openCopy = async (
   return fieldsOfText(await (await vault.under(keySealed)).open(copyContext(of.id, of.businessId), valuesSealed));
 };
 
-/** The newest active share of a person with a business, if any; for the sheet, which says what is shared already. */
-export const activeShareWith = async (
+/** What a person shares with a business now, newest first. */
+export const activeSharesWith = async (
   db: Database,
   consumerId: ConsumerId,
   businessId: BusinessId,

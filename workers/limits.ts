@@ -41,6 +41,8 @@ export const defaultLimits = {
   SANDBOX_CONSENT_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** A code is 256 random bits and no try uses it up; this only bounds the noise of one address about one code. */
   REDEEM_FAILURES_PER_CODE: { count: 20, seconds: 60, scaled: false },
+  /** By the link of a mail: 256 bits that nobody guesses; this only keeps the database from one caller's flood. */
+  REVOKE_LINK_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** A person shares with a few businesses a day. */
   GRANTS: { count: 30, seconds: 60, scaled: false },
   /** Each change tells every business that may know. */

@@ -18,6 +18,7 @@ import {
   worldInSecondHome,
   type Answer,
 } from "../support/world.ts";
+import { decision, freshVerifier, grant, person } from "../support/sharing.ts";
 
 interface Operation {
   readonly method: string;
@@ -41,7 +42,11 @@ const unknownRecords: Readonly<Record<string, string>> = {
   cert_id: "cc_00000000000000000000000000",
   webhook_id: "whk_00000000000000000000000000",
   delivery_id: "dlv_00000000000000000000000000",
+  share_id: "shr_00000000000000000000000000",
 };
+/** Of one person with acme: what only an active share answers, and what only one that was stopped. */
+let activeShareId = "";
+let stoppedShareId = "";
 const revokedKey = newSecret("sk_live_", "00" as Home, (count) => crypto.getRandomValues(new Uint8Array(count)));
 
 beforeAll(async () => {
@@ -63,6 +68,10 @@ beforeAll(async () => {
     headers: { "content-type": "application/json", authorization: `Bearer ${world.acme.keys.live}` },
     body: JSON.stringify({ method: "phone", received_at: new Date().toISOString() }),
   });
+  const pat = await person();
+  activeShareId = (await grant(pat)).share.id;
+  stoppedShareId = (await grant(pat)).share.id;
+  await pat.post(`/v1/shares/${stoppedShareId}/revoke`, {});
   await env.DB.prepare(
     "INSERT INTO api_keys (id, business_id, environment, key_hash, name, last4, created_at, revoked_at) VALUES ('key_revoked', ?, 'live', ?, 'x', 'xxxx', 0, 1)",
   )
@@ -71,11 +80,13 @@ beforeAll(async () => {
 });
 
 /** Path parameters, as the records of acme where an API key opens them. A route with another parameter needs a record here. */
-const ownRecords = (): Record<string, string> => ({ ...unknownRecords, cert_id: ownCertId });
+const ownRecords = (): Record<string, string> => ({ ...unknownRecords, cert_id: ownCertId, share_id: activeShareId });
 /** A withdrawal is recorded once: a call that is to succeed needs a certificate that is still active. */
 const activeCertIds: string[] = [];
-const recordsFor = ({ path }: Operation): Record<string, string> =>
-  path.endsWith("/withdrawals") ? { cert_id: activeCertIds.pop() ?? ownCertId } : ownRecords();
+const recordsFor = ({ path }: Operation): Record<string, string> => {
+  if (path.endsWith("/withdrawals")) return { cert_id: activeCertIds.pop() ?? ownCertId };
+  return path === "/v1/shares/{share_id}/cease-ack" ? { share_id: stoppedShareId } : ownRecords();
+};
 
 /** What is sent where a submission is not what the route takes. */
 const bodies: readonly (readonly [path: RegExp, body: () => unknown])[] = [
@@ -84,6 +95,12 @@ const bodies: readonly (readonly [path: RegExp, body: () => unknown])[] = [
   [/\/match$/, () => ({ email: "pat@example.com" })],
   [/\/search$/, () => ({})],
   [/\/contact-check$/, () => ({ subjects: [{ email: "pat@example.com" }] })],
+  [/\/(?:revoke|sever\/\{share_id\})$/, () => ({ reason: "Found another provider" })],
+  [/\/renew$/, () => ({ consent: true })],
+  [/\/share\/consent$/, () => decision(freshVerifier())],
+  [/\/share\/sandbox-consent$/, () => decision(freshVerifier(), { client_id: world.acme.clients.sandbox })],
+  [/\/share\/redeem$/, () => ({ code: `ac_00${"A".repeat(43)}`, code_verifier: freshVerifier(), client_id: world.acme.clients.live })],
+  [/\/me\/fields$/, () => ({ phone: "+1 202 555 0199" })],
 ];
 const bodyFor = ({ path }: Operation): unknown => bodies.find(([pattern]) => pattern.test(path))?.[1]() ?? submission();
 /** Asking writes nothing, and a withdrawal is the person's right: neither waits for a payment. */
@@ -230,7 +247,10 @@ describe("every route that needs an API key", () => {
     const faults = await over(
       keyed().filter(({ parameters }) => parameters.length > 0),
       async (operation) =>
-        expecting("404 cert_not_found", await requestTo(operation, { authorization: `Bearer ${world.acme.keys.sandbox}` })),
+        expecting(
+          operation.parameters.includes("cert_id") ? "404 cert_not_found" : "404 not_found",
+          await requestTo(operation, { authorization: `Bearer ${world.acme.keys.sandbox}` }),
+        ),
     );
     expect(faults).toEqual([]);
   });

@@ -1,24 +1,37 @@
 // The description of the API against the running thing: every route is described and every description is routed, and
 // what each route really answers, in success and in every refusal it names, is what its description says.
-import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { BoundedMap } from "../../core/bounded-map.ts";
 import { z } from "@hono/zod-openapi";
 import { inspectRoutes } from "hono/dev";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import committed from "../../docs/openapi.json";
 import { buildApp } from "../../workers/app.ts";
-import type { Env } from "../../workers/env.ts";
 import { openApiDocument } from "../../workers/http/openapi.ts";
-import { openPlatform, type Platform, type Services } from "../../workers/services.ts";
+import type { Platform } from "../../workers/services.ts";
 import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
 import { erase } from "../support/erasing.ts";
 import { askForCode, codeFor, forgetCodes, giveCode, json, signIn } from "../support/people.ts";
 import { batch, databaseOf } from "../../storage/database.ts";
 import { commitEvents, eventRow, logs, register } from "../support/events.ts";
-import { call, consent, get, issue, origin, submission, world, type Answer } from "../support/world.ts";
+import {
+  answerOf,
+  bearerOf,
+  bodyRefusals,
+  bug,
+  changed,
+  crowded,
+  keyed,
+  keyRefusals,
+  outage,
+  outages,
+  platform,
+  post,
+  twice,
+  type Scenarios,
+} from "../support/scenarios.ts";
+import { sharingScenarios } from "../support/sharing-scenarios.ts";
+import { call, consent, get, issue, submission, world, type Answer } from "../support/world.ts";
 import { answerCode, askCode, held, jsonPost, ready, withdrawn, type Held } from "../support/withdrawing.ts";
-import { changedServices } from "../support/changed-services.ts";
 
 type Json = Record<string, unknown>;
 interface Described {
@@ -42,7 +55,6 @@ const undocumented: readonly { readonly path: RegExp; readonly why: string }[] =
 ];
 
 let clock = Date.now();
-let platform: Services;
 let document: Document;
 let certId: string;
 let withdrawnId: string;
@@ -50,7 +62,6 @@ let webhookId: string;
 let deliveryId: string;
 
 beforeAll(async () => {
-  platform = await openPlatform(env as unknown as Env);
   document = (await get("/v1/openapi.json")).body;
   certId = (await issue()).cert_id;
   withdrawnId = await revoked();
@@ -102,72 +113,16 @@ describe("the description", () => {
   });
 });
 
-/** The app on a platform that is changed in one way, to bring about what cannot be asked for from outside. */
-const answerOf = async (changed: Partial<Platform>, path: string, init: RequestInit = {}): Promise<Answer> => {
-  const execution = createExecutionContext();
-  const response = await buildApp(changedServices(platform, changed)).fetch(new Request(`http://svc.test${path}`, init), env, execution);
-  await waitOnExecutionContext(execution);
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: text === "" ? null : JSON.parse(text) };
-};
-
 /** There while the app is built, and no address when the description asks for it. */
 const addressGoing = (): (() => string) => {
   let asked = 0;
   return () => (++asked === 1 ? platform.config.baseUrl : "no address");
 };
 
-const full = async () => ({ allowed: false, remaining: 0, resetMs: 1_500 });
-const crowded = (): Partial<Platform> => ({ takeByAddress: full, takeExactly: full });
-const fails = (error: Error) => (): never => {
-  throw error;
-};
-const failing = (error: Error): Partial<Platform> => {
-  const db = databaseOf({ prepare: fails(error), batch: fails(error) } as unknown as D1Database);
-  // What an isolate remembers is asked for nothing here: the databases are what fails.
-  return {
-    homes: { of: () => db, all: () => [["00" as never, db]] },
-    rememberedClients: new BoundedMap(1),
-  };
-};
-const outage = (): Partial<Platform> => failing(new Error("D1_ERROR: the database is away"));
-const bug = (): Partial<Platform> => failing(new TypeError("a mistake of ours"));
-
-const bearer = (key: string): RequestInit => ({ headers: { authorization: `Bearer ${key}` } });
-const post = (body: unknown): RequestInit => ({
-  method: "POST",
-  headers: { "content-type": "application/json", origin },
-  body: JSON.stringify(body),
-});
 const path = (rest = ""): string => `/v1/certs/${certId}${rest}`;
 const unknownCert = "/v1/certs/cc_00zzzzzzzzzzzzzzzzzzzzzzzz";
 const { free, past_due, suspended, closed } = world.examples;
 
-const bearerOf = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
-/** A POST of the business whose key it is. */
-const keyed = (body: unknown, key = world.acme.keys.live): RequestInit => jsonPost(body, bearerOf(key));
-
-/** The refusals that every route with an API key shares; `body` of one that is posted to. */
-const keyRefusals = (at: () => string, body?: () => unknown): Record<string, () => Promise<Answer>> => {
-  const by = (key: string): RequestInit => (body === undefined ? bearer(key) : keyed(body(), key));
-  return {
-    unauthorized: () => call(at(), by("sk_live_00wrong")),
-    business_suspended: () => call(at(), by(suspended.keys.live)),
-    business_inactive: () => call(at(), by(closed.keys.live)),
-    rate_limited: () => answerOf(crowded(), at(), by(world.acme.keys.live)),
-    storage_unavailable: () => answerOf(outage(), at(), by(world.acme.keys.live)),
-    internal_error: () => answerOf(bug(), at(), by(world.acme.keys.live)),
-  };
-};
-const bodyRefusals = (at: () => string, headers: Record<string, string> = {}): Record<string, () => Promise<Answer>> => ({
-  payload_too_large: () => call(at(), { ...jsonPost({}, headers), body: " ".repeat(256 * 1_024 + 1) }),
-  unsupported_media_type: () => call(at(), jsonPost({}, { ...headers, "content-type": "text/plain" })),
-});
-const outages = (at: () => string, init: RequestInit): Record<string, () => Promise<Answer>> => ({
-  rate_limited: () => answerOf(crowded(), at(), init),
-  storage_unavailable: () => answerOf(outage(), at(), init),
-  internal_error: () => answerOf(bug(), at(), init),
-});
 const rightly = { email: "pat@example.com", code: "123456" };
 const wrongToken = { token: "A".repeat(43) };
 const manage = (certificate: Held): Promise<Answer> =>
@@ -181,13 +136,8 @@ const revoked = async (): Promise<string> => {
 
 const asked = { email: world.ownerEmail, realm: "business" };
 const proof = { ...asked, email: "never-asked@example.com", code: "123456" };
-const changed = (init: RequestInit, headers: Record<string, string>): RequestInit => ({
-  ...init,
-  headers: { ...(init.headers as Record<string, string>), ...headers },
-});
-
 /** The refusals that unsafe routes of people share. */
-const postRefusals = (at: string, good: () => RequestInit): Record<string, () => Promise<Answer>> => ({
+const postRefusals = (at: string, good: () => RequestInit): Scenarios => ({
   csrf_failed: () => call(at, changed(good(), { origin: "https://elsewhere.example" })),
   payload_too_large: () => call(at, { ...good(), body: " ".repeat(256 * 1_024 + 1) }),
   unsupported_media_type: () => call(at, changed(good(), { "content-type": "application/xml" })),
@@ -250,7 +200,7 @@ const failedDelivery = () => ({
 });
 
 /** The refusals that the portal's routes share. */
-const memberRefusals = (method: string, at: () => string, body?: unknown): Record<string, () => Promise<Answer>> => {
+const memberRefusals = (method: string, at: () => string, body?: unknown): Scenarios => {
   const unknownSession = { cookie: `svc_session=ses_00${"A".repeat(43)}` };
   const sent = body === undefined ? {} : { body };
   return {
@@ -263,7 +213,7 @@ const memberRefusals = (method: string, at: () => string, body?: unknown): Recor
     internal_error: () => webhooks(method, at(), { ...sent, owner: true, changed: bug() }),
   };
 };
-const unsafeRefusals = (method: string, at: () => string, body?: unknown): Record<string, () => Promise<Answer>> => ({
+const unsafeRefusals = (method: string, at: () => string, body?: unknown): Scenarios => ({
   ...memberRefusals(method, at, body),
   csrf_failed: () => webhooks(method, at(), { owner: true, headers: { origin: "https://elsewhere.example" } }),
   subscription_past_due: () => webhooks(method, at(), { as: exampleOwnerEmail("past_due") }),
@@ -271,20 +221,14 @@ const unsafeRefusals = (method: string, at: () => string, body?: unknown): Recor
   payload_too_large: () => webhooks(method, at(), { owner: true, body: " ".repeat(256 * 1_024 + 1) }),
   unsupported_media_type: () => webhooks(method, at(), { owner: true, body: "a=b", headers: { "content-type": "text/plain" } }),
 });
-const ownerRefusals = (method: string, at: () => string, body?: unknown): Record<string, () => Promise<Answer>> => ({
+const ownerRefusals = (method: string, at: () => string, body?: unknown): Scenarios => ({
   ...unsafeRefusals(method, at, body),
   owner_required: () => webhooks(method, at(), body === undefined ? {} : { body }),
 });
-/** The same key with one body and then with another. */
-const twice = async (send: (body: object, headers: Record<string, string>) => Promise<Answer>, first: object, second: object) => {
-  const key = { "idempotency-key": crypto.randomUUID() };
-  await send(first, key);
-  return send(second, key);
-};
 const portalConflict = (at: () => string) => ({
   idempotency_conflict: () => twice((body, headers) => webhooks("POST", at(), { owner: true, body, headers }), {}, { other: true }),
 });
-const notFound = (method: string, at: string, body?: unknown): Record<string, () => Promise<Answer>> => ({
+const notFound = (method: string, at: string, body?: unknown): Scenarios => ({
   not_found: () => webhooks(method, at, { owner: true, ...(body !== undefined && { body }) }),
 });
 
@@ -295,7 +239,7 @@ const erasedCert = async (): Promise<string> => {
 };
 
 /** For each operation: an answer of each success, by status, and of each refusal, by code. */
-const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<Answer>>>>> = {
+const scenarios: Readonly<Record<string, Scenarios>> = {
   captureConsent: {
     201: () => consent(submission()),
     "201 recipient by recipient": () =>
@@ -658,6 +602,7 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
       return answerOf({ config }, "/v1/openapi.json");
     },
   },
+  ...sharingScenarios,
 };
 
 /** Every object that lists its members lists all of them: an answer with a member that nobody described does not pass. */

@@ -8,17 +8,6 @@ import { brand } from "./brand.ts";
 import { catalogues, languages, pageLanguage, type Language } from "./language.ts";
 import { settingOf, type Setting } from "./parts.tsx";
 
-/** Nothing but our own files, no request by a script, no form to anywhere else, in nobody's frame. Styles and scripts stand in files only. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
-
 export interface Page {
   readonly title: string;
   readonly script?: keyof typeof assets;
@@ -26,14 +15,37 @@ export interface Page {
   readonly footer?: string;
   /** For a page that exists in one language only: no choice is offered, and the page says which language it is in. */
   readonly only?: Language;
+  /** An origin that a form of the page leads to, where that is not the page's own. */
+  readonly formsTo?: string;
+  /** The window that opened this one may hear of it. */
+  readonly speaksToOpener?: true;
 }
 
-const Languages: FC<{ current: Language }> = ({ current }) => (
+/** Nothing but our own files, no request by a script, no form to anywhere else, in nobody's frame. Styles and scripts stand in files only. */
+const contentSecurityPolicy = ({ formsTo }: Page): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    `form-action 'self'${formsTo === undefined ? "" : ` ${formsTo}`}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+
+/** The same address in another language. */
+const inLanguage = (search: string, language: Language): string => {
+  const query = new URLSearchParams(search);
+  query.set("lang", language);
+  return `?${query}`;
+};
+
+const Languages: FC<{ current: Language; search: string }> = ({ current, search }) => (
   <nav class="languages" aria-label={catalogues[current].words.language}>
     <ul>
       {languages.map((language) => (
         <li>
-          <a href={`?lang=${language}`} lang={language} hreflang={language} aria-current={language === current ? "true" : undefined}>
+          <a href={inLanguage(search, language)} lang={language} hreflang={language} aria-current={language === current ? "true" : undefined}>
             {catalogues[language].name}
           </a>
         </li>
@@ -42,7 +54,7 @@ const Languages: FC<{ current: Language }> = ({ current }) => (
   </nav>
 );
 
-const Frame: FC<{ page: Page; setting: Setting }> = ({ page, setting: { language, words } }) => (
+const Frame: FC<{ page: Page; setting: Setting; search: string }> = ({ page, setting: { language, words }, search }) => (
   <html lang={language} dir={catalogues[language].direction}>
     <head>
       <meta charset="utf-8" />
@@ -62,7 +74,7 @@ const Frame: FC<{ page: Page; setting: Setting }> = ({ page, setting: { language
           <img src={assets["mark.svg"]} width="20" height="20" alt="" />
           {brand}
         </p>
-        {page.only === undefined && <Languages current={language} />}
+        {page.only === undefined && <Languages current={language} search={search} />}
       </header>
       <main id="content" tabindex={-1}>
         {page.content}
@@ -77,14 +89,20 @@ const Frame: FC<{ page: Page; setting: Setting }> = ({ page, setting: { language
 );
 
 /** Answers with a page in the reader's language. */
-export const pageAnswer = async (c: Context<Api>, status: ContentfulStatusCode, pageOf: (setting: Setting) => Page): Promise<Response> => {
-  const asked = settingOf(pageLanguage(c.req.query("lang"), c.req.header("accept-language")));
+export const pageAnswer = async (
+  c: Context<Api>,
+  status: ContentfulStatusCode,
+  pageOf: (setting: Setting) => Page,
+  language: Language = pageLanguage(c.req.query("lang"), c.req.header("accept-language")),
+): Promise<Response> => {
+  const asked = settingOf(language);
   const page = pageOf(asked);
   const setting = page.only === undefined ? asked : settingOf(page.only);
-  c.header("Content-Security-Policy", contentSecurityPolicy);
+  c.header("Content-Security-Policy", contentSecurityPolicy(page));
+  if (page.speaksToOpener === true) c.header("Cross-Origin-Opener-Policy", "unsafe-none");
   c.header("X-Robots-Tag", "noindex, nofollow"); // whoever has the address may read the page; nobody else is to stumble on it
   c.header("Content-Language", setting.language);
   c.header("Vary", "Accept-Language", { append: true });
-  const html = await (<Frame page={page} setting={setting} />).toString();
+  const html = await (<Frame page={page} setting={setting} search={new URL(c.req.url).search} />).toString();
   return c.html(`<!doctype html>${html}`, status);
 };

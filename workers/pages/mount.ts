@@ -2,6 +2,7 @@
 import { Hono } from "hono";
 import type { Api } from "../http/context.ts";
 import type { Config } from "../env.ts";
+import { mountSheet } from "./authorize/routes.ts";
 import { mountDevMail } from "./dev-mail.tsx";
 import { mountDocs } from "./docs.tsx";
 import { noSuchPage, onPageFault, readOnlyPage } from "./notices.tsx";
@@ -13,6 +14,7 @@ export const mountPages = (app: Hono<Api>, config: Config, describe: () => objec
   mountDocs(app, describe);
   mountSecurityTxt(app, config);
   if (config.environment === "development") mountDevMail(app);
+  mountSheet(app);
   const pages = new Hono<Api>();
   mountVerify(pages);
   mountWithdrawalPages(pages);

@@ -21,6 +21,7 @@ import { requestWithdrawalCode } from "../operations/withdrawals/request-code.ts
 import { readForm } from "./form-body.ts";
 import { chosenLanguage, pageLanguage } from "./language.ts";
 import { pageAnswer } from "./layout.tsx";
+import { isOwnForm } from "./own-form.ts";
 import { crowdedFormPage, foreignFormPage, noSuchPage } from "./notices.tsx";
 import {
   codePage,
@@ -37,17 +38,6 @@ const choiceOf = (c: Context<Api>): LanguageChoice => chosenLanguage(c.req.query
 
 /** Holds the address that was typed, sealed. */
 const askedCookie = "svc_asked";
-
-/**
- * From our own page. Browsers that say where a form comes from must say "here"; older ones send an Origin, which the
- * referrer policy of our pages turns into `null`. The code or the token is the proof either way.
- */
-const isOwnForm = (c: Context<Api>): boolean => {
-  const site = c.req.header("sec-fetch-site");
-  if (site !== undefined) return site === "same-origin";
-  const origin = c.req.header("origin");
-  return origin === undefined || origin === "null" || origin === new URL(c.var.services.config.verifyUrl).origin;
-};
 
 const certificateOf = async (c: Context<Api>): Promise<PublishedCertificate | null> => {
   const certId = certIdOf(c.req.param("id") ?? "");
@@ -76,7 +66,7 @@ const posted = async (
   const refused = await crowded(c, limit);
   if (refused !== null) return refused;
   const form = await readForm(c.req.raw);
-  if (form === null || !isOwnForm(c)) return foreignFormPage(c);
+  if (form === null || !isOwnForm(c, c.var.services.config.verifyUrl)) return foreignFormPage(c);
   const certificate = await certificateOf(c);
   if (certificate === null) return noSuchPage(c);
   return certificate.subjectErasedAt === null ? { form, certificate } : to(c, `/c/${certificate.id}`);

@@ -188,7 +188,6 @@ const renewRoute = createRoute({
         "business_suspended",
         "business_inactive",
         "subscription_past_due",
-        "origin_mismatch",
         "idempotency_conflict",
       ],
       { ...notYours, share_inactive: "It is not active any more." },

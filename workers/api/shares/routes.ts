@@ -1,11 +1,12 @@
 // The routes of the share protocol: a request is looked at, granted and redeemed; a share is stopped, acknowledged and read.
 import type { z } from "@hono/zod-openapi";
+import type { MiddlewareHandler } from "hono";
+import { every } from "hono/combine";
 import { createMiddleware } from "hono/factory";
 import { addressKey } from "../../../core/access/address.ts";
-import { personOf } from "../../../core/access/session.ts";
+import { personOf, type ConsumerSession, type Session } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import { clientIdOf, shareIdOf } from "../../../core/ids.ts";
-import { defaultDurationDays } from "../../../core/shares/grant.ts";
+import { shareIdOf } from "../../../core/ids.ts";
 import { askedScope } from "../../../core/shares/fields.ts";
 import { jsonBody, optionalJsonBody } from "../../http/body.ts";
 import type { Api, PersonCaller, RequestContext } from "../../http/context.ts";
@@ -13,6 +14,7 @@ import { failure, refusal, success } from "../../http/envelope.ts";
 import { appOrigin, behindApiKey, callersOrigin, forAnyone, limitByAddress, limited } from "../../http/guards.ts";
 import { idempotent, idempotentByAddress } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
+import { authorizeQuery, requestOf, scopeOfText } from "../../http/share-request.ts";
 import { behindAccount, sameOrigin, sessionToken } from "../../http/session-guards.ts";
 import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
 import { sessionOf } from "../../operations/access/sign-in.ts";
@@ -38,7 +40,6 @@ import {
 import {
   authorizedSchema,
   authorizedToWire,
-  authorizeQuery,
   ceasedSchema,
   ceasedToWire,
   ceaseRequestSchema,
@@ -56,7 +57,6 @@ import {
   revokedToWire,
   revokeSchema,
   sandboxConsentSchema,
-  scopeOfText,
   shareDetailSchema,
   shareDetailToWire,
   shareParam,
@@ -71,6 +71,11 @@ const notYours = { not_found: "There is no such share, or it is not yours." } as
 const badBody = { invalid_request: "The message names the input and the rule." } as const;
 const json = <S extends z.ZodType>(schema: S, example: object) => ({ "application/json": { schema, example } });
 const required = <S extends z.ZodType>(schema: S, example: object) => ({ required: true, content: json(schema, example) });
+
+/** Somebody who is signed in, or holds a link. */
+interface Revoker {
+  Variables: Api["Variables"] & { session: Session | null };
+}
 
 /** A browser that navigates is a person, who needs the sheet and not JSON. It keeps naming the page it came from. */
 const toSheet = createMiddleware<Api>(async (c, next) => {
@@ -93,6 +98,7 @@ const authorizeRoute = createRoute({
   middleware: forAnyone(toSheet, limitByAddress("AUTHORIZE_PER_IP")),
   request: { query: authorizeQuery },
   responses: {
+    303: { description: "A browser that navigates is sent on to the consent sheet." },
     200: {
       description: "The request.",
       headers: rateHeaders,
@@ -126,7 +132,6 @@ const granting = {
   client_not_found: "There is no such client.",
   origin_mismatch: "The origin is on none of the business's verified domains.",
   code_used: "This request was decided before, and its code has been redeemed.",
-  code_expired: "This request was decided more than ten minutes ago, and its code was never redeemed.",
   share_inactive: "This request was decided before, and the share is over.",
 } as const;
 
@@ -158,7 +163,6 @@ const consentRoute = createRoute({
         "origin_mismatch",
         "code_used",
         "share_inactive",
-        "code_expired",
         "idempotency_conflict",
         "rate_limited",
         "storage_unavailable",
@@ -198,8 +202,6 @@ const sandboxRoute = createRoute({
         "sandbox_only",
         "origin_mismatch",
         "code_used",
-        "share_inactive",
-        "code_expired",
         "idempotency_conflict",
         "rate_limited",
         "storage_unavailable",
@@ -250,6 +252,23 @@ const redeemRoute = createRoute({
   },
 });
 
+/** Whoever is signed in is counted as on every route of theirs; whoever comes with the link, by their address. */
+const sessionOrLink = createMiddleware<Revoker>(async (c, next) => {
+  const { services, ip } = c.var;
+  const session = await sessionOf(services, sessionToken(c));
+  c.set("session", session);
+  if (session !== null) c.set("caller", { kind: "session", id: session.userId, businessId: session.realm === "business" ? session.business.id : null });
+  const refused =
+    session === null
+      ? limited(c, "REVOKE_LINK_PER_IP", await services.takeByAddress("REVOKE_LINK_PER_IP", addressKey(ip)))
+      : limited(c, "SESSION", await services.takeExactly("SESSION", session.userId));
+  if (refused !== null) return refused;
+  await next();
+});
+
+const repeatable: MiddlewareHandler<Revoker> = (c, next) =>
+  c.var.session === null ? idempotentByAddress(c as never, next) : idempotent(c as never, next);
+
 const revokeRoute = createRoute({
   method: "post",
   path: "/v1/shares/{share_id}/revoke",
@@ -259,7 +278,7 @@ const revokeRoute = createRoute({
   description:
     "By the person: signed in, or with `revoke_token` from the link in the mail. The business is told at once and must have ended contact ten business days later. Again it answers the same. Possible whatever the business has paid.",
   security: [{}, { session: [] }],
-  middleware: forAnyone(optionalJsonBody),
+  middleware: every(sessionOrLink, optionalJsonBody, repeatable) as MiddlewareHandler<Revoker>,
   request: {
     params: shareParam,
     headers: idempotencyHeaders,
@@ -268,11 +287,23 @@ const revokeRoute = createRoute({
   responses: {
     200: {
       description: "Stopped.",
+      headers: repeatHeaders,
       content: json(envelope("RevokeAnswer", revokedSchema), enveloped(revokedExample)),
     },
     ...failures(
-      [...bodyRefusals, "unauthorized", "csrf_failed", "forbidden", "not_found", "share_inactive", "rate_limited", "storage_unavailable"],
+      [
+        ...bodyRefusals,
+        "unauthorized",
+        "csrf_failed",
+        "forbidden",
+        "not_found",
+        "share_inactive",
+        "idempotency_conflict",
+        "rate_limited",
+        "storage_unavailable",
+      ],
       {
+        rate_limited: "More than 120 calls a minute by one person, or 60 with links from one address of the network.",
         ...badBody,
         ...notYours,
         unauthorized: "Neither a session nor the link's token, or a token that is not this share's.",
@@ -390,16 +421,7 @@ sharing.openapi(authorizeRoute, async (c) => {
   const asked = scopeOfText(query.scope);
   if (!asked.ok) return refusal(c, asked);
   const { services } = c.var;
-  const authorized = await authorizeRequest(services, {
-    clientId: clientIdOf(query.client_id),
-    origin: query.origin,
-    asked: asked.value,
-    purpose: query.purpose,
-    disclosureText: query.disclosure_text ?? null,
-    durationDays: query.duration_days ?? defaultDurationDays,
-    challenge: query.code_challenge,
-    state: query.state ?? null,
-  });
+  const authorized = await authorizeRequest(services, requestOf(query, asked.value));
   if (!authorized.ok) return refusal(c, authorized);
   const language = pageLanguage(query.locale, c.req.header("accept-language"));
   return success(c, 200, authorizedToWire(authorized.value, await tokenOf(services, authorized.value), language));
@@ -452,12 +474,11 @@ sharing.openapi(redeemRoute, async (c) => {
 });
 
 sharing.openapi(revokeRoute, async (c) => {
-  const { services, requestId } = c.var;
+  const { services, requestId, session } = c.var;
   const { reason, revoke_token: token } = c.req.valid("json");
-  const session = token == null ? await sessionOf(services, sessionToken(c)) : null;
   if (token == null && session === null) return failure(c, "unauthorized");
-  if (session !== null && session.realm !== "consumer") return failure(c, "forbidden");
-  const by: Revoking = session === null ? { token: token ?? "" } : { person: personOf(session) };
+  if (token == null && session?.realm === "business") return failure(c, "forbidden");
+  const by: Revoking = token == null ? { person: personOf(session as ConsumerSession) } : { token };
   const revoked = await revokeByPerson(services, shareIdOf(c.req.valid("param").share_id), by, { reason: reason ?? null, requestId });
   return revoked.ok ? success(c, 200, revokedToWire(revoked.value, services.clock())) : refusal(c, revoked);
 });

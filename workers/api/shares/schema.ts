@@ -1,17 +1,25 @@
 // The wire of the share protocol: shapes of requests and answers, and between them and the operations.
 import { z } from "@hono/zod-openapi";
 import { clientIdOf } from "../../../core/ids.ts";
-import type { Result } from "../../../core/result.ts";
 import { anchorView } from "../../../core/certificates/views.ts";
-import { askedScope, contactKeys, groupNames, groupsOf, type AskedScope, type ContactKey } from "../../../core/shares/fields.ts";
+import { askedScope, contactKeys, groupNames, groupsOf, type ContactKey } from "../../../core/shares/fields.ts";
 import { defaultDurationDays, maxDurationDays } from "../../../core/shares/grant.ts";
 import { fieldLabels } from "../../../core/shares/labels.ts";
 import { personaNames } from "../../../core/shares/persona.ts";
-import { isChallenge, isVerifier } from "../../../core/shares/pkce.ts";
+import { isVerifier } from "../../../core/shares/pkce.ts";
 import { shareStatuses, type Share } from "../../../core/shares/share.ts";
 import { isoOf, isoOrNull, type Instant } from "../../../core/time.ts";
 import { isOverdue } from "../../../core/withdrawals/acknowledge.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
+import {
+  challengeMethodSchema,
+  challengeSchema,
+  clientIdSchema,
+  disclosureSchema,
+  originSchema,
+  purposeSchema,
+  stateSchema,
+} from "../../http/share-request.ts";
 import { limitParam } from "../../http/wire.ts";
 import type { AuthorizedRequest } from "../../operations/shares/authorize.ts";
 import { tokenLifeSeconds } from "../../operations/shares/authorize-token.ts";
@@ -22,71 +30,15 @@ import type { Revoked } from "../../operations/shares/revoke.ts";
 import { anchorSchema, timeOf } from "../certificates/schema.ts";
 
 const key = z.enum(contactKeys as [ContactKey, ...ContactKey[]]);
-const challenge = z
-  .string()
-  .refine(isChallenge, "must be the 43 characters of an S256 challenge")
-  .openapi({ description: "S256 challenge of RFC 7636.", example: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" });
-const challengeMethod = z.literal("S256");
-const state = z.string().max(512).openapi({ description: "Comes back as it was sent." });
-const maxDisclosureLength = 20_000;
 const durationDays = z
   .number()
   .int()
   .min(1)
   .max(maxDurationDays)
   .openapi({ description: `Days of 24 hours; ${defaultDurationDays} unless given.`, example: 365 });
-const clientId = z
-  .string()
-  .max(64)
-  .openapi({ description: "The business's public client id.", example: "pc_live_00f7m2k9x4c1v8b5n3q6t0w2h7" });
-const origin = z
-  .string()
-  .max(300)
-  .openapi({ description: "Scheme, host and port of the page that asks.", example: "https://acme-solar.example" });
-const purpose = z
-  .string()
-  .min(1)
-  .max(500)
-  .openapi({ description: "What the fields are for, in one line.", example: "Send you a solar estimate" });
-const disclosureText = z.string().max(maxDisclosureLength);
 const scopeWord = z.string().min(1).max(40);
 
 export const shareParam = z.object({ share_id: z.string().openapi({ example: "shr_00k3v9d2m4q8x1c7b5n0t6w2h9" }) });
-
-export const authorizeQuery = z.object({
-  client_id: clientId,
-  origin,
-  scope: z
-    .string()
-    .min(1)
-    .max(500)
-    .openapi({
-      description: `Field keys and groups, separated by spaces or commas: ${contactKeys.join(", ")}; ${groupNames.join(", ")}. One followed by \`?\` is optional to the person.`,
-      example: "email phone?",
-    }),
-  purpose,
-  code_challenge: challenge,
-  code_challenge_method: challengeMethod,
-  state: state.optional(),
-  duration_days: z
-    .string()
-    .regex(/^[1-9]\d{0,2}$/, `must be a whole number from 1 to ${maxDurationDays}`)
-    .transform(Number)
-    .refine((days) => days <= maxDurationDays, `must be a whole number from 1 to ${maxDurationDays}`)
-    .optional()
-    .openapi({ type: "integer", minimum: 1, maximum: maxDurationDays, default: defaultDurationDays }),
-  disclosure_text: disclosureText.optional(),
-  locale: z.string().max(35).optional().openapi({ description: "Language of the labels: en, es or fr-CA.", example: "en" }),
-  return_url: z
-    .string()
-    .max(2_048)
-    .optional()
-    .openapi({ description: "Of the page, for the consent sheet: where the answer goes when the window that asked cannot be reached." }),
-  display: z.enum(["popup", "page"]).optional().openapi({ description: "How the sheet was opened. The API passes over it." }),
-});
-
-export const scopeOfText = (text: string): Result<AskedScope, "invalid_request"> =>
-  askedScope(text.split(/[\s,]+/).filter((word) => word !== ""));
 
 export const authorizedSchema = z
   .object({
@@ -135,19 +87,19 @@ export const authorizedToWire = (request: AuthorizedRequest, token: string, lang
 });
 
 const decisionShape = {
-  client_id: clientId,
-  origin,
+  client_id: clientIdSchema,
+  origin: originSchema,
   scope: z
     .array(scopeWord)
     .min(1)
     .max(20)
     .openapi({ description: "What the person agreed to share.", example: ["email", "phone"] }),
-  purpose,
+  purpose: purposeSchema,
   duration_days: durationDays.nullish(),
-  disclosure_text: disclosureText.nullish(),
-  code_challenge: challenge,
-  code_challenge_method: challengeMethod,
-  state: state.nullish(),
+  disclosure_text: disclosureSchema.nullish(),
+  code_challenge: challengeSchema,
+  code_challenge_method: challengeMethodSchema,
+  state: stateSchema.nullish(),
   consent: z.literal(true).openapi({ description: "Must be true: the person pressed the button." }),
   missing_ok: z.array(scopeWord).max(20).nullish().openapi({ description: "Fields that may be shared although there is no value." }),
   authorize_token: z.string().max(300).nullish().openapi({ description: "Of GET /v1/authorize. With it the request is decided once." }),
@@ -268,7 +220,7 @@ export const redeemSchema = z
   .object({
     code: z.string().min(1).max(200),
     code_verifier: z.string().refine(isVerifier, "must be 43 to 128 characters of A-Z a-z 0-9 - . _ ~"),
-    client_id: clientId,
+    client_id: clientIdSchema,
   })
   .openapi("RedeemRequest");
 

@@ -1,5 +1,6 @@
 // GET /v1/me and GET /v1/me/shares: what a person sees of themselves, and of everybody who holds something of theirs.
 import type { Person } from "../../../core/access/principal.ts";
+import type { BusinessId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -7,7 +8,7 @@ import { keptFields } from "../../../storage/contact-fields.ts";
 import type { Database } from "../../../storage/database.ts";
 import { consumerEmailContext } from "../../../storage/people-contexts.ts";
 import { countActiveShares, personRecord } from "../../../storage/person-records.ts";
-import { sharesOfPerson, type SharePage } from "../../../storage/shares.ts";
+import { activeSharesWith, sharesOfPerson, type SharePage } from "../../../storage/shares.ts";
 import type { Runtime, Stores } from "../../services.ts";
 import { inHomesOf } from "./homes.ts";
 
@@ -53,3 +54,7 @@ export const listOwnShares = async (services: Runtime & Stores, { id }: Person):
   const shares = pages.flatMap((page) => page.shares).sort((a, b) => rank(a) - rank(b) || b.createdAt - a.createdAt);
   return { shares: shares.slice(0, maxAnswered), hasMore: shares.length > maxAnswered || pages.some(({ hasMore }) => hasMore) };
 };
+
+/** What a person shares with a business now, newest first. */
+export const activeWith = async (services: Runtime & Stores, { id }: Person, businessId: BusinessId): Promise<readonly Share[]> =>
+  activeSharesWith(services.homes.of(businessId) as Database, id, businessId, services.clock());

@@ -70,6 +70,34 @@ type GrantServices = Runtime & Stores & Proofs & Phones & Schedules;
 const codeOf = async ({ vault }: Stores, home: Home, requestHash: string, generation: number): Promise<string> =>
   `ac_${home}${await vault.linkToken(`code\n${requestHash}\n${generation}`)}`;
 
+const requestHashOf = (person: Pick<Person, "id"> | null, decisionKey: string): string =>
+  sha256Hex(canonicalJson([person?.id ?? null, decisionKey]));
+
+/** How a request stands that was decided before. `late`: its code was never redeemed, and can be given anew. */
+export type EarlierDecision =
+  | { readonly kind: "open"; readonly code: string; readonly share: Share }
+  | { readonly kind: "late" | "over"; readonly share: Share };
+
+/** For a page that is loaded again. Changes nothing; null for a request that nobody has decided on. */
+export const earlierDecision = async (
+  services: Runtime & Stores,
+  person: Pick<Person, "id"> | null,
+  clientId: ClientId,
+  decisionKey: string,
+): Promise<EarlierDecision | null> => {
+  const db = services.homes.of(clientId) as Database;
+  const requestHash = requestHashOf(person, decisionKey);
+  const decided = await decidedRequest(db, requestHash);
+  const now = services.clock();
+  const found = decided === null ? null : await changeableShare(db, decided.shareId, "link", now);
+  if (decided === null || found === null) return null;
+  const { share } = found;
+  if (decided.usedAt !== null || share.status !== "active") return { kind: "over", share };
+  if (decided.expiresAt > now)
+    return { kind: "open", code: await codeOf(services, homeOfId(clientId), requestHash, decided.generation), share };
+  return { kind: mayBeGivenAnew(decided, now) ? "late" : "over", share };
+};
+
 /** What was decided on this request before. */
 const decidedBefore = async (
   services: Runtime & Stores,
@@ -147,7 +175,7 @@ export const grantShare = async (
   if (clientId === null || db === null) return refuse("client_not_found");
   const person = "person" in by ? by.person : null;
   const decisionKey = request.decisionKey ?? crypto.randomUUID();
-  const requestHash = sha256Hex(canonicalJson([person?.id ?? null, decisionKey]));
+  const requestHash = requestHashOf(person, decisionKey);
   for (let reading = 1; reading <= maxReadings; reading += 1) {
     const [client, kept] = await Promise.all([
       grantingClient(db, clientId),

@@ -1,0 +1,79 @@
+// The query of a request to share, as the API and the consent sheet take it (CONTRACT 5).
+import { z } from "@hono/zod-openapi";
+import { clientIdOf } from "../../core/ids.ts";
+import type { Result } from "../../core/result.ts";
+import { askedScope, contactKeys, groupNames, type AskedScope } from "../../core/shares/fields.ts";
+import { defaultDurationDays, maxDurationDays } from "../../core/shares/grant.ts";
+import { isChallenge } from "../../core/shares/pkce.ts";
+import type { ShareRequest } from "../operations/shares/authorize.ts";
+
+export const challengeSchema = z
+  .string()
+  .refine(isChallenge, "must be the 43 characters of an S256 challenge")
+  .openapi({ description: "S256 challenge of RFC 7636.", example: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" });
+export const challengeMethodSchema = z.literal("S256");
+export const stateSchema = z.string().max(512).openapi({ description: "Comes back as it was sent." });
+export const clientIdSchema = z
+  .string()
+  .max(64)
+  .openapi({ description: "The business's public client id.", example: "pc_live_00f7m2k9x4c1v8b5n3q6t0w2h7" });
+export const originSchema = z
+  .string()
+  .max(300)
+  .openapi({ description: "Scheme, host and port of the page that asks.", example: "https://acme-solar.example" });
+export const purposeSchema = z
+  .string()
+  .min(1)
+  .max(500)
+  .openapi({ description: "What the fields are for, in one line.", example: "Send you a solar estimate" });
+export const disclosureSchema = z.string().max(20_000);
+
+const durationRule = `must be a whole number from 1 to ${maxDurationDays}`;
+
+export const authorizeQuery = z.object({
+  client_id: clientIdSchema,
+  origin: originSchema,
+  scope: z
+    .string()
+    .min(1)
+    .max(500)
+    .openapi({
+      description: `Field keys and groups, separated by spaces or commas: ${contactKeys.join(", ")}; ${groupNames.join(", ")}. One followed by \`?\` is optional to the person.`,
+      example: "email phone?",
+    }),
+  purpose: purposeSchema,
+  code_challenge: challengeSchema,
+  code_challenge_method: challengeMethodSchema,
+  state: stateSchema.optional(),
+  duration_days: z
+    .string()
+    .regex(/^[1-9]\d{0,2}$/, durationRule)
+    .transform(Number)
+    .refine((days) => days <= maxDurationDays, durationRule)
+    .optional()
+    .openapi({ type: "integer", minimum: 1, maximum: maxDurationDays, default: defaultDurationDays }),
+  disclosure_text: disclosureSchema.optional(),
+  locale: z.string().max(35).optional().openapi({ description: "Language of the labels: en, es or fr-CA.", example: "en" }),
+  return_url: z
+    .string()
+    .max(2_048)
+    .optional()
+    .openapi({ description: "Of the page, for the consent sheet: where the answer goes when the window that asked cannot be reached." }),
+  display: z.enum(["popup", "page"]).optional().openapi({ description: "How the sheet was opened. The API passes over it." }),
+});
+
+export type AuthorizeQuery = z.output<typeof authorizeQuery>;
+
+export const scopeOfText = (text: string): Result<AskedScope, "invalid_request"> =>
+  askedScope(text.split(/[\s,]+/).filter((word) => word !== ""));
+
+export const requestOf = (query: AuthorizeQuery, asked: AskedScope): ShareRequest => ({
+  clientId: clientIdOf(query.client_id),
+  origin: query.origin,
+  asked,
+  purpose: query.purpose,
+  disclosureText: query.disclosure_text ?? null,
+  durationDays: query.duration_days ?? defaultDurationDays,
+  challenge: query.code_challenge,
+  state: query.state ?? null,
+});

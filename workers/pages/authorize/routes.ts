@@ -1,0 +1,336 @@
+// The consent sheet: {app_url}/authorize. Each step is a plain form, answered by a redirect to the same address, so loading a page again
+// repeats nothing. What a page shows follows from who is signed in, what they keep and what they decided; no step is stored.
+import { Hono, type Context } from "hono";
+import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { addressKey } from "../../../core/access/address.ts";
+import { codePattern } from "../../../core/access/mailed-code.ts";
+import { personOf, type ConsumerSession } from "../../../core/access/session.ts";
+import { isMailbox } from "../../../core/mailbox.ts";
+import { groupsOf, inGroup, isContactKey, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
+import { personaFields, personaNames, type PersonaName } from "../../../core/shares/persona.ts";
+import type { RefusalCode } from "../../../core/refusals.ts";
+import type { Api } from "../../http/context.ts";
+import { limited, isPlainHttp } from "../../http/guards.ts";
+import { clearSessionCookie, sessionToken, setSessionCookie } from "../../http/session-guards.ts";
+import { authorizeQuery, requestOf, scopeOfText } from "../../http/share-request.ts";
+import { statuses } from "../../http/statuses.ts";
+import { schemaFault } from "../../http/wire.ts";
+import type { LimitName } from "../../limits.ts";
+import { askedSignInSeconds, openAskedSignIn, sealAskedSignIn } from "../../operations/access/asked-sign-in.ts";
+import { requestCode, sessionOf, signOut, userOf, verifyCode } from "../../operations/access/sign-in.ts";
+import { changeContactFields, readFields } from "../../operations/consumers/fields.ts";
+import { activeWith } from "../../operations/consumers/profile.ts";
+import { authorizeRequest } from "../../operations/shares/authorize.ts";
+import { earlierDecision, grantShare, type Granting } from "../../operations/shares/grant.ts";
+import {
+  browserOf,
+  browserText,
+  cameFromOrigin,
+  judgeSheetToken,
+  mayRedirect,
+  sheetRequestOf,
+  sheetToken,
+  type SheetBrowser,
+  type SheetRequest,
+} from "../../operations/shares/sheet.ts";
+import { readForm } from "../form-body.ts";
+import { sheetWords, type SheetWords } from "../i18n/sheet.ts";
+import { pageLanguage, type Language } from "../language.ts";
+import { pageAnswer, type Page } from "../layout.tsx";
+import { crowdedPage, foreignFormPage, onPageFault } from "../notices.tsx";
+import { isOwnForm } from "../own-form.ts";
+import { settingOf } from "../parts.tsx";
+import {
+  codeStep,
+  decideStep,
+  detailsStep,
+  doneStep,
+  emailStep,
+  expiredStep,
+  groupsIn,
+  lateStep,
+  overStep,
+  sheetNotice,
+  type SheetView,
+} from "./views.tsx";
+
+const browserCookie = "svc_ask";
+const browserSeconds = 3_600;
+const askedCookie = "svc_sign_in";
+
+const cookieOptions = (c: Context<Api>) =>
+  isPlainHttp(c)
+    ? ({ path: "/", httpOnly: true, sameSite: "Lax" } as const)
+    : ({ path: "/", httpOnly: true, sameSite: "Lax", secure: true, prefix: "host" } as const);
+
+const cookieOf = (c: Context<Api>, name: string): string | undefined => getCookie(c, name, cookieOptions(c).prefix);
+
+/** The sheet as it stands for this request and browser. */
+interface Sheet {
+  readonly sheet: SheetRequest;
+  readonly browser: SheetBrowser;
+  /** Null where nobody with an account is signed in, and for a test client, which needs nobody. */
+  readonly session: ConsumerSession | null;
+  readonly language: Language;
+  readonly view: SheetView;
+  readonly decisionKey: string;
+}
+
+const languageOf = (c: Context<Api>): Language =>
+  pageLanguage(c.req.query("lang") ?? c.req.query("locale"), c.req.header("accept-language"));
+
+const crowded = async (c: Context<Api>, name: LimitName): Promise<Response | null> => {
+  const refused = limited(c, name, await c.var.services.takeByAddress(name, addressKey(c.var.ip)));
+  return refused === null ? null : crowdedPage(c, refused.headers.get("retry-after") ?? "60");
+};
+
+const answer = (c: Context<Api>, status: 200 | 400 | 402 | 403 | 404 | 409 | 503, pageOf: () => Page): Promise<Response> => {
+  c.header("Cross-Origin-Opener-Policy", "unsafe-none");
+  return pageAnswer(c, status, pageOf, languageOf(c));
+};
+
+/** Why a request cannot be decided on, told to a person; the reason only to whoever builds the page that asks. */
+const refusedPage = (c: Context<Api>, code: RefusalCode, detail: string | undefined): Promise<Response> => {
+  c.set("refused", code);
+  const words: SheetWords = sheetWords[languageOf(c)];
+  const said = (): Page => {
+    if (code === "client_not_found") return sheetNotice(words.broken, words.brokenClient);
+    if (code === "origin_mismatch") return sheetNotice(words.wrongPlace, words.wrongPlaceAdvice);
+    if (code === "invalid_request") return sheetNotice(words.broken, `${words.brokenPart} ${words.forDevelopers}: ${detail ?? ""}`);
+    return sheetNotice(words.mayNot, words.mayNotAdvice);
+  };
+  return answer(c, statuses[code] as 400, said);
+};
+
+const consumerOf = async (c: Context<Api>): Promise<ConsumerSession | null> => {
+  const session = await sessionOf(c.var.services, sessionToken(c));
+  return session?.realm === "consumer" ? session : null;
+};
+
+/** The address without what a step added to it. */
+const searchOf = (c: Context<Api>): string => {
+  const query = new URLSearchParams(new URL(c.req.url).search);
+  for (const added of ["answer", "edit"]) query.delete(added);
+  return `?${query}`;
+};
+
+const open = async (c: Context<Api>): Promise<Sheet | Response> => {
+  const { services } = c.var;
+  const parsed = authorizeQuery.safeParse(
+    Object.fromEntries(Object.entries(c.req.queries()).map(([name, values]) => [name, values.length === 1 ? values[0] : values])),
+  );
+  if (!parsed.success) return refusedPage(c, "invalid_request", schemaFault(parsed.error));
+  const asked = scopeOfText(parsed.data.scope);
+  if (!asked.ok) return refusedPage(c, asked.code, asked.detail);
+  const authorized = await authorizeRequest(services, requestOf(parsed.data, asked.value));
+  if (!authorized.ok) return refusedPage(c, authorized.code, authorized.detail);
+  const sheet = sheetRequestOf(services, authorized.value, parsed.data.return_url);
+  const known = await browserOf(services, cookieOf(c, browserCookie));
+  const comes = cameFromOrigin(sheet, c.req.header("referer")) && !known.seen.includes(sheet.key);
+  const browser = comes ? { ...known, seen: [...known.seen, sheet.key] } : known;
+  setCookie(c, browserCookie, await browserText(services, browser), { ...cookieOptions(c), maxAge: browserSeconds });
+  const isTest = authorized.value.client.environment === "sandbox";
+  const session = isTest ? null : await consumerOf(c);
+  const language = languageOf(c);
+  const back = mayRedirect(sheet, browser) ? sheet.returnUrl : null;
+  const view = { request: authorized.value, search: searchOf(c), back, setting: settingOf(language) };
+  const decisionKey = `sheet ${sheet.key}${isTest ? ` ${browser.id}` : ""}`;
+  return { sheet, browser, session, language, view, decisionKey };
+};
+
+const again = (c: Context<Api>, more = ""): Response => {
+  c.header("Cross-Origin-Opener-Policy", "unsafe-none");
+  return c.redirect(`/authorize${searchOf(c)}${more}`, 303);
+};
+
+/** Parts of an address that many people do not have. */
+const mayBeBlank: ReadonlySet<ContactKey> = new Set(["address_line2", "state"]);
+
+const missingKeys = (keys: readonly ContactKey[], fields: ContactFields): readonly ContactKey[] =>
+  keys.filter((key) => fields[key] === undefined && !mayBeBlank.has(key));
+
+const valuesOf = (fields: ContactFields): Readonly<Partial<Record<ContactKey, string>>> =>
+  Object.fromEntries(Object.entries(fields).map(([key, { value }]) => [key, value]));
+
+/** Somebody who is signed in, or the test person: what they decided, what is missing, or the decision. */
+const decisionPage = async (c: Context<Api>, opened: Sheet, fault?: string): Promise<Response> => {
+  const { services } = c.var;
+  const { sheet, browser, session, view, decisionKey } = opened;
+  const { client, asked } = sheet.request;
+  const person = session === null ? null : personOf(session);
+  const words = sheetWords[opened.language];
+  const earlier = await earlierDecision(services, person, client.clientId, decisionKey);
+  const token = await sheetToken(services, sheet, browser, person?.id ?? null);
+  const email = session === null ? null : (await userOf(services, session)).email;
+  if (earlier?.kind === "open") return answer(c, 200, () => doneStep(view, earlier.share, earlier.code, email));
+  if (earlier?.kind === "late") return answer(c, 200, () => lateStep(view, token));
+  if (earlier?.kind === "over") return answer(c, 409, () => overStep(view));
+  const kept = person === null ? personaFields("default") : await readFields(services, person);
+  const fields = "ok" in kept ? (kept.ok ? kept.value : {}) : kept;
+  const missing = missingKeys(asked.needed, fields as ContactFields);
+  if (email !== null && (missing.length > 0 || c.req.query("edit") === "1")) {
+    const keys = c.req.query("edit") === "1" ? asked.scope : missing;
+    const values = { ...(keys.includes("email") && { email }), ...valuesOf(fields as ContactFields) };
+    return answer(c, 200, () => detailsStep(view, email, { keys, values }));
+  }
+  const already = person === null ? [] : await activeWith(services, person, client.business.id);
+  const step = { token, email, fields: fields as ContactFields, now: services.clock(), already };
+  return answer(c, fault === undefined ? 200 : 400, () => decideStep(view, step, fault === undefined ? undefined : (words[fault as "nothingTicked"] as string)));
+};
+
+const show = async (c: Context<Api>): Promise<Response> => {
+  const refused = await crowded(c, "AUTHORIZE_PER_IP");
+  if (refused !== null) return refused;
+  const opened = await open(c);
+  if (opened instanceof Response) return opened;
+  const { services } = c.var;
+  const { sheet, session, view, language } = opened;
+  if (session !== null || sheet.request.client.environment === "sandbox") return decisionPage(c, opened);
+  const email = await openAskedSignIn(services, cookieOf(c, askedCookie));
+  if (email === null) return answer(c, 200, () => emailStep(view));
+  const failed = c.req.query("answer") === "failed" ? sheetWords[language].wrongCode : undefined;
+  return answer(c, 200, () => codeStep(view, email, failed));
+};
+
+/** A form of the sheet, with the request it belongs to; or the page that says why not. */
+const posted = async (c: Context<Api>, limit: LimitName): Promise<(Sheet & { readonly form: ReadonlyMap<string, string> }) | Response> => {
+  const refused = await crowded(c, limit);
+  if (refused !== null) return refused;
+  const form = await readForm(c.req.raw);
+  c.header("Cross-Origin-Opener-Policy", "unsafe-none");
+  if (form === null || !isOwnForm(c, c.var.services.config.appUrl)) return foreignFormPage(c);
+  const opened = await open(c);
+  return opened instanceof Response ? opened : { ...opened, form };
+};
+
+const askForCode = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "AUTH_REQUEST_PER_IP");
+  if (sent instanceof Response) return sent;
+  const { services } = c.var;
+  const email = (sent.form.get("email") ?? "").trim();
+  if (!isMailbox(email)) return answer(c, 400, () => emailStep(sent.view, sheetWords[sent.language].badEmail, email.slice(0, 320)));
+  await requestCode(services, { email, realm: "consumer", language: sent.language });
+  setCookie(c, askedCookie, await sealAskedSignIn(services, email), { ...cookieOptions(c), maxAge: askedSignInSeconds });
+  return again(c);
+};
+
+const giveCode = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
+  if (sent instanceof Response) return sent;
+  const { services } = c.var;
+  const email = await openAskedSignIn(services, cookieOf(c, askedCookie));
+  if (email === null) return again(c);
+  const code = (sent.form.get("code") ?? "").replaceAll(/[\s-]/g, ""); // as people copy it
+  if (!codePattern.test(code)) return answer(c, 400, () => codeStep(sent.view, email, sheetWords[sent.language].badCode));
+  const signed = await verifyCode(services, { email, code, realm: "consumer", name: null, replaces: sessionToken(c) });
+  if (!signed.ok) return again(c, "&answer=failed");
+  setSessionCookie(c, signed.value.token, "consumer");
+  deleteCookie(c, askedCookie, cookieOptions(c));
+  return again(c);
+};
+
+const otherAddress = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
+  if (sent instanceof Response) return sent;
+  deleteCookie(c, askedCookie, cookieOptions(c));
+  return again(c);
+};
+
+const leave = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
+  if (sent instanceof Response) return sent;
+  const token = sessionToken(c);
+  if (token !== null) await signOut(c.var.services, token);
+  clearSessionCookie(c);
+  return again(c);
+};
+
+const saveDetails = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "AUTHORIZE_PER_IP");
+  if (sent instanceof Response) return sent;
+  const { services } = c.var;
+  const { session, form, view, language, sheet } = sent;
+  if (session === null) return again(c);
+  const typed = [...form].filter((entry): entry is [ContactKey, string] => isContactKey(entry[0]) && sheet.request.asked.scope.includes(entry[0]));
+  const words = sheetWords[language];
+  const { email } = await userOf(services, session);
+  const step = (fault: string): Promise<Response> =>
+    answer(c, 400, () => detailsStep(view, email, { keys: typed.map(([key]) => key), values: Object.fromEntries(typed) }, fault));
+  const blank = typed.filter(([key, value]) => sheet.request.asked.needed.includes(key) && value.trim() === "" && !mayBeBlank.has(key));
+  if (blank.length > 0) return step(words.missing.replace("{groups}", groupsIn(language, groupsOf(blank.map(([key]) => key)))));
+  const counted = limited(c, "FIELD_CHANGES", await services.takeExactly("FIELD_CHANGES", session.userId));
+  if (counted !== null) return crowdedPage(c, counted.headers.get("retry-after") ?? "60");
+  const changed = await changeContactFields(services, personOf(session), new Map(typed.map(([key, value]) => [key, value || null])));
+  return changed.ok ? again(c) : step(words.badValue);
+};
+
+/** What the person ticked besides what is needed: whole groups, as far as they hold a value. */
+const chosenScope = ({ sheet, form }: Sheet & { readonly form: ReadonlyMap<string, string> }, fields: ContactFields): readonly ContactKey[] => {
+  const { scope, needed } = sheet.request.asked;
+  const optional = scope.filter((key) => !needed.includes(key));
+  const ticked = groupsOf(optional).flatMap((group) => (form.has(`group.${group}`) ? inGroup(optional, group) : []));
+  return scope.filter((key) => needed.includes(key) || (ticked.includes(key) && fields[key] !== undefined));
+};
+
+const shorterDays: Readonly<Record<string, number>> = { "30": 30, "90": 90 };
+
+const decide = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "AUTHORIZE_PER_IP");
+  if (sent instanceof Response) return sent;
+  const { services, requestId } = c.var;
+  const { sheet, browser, session, form, view, language, decisionKey } = sent;
+  const { client, asked, ...request } = sheet.request;
+  const isTest = client.environment === "sandbox";
+  if (session === null && !isTest) return again(c);
+  const person = session === null ? null : personOf(session);
+  const judged = await judgeSheetToken(services, sheet, browser, person?.id ?? null, form.get("token") ?? "");
+  if (judged === "foreign") return again(c);
+  if (judged === "expired") return answer(c, 400, () => expiredStep(view));
+  if (session !== null) {
+    const counted = limited(c, "GRANTS", await services.takeExactly("GRANTS", session.userId));
+    if (counted !== null) return crowdedPage(c, counted.headers.get("retry-after") ?? "60");
+  }
+  const persona: PersonaName = personaNames.find((name) => name === form.get("persona")) ?? "default";
+  const kept = person === null ? null : await readFields(services, person);
+  const fields = person === null ? personaFields(persona) : kept?.ok ? kept.value : {};
+  const scope = chosenScope(sent, fields);
+  if (scope.length === 0) return decisionPage(c, sent, "nothingTicked");
+  const by: Granting = person === null ? { persona } : { person };
+  const shorter = shorterDays[form.get("days") ?? ""];
+  const granted = await grantShare(services, by, {
+    ...request,
+    clientId: client.clientId,
+    scope,
+    durationDays: shorter !== undefined && shorter < request.durationDays ? shorter : request.durationDays,
+    missingOk: isTest ? scope : [...mayBeBlank],
+    decisionKey,
+    mayDecide: async () => ({ ok: true, value: true }),
+    language,
+    requestId,
+  });
+  if (granted.ok || granted.code === "code_used" || granted.code === "code_expired" || granted.code === "share_inactive") return again(c);
+  if (granted.code === "unauthorized" || granted.code === "invalid_request") return again(c); // signed out, or a value is gone: the page says so
+  return refusedPage(c, granted.code, granted.detail);
+};
+
+const notNow = (c: Context<Api>): Promise<Response> => {
+  const words = sheetWords[languageOf(c)];
+  return answer(c, 200, () => sheetNotice(words.refusedHeading, words.refused));
+};
+
+export const mountSheet = (app: Hono<Api>): void => {
+  const pages = new Hono<Api>();
+  pages.get("/", show);
+  pages.get("/not-now", notNow);
+  pages.post("/email", askForCode);
+  pages.post("/code", giveCode);
+  pages.post("/other-address", otherAddress);
+  pages.post("/sign-out", leave);
+  pages.post("/details", saveDetails);
+  pages.post("/decide", decide);
+  pages.onError((error, c) => {
+    c.header("Cross-Origin-Opener-Policy", "unsafe-none");
+    return onPageFault(error, c);
+  });
+  app.route("/authorize", pages);
+};
