@@ -59,13 +59,14 @@ export function configOfTag({ dataset, src }: HTMLScriptElement): Config {
  * one running now under whatever address a site serves it.
  */
 export function tagsOf(mode: "consent" | "share"): HTMLScriptElement[] {
-  return onPage<HTMLScriptElement>("script[data-client-id]").filter((tag) => isOwn(tag) && modeOf(tag) === mode);
+  return onPage<HTMLScriptElement>("script[data-client-id]").filter((tag) => isOwn(tag) && asksFor(tag, mode));
 }
 
-function modeOf(tag: HTMLScriptElement): string | null {
+function asksFor(tag: HTMLScriptElement, wanted: string): boolean {
   const mode = tag.getAttribute("data-mode");
-  if (mode !== "consent" && mode !== "share") tellOwner("data-mode is neither consent nor share");
-  return mode;
+  // Said by the copy that watches the forms; every copy looks for share tags.
+  if (wanted === "consent" && mode !== "consent" && mode !== "share") tellOwner("data-mode is neither consent nor share");
+  return mode === wanted;
 }
 
 /** The address this code was loaded from. A module has no current script, so the first tag of ours stands in. */

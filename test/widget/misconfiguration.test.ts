@@ -134,7 +134,7 @@ describe("one line in the console, however often it happens, for", () => {
 describe("not a word where nothing is wrong with the page:", () => {
   const fine: [string, Partial<VisitOptions>][] = [
     ["a certificate", {}],
-    ["share mode, which does nothing yet", { widget: { "data-mode": "share" } }],
+    ["share mode, which watches no form", { widget: { "data-mode": "share" } }],
     ["a script of somebody else", { script: '<script src="/elsewhere.js" data-client-id="x" data-mode="y"></script>' }],
     ["an empty form", { html: staying().replace(/ value="(Pat|pat@example.com|\+1 202 555 0123)"/g, "") }],
     ["a value the API refuses", { answer: () => refusal(400, "invalid_request") }],

@@ -14,7 +14,7 @@ const claimed = Symbol.for("svc.share");
 
 let isStarted = false;
 
-/** Called with the share tags there are by now; each gets one button. How fields are recognised is the same code as in consent mode, lent by it. */
+/** Called with the share tags there are by now; each gets one button. Fields are recognised as in consent mode, by its code. */
 export function offer(tags: HTMLScriptElement[], scriptAddress: string, identify: Identify): void {
   recogniseBy(identify);
   if (!isStarted) start();
@@ -30,7 +30,10 @@ function start(): void {
 }
 
 function offerBy(tag: HTMLScriptElement, scriptAddress: string): void {
-  if (!crypto.subtle) return tellOwner("share mode needs https");
+  if (!crypto.subtle) {
+    tellOwner("share mode needs https");
+    return;
+  }
   // What is not on the tag must not come from Object.prototype.
   const options = Object.assign(Object.create(null), tag.dataset);
   const made: Offer = { tag, options, scriptAddress };

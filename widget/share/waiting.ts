@@ -79,7 +79,8 @@ export function watch(request: Waiting): void {
     if (!isWaiting(request) || request.sheet !== sheet) clearInterval(timer);
     else if (sheet?.closed) {
       clearInterval(timer);
-      if (request.isReady) setTimeout(() => end(request), 1000); // the answer may have been sent just before
+      if (request.isReady)
+        setTimeout(() => end(request), 1000); // the answer may have been sent just before
       else sever(request);
     }
   }, 200);
