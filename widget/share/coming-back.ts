@@ -43,7 +43,7 @@ async function settle(answer: Answer, pending: Pending | undefined): Promise<voi
     await take(waitFor(pending), answer.code, answer.error);
   } else {
     offers[0]?.button?.note("failed");
-    tell(offers[0]?.options || {}, "svc:share-error", { code: "lost_request" });
+    tell(offers[0] || { key: "", options: {} }, "svc:share-error", { code: "lost_request" });
   }
 }
 

@@ -7,9 +7,15 @@ import type { ShareOptions } from "./options.ts";
 import type { Pending } from "./pending.ts";
 import type { Proof } from "./pkce.ts";
 
-export interface Offer {
-  tag: HTMLScriptElement;
+/** What an offer and its requests have in common, in this loading of the page and the next. */
+export interface Asked {
+  /** The options, and which one it is of several tags that say the same. */
+  key: string;
   options: ShareOptions;
+}
+
+export interface Offer extends Asked {
+  tag: HTMLScriptElement;
   scriptAddress: string;
   button?: ShareButton;
   /** For the next request. */
@@ -22,18 +28,18 @@ export interface Offer {
 
 export const offers: Offer[] = [];
 
-/** Which offer a request belongs to, in this loading of the page or an earlier one. */
-export function keyOf(options: ShareOptions): string {
-  return JSON.stringify(options);
+export function newKey(options: ShareOptions): string {
+  const said = JSON.stringify(options);
+  return said + offers.filter(({ key }) => key.startsWith(said)).length;
 }
 
-export function offerOf(options: ShareOptions): Offer | undefined {
-  return offers.find((offer) => keyOf(offer.options) === keyOf(options));
+export function offerOf({ key }: Asked): Offer | undefined {
+  return offers.find((offer) => offer.key === key);
 }
 
 /** The form that is selected; else the one around the tag, else the first of the page. */
-export function formOf(options: ShareOptions, tag = offerOf(options)?.tag): HTMLFormElement | undefined {
-  const { formSelector } = options;
+export function formOf(asked: Asked, tag = offerOf(asked)?.tag): HTMLFormElement | undefined {
+  const { formSelector } = asked.options;
   try {
     const found = formSelector === undefined ? tag?.closest("form") || onPage("form")[0] : onPage<Element>(formSelector)[0];
     return found instanceof HTMLFormElement ? found : undefined;
@@ -43,14 +49,14 @@ export function formOf(options: ShareOptions, tag = offerOf(options)?.tag): HTML
 }
 
 /** Pages that draw their forms by script may do so after the answer is there. */
-export async function formWhenDrawn(options: ShareOptions): Promise<HTMLFormElement | undefined> {
-  for (let tries = 0; options.formSelector !== undefined && !formOf(options) && tries < 50; tries++) {
+export async function formWhenDrawn(asked: Asked): Promise<HTMLFormElement | undefined> {
+  for (let tries = 0; asked.options.formSelector !== undefined && !formOf(asked) && tries < 50; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  return formOf(options);
+  return formOf(asked);
 }
 
 /** From the form, else from the button, so that one listener on document hears all. */
-export function tell(options: ShareOptions, type: "svc:share" | "svc:share-error" | "svc:closed", detail: object): void {
-  announce(formOf(options) || offerOf(options)?.button?.root || document, type, detail);
+export function tell(asked: Asked, type: "svc:share" | "svc:share-error" | "svc:closed", detail: object): void {
+  announce(formOf(asked) || offerOf(asked)?.button?.root || document, type, detail);
 }

@@ -9,7 +9,7 @@ import { newProof } from "./pkce.ts";
 import { type Waiting, drop, waitFor, waitedForBy, watch } from "./waiting.ts";
 
 export function onClick(offer: Offer): void {
-  const open = waitedForBy(offer.options);
+  const open = waitedForBy(offer);
   if (open?.sheet && !open.sheet.closed) open.sheet.focus();
   else if (offer.isSevered) openHere(offer);
   else openWindow(offer);
@@ -24,8 +24,12 @@ function openWindow(offer: Offer): void {
   if (!request) return;
   offer.button?.note();
   request.sheet = window.open(request.address, "svc-share", "popup,width=440,height=680");
-  if (request.sheet) return watch(request);
-  tell(offer.options, "svc:share-error", { code: "popup_blocked" });
+  if (request.sheet) watch(request);
+  else offerLinks(offer, request);
+}
+
+function offerLinks(offer: Offer, request: Waiting): void {
+  tell(offer, "svc:share-error", { code: "popup_blocked" });
   const onHere = () => {
     request.display = "page";
     remember(pendingOf(request));
@@ -48,14 +52,14 @@ function begin(offer: Offer, display: Display): Waiting | undefined {
   const pending = offer.retry || newPending(offer, display);
   if (!pending) return undefined;
   offer.retry = undefined;
-  const before = waitedForBy(offer.options);
+  const before = waitedForBy(offer);
   if (before) drop(before);
   remember(pendingOf(pending));
   return waitFor(pendingOf(pending));
 }
 
 function newPending(offer: Offer, display: Display): Pending | undefined {
-  const { options, proof, scriptAddress } = offer;
+  const { key, options, proof, scriptAddress } = offer;
   if (!proof) return undefined;
   const { state, verifier, challenge } = proof;
   try {
@@ -64,17 +68,17 @@ function newPending(offer: Offer, display: Display): Pending | undefined {
     offer.proof = undefined;
     void makeProof(offer);
     const client_id = String(options.clientId);
-    return { state, verifier, client_id, api, address, display, started: Date.now(), return_href: location.href, options };
+    return { state, verifier, client_id, api, address, display, started: Date.now(), return_href: location.href, key, options };
   } catch (error) {
     const { message } = error as Error;
     offer.button?.note("failed");
-    tell(options, "svc:share-error", { code: "config", message });
+    tell(offer, "svc:share-error", { code: "config", message });
     if (error instanceof Misconfiguration) tellOwner(message);
     return undefined;
   }
 }
 
 /** Without what only this page knows of it. */
-function pendingOf({ state, verifier, client_id, api, address, display, started, return_href, options }: Pending): Pending {
-  return { state, verifier, client_id, api, address, display, started, return_href, options };
+function pendingOf({ state, verifier, client_id, api, address, display, started, return_href, key, options }: Pending): Pending {
+  return { state, verifier, client_id, api, address, display, started, return_href, key, options };
 }

@@ -2,9 +2,10 @@
 // whether the answer meets this page, its next loading, or the window that opened. Where storage throws they live in
 // memory, and only the opener's way is left.
 
-import type { Display, ShareOptions } from "./options.ts";
+import type { Asked } from "./offers.ts";
+import type { Display } from "./options.ts";
 
-export interface Pending {
+export interface Pending extends Asked {
   state: string;
   verifier: string;
   client_id: string;
@@ -15,7 +16,6 @@ export interface Pending {
   started: number;
   /** The page as it was left, fragment included. */
   return_href: string;
-  options: ShareOptions;
 }
 
 const prefix = "svc:share:";

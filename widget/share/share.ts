@@ -4,7 +4,7 @@ import { tellOwner } from "../misconfiguration.ts";
 import { newButton } from "./button.ts";
 import { comeBack } from "./coming-back.ts";
 import { type Identify, recogniseBy } from "./fill.ts";
-import { type Offer, formOf, offers } from "./offers.ts";
+import { type Offer, formOf, newKey, offers } from "./offers.ts";
 import { makeProof, onClick } from "./opening.ts";
 import { remembered } from "./pending.ts";
 import { listenToSheets, waitFor } from "./waiting.ts";
@@ -36,8 +36,8 @@ function offerBy(tag: HTMLScriptElement, scriptAddress: string): void {
   }
   // What is not on the tag must not come from Object.prototype.
   const options = Object.assign(Object.create(null), tag.dataset);
-  const made: Offer = { tag, options, scriptAddress };
-  const button = newButton(tag, formOf(options, tag), () => onClick(made));
+  const made: Offer = { key: newKey(options), options, tag, scriptAddress };
+  const button = newButton(tag, formOf(made, tag), () => onClick(made));
   if (!button) {
     // In the head: the form is yet to come.
     if (document.readyState !== "loading") tellOwner("there is no place for the share button");

@@ -2,8 +2,7 @@
 // this page brought back. Every answer is known by its state; what does not fit is ignored without a word.
 
 import { fillForm } from "./fill.ts";
-import { formWhenDrawn, keyOf, offerOf, tell } from "./offers.ts";
-import type { ShareOptions } from "./options.ts";
+import { type Asked, formWhenDrawn, offerOf, tell } from "./offers.ts";
 import { type Pending, forget } from "./pending.ts";
 import { redeem } from "./redeem.ts";
 
@@ -41,8 +40,8 @@ export function isWaiting(request: Waiting): boolean {
 }
 
 /** What a button waits for: its newest request. */
-export function waitedForBy(options: ShareOptions): Waiting | undefined {
-  return [...waiting.values()].reverse().find((request) => keyOf(request.options) === keyOf(options));
+export function waitedForBy({ key }: Asked): Waiting | undefined {
+  return [...waiting.values()].reverse().find((request) => request.key === key);
 }
 
 /** No answer to this one counts any more. */
@@ -86,10 +85,10 @@ export function watch(request: Waiting): void {
   }, 200);
 }
 
-function sever({ options }: Waiting): void {
-  const offer = offerOf(options);
+function sever(request: Waiting): void {
+  const offer = offerOf(request);
   if (self !== top) {
-    tell(options, "svc:share-error", { code: "popup_severed" });
+    tell(request, "svc:share-error", { code: "popup_severed" });
     offer?.button?.note("failed");
   } else if (offer) {
     offer.isSevered = true;
@@ -102,11 +101,11 @@ function end(request: Waiting): void {
   if (!isWaiting(request) || request.code) return;
   drop(request);
   settle(request, "closed");
-  tell(request.options, "svc:closed", {});
+  tell(request, "svc:closed", {});
 }
 
-function settle({ options }: Waiting, note: "done" | "closed" | "failed"): void {
-  const offer = offerOf(options);
+function settle(request: Waiting, note: "done" | "closed" | "failed"): void {
+  const offer = offerOf(request);
   if (!offer) return;
   offer.isSevered = false;
   offer.button?.label("share");
@@ -114,11 +113,10 @@ function settle({ options }: Waiting, note: "done" | "closed" | "failed"): void 
 }
 
 export async function take(request: Waiting, code?: string, error?: string): Promise<void> {
-  const { options } = request;
   if (error === "access_denied") return end(request);
   // The same answer may come by two ways.
   if (!isWaiting(request) || request.isRedeeming || (code && code === request.code)) return;
-  const offer = offerOf(options);
+  const offer = offerOf(request);
   offer?.button?.note("busy");
   if (code) {
     request.code = code;
@@ -130,15 +128,15 @@ export async function take(request: Waiting, code?: string, error?: string): Pro
     // The sheet gives a decision that is not yet redeemed another code, if it is asked the very same again.
     if (offer && problem.code === "code_expired") offer.retry = request;
     settle(request, "failed");
-    tell(options, "svc:share-error", problem);
+    tell(request, "svc:share-error", problem);
     return;
   }
   const { share_id, fingerprint, scope, expires_at, fields } = data;
-  const form = await formWhenDrawn(options);
-  if (form) fillForm(form, options.fieldMap, data);
+  const form = await formWhenDrawn(request);
+  if (form) fillForm(form, request.options.fieldMap, data);
   drop(request);
   settle(request, "done");
-  tell(options, "svc:share", { share_id, fingerprint, scope, expires_at, fields });
+  tell(request, "svc:share", { share_id, fingerprint, scope, expires_at, fields });
 }
 
 export function channelOf(state: string): BroadcastChannel | undefined {
