@@ -355,6 +355,23 @@ describe("B25 a message that is not the answer is ignored without an event:", ()
   });
 });
 
+test("B25 after a reload, when the page knows no window, only the sheet's origin is believed", async () => {
+  const visit = await visitShare(browser, fake);
+  const sheet = await visit.openSheet();
+  await sheet.waitForSelector("[data-heard]");
+  await visit.page.reload();
+  await visit.page.waitForSelector(button);
+  const state = String(fake.asked[0]?.query.get("state"));
+  await visit.page.evaluate((said) => postMessage(said, "*"), { type: "svc:code", state, code: "ac_00stranger" });
+  await quietly();
+  expect([visit.events, fake.redemptions]).toEqual([[], []]);
+  await sheet.reload();
+  await sheet.waitForSelector("[data-heard]");
+  await closedBy(sheet, () => sheet.click("#share"));
+  await expectShared(visit);
+  await visit.close();
+});
+
 describe("B27 a page that is framed", () => {
   const framed = (): string => `<!doctype html><title>Outer</title><iframe src="/page-inner" width="600" height="400"></iframe>`;
 
@@ -501,7 +518,7 @@ describe("B32 the answer to the redemption is lost:", () => {
 
 test("a request that was superseded still ends in the window that opened for it", async () => {
   fake.settings.headers = severing;
-  const visit = await visitShare(browser, fake, { before: "window.stay = true" });
+  const visit = await visitShare(browser, fake);
   const sheet = await visit.openSheet();
   await visit.page.getByText("Continue in the window that opened").waitFor();
   await visit.page.click(button);

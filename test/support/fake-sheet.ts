@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildWidget } from "../../widget/build.mjs";
 
-export const persona = {
+const persona = {
   email: "pat@example.com",
   phone: "+12025550123",
   first_name: "Pat",

@@ -39,7 +39,7 @@ describe("the request", () => {
       purpose: "solar quote follow-up",
       page_url: `${visit.url.replace("ü", "%C3%BC")}`,
       presentation: { opt_in_type: "manual", checkbox_name: "agree", font_px: 16, visible: true },
-      widget: { version: "1.1.0", automated: true },
+      widget: { version: "1.2.0", automated: true },
       locale: "en",
       referrer: "",
       submission_id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
@@ -61,7 +61,7 @@ describe("the request", () => {
       });
       await tickAndClick(visit.page);
       expect(certificatesIn(await visit.submitted())).toHaveLength(1);
-      expect(visit.calls[0]!.body.widget).toEqual({ version: "1.1.0", automated });
+      expect(visit.calls[0]!.body.widget).toEqual({ version: "1.2.0", automated });
       await visit.close();
     }
   });
@@ -270,6 +270,14 @@ describe("the build", () => {
 
   it("has svc.js name the share part it was built with", () => {
     expect(world.scriptText).toContain(`svc-share-${world.widget.share.hash12}.js`);
+  });
+
+  it("tells the share part where the people of a deployment decide", async () => {
+    const outDir = await mkdtemp(join(tmpdir(), "svc-build-"));
+    const { hash12, share } = await buildWidget({ outDir, appUrl: "https://app.example.com" });
+    expect(await readFile(join(outDir, "v1/svc-share.js"), "utf8")).toContain("https://app.example.com");
+    expect([hash12, share.hash12]).not.toEqual([world.widget.hash12, world.widget.share.hash12]);
+    await rm(outDir, { recursive: true });
   });
 
   it("contains no eval, no storage and no way to tick a box", () => {

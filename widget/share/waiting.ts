@@ -35,7 +35,7 @@ export function waitFor(pending: Pending): Waiting {
   return request;
 }
 
-export function isWaiting(request: Waiting): boolean {
+function isWaiting(request: Waiting): boolean {
   return waiting.get(request.state) === request;
 }
 
