@@ -57,9 +57,11 @@ export function listenToSheets(): void {
     const request = waiting.get(state);
     if (!request || origin !== new URL(request.address).origin || (request.sheet && source !== request.sheet)) return;
     const answer = (word: string) => (source as Window).postMessage({ type: word, state }, origin);
-    request.sheet = source as Window;
+    if (!request.sheet) {
+      request.sheet = source as Window;
+      watch(request);
+    }
     if (type === "svc:ready") {
-      if (!request.isReady) watch(request);
       request.isReady = true;
       answer("svc:hello");
     }
