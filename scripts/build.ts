@@ -11,13 +11,17 @@ import { buildWidget } from "../widget/build.mjs";
 const assetsDir = "dist/assets";
 const namesPath = "workers/pages/assets.gen.ts";
 const verifierPath = "workers/pages/verifier.gen.ts";
-/** Every copy of the page script that was ever deployed: somebody's page may name it, with its integrity, for years. */
+/**
+ * Every copy of the page script and of its share part that was ever deployed: somebody's page may name the one, with its
+ * integrity, for years, and that one names the other.
+ */
 export const releasedDir = "widget/released";
 const signatureVerifierPath = "dist/verify-signature.mjs"; // for receivers of webhooks; not served
 
 /**
  * Files are answered without the Worker, so what it says of every answer is said here too. Cross-origin pages load the
- * script, with or without an integrity attribute; hashed copies never change.
+ * script, with or without an integrity attribute; hashed copies never change. The plain name of the share part matches the
+ * rule of the hashed copies as well, so what that one said is taken back.
  */
 const headers = `/*
   Strict-Transport-Security: max-age=31536000; includeSubDomains
@@ -32,6 +36,9 @@ const headers = `/*
   Cache-Control: public, max-age=31536000, immutable
   Access-Control-Allow-Origin: *
   Cross-Origin-Resource-Policy: cross-origin
+/v1/svc-share.js
+  ! Cache-Control
+  Cache-Control: public, max-age=300, stale-while-revalidate=86400, stale-if-error=604800
 /svc-verify.mjs
   Cache-Control: public, max-age=300
   Access-Control-Allow-Origin: *
@@ -107,14 +114,18 @@ const writeChanged = (path: string, contents: string | Uint8Array): void => {
 const releasedCopies = (): readonly { readonly address: string; readonly contents: Buffer }[] =>
   readdirSync(releasedDir).map((name) => {
     const contents = readFileSync(join(releasedDir, name));
-    if (name !== `svc-${sha256Hex(contents).slice(0, 12)}.js`) throw new Error(`build: ${join(releasedDir, name)} was changed`);
+    const hash12 = sha256Hex(contents).slice(0, 12);
+    if (name !== `svc-${hash12}.js` && name !== `svc-share-${hash12}.js`) throw new Error(`build: ${join(releasedDir, name)} was changed`);
     return { address: `/v1/${name}`, contents };
   });
 
-/** New files first, then old ones go: a runtime that serves this folder meanwhile never misses one. */
-export const buildAssets = async (): Promise<{ readonly hash12: string; readonly integrity: string }> => {
+/**
+ * New files first, then old ones go: a runtime that serves this folder meanwhile never misses one. `appUrl` is the address of the
+ * app in a deployment of several hosts.
+ */
+export const buildAssets = async (appUrl?: string): ReturnType<typeof buildWidget> => {
   const assets = await pageAssets();
-  const { hash12, integrity } = await buildWidget({ outDir: assetsDir });
+  const widget = await buildWidget({ outDir: assetsDir, ...(appUrl !== undefined && { appUrl }) });
   const released = releasedCopies();
   for (const { address, contents } of [...assets, ...released]) writeChanged(join(assetsDir, address), contents);
   writeChanged(join(assetsDir, "_headers"), headers);
@@ -126,7 +137,9 @@ export const buildAssets = async (): Promise<{ readonly hash12: string; readonly
     "/_headers",
     servedVerifier,
     "/v1/svc.js",
-    `/v1/svc-${hash12}.js`,
+    `/v1/svc-${widget.hash12}.js`,
+    "/v1/svc-share.js",
+    `/v1/svc-share-${widget.share.hash12}.js`,
     ...[...assets, ...released].map(({ address }) => address),
   ]);
   writeChanged(signatureVerifierPath, await bundleSignatureVerifier());
@@ -134,7 +147,7 @@ export const buildAssets = async (): Promise<{ readonly hash12: string; readonly
     const path = join(entry.parentPath, entry.name);
     if (entry.isFile() && !served.has(`/${relative(assetsDir, path)}`)) rmSync(path);
   }
-  return { hash12, integrity };
+  return widget;
 };
 
 if (import.meta.main) await buildAssets();

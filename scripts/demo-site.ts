@@ -8,6 +8,7 @@ import {
   nothingSentPage,
   perRecipientPage,
   privacyPage,
+  sharePage,
   termsPage,
   thanksPage,
   type DemoSite,
@@ -50,6 +51,7 @@ const answer = async (site: DemoSite, request: IncomingMessage, response: Server
       .end(readFileSync(new URL("./demo-site/site.css", import.meta.url)));
   } else if (pathname === "/") html(formPage(site));
   else if (pathname === "/per-recipient") html(perRecipientPage(site));
+  else if (pathname === "/share") html(sharePage(site));
   else if (pathname === "/thanks") html(nothingSentPage());
   else if (pathname === "/privacy") html(privacyPage());
   else if (pathname === "/terms") html(termsPage());

@@ -55,17 +55,18 @@ export function configOfTag({ dataset, src }: HTMLScriptElement): Config {
 }
 
 /**
- * Script tags that ask for consent mode, whoever loaded them and whenever they arrived: ours by their address, and the
+ * Script tags that ask for a mode, whoever loaded them and whenever they arrived: ours by their address, and the
  * one running now under whatever address a site serves it.
  */
-export function consentTags(): HTMLScriptElement[] {
-  return onPage<HTMLScriptElement>("script[data-client-id]").filter((tag) => isOwn(tag) && asksForConsent(tag));
+export function tagsOf(mode: "consent" | "share"): HTMLScriptElement[] {
+  return onPage<HTMLScriptElement>("script[data-client-id]").filter((tag) => isOwn(tag) && asksFor(tag, mode));
 }
 
-function asksForConsent(tag: HTMLScriptElement): boolean {
+function asksFor(tag: HTMLScriptElement, wanted: string): boolean {
   const mode = tag.getAttribute("data-mode");
-  if (mode !== "consent" && mode !== "share") tellOwner("data-mode is not consent");
-  return mode === "consent";
+  // Said by the copy that watches the forms; every copy looks for share tags.
+  if (wanted === "consent" && mode !== "consent" && mode !== "share") tellOwner("data-mode is neither consent nor share");
+  return mode === wanted;
 }
 
 /** The address this code was loaded from. A module has no current script, so the first tag of ours stands in. */

@@ -34,7 +34,7 @@ export function forgetDisclosure(form: HTMLFormElement): void {
   ticked.delete(form);
 }
 
-function foundBy(selector: string | undefined): HTMLElement[] {
+export function foundBy(selector: string | undefined): HTMLElement[] {
   return selector === undefined ? [] : selectedBy(selector, "disclosure");
 }
 
@@ -52,7 +52,7 @@ function displayedOf(form: HTMLFormElement, found: HTMLElement[]): Disclosure | 
   return undefined;
 }
 
-function displayedText(element: HTMLElement): string {
+export function displayedText(element: HTMLElement): string {
   // innerText of an element that is not rendered falls back to textContent, script text included, so first ask
   // whether its contents have boxes. The range also answers for display:contents, which has no box of its own.
   const contents = document.createRange();

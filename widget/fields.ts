@@ -26,6 +26,28 @@ export function fieldMapFrom(given: string | Record<string, string> = {}): Field
 export function fieldsOf(form: HTMLFormElement, map: FieldMap): Record<string, string> {
   const fields: Record<string, string> = {};
   const ranks = new Map<string, number>();
+  for (const { control, key, rank } of identifiedIn(form, map)) {
+    const known = ranks.get(key);
+    if (known !== undefined && known <= rank) continue;
+    const value = textOf(control);
+    if (value && (rank < 2 || isPlausible(key, value))) {
+      // The API takes the two letters of a country under `country`; a name is kept all the same.
+      fields[key === "country" && !/^[a-z]{2}$/i.test(value) ? "country_name" : key] = value;
+      ranks.set(key, rank);
+    }
+  }
+  return fields;
+}
+
+export interface Identified {
+  control: HTMLInputElement;
+  key: string;
+  /** Smaller is surer. */
+  rank: number;
+}
+
+/** The controls of the form that hold a contact field, in the form's order; no value is read for that. */
+export function* identifiedIn(form: HTMLFormElement, map: FieldMap): Iterable<Identified> {
   // Asked the other way round, `control.labels` walks the whole page for each control: seconds in a form of thousands.
   // Backwards, so that the first label of a control stays.
   const labels = new Map(
@@ -36,16 +58,8 @@ export function fieldsOf(form: HTMLFormElement, map: FieldMap): Record<string, s
   for (const control of controlsOf(form)) {
     const hints = hintsOf(control, labels.get(control));
     const [key, rank] = isOffLimits(control, hints) ? ["", 0] : identify(control, hints, map);
-    const known = ranks.get(key);
-    if (!validKey.test(key) || (known !== undefined && known <= rank)) continue;
-    const value = textOf(control);
-    if (value && (rank < 2 || isPlausible(key, value))) {
-      // The API takes the two letters of a country under `country`; a name is kept all the same.
-      fields[key === "country" && !/^[a-z]{2}$/i.test(value) ? "country_name" : key] = value;
-      ranks.set(key, rank);
-    }
+    if (validKey.test(key)) yield { control, key, rank };
   }
-  return fields;
 }
 
 /** An explicitly given empty key leaves the control out for good. */

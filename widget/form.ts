@@ -2,8 +2,9 @@
 // late, re-rendered and script-driven forms need no binding, and the page's own handlers see exactly one submit event,
 // with svc_cert_id already in the form.
 
+import type { Outcome } from "./api-call.ts";
 import { type Config, isMeant, tellOfMissingForm } from "./attributes.ts";
-import { type Outcome, type Receipt, capture } from "./capture.ts";
+import { type Receipt, capture } from "./capture.ts";
 import { attachCertificate, certifiedValues, detachCertificate } from "./certificate-input.ts";
 import { forgetDisclosure, noteDisclosure } from "./disclosure.ts";
 import { announce } from "./events.ts";
@@ -125,7 +126,7 @@ function hold(form: HTMLFormElement, config: Config, submitter: HTMLButtonElemen
   waiting.set(form, giveBack);
   if (!isMarked) callForm(form, "setAttribute", "aria-busy", "true");
 
-  const release = (outcome: Outcome) => {
+  const release = (outcome: Outcome<Receipt>) => {
     if (waiting.get(form) !== giveBack) return;
     runAsSubmitted(() => {
       try {
@@ -151,8 +152,8 @@ function pass(form: HTMLFormElement, send: () => void): void {
 }
 
 /** Attaches the certificate and tells the page, or tells it why not. The last look at the values is here. */
-function settle(form: HTMLFormElement, config: Config, submission: Submission, outcome: Outcome): Receipt | null {
-  const { receipt, problem } = outcome;
+function settle(form: HTMLFormElement, config: Config, submission: Submission, outcome: Outcome<Receipt>): Receipt | null {
+  const { data: receipt, problem } = outcome;
   if (!receipt || currentValues(form, config) !== submission.values) {
     announce(form, "svc:consent-error", problem || { code: "values_changed" });
     if (problem) tellOfRefusal(problem.code);

@@ -8,7 +8,7 @@ import { Misconfiguration, selectedBy } from "./misconfiguration.ts";
 import { belongingTo, controlsOf } from "./native-form.ts";
 import { isTicked, recipientsOf } from "./recipients.ts";
 
-export const widgetVersion = "1.1.0";
+export const widgetVersion = "1.2.0";
 
 export interface Submission {
   /** What the visitor filled in and ticked; a certificate is attached only while this is unchanged. */

@@ -30,7 +30,7 @@ import type { Services } from "./services.ts";
 const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" | "mcpUrl" | "appUrl"; readonly paths: RegExp }[] = [
   { setting: "baseUrl", paths: /^\/(?:v1\/|ledger\/|audit\/|health$|docs(?:\/|$)|\.well-known\/|a\/)/ },
   { setting: "verifyUrl", paths: /^\/(?:c(?:\/|$)|\.well-known\/|a\/)/ },
-  { setting: "cdnUrl", paths: /^\/v1\/svc[^/]*\.js$/ },
+  { setting: "cdnUrl", paths: /^\/v1\/(?:svc[^/]*\.js|consent|share\/redeem)$/ }, // the script asks where it was loaded from
   { setting: "mcpUrl", paths: /^\/(?:mcp)?$/ },
   { setting: "appUrl", paths: /^\/(?:app|portal|authorize|stop|a|v1)(?:\/|$)/ },
 ];

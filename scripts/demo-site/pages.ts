@@ -27,7 +27,7 @@ const frame = (title: string, main: string, kind = ""): string => `<!doctype htm
 <body>
 <header class="frame">
 <a class="name" href="/"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 17h18M6 21h12M7 17a5 5 0 0 1 10 0M12 5v3M4.2 9.2l2.1 2.1M19.8 9.2l-2.1 2.1"/></svg>Acme Solar</a>
-<nav aria-label="Site"><ul><li><a href="/">One question</a></li><li><a href="/per-recipient">Recipient by recipient</a></li></ul></nav>
+<nav aria-label="Site"><ul><li><a href="/">One question</a></li><li><a href="/per-recipient">Recipient by recipient</a></li><li><a href="/share">Share</a></li></ul></nav>
 </header>
 <main class="frame ${kind}">
 ${main}
@@ -45,12 +45,12 @@ const attributes = (values: Readonly<Record<string, string>>): string =>
 const pageScript = (site: DemoSite, more: Readonly<Record<string, string>>): string =>
   `<script async src="${site.cdnOrigin}/v1/svc.js"${attributes({
     "data-client-id": site.clientId,
-    "data-mode": "consent",
     "data-purpose": purpose,
-    "data-entities": recipients.join("|"),
     "data-disclosure-selector": "#disclosure",
     ...more,
   })}></script>`;
+
+const certifying = { "data-mode": "consent", "data-entities": recipients.join("|") };
 
 const pitch = `<div>
 <h1>What would the sun save on your roof?</h1>
@@ -78,7 +78,7 @@ ${contactFields}
 <div class="choice"><input type="checkbox" id="agree" name="agree" value="yes"><label class="small" for="agree" id="disclosure">I agree that ${recipients.join(" and ")} ${may}</label></div>
 <button>Get my estimate</button>
 </form>
-${pageScript(site, { "data-checkbox-selector": "#agree" })}`,
+${pageScript(site, { ...certifying, "data-checkbox-selector": "#agree" })}`,
     "with-form",
   );
 
@@ -100,20 +100,44 @@ ${recipients
 <p class="small disclosure" id="disclosure">By pressing “Get my estimate” I agree that each company I ticked ${may}</p>
 <button>Get my estimate</button>
 </form>
-${pageScript(site, {})}`,
+${pageScript(site, certifying)}`,
+    "with-form",
+  );
+
+/** No box to tick here: the person decides on the consent sheet, field by field, and can take it back there. */
+export const sharePage = (site: DemoSite): string =>
+  frame(
+    "Your estimate, with details you share",
+    `${pitch}
+<form id="estimate" method="post" action="/thanks">
+<h2>Your estimate</h2>
+<div class="share">
+<p class="small" id="disclosure">Acme Solar LLC may call or e-mail me about solar quotes, at what I share here, for 90 days. I can stop it at any time.</p>
+${pageScript(site, { "data-mode": "share", "data-scope": "name, email, phone?", "data-duration-days": "90" })}
+</div>
+<p class="small">Or type it yourself:</p>
+${contactFields}
+<button>Get my estimate</button>
+</form>`,
     "with-form",
   );
 
 const certificateId = /^cc_[0-9a-z]{26}$/;
+const shareId = /^shr_[0-9a-z]{26}$/;
 
 /** What the business's own server got: the form's values, and the certificate's id as one more of them. */
 export const thanksPage = (site: DemoSite, received: readonly (readonly [string, string])[]): string => {
-  const id = received.find(([name]) => name === "svc_cert_id")?.[1] ?? "";
+  const entryOf = (wanted: string): string => received.find(([name]) => name === wanted)?.[1] ?? "";
+  const id = entryOf("svc_cert_id");
   const certificate = certificateId.test(id)
     ? `<h2>A certificate was issued</h2>
 <p>It keeps what the form said when you sent it. Anyone who has its address can check it.</p>
 <a class="action" id="certificate" href="${escaped(`${site.cdnOrigin}/c/${id}`)}">Open the certificate</a>`
-    : `<h2>No certificate was issued</h2>
+    : shareId.test(entryOf("svc_share_id"))
+      ? `<h2>Details were shared</h2>
+<p>The number below names what you agreed to. You can look at it and stop it in your account.</p>
+<a class="action" id="account" href="${escaped(`${site.cdnOrigin}/app`)}">Open my account</a>`
+      : `<h2>No certificate was issued</h2>
 <p>Your message arrived all the same. A certificate is issued only if you agreed and the service could be reached.</p>`;
   const rows = received.map(([name, value]) => `<tr><th scope="row">${escaped(name)}</th><td>${escaped(value)}</td></tr>`).join("\n");
   return frame(

@@ -95,8 +95,8 @@ const mistakes: Mistake[] = [
     says: "client id, purpose or entities missing",
     options: { widget: { "data-entities": " , " } },
   },
-  { what: "an unknown mode", says: "data-mode is not consent", options: { widget: { "data-mode": "consnet" } } },
-  { what: "no mode", says: "data-mode is not consent", options: { widget: { "data-mode": undefined } } },
+  { what: "an unknown mode", says: "data-mode is neither consent nor share", options: { widget: { "data-mode": "consnet" } } },
+  { what: "no mode", says: "data-mode is neither consent nor share", options: { widget: { "data-mode": undefined } } },
   {
     what: "an address wanted in a field of the visitor",
     says: "the certificate input is a field of the visitor",
@@ -123,10 +123,10 @@ describe("one line in the console, however often it happens, for", () => {
       tagOf("{{src}}", { "data-form-selector": "#lead", "data-disclosure-selector": "#nowhere" }) +
       tagOf("{{src}}", { "data-form-selector": "#lead", "data-mode": "other" });
     const visit = await visitOf({ script });
-    expect(visit.warnings).toEqual(["svc.js: data-mode is not consent"]);
+    expect(visit.warnings).toEqual(["svc.js: data-mode is neither consent nor share"]);
     await tickAndClick(visit.page);
     await visit.submitted();
-    expect(visit.warnings).toEqual(["svc.js: data-mode is not consent", "svc.js: the disclosure selector finds nothing"]);
+    expect(visit.warnings).toEqual(["svc.js: data-mode is neither consent nor share", "svc.js: the disclosure selector finds nothing"]);
     await visit.close();
   });
 });
@@ -134,7 +134,7 @@ describe("one line in the console, however often it happens, for", () => {
 describe("not a word where nothing is wrong with the page:", () => {
   const fine: [string, Partial<VisitOptions>][] = [
     ["a certificate", {}],
-    ["share mode, which does nothing yet", { widget: { "data-mode": "share" } }],
+    ["share mode, which watches no form", { widget: { "data-mode": "share" } }],
     ["a script of somebody else", { script: '<script src="/elsewhere.js" data-client-id="x" data-mode="y"></script>' }],
     ["an empty form", { html: staying().replace(/ value="(Pat|pat@example.com|\+1 202 555 0123)"/g, "") }],
     ["a value the API refuses", { answer: () => refusal(400, "invalid_request") }],

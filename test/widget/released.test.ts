@@ -23,7 +23,7 @@ describe("released copies of the page script", () => {
     const response = await fetch(`${service.origin}/v1/${name}`);
     expect(response.status).toBe(200);
     expect(Buffer.from(await response.arrayBuffer()).equals(kept)).toBe(true);
-    expect(name).toBe(`svc-${createHash("sha256").update(kept).digest("hex").slice(0, 12)}.js`);
+    expect(name.replace("svc-share-", "svc-")).toBe(`svc-${createHash("sha256").update(kept).digest("hex").slice(0, 12)}.js`);
     expect(response.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
     expect(response.headers.get("access-control-allow-origin")).toBe("*");
     expect(response.headers.get("cross-origin-resource-policy")).toBe("cross-origin");
@@ -37,7 +37,30 @@ describe("released copies of the page script", () => {
     }
   });
 
+  test("bring the share part they name along", () => {
+    const named = released.flatMap(
+      (name) => readFileSync(join("widget/released", name), "utf8").match(/svc-share-[0-9a-f]{12}\.js/g) ?? [],
+    );
+    expect(named.filter((name) => !released.includes(name))).toEqual([]);
+  });
+
+  test("the share part is served under its plain name for minutes and under its hashed one for good", async () => {
+    const svc = await (await fetch(`${service.origin}/v1/svc.js`)).text();
+    const [hashed] = /svc-share-[0-9a-f]{12}\.js/.exec(svc) ?? [];
+    const [plain, pinned] = await Promise.all(["svc-share.js", hashed].map((name) => fetch(`${service.origin}/v1/${name}`)));
+    expect([plain!.status, pinned!.status]).toEqual([200, 200]);
+    expect(await plain!.text()).toBe(await pinned!.text());
+    expect(plain!.headers.get("cache-control")).toBe("public, max-age=300, stale-while-revalidate=86400, stale-if-error=604800");
+    expect(pinned!.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    for (const { headers } of [plain!, pinned!]) {
+      expect([headers.get("access-control-allow-origin"), headers.get("cross-origin-resource-policy")]).toEqual(["*", "cross-origin"]);
+      expect(headers.get("content-type")).toMatch(/^text\/javascript/);
+    }
+  });
+
   test("a copy nobody released is not there", async () => {
-    expect((await fetch(`${service.origin}/v1/svc-000000000000.js`)).status).toBe(404);
+    for (const name of ["svc-000000000000.js", "svc-share-000000000000.js"]) {
+      expect((await fetch(`${service.origin}/v1/${name}`)).status).toBe(404);
+    }
   });
 });

@@ -39,7 +39,7 @@ describe("the request", () => {
       purpose: "solar quote follow-up",
       page_url: `${visit.url.replace("ü", "%C3%BC")}`,
       presentation: { opt_in_type: "manual", checkbox_name: "agree", font_px: 16, visible: true },
-      widget: { version: "1.1.0", automated: true },
+      widget: { version: "1.2.0", automated: true },
       locale: "en",
       referrer: "",
       submission_id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
@@ -61,7 +61,7 @@ describe("the request", () => {
       });
       await tickAndClick(visit.page);
       expect(certificatesIn(await visit.submitted())).toHaveLength(1);
-      expect(visit.calls[0]!.body.widget).toEqual({ version: "1.1.0", automated });
+      expect(visit.calls[0]!.body.widget).toEqual({ version: "1.2.0", automated });
       await visit.close();
     }
   });
@@ -241,22 +241,42 @@ describe("strict pages", () => {
 
 describe("the build", () => {
   it("stays within its byte budget", () => {
-    const { bytes, gzipBytes, brotliBytes } = world.widget;
-    console.log(`svc.js: ${bytes} bytes, ${gzipBytes} gzip, ${brotliBytes} brotli (limit ${gzipLimit} gzip)`);
     expect(gzipLimit).toBe(6144);
-    expect(gzipBytes).toBeLessThanOrEqual(gzipLimit);
-    expect(brotliBytes).toBeLessThan(gzipBytes);
+    for (const [name, { bytes, gzipBytes, brotliBytes }] of [
+      ["svc.js", world.widget] as const,
+      ["svc-share.js", world.widget.share] as const,
+    ]) {
+      console.log(`${name}: ${bytes} bytes, ${gzipBytes} gzip, ${brotliBytes} brotli (limit ${gzipLimit} gzip)`);
+      expect(gzipBytes).toBeLessThanOrEqual(gzipLimit);
+      expect(brotliBytes).toBeLessThan(gzipBytes);
+    }
   });
 
-  it("writes the script twice, once under its own hash, and reports both values truly", async () => {
+  it("writes each file twice, once under its own hash, and reports both values truly", async () => {
     const outDir = await mkdtemp(join(tmpdir(), "svc-build-"));
-    const { hash12, integrity, bytes } = await buildWidget({ outDir });
-    const script = await readFile(join(outDir, "v1/svc.js"));
-    expect((await readdir(join(outDir, "v1"))).sort()).toEqual([`svc-${hash12}.js`, "svc.js"]);
-    expect(await readFile(join(outDir, `v1/svc-${hash12}.js`))).toEqual(script);
-    expect(hash12).toBe(createHash("sha256").update(script).digest("hex").slice(0, 12));
-    expect(integrity).toBe(`sha384-${createHash("sha384").update(script).digest("base64")}`);
-    expect(bytes).toBe(script.length);
+    const { share, ...svc } = await buildWidget({ outDir });
+    expect((await readdir(join(outDir, "v1"))).sort()).toEqual(
+      [`svc-${svc.hash12}.js`, `svc-share-${share.hash12}.js`, "svc-share.js", "svc.js"].sort(),
+    );
+    for (const [name, { hash12, integrity, bytes }] of [["svc", svc] as const, ["svc-share", share] as const]) {
+      const script = await readFile(join(outDir, `v1/${name}.js`));
+      expect(await readFile(join(outDir, `v1/${name}-${hash12}.js`))).toEqual(script);
+      expect(hash12).toBe(createHash("sha256").update(script).digest("hex").slice(0, 12));
+      expect(integrity).toBe(`sha384-${createHash("sha384").update(script).digest("base64")}`);
+      expect(bytes).toBe(script.length);
+    }
+    await rm(outDir, { recursive: true });
+  });
+
+  it("has svc.js name the share part it was built with", () => {
+    expect(world.scriptText).toContain(`svc-share-${world.widget.share.hash12}.js`);
+  });
+
+  it("tells the share part where the people of a deployment decide", async () => {
+    const outDir = await mkdtemp(join(tmpdir(), "svc-build-"));
+    const { hash12, share } = await buildWidget({ outDir, appUrl: "https://app.example.com" });
+    expect(await readFile(join(outDir, "v1/svc-share.js"), "utf8")).toContain("https://app.example.com");
+    expect([hash12, share.hash12]).not.toEqual([world.widget.hash12, world.widget.share.hash12]);
     await rm(outDir, { recursive: true });
   });
 

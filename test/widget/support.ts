@@ -117,7 +117,7 @@ const quietMs = 100;
 export async function openWorld(): Promise<World> {
   const outDir = await mkdtemp(join(tmpdir(), "svc-widget-"));
   const widget = await buildWidget({ outDir });
-  const scriptText = await readFile(join(outDir, "v1/svc.js"), "utf8");
+  const [scriptText, shareText] = await Promise.all(["svc.js", "svc-share.js"].map((name) => readFile(join(outDir, "v1", name), "utf8")));
   await rm(outDir, { recursive: true });
 
   const browser: Browser = await chromium.launch({
@@ -164,7 +164,7 @@ export async function openWorld(): Promise<World> {
     if (request.method === "GET") {
       response.setHeader("content-type", "text/javascript; charset=utf-8");
       response.setHeader("access-control-allow-origin", "*");
-      response.end(scriptText);
+      response.end(request.url!.includes("/svc-share-") ? shareText : scriptText);
       return;
     }
     const text = (await bytesOf(request)).toString();
@@ -211,7 +211,7 @@ export async function openWorld(): Promise<World> {
     site: siteOrigin,
     api: apiOrigin,
     widget,
-    scriptText,
+    scriptText: scriptText!,
     strays,
     async visit({ html, widget: wanted = true, script, answer = () => undefined, delayMs = 0, headers = {}, path = "", before }) {
       const id = ++visits;

@@ -1,0 +1,286 @@
+// A business page and, on another site, what it meets of the service: the page script, a consent sheet that speaks the messages
+// of the real one and decides at a click, and the redemption of codes. Everything that arrives is recorded. What the service
+// itself refuses has tests of its own; here it is as lenient or as broken as a test wants it.
+import { createHash } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildWidget } from "../../widget/build.mjs";
+
+const persona = {
+  email: "pat@example.com",
+  phone: "+12025550123",
+  first_name: "Pat",
+  last_name: "Sample",
+  city: null,
+  country: "US",
+} as const;
+
+export interface AskedSheet {
+  readonly query: URLSearchParams;
+  readonly referer: string | undefined;
+}
+
+export interface Redemption {
+  readonly body: Readonly<Record<string, string>>;
+  readonly key: string;
+  readonly origin: string;
+  readonly status: number;
+}
+
+/** How a page, the sheet and the API behave from now on. */
+export interface Settings {
+  html: string;
+  /** What the page's frame shows. */
+  inner: string;
+  /** Headers of the business's page. */
+  headers: Record<string, string>;
+  sheetHeaders: Record<string, string>;
+  /** Waited for before the sheet is answered. */
+  sheetGate: Promise<unknown>;
+  /** Script off: the sheet knows links only. */
+  withoutScript: boolean;
+  /** A redirect between the page and the sheet. */
+  hop: Record<string, string> | undefined;
+  /** The answer to the nth redemption; undefined is the true one. `lost`: done, but the connection breaks. */
+  redeem: (n: number) => "lost" | "silent" | { status: number; body: unknown } | undefined;
+}
+
+export interface FakeService {
+  readonly site: string;
+  readonly service: string;
+  readonly settings: Settings;
+  readonly asked: AskedSheet[];
+  readonly redemptions: Redemption[];
+  /** Decisions the sheet has made. */
+  readonly grants: string[];
+  /** What else reached the service: paths. */
+  readonly loaded: string[];
+  readonly reset: () => void;
+  readonly stop: () => void;
+}
+
+const listen = async (host: string, answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>): Promise<Server> => {
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => response.destroy(error as Error));
+  });
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  return server;
+};
+
+const bodyOf = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+};
+
+const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+
+/**
+ * As the real sheet answers: to an opener by message, else by the page's own address where the request demonstrably came from
+ * there, else not at all.
+ */
+const sheetScript = `
+const { state, origin, links } = document.body.dataset, found = JSON.parse(links);
+let isHeard = false, isReceived = false;
+const say = (type, more) => opener && opener.postMessage({ type, state, ...more }, origin);
+addEventListener("message", (event) => {
+  if (event.origin !== origin || event.data.state !== state) return;
+  if (event.data.type === "svc:hello") isHeard = true, document.body.dataset.heard = "yes";
+  if (event.data.type === "svc:received") isReceived = true, close();
+});
+say("svc:ready");
+const back = (link) => { if (found[link]) location.href = found[link]; else document.body.append("go back and press the button again"); };
+share.onclick = async () => {
+  const code = await (await fetch("/decide?" + new URLSearchParams({ state }), { method: "POST" })).text();
+  if (!isHeard) return back("code", code);
+  say("svc:code", { code });
+  setTimeout(() => { if (!isReceived) back("code"); }, 1000);
+};
+no.onclick = () => { if (isHeard) { say("svc:closed"); close(); } else back("no"); };
+`;
+
+export const startFakeService = async (): Promise<FakeService> => {
+  const outDir = mkdtempSync(join(tmpdir(), "svc-share-"));
+  await buildWidget({ outDir });
+  const scripts = new Map(readdirSync(join(outDir, "v1")).map((name) => [`/v1/${name}`, readFileSync(join(outDir, "v1", name))]));
+  rmSync(outDir, { recursive: true });
+
+  const usual = (): Settings => ({
+    html: "",
+    inner: "",
+    headers: {},
+    sheetHeaders: {},
+    sheetGate: Promise.resolve(),
+    withoutScript: false,
+    hop: undefined,
+    redeem: () => undefined,
+  });
+  const settings = usual();
+  const asked: AskedSheet[] = [];
+  const redemptions: Redemption[] = [];
+  const grants: string[] = [];
+  const loaded: string[] = [];
+  const codes = new Map<string, { challenge: string; clientId: string; origin: string; scope: string; usedWith?: string }>();
+
+  const site = await listen("localhost", async (request, response) => {
+    const { pathname } = new URL(request.url ?? "/", "http://localhost");
+    for (const [name, value] of Object.entries(settings.headers)) response.setHeader(name, value);
+    response.setHeader("content-type", "text/html; charset=utf-8");
+    response.end(
+      pathname === "/page-inner"
+        ? settings.inner
+        : pathname.startsWith("/page")
+          ? settings.html
+          : "<!doctype html><title>Elsewhere</title>",
+    );
+  });
+
+  const codeOf = (query: URLSearchParams): string => {
+    const code = `ac_00${createHash("sha256")
+      .update(String(query.get("state")))
+      .digest("base64url")}`;
+    if (!codes.has(code)) {
+      const [challenge, clientId, origin, scope] = ["code_challenge", "client_id", "origin", "scope"].map((name) => query.get(name) ?? "");
+      codes.set(code, { challenge: challenge!, clientId: clientId!, origin: origin!, scope: scope! });
+      grants.push(String(query.get("state")));
+    }
+    return code;
+  };
+
+  const sheet = (query: URLSearchParams, referer: string | undefined): string => {
+    const [state, origin, returnUrl] = ["state", "origin", "return_url"].map((name) => query.get(name) ?? "");
+    const hasEvidence = referer?.startsWith(`${origin}/`) === true && returnUrl !== "" && new URL(returnUrl!).origin === origin;
+    const backWith = (more: Record<string, string>): string => {
+      const url = new URL(returnUrl!);
+      for (const [name, value] of Object.entries(more)) url.searchParams.set(name, value);
+      return url.href;
+    };
+    const links = hasEvidence
+      ? { code: `/return?${new URLSearchParams({ state: state! })}`, no: backWith({ svc_error: "access_denied", svc_state: state! }) }
+      : {};
+    return `<!doctype html><html lang="en"><title>Sheet</title><body data-state="${escaped(state!)}" data-origin="${escaped(origin!)}" data-links="${escaped(JSON.stringify(links))}">
+<button id="share">Share these</button><button id="no">Not now</button>
+${Object.entries(links)
+  .map(([name, href]) => `<a id="link-${name}" href="${escaped(href)}">${name}</a>`)
+  .join(" ")}
+${settings.withoutScript ? "" : `<script>${sheetScript}</script>`}`;
+  };
+
+  const requests = new Map<string, URLSearchParams>();
+  const service = await listen("127.0.0.1", async (request, response) => {
+    const url = new URL(request.url ?? "/", "http://127.0.0.1");
+    loaded.push(url.pathname);
+    const html = (text: string): void => {
+      response.setHeader("content-type", "text/html; charset=utf-8");
+      response.end(text);
+    };
+    const script = scripts.get(url.pathname);
+    if (script !== undefined) {
+      response.setHeader("access-control-allow-origin", "*");
+      response.setHeader("content-type", "text/javascript; charset=utf-8");
+      response.end(script);
+    } else if (url.pathname === "/authorize" && settings.hop !== undefined && !url.searchParams.has("hopped")) {
+      response.writeHead(302, { ...settings.hop, location: `${url.pathname}${url.search}&hopped=1` }).end();
+    } else if (url.pathname === "/authorize") {
+      requests.set(url.searchParams.get("state") ?? "", url.searchParams);
+      asked.push({ query: url.searchParams, referer: request.headers.referer });
+      await settings.sheetGate;
+      for (const [name, value] of Object.entries(settings.sheetHeaders)) response.setHeader(name, value);
+      html(sheet(url.searchParams, request.headers.referer));
+    } else if (url.pathname === "/decide") {
+      html(codeOf(requests.get(url.searchParams.get("state") ?? "")!));
+    } else if (url.pathname === "/return") {
+      const query = requests.get(url.searchParams.get("state") ?? "")!;
+      const back = new URL(query.get("return_url")!);
+      back.searchParams.set("svc_code", codeOf(query));
+      back.searchParams.set("svc_state", query.get("state")!);
+      response.writeHead(303, { location: back.href, "referrer-policy": "no-referrer" }).end();
+    } else if (url.pathname === "/v1/share/redeem") {
+      await redeem(request, response);
+    } else response.writeHead(404).end();
+  });
+
+  const redeem = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const origin = request.headers.origin ?? "";
+    response.setHeader("access-control-allow-origin", origin);
+    response.setHeader("access-control-allow-headers", "content-type, idempotency-key");
+    if (request.method === "OPTIONS") {
+      response.writeHead(204).end();
+      return;
+    }
+    const body = JSON.parse(await bodyOf(request)) as Record<string, string>;
+    const key = String(request.headers["idempotency-key"]);
+    const answer = (status: number, content: unknown): void => {
+      redemptions.push({ body, key, origin, status });
+      response.statusCode = status;
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify(content));
+    };
+    const refuse = (status: number, code: string): void =>
+      answer(status, { ok: false, error: { code, message: code }, request_id: "req_1" });
+    const planned = settings.redeem(redemptions.length + 1);
+    if (planned === "silent" || planned === "lost") {
+      const known = codes.get(body.code ?? "");
+      if (planned === "lost" && known) known.usedWith = key;
+      redemptions.push({ body, key, origin, status: 0 });
+      request.socket.resetAndDestroy();
+      return;
+    }
+    if (planned !== undefined) {
+      answer(planned.status, planned.body);
+      return;
+    }
+    const code = codes.get(body.code ?? "");
+    if (code === undefined || code.clientId !== body.client_id) refuse(400, "code_invalid");
+    else if (code.origin !== origin) refuse(403, "origin_mismatch");
+    else if (
+      createHash("sha256")
+        .update(body.code_verifier ?? "")
+        .digest("base64url") !== code.challenge
+    )
+      refuse(400, "pkce_mismatch");
+    else if (code.usedWith !== undefined && code.usedWith !== key) refuse(409, "code_used");
+    else {
+      code.usedWith = key;
+      answer(200, {
+        ok: true,
+        data: {
+          share_id: `shr_00${body.code?.slice(5, 29).toLowerCase()}`,
+          fingerprint: "ab".repeat(32),
+          status: "active",
+          scope: code.scope.split(" "),
+          fields: persona,
+          purpose: "quote",
+          granted_at: "2026-11-20T10:05:00.000Z",
+          expires_at: "2027-11-20T10:05:00.000Z",
+          business_id: "biz_1",
+        },
+        request_id: "req_1",
+      });
+    }
+  };
+
+  const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+  return {
+    site: `http://localhost:${portOf(site)}`,
+    service: `http://127.0.0.1:${portOf(service)}`,
+    settings,
+    asked,
+    redemptions,
+    grants,
+    loaded,
+    reset: () => {
+      Object.assign(settings, usual());
+      for (const list of [asked, redemptions, grants, loaded]) list.length = 0;
+    },
+    stop: () => {
+      for (const server of [site, service]) {
+        server.closeAllConnections();
+        server.close();
+      }
+    },
+  };
+};
