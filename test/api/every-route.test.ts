@@ -25,6 +25,7 @@ interface Operation {
   readonly path: string;
   readonly needsKey: boolean;
   readonly needsSession: boolean;
+  readonly takesSession: boolean;
   readonly parameters: readonly string[];
 }
 interface Described {
@@ -57,6 +58,7 @@ beforeAll(async () => {
       path,
       needsKey: needs(security, "apiKey"),
       needsSession: needs(security, "session"),
+      takesSession: security?.some((scheme) => "session" in scheme) === true,
       parameters: [...path.matchAll(/\{([a-z_]+)\}/g)].map(([, name]) => name as string),
     })),
   );
@@ -103,6 +105,12 @@ const bodies: readonly (readonly [path: RegExp, body: () => unknown])[] = [
   [/\/me\/fields$/, () => ({ phone: "+1 202 555 0199" })],
 ];
 const bodyFor = ({ path }: Operation): unknown => bodies.find(([pattern]) => pattern.test(path))?.[1]() ?? submission();
+/** What is asked where a route answers nothing without. */
+const queryFor = ({ path }: Operation): string => {
+  if (path !== "/v1/authorize") return "";
+  const { client_id, origin, purpose, code_challenge } = decision("A".repeat(43));
+  return `?${new URLSearchParams({ client_id, origin, purpose, code_challenge, code_challenge_method: "S256", scope: "email" })}`;
+};
 /** Asking writes nothing, and a withdrawal is the person's right: neither waits for a payment. */
 const worksPastDue = /\/(?:withdrawals|match|contact-check|search)$/;
 const addressOf = ({ path, parameters }: Operation, records: Readonly<Record<string, string>>): string =>
@@ -115,7 +123,7 @@ const addressOf = ({ path, parameters }: Operation, records: Readonly<Record<str
 const requestTo = (
   operation: Operation,
   headers: Record<string, string> = {},
-  query = "",
+  query = queryFor(operation),
   records = recordsFor(operation),
 ): Promise<Answer> =>
   call(`${addressOf(operation, records)}${query}`, {
@@ -297,6 +305,22 @@ describe("every route that needs a session", () => {
     expect(faults).toEqual([]);
   });
 
+  test("answers one person about another's shares as about none, and leaves them as they are", async () => {
+    const sam = await person({});
+    const shared = operations.filter(({ takesSession, parameters }) => takesSession && parameters.includes("share_id"));
+    expect(shared.map(nameOf)).toEqual(expect.arrayContaining(["POST /v1/me/sever/{share_id}", "POST /v1/shares/{share_id}/revoke"]));
+    const before = await get(`/v1/shares/${activeShareId}`, world.acme.keys.live);
+    const faults = await over(shared, async (operation) => {
+      const headers = { ...sam.headers, origin: "http://svc.test" };
+      const theirs = await requestTo(operation, headers);
+      const nobodys = await requestTo(operation, headers, "", unknownRecords);
+      if (theirs.text.replace(theirs.body.request_id, "") !== nobodys.text.replace(nobodys.body.request_id, "")) return "tells them apart";
+      return expecting("404 not_found", theirs);
+    });
+    expect(faults).toEqual([]);
+    expect((await get(`/v1/shares/${activeShareId}`, world.acme.keys.live)).body.data).toEqual(before.body.data);
+  });
+
   test("is readable by the app's own pages and by nobody else's", async () => {
     const faults = await over(sessioned(), async (operation) => {
       for (const origin of ["http://svc.test", "https://evil.example", "null"]) {
@@ -446,7 +470,7 @@ describe("every route", () => {
       async (operation) => {
         const headers = { authorization: `Bearer ${world.acme.keys.live}` };
         const got = await requestTo(operation, headers);
-        const head = await call(addressOf(operation, ownRecords()), { method: "HEAD", headers });
+        const head = await call(`${addressOf(operation, ownRecords())}${queryFor(operation)}`, { method: "HEAD", headers });
         return head.status === got.status && head.text === "" ? null : `${head.status} instead of ${got.status}`;
       },
     );

@@ -6,6 +6,7 @@ import { sha256Hex } from "../../core/hash.ts";
 import { newSecret, type Home } from "../../core/ids.ts";
 import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
 import { signIn } from "../support/people.ts";
+import { person } from "../support/sharing.ts";
 import { call, consent, get, issue, origin, submission, world, type Answer } from "../support/world.ts";
 
 interface Schema {
@@ -68,7 +69,11 @@ const nextOwner = (): { readonly cookie: string } => {
   return next;
 };
 
-const credentialsFor = async ({ security }: Operation): Promise<Record<string, string>> => {
+const isOfPerson = ({ path }: Operation): boolean => /^\/v1\/(?:me|share|shares\/\{share_id\}\/revoke)(?:\/|$)/.test(path);
+
+const credentialsFor = async (operation: Operation): Promise<Record<string, string>> => {
+  const { security } = operation;
+  if (isOfPerson(operation) && security.some((scheme) => "session" in scheme)) return (await person({})).headers;
   if (security.some((scheme) => "session" in scheme)) return { ...nextOwner() };
   return security.some((scheme) => "apiKey" in scheme) ? { authorization: `Bearer ${await freshKey()}` } : {};
 };
@@ -77,6 +82,7 @@ const ids: Readonly<Record<string, () => string>> = {
   cert_id: () => certId,
   webhook_id: () => "whk_00000000000000000000000000",
   delivery_id: () => "dlv_00000000000000000000000000",
+  share_id: () => "shr_00000000000000000000000000",
 };
 /** Guesses at one certificate are counted, so they are made at one that nobody has. */
 const nobodysCert = "cc_00000000000000000000000000";
@@ -142,7 +148,7 @@ const triesOf = async (operation: Operation): Promise<readonly Tried[]> => {
   const path = addressOf(operation);
   let credentials = await credentialsFor(operation);
   const send = async (input: string, query: string, headers: Record<string, string>, body: unknown): Promise<void> => {
-    if (Object.keys(credentials).length > 0 && tries.length % 50 === 49) credentials = await credentialsFor(operation);
+    if (Object.keys(credentials).length > 0 && tries.length % 25 === 24) credentials = await credentialsFor(operation);
     const answer = await call(`${path}${query}`, {
       method: operation.method,
       headers: {

@@ -45,7 +45,12 @@ const Languages: FC<{ current: Language; search: string }> = ({ current, search 
     <ul>
       {languages.map((language) => (
         <li>
-          <a href={inLanguage(search, language)} lang={language} hreflang={language} aria-current={language === current ? "true" : undefined}>
+          <a
+            href={inLanguage(search, language)}
+            lang={language}
+            hreflang={language}
+            aria-current={language === current ? "true" : undefined}
+          >
             {catalogues[language].name}
           </a>
         </li>

@@ -257,7 +257,8 @@ const sessionOrLink = createMiddleware<Revoker>(async (c, next) => {
   const { services, ip } = c.var;
   const session = await sessionOf(services, sessionToken(c));
   c.set("session", session);
-  if (session !== null) c.set("caller", { kind: "session", id: session.userId, businessId: session.realm === "business" ? session.business.id : null });
+  if (session !== null)
+    c.set("caller", { kind: "session", id: session.userId, businessId: session.realm === "business" ? session.business.id : null });
   const refused =
     session === null
       ? limited(c, "REVOKE_LINK_PER_IP", await services.takeByAddress("REVOKE_LINK_PER_IP", addressKey(ip)))

@@ -175,7 +175,9 @@ const decisionPage = async (c: Context<Api>, opened: Sheet, fault?: string): Pro
   }
   const already = person === null ? [] : await activeWith(services, person, client.business.id);
   const step = { token, email, fields: fields as ContactFields, now: services.clock(), already };
-  return answer(c, fault === undefined ? 200 : 400, () => decideStep(view, step, fault === undefined ? undefined : (words[fault as "nothingTicked"] as string)));
+  return answer(c, fault === undefined ? 200 : 400, () =>
+    decideStep(view, step, fault === undefined ? undefined : (words[fault as "nothingTicked"] as string)),
+  );
 };
 
 const show = async (c: Context<Api>): Promise<Response> => {
@@ -251,7 +253,9 @@ const saveDetails = async (c: Context<Api>): Promise<Response> => {
   const { services } = c.var;
   const { session, form, view, language, sheet } = sent;
   if (session === null) return again(c);
-  const typed = [...form].filter((entry): entry is [ContactKey, string] => isContactKey(entry[0]) && sheet.request.asked.scope.includes(entry[0]));
+  const typed = [...form].filter(
+    (entry): entry is [ContactKey, string] => isContactKey(entry[0]) && sheet.request.asked.scope.includes(entry[0]),
+  );
   const words = sheetWords[language];
   const { email } = await userOf(services, session);
   const step = (fault: string): Promise<Response> =>
@@ -265,7 +269,10 @@ const saveDetails = async (c: Context<Api>): Promise<Response> => {
 };
 
 /** What the person ticked besides what is needed: whole groups, as far as they hold a value. */
-const chosenScope = ({ sheet, form }: Sheet & { readonly form: ReadonlyMap<string, string> }, fields: ContactFields): readonly ContactKey[] => {
+const chosenScope = (
+  { sheet, form }: Sheet & { readonly form: ReadonlyMap<string, string> },
+  fields: ContactFields,
+): readonly ContactKey[] => {
   const { scope, needed } = sheet.request.asked;
   const optional = scope.filter((key) => !needed.includes(key));
   const ticked = groupsOf(optional).flatMap((group) => (form.has(`group.${group}`) ? inGroup(optional, group) : []));

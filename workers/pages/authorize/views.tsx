@@ -9,7 +9,7 @@ import type { AuthorizedRequest } from "../../operations/shares/authorize.ts";
 import { groupNamesIn, sheetWords, type SheetWords } from "../i18n/sheet.ts";
 import { catalogues, type Language } from "../language.ts";
 import type { Page } from "../layout.tsx";
-import { filled, Foreign, Sentence, Shape, type Setting } from "../parts.tsx";
+import { Exact, filled, Foreign, Remarks, Sentence, Shape, type Setting } from "../parts.tsx";
 
 /** Everything a step needs to know of the request. */
 export interface SheetView {
@@ -50,7 +50,8 @@ const Fault: FC<{ text: string; words: SheetWords }> = ({ text, words }) => (
 const Asking: FC<{ view: SheetView; heading: string }> = ({ view, heading }) => {
   const { request, setting } = view;
   const words = wordsOf(setting);
-  const business = <Foreign text={request.client.business.name} setting={setting} />;
+  const { name } = request.client.business;
+  const business = <Exact text={name} />;
   const isOwnMachine = request.client.environment === "sandbox" && new URL(request.origin).hostname === "localhost";
   return (
     <>
@@ -63,6 +64,7 @@ const Asking: FC<{ view: SheetView; heading: string }> = ({ view, heading }) => 
       <h1>
         <Sentence text={heading} parts={{ business }} />
       </h1>
+      <Remarks text={name} setting={setting} />
       <p class="quiet">
         <Sentence text={isOwnMachine ? words.unproven : words.proven} parts={{ host: <strong>{hostOf(request)}</strong>, business }} />
       </p>
@@ -293,7 +295,7 @@ export const decideStep = (view: SheetView, { token, email, fields, now, already
   const words = wordsOf(setting);
   const { language } = setting;
   const { scope, needed } = request.asked;
-  const business = <Foreign text={request.client.business.name} setting={setting} />;
+  const business = <Exact text={request.client.business.name} />;
   const optional = scope.filter((key) => !needed.includes(key));
   const nameOf = (group: FieldGroup): string => {
     const name = groupNamesIn[language][group];
@@ -407,7 +409,7 @@ export const doneStep = (view: SheetView, share: Share, code: string, email: str
     view,
     <>
       <h1>
-        <Sentence text={words.doneHeading} parts={{ business: <Foreign text={share.business.name} setting={setting} /> }} />
+        <Sentence text={words.doneHeading} parts={{ business: <Exact text={share.business.name} /> }} />
       </h1>
       <p>{filled(words.done, { groups: groupsIn(language, groupsOf(share.scope)), date: dayIn(language, share.expiresAt) })}</p>
       <p data-going="">{filled(words.goingBack, { host })}</p>

@@ -47,8 +47,7 @@ const en = {
   goingBack: "Going back to {host} …",
   goBack: "Go back to {host}",
   receipt: "A receipt with a link to stop is on its way to {address}.",
-  noAnswer:
-    "{host} did not answer. Close this window and look whether its form is filled in. If not, press its button once more.",
+  noAnswer: "{host} did not answer. Close this window and look whether its form is filled in. If not, press its button once more.",
   close: "Close this window",
   refusedHeading: "Nothing was shared",
   refused: "You can close this window.",
@@ -81,7 +80,8 @@ const en = {
   badValue: "One of the details is not right: check the e-mail address, the telephone number and the country (two letters, such as US).",
   stopTitle: "Stop sharing?",
   stopIntro: "The business gets nothing more from this moment. It is told at once and must stop contacting you within 10 business days.",
-  stopKeeps: "What it already holds is its to delete: ask it. Your record keeps the proof. This cannot be undone; you can share again at any time.",
+  stopKeeps:
+    "What it already holds is its to delete: ask it. Your record keeps the proof. This cannot be undone; you can share again at any time.",
   stopWhy: "Why? They will read it. It may stay empty.",
   stop: "Stop sharing",
   stopNeedsScript: "This page needs scripts to read the link. Without them, sign in and stop it there.",
@@ -179,7 +179,8 @@ const es: SheetWords = {
   stopNeedsScript: "Esta página necesita scripts para leer el enlace. Sin ellos, entre y termine allí.",
   stopBroken: "Este enlace no está completo. Ábralo otra vez desde el correo.",
   stopped: "Ha dejado de compartir",
-  stoppedAdvice: "El contacto debe terminar a más tardar el {date}. Le escribiremos cuando lo confirmen, o cuando pase ese día sin respuesta.",
+  stoppedAdvice:
+    "El contacto debe terminar a más tardar el {date}. Le escribiremos cuando lo confirmen, o cuando pase ese día sin respuesta.",
   stopFailed: "Este enlace no detiene nada",
   stopFailedAdvice: "No es el enlace de algo compartido, o terminó de otro modo.",
 };
@@ -248,7 +249,8 @@ const frCa: SheetWords = {
   brokenPart: "Une partie manque ou est erronée ; vous ne pouvez pas choisir. Rien n’a été partagé.",
   forDevelopers: "Pour les programmeurs",
   wrongPlace: "Cette demande vient du mauvais endroit",
-  wrongPlaceAdvice: "Elle nomme une adresse qui n’est pas une adresse vérifiée de l’entreprise. N’allez pas plus loin. Rien n’a été partagé.",
+  wrongPlaceAdvice:
+    "Elle nomme une adresse qui n’est pas une adresse vérifiée de l’entreprise. N’allez pas plus loin. Rien n’a été partagé.",
   mayNot: "Cette entreprise ne peut rien recevoir pour le moment",
   mayNotAdvice: "Rien n’a été partagé, et vous n’avez rien à faire.",
   expired: "Cela a pris plus de 10 minutes",
@@ -262,7 +264,8 @@ const frCa: SheetWords = {
   missing: "Remplissez : {groups}, ou appuyez sur Pas maintenant.",
   badValue: "Un renseignement n’est pas valide : vérifiez le courriel, le téléphone et le pays (deux lettres, par exemple US).",
   stopTitle: "Arrêter le partage ?",
-  stopIntro: "L’entreprise ne reçoit plus rien dès maintenant. Elle est avisée aussitôt et doit cesser de communiquer avec vous dans les 10 jours ouvrables.",
+  stopIntro:
+    "L’entreprise ne reçoit plus rien dès maintenant. Elle est avisée aussitôt et doit cesser de communiquer avec vous dans les 10 jours ouvrables.",
   stopKeeps:
     "Ce qu’elle détient déjà, c’est à elle de l’effacer : demandez-le-lui. Votre dossier garde la preuve. Cela ne s’annule pas ; vous pourrez partager de nouveau à tout moment.",
   stopWhy: "Pourquoi ? L’entreprise le lira. Peut rester vide.",
@@ -270,7 +273,8 @@ const frCa: SheetWords = {
   stopNeedsScript: "Cette page a besoin de scripts pour lire le lien. Sans eux, connectez-vous et arrêtez-le là.",
   stopBroken: "Ce lien est incomplet. Ouvrez-le de nouveau à partir du courriel.",
   stopped: "Le partage est arrêté",
-  stoppedAdvice: "Les communications doivent cesser au plus tard le {date}. Nous vous écrirons quand l’entreprise le confirmera, ou quand ce jour sera passé sans réponse.",
+  stoppedAdvice:
+    "Les communications doivent cesser au plus tard le {date}. Nous vous écrirons quand l’entreprise le confirmera, ou quand ce jour sera passé sans réponse.",
   stopFailed: "Ce lien n’arrête rien",
   stopFailedAdvice: "Ce n’est pas le lien d’un partage, ou le partage a pris fin autrement.",
 };
