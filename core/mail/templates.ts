@@ -187,6 +187,7 @@ const en: Words = {
     lines: [
       `${plainName(business_name)} confirmed on ${minuteOf(at)} that contact under your stopped share has ended.`,
       ...(note === null ? [] : [`They wrote: ${plainName(note)}`]),
+      "Your record keeps the share and this confirmation, with their proofs.",
       `If you are contacted all the same, keep the message and quote ${share_id}.`,
     ],
   }),
@@ -194,7 +195,9 @@ const en: Words = {
     subject: "A deadline has passed",
     lines: [
       `${plainName(business_name)} had until ${dayIn("en", cease_by)} to confirm that contact has ended. It has not.`,
-      `It may have ended all the same. If you are still contacted, these can help: ${contact === null ? "" : `${contact}; `}your data protection authority. Quote ${share_id}.`,
+      "It may have ended all the same.",
+      `If you are still contacted, these can help: ${contact === null ? "" : `${contact}; `}your data protection authority.`,
+      `Quote this number: ${share_id}`,
     ],
   }),
   share_owner_notice: ({ share_ids, cease_by }) => ({
@@ -202,7 +205,8 @@ const en: Words = {
     lines: [
       "A person has stopped sharing their details with you. The number of each share:",
       ...share_ids,
-      `Contact under it must end by ${dayIn("en", cease_by)}, midnight UTC (${isoOf(cease_by)}). Then acknowledge it: POST /v1/shares/{id}/cease-ack.`,
+      `Contact under it must end by ${dayIn("en", cease_by)}, midnight UTC (${isoOf(cease_by)}).`,
+      "Acknowledge it when it has: POST /v1/shares/{id}/cease-ack.",
     ],
   }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({
@@ -304,6 +308,7 @@ const es: Words = {
     lines: [
       `${plainName(business_name)} confirmó el ${minuteOf(at)} que el contacto basado en lo que dejó de compartir ha terminado.`,
       ...(note === null ? [] : [`Escribieron: ${plainName(note)}`]),
+      "Su registro guarda lo compartido y esta confirmación, con sus pruebas.",
       `Si le contactan a pesar de todo, guarde el mensaje e indique ${share_id}.`,
     ],
   }),
@@ -311,7 +316,9 @@ const es: Words = {
     subject: "Ha pasado un plazo",
     lines: [
       `${plainName(business_name)} tenía hasta el ${dayIn("es", cease_by)} para confirmar que el contacto ha terminado. No lo ha hecho.`,
-      `Puede que haya terminado de todos modos. Si le siguen contactando, pueden ayudarle: ${contact === null ? "" : `${contact}; `}su autoridad de protección de datos. Indique ${share_id}.`,
+      "Puede que haya terminado de todos modos.",
+      `Si le siguen contactando, pueden ayudarle: ${contact === null ? "" : `${contact}; `}su autoridad de protección de datos.`,
+      `Indique este número: ${share_id}`,
     ],
   }),
   share_owner_notice: ({ share_ids, cease_by }) => ({
@@ -319,7 +326,8 @@ const es: Words = {
     lines: [
       "Una persona ha dejado de compartir sus datos con ustedes. El número de cada caso:",
       ...share_ids,
-      `El contacto basado en ellos debe terminar a más tardar el ${dayIn("es", cease_by)}, medianoche UTC (${isoOf(cease_by)}). Después, confírmenlo: POST /v1/shares/{id}/cease-ack.`,
+      `El contacto basado en ellos debe terminar a más tardar el ${dayIn("es", cease_by)}, medianoche UTC (${isoOf(cease_by)}).`,
+      "Confírmenlo cuando haya terminado: POST /v1/shares/{id}/cease-ack.",
     ],
   }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({
@@ -421,6 +429,7 @@ const frCa: Words = {
     lines: [
       `${plainName(business_name)} a confirmé le ${minuteOf(at)} que les communications fondées sur le partage arrêté ont cessé.`,
       ...(note === null ? [] : [`Son mot : ${plainName(note)}`]),
+      "Votre dossier garde le partage et cette confirmation, avec leurs preuves.",
       `Si l’on communique quand même avec vous, gardez le message et citez ${share_id}.`,
     ],
   }),
@@ -428,7 +437,9 @@ const frCa: Words = {
     subject: "Un délai est passé",
     lines: [
       `${plainName(business_name)} avait jusqu’au ${dayIn("fr-CA", cease_by)} pour confirmer que les communications ont cessé. Elle ne l’a pas fait.`,
-      `Elles ont peut-être cessé malgré tout. Sinon, peuvent vous aider : ${contact === null ? "" : `${contact}; `}votre autorité de protection des données. Citez ${share_id}.`,
+      "Elles ont peut-être cessé malgré tout.",
+      `Sinon, peuvent vous aider : ${contact === null ? "" : `${contact}; `}votre autorité de protection des données.`,
+      `Citez ce numéro : ${share_id}`,
     ],
   }),
   share_owner_notice: ({ share_ids, cease_by }) => ({
@@ -436,7 +447,8 @@ const frCa: Words = {
     lines: [
       "Une personne a cessé de partager ses renseignements avec vous. Le numéro de chaque partage :",
       ...share_ids,
-      `Les communications fondées sur ce partage doivent cesser au plus tard le ${dayIn("fr-CA", cease_by)}, à minuit UTC (${isoOf(cease_by)}). Confirmez-le ensuite : POST /v1/shares/{id}/cease-ack.`,
+      `Les communications fondées sur ce partage doivent cesser au plus tard le ${dayIn("fr-CA", cease_by)}, à minuit UTC (${isoOf(cease_by)}).`,
+      "Confirmez-le quand elles ont cessé : POST /v1/shares/{id}/cease-ack.",
     ],
   }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({

@@ -1,4 +1,4 @@
-// No body is held in memory past the cap of its route, whether its length is announced or not, on every POST route there is: taken
+// No body is held in memory past the cap of its route, whether its length is announced or not, on every route there is that takes one: taken
 // from the description of the API, with the forms of the pages and the ledger's own interface beside it.
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { signIn } from "../support/people.ts";
@@ -10,15 +10,20 @@ const chunks = 48; // 3 MiB: past every cap
 /** Whole-body readers hold all that is sent; nothing may call one with a body like this. */
 const readers = ["arrayBuffer", "bytes", "text", "json", "formData", "blob"] as const;
 
-let posts: readonly string[] = [];
+let routes: readonly { readonly method: string; readonly path: string }[] = [];
 let certId = "";
 let cookie = "";
+let personsCookie = "";
 
 beforeAll(async () => {
   const { paths } = (await get("/v1/openapi.json")).body as { paths: Record<string, Record<string, unknown>> };
-  posts = Object.entries(paths).flatMap(([path, methods]) => ("post" in methods ? [path] : []));
+  const withBody = ["post", "put", "patch"];
+  routes = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).flatMap((method) => (withBody.includes(method) ? [{ method: method.toUpperCase(), path }] : [])),
+  );
   ({ cert_id: certId } = await issue());
   ({ cookie } = await signIn(world.ownerEmail));
+  personsCookie = (await signIn(world.consumerEmail, "consumer")).cookie;
 });
 
 const streamed = (): ReadableStream<Uint8Array> => {
@@ -34,11 +39,19 @@ const streamed = (): ReadableStream<Uint8Array> => {
 
 const bodies = { announced: () => new Uint8Array(chunks * chunk.length).fill(0x61), chunked: streamed };
 
-const sendTo = async (path: string, type: string, body: BodyInit, headers: Record<string, string>) => {
+const ids: Readonly<Record<string, () => string>> = {
+  cert_id: () => certId,
+  webhook_id: () => "whk_00000000000000000000000000",
+  delivery_id: () => "dlv_00000000000000000000000000",
+  share_id: () => "shr_00000000000000000000000000",
+};
+const addressOf = (path: string): string => path.replaceAll(/\{([a-z_]+)\}/g, (_, name: string) => ids[name]?.() ?? name);
+
+const sendTo = async (method: string, path: string, type: string, body: BodyInit, headers: Record<string, string>) => {
   const spies = readers.map((name) => vi.spyOn(Request.prototype, name));
   try {
-    const answer = await call(path.replace("{cert_id}", certId).replace(/\{webhook_id\}/, "whk_00000000000000000000000000"), {
-      method: "POST",
+    const answer = await call(addressOf(path), {
+      method,
       headers: { "content-type": type, origin: "http://svc.test", ...headers },
       body,
     });
@@ -49,23 +62,26 @@ const sendTo = async (path: string, type: string, body: BodyInit, headers: Recor
 };
 
 describe.each(Object.keys(bodies) as (keyof typeof bodies)[])("a body past the cap, %s", (how) => {
-  test("B1: is 413 on every POST route of the API, and never held", async () => {
-    expect(posts.length).toBeGreaterThan(10);
-    for (const path of posts) {
+  test("B1: is 413 on every route of the API that takes one, and never held", async () => {
+    expect(routes.length).toBeGreaterThan(20);
+    for (const { method, path } of routes) {
       const isPortal =
         path.startsWith("/v1/webhooks") ||
         path.startsWith("/v1/auth") ||
         path.startsWith("/v1/business") ||
         path.endsWith("/erase-subject");
-      const credential = isPortal ? { cookie } : { authorization: `Bearer ${world.acme.keys.live}` };
-      const { answer, heldWhole } = await sendTo(path, "application/json", bodies[how](), credential);
-      expect([path, answer.status, answer.body.error?.code, heldWhole]).toEqual([path, 413, "payload_too_large", false]);
+      const isOfPerson = path.startsWith("/v1/me") || path === "/v1/share/consent" || path.endsWith("/revoke");
+      const key = { authorization: `Bearer ${world.acme.keys.live}` };
+      const credential = isPortal ? { cookie } : isOfPerson ? { cookie: personsCookie } : key;
+      const { answer, heldWhole } = await sendTo(method, path, "application/json", bodies[how](), credential);
+      expect([method, path, answer.status, answer.body.error?.code, heldWhole]).toEqual([method, path, 413, "payload_too_large", false]);
     }
   });
 
   test.each(["email", "confirm", "link"])("B1: gets its page from the form of the %s, and is never held", async (form) => {
     const paths: Record<string, string> = { email: "", confirm: "/confirm", link: "/link" };
     const { answer, heldWhole } = await sendTo(
+      "POST",
       `/c/{cert_id}/withdraw${paths[form]}`,
       "application/x-www-form-urlencoded",
       bodies[how](),

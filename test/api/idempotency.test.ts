@@ -11,7 +11,8 @@ import type { Env } from "../../workers/env.ts";
 import { dropExpired } from "../../workers/background/expiry-sweep.ts";
 import { openPlatform, type Platform } from "../../workers/services.ts";
 import { commitEvents, in2030, lanes, logs, newKey, playReceivers, runAlarm, type Post } from "../support/events.ts";
-import { signIn } from "../support/people.ts";
+import { mailsTo, signIn } from "../support/people.ts";
+import { decision, freshVerifier, grant, person, redeem, type SignedPerson } from "../support/sharing.ts";
 import { call, get, rowCounts, world, type Answer } from "../support/world.ts";
 import { answerCode, askCode, codesTo, cookieOf, freshAddress, held, ready, withdrawn } from "../support/withdrawing.ts";
 import { changedServices } from "../support/changed-services.ts";
@@ -97,6 +98,13 @@ const anybody = () => {
   return { caller: () => from(`${at}:0::1`), otherCaller: () => from(`${at}:1::1`) };
 };
 const empty = { body: {}, otherBody: { note: "other" } };
+/** Somebody with an account, and somebody else. */
+const twoPeople = async () => {
+  const [pat, sam] = [await person(), await person()];
+  return { pat, caller: () => pat.headers, otherCaller: () => sam.headers };
+};
+const sharedBy = async (pat: SignedPerson): Promise<string> => (await grant(pat)).share.id;
+const stopping = { body: { reason: "Found another provider" }, otherBody: { reason: "other" } };
 
 const routes: Readonly<Record<string, Route>> = {
   "/v1/webhooks": {
@@ -180,6 +188,51 @@ const routes: Readonly<Record<string, Route>> = {
       return { path: "/v1/auth/request-code", body: asks(freshAddress()), otherBody: asks(freshAddress()), ...anybody() };
     },
   },
+  "/v1/share/consent": {
+    repeats: true,
+    prepare: async () => {
+      const { pat: _, ...callers } = await twoPeople();
+      return { path: "/v1/share/consent", body: decision(freshVerifier()), otherBody: decision(freshVerifier()), ...callers };
+    },
+  },
+  "/v1/share/sandbox-consent": {
+    repeats: true,
+    prepare: async () => {
+      const trial = () => decision(freshVerifier(), { client_id: world.acme.clients.sandbox });
+      return { path: "/v1/share/sandbox-consent", body: trial(), otherBody: trial(), ...anybody() };
+    },
+  },
+  "/v1/shares/{share_id}/revoke": {
+    repeats: false,
+    prepare: async () => {
+      const { pat, ...callers } = await twoPeople();
+      return { path: `/v1/shares/${await sharedBy(pat)}/revoke`, ...stopping, ...callers };
+    },
+  },
+  "/v1/me/sever/{share_id}": {
+    repeats: false,
+    prepare: async () => {
+      const { pat, ...callers } = await twoPeople();
+      return { path: `/v1/me/sever/${await sharedBy(pat)}`, ...stopping, ...callers };
+    },
+  },
+  "/v1/me/shares/{share_id}/renew": {
+    repeats: false,
+    prepare: async () => {
+      const { pat, ...callers } = await twoPeople();
+      const body = { consent: true, duration_days: 30 };
+      return { path: `/v1/me/shares/${await sharedBy(pat)}/renew`, body, otherBody: { ...body, duration_days: 60 }, ...callers };
+    },
+  },
+  "/v1/shares/{share_id}/cease-ack": {
+    repeats: false,
+    prepare: async () => {
+      const pat = await person();
+      const id = await sharedBy(pat);
+      await pat.post(`/v1/shares/${id}/revoke`, {});
+      return { path: `/v1/shares/${id}/cease-ack`, body: { note: "done" }, otherBody: { note: "other" }, ...keys };
+    },
+  },
 };
 const table = Object.entries(routes).map(([path, route]) => ({ path, ...route }));
 
@@ -194,7 +247,17 @@ const send = (sendable: Sendable, key: string | null, change: { body?: object; c
     ...(key !== null && { "idempotency-key": key }),
   });
 
-const counted = ["mailed_codes", "mail_outbox", "event_outbox", "anchors", "withdrawals", "cease_acknowledgements", "certificate_views"];
+const counted = [
+  "mailed_codes",
+  "mail_outbox",
+  "event_outbox",
+  "anchors",
+  "withdrawals",
+  "cease_acknowledgements",
+  "certificate_views",
+  "shares",
+  "share_acknowledgements",
+];
 /** Everything that one of these requests leaves behind; rows that are worked off are counted all the same. */
 const effects = async (): Promise<object> => {
   const rows = counted.map(
@@ -221,9 +284,10 @@ const told = (answer: Answer): object => ({
 });
 
 describe("the key is taken", () => {
-  test("on every route that is posted to but four, which the reasons name", async () => {
+  test("on every route that is posted to but five, which the reasons name", async () => {
     const elsewhere = {
       "/v1/consent": "its own tests: consent-idempotency.test.ts",
+      "/v1/share/redeem": "keeps no answer: below",
       "/v1/auth/verify-code": "a kept answer would be a session",
       "/v1/certs/search": "it only reads",
       "/v1/auth/logout": "ends the very session that would name the caller, and a second time changes nothing",
@@ -232,7 +296,7 @@ describe("the key is taken", () => {
     const posted = Object.entries(paths).filter(([, { post }]) => post !== undefined);
     expect(posted.map(([path]) => path).sort()).toEqual([...Object.keys(routes), ...Object.keys(elsewhere)].sort());
     const described = posted.filter(([, { post }]) => post?.parameters?.some(({ name }) => name === "Idempotency-Key"));
-    expect(described.map(([path]) => path).sort()).toEqual([...Object.keys(routes), "/v1/consent"].sort());
+    expect(described.map(([path]) => path).sort()).toEqual([...Object.keys(routes), "/v1/consent", "/v1/share/redeem"].sort());
   });
 });
 
@@ -541,6 +605,85 @@ describe("the person's routes", () => {
       const answer = await post(path, {}, { origin: own });
       expect(answer.headers.get("access-control-expose-headers"), path).toContain("Idempotency-Replayed");
     }
+  });
+});
+
+describe("a share", () => {
+  test("that is stopped by the link of its mail is stopped once, and whoever asks again from there is answered the same", async () => {
+    const pat = await person();
+    const id = await sharedBy(pat);
+    const token = (await mailsTo(pat.email)).map(({ text }) => /\/stop\/\S+#t=(\S+)/.exec(text)?.[1]).find(Boolean);
+    const sendable = { path: `/v1/shares/${id}/revoke`, body: { revoke_token: token }, otherBody: {}, ...anybody() };
+    const key = freshKey();
+    const first = await send(sendable, key);
+    const before = await effects();
+    const second = await send(sendable, key);
+    expect([told(second), isReplay(second)]).toEqual([told(first), true]);
+    const elsewhere = await send(sendable, key, { caller: sendable.otherCaller() });
+    expect([isReplay(elsewhere), elsewhere.body.data.already_revoked]).toEqual([false, true]);
+    expect(await effects()).toEqual(before);
+  });
+});
+
+describe("redeeming", () => {
+  const origin = "https://www.example.com";
+  const prepared = async () => {
+    const granted = await grant(await person());
+    const key = { origin, "idempotency-key": freshKey() };
+    const entries = async (): Promise<unknown> =>
+      env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE type = 'share.redeemed' AND entity_id = ?")
+        .bind(granted.share.id)
+        .first();
+    return { granted, key, entries };
+  };
+
+  test("under a key is done once, and answered again while the code would still live, without a kept answer", async () => {
+    const { granted, key, entries } = await prepared();
+    const kept = () => rowCounts(["idempotency", "idempotency_claims"]);
+    const before = await kept();
+    const first = await redeem(granted, {}, key);
+    const second = await redeem(granted, {}, key);
+    expect([told(second), isReplay(first), isReplay(second)]).toEqual([told(first), false, true]);
+    expect(await entries()).toEqual({ n: 2 }); // one in each chain
+    expect(await kept()).toEqual(before);
+    vi.setSystemTime(start + minuteMs);
+    expect(outcome(await redeem(granted, {}, key))).toBe("409 code_used");
+  });
+
+  test("again under another key, or none, or by anybody else, is refused as without one", async () => {
+    const { granted, key } = await prepared();
+    expect((await redeem(granted, {}, key)).status).toBe(200);
+    expect(outcome(await redeem(granted, {}, { origin, "idempotency-key": freshKey() }))).toBe("409 code_used");
+    expect(outcome(await redeem(granted, {}, { origin }))).toBe("409 code_used");
+    expect(outcome(await redeem(granted, { code_verifier: freshVerifier() }, key))).toBe("400 pkce_mismatch");
+    expect(outcome(await redeem(granted, { client_id: world.other.clients.live }, key))).toBe("400 code_invalid");
+    expect(outcome(await redeem(granted, {}, { ...key, origin: "https://other.example" }))).toBe("403 origin_mismatch");
+    expect(isReplay(await redeem(granted, {}, key))).toBe(true);
+  });
+
+  test("many times at once under one key is done once, and answered the same", async () => {
+    const { granted, key, entries } = await prepared();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => redeem(granted, {}, key)));
+    expect(answers.map(outcome)).toEqual(Array.from({ length: 8 }, () => "200 ok"));
+    expect(answers.filter((answer) => !isReplay(answer))).toHaveLength(1);
+    expect(new Set(answers.map(({ body }) => JSON.stringify(body.data))).size).toBe(1);
+    expect(await entries()).toEqual({ n: 2 });
+  });
+
+  test("of a share that was stopped meanwhile is not answered again", async () => {
+    const pat = await person();
+    const granted = await grant(pat);
+    const key = { origin, "idempotency-key": freshKey() };
+    expect((await redeem(granted, {}, key)).status).toBe(200);
+    await pat.post(`/v1/shares/${granted.share.id}/revoke`, {});
+    expect(outcome(await redeem(granted, {}, key))).toBe("409 share_inactive");
+  });
+
+  test("with a key that is none is refused before the code is used", async () => {
+    const granted = await grant(await person());
+    const answer = await redeem(granted, {}, { origin, "idempotency-key": "a b" });
+    expect([outcome(answer), answer.body.error.message]).toEqual(["400 invalid_request", expect.stringMatching(/^Idempotency-Key: /)]);
+    expect((await redeem(granted)).status).toBe(200);
   });
 });
 

@@ -16,11 +16,17 @@ interface Schema {
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
 }
+interface Parameter {
+  readonly in: string;
+  readonly name: string;
+  readonly required?: boolean;
+  readonly schema: { readonly example?: string; readonly enum?: readonly string[] };
+}
 interface Operation {
   readonly method: string;
   readonly path: string;
   readonly security: readonly Record<string, unknown>[];
-  readonly parameters: readonly { readonly in: string; readonly name: string }[];
+  readonly parameters: readonly Parameter[];
   readonly body: { readonly schema: Schema; readonly example: Record<string, unknown> } | null;
 }
 
@@ -162,10 +168,14 @@ const triesOf = async (operation: Operation): Promise<readonly Tried[]> => {
     tries.push({ input, answer });
   };
   const example = operation.body?.example ?? {};
+  const needed = operation.parameters.filter((one) => one.in === "query" && one.required);
+  const asked = needed.map(({ name, schema }): [string, string] => [name, String(schema.example ?? schema.enum?.[0])]);
   for (const { in: place, name } of operation.parameters) {
     if (place === "query") {
-      for (const text of wrongTexts) await send(name, `?${name}=${encodeURIComponent(text)}`, {}, example);
-      await send(name, `?${name}=1&${name}=${mark}`, {}, example);
+      const others = asked.filter(([other]) => other !== name);
+      const withOthers = (...given: string[]): string => `?${new URLSearchParams([...others, ...given.map((text) => [name, text])])}`;
+      for (const text of wrongTexts) await send(name, withOthers(text), {}, example);
+      await send(name, withOthers("1", mark), {}, example);
     }
     if (place === "header" && name !== "Origin" && name !== "If-None-Match")
       for (const text of wrongTexts) await send(name, "", { [name]: text }, example);
@@ -177,7 +187,7 @@ const triesOf = async (operation: Operation): Promise<readonly Tried[]> => {
 const vague = /\b(?:invalid|not valid|wrong type|undefined|NaN|expected|received|zod)\b/i;
 const faultOf = ({ input, answer }: Tried): string | null => {
   const { code, message } = answer.body.error;
-  if (code === "opt_out_failed" || code === "login_failed") return null; // one sentence for every reason, on purpose
+  if (["opt_out_failed", "login_failed", "code_invalid"].includes(code)) return null; // one sentence for every reason, on purpose
   if (!message.toLowerCase().split(":")[0].split(/[ .,]/).includes(input.toLowerCase())) return `does not name ${input}: ${message}`;
   if (!/^[^:]+: [^\n]+\.$/.test(message)) return `is no sentence: ${message}`;
   if (vague.test(message)) return `does not name the rule: ${message}`;

@@ -47,7 +47,7 @@ interface Document {
 const undocumented: readonly { readonly path: RegExp; readonly why: string }[] = [
   { path: /^GET \/health$/, why: "where load balancers look; the same answer as /v1/health" },
   { path: /^OPTIONS /, why: "asked by browsers on their own" },
-  { path: /^(?:GET|POST|ALL) \/c(?:\/|$)/, why: "pages for people and their forms" },
+  { path: /^(?:GET|POST|ALL) \/(?:c|authorize)(?:\/|$)/, why: "pages for people and their forms" },
   { path: /^(?:GET|HEAD|POST) \/(?:ledger|audit)\//, why: "transparency logs, whose interface is a public standard (docs/ledger.md)" },
   { path: /^GET \/docs$/, why: "the page that shows this description" },
   { path: /^GET \/\.well-known\/security\.txt$/, why: "whom to tell of a weakness, in the form of RFC 9116" },

@@ -11,7 +11,7 @@ export const challengeSchema = z
   .string()
   .refine(isChallenge, "must be the 43 characters of an S256 challenge")
   .openapi({ description: "S256 challenge of RFC 7636.", example: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" });
-export const challengeMethodSchema = z.literal("S256");
+export const challengeMethodSchema = z.literal("S256").openapi({ description: "The only method there is." });
 export const stateSchema = z.string().max(512).openapi({ description: "Comes back as it was sent." });
 export const clientIdSchema = z
   .string()
@@ -26,7 +26,7 @@ export const purposeSchema = z
   .min(1)
   .max(500)
   .openapi({ description: "What the fields are for, in one line.", example: "Send you a solar estimate" });
-export const disclosureSchema = z.string().max(20_000);
+export const disclosureSchema = z.string().max(20_000).openapi({ description: "The business's own words, shown to the person whole and bound into the fingerprint." });
 
 const durationRule = `must be a whole number from 1 to ${maxDurationDays}`;
 
@@ -51,7 +51,13 @@ export const authorizeQuery = z.object({
     .transform(Number)
     .refine((days) => days <= maxDurationDays, durationRule)
     .optional()
-    .openapi({ type: "integer", minimum: 1, maximum: maxDurationDays, default: defaultDurationDays }),
+    .openapi({
+      type: "integer",
+      minimum: 1,
+      maximum: maxDurationDays,
+      default: defaultDurationDays,
+      description: "Days of 24 hours.",
+    }),
   disclosure_text: disclosureSchema.optional(),
   locale: z.string().max(35).optional().openapi({ description: "Language of the labels: en, es or fr-CA.", example: "en" }),
   return_url: z

@@ -4,6 +4,13 @@ import { mailMessage, plainName } from "../../../core/mail/message.ts";
 import { mailLifeMs, mailText, type Mail, type MailLanguage, type MailTemplate } from "../../../core/mail/templates.ts";
 
 const hostileName = 'Acme <b>& "Sons"</b>\r\nBcc: everyone@example.com https://evil.example/pay www.evil.example pay@evil.example';
+const shared = { business_name: hostileName, groups: ["email", "address"], until: Date.UTC(2027, 10, 20) } as const;
+const stopped = {
+  share_id: "shr_00k3v9d2m4q8x1c7b5n0t6w2h9",
+  business_name: hostileName,
+  at: Date.UTC(2026, 10, 20, 10, 5),
+  cease_by: Date.UTC(2026, 11, 4, 23, 59, 59, 999),
+} as const;
 const mails: { readonly [T in MailTemplate]: Extract<Mail, { template: T }> } = {
   login_code: { template: "login_code", data: { code: "123456" } },
   withdrawal_code: {
@@ -26,6 +33,32 @@ const mails: { readonly [T in MailTemplate]: Extract<Mail, { template: T }> } = 
     template: "webhook_failing",
     data: { webhook_id: "whk_00k3v9d2m4q8x1c7b5n0t6w2h9", failing_since: Date.UTC(2026, 10, 20, 10, 5), failures: 100 },
   },
+  share_receipt: {
+    template: "share_receipt",
+    data: {
+      ...shared,
+      host: "acme-solar.example",
+      purpose: hostileName,
+      stop_url: "https://app.example.com/stop/shr_00abc#t=token",
+      app_url: "https://app.example.com/app",
+    },
+  },
+  share_expiring: {
+    template: "share_expiring",
+    data: {
+      ...shared,
+      is_tomorrow: true,
+      renew_url: "https://app.example.com/app/shares/shr_00abc/renew",
+      stop_url: "https://app.example.com/stop/shr_00abc#t=token",
+    },
+  },
+  share_stopped: {
+    template: "share_stopped",
+    data: { ...stopped, groups: shared.groups, contact: "privacy@example.com", app_url: "https://app.example.com/app/shares/shr_00abc" },
+  },
+  share_ceased: { template: "share_ceased", data: { ...stopped, note: hostileName } },
+  share_overdue: { template: "share_overdue", data: { ...stopped, contact: null } },
+  share_owner_notice: { template: "share_owner_notice", data: { share_ids: [stopped.share_id], cease_by: stopped.cease_by } },
   client_limit_near: {
     template: "client_limit_near",
     data: { client_id: "pc_live_00k3v9d2m4q8x1c7b5n0t6w2h9", until: Date.UTC(2026, 10, 21) },

@@ -147,7 +147,7 @@ const severRoute = createRoute({
   },
   responses: {
     200: {
-      description: "Stopped.",
+      description: "The share as it is now, and the deadline.",
       headers: repeatHeaders,
       content: json(envelope("SeverAnswer", revokedSchema), enveloped(revokedExample)),
     },
@@ -175,7 +175,7 @@ const renewRoute = createRoute({
   },
   responses: {
     201: {
-      description: "Renewed.",
+      description: "The fresh share, and the one it took the place of.",
       headers: repeatHeaders,
       content: json(envelope("RenewAnswer", renewedSchema), enveloped(renewedExample)),
     },

@@ -2,6 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { contactKeys, groupNames, isContactKey, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
+import { fieldLabels } from "../../../core/shares/labels.ts";
 import { isoOf, isoOrNull } from "../../../core/time.ts";
 import type { FieldsChange } from "../../operations/consumers/fields.ts";
 import type { Profile } from "../../operations/consumers/profile.ts";
@@ -41,7 +42,7 @@ export const fieldsToWire = (fields: ContactFields): z.input<typeof fieldsSchema
 export const fieldChangeSchema = z.record(z.string(), z.unknown()).openapi("ContactFieldsChange", {
   description: `Some of ${contactKeys.join(", ")}; null clears one. Any other key is refused.`,
   type: "object",
-  properties: Object.fromEntries(contactKeys.map((key) => [key, { type: ["string", "null"] }])) as never,
+  properties: Object.fromEntries(contactKeys.map((key) => [key, { type: ["string", "null"], description: `${fieldLabels.en[key]}; null clears it.` }])) as never,
   additionalProperties: false,
 });
 

@@ -148,7 +148,7 @@ const consentRoute = createRoute({
   request: { headers: idempotencyHeaders, body: required(consentSchema, consentExample) },
   responses: {
     201: {
-      description: "Shared.",
+      description: "The share, and the code that redeems it.",
       headers: repeatHeaders,
       content: json(envelope("ShareConsentAnswer", grantedSchema), enveloped(grantedExample)),
     },
@@ -190,7 +190,7 @@ const sandboxRoute = createRoute({
   request: { headers: idempotencyHeaders, body: required(sandboxConsentSchema, { ...consentExample, persona: "default" }) },
   responses: {
     201: {
-      description: "Shared.",
+      description: "The share, and the code that redeems it.",
       headers: repeatHeaders,
       content: json(envelope("SandboxConsentAnswer", grantedSchema), enveloped(grantedExample)),
     },
@@ -287,7 +287,7 @@ const revokeRoute = createRoute({
   },
   responses: {
     200: {
-      description: "Stopped.",
+      description: "The share as it is now, and the deadline.",
       headers: repeatHeaders,
       content: json(envelope("RevokeAnswer", revokedSchema), enveloped(revokedExample)),
     },
@@ -335,7 +335,7 @@ const ceaseRoute = createRoute({
   },
   responses: {
     200: {
-      description: "Acknowledged.",
+      description: "The share as it is now.",
       headers: repeatHeaders,
       content: json(envelope("ShareCeaseAnswer", ceasedSchema), enveloped(ceasedExample)),
     },

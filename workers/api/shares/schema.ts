@@ -27,7 +27,7 @@ import type { Granted } from "../../operations/shares/grant.ts";
 import type { CurrentValues, ShareDetail, SharePage } from "../../operations/shares/read.ts";
 import type { Redeemed } from "../../operations/shares/redeem.ts";
 import type { Revoked } from "../../operations/shares/revoke.ts";
-import { anchorSchema, timeOf } from "../certificates/schema.ts";
+import { anchorSchema, orNull, timeOf } from "../certificates/schema.ts";
 
 const key = z.enum(contactKeys as [ContactKey, ...ContactKey[]]);
 const durationDays = z
@@ -38,7 +38,7 @@ const durationDays = z
   .openapi({ description: `Days of 24 hours; ${defaultDurationDays} unless given.`, example: 365 });
 const scopeWord = z.string().min(1).max(40);
 
-export const shareParam = z.object({ share_id: z.string().openapi({ example: "shr_00k3v9d2m4q8x1c7b5n0t6w2h9" }) });
+export const shareParam = z.object({ share_id: z.string().openapi({ description: "Of the share.", example: "shr_00k3v9d2m4q8x1c7b5n0t6w2h9" }) });
 
 export const authorizedSchema = z
   .object({
@@ -163,7 +163,7 @@ export const shareSchema = z
     expired_at: timeOf("When it ended by itself").nullable(),
     supersedes: z.string().nullable().openapi({ description: "The share it was renewed from." }),
     superseded_by: z.string().nullable().openapi({ description: "The share that took its place." }),
-    cease: ceaseSchema.nullable().openapi({ description: "The duty to end contact, once the person has stopped it." }),
+    cease: orNull(ceaseSchema).openapi({ description: "The duty to end contact, once the person has stopped it." }),
   })
   .openapi("Share");
 
@@ -218,8 +218,11 @@ export const grantedToWire = (granted: Granted, asked: string | null, now: Insta
 
 export const redeemSchema = z
   .object({
-    code: z.string().min(1).max(200),
-    code_verifier: z.string().refine(isVerifier, "must be 43 to 128 characters of A-Z a-z 0-9 - . _ ~"),
+    code: z.string().min(1).max(200).openapi({ description: "As the grant answered it." }),
+    code_verifier: z
+      .string()
+      .refine(isVerifier, "must be 43 to 128 characters of A-Z a-z 0-9 - . _ ~")
+      .openapi({ description: "Whose SHA-256 was the challenge of the request." }),
     client_id: clientIdSchema,
   })
   .openapi("RedeemRequest");
@@ -273,8 +276,8 @@ export const revokedSchema = z
 
 export const ceaseRequestSchema = z
   .object({
-    note: z.string().max(500).nullish(),
-    acknowledged_by: z.string().max(120).nullish(),
+    note: z.string().max(500).nullish().openapi({ description: "For the person, who is mailed it." }),
+    acknowledged_by: z.string().max(120).nullish().openapi({ description: "Who confirms." }),
     actions: z
       .array(z.string().max(200))
       .max(10)
@@ -306,7 +309,7 @@ export const ceasedToWire = (share: Share, isRepeated: boolean, now: Instant): z
 
 export const renewSchema = z
   .object({
-    consent: z.literal(true),
+    consent: z.literal(true).openapi({ description: "Must be true: you pressed the button." }),
     duration_days: durationDays.nullish(),
     scope: z.array(scopeWord).min(1).max(20).nullish().openapi({ description: "Less or more than before; the same unless given." }),
   })
@@ -317,7 +320,7 @@ export const renewedSchema = z
   .openapi("RenewedShare");
 
 export const listSharesQuery = z.object({
-  status: z.enum(shareStatuses).optional(),
+  status: z.enum(shareStatuses).optional().openapi({ description: "Only shares that are so now." }),
   limit: limitParam(200, 200),
   starting_after: z.string().max(64).optional().openapi({ description: "The last share of the page before." }),
 });
@@ -327,7 +330,7 @@ export const sharesSchema = z.object({ shares: z.array(shareSchema), count: z.nu
 export const shareDetailSchema = shareSchema
   .extend({
     disclosure_text: z.string().nullable(),
-    anchor: anchorSchema.nullable(),
+    anchor: orNull(anchorSchema),
     reason: z.string().nullable().openapi({ description: "Why the person stopped, in their words." }),
     history: z.array(
       z.object({
