@@ -42,6 +42,7 @@ const main = async (): Promise<void> => {
   const ticker = keepTicking(runtime);
 
   console.log(`
+  First page           ${settings.origin}/        checks and withdraws; lists the demo's keys
   Demo business site   ${settings.demoOrigin}/        a form that issues a certificate
   API                  ${settings.origin}/v1       described at ${settings.origin}/docs
   Health               ${settings.origin}/v1/health

@@ -330,11 +330,8 @@ const referenceText = (document: ApiDocument): string => {
   return text;
 };
 
-const docs = async (c: Context<Api>, document: ApiDocument): Promise<Response> => {
-  const answer = await pageAnswer(c, 200, () => ({ title: document.info.title, only: "en", content: raw(referenceText(document)) }));
-  answer.headers.delete("X-Robots-Tag"); // unlike a certificate, this page is meant to be found
-  return answer;
-};
+const docs = (c: Context<Api>, document: ApiDocument): Promise<Response> =>
+  pageAnswer(c, 200, () => ({ title: document.info.title, only: "en", findable: true, content: raw(referenceText(document)) }));
 
 /** `describe` gives the OpenAPI document of the whole app. */
 export const mountDocs = (app: Hono<Api>, describe: () => object): void => {

@@ -8,17 +8,6 @@ import { brand } from "./brand.ts";
 import { catalogues, languages, pageLanguage, type Language } from "./language.ts";
 import { settingOf, type Setting } from "./parts.tsx";
 
-/** Nothing but our own files, no request by a script, no form to anywhere else, in nobody's frame. Styles and scripts stand in files only. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
-
 export interface Page {
   readonly title: string;
   readonly script?: keyof typeof assets;
@@ -26,7 +15,23 @@ export interface Page {
   readonly footer?: string;
   /** For a page that exists in one language only: no choice is offered, and the page says which language it is in. */
   readonly only?: Language;
+  /** For a page that everybody may find; all others are only for whoever has their address. */
+  readonly findable?: true;
+  /** An origin that a form of the page leads to, where that is not the page's own. */
+  readonly formsTo?: string;
 }
+
+/** Nothing but our own files, no request by a script, no form to anywhere else, in nobody's frame. Styles and scripts stand in files only. */
+const contentSecurityPolicy = ({ formsTo }: Page): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    `form-action 'self'${formsTo === undefined ? "" : ` ${formsTo}`}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
 
 const Languages: FC<{ current: Language }> = ({ current }) => (
   <nav class="languages" aria-label={catalogues[current].words.language}>
@@ -59,8 +64,10 @@ const Frame: FC<{ page: Page; setting: Setting }> = ({ page, setting: { language
       </a>
       <header class="masthead">
         <p class="brand">
-          <img src={assets["mark.svg"]} width="20" height="20" alt="" />
-          {brand}
+          <a href="/">
+            <img src={assets["mark.svg"]} width="20" height="20" alt="" />
+            {brand}
+          </a>
         </p>
         {page.only === undefined && <Languages current={language} />}
       </header>
@@ -81,8 +88,8 @@ export const pageAnswer = async (c: Context<Api>, status: ContentfulStatusCode, 
   const asked = settingOf(pageLanguage(c.req.query("lang"), c.req.header("accept-language")));
   const page = pageOf(asked);
   const setting = page.only === undefined ? asked : settingOf(page.only);
-  c.header("Content-Security-Policy", contentSecurityPolicy);
-  c.header("X-Robots-Tag", "noindex, nofollow"); // whoever has the address may read the page; nobody else is to stumble on it
+  c.header("Content-Security-Policy", contentSecurityPolicy(page));
+  if (page.findable !== true) c.header("X-Robots-Tag", "noindex, nofollow");
   c.header("Content-Language", setting.language);
   c.header("Vary", "Accept-Language", { append: true });
   const html = await (<Frame page={page} setting={setting} />).toString();
