@@ -12,6 +12,7 @@ import { audit } from "./api/audit/routes.ts";
 import { certificates } from "./api/certificates/routes.ts";
 import { contact } from "./api/contact/routes.ts";
 import { events } from "./api/events/routes.ts";
+import { describeWebhooks } from "./api/events/webhooks.ts";
 import { mountLogs } from "./api/logs/routes.ts";
 import { serviceRoutes } from "./api/service/routes.ts";
 import { webhooks } from "./api/webhooks/routes.ts";
@@ -151,6 +152,7 @@ export const buildApp = (services: Services) => {
     }),
   );
   for (const words of [certificates, access, webhooks, events, audit, withdrawals, contact, serviceRoutes(describe)]) app.route("/", words);
+  describeWebhooks(app);
   mountPages(app, config, describe);
   mountLogs(app, config);
   app.onError(onFault);

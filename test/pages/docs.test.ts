@@ -44,6 +44,14 @@ describe("GET /docs", () => {
     }
   });
 
+  test("holds every type of event with its body", () => {
+    const text = textOf(page.text);
+    const types = Object.keys(document.webhooks);
+    expect(types.length).toBeGreaterThan(12);
+    expect(types.filter((type) => !text.includes(`"type": "${type}"`))).toEqual([]);
+    expect(text).toContain('"data": {"first_name": "Pat", "last_name": "Example"}');
+  });
+
   test("names the address of this deployment in its calls and never a credential", () => {
     const text = textOf(page.text);
     expect(text).toContain("curl 'http://svc.test/v1/consent'");

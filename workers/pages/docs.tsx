@@ -8,6 +8,7 @@ import { publicRead } from "../http/guards.ts";
 import {
   contentExample,
   curlOf,
+  eventTypesOf,
   jsonText,
   limitsInWords,
   membersOf,
@@ -254,6 +255,51 @@ const OperationSection: FC<{ document: ApiDocument; operation: Operation }> = ({
   </section>
 );
 
+/** The values an event carries, of those that carry any. */
+const changedBy = (document: ApiDocument, body: Schema): Member[] => {
+  const data = membersOf(document, body).find(({ name }) => name === "data");
+  return data === undefined ? [] : membersOf(document, data.schema);
+};
+
+/** What is posted to endpoints: one body for all types, of which each has its ids and its values. */
+const EventTypes: FC<{ document: ApiDocument }> = ({ document }) => (
+  <section class="operation" aria-labelledby="event-types">
+    <h3 id="event-types" tabindex={-1}>
+      What is posted to your endpoints
+    </h3>
+    <p>
+      Each type of event is posted as the feed holds it, signed in <code>Svc-Signature</code>. The type says which id is set and whether{" "}
+      <code>data</code> holds new values.
+    </p>
+    {eventTypesOf(document).map(({ type, when, body }) => {
+      const values = changedBy(document, body.schema);
+      return (
+        <section class="event-type" aria-labelledby={`event-${type}`}>
+          <h4 id={`event-${type}`}>
+            <code translate="no">{type}</code>
+          </h4>
+          <p>
+            <Inline text={when} />
+          </p>
+          {values.length > 0 && (
+            <p class="quiet">
+              In <code>data</code>:{" "}
+              {values.map(({ name }, at) => (
+                <>
+                  {at > 0 && ", "}
+                  <code>{name}</code>
+                </>
+              ))}
+              .
+            </p>
+          )}
+          <Code label={`Body of ${type}`} text={jsonText(contentExample(document, body))} />
+        </section>
+      );
+    })}
+  </section>
+);
+
 const Contents: FC<{ document: ApiDocument }> = ({ document }) => (
   <nav class="contents" aria-label="Contents">
     <ul>
@@ -274,6 +320,11 @@ const Contents: FC<{ document: ApiDocument }> = ({ document }) => (
                 </a>
               </li>
             ))}
+            {name === "events" && (
+              <li>
+                <a href="#event-types">What is posted to your endpoints</a>
+              </li>
+            )}
           </ul>
         </li>
       ))}
@@ -315,6 +366,7 @@ const Reference: FC<{ document: ApiDocument }> = ({ document }) => (
           {operationsOf(document, name).map((operation) => (
             <OperationSection document={document} operation={operation} />
           ))}
+          {name === "events" && <EventTypes document={document} />}
         </section>
       ))}
     </article>
