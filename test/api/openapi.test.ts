@@ -39,7 +39,7 @@ const undocumented: readonly { readonly path: RegExp; readonly why: string }[] =
   { path: /^(?:GET|POST|ALL) \/c(?:\/|$)/, why: "pages for people and their forms" },
   { path: /^(?:GET|HEAD|POST) \/(?:ledger|audit)\//, why: "transparency logs, whose interface is a public standard (docs/ledger.md)" },
   { path: /^GET \/(?:withdraw)?$/, why: "the first page and the way to withdraw, for people; programs are told where this description is" },
-  { path: /^GET \/docs$/, why: "the page that shows this description" },
+  { path: /^GET \/docs(?:\/|$)/, why: "the pages that show this description and the guides" },
   { path: /^GET \/\.well-known\/security\.txt$/, why: "whom to tell of a weakness, in the form of RFC 9116" },
   { path: /^GET \/dev\//, why: "development only" },
 ];
