@@ -30,7 +30,7 @@ const Door: FC<{ name: string; heading: string; children?: Child }> = ({ name, h
 );
 
 /** The field for a certificate's number, as it stands in print or with the address around it. */
-export const NumberForm: FC<{ place: Place; action: string; label: string; submit: string; hint?: string }> = ({
+const NumberForm: FC<{ place: Place; action: string; label: string; submit: string; hint?: string }> = ({
   place: { setting, choice, typed, isBadNumber = false },
   action,
   label,
@@ -133,7 +133,7 @@ const DemoDoor: FC<{ place: Place }> = ({ place: { setting, config } }) => {
 
 const doors: readonly FC<{ place: Place }>[] = [CheckDoor, WithdrawDoor, DemoDoor];
 
-export const Doors: FC<{ place: Place }> = ({ place }) => (
+const Doors: FC<{ place: Place }> = ({ place }) => (
   <div class="doors">
     {doors.map((OneDoor) => (
       <OneDoor place={place} />
