@@ -48,7 +48,7 @@ const main = async (): Promise<void> => {
   Health               ${settings.origin}/v1/health
   Demo client id       ${world.acme.clients.live}
   Demo API key         ${world.acme.keys.live}
-  Demo portal owner    ${world.ownerEmail}   signs in with a code from ${settings.origin}/dev/mail
+  Demo owner           ${world.ownerEmail}   signs in with a code from ${settings.origin}/dev/mail
   One certificate from the command line:  npm run demo
   Stop with Ctrl-C; the data stay in ${settings.stateDir}
 `);
