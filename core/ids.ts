@@ -67,8 +67,14 @@ const hasIdShape = (text: string, prefix: IdPrefix): boolean => text.startsWith(
 
 /** Null for anything that is not spelt as such an id: nothing can be stored under it, so nobody needs to look. */
 export const certIdOf = (text: string): CertId | null => (hasIdShape(text, "cc_") ? (text as CertId) : null);
-/** The same as somebody types it off paper: capitals, and spaces anywhere. */
-export const typedCertIdOf = (text: string): CertId | null => certIdOf(text.replaceAll(/\s/g, "").toLowerCase());
+/**
+ * The same as somebody types it off paper, or copies it with the address around it: capitals, spaces anywhere, and the letters
+ * that Crockford's alphabet leaves out because they are read as digits.
+ */
+export const typedCertIdOf = (text: string): CertId | null => {
+  const [, written] = /(?:^|\/)cc_([0-9a-z]{26})\/?(?:[?#]|$)/.exec(text.replaceAll(/\s/g, "").toLowerCase()) ?? [];
+  return written === undefined ? null : certIdOf(`cc_${written.replaceAll("o", "0").replaceAll(/[il]/g, "1")}`);
+};
 export const clientIdOf = (text: string): ClientId | null =>
   hasIdShape(text, "pc_live_") || hasIdShape(text, "pc_test_") ? (text as ClientId) : null;
 export const shareIdOf = (text: string): ShareId | null => (hasIdShape(text, "shr_") ? (text as ShareId) : null);

@@ -9,8 +9,9 @@
 //       withdrawal   what withdrawing gives away by its time (--samples 400), and how soon it shows
 //       credentials  what refusing an API key and asking for a sign-in code give away by their time (--samples 400)
 //   npm run bench -- --only requests --series verify   the requests whose name holds this, and their floors
+//   npm run bench -- --plot           measures nothing: draws the figures of docs/benchmarks.md as graphs in docs/images
 //   npm run bench -- --seconds 60     longer slices; --rounds, --connections and --memory (seconds) likewise
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -20,6 +21,7 @@ import { median } from "./bench/apart.ts";
 import { measureCredentials } from "./bench/credentials.ts";
 import { measureEvents } from "./bench/events.ts";
 import { load, percentile, type Measured, type Request } from "./bench/load.ts";
+import { plotsOf } from "./bench/plot.ts";
 import { measureProofs } from "./bench/proofs.ts";
 import { cpuMs, residentMiB, runtimePids } from "./bench/runtime-process.ts";
 import { consentRequest } from "./bench/submission.ts";
@@ -43,6 +45,7 @@ const { values: flags } = parseArgs({
     memory: { type: "string", default: "60" },
     log: { type: "string", default: "1000,100000" },
     samples: { type: "string", default: "400" },
+    plot: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
@@ -52,6 +55,13 @@ if (flags.help) {
       .split("\nimport ", 1)[0]
       ?.split("\n") ?? [];
   console.log(usage.map((line) => line.replace(/^\/\/ {0,3}/, "")).join("\n"));
+  process.exit(0);
+}
+if (flags.plot) {
+  for (const { file, svg } of plotsOf(readFileSync("docs/benchmarks.md", "utf8"))) {
+    writeFileSync(join("docs/images", file), svg);
+    console.log(`docs/images/${file}`);
+  }
   process.exit(0);
 }
 const sections = ["requests", "memory", "growth", "events", "proofs", "withdrawal", "credentials"] as const;

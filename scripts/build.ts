@@ -1,15 +1,18 @@
 // Builds what the Worker serves but does not compute: the page script, page styles and page scripts. Pages learn the names
 // of their files from workers/pages/assets.gen.ts, and evidence pages get the script that checks them, and the trust document the
-// hash of the verifier, from workers/pages/verifier.gen.ts; only this file writes the two.
+// hash of the verifier, from workers/pages/verifier.gen.ts; /docs has its guides from workers/pages/guides.gen.ts. Only this file writes
+// the three.
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { build } from "esbuild";
 import { sha256Hex } from "../core/hash.ts";
 import { bundleSignatureVerifier, bundleVerifier, ownHash, type BuiltVerifier } from "../verifier/build.ts";
+import { guideImages, guidesModule } from "./guides.ts";
 import { buildWidget } from "../widget/build.mjs";
 
 const assetsDir = "dist/assets";
 const namesPath = "workers/pages/assets.gen.ts";
+const guidesPath = "workers/pages/guides.gen.ts";
 const verifierPath = "workers/pages/verifier.gen.ts";
 /**
  * Every copy of the page script and of its share part that was ever deployed: somebody's page may name the one, with its
@@ -61,10 +64,11 @@ const pageAssets = async (): Promise<PageAsset[]> => {
       ...globSync("workers/pages/client/*.ts", { exclude: ["**/*.d.ts"] }),
       "workers/pages/styles/app.css",
       "workers/pages/styles/mark.svg",
+      ...guideImages(),
     ],
     outdir: join(assetsDir, "a"),
     entryNames: "[name]-[hash]",
-    loader: { ".svg": "copy" },
+    loader: { ".svg": "copy", ".png": "copy" },
     plugins: [ownHash],
     bundle: true,
     minify: true,
@@ -130,6 +134,7 @@ export const buildAssets = async (appUrl?: string): ReturnType<typeof buildWidge
   for (const { address, contents } of [...assets, ...released]) writeChanged(join(assetsDir, address), contents);
   writeChanged(join(assetsDir, "_headers"), headers);
   writeChanged(namesPath, namesModule(assets));
+  writeChanged(guidesPath, guidesModule(Object.fromEntries(assets.map(({ name, address }) => [name, address]))));
   const verifier = await bundleVerifier();
   writeChanged(verifierPath, verifierModule(verifier));
   writeChanged(join(assetsDir, servedVerifier), verifier.command);

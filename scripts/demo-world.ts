@@ -87,6 +87,17 @@ export const demoWorld = (secret: string, home: Home = firstHome): DemoWorld => 
   };
 };
 
+/** What somebody who tries the demo needs, under the names that `npm run demo -- --json` and the first page give them. */
+export const demoCredentials = ({ acme, ownerEmail }: DemoWorld) => ({
+  client_id: acme.clients.live,
+  sandbox_client_id: acme.clients.sandbox,
+  api_key: acme.keys.live,
+  test_api_key: acme.keys.sandbox,
+  business_id: acme.id,
+  business_name: acme.name,
+  owner_email: ownerEmail,
+});
+
 const seedRows = (db: D1Like, business: DemoBusiness, now: number): D1Statement[] => [
   db
     .prepare(

@@ -1,5 +1,5 @@
 // `npm run demo`: issues a certificate through the public API of the running server, as the demo business.
-import { demoWorld, exampleOwnerEmail, type DemoBusiness } from "./demo-world.ts";
+import { demoCredentials, demoWorld, exampleOwnerEmail, type DemoBusiness } from "./demo-world.ts";
 import { ensureDevVars, localSettings } from "./settings.ts";
 
 interface Receipt {
@@ -56,13 +56,7 @@ if (process.argv.includes("--json")) {
       mcp_url: `${settings.origin}/mcp`,
       app_base: settings.origin,
       site_base: settings.demoOrigin,
-      client_id: world.acme.clients.live,
-      sandbox_client_id: world.acme.clients.sandbox,
-      api_key: world.acme.keys.live,
-      test_api_key: world.acme.keys.sandbox,
-      business_id: world.acme.id,
-      business_name: world.acme.name,
-      owner_email: world.ownerEmail,
+      ...demoCredentials(world),
       member_email: world.memberEmail,
       consumer_email: world.consumerEmail,
       other_business: { ...credentials(world.other), business_id: world.other.id, owner_email: world.otherOwnerEmail },

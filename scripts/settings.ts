@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { keyKinds } from "../core/ledger/note.ts";
+import { demoCredentials, demoWorld } from "./demo-world.ts";
 import { noteKeyPair } from "./note-secret.ts";
 
 const devVarsPath = ".dev.vars";
@@ -91,6 +92,11 @@ export const settingsOf = (place: {
       APP_URL: origin,
       LEDGER_ORIGIN: vars.LEDGER_ORIGIN ?? localLedger,
       DEV_FETCH_ALLOW: allow,
+      // What the first page shows of the demonstration.
+      DEV_DEMO: JSON.stringify({
+        site_base: `http://localhost:${demoPort}`,
+        ...demoCredentials(demoWorld(vars.ISSUER_KEY as string)),
+      }),
     },
   };
 };

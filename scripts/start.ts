@@ -42,12 +42,13 @@ const main = async (): Promise<void> => {
   const ticker = keepTicking(runtime);
 
   console.log(`
+  First page           ${settings.origin}/        checks and withdraws; lists the demo's keys
   Demo business site   ${settings.demoOrigin}/        a form that issues a certificate
   API                  ${settings.origin}/v1       described at ${settings.origin}/docs
   Health               ${settings.origin}/v1/health
   Demo client id       ${world.acme.clients.live}
   Demo API key         ${world.acme.keys.live}
-  Demo portal owner    ${world.ownerEmail}   signs in with a code from ${settings.origin}/dev/mail
+  Demo owner           ${world.ownerEmail}   signs in with a code from ${settings.origin}/dev/mail
   One certificate from the command line:  npm run demo
   Stop with Ctrl-C; the data stay in ${settings.stateDir}
 `);

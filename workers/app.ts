@@ -13,6 +13,7 @@ import { certificates } from "./api/certificates/routes.ts";
 import { account } from "./api/consumers/routes.ts";
 import { contact } from "./api/contact/routes.ts";
 import { events } from "./api/events/routes.ts";
+import { describeWebhooks } from "./api/events/webhooks.ts";
 import { mountLogs } from "./api/logs/routes.ts";
 import { serviceRoutes } from "./api/service/routes.ts";
 import { sharing } from "./api/shares/routes.ts";
@@ -23,16 +24,16 @@ import type { Api } from "./http/context.ts";
 import { failure } from "./http/envelope.ts";
 import { onFault } from "./http/faults.ts";
 import { newApi, openApiDocument } from "./http/openapi.ts";
+import { isPerson, unknownAddress } from "./pages/first-page.ts";
 import { mountPages } from "./pages/mount.ts";
-import { noSuchPage } from "./pages/notices.tsx";
 import type { Services } from "./services.ts";
 
 const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" | "mcpUrl" | "appUrl"; readonly paths: RegExp }[] = [
-  { setting: "baseUrl", paths: /^\/(?:v1\/|ledger\/|audit\/|health$|docs(?:\/|$)|\.well-known\/|a\/)/ },
-  { setting: "verifyUrl", paths: /^\/(?:c(?:\/|$)|\.well-known\/|a\/)/ },
+  { setting: "baseUrl", paths: /^\/(?:$|v1\/|ledger\/|audit\/|health$|docs(?:\/|$)|\.well-known\/|a\/)/ },
+  { setting: "verifyUrl", paths: /^\/(?:$|withdraw$|c(?:\/|$)|\.well-known\/|a\/)/ },
   { setting: "cdnUrl", paths: /^\/v1\/(?:svc[^/]*\.js|consent|share\/redeem)$/ }, // the script asks where it was loaded from
   { setting: "mcpUrl", paths: /^\/(?:mcp)?$/ },
-  { setting: "appUrl", paths: /^\/(?:app|portal|authorize|stop|a|v1)(?:\/|$)/ },
+  { setting: "appUrl", paths: /^\/(?:$|(?:app|portal|authorize|stop|a|v1)(?:\/|$))/ },
 ];
 
 const everyPath = /^/;
@@ -48,6 +49,10 @@ const pathsByHost = (config: Config): ((host: string) => readonly RegExp[]) => {
   return (host) => paths.get(host) ?? [];
 };
 
+/** Nothing is under this address: a page where a person asks, JSON for programs and under /v1. */
+const unknown = (c: Context<Api>): Response | Promise<Response> =>
+  isPerson(c) && !c.req.path.startsWith("/v1/") ? unknownAddress(c) : failure(c, "not_found");
+
 /** A host that is none of ours serves nothing. The host that people type off a certificate says so as a page. */
 const servedByHost = (config: Config) => {
   const pathsOf = pathsByHost(config);
@@ -55,7 +60,7 @@ const servedByHost = (config: Config) => {
   return createMiddleware<Api>(async (c, next) => {
     const { host, pathname } = new URL(c.req.url);
     if (pathsOf(host).some((paths) => paths.test(pathname))) return next();
-    return host === peoplesHost && host !== apiHost ? noSuchPage(c) : failure(c, "not_found");
+    return host === peoplesHost && host !== apiHost ? unknownAddress(c) : unknown(c);
   });
 };
 
@@ -150,9 +155,10 @@ export const buildApp = (services: Services) => {
   );
   for (const words of [certificates, access, webhooks, events, audit, withdrawals, contact, sharing, account, serviceRoutes(describe)])
     app.route("/", words);
+  describeWebhooks(app);
   mountPages(app, config, describe);
   mountLogs(app, config);
   app.onError(onFault);
-  app.notFound((c) => failure(c, "not_found"));
+  app.notFound(unknown);
   return app;
 };

@@ -56,6 +56,8 @@ export interface Config extends ProofSettings {
   readonly gatherMs: number;
   /** `host:port` of local or plain-http hosts that may be fetched; development only. */
   readonly devFetchAllow: readonly string[];
+  /** What the first page says of the demonstration: addresses and keys of businesses that do not exist; development only. */
+  readonly demo: Readonly<Record<string, string>>;
   /** False once DEV_RATE_SCALE changed the limits: the platform's shield cannot be scaled with them. */
   readonly shielded: boolean;
 }
@@ -143,6 +145,16 @@ const mailOf = (
   return { mail: { from, transport: { kind: "capture" } }, faults };
 };
 
+/** `npm start` writes it: a JSON object of texts. */
+const demoOf = (text: string | undefined): Readonly<Record<string, string>> | null => {
+  if (text === undefined) return {};
+  try {
+    return JSON.parse(text) as Readonly<Record<string, string>>;
+  } catch {
+    return null;
+  }
+};
+
 /** Throws one ConfigFault naming every missing or unfit setting. Never prints a value. */
 export const readConfig = (env: Env): Config => {
   const setting = (name: string): string | undefined => (typeof env[name] === "string" && env[name] !== "" ? env[name] : undefined);
@@ -196,11 +208,13 @@ export const readConfig = (env: Env): Config => {
   if (!Number.isSafeInteger(clockOffsetMs)) faults.push("DEV_CLOCK_OFFSET_MS");
   const gatherMs = Number(setting("DEV_GATHER_MS") ?? defaultGatherMs);
   if (!Number.isSafeInteger(gatherMs) || gatherMs < 0) faults.push("DEV_GATHER_MS");
+  const demo = demoOf(setting("DEV_DEMO"));
+  if (demo === null) faults.push("DEV_DEMO");
   const { limits, faults: limitFaults } = readLimits(setting, scale);
   const { dayLimits, faults: dayFaults } = readDayLimits(setting, scale);
   faults.push(...limitFaults, ...dayFaults);
 
-  if (faults.length > 0 || masterKeys === null || indexKey === null || issuerSeed === null) throw new ConfigFault(faults);
+  if (faults.length > 0 || demo === null || masterKeys === null || indexKey === null || issuerSeed === null) throw new ConfigFault(faults);
   return Object.freeze({
     environment: development ? "development" : "production",
     baseUrl: setting("BASE_URL") as string,
@@ -221,6 +235,7 @@ export const readConfig = (env: Env): Config => {
     securityContact,
     clockOffsetMs,
     gatherMs,
+    demo,
     devFetchAllow: (setting("DEV_FETCH_ALLOW") ?? "").split(",").flatMap((entry) => entry.trim() || []),
     shielded: scale === 1,
   });

@@ -211,6 +211,7 @@ describe("a development deployment", () => {
     ["DEV_CLOCK_OFFSET_MS", "tomorrow"],
     ["DEV_GATHER_MS", "-1"],
     ["DEV_GATHER_MS", "soon"],
+    ["DEV_DEMO", "{"],
   ])("with %s=%s does not run", (name, value) => {
     expect(faultsOf({ ENVIRONMENT: "development", [name]: value })).toContain(name);
   });

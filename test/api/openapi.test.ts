@@ -1,6 +1,7 @@
 // The description of the API against the running thing: every route is described and every description is routed, and
 // what each route really answers, in success and in every refusal it names, is what its description says.
 import { env } from "cloudflare:workers";
+import { eventBody, eventTypes, namedOnlyEventTypes, type EventData } from "../../core/events/event.ts";
 import { z } from "@hono/zod-openapi";
 import { inspectRoutes } from "hono/dev";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
@@ -40,6 +41,7 @@ interface Described {
 }
 interface Document {
   readonly paths: Record<string, Record<string, Described>>;
+  readonly webhooks: Record<string, { readonly post: { readonly requestBody: { readonly content: Record<string, { schema: Json }> } } }>;
   readonly components: { readonly schemas: Record<string, Json> };
 }
 
@@ -49,7 +51,8 @@ const undocumented: readonly { readonly path: RegExp; readonly why: string }[] =
   { path: /^OPTIONS /, why: "asked by browsers on their own" },
   { path: /^(?:GET|POST|ALL) \/(?:c|authorize)(?:\/|$)/, why: "pages for people and their forms" },
   { path: /^(?:GET|HEAD|POST) \/(?:ledger|audit)\//, why: "transparency logs, whose interface is a public standard (docs/ledger.md)" },
-  { path: /^GET \/docs$/, why: "the page that shows this description" },
+  { path: /^GET \/(?:withdraw)?$/, why: "the first page and the way to withdraw, for people; programs are told where this description is" },
+  { path: /^GET \/docs(?:\/|$)/, why: "the pages that show this description and the guides" },
   { path: /^GET \/\.well-known\/security\.txt$/, why: "whom to tell of a weakness, in the form of RFC 9116" },
   { path: /^GET \/dev\//, why: "development only" },
 ];
@@ -626,6 +629,45 @@ const validatorOf = (schema: Json): z.ZodType => {
 const describedFailures = (operation: Described): string[] =>
   Object.values(operation.responses).flatMap(({ content }) => Object.keys(content?.["application/json"]?.examples ?? {}));
 const describedSuccesses = (operation: Described): string[] => Object.keys(operation.responses).filter((status) => status < "400");
+
+describe("webhooks", () => {
+  const bodySchema = (type: string): z.ZodType =>
+    validatorOf(document.webhooks[type]?.post.requestBody.content["application/json"]?.schema as Json);
+  const sent = (type: string, about: { shareId?: string; certId?: string }, data: EventData | null = null) =>
+    eventBody(
+      { id: crypto.randomUUID(), type, createdAt: clock, shareId: about.shareId ?? null, certId: about.certId ?? null, seq: 7 },
+      data,
+    );
+  const ofShare = { shareId: "shr_00k3v9d2m4q8x1c7b5n0t6w2h9" };
+  const values: Readonly<Record<string, EventData>> = {
+    "consumer.updated.email": { email: "pat@example.com" },
+    "consumer.updated.phone": { phone: null },
+    "consumer.updated.address": { city: "Testville", country: "US" },
+    "consumer.updated.name": { first_name: "Pat", last_name: "Example" },
+  };
+
+  test("are every type of event there is, and the ping of a test", () => {
+    expect(Object.keys(document.webhooks).sort()).toEqual([...eventTypes, ...namedOnlyEventTypes, "test.ping"].sort());
+  });
+
+  test("describe the body of each type: its ids, its values, and nothing else", () => {
+    for (const type of [...eventTypes, ...namedOnlyEventTypes]) {
+      const schema = bodySchema(type);
+      const about = type.startsWith("certificate.") ? { certId } : ofShare;
+      expect(schema.safeParse(sent(type, about)).error, type).toBeUndefined();
+      expect(schema.safeParse(sent(type, about, values[type] ?? null)).error, type).toBeUndefined();
+      expect(schema.safeParse(sent(type, about, { ssn: "1" })).success, type).toBe(false);
+      expect(schema.safeParse(sent(type, type.startsWith("certificate.") ? ofShare : {})).success, type).toBe(type === "business.ceased");
+      expect(schema.safeParse(sent("another.type", about)).success, type).toBe(false);
+    }
+  });
+
+  test("describe what the feed really holds", async () => {
+    const { events } = (await get("/v1/events?limit=500", world.acme.keys.live)).body.data as { events: { type: string }[] };
+    expect(events.length).toBeGreaterThan(0);
+    for (const event of events) expect(bodySchema(event.type).safeParse(event).error, event.type).toBeUndefined();
+  });
+});
 
 describe("live answers", () => {
   test("are asked for in every success and every refusal that the description names", () => {

@@ -27,6 +27,8 @@ describe("P1: public reads", () => {
   test.each([
     "/health",
     "/v1/health",
+    "/",
+    "/withdraw",
     "/docs",
     "/v1/openapi.json",
     "/.well-known/jwks.json",

@@ -1,5 +1,5 @@
-// The reference of the API in a real browser: readable by everyone, at every width, in both schemes, without script; and the
-// calls it shows work as they stand.
+// The documentation in a real browser: readable by everyone, at every width, in both schemes, without script; and the calls of the
+// reference work as they stand.
 import { spawnSync } from "node:child_process";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -54,6 +54,11 @@ describe("the reference of the API", () => {
   ] as const) {
     test(`is accessible in ${colorScheme} at ${width} pixels, folded and unfolded`, async () => {
       const { page, complaints, close } = await openPage(browser, { colorScheme, viewport: { width, height: 900 } });
+      for (const guide of ["widget", "webhooks", "withdrawal", "evidence-pack", "fingerprints", "policies"]) {
+        await page.goto(`${service.origin}/docs/${guide}`);
+        expect(await accessibilityFindings(page), guide).toEqual([]);
+        expect(await fitsItsWidth(page), guide).toBe(true);
+      }
       await page.goto(`${service.origin}/docs`);
       expect(await accessibilityFindings(page)).toEqual([]);
       await unfold(page);
@@ -79,10 +84,11 @@ describe("the reference of the API", () => {
   test("works without script: a link of the contents leads to its operation, members unfold", async () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(`${service.origin}/docs`);
-    await page
-      .getByRole("navigation", { name: "Contents" })
-      .getByRole("link", { name: /^Verify a certificate/ })
-      .click();
+    const contents = page.getByRole("navigation", { name: "Contents" });
+    const link = contents.getByRole("link", { name: /^Verify a certificate/ });
+    expect(await link.isVisible()).toBe(false); // 900 pixels: above the text and folded
+    await contents.getByText("Contents").click();
+    await link.click();
     expect(page.url()).toMatch(/#verifyCertificate$/);
     const operation = page.getByRole("region", { name: "Verify a certificate" });
     const anchored = operation.getByText("What is anchored, for example", { exact: false }).first();
@@ -92,6 +98,17 @@ describe("the reference of the API", () => {
       .first()
       .click();
     expect(await anchored.isVisible()).toBe(true);
+    await close();
+  });
+
+  test("shows the contents beside the text where there is room, and leads from guide to guide", async () => {
+    const { page, close } = await openPage(browser, { javaScriptEnabled: false, viewport: { width: 1_280, height: 900 } });
+    await page.goto(`${service.origin}/docs`);
+    const contents = page.getByRole("navigation", { name: "Contents" });
+    await contents.getByRole("link", { name: "Events and webhooks" }).click();
+    await contents.getByRole("link", { name: "Checking a signature" }).click();
+    await page.getByRole("link", { name: "first-hour.md" }).click();
+    expect(await page.getByRole("heading", { name: "4. Hear of withdrawals" }).isVisible()).toBe(true);
     await close();
   });
 

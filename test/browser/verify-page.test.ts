@@ -398,7 +398,7 @@ describe("for everybody", () => {
       expect(focused).toMatchObject({ isOutlined: true, isVisible: true });
       stops.push(focused.name);
     }
-    expect(stops.slice(0, 4)).toEqual(["Skip to the content", "English", "Español", "Français"]);
+    expect(stops.slice(0, 5)).toEqual(["Skip to the content", "svc", "English", "Español", "Français"]);
     expect(stops).toContain("The record behind the fingerprint");
     expect(stops).toContain("Check by hand");
     await close();

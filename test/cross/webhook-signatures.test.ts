@@ -1,4 +1,4 @@
-// The checks of a signature that docs/webhooks.md hands to readers of Node, Workers, Python and PHP, run as they are printed there
+// The checks of a signature that docs/first-hour.md and docs/webhooks.md hand to readers of Node, Python, PHP, Go and Workers, run as they are printed there
 // against the vectors, each by its own language.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,11 +13,11 @@ const folder = mkdtempSync(join(tmpdir(), "svc-signatures-"));
 beforeAll(async () => writeFileSync(join(folder, "verify-signature.mjs"), await bundleSignatureVerifier()));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const snippet = (heading: string): string => {
+const snippet = (heading: string, document = "docs/first-hour.md"): string => {
   const found = new RegExp(`### ${heading}\\n(?:(?!\n### )[\\s\\S])*?\`\`\`[a-z]+\\n([\\s\\S]*?)\`\`\``).exec(
-    readFileSync("docs/webhooks.md", "utf8"),
+    readFileSync(document, "utf8"),
   );
-  if (found?.[1] === undefined) throw new Error(`docs/webhooks.md: no ${heading}`);
+  if (found?.[1] === undefined) throw new Error(`${document}: no ${heading}`);
   return found[1];
 };
 
@@ -90,6 +90,30 @@ echo verify_signature('', null, 'x', 0) ? "true\\n" : "false\\n";
   expect(answers("php", ["-d", "display_errors=stderr", "-d", "error_reporting=-1", "-r", program])).toEqual([...expected, "false"]);
 });
 
+test("W20: the documented Go agrees with every vector, and with a header of two signatures", () => {
+  const source = snippet("Go").replace("import (", 'import (\n\t"encoding/json"\n\t"fmt"\n\t"os"');
+  writeFileSync(
+    join(folder, "main.go"),
+    `package main
+${source}
+func main() {
+	var cases []struct {
+		Secret, Body, Header string
+		Now int64 \`json:"now_seconds"\`
+	}
+	if err := json.NewDecoder(os.Stdin).Decode(&cases); err != nil {
+		panic(err)
+	}
+	for _, one := range cases {
+		fmt.Println(verifySignature([]byte(one.Body), one.Header, one.Secret, one.Now))
+	}
+	fmt.Println(verifySignature(nil, "", "x", 0))
+}
+`,
+  );
+  expect(answers("go", ["run", join(folder, "main.go")])).toEqual([...expected, "false"]);
+});
+
 // The two that read the clock themselves are asked at the time of the vector: as if it were now.
 const atTheVectors = (now: number): string => `Date.now = () => ${now * 1_000};\n`;
 const [vector, ...others] = cases.filter(
@@ -129,7 +153,7 @@ test("W20: the documented Worker takes what is signed and nothing else", async (
   const handled: unknown[] = [];
   writeFileSync(
     join(folder, "worker.mjs"),
-    `${snippet("Workers, Deno, Bun")}\nexport const handled = [];\nasync function handle(event) { handled.push(event); }\n`,
+    `${snippet("Workers, Deno, Bun", "docs/webhooks.md")}\nexport const handled = [];\nasync function handle(event) { handled.push(event); }\n`,
   );
   const worker = (await import(/* @vite-ignore */ join(folder, "worker.mjs"))) as {
     readonly default: { readonly fetch: (request: Request, env: object, context: object) => Promise<Response> };

@@ -1,7 +1,7 @@
 // The reference of the API says what the description says, and is a page of our own files only.
 import { beforeAll, describe, expect, test } from "vitest";
 import { exampleOf, jsonText, limitsInWords, typeInWords, type ApiDocument, type Schema } from "../../workers/pages/docs-reading.ts";
-import { call, get, type Answer } from "../support/world.ts";
+import { call, get, productionSettings, serviceWith, type Answer } from "../support/world.ts";
 
 let page: Answer;
 let document: ApiDocument;
@@ -44,6 +44,14 @@ describe("GET /docs", () => {
     }
   });
 
+  test("holds every type of event with its body", () => {
+    const text = textOf(page.text);
+    const types = Object.keys(document.webhooks);
+    expect(types.length).toBeGreaterThan(12);
+    expect(types.filter((type) => !text.includes(`"type": "${type}"`))).toEqual([]);
+    expect(text).toContain('"data": {"first_name": "Pat", "last_name": "Example"}');
+  });
+
   test("names the address of this deployment in its calls and never a credential", () => {
     const text = textOf(page.text);
     expect(text).toContain("curl 'http://svc.test/v1/consent'");
@@ -70,6 +78,51 @@ describe("GET /docs", () => {
 
   test("may be found by search engines, unlike a certificate", () => {
     expect(page.headers.get("x-robots-tag")).toBeNull();
+  });
+});
+
+describe("GET /docs/{guide}", () => {
+  const names = ["first-hour", "widget", "webhooks", "withdrawal", "evidence-pack", "fingerprints", "policies"];
+
+  test("is each guide of the repository, under its title", async () => {
+    for (const name of names) {
+      const guide = await call(`/docs/${name}`);
+      expect([guide.status, guide.headers.get("content-language"), guide.headers.get("x-robots-tag")], name).toEqual([200, "en", null]);
+      expect(guide.text, name).toMatch(/<article class="reference-text guide"><h1>[A-Z]/);
+      expect(guide.text).not.toMatch(/<script|<style|\sstyle=|\son[a-z]+=/);
+    }
+    expect((await call("/docs/webhooks")).text).toContain('<h2 id="checking-a-signature"');
+  });
+
+  test("leads only to what is there: other guides with their sections, and images", async () => {
+    const pages = new Map<string, string>([["/docs", page.text]]);
+    for (const name of names) pages.set(`/docs/${name}`, (await call(`/docs/${name}`)).text);
+    const dead = [...pages].flatMap(([from, text]) =>
+      [...text.matchAll(/<a href="([^"]+)"/g)]
+        .map(([, address]) => new URL(address as string, `http://svc.test${from}`))
+        .filter(({ origin, pathname, hash }) => {
+          if (origin !== "http://svc.test" || !pathname.startsWith("/docs")) return false;
+          const target = pages.get(pathname);
+          return target === undefined || (hash !== "" && !target.includes(`id="${hash.slice(1)}"`));
+        })
+        .map(({ href }) => `${from}: ${href}`),
+    );
+    expect(dead).toEqual([]);
+    const images = [...pages.values()].flatMap((text) => [...text.matchAll(/<img src="([^"]+)"/g)].map(([, address]) => address));
+    expect(images.filter((address) => !address?.startsWith("/a/"))).toEqual([]);
+    expect([...pages.values()].filter((text) => /href="[^"]*\.md/.test(text))).toEqual([]);
+  });
+
+  test("speaks of the addresses of this deployment", async () => {
+    const production = serviceWith(productionSettings, "https://api.svc.test");
+    expect((await production("/docs/widget")).text).toContain("https://cdn.svc.test/v1/svc.js");
+    expect((await production("/docs")).text).toContain("export SVC=https://api.svc.test ");
+    const others = await Promise.all(names.map(async (name) => [name, (await production(`/docs/${name}`)).text] as const));
+    expect(others.filter(([, text]) => /\{(?:cdn|verify)_url\}|api\.example\.com/.test(text)).map(([name]) => name)).toEqual([]);
+  });
+
+  test("is nothing under another name", async () => {
+    for (const name of ["nothing", "toString", "__proto__", "webhooks/x"]) expect((await call(`/docs/${name}`)).status, name).toBe(404);
   });
 });
 

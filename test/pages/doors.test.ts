@@ -1,6 +1,7 @@
-// The number of a certificate as people type it off paper.
+// The doors: the first page, the number of a certificate as people type it off paper, the way to withdraw, unknown addresses.
 import { beforeAll, describe, expect, test } from "vitest";
-import { call, issue, productionSettings, serviceWith } from "../support/world.ts";
+import { call, issue, productionSettings, serviceWith, type Answer, type Call } from "../support/world.ts";
+import { named, read, textOf } from "./page.ts";
 
 let certId = "";
 beforeAll(async () => {
@@ -20,21 +21,144 @@ describe("the number of a certificate, typed off paper", () => {
     expect(await asked(`/c/${certId.toUpperCase()}`)).toBe(wanted);
     expect(await asked(`/c/${encodeURIComponent(printed(certId))}`)).toBe(wanted);
     expect(await asked(`/c/${certId}/`)).toBe(wanted);
-    expect(await asked(`/c?number=${encodeURIComponent(printed(certId))}`)).toBe(wanted);
-    expect(await asked(`/c?number=${certId}&lang=es`)).toBe(`${wanted}?lang=es`);
   });
 
-  test("that is none is no page, and nothing of it is repeated", async () => {
-    for (const path of ["/c?number=nothing-of-ours", "/c/nothing-of-ours/", "/c?number=//evil.example", "/c"]) {
-      const answer = await call(path, { redirect: "manual" });
-      expect(answer.status, path).toBe(404);
-      expect(answer.text).not.toContain("nothing-of-ours");
-      expect(answer.headers.get("location")).toBeNull();
+  test("leads there from the form too, with the address around it and with letters that are read as digits", async () => {
+    const misread = `cc_${certId.slice(3).replaceAll("0", "O").replaceAll("1", "l")}`;
+    for (const typed of [certId, printed(certId), misread, `https://verify.example.com/c/${certId}/`, `${certId}?lang=es`]) {
+      expect(await asked(`/c?number=${encodeURIComponent(typed)}`), typed).toBe(`303 /c/${certId}`);
     }
+    expect(await asked(`/c?number=${certId}&lang=es`)).toBe(`303 /c/${certId}?lang=es`);
+    expect(await asked(`/withdraw?number=${certId}&lang=es`)).toBe(`303 /c/${certId}?lang=es#withdrawal-heading`);
+  });
+
+  test("that is none brings the form again, and a link from elsewhere puts no words into it", async () => {
+    for (const path of [
+      "/c?number=nothing-of-ours",
+      "/withdraw?number=nothing-of-ours",
+      "/c?number=//evil.example/cc_nothing-of-ours",
+      "/c?number=",
+    ]) {
+      const elsewhere = await read(path, { redirect: "manual", headers: { "sec-fetch-site": "cross-site" } });
+      expect([elsewhere.status, elsewhere.headers.get("location")], path).toEqual([400, null]);
+      expect(textOf(elsewhere.document)).toContain("Error: This is no certificate number.");
+      expect(elsewhere.text).toMatch(/<title>Error: /);
+      expect(elsewhere.text).not.toContain("nothing-of-ours");
+      const own = await read(path, { headers: { "sec-fetch-site": "same-origin" } });
+      const [field] = named(own.document, "input").filter(({ attribs }) => attribs.name === "number");
+      expect(path.endsWith(field?.attribs.value ?? ""), path).toBe(true);
+      expect(field?.attribs["aria-invalid"]).toBe("true");
+    }
+  });
+
+  test("that is none, in the address of a page, is the page that says so", async () => {
+    const answer = await call("/c/nothing-of-ours/", { redirect: "manual" });
+    expect([answer.status, answer.headers.get("location")]).toEqual([404, null]);
+    expect(answer.text).not.toContain("nothing-of-ours");
   });
 
   test("is taken by the host of the page too", async () => {
     const answer = await serviceWith(productionSettings, "https://verify.svc.test")(`/c?number=${certId}`, { redirect: "manual" });
-    expect([answer.status, answer.headers.get("location")]).toEqual([302, `/c/${certId}`]);
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, `/c/${certId}`]);
+  });
+});
+
+const html = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+const asPerson: RequestInit = { headers: { accept: html, "sec-fetch-dest": "document" } };
+const kindOf = ({ status, headers }: Answer): string => `${status} ${headers.get("content-type")?.split(";")[0]}`;
+const host = (name: string): Call => serviceWith(productionSettings, `https://${name}.svc.test`);
+
+describe("GET /", () => {
+  test("is a page for people on every host that people reach, and only there", async () => {
+    for (const name of ["api", "verify", "app"]) expect(kindOf(await host(name)("/", asPerson)), name).toBe("200 text/html");
+    for (const name of ["cdn", "mcp", "evil"]) expect((await host(name)("/", asPerson)).status, name).toBe(404);
+    expect(kindOf(await call("/", asPerson))).toBe("200 text/html");
+  });
+
+  test("tells programs where the description of the API is, wherever they ask", async () => {
+    const addresses = { docs: "https://api.svc.test/docs", openapi: "https://api.svc.test/v1/openapi.json" };
+    for (const accept of ["application/json", "*/*", "", "application/json, text/html;q=0.9", "text/html;q=0"]) {
+      const answer = await host("verify")("/", { headers: { accept } });
+      expect(answer.status, accept).toBe(200);
+      expect(answer.body).toEqual({ ok: true, data: addresses, request_id: answer.headers.get("x-request-id") });
+      expect(answer.headers.get("vary")).toContain("Accept");
+    }
+  });
+
+  test("leads to doors that open: each on the host that serves it, the form of the number included", async () => {
+    for (const name of ["api", "verify", "app"]) {
+      const page = await read("/", asPerson, host(name));
+      const addresses = [
+        ...named(page.document, "a").map(({ attribs }) => attribs.href),
+        ...named(page.document, "form").map(({ attribs }) => attribs.action),
+      ].filter((address) => address?.startsWith("https://") && !address.endsWith(".mjs")); // the verifier is a file beside the Worker
+      expect(addresses).toEqual([
+        "https://verify.svc.test/withdraw",
+        "https://api.svc.test/docs",
+        "https://verify.svc.test/c/format",
+        "https://verify.svc.test/c",
+      ]);
+      for (const address of addresses) {
+        const { origin: there, pathname } = new URL(address as string);
+        expect((await serviceWith(productionSettings, there)(pathname, asPerson)).status, address).toBe(200);
+      }
+      expect(page.headers.get("content-security-policy")).toContain("form-action 'self' https://verify.svc.test;");
+    }
+  });
+
+  test("names the contact for weaknesses where there is one", async () => {
+    const contact = "https://api.svc.test/.well-known/security.txt";
+    expect((await host("verify")("/", asPerson)).text).not.toContain(contact);
+    const named = serviceWith({ ...productionSettings, SECURITY_CONTACT: "mailto:security@svc.test" }, "https://verify.svc.test");
+    expect((await named("/", asPerson)).text).toContain(contact);
+  });
+
+  test("speaks each language, sets no cookie, and may be found", async () => {
+    for (const [language, words] of [
+      ["en", "Consent you can prove, and take back"],
+      ["es", "Un consentimiento que se puede probar y retirar"],
+      ["fr", "Un consentement qui se prouve et se retire"],
+    ]) {
+      const page = await read(`/?lang=${language}`, asPerson);
+      expect(textOf(page.document)).toContain(words as string);
+      expect([page.headers.get("set-cookie"), page.headers.get("x-robots-tag")]).toEqual([null, null]);
+    }
+  });
+
+  test("shows the demo's keys in development and nothing of a demonstration in production", async () => {
+    const demo = JSON.stringify({ site_base: "http://localhost:8788", sandbox_client_id: "pc_test_x", test_api_key: "sk_test_x" });
+    const page = await read("/", asPerson, serviceWith({ DEV_DEMO: demo }));
+    for (const shown of ["This is a demonstration", "sandbox_client_id", "pc_test_x", "test_api_key", "sk_test_x"])
+      expect(textOf(page.document)).toContain(shown);
+    expect(page.text).toContain('href="http://localhost:8788/"');
+    const production = await host("verify")("/", asPerson);
+    expect(production.text).not.toMatch(/demonstration|\/dev\/mail/);
+  });
+
+  test("is counted as every public read, and says so to people on a page", async () => {
+    const service = serviceWith({ DEV_RATE_SCALE: "1", LIMIT_PUBLIC_READ_PER_IP: "2/60" });
+    const answers: string[] = [];
+    for (const path of ["/", "/withdraw", "/c?number=x"]) answers.push(kindOf(await service(path, asPerson)));
+    expect(answers).toEqual(["200 text/html", "200 text/html", "429 text/html"]);
+    expect(kindOf(await service("/"))).toBe("429 application/json");
+  });
+});
+
+describe("an address under which there is nothing", () => {
+  test("is a page with the doors for a person, on any host of ours", async () => {
+    for (const ask of [call, host("api"), host("app"), host("verify"), host("cdn")]) {
+      const page = await read("/nothing/of-ours", asPerson, ask);
+      expect(kindOf(page)).toBe("404 text/html");
+      expect(textOf(page.document)).toContain("There is no page here");
+      expect(textOf(page.document)).toContain("Check a certificate");
+      expect(page.text).not.toContain("of-ours");
+    }
+  });
+
+  test("is JSON for a program, and for everybody under /v1", async () => {
+    for (const ask of [call, host("api"), host("app")]) {
+      expect(kindOf(await ask("/nothing"))).toBe("404 application/json");
+      expect(kindOf(await ask("/v1/nothing", asPerson))).toBe("404 application/json");
+    }
   });
 });

@@ -494,7 +494,7 @@ describe("in production", () => {
 
   test("what its host does not know is a page; what the API does not know is JSON", async () => {
     const ask = await production();
-    for (const path of ["/", "/c", "/robots.txt", "/v1/certs"]) {
+    for (const path of ["/c/nothing", "/robots.txt", "/v1/certs"]) {
       const answer = await ask(`https://verify.svc.test${path}`);
       expect(answer.status, path).toBe(404);
       expect(answer.headers.get("content-type"), path).toBe("text/html; charset=UTF-8");

@@ -30,6 +30,8 @@ const sources = [
   "widget/**",
   "verifier/**",
   "scripts/build.ts",
+  "scripts/guides.ts",
+  "docs/*.md",
   "wrangler.toml",
   "package.json",
 ];

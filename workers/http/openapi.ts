@@ -29,7 +29,7 @@ const describeCredentials = (app: OpenAPIHono<Api>): void => {
     type: "http",
     scheme: "bearer",
     description:
-      "`Authorization: Bearer sk_live_…` (or `sk_test_…` for sandbox records). Created in the portal, shown once, opens your own records only. 120 requests a minute; past a payment that is due it reads and does not write.",
+      "`Authorization: Bearer sk_live_…` (or `sk_test_…` for sandbox records). Made for one business and shown once; it opens the records of that business only. 120 requests a minute; past a payment that is due it reads and does not write.",
   });
 
   app.openAPIRegistry.registerComponent("securitySchemes", "session", {
@@ -76,7 +76,8 @@ export const openApiDocument = (app: OpenAPIHono<Api>, apiOrigin: string): objec
       },
       {
         name: "sign-in",
-        description: "Sign in with an e-mailed code. These routes set and end the session cookie of the portal and the consumer app.",
+        description:
+          "Sign in with an e-mailed code, as a member of a business or as a person. These routes set and end the session cookie.",
       },
       {
         name: "sharing",

@@ -26,7 +26,10 @@ export const purposeSchema = z
   .min(1)
   .max(500)
   .openapi({ description: "What the fields are for, in one line.", example: "Send you a solar estimate" });
-export const disclosureSchema = z.string().max(20_000).openapi({ description: "The business's own words, shown to the person whole and bound into the fingerprint." });
+export const disclosureSchema = z
+  .string()
+  .max(20_000)
+  .openapi({ description: "The business's own words, shown to the person whole and bound into the fingerprint." });
 
 const durationRule = `must be a whole number from 1 to ${maxDurationDays}`;
 

@@ -58,6 +58,7 @@ export interface ApiDocument {
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+  readonly webhooks: Readonly<Record<string, { readonly post: Described }>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
     readonly securitySchemes: Readonly<Record<string, { readonly description?: string }>>;
@@ -77,6 +78,21 @@ export const operationsOf = (document: ApiDocument, tag: string): Operation[] =>
       .filter(([, { tags }]) => tags.includes(tag))
       .map(([method, described]) => ({ ...described, method: method.toUpperCase(), path })),
   );
+
+export interface EventType {
+  readonly type: string;
+  readonly when: string;
+  /** What is posted. */
+  readonly body: Content;
+}
+
+/** What is posted to endpoints, type by type. */
+export const eventTypesOf = (document: ApiDocument): EventType[] =>
+  Object.entries(document.webhooks).map(([type, { post }]) => ({
+    type,
+    when: post.description ?? "",
+    body: post.requestBody?.content["application/json"] ?? { schema: {} },
+  }));
 
 /** The schema a reference names; any other schema is itself. A description beside a reference wins over the named one's. */
 const resolved = (document: ApiDocument, schema: Schema): Schema => {

@@ -1,13 +1,17 @@
-// GET /docs: the reference of the API, set from its own OpenAPI description. Rendered here and not by a ready-made viewer:
-// those load themselves from elsewhere, need a script to show anything, and break the rule that a page is our own files only.
+// GET /docs: the first hour, the guides, and the reference of the API, set from its own OpenAPI description. GET /docs/{name}: one guide.
+// Rendered here and not by a ready-made viewer: those load themselves from elsewhere, need a script to show anything, and break the
+// rule that a page is our own files only.
 import type { Context, Hono } from "hono";
 import { raw } from "hono/html";
 import type { Child, FC } from "hono/jsx";
+import type { Config } from "../env.ts";
 import type { Api } from "../http/context.ts";
 import { publicRead } from "../http/guards.ts";
+import { brand } from "./brand.ts";
 import {
   contentExample,
   curlOf,
+  eventTypesOf,
   jsonText,
   limitsInWords,
   membersOf,
@@ -22,6 +26,7 @@ import {
   type Operation,
   type Schema,
 } from "./docs-reading.ts";
+import { guides } from "./guides.gen.ts";
 import { pageAnswer } from "./layout.tsx";
 
 /** The little Markdown that descriptions use: `code`, **strong** and *emphasis*. */
@@ -254,40 +259,163 @@ const OperationSection: FC<{ document: ApiDocument; operation: Operation }> = ({
   </section>
 );
 
-const Contents: FC<{ document: ApiDocument }> = ({ document }) => (
-  <nav class="contents" aria-label="Contents">
-    <ul>
-      <li>
-        <a href="#introduction">Introduction</a>
-      </li>
-      <li>
-        <a href="#keys">API keys and sessions</a>
-      </li>
-      {document.tags.map(({ name }) => (
-        <li>
-          <p>{titleOf(name)}</p>
-          <ul>
-            {operationsOf(document, name).map(({ operationId, summary, method }) => (
-              <li>
-                <a href={`#${operationId}`}>
-                  {summary} <span class="contents-method">{method}</span>
-                </a>
-              </li>
-            ))}
-          </ul>
-        </li>
-      ))}
-    </ul>
+/** The values an event carries, of those that carry any. */
+const changedBy = (document: ApiDocument, body: Schema): Member[] => {
+  const data = membersOf(document, body).find(({ name }) => name === "data");
+  return data === undefined ? [] : membersOf(document, data.schema);
+};
+
+/** What is posted to endpoints: one body for all types, of which each has its ids and its values. */
+const EventTypes: FC<{ document: ApiDocument }> = ({ document }) => (
+  <section class="operation" aria-labelledby="event-types">
+    <h3 id="event-types" tabindex={-1}>
+      What is posted to your endpoints
+    </h3>
+    <p>
+      Each type of event is posted as the feed holds it, signed in <code>Svc-Signature</code>. The type says which id is set and whether{" "}
+      <code>data</code> holds new values.
+    </p>
+    {eventTypesOf(document).map(({ type, when, body }) => {
+      const values = changedBy(document, body.schema);
+      return (
+        <section class="event-type" aria-labelledby={`event-${type}`}>
+          <h4 id={`event-${type}`}>
+            <code translate="no">{type}</code>
+          </h4>
+          <p>
+            <Inline text={when} />
+          </p>
+          {values.length > 0 && (
+            <p class="quiet">
+              In <code>data</code>:{" "}
+              {values.map(({ name }, at) => (
+                <>
+                  {at > 0 && ", "}
+                  <code>{name}</code>
+                </>
+              ))}
+              .
+            </p>
+          )}
+          <Code label={`Body of ${type}`} text={jsonText(contentExample(document, body))} />
+        </section>
+      );
+    })}
+  </section>
+);
+
+/** Where the reader is; folded above the text where there is no room beside it. */
+const Contents: FC<{ children?: Child }> = ({ children }) => (
+  // a tab stop, so that it can be scrolled by keyboard where it stands beside the text
+  <nav class="contents" aria-label="Contents" tabindex={0}>
+    <details>
+      <summary>Contents</summary>
+      <ul>{children}</ul>
+    </details>
   </nav>
 );
 
+const firstHour = "first-hour";
+const furtherGuides = Object.entries(guides).filter(([name]) => name !== firstHour);
+
+const GuideLinks: FC<{ current?: string }> = ({ current }) => (
+  <li>
+    <p>Guides</p>
+    <ul>
+      {furtherGuides.map(([name, { title }]) => (
+        <li>
+          <a href={`/docs/${name}`} aria-current={name === current ? "page" : undefined}>
+            {title}
+          </a>
+        </li>
+      ))}
+    </ul>
+  </li>
+);
+
+const SectionLinks: FC<{ name: string }> = ({ name }) => (
+  <li>
+    <p>{guides[name]?.title}</p>
+    <ul>
+      {guides[name]?.sections.map(({ id, title }) => (
+        <li>
+          <a href={`#${id}`}>{title}</a>
+        </li>
+      ))}
+    </ul>
+  </li>
+);
+
+const ReferenceLinks: FC<{ document: ApiDocument }> = ({ document }) => (
+  <>
+    <li>
+      <p>Reference</p>
+      <ul>
+        <li>
+          <a href="#introduction">Introduction</a>
+        </li>
+        <li>
+          <a href="#keys">API keys and sessions</a>
+        </li>
+      </ul>
+    </li>
+    {document.tags.map(({ name }) => (
+      <li>
+        <p>{titleOf(name)}</p>
+        <ul>
+          {operationsOf(document, name).map(({ operationId, summary, method }) => (
+            <li>
+              <a href={`#${operationId}`}>
+                {summary} <span class="contents-method">{method}</span>
+              </a>
+            </li>
+          ))}
+          {name === "events" && (
+            <li>
+              <a href="#event-types">What is posted to your endpoints</a>
+            </li>
+          )}
+        </ul>
+      </li>
+    ))}
+  </>
+);
+
+/** A guide speaks of the addresses of this deployment. */
+const guideText = (name: string, { baseUrl, verifyUrl, cdnUrl }: Config): Child =>
+  raw(
+    (guides[name]?.html ?? "")
+      .replaceAll("{cdn_url}", cdnUrl)
+      .replaceAll("{verify_url}", verifyUrl)
+      .replaceAll("https://api.example.com", new URL(baseUrl).origin),
+  );
+
 const titleOf = (tag: string): string => tag.charAt(0).toUpperCase() + tag.slice(1);
 
-const Reference: FC<{ document: ApiDocument }> = ({ document }) => (
+const Reference: FC<{ document: ApiDocument; config: Config }> = ({ document, config }) => (
   <div class="reference">
-    <Contents document={document} />
+    <Contents>
+      <SectionLinks name={firstHour} />
+      <GuideLinks />
+      <ReferenceLinks document={document} />
+    </Contents>
     <article class="reference-text">
-      <h1>{document.info.title}</h1>
+      <h1>Documentation</h1>
+      <section class="guide" aria-labelledby="first-hour">
+        <h2 id="first-hour">{guides[firstHour]?.title}</h2>
+        {guideText(firstHour, config)}
+      </section>
+      <section aria-labelledby="guides">
+        <h2 id="guides">Guides</h2>
+        <ul class="plain">
+          {furtherGuides.map(([name, { title }]) => (
+            <li>
+              <a href={`/docs/${name}`}>{title}</a>
+            </li>
+          ))}
+        </ul>
+      </section>
+      <h2 class="part">{document.info.title}</h2>
       <p class="quiet">
         Version {document.info.version}, at <code translate="no">{document.servers[0]?.url}</code>. For tools:{" "}
         <a href="/v1/openapi.json">the OpenAPI 3.1 description</a>, from which this page is set.
@@ -315,6 +443,7 @@ const Reference: FC<{ document: ApiDocument }> = ({ document }) => (
           {operationsOf(document, name).map((operation) => (
             <OperationSection document={document} operation={operation} />
           ))}
+          {name === "events" && <EventTypes document={document} />}
         </section>
       ))}
     </article>
@@ -323,20 +452,49 @@ const Reference: FC<{ document: ApiDocument }> = ({ document }) => (
 
 const texts = new WeakMap<ApiDocument, string>();
 
-/** Set once an isolate: some 100 KB that are the same for everyone. */
-const referenceText = (document: ApiDocument): string => {
-  const text = texts.get(document) ?? String(<Reference document={document} />);
+/** Set once an isolate: some 150 KB that are the same for everyone. */
+const referenceText = (document: ApiDocument, config: Config): string => {
+  const text = texts.get(document) ?? String(<Reference document={document} config={config} />);
   texts.set(document, text);
   return text;
 };
 
-const docs = async (c: Context<Api>, document: ApiDocument): Promise<Response> => {
-  const answer = await pageAnswer(c, 200, () => ({ title: document.info.title, only: "en", content: raw(referenceText(document)) }));
-  answer.headers.delete("X-Robots-Tag"); // unlike a certificate, this page is meant to be found
-  return answer;
+const docs = (c: Context<Api>, document: ApiDocument): Promise<Response> =>
+  pageAnswer(c, 200, () => ({
+    title: `Documentation · ${brand}`,
+    only: "en",
+    findable: true,
+    content: raw(referenceText(document, c.var.services.config)),
+  }));
+
+const guide = (c: Context<Api>): Response | Promise<Response> => {
+  const name = c.req.param("guide") ?? "";
+  const found = Object.hasOwn(guides, name) ? guides[name] : undefined;
+  if (found === undefined) return c.notFound();
+  return pageAnswer(c, 200, () => ({
+    title: `${found.title} · ${brand}`,
+    only: "en",
+    findable: true,
+    content: (
+      <div class="reference">
+        <Contents>
+          <li>
+            <a href="/docs">Documentation</a>
+          </li>
+          <SectionLinks name={name} />
+          <GuideLinks current={name} />
+        </Contents>
+        <article class="reference-text guide">
+          <h1>{found.title}</h1>
+          {guideText(name, c.var.services.config)}
+        </article>
+      </div>
+    ),
+  }));
 };
 
 /** `describe` gives the OpenAPI document of the whole app. */
 export const mountDocs = (app: Hono<Api>, describe: () => object): void => {
   app.get("/docs", publicRead, (c) => docs(c, describe() as ApiDocument));
+  app.get("/docs/:guide", publicRead, guide);
 };

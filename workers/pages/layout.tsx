@@ -15,6 +15,8 @@ export interface Page {
   readonly footer?: string;
   /** For a page that exists in one language only: no choice is offered, and the page says which language it is in. */
   readonly only?: Language;
+  /** For a page that everybody may find; all others are only for whoever has their address. */
+  readonly findable?: true;
   /** An origin that a form of the page leads to, where that is not the page's own. */
   readonly formsTo?: string;
   /** The window that opened this one may hear of it. */
@@ -76,8 +78,10 @@ const Frame: FC<{ page: Page; setting: Setting; search: string }> = ({ page, set
       </a>
       <header class="masthead">
         <p class="brand">
-          <img src={assets["mark.svg"]} width="20" height="20" alt="" />
-          {brand}
+          <a href="/">
+            <img src={assets["mark.svg"]} width="20" height="20" alt="" />
+            {brand}
+          </a>
         </p>
         {page.only === undefined && <Languages current={language} search={search} />}
       </header>
@@ -105,7 +109,7 @@ export const pageAnswer = async (
   const setting = page.only === undefined ? asked : settingOf(page.only);
   c.header("Content-Security-Policy", contentSecurityPolicy(page));
   if (page.speaksToOpener === true) c.header("Cross-Origin-Opener-Policy", "unsafe-none");
-  c.header("X-Robots-Tag", "noindex, nofollow"); // whoever has the address may read the page; nobody else is to stumble on it
+  if (page.findable !== true) c.header("X-Robots-Tag", "noindex, nofollow");
   c.header("Content-Language", setting.language);
   c.header("Vary", "Accept-Language", { append: true });
   const html = await (<Frame page={page} setting={setting} search={new URL(c.req.url).search} />).toString();

@@ -1,21 +1,25 @@
-// Pages: the reference of the API at /docs; whom to tell of a weakness; in development captured mail at /dev/mail; certificates under /c, with what every other path and method there answers.
+// Pages: the first page with its doors; the reference of the API at /docs; whom to tell of a weakness; in development captured mail
+// at /dev/mail; certificates under /c, with what every other path and method there answers.
 import { Hono } from "hono";
 import type { Api } from "../http/context.ts";
 import type { Config } from "../env.ts";
 import { mountSheet } from "./authorize/routes.ts";
 import { mountDevMail } from "./dev-mail.tsx";
 import { mountDocs } from "./docs.tsx";
+import { mountFirstPage, mountNumberForm } from "./first-page.ts";
 import { noSuchPage, onPageFault, readOnlyPage } from "./notices.tsx";
 import { mountSecurityTxt } from "./security-txt.ts";
 import { mountVerify } from "./verify.tsx";
 import { mountWithdrawalPages } from "./withdrawal.tsx";
 
 export const mountPages = (app: Hono<Api>, config: Config, describe: () => object): void => {
+  mountFirstPage(app);
   mountDocs(app, describe);
   mountSecurityTxt(app, config);
   if (config.environment === "development") mountDevMail(app);
   mountSheet(app);
   const pages = new Hono<Api>();
+  mountNumberForm(pages);
   mountVerify(pages);
   mountWithdrawalPages(pages);
   pages.all("*", (c) => (c.req.method === "GET" || c.req.method === "HEAD" ? noSuchPage(c) : readOnlyPage(c)));

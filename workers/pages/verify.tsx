@@ -57,7 +57,6 @@ const verify = async (c: Context<Api>): Promise<Response> => {
 
 export const mountVerify = (pages: Hono<Api>): void => {
   pages.get("/format", (c) => pageAnswer(c, 200, formatPage));
-  pages.get("/", (c) => fromPaper(c, c.req.query("number") ?? ""));
   pages.get("/:id", verify);
   pages.get("/:id/", (c) => fromPaper(c, c.req.param("id")));
 };

@@ -20,7 +20,8 @@ export const unlessErased = (certificate: PublishedCertificate): About =>
 export type LanguageChoice = string | null;
 export const inLanguage = (path: string, choice: LanguageChoice): string => (choice === null ? path : `${path}?lang=${choice}`);
 
-const FieldError: FC<{ id: string; text: string; setting: Setting }> = ({ id, text, setting: { words } }) => (
+/** What is wrong with a field, between its label and it. */
+export const FieldError: FC<{ id: string; text: string; setting: Setting }> = ({ id, text, setting: { words } }) => (
   <p class="field-error" id={id} role="alert">
     <Shape name="warning" />
     <span>

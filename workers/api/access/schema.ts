@@ -6,7 +6,7 @@ import type { SignedInUser } from "../../operations/access/sign-in.ts";
 
 const realmSchema = z
   .enum(realms as ["consumer", "business"])
-  .openapi({ description: "`business` signs a member in to the portal, `consumer` a person in to the consumer app.", example: "business" });
+  .openapi({ description: "`business` signs in a member of a business, `consumer` a person for themselves.", example: "business" });
 const emailSchema = z.string().openapi({ description: "One e-mail address.", example: "owner@acme-solar.example" });
 
 export const requestSchema = z.object({ email: emailSchema, realm: realmSchema }).openapi("CodeRequest");
@@ -35,7 +35,7 @@ export const userSchema = z
     email: z.string().openapi({ description: "The address as it was first given." }),
     realm: z.enum(realms as ["consumer", "business"]),
     role: z.enum(["owner", "member"]).nullable().openapi({ description: "In the business; null for a consumer." }),
-    business_id: z.string().nullable().openapi({ description: "Whose portal it is; null for a consumer." }),
+    business_id: z.string().nullable().openapi({ description: "The business of the member; null for a consumer." }),
   })
   .openapi("SignedInUser");
 

@@ -42,7 +42,9 @@ export const fieldsToWire = (fields: ContactFields): z.input<typeof fieldsSchema
 export const fieldChangeSchema = z.record(z.string(), z.unknown()).openapi("ContactFieldsChange", {
   description: `Some of ${contactKeys.join(", ")}; null clears one. Any other key is refused.`,
   type: "object",
-  properties: Object.fromEntries(contactKeys.map((key) => [key, { type: ["string", "null"], description: `${fieldLabels.en[key]}; null clears it.` }])) as never,
+  properties: Object.fromEntries(
+    contactKeys.map((key) => [key, { type: ["string", "null"], description: `${fieldLabels.en[key]}; null clears it.` }]),
+  ) as never,
   additionalProperties: false,
 });
 

@@ -38,7 +38,9 @@ const durationDays = z
   .openapi({ description: `Days of 24 hours; ${defaultDurationDays} unless given.`, example: 365 });
 const scopeWord = z.string().min(1).max(40);
 
-export const shareParam = z.object({ share_id: z.string().openapi({ description: "Of the share.", example: "shr_00k3v9d2m4q8x1c7b5n0t6w2h9" }) });
+export const shareParam = z.object({
+  share_id: z.string().openapi({ description: "Of the share.", example: "shr_00k3v9d2m4q8x1c7b5n0t6w2h9" }),
+});
 
 export const authorizedSchema = z
   .object({

@@ -226,6 +226,41 @@ export const frCa: Words = {
   address: "Adresse de ce certificat",
   qr: "Code QR de l’adresse de ce certificat",
 
+  front: {
+    title: "Un consentement qui se prouve et se retire",
+    lead: "Quand vous acceptez quelque chose dans un formulaire, {brand} conserve un certificat de ce qui vous a été montré exactement et de qui peut communiquer avec vous. Chacun peut le vérifier. Vous pouvez le retirer.",
+    check: "Vérifier un certificat",
+    number: "Numéro ou adresse",
+    checkSubmit: "Vérifier",
+    badNumber: "Ce n’est pas un numéro de certificat. Il commence par cc_, suivi de 26 lettres et chiffres.",
+    withdraw: "Retirer un consentement",
+    withdrawText: "Vous avez changé d’avis? Utilisez le numéro du certificat.",
+    withdrawLink: "Retirer",
+    links: "Autres pages",
+    docs: "Documentation",
+    format: "Comment un certificat est construit",
+    verifier: "Vérifier des preuves sans nous",
+    verifierHash: "SHA-256 de ce fichier",
+    security: "Contact pour la sécurité",
+    demo: "Ceci est une démonstration",
+    demoText:
+      "Elle tourne sur cette machine, avec des entreprises qui n’existent pas. Rien ici n’est une preuve, et aucun courriel ne part.",
+    demoSite: "Un formulaire qui crée un certificat",
+    demoMail: "Les courriels qui auraient été envoyés",
+  },
+  withdrawDoor: {
+    title: "Retirer un consentement",
+    intro: "Le certificat de votre consentement a un numéro. Il vous mène à la page où vous le retirez.",
+    withNumber: "Avec le numéro",
+    hint: "Il commence par cc_. Cherchez-le dans ce que l’entreprise vous a envoyé ou sur le certificat imprimé.",
+    submit: "Continuer",
+    without: "Sans le numéro",
+    withoutText:
+      "Si l’entreprise vous a donné un lien pour retirer votre consentement, ouvrez-le\u00a0: il suffit d’appuyer une fois. Sinon, dites-le à l’entreprise, comme vous voulez. Demandez-lui le numéro, ou d’inscrire que vous retirez votre consentement.",
+  },
+  noPage: "Il n’y a pas de page ici",
+  noPageAdvice: "Vérifiez l’adresse. Voici les portes qu’il y a\u00a0:",
+
   notFound: "Il n’y a pas de certificat ici",
   notFoundAdvice:
     "Vérifiez l’adresse. Elle se termine par cc_ et 26 lettres et chiffres, exactement comme sur le certificat. Un certificat n’est jamais supprimé\u00a0: une adresse qui a été bonne le reste.",

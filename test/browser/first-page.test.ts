@@ -1,0 +1,84 @@
+// The first page and its doors in a real browser: readable by everyone in every language, at every width, in both schemes; and
+// from a printed number to the certificate in one press, without script.
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { accessibilityFindings, fitsItsWidth, launchBrowser, openPage } from "../support/browser.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+
+let service: LocalService;
+let browser: Browser;
+let certId: string;
+
+beforeAll(async () => {
+  [service, browser] = await Promise.all([startLocalService(), launchBrowser()]);
+  const answer = await fetch(`${service.origin}/v1/consent`, {
+    method: "POST",
+    headers: { "content-type": "application/json", origin: service.demoOrigin },
+    body: JSON.stringify({
+      client_id: service.world.acme.clients.live,
+      fields: { email: service.world.consumerEmail },
+      disclosure_text: "I agree that Acme Solar LLC may call me.",
+      entities: ["Acme Solar LLC"],
+      purpose: "solar quote",
+      page_url: `${service.demoOrigin}/`,
+    }),
+  });
+  certId = ((await answer.json()) as { data: { cert_id: string } }).data.cert_id;
+});
+afterAll(async () => {
+  await browser.close();
+  await service.stop();
+});
+
+describe("the first page and its doors", () => {
+  for (const [colorScheme, width] of [
+    ["light", 1_280],
+    ["dark", 320],
+  ] as const) {
+    test(`are accessible in ${colorScheme} at ${width} pixels, in every language, and nobody scrolls sideways`, async () => {
+      const { page, complaints, close } = await openPage(browser, { colorScheme, viewport: { width, height: 900 } });
+      const findings: unknown[] = [];
+      for (const path of ["/?lang=en", "/?lang=es", "/?lang=fr", "/withdraw?lang=en", "/withdraw?lang=es", "/withdraw?lang=fr"]) {
+        await page.goto(`${service.origin}${path}`);
+        findings.push(...(await accessibilityFindings(page)), ...((await fitsItsWidth(page)) ? [] : [path]));
+      }
+      expect(complaints).toEqual([]);
+      for (const path of ["/c?number=nothing", "/withdraw?number=nothing", "/nothing"]) {
+        await page.goto(`${service.origin}${path}`);
+        findings.push(...(await accessibilityFindings(page)), ...((await fitsItsWidth(page)) ? [] : [path]));
+      }
+      expect(findings).toEqual([]);
+      await close();
+    }, 180_000);
+  }
+
+  test("lead from a printed number to its certificate, and to the form that withdraws it, without script", async () => {
+    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    await page.goto(`${service.origin}/?lang=es`);
+    await page.getByLabel("Número o dirección").fill("cc_ nothing");
+    await page.keyboard.press("Enter");
+    expect(await page.getByRole("alert").textContent()).toContain("Esto no es un número de certificado.");
+    expect(await page.getByLabel("Número o dirección").inputValue()).toBe("cc_ nothing");
+    await page.getByLabel("Número o dirección").fill(certId.toUpperCase().replaceAll(/(.{5})/g, "$1 "));
+    await page.getByRole("button", { name: "Comprobar" }).click();
+    expect(page.url()).toBe(`${service.origin}/c/${certId}?lang=es`);
+    await page.getByRole("link", { name: "svc", exact: true }).click();
+    expect(new URL(page.url()).pathname).toBe("/");
+    await page.getByRole("link", { name: "Withdraw" }).click();
+    await page.getByLabel("Number or address").fill(`${service.origin}/c/${certId}`);
+    await page.getByRole("button", { name: "Continue" }).click();
+    expect(page.url()).toBe(`${service.origin}/c/${certId}#withdrawal-heading`);
+    await close();
+  });
+
+  test("lead to the demo's form and to its keys, in development", async () => {
+    const { page, close } = await openPage(browser);
+    await page.goto(service.origin);
+    const demo = page.getByRole("region", { name: "This is a demonstration" });
+    expect(await demo.textContent()).toContain(service.world.acme.keys.sandbox);
+    expect(await demo.textContent()).toContain(service.world.acme.clients.sandbox);
+    await demo.getByRole("link", { name: "A form that makes a certificate" }).click();
+    expect(new URL(page.url()).origin).toBe(service.demoOrigin);
+    await close();
+  });
+});

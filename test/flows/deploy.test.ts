@@ -1,0 +1,109 @@
+// "Deploy" of the README in a fresh clone, command by command as it is printed, as far as no account is needed: keys, release, dry run.
+// Of a command that needs an account, its name is asked of the tool.
+import { spawn, spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+const [, deploy = ""] = readFileSync("README.md", "utf8").split("## Deploy\n");
+const section = deploy.split("\n## ")[0] as string;
+const commands = (/```sh\n([\s\S]*?)```/.exec(section)?.[1] ?? "")
+  .split("\n")
+  .map((line) => line.replace(/\s*#.*$/, ""))
+  .filter((line) => line !== "");
+
+const clone = mkdtempSync(join(tmpdir(), "svc-clone-"));
+const notCloned = /(?:^|\/)(?:node_modules|dist|\.wrangler|\.git|\.dev\.vars|coverage|[^/]*\.gen\.ts)$/;
+
+beforeAll(() => {
+  // The times of files tell whether what is installed is of this lockfile.
+  cpSync(".", clone, { recursive: true, preserveTimestamps: true, filter: (path) => !notCloned.test(path) });
+  symlinkSync(resolve("node_modules"), join(clone, "node_modules"));
+});
+afterAll(() => rmSync(clone, { recursive: true, force: true }));
+
+interface Ran {
+  readonly status: number | null;
+  readonly output: string;
+}
+const run = (command: string): Promise<Ran> =>
+  new Promise((done) => {
+    const env = { ...process.env, CI: "1", WRANGLER_SEND_METRICS: "false", CLOUDFLARE_API_TOKEN: "", CLOUDFLARE_ACCOUNT_ID: "" };
+    const child = spawn("bash", ["-c", command], { cwd: clone, env, stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (part) => (output += String(part)));
+    child.on("close", (status) => done({ status, output }));
+  });
+
+/** What stands for a command that needs the registry or an account; null where another command here is most of it. */
+const stands: Readonly<Record<string, string | null>> = {
+  "npm install --no-save": null, // what is installed here is linked in
+  "npx wrangler d1 create svc": "npx wrangler d1 create --help",
+  "npx wrangler kv namespace create KV": "npx wrangler kv namespace create --help",
+  "npx wrangler queues create svc-anchor-kicks": "npx wrangler queues create --help",
+  "npx wrangler secret bulk secrets.json": "npx wrangler secret bulk --help",
+  "npm run migrate:remote": "npx wrangler d1 migrations apply --help",
+  "npm run deploy": null, // the release and the dry run
+};
+
+const printed = new Map<string, string>();
+
+describe("Deploy in the README", () => {
+  test("holds the commands that this test knows how to take", () => {
+    const known = [...Object.keys(stands), "npm run release", "npx wrangler deploy --dry-run"];
+    expect(commands.filter((command) => !known.includes(command) && !command.startsWith("npm run --silent keys -- "))).toEqual([]);
+    expect(known.filter((command) => !commands.includes(command))).toEqual([]);
+  });
+
+  test("is taken in a fresh clone, each command as printed", async () => {
+    expect(existsSync(join(clone, "dist"))).toBe(false);
+    const succeeds = async (command: string): Promise<void> => {
+      const { status, output } = await run(command);
+      expect(status, `${command}\n${output}`).toBe(0);
+      printed.set(command, output);
+    };
+    const asked = Promise.all(Object.values(stands).flatMap((command) => (command === null ? [] : [succeeds(command)])));
+    for (const command of commands.filter((one) => !(one in stands))) await succeeds(command);
+    await asked;
+    expect(existsSync(join(clone, "dist/assets/v1/svc.js"))).toBe(true);
+  }, 180_000);
+
+  const toml = readFileSync("wrangler.toml", "utf8");
+  const vars = Object.fromEntries(
+    [...(toml.split("\n[vars]\n")[1]?.split("\n[")[0] ?? "").matchAll(/^([A-Z_]+) = "([^"]*)"/gm)].map(([, name, value]) => [name, value]),
+  ) as Record<string, string>;
+  const required = JSON.parse(/^required = (\[.*\])$/m.exec(toml)?.[1] ?? "[]") as string[];
+  const drawn = (): Record<string, string> => JSON.parse(readFileSync(join(clone, "secrets.json"), "utf8"));
+
+  test("draws every secret that the deployment asks for, and names them all", () => {
+    expect(required.length).toBeGreaterThan(4);
+    expect(required.filter((name) => !(name in drawn()))).toEqual([]);
+    expect(required.filter((name) => !section.includes(name))).toEqual([]);
+  });
+
+  test("names only settings that there are", () => {
+    const optional = ["MAIL_HTTP_TOKEN", "EMAIL", "DEV_"]; // a secret of one transport, a binding, a prefix
+    const named = new Set([...section.matchAll(/`([A-Z][A-Z_]+)`|\b([A-Z]+_[A-Z_]+)\b/g)].map(([, quoted, plain]) => quoted ?? plain));
+    const there = [...Object.keys(vars), ...required, ...optional];
+    expect([...named].filter((name) => !there.includes(name as string))).toEqual([]);
+    for (const name of optional) expect(readFileSync("workers/env.ts", "utf8")).toContain(name);
+  });
+
+  /** What the Worker makes of settings: the environment it runs as, or why it does not run. */
+  const started = (settings: object): string => {
+    const program = `import { readConfig } from "./workers/env.ts"; process.stdout.write(readConfig(JSON.parse(process.env.SETTINGS)).environment)`;
+    const env = { ...process.env, SETTINGS: JSON.stringify(settings) };
+    const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], { cwd: clone, env, encoding: "utf8" });
+    return stdout === "" ? stderr : stdout;
+  };
+
+  test("ends with settings that are fit to run, once the mail is named", () => {
+    const output = [...printed].find(([command]) => command.includes(" keys "))?.[1] ?? "";
+    const auditVkey = /"AUDIT_VKEY": "([^"]+)"/.exec(output)?.[1];
+    const mail = { MAIL_TRANSPORT: "http", MAIL_HTTP_URL: "https://mail.example.com/send", MAIL_HTTP_TOKEN: "a token of the mail service" };
+    const settings = { ...vars, ...drawn(), AUDIT_VKEY: auditVkey };
+    expect(started({ ...settings, ...mail })).toBe("production");
+    expect(started(settings)).toContain("not configured to run: MAIL_TRANSPORT");
+  });
+});

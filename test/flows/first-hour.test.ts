@@ -1,0 +1,124 @@
+// The first hour of docs/first-hour.md, taken as it is printed: its tag in a browser, its commands in a shell, against the running
+// service and a receiver. Its four checks of a signature are run by test/cross/webhook-signatures.test.ts.
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { verifySignature } from "../../core/webhooks/verify-signature.ts";
+import { launchBrowser, openPage } from "../support/browser.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+
+const text = readFileSync("docs/first-hour.md", "utf8");
+const blocks = (language: string): string[] =>
+  [...text.matchAll(/```([a-z]*)\n([\s\S]*?)```/g)].flatMap(([, of, block]) => (of === language ? [block as string] : []));
+
+interface Heard {
+  readonly body: string;
+  readonly signature: string | undefined;
+}
+
+const folder = mkdtempSync(join(tmpdir(), "svc-first-hour-"));
+const heard: Heard[] = [];
+let receiver: Server;
+let service: LocalService;
+
+const listening = (server: Server): Promise<string> =>
+  new Promise((resolve) => server.listen(0, "localhost", () => resolve(`localhost:${(server.address() as AddressInfo).port}`)));
+
+let hook: string;
+beforeAll(async () => {
+  receiver = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    heard.push({ body: Buffer.concat(parts).toString(), signature: request.headers["svc-signature"] as string | undefined });
+    response.writeHead(204).end();
+  });
+  hook = await listening(receiver);
+  service = await startLocalService({ DEV_FETCH_ALLOW: hook });
+});
+afterAll(async () => {
+  receiver.closeAllConnections();
+  receiver.close();
+  await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What each block prints, run one after the other in one shell. */
+const inShell = async (scripts: readonly string[], env: Readonly<Record<string, string>>): Promise<string[]> => {
+  const mark = "---- the next block ----";
+  const child = spawn("bash", ["-e", "-o", "pipefail", "-c", scripts.join(`\necho; echo '${mark}'\n`)], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let printed = "";
+  for await (const part of child.stdout) printed += String(part);
+  return printed.split(mark);
+};
+
+/** The answers in what was printed, one after the other. */
+const answersIn = (printed = ""): { ok: boolean; data: Record<string, unknown> }[] =>
+  [...printed.matchAll(/\{"ok":.*?"request_id":"[^"]*"\}/g)].map(([answer]) => JSON.parse(answer));
+
+describe("the first hour", () => {
+  test("from a certificate by command to its withdrawal, as printed", async () => {
+    const { acme } = service.world;
+    const [issued, checked, registered, pinged, withdrawn, contact] = await inShell(blocks("sh"), {
+      SVC: service.origin,
+      CLIENT: acme.clients.live,
+      KEY: acme.keys.live,
+      OWNER: service.world.ownerEmail,
+      SITE: "https://www.example.com",
+      HOOK: `http://${hook}`,
+    });
+    const [certificate] = answersIn(issued);
+    expect(certificate?.data.cert_id).toMatch(/^cc_/);
+    expect(checked).toContain(`fingerprint holds: ${certificate?.data.fingerprint}`);
+    const [, , endpoint] = answersIn(registered);
+    const secret = endpoint?.data.secret as string;
+    expect(answersIn(pinged)[0]?.data).toMatchObject({ delivered: true, response_status: 204 });
+    expect(answersIn(withdrawn)[0]?.data).toMatchObject({ cease_by: expect.stringMatching(/^\d{4}-/) });
+    const [asked, acknowledged] = answersIn(contact);
+    expect(JSON.stringify(asked?.data)).toContain('"contactable":false');
+    expect(acknowledged?.ok).toBe(true);
+
+    const typesHeard = () => heard.map(({ body }) => (JSON.parse(body) as { type: string }).type);
+    await vi.waitUntil(() => ["certificate.revoked", "business.ceased"].every((type) => typesHeard().includes(type)), {
+      timeout: 45_000,
+    });
+    expect(new Set(typesHeard())).toEqual(new Set(["test.ping", "certificate.revoked", "business.ceased"]));
+    for (const { body, signature } of heard) expect(verifySignature(body, signature, secret, Date.now() / 1_000)).toBe(true);
+  });
+
+  test("the tag on the form certifies a submission and adds its number", async () => {
+    const [form = ""] = blocks("html");
+    const sent: string[] = [];
+    const site = createServer(async (request, response) => {
+      const parts: Buffer[] = [];
+      for await (const part of request) parts.push(part as Buffer);
+      if (request.method === "POST") sent.push(Buffer.concat(parts).toString());
+      const page = form.replace("{cdn_url}", service.origin).replace("pc_test_...", service.world.acme.clients.sandbox);
+      response.writeHead(200, { "content-type": "text/html" }).end(`<!doctype html><html lang="en"><title>Quote</title>${page}`);
+    });
+    const at = await listening(site);
+    const browser = await launchBrowser();
+    try {
+      const { page } = await openPage(browser);
+      await page.goto(`http://${at}/`);
+      await page.getByLabel("E-mail", { exact: true }).fill("pat@example.com");
+      await page.getByRole("checkbox", { name: /I agree/ }).check();
+      await page.getByRole("button", { name: "Get my quote" }).click();
+      await page.waitForURL("**/leads");
+      const certId = new URLSearchParams(sent[0]).get("svc_cert_id");
+      const verified = (await (await fetch(`${service.origin}/v1/certs/${certId}/verify`)).json()) as { data: Record<string, unknown> };
+      expect(verified.data).toMatchObject({ environment: "sandbox", purpose: "solar quote follow-up", entities: ["Acme Solar LLC"] });
+    } finally {
+      await browser.close();
+      site.closeAllConnections();
+      site.close();
+    }
+  });
+});

@@ -1,0 +1,28 @@
+// The graphs in docs/benchmarks.md are drawn from the tables beside them: each is what `npm run bench -- --plot` writes today.
+import { readFileSync } from "node:fs";
+import { parseDocument, DomUtils } from "htmlparser2";
+import { expect, test } from "vitest";
+import { plotsOf } from "../../scripts/bench/plot.ts";
+
+const document = readFileSync("docs/benchmarks.md", "utf8");
+const plots = plotsOf(document);
+
+test.each(plots)("$file is drawn from the figures of the page, and shown there", ({ file, svg }) => {
+  expect(readFileSync(`docs/images/${file}`, "utf8"), "npm run bench -- --plot").toBe(svg);
+  expect(document).toContain(`(images/${file})`);
+});
+
+test.each(plots)("$file has a bar for each figure it names, as long as the figure is large", ({ svg }) => {
+  const texts = DomUtils.getElementsByTagName("text", parseDocument(svg), true).map((node) => DomUtils.textContent(node));
+  const shown = texts.filter((text) => / (?:ms|req\/s)$/.test(text)).map((text) => Number(text.replace(/[^\d.]/g, "")));
+  const bars = [...svg.matchAll(/<rect class="[abc]" x="300" y="\d+" width="(\d+)" height="14"/g)].map(([, width]) => Number(width));
+  expect(bars.length).toBe(shown.length);
+  const scale = Math.max(...bars) / Math.max(...shown);
+  for (const [at, bar] of bars.entries()) expect(Math.abs(bar - (shown[at] as number) * scale)).toBeLessThanOrEqual(1);
+});
+
+test("a figure that is changed changes its bar, and one that is none is refused", () => {
+  const changed = plotsOf(document.replace("| POST /v1/consent | 224 |", "| POST /v1/consent | 112 |"));
+  expect(changed.map(({ svg }, at) => svg === plots[at]?.svg)).toEqual([false, true, true]);
+  expect(() => plotsOf(document.replace("| POST /v1/consent | 224 |", "| POST /v1/consent | fast |"))).toThrow("fast is no figure");
+});
