@@ -30,7 +30,7 @@ const sweepEnvironment = async (services: Services, db: Database, environment: E
 };
 
 /** These jobs run what requests run, which ask for work that follows. */
-const servicesOf = (platform: Platform): Services => ({ ...platform, ...openSchedules(platform) });
+const servicesOf = (platform: Platform): Services => Object.assign(Object.create(platform) as Platform, openSchedules(platform));
 
 export const sweepDueShares = (platform: Platform): Promise<void> => {
   const services = servicesOf(platform);

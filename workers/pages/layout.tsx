@@ -19,6 +19,8 @@ export interface Page {
   readonly findable?: true;
   /** An origin that a form of the page leads to, where that is not the page's own. */
   readonly formsTo?: string;
+  /** The rest of the address belongs to the page, in every language. */
+  readonly keepsQuery?: true;
   /** The window that opened this one may hear of it. */
   readonly speaksToOpener?: true;
 }
@@ -112,6 +114,6 @@ export const pageAnswer = async (
   if (page.findable !== true) c.header("X-Robots-Tag", "noindex, nofollow");
   c.header("Content-Language", setting.language);
   c.header("Vary", "Accept-Language", { append: true });
-  const html = await (<Frame page={page} setting={setting} search={new URL(c.req.url).search} />).toString();
+  const html = await (<Frame page={page} setting={setting} search={page.keepsQuery === true ? new URL(c.req.url).search : ""} />).toString();
   return c.html(`<!doctype html>${html}`, status);
 };

@@ -97,6 +97,7 @@ const sheet = ({ request, back, setting }: SheetView, content: Child, more: Read
   script: "authorize.js",
   formsTo: request.origin,
   speaksToOpener: true,
+  keepsQuery: true,
   content: (
     <article class="sheet" data-origin={request.origin} data-state={request.state ?? ""} data-back={back ?? ""} {...more}>
       {content}
@@ -478,6 +479,7 @@ export const expiredStep = (view: SheetView): Page => {
 export const sheetNotice = (title: string, advice: string, more?: Child): Page => ({
   title: `${title} · svc`,
   speaksToOpener: true,
+  keepsQuery: true,
   content: (
     <article class="notice-page">
       <h1>{title}</h1>
