@@ -26,6 +26,9 @@ export const factRoutes = {
   "evidence_pack.exported": { anchored: false, event: null },
   "optout.code_requested": { anchored: false, event: null },
   "policy.linked": { anchored: false, event: null },
+  "session.ended": { anchored: false, event: null },
+  "passkey.added": { anchored: false, event: null },
+  "passkey.removed": { anchored: false, event: null },
   "webhook.created": { anchored: false, event: null },
   "webhook.changed": { anchored: false, event: null },
   "webhook.secret_rotated": { anchored: false, event: null },
@@ -45,6 +48,8 @@ export type EntityType =
   | "api_key"
   | "agent_token"
   | "member"
+  | "session"
+  | "passkey"
   | "removal";
 
 export interface Fact {

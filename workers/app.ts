@@ -14,6 +14,7 @@ import { contact } from "./api/contact/routes.ts";
 import { events } from "./api/events/routes.ts";
 import { mountLogs } from "./api/logs/routes.ts";
 import { serviceRoutes } from "./api/service/routes.ts";
+import { sessions } from "./api/sessions/routes.ts";
 import { webhooks } from "./api/webhooks/routes.ts";
 import { withdrawals } from "./api/withdrawals/routes.ts";
 import type { Config } from "./env.ts";
@@ -146,7 +147,8 @@ export const buildApp = (services: Services) => {
       },
     }),
   );
-  for (const words of [certificates, access, webhooks, events, audit, withdrawals, contact, serviceRoutes(describe)]) app.route("/", words);
+  for (const words of [certificates, access, sessions, webhooks, events, audit, withdrawals, contact, serviceRoutes(describe)])
+    app.route("/", words);
   mountPages(app, config, describe);
   mountLogs(app, config);
   app.onError(onFault);

@@ -5,7 +5,7 @@ import { refusal, success } from "../../http/envelope.ts";
 import { appOrigin, forAnyone, limitByAddress } from "../../http/guards.ts";
 import { idempotentByAddress } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
-import { clearSessionCookie, sameOrigin, sessionToken, setSessionCookie, signedIn } from "../../http/session-guards.ts";
+import { forgetSession, sameOrigin, sessionToken, setSessionCookie, signedIn } from "../../http/session-guards.ts";
 import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
 import { requestCode, signOut, userOf, verifyCode } from "../../operations/access/sign-in.ts";
 import { pageLanguage } from "../../pages/language.ts";
@@ -124,7 +124,14 @@ access.openapi(requestRoute, async (c) => {
 
 access.openapi(verifyRoute, async (c) => {
   const { email, code, realm, name } = c.req.valid("json");
-  const signed = await verifyCode(c.var.services, { email, code, realm, name: name ?? null, replaces: sessionToken(c) });
+  const signed = await verifyCode(c.var.services, {
+    email,
+    code,
+    realm,
+    name: name ?? null,
+    replaces: sessionToken(c),
+    userAgent: c.req.header("user-agent"),
+  });
   if (!signed.ok) return refusal(c, signed);
   setSessionCookie(c, signed.value.token, realm);
   return success(c, 200, { user: userToWire(signed.value.user), created: signed.value.created });
@@ -134,8 +141,7 @@ access.openapi(logoutRoute, async (c) => {
   const token = sessionToken(c);
   if (token !== null) {
     await signOut(c.var.services, token);
-    clearSessionCookie(c);
-    c.header("Clear-Site-Data", '"storage"');
+    forgetSession(c);
   }
   return success(c, 200, { logged_out: true as const });
 });
