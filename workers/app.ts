@@ -13,6 +13,7 @@ import { certificates } from "./api/certificates/routes.ts";
 import { contact } from "./api/contact/routes.ts";
 import { events } from "./api/events/routes.ts";
 import { mountLogs } from "./api/logs/routes.ts";
+import { passkeys } from "./api/passkeys/routes.ts";
 import { serviceRoutes } from "./api/service/routes.ts";
 import { sessions } from "./api/sessions/routes.ts";
 import { webhooks } from "./api/webhooks/routes.ts";
@@ -147,7 +148,7 @@ export const buildApp = (services: Services) => {
       },
     }),
   );
-  for (const words of [certificates, access, sessions, webhooks, events, audit, withdrawals, contact, serviceRoutes(describe)])
+  for (const words of [certificates, access, sessions, passkeys, webhooks, events, audit, withdrawals, contact, serviceRoutes(describe)])
     app.route("/", words);
   mountPages(app, config, describe);
   mountLogs(app, config);

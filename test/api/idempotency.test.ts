@@ -11,6 +11,8 @@ import type { Env } from "../../workers/env.ts";
 import { dropExpired } from "../../workers/background/expiry-sweep.ts";
 import { openPlatform, type Platform } from "../../workers/services.ts";
 import { commitEvents, in2030, lanes, logs, newKey, playReceivers, runAlarm, type Post } from "../support/events.ts";
+import { Authenticator } from "../support/authenticator.ts";
+import { askToMake } from "../support/passkeys.ts";
 import { signIn } from "../support/people.ts";
 import { call, get, rowCounts, world, type Answer } from "../support/world.ts";
 import { answerCode, askCode, codesTo, cookieOf, freshAddress, held, ready, withdrawn } from "../support/withdrawing.ts";
@@ -24,6 +26,8 @@ let start = in2030;
 let platform: Platform;
 let owner: Headers;
 let secondOwner: Headers;
+let consumer: Headers;
+let secondConsumer: Headers;
 let otherKey: string;
 let posts: Post[] = [];
 let answerPost: () => Response | Promise<Response>;
@@ -40,6 +44,7 @@ beforeEach(async () => {
   posts = playReceivers(() => answerPost());
   const log = logs.getByName(world.acme.id);
   for (const { endpoint } of await log.endpoints()) await log.removeEndpoint(endpoint.id);
+  await env.DB.prepare("DELETE FROM passkeys").run();
   await signAllIn();
 });
 afterEach(() => {
@@ -50,6 +55,8 @@ afterEach(() => {
 const signAllIn = async (): Promise<void> => {
   owner = await signIn(world.ownerEmail);
   secondOwner = await signIn(world.memberEmail);
+  consumer = await signIn(world.consumerEmail, "consumer");
+  secondConsumer = await signIn("second.consumer@example.com", "consumer");
 };
 
 const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
@@ -180,6 +187,14 @@ const routes: Readonly<Record<string, Route>> = {
       return { path: "/v1/auth/request-code", body: asks(freshAddress()), otherBody: asks(freshAddress()), ...anybody() };
     },
   },
+  "/v1/me/passkeys": {
+    repeats: false,
+    prepare: async () => {
+      const credential = await new Authenticator().make((await askToMake(consumer)).body.data.options);
+      const otherBody = { credential, name: "another" };
+      return { path: "/v1/me/passkeys", body: { credential }, otherBody, caller: () => consumer, otherCaller: () => secondConsumer };
+    },
+  },
 };
 const table = Object.entries(routes).map(([path, route]) => ({ path, ...route }));
 
@@ -194,7 +209,16 @@ const send = (sendable: Sendable, key: string | null, change: { body?: object; c
     ...(key !== null && { "idempotency-key": key }),
   });
 
-const counted = ["mailed_codes", "mail_outbox", "event_outbox", "anchors", "withdrawals", "cease_acknowledgements", "certificate_views"];
+const counted = [
+  "mailed_codes",
+  "mail_outbox",
+  "event_outbox",
+  "anchors",
+  "withdrawals",
+  "cease_acknowledgements",
+  "certificate_views",
+  "passkeys",
+];
 /** Everything that one of these requests leaves behind; rows that are worked off are counted all the same. */
 const effects = async (): Promise<object> => {
   const rows = counted.map(
@@ -221,10 +245,13 @@ const told = (answer: Answer): object => ({
 });
 
 describe("the key is taken", () => {
-  test("on every route that is posted to but four, which the reasons name", async () => {
+  test("on every route that is posted to but a few, which the reasons name", async () => {
     const elsewhere = {
       "/v1/consent": "its own tests: consent-idempotency.test.ts",
       "/v1/auth/verify-code": "a kept answer would be a session",
+      "/v1/auth/passkey/verify": "likewise",
+      "/v1/auth/passkey/options": "a kept answer would be a challenge that may be spent already",
+      "/v1/me/passkeys/options": "likewise",
       "/v1/certs/search": "it only reads",
       "/v1/auth/logout": "ends the very session that would name the caller, and a second time changes nothing",
     };

@@ -27,6 +27,7 @@ let schemas: Readonly<Record<string, Schema>> = {};
 let operations: readonly Operation[] = [];
 let certId = "";
 const owners: { readonly cookie: string }[] = [];
+const consumers: { readonly cookie: string }[] = [];
 
 const resolved = (schema: Schema): Schema =>
   schema.$ref === undefined ? schema : (schemas[schema.$ref.split("/").at(-1) as string] as Schema);
@@ -48,6 +49,7 @@ beforeAll(async () => {
   certId = (await issue()).cert_id;
   for (const email of [world.ownerEmail, world.otherOwnerEmail, exampleOwnerEmail("free"), exampleOwnerEmail("past_due")])
     owners.push(await signIn(email));
+  for (let number = 1; number <= 8; number += 1) consumers.push(await signIn(`consumer.${number}@example.com`, "consumer"));
 });
 
 /** A new key for each few tries: the limits of a key are not what is asked here. */
@@ -61,15 +63,15 @@ const freshKey = async (): Promise<string> => {
   return key;
 };
 
-/** Owners take turns, for the same reason. */
-const nextOwner = (): { readonly cookie: string } => {
-  const next = owners.shift() ?? { cookie: "" };
-  owners.push(next);
+/** People take turns, for the same reason. */
+const nextOf = (people: { readonly cookie: string }[]): { readonly cookie: string } => {
+  const next = people.shift() ?? { cookie: "" };
+  people.push(next);
   return next;
 };
 
-const credentialsFor = async ({ security }: Operation): Promise<Record<string, string>> => {
-  if (security.some((scheme) => "session" in scheme)) return { ...nextOwner() };
+const credentialsFor = async ({ security, path }: Operation): Promise<Record<string, string>> => {
+  if (security.some((scheme) => "session" in scheme)) return { ...nextOf(path.startsWith("/v1/me/") ? consumers : owners) };
   return security.some((scheme) => "apiKey" in scheme) ? { authorization: `Bearer ${await freshKey()}` } : {};
 };
 
@@ -171,7 +173,7 @@ const triesOf = async (operation: Operation): Promise<readonly Tried[]> => {
 const vague = /\b(?:invalid|not valid|wrong type|undefined|NaN|expected|received|zod)\b/i;
 const faultOf = ({ input, answer }: Tried): string | null => {
   const { code, message } = answer.body.error;
-  if (code === "opt_out_failed" || code === "login_failed") return null; // one sentence for every reason, on purpose
+  if (["opt_out_failed", "login_failed", "passkey_refused"].includes(code)) return null; // one sentence for every reason, on purpose
   if (!message.toLowerCase().split(":")[0].split(/[ .,]/).includes(input.toLowerCase())) return `does not name ${input}: ${message}`;
   if (!/^[^:]+: [^\n]+\.$/.test(message)) return `is no sentence: ${message}`;
   if (vague.test(message)) return `does not name the rule: ${message}`;
