@@ -34,6 +34,9 @@ export const factRoutes = {
   "consumer.current_read": { anchored: false, event: null },
   "fields.updated": { anchored: false, event: null },
   "policy.linked": { anchored: false, event: null },
+  "session.ended": { anchored: false, event: null },
+  "passkey.added": { anchored: false, event: null },
+  "passkey.removed": { anchored: false, event: null },
   "webhook.created": { anchored: false, event: null },
   "webhook.changed": { anchored: false, event: null },
   "webhook.secret_rotated": { anchored: false, event: null },
@@ -53,6 +56,8 @@ export type EntityType =
   | "api_key"
   | "agent_token"
   | "member"
+  | "session"
+  | "passkey"
   | "removal";
 
 export interface Fact {

@@ -36,6 +36,8 @@ const idPrefixes = [
   "tok_",
   "rmv_",
   "req_",
+  "ssn_",
+  "psk_",
   "pc_live_",
   "pc_test_",
 ] as const;
@@ -79,6 +81,8 @@ export const clientIdOf = (text: string): ClientId | null =>
   hasIdShape(text, "pc_live_") || hasIdShape(text, "pc_test_") ? (text as ClientId) : null;
 export const shareIdOf = (text: string): ShareId | null => (hasIdShape(text, "shr_") ? (text as ShareId) : null);
 export const webhookIdOf = (text: string): WebhookId | null => (hasIdShape(text, "whk_") ? (text as WebhookId) : null);
+export const sessionIdOf = (text: string): string | null => (hasIdShape(text, "ssn_") ? text : null);
+export const passkeyIdOf = (text: string): string | null => (hasIdShape(text, "psk_") ? text : null);
 export const deliveryIdOf = (text: string): DeliveryId | null => (hasIdShape(text, "dlv_") ? (text as DeliveryId) : null);
 
 /** The home is the two characters after the prefix, in ids and secrets alike. */

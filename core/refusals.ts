@@ -24,6 +24,8 @@ export const refusals = {
   not_found: "There is nothing here.",
   client_not_found: "There is no such client.",
   cert_not_found: "There is no such certificate.",
+  passkey_refused: "The passkey was not accepted. Ask for new options and try again.",
+  passkey_limit: "This account has as many passkeys as it may.",
   webhook_limit: "This business has as many webhook endpoints as it may.",
   code_used: "This code has been redeemed already.",
   code_expired: "This code is older than 60 seconds.",

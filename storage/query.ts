@@ -8,6 +8,9 @@ export const query = new QueryBuilder();
 /** Every one of them. Unlike `and`, which takes undefined for nothing and then means all rows, it asks for conditions. */
 export const allOf = (...conditions: readonly [SQL, SQL, ...SQL[]]): SQL => and(...conditions) as SQL;
 
+/** In a batch: the statement just before this one changed a row. */
+export const changedBefore = (): SQL => sql`changes() > 0`;
+
 /** The values of a list as one bound value, for `inArray`: D1 binds at most a hundred to a statement. */
 export const listed = (values: readonly (string | number)[]): SQL => sql`(select value from json_each(${JSON.stringify(values)}))`;
 

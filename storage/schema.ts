@@ -481,8 +481,45 @@ export const sessions = table(
     userId: text().notNull(),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
+    id: text().notNull().default(""),
+    agentSealed: text(),
+    seenDay: integer(),
+    provedAt: instant(),
   },
   (t) => [index("sessions_user").on(t.userId), index("sessions_expiry").on(t.expiresAt)],
+);
+
+export const passkeys = table(
+  "passkeys",
+  {
+    id: text().primaryKey(),
+    consumerId: text()
+      .notNull()
+      .references(() => consumers.id),
+    credentialId: text().notNull().unique(),
+    userHandle: text().notNull(),
+    publicKey: text().notNull(),
+    counter: integer().notNull(),
+    transports: json<readonly string[]>().notNull(),
+    backedUp: flag().notNull(),
+    nameSealed: text().notNull(),
+    createdAt: instant().notNull(),
+    usedDay: integer(),
+  },
+  (t) => [index("passkeys_consumer").on(t.consumerId)],
+);
+
+export const webauthnChallenges = table(
+  "webauthn_challenges",
+  {
+    challengeHash: text().primaryKey(),
+    purpose: text({ enum: ["add", "sign_in"] }).notNull(),
+    sessionHash: text(),
+    userHandle: text(),
+    expiresAt: instant().notNull(),
+    usedAt: instant(),
+  },
+  (t) => [index("webauthn_challenges_expiry").on(t.expiresAt)],
 );
 
 export const mailOutbox = table(

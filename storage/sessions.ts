@@ -1,31 +1,49 @@
 // Sessions: found by the hash of the cookie's token, together with who it is and, for a member, with the business as it stands
 // at that moment: a role taken away or an account suspended counts from the next request on.
-import { eq, gt, inArray, isNotNull, lte, sql } from "drizzle-orm";
+import { desc, eq, gt, inArray, isNotNull, lte, ne, sql, type SQL } from "drizzle-orm";
+import type { Device } from "../core/access/device.ts";
 import { sessionLifeMs, type Realm, type Session } from "../core/access/session.ts";
-import type { Instant } from "../core/time.ts";
+import { dayMs, type Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { isSpentOn } from "./mailed-codes.ts";
 import { businesses, consumers, members, sessions } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, changedBefore, query } from "./query.ts";
+import type { EncryptionContext, Vault } from "./vault.ts";
+
+const deviceContext = (id: string): EncryptionContext => ({ table: "sessions", record: id, field: "agent", owner: id });
+
+/** Of a session that begins: what it is found by and called, and the device, sealed. */
+export interface NewSession {
+  readonly tokenHash: string;
+  readonly id: string;
+  readonly agentSealed: string;
+  readonly now: Instant;
+}
+
+export const sealDevice = (vault: Vault, sessionId: string, device: Device): Promise<string> =>
+  vault.seal(deviceContext(sessionId), JSON.stringify(device));
+
+const insertNew = (db: Database, session: NewSession, whose: { readonly realm: Realm; readonly userId: string | SQL }, condition: SQL) => {
+  const { now, ...named } = session;
+  const times = { createdAt: now, provedAt: now, seenDay: Math.floor(now / dayMs), expiresAt: now + sessionLifeMs[whose.realm] };
+  return insertIf(db, sessions, { ...named, ...whose, ...times }, condition);
+};
 
 /** Written only where the code was spent on this session and somebody has the address. */
 export const insertSession = (
   db: Database,
-  session: {
-    readonly tokenHash: string;
-    readonly realm: Realm;
-    readonly emailIndex: string;
-    readonly codeId: string;
-    readonly now: Instant;
-  },
+  session: NewSession,
+  { realm, emailIndex, codeId }: { readonly realm: Realm; readonly emailIndex: string; readonly codeId: string },
 ) => {
-  const { tokenHash, realm, emailIndex, codeId, now } = session;
   const people = realm === "business" ? members : consumers;
   const user = sql<string>`${query.select({ id: people.id }).from(people).where(eq(people.emailIndex, emailIndex))}`;
-  const row = { tokenHash, realm, userId: user, createdAt: now, expiresAt: now + sessionLifeMs[realm] };
-  return insertIf(db, sessions, row, allOf(isNotNull(user), isSpentOn(codeId, tokenHash)));
+  return insertNew(db, session, { realm, userId: user }, allOf(isNotNull(user), isSpentOn(codeId, session.tokenHash)));
 };
+
+/** Written only where the statement before it noted the use of the consumer's passkey. */
+export const insertSessionByPasskey = (db: Database, session: NewSession, consumerId: string) =>
+  insertNew(db, session, { realm: "consumer", userId: consumerId }, changedBefore());
 
 /** Null for a token that is unknown, has ended, or whose person is gone: all the same path. */
 export const sessionByToken = async (db: Database, tokenHash: string, now: Instant): Promise<Session | null> => {
@@ -34,6 +52,10 @@ export const sessionByToken = async (db: Database, tokenHash: string, now: Insta
     .select({
       realm: sessions.realm,
       userId: sessions.userId,
+      sessionId: sessions.id,
+      createdAt: sessions.createdAt,
+      provedAt: sessions.provedAt,
+      seenDay: sessions.seenDay,
       member: { emailSealed: members.emailSealed, role: members.role },
       business: { id, name, status, country, auditChain, auditShard },
       consumer: { emailSealed: consumers.emailSealed, auditChain: consumers.auditChain, auditShard: consumers.auditShard },
@@ -45,21 +67,73 @@ export const sessionByToken = async (db: Database, tokenHash: string, now: Insta
     .where(allOf(eq(sessions.tokenHash, tokenHash), gt(sessions.expiresAt, now)))
     .get();
   if (row === undefined) return null;
-  const { realm, userId, member, business, consumer } = row;
+  const { realm, userId, sessionId, seenDay, member, business, consumer } = row;
+  const signedIn = { userId, sessionId, tokenHash, provedAt: row.provedAt ?? row.createdAt, seenDay };
   if (realm === "consumer") {
     if (consumer === null) return null;
     return {
       realm,
-      userId,
-      tokenHash,
+      ...signedIn,
       emailSealed: consumer.emailSealed,
       chain: { tag: consumer.auditChain, shard: consumer.auditShard },
     };
   }
   if (member === null || business === null) return null;
   const { auditChain: tag, auditShard: shard, ...account } = business;
-  return { realm, userId, tokenHash, ...member, business: { ...account, chain: { tag, shard } } };
+  return { realm, ...signedIn, ...member, business: { ...account, chain: { tag, shard } } };
 };
+
+/** At most once a day and session. */
+export const noteSeen = (db: Database, tokenHash: string, day: number) =>
+  db
+    .update(sessions)
+    .set({ seenDay: day })
+    .where(allOf(eq(sessions.tokenHash, tokenHash), sql`${sessions.seenDay} is not ${day}`));
+
+export interface KnownSession {
+  readonly id: string;
+  readonly tokenHash: string;
+  /** Null for a session from before devices were kept. */
+  readonly device: Device | null;
+  readonly createdAt: Instant;
+  readonly expiresAt: Instant;
+  readonly seenDay: number | null;
+}
+
+const liveOf = ({ realm, userId }: Pick<Session, "realm" | "userId">, now: Instant) =>
+  allOf(eq(sessions.userId, userId), eq(sessions.realm, realm), gt(sessions.expiresAt, now));
+
+const maxListed = 100;
+
+/** Those that have not ended, the newest first. */
+export const sessionsOf = async (
+  db: Database,
+  vault: Vault,
+  person: Pick<Session, "realm" | "userId">,
+  now: Instant,
+): Promise<readonly KnownSession[]> => {
+  const { id, tokenHash, agentSealed, createdAt, expiresAt, seenDay } = sessions;
+  const rows = await db
+    .select({ id, tokenHash, agentSealed, createdAt, expiresAt, seenDay })
+    .from(sessions)
+    .where(liveOf(person, now))
+    .orderBy(desc(createdAt), desc(id))
+    .limit(maxListed);
+  return Promise.all(
+    rows.map(async ({ agentSealed: sealed, ...row }) => ({
+      ...row,
+      device: sealed === null ? null : (JSON.parse(await vault.open(deviceContext(row.id), sealed)) as Device),
+    })),
+  );
+};
+
+/** One of a person's own sessions; changes no row where it is none of theirs, or has ended. */
+export const deleteSessionOf = (db: Database, person: Pick<Session, "realm" | "userId">, id: string, now: Instant) =>
+  db.delete(sessions).where(allOf(liveOf(person, now), eq(sessions.id, id)));
+
+/** All of a person's sessions but the one that asks. */
+export const deleteOtherSessions = (db: Database, session: Pick<Session, "realm" | "userId" | "tokenHash">, now: Instant) =>
+  db.delete(sessions).where(allOf(liveOf(session, now), ne(sessions.tokenHash, session.tokenHash)));
 
 /** Signed out: from here on the token opens nothing. */
 export const deleteSession = (db: Database, tokenHash: string) => db.delete(sessions).where(eq(sessions.tokenHash, tokenHash));

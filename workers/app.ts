@@ -15,7 +15,9 @@ import { contact } from "./api/contact/routes.ts";
 import { events } from "./api/events/routes.ts";
 import { describeWebhooks } from "./api/events/webhooks.ts";
 import { mountLogs } from "./api/logs/routes.ts";
+import { passkeys } from "./api/passkeys/routes.ts";
 import { serviceRoutes } from "./api/service/routes.ts";
+import { sessions } from "./api/sessions/routes.ts";
 import { sharing } from "./api/shares/routes.ts";
 import { webhooks } from "./api/webhooks/routes.ts";
 import { withdrawals } from "./api/withdrawals/routes.ts";
@@ -153,7 +155,20 @@ export const buildApp = (services: Services) => {
       },
     }),
   );
-  for (const words of [certificates, access, webhooks, events, audit, withdrawals, contact, sharing, account, serviceRoutes(describe)])
+  for (const words of [
+    certificates,
+    access,
+    sessions,
+    passkeys,
+    webhooks,
+    events,
+    audit,
+    withdrawals,
+    contact,
+    sharing,
+    account,
+    serviceRoutes(describe),
+  ])
     app.route("/", words);
   describeWebhooks(app);
   mountPages(app, config, describe);

@@ -2,6 +2,7 @@
 import { waitUntil } from "cloudflare:workers";
 import { BoundedMap } from "../core/bounded-map.ts";
 import type { AttestedStatement } from "../core/certificates/attested.ts";
+import type { WebAuthn } from "../core/access/passkey.ts";
 import type { FetchPage } from "../core/access/outbound-page.ts";
 import type { Limit, WindowState } from "../core/access/window.ts";
 import type { ToE164 } from "../core/certificates/matching.ts";
@@ -26,6 +27,7 @@ import { openPageFetcher } from "./adapters/page-fetcher.ts";
 import { e164 } from "./adapters/phone.ts";
 import { openHostCheck } from "./adapters/public-hosts.ts";
 import { siteOf } from "./adapters/site.ts";
+import { webAuthn } from "./adapters/webauthn.ts";
 import { openWebhookSender, type PostWebhook } from "./adapters/webhook-sender.ts";
 import { openWebhookUrlCheck, type MayBeWebhook } from "./adapters/webhook-url.ts";
 import { readCapturedMail } from "./background/mail-relay.ts";
@@ -114,6 +116,11 @@ export interface Phones {
   readonly toE164: ToE164;
 }
 
+/** What a passkey is asked and answers. */
+export interface Ceremonies {
+  readonly webAuthn: WebAuthn;
+}
+
 /** Counts a call against a limit. */
 export interface Counters {
   /** Kept in this isolate, behind the platform's shield. */
@@ -135,7 +142,7 @@ export interface Schedules {
 }
 
 /** All of them but what asks for work that follows: what that work itself may use. */
-export interface Platform extends Runtime, Stores, Memories, Proofs, Events, Mail, Web, Phones, Counters {}
+export interface Platform extends Runtime, Stores, Memories, Proofs, Events, Mail, Web, Phones, Ceremonies, Counters {}
 
 /** One an isolate. An operation names the groups it uses, so that its type says what it can touch. */
 export interface Services extends Platform, Schedules {}
@@ -194,6 +201,7 @@ export const openPlatform = async (env: Env): Promise<Services> => {
       return nobody;
     },
     toE164: e164,
+    webAuthn,
     fetchPage: openPageFetcher(outbound),
     postWebhook: openWebhookSender({ ...outbound, clock }),
     mayBeWebhook: openWebhookUrlCheck(outbound),

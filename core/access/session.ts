@@ -1,7 +1,7 @@
 // Who is signed in, and for how long. A session is of one realm: a portal member acts for a business, a consumer for nobody else.
 import type { AuditChain } from "../facts.ts";
 import type { BusinessId, ConsumerId } from "../ids.ts";
-import { dayMs, hourMs } from "../time.ts";
+import { dayMs, hourMs, minuteMs, type Instant } from "../time.ts";
 import type { BusinessStatus } from "./entitlement.ts";
 import type { Person } from "./principal.ts";
 
@@ -15,8 +15,14 @@ export const sessionLifeMs: Readonly<Record<Realm, number>> = { consumer: 30 * d
 
 interface SignedIn {
   readonly userId: string;
+  /** `ssn_…`: what the person calls it by. */
+  readonly sessionId: string;
   /** Of the cookie's token. */
   readonly tokenHash: string;
+  /** When the person last proved who they are, by a code or a passkey. */
+  readonly provedAt: Instant;
+  /** The last day it was noted to be in use, in days since 1970; null for none yet. */
+  readonly seenDay: number | null;
   readonly emailSealed: string;
 }
 
@@ -45,3 +51,9 @@ export const personOf = ({ userId, chain }: Pick<ConsumerSession, "userId" | "ch
   chain,
   actor: { kind: "consumer", id: userId },
 });
+/** Whose audit chain tells what somebody did who is signed in: their own, or their business's. */
+export const chainOf = (session: Session): AuditChain => (session.realm === "consumer" ? session.chain : session.business.chain);
+
+/** Whether the person's last proof is recent enough for something that a stolen session must not do. */
+export const isFresh = ({ provedAt }: Pick<Session, "provedAt">, now: Instant, minutes: number): boolean =>
+  now - provedAt < minutes * minuteMs;

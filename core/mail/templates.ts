@@ -25,6 +25,8 @@ interface StoppedShare {
 export interface MailData {
   /** To whoever asked to sign in. */
   readonly login_code: { readonly code: string };
+  /** To the person whose account it was added to; `device` as the browser named itself, null where it did not. */
+  readonly passkey_added: { readonly at: Instant; readonly device: string | null };
   /** To the person on a certificate who asked to withdraw. */
   readonly withdrawal_code: {
     readonly code: string;
@@ -67,6 +69,7 @@ export type Mail = { readonly [T in MailTemplate]: { readonly template: T; reado
 /** How long sending is tried: a code that has expired is of no use to anybody. */
 export const mailLifeMs: Readonly<Record<MailTemplate, number>> = {
   login_code: 10 * minuteMs,
+  passkey_added: 3 * dayMs,
   withdrawal_code: 10 * minuteMs,
   withdrawal_owner_notice: 3 * dayMs,
   share_receipt: 3 * dayMs,
@@ -116,6 +119,15 @@ const en: Words = {
       { code },
       "It is valid for 10 minutes and works once. Nobody from us will ever ask you for it.",
       "You did not want to sign in? Then you can ignore this mail: without the code nobody gets in.",
+    ],
+  }),
+  passkey_added: ({ at, device }) => ({
+    subject: "A passkey was added to your account",
+    lines: [
+      `Since ${minuteOf(at)} a new passkey signs in to your account${device === null ? "" : ` (${device})`}.`,
+      "If it was you, there is nothing to do.",
+      "It was not you? Then sign in with a code, remove the passkey and end all other sessions.",
+      "Whoever added it could read your mail or had a device of yours. Change the password of your mailbox too.",
     ],
   }),
   withdrawal_code: ({ code, business_name, verify_url }) => ({
@@ -239,6 +251,15 @@ const es: Words = {
       "¿No quería entrar? Entonces puede ignorar este correo: sin el código no entra nadie.",
     ],
   }),
+  passkey_added: ({ at, device }) => ({
+    subject: "Se ha añadido una llave de acceso a su cuenta",
+    lines: [
+      `Desde el ${minuteOf(at)} una nueva llave de acceso permite entrar en su cuenta${device === null ? "" : ` (${device})`}.`,
+      "Si ha sido usted, no tiene que hacer nada.",
+      "¿No ha sido usted? Entonces entre con un código, elimine la llave y cierre todas las demás sesiones.",
+      "Quien la añadió pudo leer su correo o tenía un dispositivo suyo. Cambie también la contraseña de su buzón.",
+    ],
+  }),
   withdrawal_code: ({ code, business_name, verify_url }) => ({
     subject: "Su código para retirar el consentimiento",
     lines: [
@@ -358,6 +379,15 @@ const frCa: Words = {
       { code },
       "Il est valide 10 minutes et ne sert qu’une fois. Personne de chez nous ne vous le demandera jamais.",
       "Vous ne vouliez pas vous connecter ? Ignorez ce courriel : sans le code, personne n’entre.",
+    ],
+  }),
+  passkey_added: ({ at, device }) => ({
+    subject: "Une clé d’accès a été ajoutée à votre compte",
+    lines: [
+      `Depuis le ${minuteOf(at)}, une nouvelle clé d’accès permet de se connecter à votre compte${device === null ? "" : ` (${device})`}.`,
+      "Si c’était vous, il n’y a rien à faire.",
+      "Ce n’était pas vous ? Connectez-vous avec un code, supprimez la clé et fermez toutes les autres sessions.",
+      "La personne qui l’a ajoutée a pu lire vos courriels ou tenait un de vos appareils. Changez aussi le mot de passe de votre messagerie.",
     ],
   }),
   withdrawal_code: ({ code, business_name, verify_url }) => ({

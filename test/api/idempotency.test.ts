@@ -11,6 +11,8 @@ import type { Env } from "../../workers/env.ts";
 import { dropExpired } from "../../workers/background/expiry-sweep.ts";
 import { openPlatform, type Platform } from "../../workers/services.ts";
 import { commitEvents, in2030, lanes, logs, newKey, playReceivers, runAlarm, type Post } from "../support/events.ts";
+import { Authenticator } from "../support/authenticator.ts";
+import { askToMake } from "../support/passkeys.ts";
 import { mailsTo, signIn } from "../support/people.ts";
 import { decision, freshVerifier, grant, person, redeem, type SignedPerson } from "../support/sharing.ts";
 import { call, get, rowCounts, world, type Answer } from "../support/world.ts";
@@ -25,6 +27,8 @@ let start = in2030;
 let platform: Platform;
 let owner: Headers;
 let secondOwner: Headers;
+let consumer: Headers;
+let secondConsumer: Headers;
 let otherKey: string;
 let posts: Post[] = [];
 let answerPost: () => Response | Promise<Response>;
@@ -41,6 +45,7 @@ beforeEach(async () => {
   posts = playReceivers(() => answerPost());
   const log = logs.getByName(world.acme.id);
   for (const { endpoint } of await log.endpoints()) await log.removeEndpoint(endpoint.id);
+  await env.DB.prepare("DELETE FROM passkeys").run();
   await signAllIn();
 });
 afterEach(() => {
@@ -51,6 +56,8 @@ afterEach(() => {
 const signAllIn = async (): Promise<void> => {
   owner = await signIn(world.ownerEmail);
   secondOwner = await signIn(world.memberEmail);
+  consumer = await signIn(world.consumerEmail, "consumer");
+  secondConsumer = await signIn("second.consumer@example.com", "consumer");
 };
 
 const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
@@ -233,6 +240,14 @@ const routes: Readonly<Record<string, Route>> = {
       return { path: `/v1/shares/${id}/cease-ack`, body: { note: "done" }, otherBody: { note: "other" }, ...keys };
     },
   },
+  "/v1/me/passkeys": {
+    repeats: false,
+    prepare: async () => {
+      const credential = await new Authenticator().make((await askToMake(consumer)).body.data.options);
+      const otherBody = { credential, name: "another" };
+      return { path: "/v1/me/passkeys", body: { credential }, otherBody, caller: () => consumer, otherCaller: () => secondConsumer };
+    },
+  },
 };
 const table = Object.entries(routes).map(([path, route]) => ({ path, ...route }));
 
@@ -257,6 +272,7 @@ const counted = [
   "certificate_views",
   "shares",
   "share_acknowledgements",
+  "passkeys",
 ];
 /** Everything that one of these requests leaves behind; rows that are worked off are counted all the same. */
 const effects = async (): Promise<object> => {
@@ -284,11 +300,14 @@ const told = (answer: Answer): object => ({
 });
 
 describe("the key is taken", () => {
-  test("on every route that is posted to but five, which the reasons name", async () => {
+  test("on every route that is posted to but a few, which the reasons name", async () => {
     const elsewhere = {
       "/v1/consent": "its own tests: consent-idempotency.test.ts",
       "/v1/share/redeem": "keeps no answer: below",
       "/v1/auth/verify-code": "a kept answer would be a session",
+      "/v1/auth/passkey/verify": "likewise",
+      "/v1/auth/passkey/options": "a kept answer would be a challenge that may be spent already",
+      "/v1/me/passkeys/options": "likewise",
       "/v1/certs/search": "it only reads",
       "/v1/auth/logout": "ends the very session that would name the caller, and a second time changes nothing",
     };

@@ -4,6 +4,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vi
 import { scheduled } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform } from "../../workers/services.ts";
+import { Authenticator } from "../support/authenticator.ts";
 import { cookieOf, signIn, wrongFor } from "../support/people.ts";
 import { call, consentRequest, entryWith, issue, serviceWith, submission, world, type Call } from "../support/world.ts";
 
@@ -148,6 +149,16 @@ const useByPeople = async (service: Call): Promise<void> => {
   const owner = await signIn(world.ownerEmail);
   secrets.push(code, cookieOf(signed).slice(12), owner.cookie.slice(12));
   await service(`/v1/auth/session?${marker}`, { headers: { ...markedHeaders, cookie: cookieOf(signed) } });
+  const me = { cookie: cookieOf(signed) };
+  const { options } = (await send("/v1/me/passkeys/options", {}, me)).body.data;
+  const credential = { ...(await new Authenticator().make(options)), [marker]: marker };
+  const added = await send("/v1/me/passkeys", { credential, name: marker }, me);
+  expect(added.status).toBe(201);
+  secrets.push(options.challenge, options.user.id, credential.id);
+  for (const given of [credential, { ...credential, id: marker }, marker])
+    for (const path of ["/v1/me/passkeys", "/v1/auth/passkey/verify"]) await send(path, { credential: given, name: marker }, me);
+  for (const path of [`/v1/me/passkeys/${marker}`, `/v1/me/passkeys/${added.body.data.id}`, `/v1/me/sessions/${marker}`])
+    await send(path, { [marker]: marker }, me, "DELETE");
   const webhook = { url: `https://hook1.merchant-tests.com/${marker}?${marker}`, description: marker };
   const made = await send("/v1/webhooks", webhook, { ...owner, "idempotency-key": marker });
   expect(made.status).toBe(201);

@@ -68,10 +68,10 @@ const freshKey = async (): Promise<string> => {
   return key;
 };
 
-/** Owners take turns, for the same reason. */
-const nextOwner = (): { readonly cookie: string } => {
-  const next = owners.shift() ?? { cookie: "" };
-  owners.push(next);
+/** People take turns, for the same reason. */
+const nextOf = (people: { readonly cookie: string }[]): { readonly cookie: string } => {
+  const next = people.shift() ?? { cookie: "" };
+  people.push(next);
   return next;
 };
 
@@ -80,7 +80,7 @@ const isOfPerson = ({ path }: Operation): boolean => /^\/v1\/(?:me|share|shares\
 const credentialsFor = async (operation: Operation): Promise<Record<string, string>> => {
   const { security } = operation;
   if (isOfPerson(operation) && security.some((scheme) => "session" in scheme)) return (await person({})).headers;
-  if (security.some((scheme) => "session" in scheme)) return { ...nextOwner() };
+  if (security.some((scheme) => "session" in scheme)) return { ...nextOf(owners) };
   return security.some((scheme) => "apiKey" in scheme) ? { authorization: `Bearer ${await freshKey()}` } : {};
 };
 
@@ -187,7 +187,7 @@ const triesOf = async (operation: Operation): Promise<readonly Tried[]> => {
 const vague = /\b(?:invalid|not valid|wrong type|undefined|NaN|expected|received|zod)\b/i;
 const faultOf = ({ input, answer }: Tried): string | null => {
   const { code, message } = answer.body.error;
-  if (["opt_out_failed", "login_failed", "code_invalid"].includes(code)) return null; // one sentence for every reason, on purpose
+  if (["opt_out_failed", "login_failed", "passkey_refused", "code_invalid"].includes(code)) return null; // one sentence for every reason, on purpose
   if (!message.toLowerCase().split(":")[0].split(/[ .,]/).includes(input.toLowerCase())) return `does not name ${input}: ${message}`;
   if (!/^[^:]+: [^\n]+\.$/.test(message)) return `is no sentence: ${message}`;
   if (vague.test(message)) return `does not name the rule: ${message}`;

@@ -10,8 +10,12 @@ import { buildApp } from "../../workers/app.ts";
 import { openApiDocument } from "../../workers/http/openapi.ts";
 import type { Platform } from "../../workers/services.ts";
 import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
+import { madeExample, signedExample } from "../../workers/api/passkeys/examples.ts";
+import { Authenticator } from "../support/authenticator.ts";
 import { erase } from "../support/erasing.ts";
+import { addPasskey, askToMake, giveSigned, signInWith } from "../support/passkeys.ts";
 import { askForCode, codeFor, forgetCodes, giveCode, json, signIn } from "../support/people.ts";
+import { base64UrlOf, utf8 } from "../../core/bytes.ts";
 import { batch, databaseOf } from "../../storage/database.ts";
 import { commitEvents, eventRow, logs, register } from "../support/events.ts";
 import {
@@ -235,6 +239,51 @@ const notFound = (method: string, at: string, body?: unknown): Scenarios => ({
   not_found: () => webhooks(method, at, { owner: true, ...(body !== undefined && { body }) }),
 });
 
+/** With client data that names a challenge: only then is a database asked. */
+const challenged = {
+  ...signedExample,
+  response: { ...signedExample.response, clientDataJSON: base64UrlOf(utf8('{"challenge":"AAAA"}')) },
+};
+const noPasskey = "/v1/me/passkeys/psk_00000000000000000000000000";
+const noSession = "/v1/me/sessions/ssn_00000000000000000000000000";
+
+/** A request of a consumer about their own account. */
+const own = async (
+  method: string,
+  at: string,
+  { as = world.consumerEmail, body, headers = {}, changed = {} }: Omit<WebhookCall, "owner"> = {},
+): Promise<Answer> => {
+  const sent = { ...(await signIn(as, "consumer")), ...(body !== undefined && { "content-type": "application/json" }), ...headers };
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return answerOf(changed, at, { method, headers: sent, ...(body !== undefined && { body: text }) });
+};
+
+/** The refusals that the routes of one's own account share. */
+const ownRefusals = (method: string, at: string, body?: unknown): Record<string, () => Promise<Answer>> => {
+  const sent = body === undefined ? {} : { body };
+  return {
+    unauthorized: () => own(method, at, { ...sent, headers: { cookie: `svc_session=ses_00${"A".repeat(43)}` } }),
+    forbidden: async () => call(at, { method, headers: await signIn(world.memberEmail) }),
+    rate_limited: () => own(method, at, { ...sent, changed: crowded() }),
+    storage_unavailable: () => own(method, at, { ...sent, changed: outage() }),
+    internal_error: () => own(method, at, { ...sent, changed: bug() }),
+  };
+};
+const ownUnsafeRefusals = (method: string, at: string, body?: unknown): Record<string, () => Promise<Answer>> => ({
+  ...ownRefusals(method, at, body),
+  csrf_failed: () => own(method, at, { headers: { origin: "https://elsewhere.example" } }),
+  invalid_request: () => own(method, at, { body: "{" }),
+  payload_too_large: () => own(method, at, { body: " ".repeat(256 * 1_024 + 1) }),
+  unsupported_media_type: () => own(method, at, { body: "a=b", headers: { "content-type": "text/plain" } }),
+});
+/** Of an account that has as many as it may. */
+const withTenPasskeys = async (): Promise<Record<string, string>> => {
+  const email = `${crypto.randomUUID()}@example.com`;
+  const headers = await signIn(email, "consumer");
+  for (let made = 0; made < 10; made += 1) await addPasskey(headers);
+  return headers;
+};
+
 const erasedCert = async (): Promise<string> => {
   const { certId: id } = await held();
   await erase(id);
@@ -444,6 +493,83 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     rate_limited: async () => answerOf(crowded(), "/v1/auth/session", { headers: await signIn(world.ownerEmail) }),
     storage_unavailable: () => answerOf(outage(), "/v1/auth/session", { headers: { cookie: `svc_session=ses_00${"A".repeat(43)}` } }),
     internal_error: () => answerOf(bug(), "/v1/auth/session", { headers: { cookie: `svc_session=ses_00${"A".repeat(43)}` } }),
+  },
+  askToSignInWithPasskey: {
+    200: () => call("/v1/auth/passkey/options", { method: "POST" }),
+    invalid_request: () => call("/v1/auth/passkey/options", { ...json({}), body: "{" }),
+    ...postRefusals("/v1/auth/passkey/options", () => json({})),
+    rate_limited: () => answerOf(crowded(), "/v1/auth/passkey/options", json({})),
+  },
+  signInWithPasskey: {
+    200: async () => signInWith((await addPasskey(await signIn(world.consumerEmail, "consumer"))).authenticator),
+    login_failed: () => giveSigned(signedExample),
+    invalid_request: () => giveSigned({}),
+    ...postRefusals("/v1/auth/passkey/verify", () => json({ credential: challenged })),
+    rate_limited: () => answerOf(crowded(), "/v1/auth/passkey/verify", json({ credential: signedExample })),
+  },
+  listSessions: {
+    200: () => own("GET", "/v1/me/sessions"),
+    ...ownRefusals("GET", "/v1/me/sessions"),
+  },
+  endSession: {
+    200: async () => {
+      const headers = await signIn(world.consumerEmail, "consumer");
+      const { sessions } = (await call("/v1/me/sessions", { headers })).body.data;
+      return call(`/v1/me/sessions/${sessions[0].id}`, { method: "DELETE", headers });
+    },
+    ...ownUnsafeRefusals("DELETE", noSession),
+    not_found: () => own("DELETE", noSession),
+  },
+  endOtherSessions: {
+    200: () => own("DELETE", "/v1/me/sessions"),
+    ...ownUnsafeRefusals("DELETE", "/v1/me/sessions"),
+  },
+  listPasskeys: {
+    200: async () => {
+      const headers = await signIn(world.consumerEmail, "consumer");
+      await addPasskey(headers);
+      return call("/v1/me/passkeys", { headers });
+    },
+    "200 none": () => own("GET", "/v1/me/passkeys", { as: "without.passkeys@example.com" }),
+    ...ownRefusals("GET", "/v1/me/passkeys"),
+  },
+  askForPasskey: {
+    200: () => own("POST", "/v1/me/passkeys/options"),
+    ...ownUnsafeRefusals("POST", "/v1/me/passkeys/options"),
+    passkey_limit: async () => askToMake(await withTenPasskeys()),
+  },
+  addPasskey: {
+    201: async () => (await addPasskey(await signIn(world.consumerEmail, "consumer"))).answer,
+    ...ownUnsafeRefusals("POST", "/v1/me/passkeys", { credential: madeExample }),
+    passkey_refused: () => own("POST", "/v1/me/passkeys", { body: { credential: madeExample } }),
+    passkey_limit: async () => {
+      const headers = await signIn(`${crypto.randomUUID()}@example.com`, "consumer");
+      for (let made = 0; made < 9; made += 1) await addPasskey(headers);
+      const { options } = (await askToMake(headers)).body.data;
+      await addPasskey(headers);
+      return call("/v1/me/passkeys", json({ credential: await new Authenticator().make(options) }, headers));
+    },
+    idempotency_conflict: async () => {
+      const headers = await signIn(world.consumerEmail, "consumer");
+      const { options } = (await askToMake(headers)).body.data;
+      const credential = await new Authenticator().make(options);
+      return twice((body, key) => call("/v1/me/passkeys", json(body, { ...headers, ...key })), { credential }, { credential, name: "x" });
+    },
+  },
+  removePasskey: {
+    200: async () => {
+      const headers = await signIn(world.consumerEmail, "consumer");
+      const { answer } = await addPasskey(headers);
+      return call(`/v1/me/passkeys/${answer.body.data.id}`, { method: "DELETE", headers });
+    },
+    ...ownUnsafeRefusals("DELETE", noPasskey),
+    not_found: () => own("DELETE", noPasskey),
+  },
+  ownAuditTrail: {
+    200: () => own("GET", "/v1/me/audit"),
+    "200 none yet": () => own("GET", "/v1/me/audit", { as: "without.entries@example.com" }),
+    invalid_request: () => own("GET", "/v1/me/audit?limit=0"),
+    ...ownRefusals("GET", "/v1/me/audit"),
   },
   listEvents: {
     200: () => get("/v1/events", world.acme.keys.live),

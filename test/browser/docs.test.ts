@@ -23,10 +23,9 @@ const argumentsOf = (call: string, env: Readonly<Record<string, string>>): strin
   return spawnSync("sh", ["-c", script], { encoding: "utf8", env }).stdout.split("\0").slice(0, -1);
 };
 
-/** The session token of the demo's owner. */
-const signedInOwner = async (): Promise<string> => {
-  const { world } = service;
-  const identity = { email: world.ownerEmail, realm: "business" };
+/** The session token of one of the demo's people. */
+const signedIn = async (email: string, realm: "business" | "consumer"): Promise<string> => {
+  const identity = { email, realm };
   const post = (path: string, body: object): Promise<Response> =>
     fetch(`${service.origin}/v1/auth/${path}`, {
       method: "POST",
@@ -34,7 +33,7 @@ const signedInOwner = async (): Promise<string> => {
       body: JSON.stringify(body),
     });
   await post("request-code", identity);
-  const { messages } = (await (await fetch(`${service.origin}/dev/mail?to=${world.ownerEmail}`)).json()) as {
+  const { messages } = (await (await fetch(`${service.origin}/dev/mail?to=${email}`)).json()) as {
     messages: { text: string }[];
   };
   const code = /\d{6}/.exec(messages[0]?.text ?? "")?.[0];
@@ -117,12 +116,14 @@ describe("the reference of the API", () => {
     await page.goto(`${service.origin}/docs`);
     const calls = await page.getByRole("figure", { name: "From the command line" }).locator("code").allTextContents();
     await close();
-    const session = await signedInOwner();
+    const owner = await signedIn(service.world.ownerEmail, "business");
+    const consumer = await signedIn(service.world.consumerEmail, "consumer");
     // The example's client and domain are nobody's here; the rest of each call goes out as a shell reads it.
     const answers = calls.map(async (call) => {
       const own = call
         .replace(/pc_live_\w+/, service.world.acme.clients.live)
         .replaceAll("https://www.acme-solar.example", "https://www.example.com");
+      const session = own.includes("/v1/me/") ? consumer : owner;
       const [address = "", ...options] = argumentsOf(own, { SVC_API_KEY: service.world.acme.keys.live, SVC_SESSION: session });
       const optionOf = (name: string): string | undefined => (options.includes(name) ? options[options.indexOf(name) + 1] : undefined);
       const headers = options.flatMap((option, at) =>
@@ -134,7 +135,7 @@ describe("the reference of the API", () => {
       const body = optionOf("--data");
       const init = { method: optionOf("-X") ?? (body === undefined ? "GET" : "POST"), headers, ...(body !== undefined && { body }) };
       const { ok, error } = (await (await fetch(address, init)).json()) as { ok?: boolean; error?: { code: string } };
-      return `${new URL(address).pathname.replace(/(?:cc|whk|dlv)_\w+/, "…")} ${ok === false ? error?.code : "answered"}`;
+      return `${new URL(address).pathname.replace(/(?:cc|whk|dlv|ssn|psk)_\w+/, "…")} ${ok === false ? error?.code : "answered"}`;
     });
     const given = await Promise.all(answers);
     const { paths } = (await (await fetch(`${service.origin}/v1/openapi.json`)).json()) as { paths: Record<string, object> };
@@ -142,8 +143,10 @@ describe("the reference of the API", () => {
     expect(given).toContain("/v1/consent answered");
     expect(given).toContain("/v1/certs answered");
     expect(given).toContain("/v1/webhooks answered");
-    // The example's records are in nobody's database, and its code was never mailed; those are the only refusals.
-    const expected = / answered$|…(?:\/[a-z/-]+)? (?:cert_)?not_found$|^\/v1\/auth\/verify-code login_failed$/;
+    // The example's records are in nobody's database, its code was never mailed, and its passkeys were never made; those are the only
+    // refusals.
+    const expected =
+      / answered$|…(?:\/[a-z/-]+)? (?:cert_)?not_found$|^\/v1\/auth\/(?:verify-code|passkey\/verify) login_failed$|^\/v1\/me\/passkeys passkey_refused$/;
     expect(given.filter((answer) => !expected.test(answer))).toEqual([]);
   });
 });

@@ -8,6 +8,7 @@ import { deleteExpiredClaims } from "../../storage/idempotency-claims.ts";
 import { deleteOldAuthCodes } from "../../storage/auth-codes.ts";
 import { deleteOldCodes, deleteOldFailures } from "../../storage/mailed-codes.ts";
 import { deleteEndedSessions } from "../../storage/sessions.ts";
+import { deleteOldChallenges } from "../../storage/webauthn-challenges.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
 
@@ -22,6 +23,7 @@ const sweeps = [
   deleteOldCodes,
   deleteOldFailures,
   deleteOldAuthCodes,
+  deleteOldChallenges,
   (db: Database, now: Instant) => deleteOldMisses(db, Math.floor(now / dayMs)),
   (db: Database, now: Instant) => deleteOldDays(db, Math.floor(now / dayMs)),
 ];
@@ -38,5 +40,5 @@ const sweepHome = async (platform: Platform, db: Database): Promise<void> => {
   }
 };
 
-/** Stored answers and claims of idempotency keys, codes that nobody can use, counts of past days, sessions that have ended. */
+/** Stored answers and claims of idempotency keys, codes and challenges that nobody can use, counts of past days, sessions that have ended. */
 export const dropExpired = (platform: Platform): Promise<void> => inEachHome(platform, "expiry", (db) => sweepHome(platform, db));

@@ -45,9 +45,9 @@ export interface MemberCaller {
   Variables: Api["Variables"] & { session: Session; member: MemberSession };
 }
 
-/** Behind the account guard: a person with an account, who acts for themselves. */
-export interface PersonCaller {
-  Variables: Api["Variables"] & { session: Session; account: ConsumerSession; person: Person };
+/** Behind the consumer guard: a person with an account, who acts for themselves. */
+export interface ConsumerCaller {
+  Variables: Api["Variables"] & { session: Session; consumer: ConsumerSession; person: Person };
 }
 
 /** What an answer needs of a request, whoever its route lets in: hono's contexts of different guards are no kinds of each other. */

@@ -7,6 +7,7 @@ import { createMiddleware } from "hono/factory";
 import { HTTPException } from "hono/http-exception";
 import { addressKey } from "../../core/access/address.ts";
 import { mayRead } from "../../core/access/entitlement.ts";
+import type { RelyingParty } from "../../core/access/passkey.ts";
 import type { Principal } from "../../core/access/principal.ts";
 import type { WindowState } from "../../core/access/window.ts";
 import type { LimitName } from "../limits.ts";
@@ -130,3 +131,10 @@ export const isPlainHttp = (c: RequestContext): boolean =>
 /** The app's own origin; in development also the one that was asked. */
 export const isAppOrigin = (c: RequestContext, origin: string): boolean =>
   origin === new URL(c.var.services.config.appUrl).origin || (isPlainHttp(c) && origin === new URL(c.req.url).origin);
+
+/** To whom passkeys speak: the app; in development also `localhost` where that was asked, since a passkey is of one name. */
+export const relyingParty = (c: RequestContext): RelyingParty => {
+  const asked = new URL(c.req.url);
+  const { hostname: id, origin } = isPlainHttp(c) && asked.hostname === "localhost" ? asked : new URL(c.var.services.config.appUrl);
+  return { id, origin };
+};

@@ -37,7 +37,7 @@ const describeCredentials = (app: OpenAPIHono<Api>): void => {
     in: "cookie",
     name: "__Host-svc_session",
     description:
-      "A person who is signed in: the cookie that `POST /v1/auth/verify-code` sets (in development over plain http it is named `svc_session`). What it opens depends on who signed in: a consumer, or a member or owner of a business. Unsafe methods are refused when they come from another site.",
+      "A person who is signed in: the cookie that `POST /v1/auth/verify-code` and `POST /v1/auth/passkey/verify` set (in development over plain http it is named `svc_session`). What it opens depends on who signed in: a consumer, or a member or owner of a business. Unsafe methods are refused when they come from another site.",
   });
 };
 
@@ -51,7 +51,7 @@ const introduction = `A form submission becomes a certificate of consent that an
 
 **Limits.** Counted routes answer with \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` (seconds); past the limit 429 with \`Retry-After\`.
 
-**Sending again.** A POST with a header \`Idempotency-Key\` (1 to 64 of A-Z a-z 0-9 _ -) can be sent again for 24 hours: the same key with the same body does nothing more and answers the same data, marked \`Idempotency-Replayed: true\`; with another body, or while the first is still being answered, it is 409 \`idempotency_conflict\`. A key is yours alone and belongs to one path; a refusal leaves it free. Only \`verify-code\`, \`logout\` and \`certs/search\` take none.
+**Sending again.** A POST with a header \`Idempotency-Key\` (1 to 64 of A-Z a-z 0-9 _ -) can be sent again for 24 hours: the same key with the same body does nothing more and answers the same data, marked \`Idempotency-Replayed: true\`; with another body, or while the first is still being answered, it is 409 \`idempotency_conflict\`. A key is yours alone and belongs to one path; a refusal leaves it free. Only \`verify-code\`, \`logout\`, \`certs/search\`, \`passkey/verify\` and the options of passkeys take none.
 
 **Versions.** The version is in the path. Within /v1 the surface only grows: ignore keys you do not know.`;
 
@@ -77,7 +77,7 @@ export const openApiDocument = (app: OpenAPIHono<Api>, apiOrigin: string): objec
       {
         name: "sign-in",
         description:
-          "Sign in with an e-mailed code, as a member of a business or as a person. These routes set and end the session cookie.",
+          "Sign in with an e-mailed code, consumers also with a passkey. These routes set and end the session cookie of the portal and the consumer app, list a consumer's sessions and passkeys, and end or remove them.",
       },
       {
         name: "sharing",

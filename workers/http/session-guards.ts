@@ -5,16 +5,16 @@ import { every } from "hono/combine";
 import { createMiddleware } from "hono/factory";
 import { deleteCookie, setCookie } from "hono/cookie";
 import { mayRead, mayWrite } from "../../core/access/entitlement.ts";
-import { personOf, sessionLifeMs, type Realm } from "../../core/access/session.ts";
+import { isFresh, personOf, sessionLifeMs, type Realm } from "../../core/access/session.ts";
 import { sessionOf } from "../operations/access/sign-in.ts";
-import type { Api, MemberCaller, PersonCaller, RequestContext, SessionCaller } from "./context.ts";
+import type { Api, ConsumerCaller, MemberCaller, RequestContext, SessionCaller } from "./context.ts";
 import { failure, refusal } from "./envelope.ts";
 import { isAppOrigin, isPlainHttp, limited } from "./guards.ts";
 
 const cookie = "svc_session";
 
 /** No browser keeps a `__Host-` cookie over plain http. */
-const cookieOptions = (c: Context<Api>) =>
+const cookieOptions = (c: RequestContext) =>
   isPlainHttp(c)
     ? ({ path: "/", httpOnly: true, sameSite: "Lax" } as const)
     : ({ path: "/", httpOnly: true, sameSite: "Lax", secure: true, prefix: "host" } as const);
@@ -31,8 +31,10 @@ export const sessionToken = (c: RequestContext): string | null => {
 export const setSessionCookie = (c: Context<Api>, token: string, realm: Realm): void =>
   setCookie(c, cookie, token, { ...cookieOptions(c), maxAge: Math.floor(sessionLifeMs[realm] / 1_000) });
 
-export const clearSessionCookie = (c: Context<Api>): void => {
+/** The browser keeps nothing of a session that has ended. */
+export const forgetSession = <Caller extends Api>(c: Context<Caller>): void => {
   deleteCookie(c, cookie, cookieOptions(c));
+  c.header("Clear-Site-Data", '"storage"');
 };
 
 const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -77,19 +79,28 @@ const ofBusiness = createMiddleware<MemberCaller>(async (c, next) => {
  */
 export const behindPortal = (...more: Parameters<typeof every>): MiddlewareHandler<MemberCaller> => every(signedIn, ofBusiness, ...more);
 
+const ofConsumer = createMiddleware<ConsumerCaller>(async (c, next) => {
+  const { session } = c.var;
+  if (session.realm !== "consumer") return failure(c, "forbidden");
+  c.set("consumer", session);
+  c.set("person", personOf(session));
+  await next();
+});
+
+/** A consumer. Members of a business are signed in, but not to the consumer app. */
+export const behindConsumer = (...more: Parameters<typeof every>): MiddlewareHandler<ConsumerCaller> =>
+  every(signedIn, ofConsumer, ...more);
+
+/** Behind a session: what a session alone is not enough for. 403 unless the person proved who they are in these last minutes. */
+export const provedWithin = (minutes: number) =>
+  createMiddleware<SessionCaller>(async (c, next) => {
+    if (!isFresh(c.var.session, c.var.services.clock(), minutes))
+      return failure(c, "forbidden", `This needs a proof of the last ${minutes} minutes that it is you: sign in again first.`);
+    await next();
+  });
+
 /** Behind the portal: what only an owner may do. */
 export const ownerOnly = createMiddleware<MemberCaller>(async (c, next) => {
   if (c.var.member.role !== "owner") return failure(c, "owner_required");
   await next();
 });
-
-const ofPerson = createMiddleware<PersonCaller>(async (c, next) => {
-  const { session } = c.var;
-  if (session.realm !== "consumer") return failure(c, "forbidden");
-  c.set("account", session);
-  c.set("person", personOf(session));
-  await next();
-});
-
-/** A person with an account. Members of a business are signed in, but to nothing of a person's. */
-export const behindAccount = (...more: Parameters<typeof every>): MiddlewareHandler<PersonCaller> => every(signedIn, ofPerson, ...more);

@@ -114,6 +114,8 @@ export const pageAnswer = async (
   if (page.findable !== true) c.header("X-Robots-Tag", "noindex, nofollow");
   c.header("Content-Language", setting.language);
   c.header("Vary", "Accept-Language", { append: true });
-  const html = await (<Frame page={page} setting={setting} search={page.keepsQuery === true ? new URL(c.req.url).search : ""} />).toString();
+  const html = await (
+    <Frame page={page} setting={setting} search={page.keepsQuery === true ? new URL(c.req.url).search : ""} />
+  ).toString();
   return c.html(`<!doctype html>${html}`, status);
 };

@@ -17,6 +17,7 @@ const mails: { readonly [T in MailTemplate]: Extract<Mail, { template: T }> } = 
     template: "withdrawal_code",
     data: { code: "123456", business_name: hostileName, verify_url: "https://verify.example.com/c/cc_00abc?a=1&b=2" },
   },
+  passkey_added: { template: "passkey_added", data: { at: Date.parse("2026-11-20T10:05:00.000Z"), device: "Firefox, Windows" } },
   withdrawal_owner_notice: {
     template: "withdrawal_owner_notice",
     data: { cert_ids: ["cc_00k3v9d2m4q8x1c7b5n0t6w2h9"], cease_by: Date.UTC(2026, 11, 4, 23, 59, 59, 999) },

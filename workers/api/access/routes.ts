@@ -2,18 +2,23 @@
 import { z } from "@hono/zod-openapi";
 import { jsonBody, optionalJsonBody } from "../../http/body.ts";
 import { refusal, success } from "../../http/envelope.ts";
-import { appOrigin, forAnyone, limitByAddress } from "../../http/guards.ts";
+import { appOrigin, forAnyone, limitByAddress, relyingParty } from "../../http/guards.ts";
 import { idempotentByAddress } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
-import { clearSessionCookie, sameOrigin, sessionToken, setSessionCookie, signedIn } from "../../http/session-guards.ts";
+import { forgetSession, sameOrigin, sessionToken, setSessionCookie, signedIn } from "../../http/session-guards.ts";
 import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import { askToSignIn, signInWithPasskey } from "../../operations/access/passkey-sign-in.ts";
 import { requestCode, signOut, userOf, verifyCode } from "../../operations/access/sign-in.ts";
 import { pageLanguage } from "../../pages/language.ts";
-import { requestSchema, sessionSchema, userExample, userSchema, userToWire, verifySchema } from "./schema.ts";
+import { requestExample as passkeyRequestExample, signedExample } from "../passkeys/examples.ts";
+import { requestSchema as passkeyRequestSchema, signedSchema } from "../passkeys/schema.ts";
+import { consumerExample, requestSchema, sessionSchema, signInAnswer, userExample, userToWire, verifySchema } from "./schema.ts";
 
 const json = <S extends z.ZodType>(schema: S, example: object) => ({ "application/json": { schema, example } });
 const cookieHeader = { "Set-Cookie": { description: "The session cookie.", schema: { type: "string" as const } } };
 const bodyRefusals = ["invalid_request", "csrf_failed", "payload_too_large", "unsupported_media_type", "storage_unavailable"] as const;
+
+const passkeyProofSchema = z.object({ credential: signedSchema }).openapi("PasskeyProof");
 
 const requestRoute = createRoute({
   method: "post",
@@ -58,16 +63,60 @@ const verifyRoute = createRoute({
     200: {
       description: "Signed in.",
       headers: { ...rateHeaders, ...cookieHeader },
-      content: json(
-        envelope(
-          "SignInAnswer",
-          z.object({ user: userSchema, created: z.boolean().openapi({ description: "True at a consumer's first sign-in." }) }),
-        ),
-        enveloped({ user: userExample, created: false }),
-      ),
+      content: json(signInAnswer, enveloped({ user: userExample, created: false })),
     },
     ...failures(["login_failed", ...bodyRefusals, "rate_limited"], {
       login_failed: "Wrong address, wrong code, expired, used, no code outstanding, or too many tries: one answer for all of them.",
+      rate_limited: "More than 120 a minute from one address of the network.",
+    }),
+  },
+});
+
+const passkeyAskedRoute = createRoute({
+  method: "post",
+  path: "/v1/auth/passkey/options",
+  operationId: "askToSignInWithPasskey",
+  middleware: forAnyone(limitByAddress("AUTH_VERIFY_PER_IP"), optionalJsonBody),
+  tags: ["sign-in"],
+  summary: "Ask for what a passkey signs in with",
+  description:
+    "The options for `navigator.credentials.get()`, the same for everybody but for the challenge, which is good for five minutes, once. No idempotency key: a kept challenge may be spent already.",
+  security: [],
+  responses: {
+    200: {
+      description: "The options.",
+      headers: rateHeaders,
+      content: json(envelope("PasskeyRequestAnswer", passkeyRequestSchema), enveloped({ options: passkeyRequestExample })),
+    },
+    ...failures([...bodyRefusals, "rate_limited"], {
+      invalid_request: "There is a body, and it is not JSON. None is needed.",
+      rate_limited: "More than 120 a minute from one address of the network, together with `verify`.",
+    }),
+  },
+});
+
+const passkeyVerifyRoute = createRoute({
+  method: "post",
+  path: "/v1/auth/passkey/verify",
+  operationId: "signInWithPasskey",
+  middleware: forAnyone(limitByAddress("AUTH_VERIFY_PER_IP"), jsonBody),
+  tags: ["sign-in"],
+  summary: "Sign in with a passkey",
+  description:
+    "Begins a consumer's session of 30 days, as a code does. Every reason not to sign in is the same refusal, and the challenge is spent by each. A session that the browser had before ends. No idempotency key: a kept answer would be a session for whoever repeats it.",
+  security: [],
+  request: {
+    body: { required: true, content: json(passkeyProofSchema, { credential: signedExample }) },
+  },
+  responses: {
+    200: {
+      description: "Signed in.",
+      headers: { ...rateHeaders, ...cookieHeader },
+      content: json(signInAnswer, enveloped({ user: consumerExample, created: false })),
+    },
+    ...failures(["login_failed", ...bodyRefusals, "rate_limited"], {
+      login_failed:
+        "Unknown or removed passkey, wrong signature, origin or host, nobody verified at the device, a counter that went back, or a challenge that is unknown, expired or spent: one answer for all of them.",
       rate_limited: "More than 120 a minute from one address of the network.",
     }),
   },
@@ -124,9 +173,30 @@ access.openapi(requestRoute, async (c) => {
 
 access.openapi(verifyRoute, async (c) => {
   const { email, code, realm, name } = c.req.valid("json");
-  const signed = await verifyCode(c.var.services, { email, code, realm, name: name ?? null, replaces: sessionToken(c) });
+  const signed = await verifyCode(c.var.services, {
+    email,
+    code,
+    realm,
+    name: name ?? null,
+    replaces: sessionToken(c),
+    userAgent: c.req.header("user-agent"),
+  });
   if (!signed.ok) return refusal(c, signed);
   setSessionCookie(c, signed.value.token, realm);
+  return success(c, 200, { user: userToWire(signed.value.user), created: signed.value.created });
+});
+
+access.openapi(passkeyAskedRoute, async (c) => success(c, 200, { options: { ...(await askToSignIn(c.var.services, relyingParty(c))) } }));
+
+access.openapi(passkeyVerifyRoute, async (c) => {
+  const signed = await signInWithPasskey(c.var.services, {
+    party: relyingParty(c),
+    signed: c.req.valid("json").credential,
+    replaces: sessionToken(c),
+    userAgent: c.req.header("user-agent"),
+  });
+  if (!signed.ok) return refusal(c, signed);
+  setSessionCookie(c, signed.value.token, "consumer");
   return success(c, 200, { user: userToWire(signed.value.user), created: signed.value.created });
 });
 
@@ -134,8 +204,7 @@ access.openapi(logoutRoute, async (c) => {
   const token = sessionToken(c);
   if (token !== null) {
     await signOut(c.var.services, token);
-    clearSessionCookie(c);
-    c.header("Clear-Site-Data", '"storage"');
+    forgetSession(c);
   }
   return success(c, 200, { logged_out: true as const });
 });

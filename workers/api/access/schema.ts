@@ -2,6 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { codePattern, codeRule } from "../../../core/access/mailed-code.ts";
 import { realms } from "../../../core/access/session.ts";
+import { envelope } from "../../http/wire.ts";
 import type { SignedInUser } from "../../operations/access/sign-in.ts";
 
 const realmSchema = z
@@ -29,6 +30,13 @@ export const userExample = {
   role: "owner",
   business_id: "biz_00f7m2k9x4c1v8b5n3q6t0w2h7",
 };
+export const consumerExample = {
+  id: "con_00z6y4x2w8v1u5t3s7r9q0p2n4",
+  email: "pat@example.com",
+  realm: "consumer",
+  role: null,
+  business_id: null,
+};
 export const userSchema = z
   .object({
     id: z.string().openapi({ description: "`mem_…` for a member, `con_…` for a consumer." }),
@@ -42,6 +50,11 @@ export const userSchema = z
 export const sessionSchema = userSchema
   .extend({ user: userSchema.openapi({ description: "The same, as signing in answers it: one reader serves both answers." }) })
   .openapi("Session");
+
+export const signInAnswer = envelope(
+  "SignInAnswer",
+  z.object({ user: userSchema, created: z.boolean().openapi({ description: "True at a consumer's first sign-in." }) }),
+);
 
 export const userToWire = ({ id, email, realm, role, businessId }: SignedInUser): z.input<typeof userSchema> => ({
   id,

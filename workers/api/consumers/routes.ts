@@ -4,12 +4,12 @@ import type { z } from "@hono/zod-openapi";
 import { shareIdOf } from "../../../core/ids.ts";
 import { askedScope } from "../../../core/shares/fields.ts";
 import { jsonBody, optionalJsonBody } from "../../http/body.ts";
-import type { PersonCaller } from "../../http/context.ts";
+import type { ConsumerCaller } from "../../http/context.ts";
 import { refusal, success } from "../../http/envelope.ts";
 import { appOrigin, limited } from "../../http/guards.ts";
 import { idempotent } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
-import { behindAccount, sameOrigin } from "../../http/session-guards.ts";
+import { behindConsumer, sameOrigin } from "../../http/session-guards.ts";
 import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
 import { changeContactFields, readFields } from "../../operations/consumers/fields.ts";
 import { listOwnShares, readProfile } from "../../operations/consumers/profile.ts";
@@ -47,7 +47,7 @@ const notYours = { not_found: "There is no such share of yours.", forbidden: "Th
 const onlyPeople = { forbidden: "The session is not a person's." } as const;
 const json = <S extends z.ZodType>(schema: S, example: object) => ({ "application/json": { schema, example } });
 
-const limitChanges = createMiddleware<PersonCaller>(async (c, next) => {
+const limitChanges = createMiddleware<ConsumerCaller>(async (c, next) => {
   const refused = limited(c, "FIELD_CHANGES", await c.var.services.takeExactly("FIELD_CHANGES", c.var.person.id));
   if (refused !== null) return refused;
   await next();
@@ -61,7 +61,7 @@ const profileRoute = createRoute({
   summary: "Read your profile",
   description: "Who is signed in, and how much they share.",
   security: session,
-  middleware: behindAccount(),
+  middleware: behindConsumer(),
   responses: {
     200: {
       description: "The profile.",
@@ -80,7 +80,7 @@ const fieldsRoute = createRoute({
   summary: "Read your contact fields",
   description: "The ten fields that you can share, with the time each was last set.",
   security: session,
-  middleware: behindAccount(),
+  middleware: behindConsumer(),
   responses: {
     200: {
       description: "The fields.",
@@ -100,7 +100,7 @@ const changeRoute = createRoute({
   description:
     "A partial change: what is not named stays, null clears. Every business with an active share whose scope holds a changed field is told, once a group, with the fields of that group in its scope. The same values again change nothing.",
   security: session,
-  middleware: behindAccount(limitChanges, jsonBody),
+  middleware: behindConsumer(limitChanges, jsonBody),
   request: { body: { required: true, content: json(fieldChangeSchema, { phone: "+1 202 555 0199", address_line2: null }) } },
   responses: {
     200: {
@@ -120,7 +120,7 @@ const sharesRoute = createRoute({
   summary: "List your shares",
   description: "Everybody with whom you share or shared: active ones first, then newest first, at most 500.",
   security: session,
-  middleware: behindAccount(),
+  middleware: behindConsumer(),
   responses: {
     200: {
       description: "The shares.",
@@ -139,7 +139,7 @@ const severRoute = createRoute({
   summary: "Stop a share",
   description: "The same as `POST /v1/shares/{share_id}/revoke` by a person who is signed in.",
   security: session,
-  middleware: behindAccount(optionalJsonBody, idempotent),
+  middleware: behindConsumer(optionalJsonBody, idempotent),
   request: {
     params: shareParam,
     headers: idempotencyHeaders,
@@ -167,7 +167,7 @@ const renewRoute = createRoute({
   description:
     "You consent anew: a fresh share, with the fields as they are now, takes the place of an active one. The business is told by `share.renewed` and reads the values; no code is made.",
   security: session,
-  middleware: behindAccount(jsonBody, idempotent),
+  middleware: behindConsumer(jsonBody, idempotent),
   request: {
     params: shareParam,
     headers: idempotencyHeaders,

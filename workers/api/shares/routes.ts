@@ -9,13 +9,13 @@ import { sha256Hex } from "../../../core/hash.ts";
 import { shareIdOf } from "../../../core/ids.ts";
 import { askedScope } from "../../../core/shares/fields.ts";
 import { jsonBody, optionalJsonBody } from "../../http/body.ts";
-import type { Api, PersonCaller, RequestContext } from "../../http/context.ts";
+import type { Api, ConsumerCaller, RequestContext } from "../../http/context.ts";
 import { failure, refusal, success } from "../../http/envelope.ts";
 import { appOrigin, behindApiKey, callersOrigin, forAnyone, limitByAddress, limited } from "../../http/guards.ts";
 import { idempotent, idempotentByAddress } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { authorizeQuery, requestOf, scopeOfText } from "../../http/share-request.ts";
-import { behindAccount, sameOrigin, sessionToken } from "../../http/session-guards.ts";
+import { behindConsumer, sameOrigin, sessionToken } from "../../http/session-guards.ts";
 import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
 import { sessionOf } from "../../operations/access/sign-in.ts";
 import { acknowledgeStop } from "../../operations/shares/acknowledge.ts";
@@ -122,7 +122,7 @@ const authorizeRoute = createRoute({
   },
 });
 
-const limitGrants = createMiddleware<PersonCaller>(async (c, next) => {
+const limitGrants = createMiddleware<ConsumerCaller>(async (c, next) => {
   const refused = limited(c, "GRANTS", await c.var.services.takeExactly("GRANTS", c.var.person.id));
   if (refused !== null) return refused;
   await next();
@@ -144,7 +144,7 @@ const consentRoute = createRoute({
   description:
     "The person who is signed in agrees. Makes the share and a code that redeems it once, within 60 seconds. With `authorize_token` a request is decided once: sent again, it answers the same share, and its code while that is of use. The business gets the event `share.created`, the person a mail with a link that takes the share back.",
   security: [{ session: [] }],
-  middleware: behindAccount(limitGrants, jsonBody, idempotent),
+  middleware: behindConsumer(limitGrants, jsonBody, idempotent),
   request: { headers: idempotencyHeaders, body: required(consentSchema, consentExample) },
   responses: {
     201: {

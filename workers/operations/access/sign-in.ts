@@ -1,19 +1,22 @@
 // Signing in by an e-mailed code, for consumers and for members of a business. Nothing an answer says, costs or leaves behind
 // tells whether an address is known: both ways read, seal, hash and write the same, and only the mail knows who gets one.
+import { deviceOf } from "../../../core/access/device.ts";
 import { mailedCodeLimits } from "../../../core/access/mailed-code.ts";
 import type { Realm, Role, Session } from "../../../core/access/session.ts";
 import { hexOf } from "../../../core/bytes.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import { firstHome, hasSecretShape, homeOfId, newId, newSecret } from "../../../core/ids.ts";
+import { firstHome, hasSecretShape, homeOfId, newId, newSecret, type Home } from "../../../core/ids.ts";
 import { comparableMailbox } from "../../../core/mailbox.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { lineFault, trimmed } from "../../../core/text.ts";
+import { dayMs } from "../../../core/time.ts";
 import { batch, type Database } from "../../../storage/database.ts";
 import { closeCodes, spendCode, type Asker } from "../../../storage/mailed-codes.ts";
 import { insertConsumer, personByAddress, type Person } from "../../../storage/people.ts";
 import { consumerEmailContext, memberEmailContext, nobodyContext } from "../../../storage/people-contexts.ts";
-import { deleteSession, insertSession, sessionByToken } from "../../../storage/sessions.ts";
+import { deleteSession, insertSession, noteSeen, sealDevice, sessionByToken, type NewSession } from "../../../storage/sessions.ts";
+import { kindOfError } from "../../log.ts";
 import type { Memories, Runtime, Schedules, Stores } from "../../services.ts";
 import { answeredCode, mailedCode } from "./mailed-codes.ts";
 
@@ -123,33 +126,51 @@ const nameFault = (name: string | null): string | null => {
   return name.length > maxNameLength ? `must be at most ${maxNameLength} characters` : lineFault(name);
 };
 
+/** A token that nobody had before, at every proof, and the row it is found by. */
+export const newSession = async (
+  { vault, random, clock }: Runtime & Stores,
+  home: Home,
+  userAgent: string | undefined,
+): Promise<{ readonly token: string; readonly row: NewSession }> => {
+  const token = newSecret("ses_", home, random);
+  const id = newId("ssn_", home, random);
+  const agentSealed = await sealDevice(vault, id, deviceOf(userAgent));
+  return { token, row: { tokenHash: sha256Hex(token), id, agentSealed, now: clock() } };
+};
+
 /** Null when the code was spent by somebody else in between, or nobody has the address. */
 const beginSession = async (
   services: Runtime & Stores,
   asked: Asked,
   codeId: string,
-  newcomer: { readonly email: string; readonly name: string | null },
+  newcomer: { readonly email: string; readonly name: string | null; readonly userAgent: string | undefined },
 ): Promise<{ readonly token: string; readonly session: Session; readonly created: boolean } | null> => {
   const { db, realm, emailIndex, person } = asked;
   const { vault, random } = services;
-  const now = services.clock();
   const home = person === null ? firstHome : homeOfId(person.id);
-  const token = newSecret("ses_", home, random);
-  const tokenHash = sha256Hex(token);
+  const { token, row } = await newSession(services, home, newcomer.userAgent);
+  const { tokenHash, now } = row;
   const spent = { codeId, sessionHash: tokenHash };
   const consumer =
     realm === "consumer"
       ? await insertConsumer(
           db,
           vault,
-          { ...newcomer, id: newId("con_", home, random), emailIndex, chainTag: hexOf(random(chainTagBytes)), now },
+          {
+            email: newcomer.email,
+            name: newcomer.name,
+            id: newId("con_", home, random),
+            emailIndex,
+            chainTag: hexOf(random(chainTagBytes)),
+            now,
+          },
           spent,
         )
       : [];
   const results = await batch(db, [
     spendCode(db, { ...spent, now }),
     ...consumer,
-    insertSession(db, { tokenHash, realm, emailIndex, codeId, now }),
+    insertSession(db, row, { realm, emailIndex, codeId }),
     ...closeCodes(db, asker(asked), now, tokenHash),
   ]);
   const created = consumer.length > 0 && (results[1] as D1Result).meta.changes > 0;
@@ -169,6 +190,8 @@ export const verifyCode = async (
     readonly realm: Realm;
     readonly name: string | null;
     readonly replaces: string | null;
+    /** Of the browser that signs in. */
+    readonly userAgent: string | undefined;
   },
 ): Promise<Result<SignedIn, "invalid_request" | "login_failed">> => {
   const name = request.name === null ? null : trimmed(request.name) || null;
@@ -177,17 +200,35 @@ export const verifyCode = async (
   const asked = await ask(services, request.realm, request.email);
   if (asked === null) return refuse("invalid_request", notAMailbox);
   const codeId = await answeredCode(services, asked.db, asker(asked), { limits, binding: () => codeBinding(asked), code: request.code });
-  const begun = codeId === null ? null : await beginSession(services, asked, codeId, { email: trimmed(request.email), name });
+  const begun =
+    codeId === null
+      ? null
+      : await beginSession(services, asked, codeId, { email: trimmed(request.email), name, userAgent: request.userAgent });
   if (begun === null) return refuse("login_failed");
   if (request.replaces !== null) await signOut(services, request.replaces);
   return ok({ token: begun.token, user: await userOf(services, begun.session), created: begun.created });
+};
+
+/** The day a session was last used on is written after the answer, and only where it is not written yet. */
+const noteUse = (services: Runtime, db: Database, { tokenHash, seenDay }: Session, day: number): void => {
+  if (seenDay === day) return;
+  services.afterAnswer(async () => {
+    try {
+      await noteSeen(db, tokenHash, day).run();
+    } catch (error) {
+      services.log.fault({ at: "session_seen", error: kindOfError(error) });
+    }
+  });
 };
 
 /** The session of a cookie's token; null for whatever is none. */
 export const sessionOf = async (services: Runtime & Stores, token: string | null): Promise<Session | null> => {
   if (token === null || !hasSecretShape(token, "ses_")) return null;
   const db = services.homes.of(token);
-  return db === null ? null : sessionByToken(db, sha256Hex(token), services.clock());
+  const now = services.clock();
+  const session = db === null ? null : await sessionByToken(db, sha256Hex(token), now);
+  if (db !== null && session !== null) noteUse(services, db, session, Math.floor(now / dayMs));
+  return session;
 };
 
 /** Ends the session of a token, at once and everywhere. */

@@ -11,7 +11,7 @@ import { personaFields, personaNames, type PersonaName } from "../../../core/sha
 import type { RefusalCode } from "../../../core/refusals.ts";
 import type { Api } from "../../http/context.ts";
 import { limited, isPlainHttp } from "../../http/guards.ts";
-import { clearSessionCookie, sessionToken, setSessionCookie } from "../../http/session-guards.ts";
+import { forgetSession, sessionToken, setSessionCookie } from "../../http/session-guards.ts";
 import { authorizeQuery, requestOf, scopeOfText } from "../../http/share-request.ts";
 import { statuses } from "../../http/statuses.ts";
 import { schemaFault } from "../../http/wire.ts";
@@ -224,7 +224,14 @@ const giveCode = async (c: Context<Api>): Promise<Response> => {
   if (email === null) return again(c);
   const code = (sent.form.get("code") ?? "").replaceAll(/[\s-]/g, ""); // as people copy it
   if (!codePattern.test(code)) return answer(c, 400, () => codeStep(sent.view, email, sheetWords[sent.language].badCode));
-  const signed = await verifyCode(services, { email, code, realm: "consumer", name: null, replaces: sessionToken(c) });
+  const signed = await verifyCode(services, {
+    email,
+    code,
+    realm: "consumer",
+    name: null,
+    replaces: sessionToken(c),
+    userAgent: c.req.header("user-agent"),
+  });
   if (!signed.ok) return again(c, "&answer=failed");
   setSessionCookie(c, signed.value.token, "consumer");
   deleteCookie(c, askedCookie, cookieOptions(c));
@@ -243,7 +250,7 @@ const leave = async (c: Context<Api>): Promise<Response> => {
   if (sent instanceof Response) return sent;
   const token = sessionToken(c);
   if (token !== null) await signOut(c.var.services, token);
-  clearSessionCookie(c);
+  forgetSession(c);
   return again(c);
 };
 

@@ -1,0 +1,131 @@
+// Passkeys (WebAuthn): what a ceremony is asked and answers, and every number around it. The checking of what an authenticator
+// signed is a library's (workers/adapters/webauthn.ts); what is ours to decide stands here.
+import { base64UrlOf, bytesOfBase64Url, concatBytes, utf8 } from "../bytes.ts";
+import { parseIJson } from "../i-json.ts";
+import { ok, refuse, type Result } from "../result.ts";
+import { lineFault, trimmed } from "../text.ts";
+import { minuteMs, type Instant } from "../time.ts";
+import type { Home, RandomBytes } from "../ids.ts";
+
+export const maxPasskeys = 10;
+/** Adding one lets somebody in for good, so a session that was left open is not enough. */
+export const addingNeedsProofMinutes = 10;
+/** The person looks for their telephone in that time. */
+export const challengeLifeMs = 5 * minuteMs;
+export const challengeBytes = 32;
+
+/** To whom an authenticator speaks: the app's host, on the app's origin and no other. */
+export interface RelyingParty {
+  readonly id: string;
+  readonly origin: string;
+}
+
+/** What a ceremony is for. A challenge of one is worth nothing in the other. */
+export type ChallengePurpose = "add" | "sign_in";
+
+/** A credential that an authenticator made, as browsers write it (`RegistrationResponseJSON`). */
+export interface MadeCredential {
+  readonly id: string;
+  readonly rawId: string;
+  readonly type: "public-key";
+  readonly response: {
+    readonly clientDataJSON: string;
+    readonly attestationObject: string;
+    readonly transports?: readonly string[] | undefined;
+  };
+}
+
+/** What an authenticator signed with one (`AuthenticationResponseJSON`). */
+export interface SignedCredential {
+  readonly id: string;
+  readonly rawId: string;
+  readonly type: "public-key";
+  readonly response: {
+    readonly clientDataJSON: string;
+    readonly authenticatorData: string;
+    readonly signature: string;
+    readonly userHandle?: string | null | undefined;
+  };
+}
+
+/** What is kept of a credential in order to check what it signs. */
+export interface PasskeyKey {
+  readonly credentialId: string;
+  /** COSE, base64url. */
+  readonly publicKey: string;
+  /** How often it has signed, by its own account; 0 where it does not count. */
+  readonly counter: number;
+}
+
+export interface CheckedKey extends PasskeyKey {
+  /** The person's other devices have it too. */
+  readonly backedUp: boolean;
+}
+
+/** As its owner sees it, and as options for another one name it. */
+export interface Passkey {
+  readonly id: string;
+  readonly credentialId: string;
+  readonly userHandle: string;
+  readonly transports: readonly string[];
+  readonly backedUp: boolean;
+  readonly name: string;
+  readonly createdAt: Instant;
+  /** The last day it signed in, in days since 1970. */
+  readonly usedDay: number | null;
+}
+
+/** The ceremonies, as whoever checks them offers them. Null: not what was asked for, whatever is wrong with it. */
+export interface WebAuthn {
+  readonly askToMake: (
+    party: RelyingParty,
+    asked: {
+      readonly challenge: Uint8Array<ArrayBuffer>;
+      readonly userHandle: string;
+      readonly userName: string;
+      /** Of the passkeys the account has: no device makes a second. */
+      readonly excluded: readonly { readonly credentialId: string; readonly transports: readonly string[] }[];
+    },
+  ) => Promise<object>;
+  readonly askToSign: (party: RelyingParty, challenge: Uint8Array<ArrayBuffer>) => Promise<object>;
+  readonly checkMade: (party: RelyingParty, made: MadeCredential, challenge: string) => Promise<CheckedKey | null>;
+  readonly checkSigned: (
+    party: RelyingParty,
+    signed: SignedCredential,
+    challenge: string,
+    key: PasskeyKey,
+  ) => Promise<Pick<CheckedKey, "counter" | "backedUp"> | null>;
+}
+
+const handleBytes = 30;
+const homeLength = 2;
+
+/** What authenticators call an account: its home, so that signing in finds the database, and nothing else that means anything. */
+export const newUserHandle = (home: Home, random: RandomBytes): string => base64UrlOf(concatBytes(utf8(home), random(handleBytes)));
+
+/** Null for what is no handle of ours. */
+export const homeOfHandle = (handle: string): Home | null => {
+  const bytes = bytesOfBase64Url(handle);
+  if (bytes === null || bytes.length !== homeLength + handleBytes) return null;
+  return String.fromCharCode(...bytes.subarray(0, homeLength)) as Home;
+};
+
+/** The challenge a browser says it passed on; null where it says none. Whether that is one of ours is asked next. */
+export const challengeIn = (clientDataJson: string): string | null => {
+  const bytes = bytesOfBase64Url(clientDataJson);
+  const parsed = bytes === null ? null : parseIJson(bytes);
+  if (parsed === null || !parsed.ok) return null;
+  const { value } = parsed;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
+  const { challenge } = value as { readonly challenge?: unknown };
+  return typeof challenge === "string" ? challenge : null;
+};
+
+const maxNameLength = 80;
+
+/** Trimmed; null when nothing is left. */
+export const passkeyName = (text: string | null): Result<string | null, "invalid_request"> => {
+  const name = text === null ? "" : trimmed(text);
+  const fault = name.length > maxNameLength ? `must be at most ${maxNameLength} characters` : lineFault(name);
+  return fault === null ? ok(name === "" ? null : name) : refuse("invalid_request", `name: ${fault}.`);
+};

@@ -1,0 +1,77 @@
+// Passkeys of consumers: found by what the authenticator calls them, each with the key that checks what it signs.
+import { count, eq, exists, lt, notExists, or, sql, type SQL } from "drizzle-orm";
+import { maxPasskeys, type CheckedKey, type Passkey, type PasskeyKey } from "../core/access/passkey.ts";
+import { dayMs, type Instant } from "../core/time.ts";
+import type { Database } from "./database.ts";
+import { insertIf } from "./inserts.ts";
+import { allOf, query } from "./query.ts";
+import { passkeys } from "./schema.ts";
+import type { EncryptionContext, Vault } from "./vault.ts";
+
+const { id, consumerId, credentialId, userHandle, publicKey, counter, transports, backedUp, nameSealed, createdAt, usedDay } = passkeys;
+
+const nameContext = (passkey: string, owner: string): EncryptionContext => ({ table: "passkeys", record: passkey, field: "name", owner });
+
+/** Oldest first; there are at most ten. */
+export const passkeysOf = async (db: Database, vault: Vault, consumer: string): Promise<readonly Passkey[]> => {
+  const rows = await db
+    .select({ id, credentialId, userHandle, transports, backedUp, nameSealed, createdAt, usedDay })
+    .from(passkeys)
+    .where(eq(consumerId, consumer))
+    .orderBy(createdAt, id);
+  return Promise.all(
+    rows.map(async ({ nameSealed: sealed, ...row }) => ({ ...row, name: await vault.open(nameContext(row.id, consumer), sealed) })),
+  );
+};
+
+const isPasskey = (passkey: string): SQL => exists(query.select().from(passkeys).where(eq(id, passkey)));
+
+export interface NewPasskey extends CheckedKey {
+  readonly id: string;
+  readonly consumerId: string;
+  readonly userHandle: string;
+  readonly transports: readonly string[];
+  readonly name: string;
+  readonly now: Instant;
+}
+
+/** Written only where the account has room, and nobody has a passkey that is called the same; with what must hold for it to be told. */
+export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...passkey }: NewPasskey) => {
+  const own = query.select({ n: count() }).from(passkeys).where(eq(consumerId, passkey.consumerId));
+  const namesake = query.select().from(passkeys).where(eq(credentialId, passkey.credentialId));
+  const row = { ...passkey, nameSealed: await vault.seal(nameContext(passkey.id, passkey.consumerId), name), createdAt: now };
+  return {
+    insert: insertIf(db, passkeys, row, allOf(sql`${own} < ${maxPasskeys}`, notExists(namesake))),
+    isWritten: isPasskey(passkey.id),
+  };
+};
+
+/** Whose passkey it is; null for one that the account does not have (any more). */
+export const passkeyOfHandle = async (
+  db: Database,
+  credential: string,
+  handle: string,
+): Promise<(PasskeyKey & { readonly id: string; readonly consumerId: string }) | null> =>
+  (await db
+    .select({ id, consumerId, credentialId, publicKey, counter })
+    .from(passkeys)
+    .where(allOf(eq(credentialId, credential), eq(userHandle, handle)))
+    .get()) ?? null;
+
+/** Notes that it signed; changes no row where the counter does not rise, unless the authenticator never counts, or the passkey is gone. */
+export const noteSigned = (
+  db: Database,
+  passkey: string,
+  signed: { readonly counter: number; readonly backedUp: boolean; readonly now: Instant },
+) => {
+  const { counter: counted, backedUp: isBackedUp, now } = signed;
+  const rises = or(lt(counter, counted), sql`${counter} = 0 and ${counted} = 0`) as SQL;
+  return db
+    .update(passkeys)
+    .set({ counter: counted, backedUp: isBackedUp, usedDay: Math.floor(now / dayMs) })
+    .where(allOf(eq(id, passkey), rises));
+};
+
+/** One of the consumer's own. */
+export const deletePasskey = (db: Database, consumer: string, passkey: string) =>
+  db.delete(passkeys).where(allOf(eq(id, passkey), eq(consumerId, consumer)));

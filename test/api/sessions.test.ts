@@ -1,0 +1,193 @@
+// Where a person is signed in: what the list tells of each session, and ending one from another.
+import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { sha256Hex } from "../../core/hash.ts";
+import { dayMs, minuteMs } from "../../core/time.ts";
+import { buildApp } from "../../workers/app.ts";
+import type { Env } from "../../workers/env.ts";
+import { openPlatform } from "../../workers/services.ts";
+import { changedServices } from "../support/changed-services.ts";
+import { askForCode, codeFor, cookieOf, forgetCodes, giveCode, signIn } from "../support/people.ts";
+import { settled } from "../support/settled.ts";
+import { call, databaseContents, rowCounts, world, type Answer } from "../support/world.ts";
+
+const { consumerEmail, ownerEmail } = world;
+const noon = Date.parse("2030-05-06T12:00:00.000Z");
+const iphone = "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 Version/19.0 Mobile/15E148 Safari/604.1";
+const firefox = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:150.0) Gecko/20100101 Firefox/150.0";
+
+const at = (instant: number): void => {
+  vi.useFakeTimers({ toFake: ["Date"], now: instant });
+};
+beforeEach(async () => {
+  at(noon);
+  await forgetCodes();
+  await env.DB.prepare("DELETE FROM sessions").run();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
+/** Signed in with a browser; a minute later than whoever signed in before. */
+const signInWith = async (userAgent: string, email = consumerEmail): Promise<string> => {
+  await forgetCodes();
+  await askForCode(email, "consumer");
+  const answer = await giveCode(email, await codeFor(email), "consumer", { "user-agent": userAgent });
+  at(Date.now() + minuteMs);
+  return cookieOf(answer);
+};
+const list = async (cookie: string) =>
+  (await call("/v1/me/sessions", { headers: { cookie } })).body.data.sessions as {
+    id: string;
+    device: { os: string | null; browser: string | null } | null;
+    created_at: string;
+    expires_at: string;
+    last_seen: string | null;
+    current: boolean;
+  }[];
+const currentId = async (cookie: string): Promise<string> => (await list(cookie)).find(({ current }) => current)?.id as string;
+const end = (cookie: string, id: string): Promise<Answer> => call(`/v1/me/sessions/${id}`, { method: "DELETE", headers: { cookie } });
+const endOthers = (cookie: string): Promise<Answer> => call("/v1/me/sessions", { method: "DELETE", headers: { cookie } });
+const isSignedIn = async (cookie: string): Promise<boolean> => (await call("/v1/auth/session", { headers: { cookie } })).status === 200;
+const trail = async (cookie: string): Promise<{ type: string; entity_type: string; entity_id: string; payload: object }[]> =>
+  (await call("/v1/me/audit", { headers: { cookie } })).body.data.entries;
+
+describe("the list of sessions", () => {
+  test("tells of each the families of its device, its times, and which one asks; newest first", async () => {
+    const phone = await signInWith(iphone);
+    const desk = await signInWith(firefox);
+    expect(await list(phone)).toEqual([
+      {
+        id: expect.stringMatching(/^ssn_00[0-9a-hjkmnp-tv-z]{24}$/),
+        device: { os: "Windows", browser: "Firefox" },
+        created_at: "2030-05-06T12:01:00.000Z",
+        expires_at: "2030-06-05T12:01:00.000Z",
+        last_seen: "2030-05-06",
+        current: false,
+      },
+      {
+        id: expect.stringMatching(/^ssn_00/),
+        device: { os: "iOS", browser: "Safari" },
+        created_at: "2030-05-06T12:00:00.000Z",
+        expires_at: "2030-06-05T12:00:00.000Z",
+        last_seen: "2030-05-06",
+        current: true,
+      },
+    ]);
+    expect(await currentId(desk)).not.toBe(await currentId(phone));
+  });
+
+  test("keeps of the device nothing that can be read at rest, and nothing of it but families", async () => {
+    const cookie = await signInWith("Zqmarker/1.0 (Windows NT 10.0) Firefox/150.0");
+    expect((await list(cookie))[0]?.device).toEqual({ os: "Windows", browser: "Firefox" });
+    const stored = JSON.stringify(await databaseContents());
+    expect(stored).not.toContain("Zqmarker");
+    expect(stored).not.toContain("Firefox");
+  });
+
+  test("leaves out what has ended, by its time or by signing out", async () => {
+    await signInWith(iphone);
+    at(noon + 30 * dayMs);
+    const later = await signInWith(firefox);
+    expect(await list(later)).toHaveLength(1);
+  });
+
+  test("names the last day a session was used on, written once a day and after the answer", async () => {
+    const cookie = await signInWith(iphone);
+    at(noon + 3 * dayMs);
+    expect(await isSignedIn(cookie)).toBe(true);
+    await settled();
+    expect((await list(cookie))[0]).toMatchObject({ last_seen: "2030-05-09", created_at: "2030-05-06T12:00:00.000Z" });
+
+    at(noon + 4 * dayMs);
+    const notes: (() => Promise<void>)[] = [];
+    const platform = await openPlatform(env as unknown as Env);
+    const app = buildApp(changedServices(platform, { afterAnswer: (work) => notes.push(work) }));
+    const ask = async (): Promise<number> => {
+      const context = createExecutionContext();
+      const answer = await app.fetch(new Request("http://svc.test/v1/auth/session", { headers: { cookie } }), env, context);
+      await waitOnExecutionContext(context);
+      return answer.status;
+    };
+    expect([await ask(), notes.length]).toEqual([200, 1]);
+    await notes[0]?.();
+    expect([await ask(), await ask(), notes.length]).toEqual([200, 200, 1]);
+  });
+
+  test("holds sessions from before, which go on working, are named, and can be ended", async () => {
+    const token = `ses_00${"B".repeat(43)}`;
+    const person = await env.DB.prepare("SELECT id FROM consumers LIMIT 1").first<string>("id");
+    await env.DB.prepare("INSERT INTO sessions (token_hash, realm, user_id, created_at, expires_at) VALUES (?, 'consumer', ?, ?, ?)")
+      .bind(sha256Hex(token), person, noon - dayMs, noon + dayMs)
+      .run();
+    const cookie = `svc_session=${token}`;
+    const [old] = await list(cookie);
+    expect(old).toMatchObject({ id: expect.stringMatching(/^ssn_00[0-9a-f]{24}$/), device: null, current: true });
+    expect(outcome(await end(await signInWith(iphone), old?.id as string))).toBe("200 ok");
+    expect(await isSignedIn(cookie)).toBe(false);
+  });
+});
+
+describe("P18: a session that is ended", () => {
+  test("from another one opens nothing from then on; the audit trail tells of it", async () => {
+    const lost = await signInWith(iphone);
+    const mine = await signInWith(firefox);
+    const id = await currentId(lost);
+    const answer = await end(mine, id);
+    expect([answer.status, answer.body.data]).toEqual([200, { ended: true, id }]);
+    expect(answer.headers.has("set-cookie")).toBe(false);
+    expect([await isSignedIn(lost), await isSignedIn(mine)]).toEqual([false, true]);
+    const [entry] = await trail(mine);
+    expect(entry).toMatchObject({ type: "session.ended", entity_type: "session", entity_id: id });
+    expect(entry?.payload).toEqual({ actor: expect.stringMatching(/^consumer:con_00/) });
+    expect(outcome(await end(mine, id))).toBe("404 not_found");
+    expect((await trail(mine)).filter(({ entity_id }) => entity_id === id)).toHaveLength(1);
+  });
+
+  test("by itself is signed out: the browser forgets it", async () => {
+    const cookie = await signInWith(iphone);
+    const answer = await end(cookie, await currentId(cookie));
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("set-cookie")).toMatch(/^svc_session=;/);
+    expect(answer.headers.get("clear-site-data")).toBe('"storage"');
+    expect(await isSignedIn(cookie)).toBe(false);
+  });
+
+  test("with all others leaves the one that asks, and nobody else's", async () => {
+    const [first, second] = [await signInWith(iphone), await signInWith(firefox)];
+    const stranger = await signInWith(iphone, "stranger@example.com");
+    const mine = await signInWith(firefox);
+    const answer = await endOthers(mine);
+    expect([answer.status, answer.body.data]).toEqual([200, { sessions_ended: 2 }]);
+    expect(await Promise.all([first, second, stranger, mine].map(isSignedIn))).toEqual([false, false, true, true]);
+    expect((await trail(mine))[0]).toMatchObject({
+      type: "session.ended",
+      entity_type: "consumer",
+      payload: { kept: await currentId(mine) },
+    });
+    const entries = await rowCounts(["audit_outbox"]);
+    expect((await endOthers(mine)).body.data).toEqual({ sessions_ended: 0 });
+    expect(await rowCounts(["audit_outbox"])).toEqual(entries);
+  });
+
+  test("is one's own: another person's, an unknown and a misspelt one are all the same 404, and end nothing", async () => {
+    const stranger = await signInWith(iphone, "stranger@example.com");
+    const mine = await signInWith(firefox);
+    const before = await rowCounts(["sessions", "audit_outbox"]);
+    const answers = await Promise.all(
+      [await currentId(stranger), `ssn_00${"0".repeat(24)}`, "nothing", `ssn_zz${"0".repeat(24)}`].map((id) => end(mine, id)),
+    );
+    expect(new Set(answers.map(outcome))).toEqual(new Set(["404 not_found"]));
+    expect(await rowCounts(["sessions", "audit_outbox"])).toEqual(before);
+    expect(await isSignedIn(stranger)).toBe(true);
+  });
+
+  test("is not one of a business: its members have no sessions here", async () => {
+    const { cookie } = await signIn(ownerEmail);
+    for (const method of ["GET", "DELETE"])
+      expect(outcome(await call("/v1/me/sessions", { method, headers: { cookie } }))).toBe("403 forbidden");
+    expect(await isSignedIn(cookie)).toBe(true);
+  });
+});

@@ -1,0 +1,92 @@
+// A passkey in a real browser, with the authenticator that Chromium brings for tests: what browsers send is what we take.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Browser, Page } from "playwright-core";
+import { launchBrowser, openPage } from "../support/browser.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+
+let service: LocalService;
+let browser: Browser;
+
+beforeAll(async () => {
+  [service, browser] = await Promise.all([startLocalService({ DEV_RATE_SCALE: "1000" }), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await service.stop();
+});
+
+interface Answered {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: answers of several shapes
+  readonly data: any;
+}
+
+/** A request of the app's own page, with its cookie. */
+const ask = (page: Page, method: string, path: string, body?: object): Promise<Answered> =>
+  page.evaluate(
+    async ([how, where, text]) => {
+      const sent = text === "" ? {} : { body: text, headers: { "content-type": "application/json" } };
+      const answer = await fetch(where, { method: how, ...sent });
+      return { status: answer.status, data: ((await answer.json()) as { data: unknown }).data };
+    },
+    [method, path, body === undefined ? "" : JSON.stringify(body)] as const,
+  );
+
+/** What the browser's authenticator answers to our options, as the browser writes it down. */
+const make = (page: Page, options: object): Promise<object> =>
+  page.evaluate(async (json) => {
+    const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(json as PublicKeyCredentialCreationOptionsJSON);
+    return ((await navigator.credentials.create({ publicKey })) as PublicKeyCredential).toJSON() as object;
+  }, options);
+const sign = (page: Page, options: object): Promise<object> =>
+  page.evaluate(async (json) => {
+    const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(json as PublicKeyCredentialRequestOptionsJSON);
+    return ((await navigator.credentials.get({ publicKey })) as PublicKeyCredential).toJSON() as object;
+  }, options);
+
+const codeFor = async (email: string): Promise<string> => {
+  const { messages } = (await (await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`)).json()) as {
+    messages: { text: string }[];
+  };
+  return /^\d{6}$/m.exec(messages[0]?.text ?? "")?.[0] ?? "";
+};
+
+test("is added by a person who is signed in, and signs them in again later, without an address", async () => {
+  const email = "passkey.person@example.com";
+  // The policy of the page allows no requests of a test's own.
+  const { page, close } = await openPage(browser, { bypassCSP: true });
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("WebAuthn.enable");
+  await devtools.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  await page.goto(`${service.origin}/docs`);
+
+  await ask(page, "POST", "/v1/auth/request-code", { email, realm: "consumer" });
+  expect((await ask(page, "POST", "/v1/auth/verify-code", { email, realm: "consumer", code: await codeFor(email) })).status).toBe(200);
+  const { options } = (await ask(page, "POST", "/v1/me/passkeys/options")).data;
+  const added = await ask(page, "POST", "/v1/me/passkeys", { credential: await make(page, options) });
+  expect([added.status, added.data.name]).toEqual([201, expect.stringMatching(/^Chrome, /)]);
+  await expect(make(page, (await ask(page, "POST", "/v1/me/passkeys/options")).data.options)).rejects.toThrow(/InvalidStateError/); // one a device
+
+  await ask(page, "POST", "/v1/auth/logout");
+  expect((await ask(page, "GET", "/v1/auth/session")).status).toBe(401);
+  const signIn = async (): Promise<Answered> => {
+    const asked = await ask(page, "POST", "/v1/auth/passkey/options");
+    return ask(page, "POST", "/v1/auth/passkey/verify", { credential: await sign(page, asked.data.options) });
+  };
+  for (let times = 0; times < 2; times += 1) expect((await signIn()).status).toBe(200);
+  expect((await ask(page, "GET", "/v1/auth/session")).data.email).toBe(email);
+  expect((await ask(page, "GET", "/v1/me/sessions")).data.sessions).toHaveLength(1);
+
+  await ask(page, "DELETE", `/v1/me/passkeys/${added.data.id}`);
+  expect((await signIn()).status).toBe(400);
+  await close();
+});

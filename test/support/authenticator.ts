@@ -1,0 +1,209 @@
+// An authenticator in software: makes keys and signs with them as a telephone would, and lies where a test tells it to.
+import { base64UrlOf, bytesOfBase64Url, concatBytes, utf8 } from "../../core/bytes.ts";
+import { sha256 } from "../../core/hash.ts";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+type Cbor = number | string | Uint8Array | readonly Cbor[] | ReadonlyMap<number | string, Cbor>;
+
+const head = (major: number, value: number): Bytes => {
+  const kind = major << 5;
+  if (value < 24) return Uint8Array.of(kind | value);
+  if (value < 256) return Uint8Array.of(kind | 24, value);
+  return Uint8Array.of(kind | 25, value >> 8, value & 255);
+};
+
+/** As much of CBOR as an attestation is made of. */
+const cbor = (value: Cbor): Bytes => {
+  if (typeof value === "number") return value < 0 ? head(1, -1 - value) : head(0, value);
+  if (typeof value === "string") return concatBytes(head(3, utf8(value).length), utf8(value));
+  if (value instanceof Uint8Array) return concatBytes(head(2, value.length), value);
+  if (!(value instanceof Map)) return concatBytes(head(4, (value as readonly Cbor[]).length), ...(value as readonly Cbor[]).map(cbor));
+  const pairs = [...(value as ReadonlyMap<number | string, Cbor>)].map(([key, of]) => concatBytes(cbor(key), cbor(of)));
+  return concatBytes(head(5, value.size), ...pairs);
+};
+
+/** As much of DER as a certificate is made of. */
+const der = (tag: number, ...parts: readonly Uint8Array[]): Bytes => {
+  const content = concatBytes(...parts);
+  const { length } = content;
+  const size = length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 255];
+  return concatBytes(Uint8Array.of(tag, ...size), content);
+};
+
+/** A number of a signature as DER writes it. */
+const derInteger = (bytes: Uint8Array): Bytes => {
+  const start = bytes.findIndex((byte) => byte !== 0);
+  const digits = bytes.subarray(start);
+  const padded = (digits[0] as number) > 127 ? concatBytes(Uint8Array.of(0), digits) : digits;
+  return concatBytes(Uint8Array.of(2, padded.length), padded);
+};
+const derSignature = (raw: Uint8Array): Bytes => {
+  const numbers = concatBytes(derInteger(raw.subarray(0, 32)), derInteger(raw.subarray(32)));
+  return concatBytes(Uint8Array.of(0x30, numbers.length), numbers);
+};
+
+/** A maker's key and its certificate, signed by nobody: who has no roots to hold it against takes it as it is. */
+const maker = async (): Promise<{ readonly privateKey: CryptoKey; readonly certificate: Bytes }> => {
+  const keys = (await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"])) as CryptoKeyPair;
+  const publicKey = new Uint8Array((await crypto.subtle.exportKey("spki", keys.publicKey)) as ArrayBuffer);
+  const ecdsaWithSha256 = der(0x30, der(0x06, Uint8Array.of(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02)));
+  const time = (text: string): Bytes => der(0x17, utf8(text));
+  const certified = der(
+    0x30,
+    der(0xa0, der(0x02, Uint8Array.of(2))),
+    der(0x02, Uint8Array.of(1)),
+    ecdsaWithSha256,
+    der(0x30),
+    der(0x30, time("200101000000Z"), time("491231235959Z")),
+    der(0x30),
+    publicKey,
+  );
+  const certificate = der(0x30, certified, ecdsaWithSha256, der(0x03, Uint8Array.of(0), derSignature(new Uint8Array(64).fill(1))));
+  return { privateKey: keys.privateKey, certificate };
+};
+
+const flags = { present: 1, verified: 4, mayBeBackedUp: 8, backedUp: 16, hasKey: 64 };
+
+/** What a test has it say instead of the truth. */
+export interface Lies {
+  readonly origin?: string;
+  readonly rpId?: string;
+  readonly type?: string;
+  readonly challenge?: string;
+  /** Nobody was asked for a finger or a code. */
+  readonly unverified?: true;
+  readonly counter?: number;
+  readonly userHandle?: string | null;
+  readonly id?: string;
+  /** Attested by the new key itself, as some browsers do where nobody asked for more. */
+  readonly selfAttested?: true;
+  /** Attestation of a maker, which nobody asked for; right in every way. */
+  readonly attested?: true;
+  /** Or one that is not. */
+  readonly format?: string;
+}
+
+interface CreationOptions {
+  readonly rp: { readonly id: string };
+  readonly user: { readonly id: string };
+  readonly challenge: string;
+}
+interface RequestOptions {
+  readonly rpId: string;
+  readonly challenge: string;
+}
+
+const credentialJson = (id: string, response: object) => ({
+  id,
+  rawId: id,
+  type: "public-key",
+  authenticatorAttachment: "platform",
+  clientExtensionResults: {},
+  response,
+});
+
+const clientData = (type: string, challenge: string, origin: string): Bytes =>
+  utf8(JSON.stringify({ type, challenge, origin, crossOrigin: false }));
+
+const authenticatorData = async (rpId: string, lies: Lies, counter: number, key: Uint8Array | null): Promise<Bytes> => {
+  const bits =
+    flags.present |
+    flags.mayBeBackedUp |
+    flags.backedUp |
+    (lies.unverified === undefined ? flags.verified : 0) |
+    (key === null ? 0 : flags.hasKey);
+  const count = new Uint8Array(4);
+  new DataView(count.buffer).setUint32(0, counter);
+  return concatBytes(sha256(utf8(rpId)), Uint8Array.of(bits), count, key ?? new Uint8Array());
+};
+
+const signature = async (privateKey: CryptoKey, signed: Bytes): Promise<Bytes> =>
+  derSignature(new Uint8Array(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, privateKey, signed)));
+
+/** As FIDO U2F has it. */
+const makersStatement = async (signed: Bytes): Promise<ReadonlyMap<string, Cbor>> => {
+  const { privateKey, certificate } = await maker();
+  return new Map<string, Cbor>([
+    ["sig", await signature(privateKey, signed)],
+    ["x5c", [certificate]],
+  ]);
+};
+
+/** One passkey on one device. It counts its signatures unless it is one that never does. */
+export class Authenticator {
+  readonly origin: string;
+  readonly counts: boolean;
+  #keys: CryptoKeyPair | null = null;
+  #counter = 0;
+  id = "";
+  userHandle = "";
+
+  constructor(origin = "http://svc.test", counts = true) {
+    this.origin = origin;
+    this.counts = counts;
+  }
+
+  async make(options: CreationOptions, lies: Lies = {}) {
+    this.#keys = (await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"])) as CryptoKeyPair;
+    const { x, y } = (await crypto.subtle.exportKey("jwk", this.#keys.publicKey)) as JsonWebKey;
+    const rawId = bytesOfBase64Url(lies.id ?? base64UrlOf(crypto.getRandomValues(new Uint8Array(16)))) as Bytes;
+    this.id = base64UrlOf(rawId);
+    this.userHandle = options.user.id;
+    const cose = cbor(
+      new Map<number, Cbor>([
+        [1, 2],
+        [3, -7],
+        [-1, 1],
+        [-2, bytesOfBase64Url(x as string) as Bytes],
+        [-3, bytesOfBase64Url(y as string) as Bytes],
+      ]),
+    );
+    const key = concatBytes(new Uint8Array(16), Uint8Array.of(0, rawId.length), rawId, cose);
+    const authData = await authenticatorData(lies.rpId ?? options.rp.id, lies, this.#next(lies), key);
+    const client = clientData(lies.type ?? "webauthn.create", lies.challenge ?? options.challenge, lies.origin ?? this.origin);
+    const point = concatBytes(Uint8Array.of(4), bytesOfBase64Url(x as string) as Bytes, bytesOfBase64Url(y as string) as Bytes);
+    const { privateKey } = this.#keys;
+    const made = concatBytes(Uint8Array.of(0), sha256(utf8(options.rp.id)), sha256(client), rawId, point);
+    const statement = async (): Promise<ReadonlyMap<string, Cbor>> => {
+      if (lies.attested) return makersStatement(made);
+      if (!lies.selfAttested) return new Map();
+      return new Map<string, Cbor>([
+        ["alg", -7],
+        ["sig", await signature(privateKey, concatBytes(authData, sha256(client)))],
+      ]);
+    };
+    const format = lies.attested ? "fido-u2f" : lies.selfAttested ? "packed" : (lies.format ?? "none");
+    const attestation = cbor(
+      new Map<string, Cbor>([
+        ["fmt", format],
+        ["attStmt", await statement()],
+        ["authData", authData],
+      ]),
+    );
+    return credentialJson(this.id, {
+      clientDataJSON: base64UrlOf(client),
+      attestationObject: base64UrlOf(attestation),
+      transports: ["internal", "hybrid"],
+    });
+  }
+
+  async sign(options: RequestOptions, lies: Lies = {}) {
+    const client = clientData(lies.type ?? "webauthn.get", lies.challenge ?? options.challenge, lies.origin ?? this.origin);
+    const authData = await authenticatorData(lies.rpId ?? options.rpId, lies, this.#next(lies), null);
+    const signed = concatBytes(authData, sha256(client));
+    const { privateKey } = this.#keys as CryptoKeyPair;
+    const handle = lies.userHandle === undefined ? this.userHandle : lies.userHandle;
+    return credentialJson(lies.id ?? this.id, {
+      clientDataJSON: base64UrlOf(client),
+      authenticatorData: base64UrlOf(authData),
+      signature: base64UrlOf(await signature(privateKey, signed)),
+      userHandle: handle,
+    });
+  }
+
+  #next({ counter }: Lies): number {
+    if (counter !== undefined) return counter;
+    if (this.counts) this.#counter += 1;
+    return this.#counter;
+  }
+}

@@ -1,0 +1,90 @@
+// The ceremonies of passkeys, by @simplewebauthn/server. It throws for everything it does not accept, in words that repeat what was
+// sent; here that is null.
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from "@simplewebauthn/server";
+import { decodeAttestationObject, isoBase64URL } from "@simplewebauthn/server/helpers";
+import { challengeLifeMs, type MadeCredential, type WebAuthn } from "../../core/access/passkey.ts";
+
+/** ES256, EdDSA and RS256: one of them is spoken by every authenticator. */
+const algorithms = [-7, -8, -257];
+
+const orNull = async <T>(check: () => Promise<T | null>): Promise<T | null> => {
+  try {
+    return await check();
+  } catch {
+    return null;
+  }
+};
+
+/**
+ * We ask for no attestation, so a browser sends none, or one that the new key signed itself. Certificates of makers are not looked at:
+ * reading them is the larger part of the library, and it would fetch the lists they name.
+ */
+const isUnattested = ({ response }: MadeCredential): boolean => {
+  const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));
+  const format = attestation.get("fmt");
+  return format === "none" || (format === "packed" && attestation.get("attStmt").get("x5c") === undefined);
+};
+
+export const webAuthn: WebAuthn = {
+  askToMake: (party, { challenge, userHandle, userName, excluded }) =>
+    generateRegistrationOptions({
+      rpName: party.id,
+      rpID: party.id,
+      userID: isoBase64URL.toBuffer(userHandle),
+      userName,
+      userDisplayName: userName,
+      challenge,
+      timeout: challengeLifeMs,
+      attestationType: "none",
+      excludeCredentials: excluded.map(({ credentialId, transports }) => ({ id: credentialId, transports: [...transports] })),
+      authenticatorSelection: { residentKey: "required", userVerification: "required" },
+      supportedAlgorithmIDs: algorithms,
+    }),
+
+  askToSign: (party, challenge) =>
+    generateAuthenticationOptions({ rpID: party.id, challenge, timeout: challengeLifeMs, userVerification: "required" }),
+
+  checkMade: (party, made, challenge) =>
+    orNull(async () => {
+      if (!isUnattested(made)) return null;
+      const { verified, registrationInfo } = await verifyRegistrationResponse({
+        response: {
+          ...made,
+          response: { clientDataJSON: made.response.clientDataJSON, attestationObject: made.response.attestationObject },
+          clientExtensionResults: {},
+        },
+        expectedChallenge: challenge,
+        expectedOrigin: party.origin,
+        expectedRPID: party.id,
+        requireUserVerification: true,
+        supportedAlgorithmIDs: algorithms,
+      });
+      if (!verified) return null;
+      const { credential, credentialBackedUp } = registrationInfo;
+      return {
+        credentialId: credential.id,
+        publicKey: isoBase64URL.fromBuffer(credential.publicKey),
+        counter: credential.counter,
+        backedUp: credentialBackedUp,
+      };
+    }),
+
+  checkSigned: (party, signed, challenge, key) =>
+    orNull(async () => {
+      const { clientDataJSON, authenticatorData, signature } = signed.response;
+      const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+        response: { ...signed, response: { clientDataJSON, authenticatorData, signature }, clientExtensionResults: {} },
+        expectedChallenge: challenge,
+        expectedOrigin: party.origin,
+        expectedRPID: party.id,
+        requireUserVerification: true,
+        credential: { id: key.credentialId, publicKey: isoBase64URL.toBuffer(key.publicKey), counter: key.counter },
+      });
+      return verified ? { counter: authenticationInfo.newCounter, backedUp: authenticationInfo.credentialBackedUp } : null;
+    }),
+};

@@ -1,0 +1,35 @@
+// Where a person is signed in, and ending that from somewhere else. The same for consumers and for members of a business.
+import type { Session } from "../../../core/access/session.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { deleteOtherSessions, deleteSessionOf, sessionsOf, type KnownSession } from "../../../storage/sessions.ts";
+import type { Runtime, Schedules, Stores } from "../../services.ts";
+import { databaseOf, deleteOwn, type OwnAct } from "./own-account.ts";
+
+export interface ListedSession extends KnownSession {
+  /** The one that asks. */
+  readonly isCurrent: boolean;
+}
+
+/** Newest first. */
+export const listSessions = async (services: Runtime & Stores, session: Session): Promise<readonly ListedSession[]> => {
+  const known = await sessionsOf(databaseOf(services, session), services.vault, session, services.clock());
+  return known.map((one) => ({ ...one, isCurrent: one.tokenHash === session.tokenHash }));
+};
+
+/** Ends one of the person's sessions, at once. */
+export const endSession = async (
+  services: Runtime & Stores & Schedules,
+  session: Session,
+  id: string,
+): Promise<Result<{ readonly id: string; readonly wasCurrent: boolean }, "not_found">> => {
+  const act: OwnAct = { type: "session.ended", entityType: "session", entityId: id, payload: {} };
+  const ended = await deleteOwn(services, session, act, (db, now) => deleteSessionOf(db, session, id, now));
+  return ended === 0 ? refuse("not_found") : ok({ id, wasCurrent: id === session.sessionId });
+};
+
+/** Ends all of the person's sessions but the one that asks; one entry tells of them all. */
+export const endOtherSessions = (services: Runtime & Stores & Schedules, session: Session): Promise<number> => {
+  const entityType = session.realm === "consumer" ? "consumer" : "member";
+  const act: OwnAct = { type: "session.ended", entityType, entityId: session.userId, payload: { kept: session.sessionId } };
+  return deleteOwn(services, session, act, (db, now) => deleteOtherSessions(db, session, now));
+};
