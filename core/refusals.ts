@@ -21,6 +21,7 @@ export const refusals = {
   client_not_found: "There is no such client.",
   cert_not_found: "There is no such certificate.",
   webhook_limit: "This business has as many webhook endpoints as it may.",
+  token_limit: "There are as many live agent tokens as there may be. End one first.",
   share_inactive: "The share is not active.",
   method_not_allowed: "This method is not possible here.",
   idempotency_conflict: "This idempotency key was used with another request.",

@@ -8,6 +8,7 @@ import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
 import { firstHome, newId, type RandomBytes } from "../core/ids.ts";
 import { access } from "./api/access/routes.ts";
+import { agents } from "./api/agents/routes.ts";
 import { audit } from "./api/audit/routes.ts";
 import { certificates } from "./api/certificates/routes.ts";
 import { contact } from "./api/contact/routes.ts";
@@ -21,6 +22,7 @@ import type { Api } from "./http/context.ts";
 import { failure } from "./http/envelope.ts";
 import { onFault } from "./http/faults.ts";
 import { newApi, openApiDocument } from "./http/openapi.ts";
+import { agentServer } from "./mcp/app.ts";
 import { mountPages } from "./pages/mount.ts";
 import { noSuchPage } from "./pages/notices.tsx";
 import type { Services } from "./services.ts";
@@ -96,6 +98,7 @@ const logged = createMiddleware<Api>(async (c, next) => {
     ...(refused !== undefined && { code: refused }),
     ...(caller !== undefined && caller.businessId !== null && { business_id: caller.businessId }),
     ...(caller?.kind === "api_key" && { key_id: caller.id }),
+    ...(caller?.kind === "agent_token" && { token_id: caller.id }),
   });
 });
 
@@ -146,7 +149,9 @@ export const buildApp = (services: Services) => {
       },
     }),
   );
-  for (const words of [certificates, access, webhooks, events, audit, withdrawals, contact, serviceRoutes(describe)]) app.route("/", words);
+  for (const words of [certificates, access, webhooks, events, audit, agents, withdrawals, contact, serviceRoutes(describe)])
+    app.route("/", words);
+  app.route("/", agentServer);
   mountPages(app, config, describe);
   mountLogs(app, config);
   app.onError(onFault);

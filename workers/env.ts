@@ -81,6 +81,8 @@ const keyBytes = 32;
 // Much of what anchoring costs is per batch (a signature, a checkpoint, tiles, leases), so under load a batch should be large. A
 // ledger's time is in minutes anyway.
 const defaultGatherMs = 2_000;
+/** Where the agent server answers: the address is also the name that clients know it by, so it is spelt one way. */
+export const mcpPath = "/mcp";
 const addresses = ["BASE_URL", "VERIFY_URL", "CDN_URL", "MCP_URL", "APP_URL"] as const;
 
 const secretBytes = (text: string | undefined): Bytes | null => {
@@ -153,7 +155,8 @@ export const readConfig = (env: Env): Config => {
   for (const name of addresses) {
     const text = setting(name);
     const url = text !== undefined && URL.canParse(text) ? new URL(text) : null;
-    if (url === null || text?.endsWith("/") || (url.protocol !== "https:" && !development)) faults.push(name);
+    const isElsewhere = name === "MCP_URL" && url?.pathname !== mcpPath;
+    if (url === null || text?.endsWith("/") || (url.protocol !== "https:" && !development) || isElsewhere) faults.push(name);
   }
   const masterKeys = masterKeysOf(setting("MASTER_KEYS"));
   if (masterKeys === null) faults.push("MASTER_KEYS");

@@ -1,5 +1,6 @@
 // Drops what has had its time, in every home.
 import { dayMs, secondMs, type Instant } from "../../core/time.ts";
+import { deleteEndedTokens } from "../../storage/agents.ts";
 import { deleteOldDays } from "../../storage/client-days.ts";
 import { deleteOldMisses } from "../../storage/contact.ts";
 import { batch, type Database } from "../../storage/database.ts";
@@ -18,6 +19,7 @@ const sweeps = [
   deleteExpiredAnswers,
   deleteExpiredClaims,
   deleteEndedSessions,
+  deleteEndedTokens,
   deleteOldCodes,
   deleteOldFailures,
   (db: Database, now: Instant) => deleteOldMisses(db, Math.floor(now / dayMs)),
@@ -36,5 +38,5 @@ const sweepHome = async (platform: Platform, db: Database): Promise<void> => {
   }
 };
 
-/** Stored answers and claims of idempotency keys, codes that nobody can use, counts of past days, sessions that have ended. */
+/** Stored answers and claims of idempotency keys, codes that nobody can use, counts of past days, sessions and tokens that have ended. */
 export const dropExpired = (platform: Platform): Promise<void> => inEachHome(platform, "expiry", (db) => sweepHome(platform, db));

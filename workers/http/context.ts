@@ -2,17 +2,17 @@
 // context, so a handler behind it has it without asking.
 import type { Context } from "hono";
 import type { Principal } from "../../core/access/principal.ts";
-import type { MemberSession, Session } from "../../core/access/session.ts";
+import type { ConsumerSession, MemberSession, Session } from "../../core/access/session.ts";
 import type { RefusalCode } from "../../core/refusals.ts";
 import type { Work } from "../operations/access/idempotency.ts";
 import type { Services } from "../services.ts";
 
 export interface KnownCaller {
-  /** Of the key or the person. */
+  /** Of the key, the person or the agent's token. */
   readonly id: string;
   /** Null for a consumer. */
   readonly businessId: string | null;
-  readonly kind: "api_key" | "session";
+  readonly kind: "api_key" | "session" | "agent_token";
 }
 
 export interface Api {
@@ -43,6 +43,11 @@ export interface SessionCaller {
 /** Behind the portal guard: a member whose business may be asked. */
 export interface MemberCaller {
   Variables: Api["Variables"] & { session: Session; member: MemberSession };
+}
+
+/** Behind the consumer guard. */
+export interface ConsumerCaller {
+  Variables: Api["Variables"] & { session: Session; consumer: ConsumerSession };
 }
 
 /** What an answer needs of a request, whoever its route lets in: hono's contexts of different guards are no kinds of each other. */

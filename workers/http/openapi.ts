@@ -78,6 +78,11 @@ export const openApiDocument = (app: OpenAPIHono<Api>, apiOrigin: string): objec
         name: "sign-in",
         description: "Sign in with an e-mailed code. These routes set and end the session cookie of the portal and the consumer app.",
       },
+      {
+        name: "agents",
+        description:
+          "Tokens that an assistant connects to the agent server with. The server itself speaks the Model Context Protocol (docs/agents.md).",
+      },
       { name: "audit", description: "What happened to your records, with the proof that nothing was changed or left out." },
       { name: "events", description: "What happened to your records, in order. The same events are pushed to your webhooks." },
       { name: "withdrawal", description: "The person takes consent back; the business records and acknowledges it." },

@@ -7,7 +7,7 @@ import { deleteCookie, setCookie } from "hono/cookie";
 import { mayRead, mayWrite } from "../../core/access/entitlement.ts";
 import { sessionLifeMs, type Realm } from "../../core/access/session.ts";
 import { sessionOf } from "../operations/access/sign-in.ts";
-import type { Api, MemberCaller, RequestContext, SessionCaller } from "./context.ts";
+import type { Api, ConsumerCaller, MemberCaller, RequestContext, SessionCaller } from "./context.ts";
 import { failure, refusal } from "./envelope.ts";
 import { isAppOrigin, isPlainHttp, limited } from "./guards.ts";
 
@@ -76,6 +76,17 @@ const ofBusiness = createMiddleware<MemberCaller>(async (c, next) => {
  * Consumers are signed in, but not to a portal.
  */
 export const behindPortal = (...more: Parameters<typeof every>): MiddlewareHandler<MemberCaller> => every(signedIn, ofBusiness, ...more);
+
+const ofConsumer = createMiddleware<ConsumerCaller>(async (c, next) => {
+  const { session } = c.var;
+  if (session.realm !== "consumer") return failure(c, "forbidden");
+  c.set("consumer", session);
+  await next();
+});
+
+/** A consumer. Members of a business are signed in, but not to the consumer app. */
+export const behindConsumer = (...more: Parameters<typeof every>): MiddlewareHandler<ConsumerCaller> =>
+  every(signedIn, ofConsumer, ...more);
 
 /** Behind the portal: what only an owner may do. */
 export const ownerOnly = createMiddleware<MemberCaller>(async (c, next) => {

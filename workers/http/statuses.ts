@@ -21,6 +21,7 @@ export const statuses = {
   cert_not_found: 404,
   method_not_allowed: 405,
   webhook_limit: 409,
+  token_limit: 409,
   share_inactive: 409,
   idempotency_conflict: 409,
   already_revoked: 409,

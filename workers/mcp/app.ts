@@ -1,0 +1,158 @@
+// POST /mcp: the agent server (SPEC, Agent server). What stands before a message is asked in this order: where it comes from, the
+// method, the token, the body, the shape, the limit. Every answer with a body is JSON-RPC, never a stream; there is no session.
+import { Hono, type Context } from "hono";
+import { createMiddleware } from "hono/factory";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { addressKey } from "../../core/access/address.ts";
+import { errorOf, idIn, messageOf, rpcErrors, type Message, type Reply, type RpcError } from "../../core/agents/json-rpc.ts";
+import type { Agent } from "../../core/agents/token.ts";
+import type { Json } from "../../core/canonical-json.ts";
+import { parseIJson } from "../../core/i-json.ts";
+import type { RefusalCode } from "../../core/refusals.ts";
+import { mcpPath } from "../env.ts";
+import { maxBodyBytes, readCapped } from "../http/body.ts";
+import type { Api } from "../http/context.ts";
+import { limited } from "../http/guards.ts";
+import { statuses } from "../http/statuses.ts";
+import { kindOfError } from "../log.ts";
+import { agentOf, isKnownToken, isNoToken } from "../operations/agents/authenticate.ts";
+import { isAway } from "./faults.ts";
+import { answerTo } from "./methods.ts";
+import { mayCall } from "./origin.ts";
+
+const maxBatch = 20; // CONTRACT 12
+const deepest = 32; // capabilities that clients send nest deeper than a body of the API
+
+/** `refused` is for the log. */
+const refusedWith = (c: Context<Api>, refused: RefusalCode, error: RpcError, id: string | number | null = null, status?: number) => {
+  c.set("refused", refused);
+  return c.json(errorOf(id, error), (status ?? statuses[refused]) as ContentfulStatusCode);
+};
+
+const storageAway = (c: Context<Api>, id: string | number | null) => {
+  c.header("Retry-After", "1");
+  return refusedWith(c, "storage_unavailable", rpcErrors.storage, id, 500); // SPEC gives the status
+};
+
+const ownOrigin = createMiddleware<Api>(async (c, next) => {
+  if (!mayCall(c)) return refusedWith(c, "forbidden", { ...rpcErrors.malformed, message: "this origin may not call" });
+  await next();
+});
+
+/** Neither a stream nor a session is offered, so there is nothing to GET and nothing to DELETE. */
+const postOnly = createMiddleware<Api>(async (c, next) => {
+  if (c.req.method === "POST") return next();
+  c.header("Allow", "POST");
+  return refusedWith(c, "method_not_allowed", { ...rpcErrors.malformed, message: "only POST is possible here" });
+});
+
+/** What was sent, or which refusal its form gets. */
+type Body = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly refused: "payload_too_large" | "invalid_request" };
+
+const bodyOf = async (request: Request): Promise<Body> => {
+  const bytes = await readCapped(request, maxBodyBytes);
+  if (bytes === null) return { ok: false, refused: "payload_too_large" };
+  const parsed = request.headers.has("content-encoding") ? null : parseIJson(bytes, deepest);
+  return parsed?.ok === true ? parsed : { ok: false, refused: "invalid_request" };
+};
+
+/** One space, the scheme in any case. Two headers arrive joined, which is no token. */
+const tokenOf = (c: Context<Api>): string | null => /^bearer (\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? null;
+
+const unauthorized = (c: Context<Api>, id: string | number | null) => {
+  const wasTried = c.req.header("authorization") !== undefined;
+  c.header("WWW-Authenticate", wasTried ? 'Bearer error="invalid_token"' : "Bearer");
+  return refusedWith(c, "unauthorized", rpcErrors.unauthorized, id);
+};
+
+/** Null for whatever is no token; the refusal where its caller tries out too many. Nothing is asked about a token that none can be. */
+const callerOf = async (c: Context<Api>, id: string | number | null): Promise<Agent | Response> => {
+  const { services, ip } = c.var;
+  const token = tokenOf(c);
+  if (token === null || isNoToken(token)) return unauthorized(c, id);
+  if (!isKnownToken(services, token)) {
+    const state = await services.takeByAddress("UNKNOWN_KEYS_PER_IP", addressKey(ip));
+    if (!state.allowed && limited(c, "UNKNOWN_KEYS_PER_IP", state) !== null) return refusedWith(c, "rate_limited", rpcErrors.limited, id);
+  }
+  return (await agentOf(services, token)) ?? unauthorized(c, id);
+};
+
+interface Call {
+  readonly c: Context<Api>;
+  readonly agent: Agent;
+}
+
+/** All calls of a request count, or none. */
+const overLimit = async ({ c, agent }: Call, calls: number, id: string | number | null): Promise<Response | null> => {
+  const state = await c.var.services.takeExactly("AGENT_TOKEN", agent.tokenHash, calls);
+  return limited(c, "AGENT_TOKEN", state) === null ? null : refusedWith(c, "rate_limited", rpcErrors.limited, id);
+};
+
+/** Null for a notification: nothing is run for it. */
+const replyTo = async ({ c, agent }: Call, { id, ...message }: Message): Promise<Reply | null> =>
+  id === undefined ? null : answerTo({ services: c.var.services, agent, requestId: c.var.requestId }, { id, ...message });
+
+const answerSingle = async (call: Call, value: Json): Promise<Response> => {
+  const { c } = call;
+  const message = messageOf(value);
+  if (message === null) return refusedWith(c, "invalid_request", rpcErrors.malformed, idIn(value));
+  const refused = await overLimit(call, 1, idIn(value));
+  if (refused !== null) return refused;
+  const reply = await replyTo(call, message);
+  return reply === null ? c.body(null, 202) : c.json(reply);
+};
+
+/** The answer to one message among several. Only one that begins a session has to be alone. */
+const replyAmongMany = async (call: Call, value: Json): Promise<Reply | "away" | null> => {
+  const message = messageOf(value);
+  if (message === null || message.method === "initialize") return errorOf(idIn(value), rpcErrors.malformed);
+  try {
+    return await replyTo(call, message);
+  } catch (error) {
+    if (!isAway(error)) throw error;
+    return "away";
+  }
+};
+
+/** In their order, one after the other, so that a batch reads as it was written. */
+const answerBatch = async (call: Call, values: readonly Json[]): Promise<Response> => {
+  const { c } = call;
+  if (values.length === 0 || values.length > maxBatch) return refusedWith(c, "invalid_request", rpcErrors.malformed);
+  if (values.every((value) => messageOf(value) === null)) {
+    c.set("refused", "invalid_request");
+    return c.json(
+      values.map((value) => errorOf(idIn(value), rpcErrors.malformed)),
+      400,
+    );
+  }
+  const refused = await overLimit(call, values.length, null);
+  if (refused !== null) return refused;
+  const replies: Reply[] = [];
+  let isWhole = true;
+  for (const value of values) {
+    const reply = await replyAmongMany(call, value);
+    if (reply === "away") isWhole = false;
+    if (reply !== null) replies.push(reply === "away" ? errorOf(idIn(value), rpcErrors.storage) : reply);
+  }
+  if (!isWhole) c.set("refused", "storage_unavailable");
+  return replies.length === 0 ? c.body(null, 202) : c.json(replies, isWhole ? 200 : 500);
+};
+
+const handle = async (c: Context<Api>): Promise<Response> => {
+  const body = await bodyOf(c.req.raw);
+  const id = body.ok ? idIn(body.value) : null;
+  try {
+    const agent = await callerOf(c, id);
+    if (agent instanceof Response) return agent;
+    c.set("caller", { kind: "agent_token", id: agent.tokenId, businessId: agent.realm === "business" ? agent.business.id : null });
+    if (!body.ok) return refusedWith(c, body.refused, rpcErrors.malformed);
+    const { value } = body;
+    return await (Array.isArray(value) ? answerBatch({ c, agent }, value) : answerSingle({ c, agent }, value));
+  } catch (error) {
+    c.var.services.log.fault({ request_id: c.var.requestId, at: "mcp", error: kindOfError(error) });
+    return isAway(error) ? storageAway(c, id) : refusedWith(c, "internal_error", rpcErrors.internal, id);
+  }
+};
+
+export const agentServer = new Hono<Api>();
+agentServer.all(mcpPath, ownOrigin, postOnly, handle);

@@ -1,0 +1,27 @@
+// Every tool, in the order in which they are listed. No tool creates, widens or renews a share, and none issues a certificate.
+import { z } from "@hono/zod-openapi";
+import { realms, type Realm } from "../../core/access/session.ts";
+import type { Tool } from "./tool.ts";
+import { getAudit } from "./tools/get-audit.ts";
+import { listEvents } from "./tools/list-events.ts";
+
+export const tools: readonly Tool[] = [getAudit, listEvents];
+
+export const toolNamed = (name: string): Tool | undefined => tools.find((one) => one.name === name);
+
+export const realmsOf = ({ descriptions }: Tool): readonly Realm[] => realms.filter((realm) => Object.hasOwn(descriptions, realm));
+
+export const toolsOf = (realm: Realm): readonly Tool[] => tools.filter((one) => realmsOf(one).includes(realm));
+
+interface Definition {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: object;
+  readonly annotations: { readonly title: string } & Tool["hints"];
+}
+
+/** As protocol 2025-03-26 knows it. */
+export const definitionOf = ({ name, title, descriptions, hints, takes }: Tool, realm: Realm): Definition => {
+  const { $schema: _, ...inputSchema } = z.toJSONSchema(takes, { io: "input" });
+  return { name, description: descriptions[realm], inputSchema, annotations: { title, ...hints } };
+};
