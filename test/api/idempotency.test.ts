@@ -24,6 +24,8 @@ let start = in2030;
 let platform: Platform;
 let owner: Headers;
 let secondOwner: Headers;
+let consumer: Headers;
+let secondConsumer: Headers;
 let otherKey: string;
 let posts: Post[] = [];
 let answerPost: () => Response | Promise<Response>;
@@ -50,6 +52,8 @@ afterEach(() => {
 const signAllIn = async (): Promise<void> => {
   owner = await signIn(world.ownerEmail);
   secondOwner = await signIn(world.memberEmail);
+  consumer = await signIn(world.consumerEmail, "consumer");
+  secondConsumer = await signIn("second@example.com", "consumer");
 };
 
 const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
@@ -96,6 +100,7 @@ const anybody = () => {
   const at = `2001:db8:${household.toString(16)}`;
   return { caller: () => from(`${at}:0::1`), otherCaller: () => from(`${at}:1::1`) };
 };
+const named = { body: { name: "the assistant on my laptop" }, otherBody: { name: "another" } };
 const empty = { body: {}, otherBody: { note: "other" } };
 
 const routes: Readonly<Record<string, Route>> = {
@@ -135,6 +140,20 @@ const routes: Readonly<Record<string, Route>> = {
     prepare: async () => {
       const body = { confirm: "ERASE" };
       return { path: `/v1/certs/${(await held()).certId}/erase-subject`, body, otherBody: { ...body, other: true }, ...people };
+    },
+  },
+  "/v1/me/agent-token": {
+    repeats: true,
+    prepare: async () => {
+      await env.DB.prepare("DELETE FROM agent_tokens").run(); // there may be ten
+      return { path: "/v1/me/agent-token", ...named, caller: () => consumer, otherCaller: () => secondConsumer };
+    },
+  },
+  "/v1/business/portal/agent-token": {
+    repeats: true,
+    prepare: async () => {
+      await env.DB.prepare("DELETE FROM agent_tokens").run();
+      return { path: "/v1/business/portal/agent-token", ...named, ...people };
     },
   },
   "/v1/certs/{cert_id}/match": {

@@ -25,8 +25,7 @@ export const answerTo = async (context: CallContext, message: Message & { readon
     case "tools/list":
       return resultOf(id, { tools: toolsOf(context.agent.realm).map((one) => definitionOf(one, context.agent.realm)) });
     case "tools/call":
-      if (!isObject(params) || typeof params.name !== "string")
-        return errorOf(id, rpcErrors.badParams);
+      if (!isObject(params) || typeof params.name !== "string") return errorOf(id, rpcErrors.badParams);
       return resultOf(id, await callTool(context, params.name, params.arguments));
     default:
       return errorOf(id, rpcErrors.unknownMethod);
