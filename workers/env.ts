@@ -37,6 +37,8 @@ export interface Config extends ProofSettings {
   readonly verifyUrl: string;
   readonly cdnUrl: string;
   readonly mcpUrl: string;
+  /** Whether the agent server speaks revision 2026-07-28 beside 2025-03-26. */
+  readonly mcpModern: boolean;
   readonly appUrl: string;
   readonly dohUrls: readonly string[];
   readonly masterKeys: ReadonlyMap<string, Bytes>;
@@ -158,6 +160,8 @@ export const readConfig = (env: Env): Config => {
     const isElsewhere = name === "MCP_URL" && url?.pathname !== mcpPath;
     if (url === null || text?.endsWith("/") || (url.protocol !== "https:" && !development) || isElsewhere) faults.push(name);
   }
+  const mcpModern = setting("MCP_MODERN") ?? "on";
+  if (mcpModern !== "on" && mcpModern !== "off") faults.push("MCP_MODERN");
   const masterKeys = masterKeysOf(setting("MASTER_KEYS"));
   if (masterKeys === null) faults.push("MASTER_KEYS");
   const indexKey = secretBytes(setting("INDEX_KEY"));
@@ -210,6 +214,7 @@ export const readConfig = (env: Env): Config => {
     verifyUrl: setting("VERIFY_URL") as string,
     cdnUrl: setting("CDN_URL") as string,
     mcpUrl: setting("MCP_URL") as string,
+    mcpModern: mcpModern === "on",
     appUrl: setting("APP_URL") as string,
     ...proofs,
     dohUrls: (setting("DOH_URLS") ?? "").split(" ").filter((url) => url !== ""),

@@ -24,6 +24,7 @@ export const rpcErrors = {
 export interface RpcError {
   readonly code: number;
   readonly message: string;
+  readonly data?: object;
 }
 
 export type Reply =

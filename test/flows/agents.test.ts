@@ -52,22 +52,21 @@ interface Connected {
   readonly close: () => Promise<void>;
 }
 
+const newer = async (token: string, mode: "legacy" | "auto" | { pin: string }): Promise<Connected> => {
+  const client = new NewerClient(named, { versionNegotiation: { mode } });
+  await client.connect(new NewerTransport(address(), withToken(token)));
+  return client as Connected;
+};
+
 const clients: Readonly<Record<string, (token: string) => Promise<Connected>>> = {
   "SDK 1": async (token) => {
     const client = new Client(named);
     await client.connect(new StreamableHTTPClientTransport(address(), withToken(token)) as Parameters<Client["connect"]>[0]);
     return client as Connected;
   },
-  "SDK 2": async (token) => {
-    const client = new NewerClient(named);
-    await client.connect(new NewerTransport(address(), withToken(token)));
-    return client as Connected;
-  },
-  "SDK 2 that asks for the newest revision first": async (token) => {
-    const client = new NewerClient(named, { versionNegotiation: { mode: "auto" } });
-    await client.connect(new NewerTransport(address(), withToken(token)));
-    return client as Connected;
-  },
+  "SDK 2": (token) => newer(token, "legacy"),
+  "SDK 2 that asks for the latest revision first": (token) => newer(token, "auto"),
+  "SDK 2 that speaks the latest revision alone": (token) => newer(token, { pin: "2026-07-28" }),
 };
 
 describe.each(Object.entries(clients))("%s", (_, connect) => {

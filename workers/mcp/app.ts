@@ -5,10 +5,12 @@ import { createMiddleware } from "hono/factory";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { addressKey } from "../../core/access/address.ts";
 import { errorOf, idIn, messageOf, rpcErrors, type Message, type Reply, type RpcError } from "../../core/agents/json-rpc.ts";
+import { isModern, missingClaim, modernVersion } from "../../core/agents/modern-era.ts";
 import type { Agent } from "../../core/agents/token.ts";
 import type { Json } from "../../core/canonical-json.ts";
 import { parseIJson } from "../../core/i-json.ts";
 import type { RefusalCode } from "../../core/refusals.ts";
+import { secondMs } from "../../core/time.ts";
 import { mcpPath } from "../env.ts";
 import { maxBodyBytes, readCapped } from "../http/body.ts";
 import type { Api } from "../http/context.ts";
@@ -17,8 +19,9 @@ import { statuses } from "../http/statuses.ts";
 import { kindOfError } from "../log.ts";
 import { agentOf, isKnownToken, isNoToken } from "../operations/agents/authenticate.ts";
 import { isAway } from "./faults.ts";
-import { answerTo } from "./methods.ts";
+import { answerModern } from "./modern-era.ts";
 import { mayCall } from "./origin.ts";
+import { answerTo } from "./spec-era.ts";
 
 const maxBatch = 20; // CONTRACT 12
 const deepest = 32; // capabilities that clients send nest deeper than a body of the API
@@ -82,22 +85,45 @@ interface Call {
   readonly agent: Agent;
 }
 
-/** All calls of a request count, or none. */
-const overLimit = async ({ c, agent }: Call, calls: number, id: string | number | null): Promise<Response | null> => {
+/** All calls of a request count, or none. The later revision has no code of its own for it, and lends none of its range. */
+const overLimit = async ({ c, agent }: Call, calls: number, id: string | number | null, modern = false): Promise<Response | null> => {
   const state = await c.var.services.takeExactly("AGENT_TOKEN", agent.tokenHash, calls);
-  return limited(c, "AGENT_TOKEN", state) === null ? null : refusedWith(c, "rate_limited", rpcErrors.limited, id);
+  if (limited(c, "AGENT_TOKEN", state) === null) return null;
+  const retryAfter = Math.max(1, Math.ceil(state.resetMs / secondMs));
+  const { message } = rpcErrors.limited;
+  return refusedWith(c, "rate_limited", modern ? { code: 429, message, data: { retry_after: retryAfter } } : rpcErrors.limited, id);
 };
 
+const contextOf = ({ c, agent }: Call) => ({ services: c.var.services, agent, requestId: c.var.requestId });
+
 /** Null for a notification: nothing is run for it. */
-const replyTo = async ({ c, agent }: Call, { id, ...message }: Message): Promise<Reply | null> =>
-  id === undefined ? null : answerTo({ services: c.var.services, agent, requestId: c.var.requestId }, { id, ...message });
+const replyTo = async (call: Call, { id, ...message }: Message): Promise<Reply | null> =>
+  id === undefined ? null : answerTo(contextOf(call), { id, ...message });
+
+/** Whether a message is of the later revision. The body alone says so, and only where that revision is spoken. */
+const isOfLater = ({ c }: Call, message: Message): boolean => c.var.services.config.mcpModern && isModern(message);
+
+const answerLater = async (call: Call, { id, ...message }: Message): Promise<Response> => {
+  const { c } = call;
+  if (id === undefined) return c.body(null, 202);
+  const { status, reply } = await answerModern(contextOf(call), { id, ...message }, (name) => c.req.header(name));
+  if (status !== 200) c.set("refused", status === 404 ? "not_found" : "invalid_request");
+  return c.json(reply, status);
+};
+
+/** A method of the later revision alone, asked in its name and without its claim: the only place where a header counts. */
+const lacksClaim = ({ c }: Call, { method }: Message): boolean =>
+  c.var.services.config.mcpModern && method === "server/discover" && c.req.header("mcp-protocol-version") === modernVersion;
 
 const answerSingle = async (call: Call, value: Json): Promise<Response> => {
   const { c } = call;
   const message = messageOf(value);
   if (message === null) return refusedWith(c, "invalid_request", rpcErrors.malformed, idIn(value));
-  const refused = await overLimit(call, 1, idIn(value));
+  const isLater = isOfLater(call, message);
+  const refused = await overLimit(call, 1, idIn(value), isLater);
   if (refused !== null) return refused;
+  if (isLater) return answerLater(call, message);
+  if (message.id !== undefined && lacksClaim(call, message)) return refusedWith(c, "invalid_request", missingClaim, message.id);
   const reply = await replyTo(call, message);
   return reply === null ? c.body(null, 202) : c.json(reply);
 };
@@ -117,8 +143,10 @@ const replyAmongMany = async (call: Call, value: Json): Promise<Reply | "away" |
 /** In their order, one after the other, so that a batch reads as it was written. */
 const answerBatch = async (call: Call, values: readonly Json[]): Promise<Response> => {
   const { c } = call;
-  if (values.length === 0 || values.length > maxBatch) return refusedWith(c, "invalid_request", rpcErrors.malformed);
-  if (values.every((value) => messageOf(value) === null)) {
+  const messages = values.map(messageOf);
+  const hasLater = messages.some((message) => message !== null && isOfLater(call, message)); // it knows no batches
+  if (values.length === 0 || values.length > maxBatch || hasLater) return refusedWith(c, "invalid_request", rpcErrors.malformed);
+  if (messages.every((message) => message === null)) {
     c.set("refused", "invalid_request");
     return c.json(
       values.map((value) => errorOf(idIn(value), rpcErrors.malformed)),

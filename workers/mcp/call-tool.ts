@@ -1,7 +1,7 @@
 // tools/call: the realm before the arguments, the arguments before the tool, and the audit entry before the answer.
 import { isObject } from "../../core/agents/json-rpc.ts";
 import type { Agent } from "../../core/agents/token.ts";
-import { visibleJson } from "../../core/agents/visible-json.ts";
+import { visibleJson, visibleValue } from "../../core/agents/visible-json.ts";
 import type { Json } from "../../core/canonical-json.ts";
 import { kindOfError } from "../log.ts";
 import { recordCall, type RecordedCall } from "../operations/agents/record-call.ts";
@@ -14,6 +14,12 @@ import { realmsOf, toolNamed, toolsOf } from "./tools.ts";
 export interface ToolResult {
   readonly content: readonly { readonly type: "text"; readonly text: string }[];
   readonly isError: boolean;
+}
+
+export interface CalledTool {
+  readonly result: ToolResult;
+  /** The same for programs; null of a failure. */
+  readonly structured: object | null;
 }
 
 export interface CallContext {
@@ -63,9 +69,10 @@ const outcomeOf = async (context: CallContext, name: string, sent: Json | undefi
 };
 
 /** Throws when storage could not be asked: nothing is answered of a call that could not be entered. */
-export const callTool = async (context: CallContext, name: string, sent: Json | undefined): Promise<ToolResult> => {
+export const callTool = async (context: CallContext, name: string, sent: Json | undefined): Promise<CalledTool> => {
   const { answer, record } = await outcomeOf(context, name, sent);
   if (!answer.ok || answer.isEntered !== true) await recordCall(context.services, context.agent, record);
   const text = answer.ok ? visibleJson(answer.data) : answer.text;
-  return { content: [{ type: "text", text }], isError: !answer.ok };
+  const structured = answer.ok ? visibleValue(answer.data, new Set(toolNamed(name)?.foreign)) : null;
+  return { result: { content: [{ type: "text", text }], isError: !answer.ok }, structured };
 };

@@ -23,6 +23,10 @@ export interface Tool<R extends Realm = Realm, S extends z.ZodObject = z.ZodObje
     readonly openWorldHint: boolean;
   };
   readonly takes: S;
+  /** Its answer, as the same question has it in the API. */
+  readonly gives: z.ZodType;
+  /** Names of the answer's members that hold what others wrote. */
+  readonly foreign: readonly string[];
   readonly run: (services: Services, agent: Extract<Agent, { readonly realm: R }>, given: z.output<S>) => Promise<ToolAnswer>;
 }
 

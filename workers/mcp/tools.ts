@@ -25,3 +25,9 @@ export const definitionOf = ({ name, title, descriptions, hints, takes }: Tool, 
   const { $schema: _, ...inputSchema } = z.toJSONSchema(takes, { io: "input" });
   return { name, description: descriptions[realm], inputSchema, annotations: { title, ...hints } };
 };
+
+/** As revision 2026-07-28 knows it. A member that comes later must break no client, so none is ruled out. */
+export const modernDefinitionOf = (of: Tool, realm: Realm): Definition & { readonly title: string; readonly outputSchema: object } => {
+  const { $schema: _, ...outputSchema } = z.toJSONSchema(of.gives, { io: "input" });
+  return { ...definitionOf(of, realm), title: of.title, outputSchema };
+};

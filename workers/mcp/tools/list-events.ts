@@ -1,6 +1,6 @@
 // svc_list_events: what the business is told of, in order; live records only.
 import { z } from "@hono/zod-openapi";
-import { toWire } from "../../api/events/schema.ts";
+import { feedPageSchema, toWire } from "../../api/events/schema.ts";
 import { readFeed } from "../../operations/events.ts";
 import { wholeNumber } from "../arguments.ts";
 import { readingHints, tool } from "../tool.ts";
@@ -14,6 +14,8 @@ export const listEvents = tool({
     cursor: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(0).describe("next_cursor of the page before; 0 to begin."),
     limit: wholeNumber(1, 500).default(50).describe("How many events at most."),
   }),
+  gives: feedPageSchema,
+  foreign: ["data"],
   run: async (services, { business }, { cursor, limit }) => ({
     ok: true,
     data: toWire(await readFeed(services, { environment: "live", business }, { cursor, limit, types: null })),
