@@ -2,8 +2,8 @@
 
 export type Actor =
   | { readonly kind: "client" | "api_key" | "member" | "consumer" | "agent"; readonly id: string }
-  /** The person of a certificate, known only by what they proved it with. */
-  | { readonly kind: "subject"; readonly provenBy: "email_code" | "manage_link" }
+  /** The person of a certificate or share, as a business may know them: by what they proved it with. */
+  | { readonly kind: "subject"; readonly provenBy: "email_code" | "manage_link" | "account" | "revoke_link" }
   /** Somebody who proved nothing. */
   | { readonly kind: "visitor" }
   /** The service itself. */

@@ -25,6 +25,14 @@ export const factRoutes = {
   "business.ceased": { anchored: true, event: "business.ceased" },
   "evidence_pack.exported": { anchored: false, event: null },
   "optout.code_requested": { anchored: false, event: null },
+  "share.created": { anchored: true, event: "share.created" },
+  "share.redeemed": { anchored: false, event: null },
+  "share.renewed": { anchored: true, event: "share.renewed" },
+  "share.expiring": { anchored: false, event: "share.expiring" },
+  "share.expired": { anchored: false, event: "share.expired" },
+  "share.revoked": { anchored: true, event: "share.revoked" },
+  "consumer.current_read": { anchored: false, event: null },
+  "fields.updated": { anchored: false, event: null },
   "policy.linked": { anchored: false, event: null },
   "webhook.created": { anchored: false, event: null },
   "webhook.changed": { anchored: false, event: null },
@@ -55,8 +63,8 @@ export interface Fact {
   readonly entityType: EntityType;
   readonly entityId: string;
   readonly at: Instant;
-  /** Whose audit chains tell it: the business's, the consumer's, or both. */
-  readonly chains: readonly [AuditChain, ...AuditChain[]];
+  /** Whose audit chains tell it: the business's, the person's, or both. */
+  readonly chains: readonly [FactChain, ...FactChain[]];
   readonly actor: Actor;
   /** What the audit entry commits to besides the actor: hashes, words and ids; sealed at rest. */
   readonly payload: { readonly [key: string]: Json };
@@ -66,10 +74,6 @@ export interface Fact {
   readonly businessId?: BusinessId;
   /** Needed with it: facts about sandbox records emit no event. */
   readonly environment?: Environment;
-  /** The share an event is about; without one it is about the fact's entity. */
-  readonly shareId?: string;
-  /** The payload of an update, sealed under its share's key. */
-  readonly dataSealed?: string;
 }
 
 /** A principal's audit chain: a random tag, not derived from anything personal, and the log that holds it. */
@@ -78,6 +82,14 @@ export interface AuditChain {
   readonly shard: number;
 }
 
+/** Who did it and what an entry commits to. */
+export type Told = Pick<Fact, "actor" | "payload">;
+
+/** A chain that tells a fact, in words of its own where it must not say what the other one says: a business's never names the person. */
+export interface FactChain extends AuditChain {
+  readonly told?: Told;
+}
+
 /** What the audit entry of a fact commits to. Entries of members say `by`: their chains have begun that way. */
-export const entryPayload = ({ actor, payload }: Fact): { readonly [key: string]: Json } =>
+export const entryPayload = ({ actor, payload }: Told): { readonly [key: string]: Json } =>
   actor.kind === "member" ? { by: actor.id, ...payload } : { actor: actorText(actor), ...payload };

@@ -9,6 +9,8 @@ type Branded<B extends string> = string & { readonly [brand]: B };
 export type CertId = Branded<"cert">;
 export type BusinessId = Branded<"business">;
 export type ClientId = Branded<"client">;
+export type ShareId = Branded<"share">;
+export type ConsumerId = Branded<"consumer">;
 export type WebhookId = Branded<"webhook">;
 export type DeliveryId = Branded<"delivery">;
 /** Two Crockford characters naming the D1 database that holds the record; `00` while there is only one. */
@@ -69,6 +71,7 @@ export const certIdOf = (text: string): CertId | null => (hasIdShape(text, "cc_"
 export const typedCertIdOf = (text: string): CertId | null => certIdOf(text.replaceAll(/\s/g, "").toLowerCase());
 export const clientIdOf = (text: string): ClientId | null =>
   hasIdShape(text, "pc_live_") || hasIdShape(text, "pc_test_") ? (text as ClientId) : null;
+export const shareIdOf = (text: string): ShareId | null => (hasIdShape(text, "shr_") ? (text as ShareId) : null);
 export const webhookIdOf = (text: string): WebhookId | null => (hasIdShape(text, "whk_") ? (text as WebhookId) : null);
 export const deliveryIdOf = (text: string): DeliveryId | null => (hasIdShape(text, "dlv_") ? (text as DeliveryId) : null);
 

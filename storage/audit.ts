@@ -3,7 +3,7 @@ import { desc, eq, inArray } from "drizzle-orm";
 import type { CommittedPayload } from "../core/audit/trail.ts";
 import type { FactType } from "../core/facts.ts";
 import { onPrimary, type Database } from "./database.ts";
-import { payloadContext } from "./outboxes/audit.ts";
+import { entryText } from "./outboxes/audit.ts";
 import { allOf, listed } from "./query.ts";
 import { auditOutbox } from "./schema.ts";
 import type { Vault } from "./vault.ts";
@@ -49,7 +49,7 @@ export const certificateEntries = async (
 
 const openedPayload = async (vault: Vault, chainTag: string, id: string, sealed: string | null): Promise<CommittedPayload | null> => {
   if (sealed === null) return null;
-  const [salt, payload] = JSON.parse(await vault.open(payloadContext(id, chainTag), sealed)) as [string, CommittedPayload["payload"]];
+  const [salt, payload] = JSON.parse(await entryText(vault, chainTag, id, sealed)) as [string, CommittedPayload["payload"]];
   return { salt, payload };
 };
 

@@ -64,7 +64,7 @@ const countPurpose = prepared<Pick<typeof purposes.$inferSelect, "businessId" | 
     .prepare(),
 );
 
-const keepDisclosure = prepared<typeof disclosures.$inferSelect>()((db, row) =>
+export const keepDisclosure = prepared<typeof disclosures.$inferSelect>()((db, row) =>
   db.insert(disclosures).values(row).onConflictDoNothing({ target: disclosures.hash }).prepare(),
 );
 
@@ -236,7 +236,7 @@ const firstAnchor = (event: AnchoredEvent, fields: SelectedFields) =>
     .orderBy(anchors.ord)
     .limit(1);
 const { event, ledgerId, entryHash, statement, status, receipt, anchoredAt } = anchors;
-const anchorFields = { event, ledgerId, entryHash, statement, status, receipt, anchoredAt };
+export const anchorFields = { event, ledgerId, entryHash, statement, status, receipt, anchoredAt };
 
 const { id, kind, sourceUrl, contentHash, capturedAt } = policySnapshots;
 const policies = jsonRows({ id, kind, sourceUrl, contentHash, capturedAt }, (rows) =>

@@ -10,7 +10,7 @@ import { anchorStatement, entryHash, type AnchoredEvent } from "../core/ledger/s
 import { canonicalJson } from "../core/canonical-json.ts";
 import { payloadContext } from "./outboxes/audit.ts";
 import { batch, type Database, type Statement } from "./database.ts";
-import { insertEvent } from "./outboxes/events.ts";
+import { insertEvents } from "./outboxes/events.ts";
 import { insertIf, insertMany } from "./inserts.ts";
 import { anchors, auditOutbox } from "./schema.ts";
 import type { Vault } from "./vault.ts";
@@ -45,9 +45,9 @@ const insertStatements = insertMany(anchors, [
 const auditRows = (vault: Vault, fact: Fact): Promise<AuditRow[]> => {
   const { type, entityType, entityId, at, chains } = fact;
   const id = crypto.randomUUID();
-  const payload = entryPayload(fact);
   return Promise.all(
-    chains.map(async ({ tag, shard }) => {
+    chains.map(async ({ tag, shard, told = fact }) => {
+      const payload = entryPayload(told);
       const salt = base64UrlOf(crypto.getRandomValues(new Uint8Array(16)));
       const payloadSealed = await vault.seal(payloadContext(id, tag), canonicalJson([salt, payload]));
       return { id, shard, chain: tag, type, entityType, entityId, at, payloadHash: auditPayloadHash(salt, payload), payloadSealed };
@@ -73,23 +73,15 @@ const anchorRow = (ledgerId: string, { type, entityId, at, anchor }: Fact): Anch
 };
 
 /** None for a fact about a sandbox record: test keys and test clients never make a live endpoint ring. */
-const eventRows = (db: Database, fact: Fact, type: EventType): readonly Statement[] => {
-  const { businessId, environment, shareId } = fact;
-  if (businessId === undefined || environment === undefined) throw new Error(`commit: ${fact.type} has an event and does not say whose`);
+const eventOf = ({ type: fact, entityType, entityId, at, businessId, environment }: Fact, type: EventType) => {
+  if (businessId === undefined || environment === undefined) throw new Error(`commit: ${fact} has an event and does not say whose`);
   if (environment === "sandbox") return [];
-  return [
-    insertEvent(db, businessId, {
-      id: crypto.randomUUID(),
-      type,
-      createdAt: fact.at,
-      shareId: shareId ?? null,
-      certId: shareId === undefined ? fact.entityId : null,
-      dataSealed: fact.dataSealed ?? null,
-    }),
-  ];
+  const isShare = entityType === "share";
+  const about = { shareId: isShare ? entityId : null, certId: isShare ? null : entityId };
+  return [{ id: crypto.randomUUID(), businessId, type, ...about, dataSealed: null, createdAt: at }];
 };
 
-/** The rows that `facts` add to a change: one insert for all their audit entries, one for all their statements. */
+/** The rows that `facts` add to a change: one insert for all their audit entries, one for all their statements, one for all their events. */
 const factRows = async (
   db: Database,
   vault: Vault,
@@ -102,14 +94,18 @@ const factRows = async (
   const statements = facts.filter((fact) => routeOf(fact).anchored).map((fact) => anchorRow(ledgerId, fact));
   const events = facts.flatMap((fact) => {
     const { event, onRequest } = routeOf(fact);
-    return event === null || (onRequest === true && fact.businessId === undefined) ? [] : eventRows(db, fact, event);
+    return event === null || (onRequest === true && fact.businessId === undefined) ? [] : eventOf(fact, event);
   });
   const entries = (await Promise.all(facts.map((fact) => auditRows(vault, fact)))).flat();
   if (onlyIf !== undefined) {
     if (statements.length + events.length > 0) throw new Error("commit: only what is audited alone can be under a condition");
     return entries.map((entry) => insertIf(db, auditOutbox, entry, onlyIf));
   }
-  return [insertEntries(db, entries), ...(statements.length === 0 ? [] : [insertStatements(db, statements)]), ...events];
+  return [
+    insertEntries(db, entries),
+    ...(statements.length === 0 ? [] : [insertStatements(db, statements)]),
+    ...(events.length === 0 ? [] : [insertEvents(db, events)]),
+  ];
 };
 
 /**

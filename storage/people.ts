@@ -1,6 +1,7 @@
 // Members and consumers: found by the blind index of their address, their address sealed.
 import { eq } from "drizzle-orm";
 import type { Realm } from "../core/access/session.ts";
+import type { ConsumerId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database, Statement } from "./database.ts";
 import { consumerEmailContext, memberEmailContext } from "./people-contexts.ts";
@@ -58,4 +59,11 @@ export const insertConsumer = async (
       isSpentOn(spent.codeId, spent.sessionHash),
     ).onConflictDoNothing({ target: consumers.emailIndex }),
   ];
+};
+
+/** Where a person is written to; null for one who is not here, or is erased. */
+export const consumerAddress = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {
+  const { emailSealed, erasedAt } = consumers;
+  const row = await db.select({ emailSealed, erasedAt }).from(consumers).where(eq(consumers.id, id)).get();
+  return row === undefined || row.erasedAt !== null ? null : vault.open(consumerEmailContext(id), row.emailSealed);
 };

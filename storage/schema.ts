@@ -3,10 +3,11 @@
 // name in camel case.
 import { isNotNull, isNull, sql } from "drizzle-orm";
 import { foreignKey, index, integer, primaryKey, snakeCase, text, unique } from "drizzle-orm/sqlite-core";
+import type { ContactKey } from "../core/shares/fields.ts";
 import type { CodePurpose } from "../core/access/mailed-code.ts";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import type { EntityType, FactType } from "../core/facts.ts";
-import type { BusinessId, CertId, ClientId } from "../core/ids.ts";
+import type { BusinessId, CertId, ClientId, ConsumerId, Home, ShareId } from "../core/ids.ts";
 import { recordedChannels } from "../core/withdrawals/withdrawal.ts";
 
 const { table } = snakeCase;
@@ -18,6 +19,8 @@ const flag = () => integer({ mode: "boolean" });
 const json = <T>() => text({ mode: "json" }).$type<T>();
 const certId = () => text().$type<CertId>();
 const businessId = () => text().$type<BusinessId>();
+const shareId = () => text().$type<ShareId>();
+const consumerId = () => text().$type<ConsumerId>();
 const environment = () => text({ enum: ["live", "sandbox"] });
 /** A row's place in the order of its table; given by the database. */
 const ord = () => integer().primaryKey({ autoIncrement: true });
@@ -67,6 +70,8 @@ export const clients = table(
     createdAt: instant().notNull(),
     daySubmissions: integer(),
     dayBytes: integer(),
+    requireOrigin: flag().notNull().default(false),
+    returnUrls: json<readonly string[]>().notNull().default([]),
   },
   (t) => [index("clients_business").on(t.businessId)],
 );
@@ -450,7 +455,21 @@ export const consumers = table("consumers", {
   auditChain: text().notNull().unique(),
   auditShard: integer().notNull().default(0),
   createdAt: instant().notNull(),
+  fieldsSealed: text(),
+  fieldsRevision: integer().notNull().default(0),
+  erasedAt: instant(),
 });
+
+export const consumerHomes = table(
+  "consumer_homes",
+  {
+    consumerId: consumerId()
+      .notNull()
+      .references(() => consumers.id),
+    home: text().$type<Home>().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.consumerId, t.home] })],
+);
 
 const realm = () => text({ enum: ["consumer", "business"] });
 
@@ -660,4 +679,142 @@ export const agentTokens = table(
     index("agent_tokens_business").on(t.businessId).where(isNotNull(t.businessId)),
     index("agent_tokens_expiry").on(t.expiresAt),
   ],
+);
+export const shares = table(
+  "shares",
+  {
+    ord: ord(),
+    id: shareId().notNull().unique(),
+    businessId: businessId()
+      .notNull()
+      .references(() => businesses.id),
+    businessName: text().notNull(),
+    clientId: text()
+      .$type<ClientId>()
+      .notNull()
+      .references(() => clients.id),
+    environment: environment().notNull(),
+    consumerId: consumerId(),
+    consumerChain: text(),
+    consumerShard: integer(),
+    state: text({ enum: ["active", "revoked", "ceased", "expired", "superseded"] })
+      .notNull()
+      .default("active"),
+    scope: integer().notNull(),
+    origin: text().notNull(),
+    purpose: text().notNull(),
+    disclosureHash: text()
+      .notNull()
+      .references(() => disclosures.hash),
+    durationDays: integer().notNull(),
+    createdAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+    nextDueAt: instant(),
+    revokedAt: instant(),
+    ceaseBy: instant(),
+    reasonSealed: text(),
+    supersedes: shareId(),
+    supersededBy: shareId(),
+    fieldsRevision: integer().notNull(),
+    fingerprint: text().notNull(),
+    subjectHash: text().notNull(),
+    subjectSealed: text(),
+    signature: text().notNull(),
+    signatureKid: text().notNull(),
+    keySealed: text(),
+    emailIndex: text(),
+    phoneIndex: text(),
+    language: text({ enum: ["en", "es", "fr-CA"] })
+      .notNull()
+      .default("en"),
+    changedBy: text().notNull(),
+  },
+  (t) => [
+    index("shares_listed").on(t.businessId, t.environment, t.ord),
+    index("shares_state").on(t.businessId, t.environment, t.state, t.ord),
+    index("shares_consumer").on(t.consumerId, t.state, t.ord).where(isNotNull(t.consumerId)),
+    index("shares_due").on(t.environment, t.nextDueAt).where(isNotNull(t.nextDueAt)),
+    index("shares_deadline").on(t.businessId, t.environment, t.ceaseBy).where(sql`${t.state} = 'revoked'`),
+    index("shares_email").on(t.emailIndex, t.businessId).where(isNotNull(t.emailIndex)),
+    index("shares_phone").on(t.phoneIndex, t.businessId).where(isNotNull(t.phoneIndex)),
+  ],
+);
+
+const ofShare = () =>
+  shareId()
+    .primaryKey()
+    .references(() => shares.id);
+
+export const shareValues = table("share_values", {
+  shareId: ofShare(),
+  valuesSealed: text().notNull(),
+  revision: integer().notNull(),
+});
+
+export const authCodes = table(
+  "auth_codes",
+  {
+    shareId: ofShare(),
+    codeHash: text().notNull().unique(),
+    requestHash: text().notNull().unique(),
+    generation: integer().notNull().default(1),
+    clientId: text().$type<ClientId>().notNull(),
+    businessId: businessId()
+      .notNull()
+      .references(() => businesses.id),
+    origin: text().notNull(),
+    challenge: text().notNull(),
+    requireOrigin: flag().notNull(),
+    domainId: text(),
+    createdAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+    usedAt: instant(),
+    usedBy: text(),
+    retryHash: text(),
+  },
+  (t) => [index("auth_codes_age").on(t.createdAt)],
+);
+
+export const shareAcknowledgements = table("share_acknowledgements", {
+  shareId: ofShare(),
+  acknowledgedAt: instant().notNull(),
+  detailsSealed: text().notNull(),
+});
+
+export const shareIntents = table(
+  "share_intents",
+  {
+    shareId: shareId().primaryKey(),
+    consumerId: consumerId()
+      .notNull()
+      .references(() => consumers.id),
+    nextAt: instant().notNull(),
+  },
+  (t) => [index("share_intents_due").on(t.nextAt)],
+);
+
+export const fieldFanouts = table(
+  "field_fanouts",
+  {
+    consumerId: consumerId()
+      .notNull()
+      .references(() => consumers.id),
+    home: text().$type<Home>().notNull(),
+    changed: json<readonly ContactKey[]>().notNull(),
+    revision: integer().notNull(),
+    nextAt: instant().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.consumerId, t.home] }), index("field_fanouts_due").on(t.nextAt)],
+);
+
+export const shareNotices = table(
+  "share_notices",
+  {
+    shareId: shareId()
+      .notNull()
+      .references(() => shares.id),
+    kind: text({ enum: ["expiring", "overdue"] }).notNull(),
+    nextAt: instant().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.shareId, t.kind] }), index("share_notices_due").on(t.nextAt)],
 );

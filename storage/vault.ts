@@ -13,10 +13,17 @@ export interface EncryptionContext {
   readonly owner: string;
 }
 
-export interface Vault {
+export interface Sealer {
   readonly seal: (context: EncryptionContext, text: string) => Promise<string>;
-  /** Throws when the value was moved, changed, or sealed under a key this deployment does not hold. */
+  /** Throws when the value was moved, changed, or sealed under a key that is not at hand. */
   readonly open: (context: EncryptionContext, sealed: string) => Promise<string>;
+}
+
+export interface Vault extends Sealer {
+  /** A key of a record's own, wrapped by the master key: what is sealed under it ends with it, wherever the copies are. */
+  readonly newRecordKey: () => Promise<string>;
+  /** Seals and opens as the vault does, with the record's key in the place of the master key. */
+  readonly under: (recordKey: string) => Promise<Sealer>;
   /** 32 hex characters (128 bits): equal inputs meet, nobody without the key can test a guess. */
   readonly blindIndex: (kind: "email" | "phone", comparable: string) => Promise<string>;
   /** Of a six-digit code that was mailed for `purpose`: its million values cannot be tried out without the key. */
@@ -41,6 +48,9 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // i
 const wrappedBytes = 40; // AES-KW adds 8 bytes to a 32-byte key (RFC 3394)
 const nonceBytes = 12; // 96 bits, random: each data key seals one value, so a nonce can never repeat under a key
 
+/** A record's key is drawn with the record and never changed. */
+const recordKeyVersion = "r";
+
 /** The parts are names and ids, which hold no bar; one that does could pass for two. */
 const associatedData = (context: EncryptionContext, version: string): Uint8Array<ArrayBuffer> => {
   const parts = ["svc1", context.table, context.record, context.field, context.owner, version];
@@ -48,35 +58,43 @@ const associatedData = (context: EncryptionContext, version: string): Uint8Array
   return utf8(parts.join("|"));
 };
 
-export const openVault = async (keys: VaultKeys): Promise<Vault> => {
-  const wrapping = new Map<string, CryptoKey>();
-  for (const [version, bytes] of keys.masterKeys) {
-    wrapping.set(version, await crypto.subtle.importKey("raw", bytes, "AES-KW", false, ["wrapKey", "unwrapKey"]));
-  }
-  const current = [...wrapping].at(-1);
-  if (current === undefined) throw new Error("vault: no master key");
-  const [currentVersion, currentKey] = current;
-  const indexKey = await crypto.subtle.importKey("raw", keys.indexKey, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+const wrapped = async (key: CryptoKey, by: CryptoKey): Promise<Uint8Array<ArrayBuffer>> =>
+  new Uint8Array(await crypto.subtle.wrapKey("raw", key, by, "AES-KW"));
 
-  const keyed = async (text: string) => new Uint8Array(await crypto.subtle.sign("HMAC", indexKey, utf8(text)));
-  const keyed128 = async (text: string): Promise<string> => hexOf((await keyed(text)).subarray(0, 16));
+/** Wrapping keys by version; the current one seals, all of them open. */
+interface WrappingKeys {
+  readonly byVersion: ReadonlyMap<string, CryptoKey>;
+  readonly current: string;
+}
 
+/** The version before the dot, and the bytes behind it. */
+const partsOf = (
+  { byVersion }: WrappingKeys,
+  sealed: string,
+): { readonly key: CryptoKey; readonly version: string; readonly bytes: Uint8Array<ArrayBuffer> } => {
+  const dot = sealed.indexOf(".");
+  const version = sealed.slice(0, dot);
+  const key = byVersion.get(version);
+  const bytes = bytesOfBase64Url(sealed.slice(dot + 1));
+  if (key === undefined || bytes === null) throw new Error("vault: sealed value cannot be opened with the keys at hand");
+  return { key, version, bytes };
+};
+
+const sealerOf = (keys: WrappingKeys): Sealer => {
+  const { current } = keys;
+  const currentKey = keys.byVersion.get(current) as CryptoKey;
   return {
     seal: async (context, text) => {
       const dataKey = await crypto.subtle.importKey("raw", crypto.getRandomValues(new Uint8Array(32)), "AES-GCM", true, ["encrypt"]);
       const iv = crypto.getRandomValues(new Uint8Array(nonceBytes));
-      const [wrapped, ciphertext] = await Promise.all([
-        crypto.subtle.wrapKey("raw", dataKey, currentKey, "AES-KW"),
-        crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData: associatedData(context, currentVersion) }, dataKey, utf8(text)),
+      const [wrappedKey, ciphertext] = await Promise.all([
+        wrapped(dataKey, currentKey),
+        crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData: associatedData(context, current) }, dataKey, utf8(text)),
       ]);
-      return `${currentVersion}.${base64UrlOf(concatBytes(new Uint8Array(wrapped), iv, new Uint8Array(ciphertext)))}`;
+      return `${current}.${base64UrlOf(concatBytes(wrappedKey, iv, new Uint8Array(ciphertext)))}`;
     },
     open: async (context, sealed) => {
-      const dot = sealed.indexOf(".");
-      const version = sealed.slice(0, dot);
-      const key = wrapping.get(version);
-      const bytes = bytesOfBase64Url(sealed.slice(dot + 1));
-      if (key === undefined || bytes === null) throw new Error("vault: sealed value cannot be opened with the keys at hand");
+      const { key, version, bytes } = partsOf(keys, sealed);
       const dataKey = await crypto.subtle.unwrapKey("raw", bytes.subarray(0, wrappedBytes), key, "AES-KW", "AES-GCM", false, ["decrypt"]);
       const iv = bytes.subarray(wrappedBytes, wrappedBytes + nonceBytes);
       const plain = await crypto.subtle.decrypt(
@@ -85,6 +103,35 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
         bytes.subarray(wrappedBytes + nonceBytes),
       );
       return decoder.decode(plain);
+    },
+  };
+};
+
+const wrappingUses: ("wrapKey" | "unwrapKey")[] = ["wrapKey", "unwrapKey"];
+
+export const openVault = async (keys: VaultKeys): Promise<Vault> => {
+  const byVersion = new Map<string, CryptoKey>();
+  for (const [version, bytes] of keys.masterKeys) {
+    byVersion.set(version, await crypto.subtle.importKey("raw", bytes, "AES-KW", false, wrappingUses));
+  }
+  const current = [...byVersion.keys()].at(-1);
+  if (current === undefined) throw new Error("vault: no master key");
+  const master: WrappingKeys = { byVersion, current };
+  const indexKey = await crypto.subtle.importKey("raw", keys.indexKey, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+
+  const keyed = async (text: string) => new Uint8Array(await crypto.subtle.sign("HMAC", indexKey, utf8(text)));
+  const keyed128 = async (text: string): Promise<string> => hexOf((await keyed(text)).subarray(0, 16));
+
+  return {
+    ...sealerOf(master),
+    newRecordKey: async () => {
+      const key = await crypto.subtle.importKey("raw", crypto.getRandomValues(new Uint8Array(32)), "AES-KW", true, wrappingUses);
+      return `${current}.${base64UrlOf(await wrapped(key, byVersion.get(current) as CryptoKey))}`;
+    },
+    under: async (recordKey) => {
+      const { key: masterKey, bytes } = partsOf(master, recordKey);
+      const key = await crypto.subtle.unwrapKey("raw", bytes, masterKey, "AES-KW", "AES-KW", false, wrappingUses);
+      return sealerOf({ byVersion: new Map([[recordKeyVersion, key]]), current: recordKeyVersion });
     },
     // The inner hash lets a caller ask with the SHA-256 of an address instead of the address (CONTRACT 2).
     blindIndex: (kind, comparable) => keyed128(`${kind}:${sha256Hex(comparable)}`),

@@ -11,10 +11,12 @@ import { access } from "./api/access/routes.ts";
 import { agents } from "./api/agents/routes.ts";
 import { audit } from "./api/audit/routes.ts";
 import { certificates } from "./api/certificates/routes.ts";
+import { account } from "./api/consumers/routes.ts";
 import { contact } from "./api/contact/routes.ts";
 import { events } from "./api/events/routes.ts";
 import { mountLogs } from "./api/logs/routes.ts";
 import { serviceRoutes } from "./api/service/routes.ts";
+import { sharing } from "./api/shares/routes.ts";
 import { webhooks } from "./api/webhooks/routes.ts";
 import { withdrawals } from "./api/withdrawals/routes.ts";
 import type { Config } from "./env.ts";
@@ -32,7 +34,7 @@ const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" 
   { setting: "verifyUrl", paths: /^\/(?:c(?:\/|$)|\.well-known\/|a\/)/ },
   { setting: "cdnUrl", paths: /^\/v1\/svc[^/]*\.js$/ },
   { setting: "mcpUrl", paths: /^\/(?:mcp)?$/ },
-  { setting: "appUrl", paths: /^\/(?:app|portal|authorize|a|v1)(?:\/|$)/ },
+  { setting: "appUrl", paths: /^\/(?:app|portal|authorize|stop|a|v1)(?:\/|$)/ },
 ];
 
 const everyPath = /^/;
@@ -149,7 +151,19 @@ export const buildApp = (services: Services) => {
       },
     }),
   );
-  for (const words of [certificates, access, webhooks, events, audit, agents, withdrawals, contact, serviceRoutes(describe)])
+  for (const words of [
+    certificates,
+    access,
+    webhooks,
+    events,
+    audit,
+    agents,
+    withdrawals,
+    contact,
+    sharing,
+    account,
+    serviceRoutes(describe),
+  ])
     app.route("/", words);
   app.route("/", agentServer);
   mountPages(app, config, describe);

@@ -96,7 +96,7 @@ const secretBytes = (text: string | undefined): Bytes | null => {
 const masterKeysOf = (text: string | undefined): ReadonlyMap<string, Bytes> | null => {
   const keys = new Map<string, Bytes>();
   for (const part of text?.split(",") ?? []) {
-    const [, version, encoded] = /^([0-9]{1,4}):(.+)$/.exec(part) ?? [];
+    const [, version, encoded] = /^([1-9][0-9]{0,3}):(.+)$/.exec(part) ?? [];
     const bytes = secretBytes(encoded);
     if (version === undefined || bytes === null || keys.has(version)) return null;
     keys.set(version, bytes);

@@ -37,6 +37,16 @@ export const defaultLimits = {
   OPT_OUT_REQUEST_PER_IP: { count: 10, seconds: 3_600, scaled: true },
   /** Wrong answers are also counted for each code, whoever gives them. */
   OPT_OUT_CONFIRM_PER_IP: { count: 30, seconds: 3_600, scaled: true },
+  /** A person looks at a request, decides, and their page redeems: one of each, and a reload or two. */
+  AUTHORIZE_PER_IP: { count: 60, seconds: 60, scaled: true },
+  REDEEM_PER_IP: { count: 60, seconds: 60, scaled: true },
+  SANDBOX_CONSENT_PER_IP: { count: 60, seconds: 60, scaled: true },
+  /** A code is 256 random bits and no try uses it up; this only bounds the noise of one address about one code. */
+  REDEEM_FAILURES_PER_CODE: { count: 20, seconds: 60, scaled: false },
+  /** A person shares with a few businesses a day. */
+  GRANTS: { count: 30, seconds: 60, scaled: false },
+  /** Each change tells every business that may know. */
+  FIELD_CHANGES: { count: 30, seconds: 60, scaled: false },
   /** Matching tells something about a person each time. */
   MATCH_PER_KEY: { count: 60, seconds: 60, scaled: false },
 } as const satisfies Record<string, RouteLimit>;

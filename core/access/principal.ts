@@ -1,6 +1,7 @@
 // Who is calling with an API key, and whose records that opens.
 import type { AuditChain } from "../facts.ts";
-import type { BusinessId } from "../ids.ts";
+import type { Actor } from "../actor.ts";
+import type { BusinessId, ConsumerId } from "../ids.ts";
 import type { BusinessStatus, Environment } from "./entitlement.ts";
 
 export interface Principal {
@@ -16,4 +17,11 @@ export interface Principal {
     readonly country: string;
     readonly chain: AuditChain;
   };
+}
+
+/** The person whose records a request is about, and who acts for them: they themselves, or an assistant with a token of theirs. */
+export interface Person {
+  readonly id: ConsumerId;
+  readonly chain: AuditChain;
+  readonly actor: Actor;
 }

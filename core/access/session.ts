@@ -1,8 +1,9 @@
 // Who is signed in, and for how long. A session is of one realm: a portal member acts for a business, a consumer for nobody else.
 import type { AuditChain } from "../facts.ts";
-import type { BusinessId } from "../ids.ts";
+import type { BusinessId, ConsumerId } from "../ids.ts";
 import { dayMs, hourMs } from "../time.ts";
 import type { BusinessStatus } from "./entitlement.ts";
+import type { Person } from "./principal.ts";
 
 export type Realm = "consumer" | "business";
 export type Role = "owner" | "member";
@@ -37,3 +38,10 @@ export interface MemberSession extends SignedIn {
 }
 
 export type Session = ConsumerSession | MemberSession;
+
+/** Somebody who is signed in acts for themselves. */
+export const personOf = ({ userId, chain }: Pick<ConsumerSession, "userId" | "chain">): Person => ({
+  id: userId as ConsumerId,
+  chain,
+  actor: { kind: "consumer", id: userId },
+});

@@ -9,6 +9,7 @@ export type AnchoredEvent =
   | "certificate.entities_withdrawn"
   | "share.created"
   | "share.revoked"
+  | "share.renewed"
   | "business.ceased";
 
 export interface AnchorSubject {

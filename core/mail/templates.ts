@@ -1,9 +1,25 @@
 // Every mail there is, in every language, to be read as text. To add one: its data in `MailData`, its life in `mailLifeMs`,
 // its words in `templates`; the compiler asks for what is missing. What a business or a person chose is never in a subject.
+import type { FieldGroup } from "../shares/fields.ts";
 import { dayMs, isoOf, minuteMs, type Instant } from "../time.ts";
 import { plainName, type MailText } from "./message.ts";
 
 export type MailLanguage = "en" | "es" | "fr-CA";
+
+interface SharedDetails {
+  readonly business_name: string;
+  readonly groups: readonly FieldGroup[];
+  /** When it ends by itself. */
+  readonly until: Instant;
+}
+
+interface StoppedShare {
+  readonly share_id: string;
+  readonly business_name: string;
+  /** When it was stopped; of a confirmation, when the business confirmed. */
+  readonly at: Instant;
+  readonly cease_by: Instant;
+}
 
 /** What each template is filled with. Kept sealed until the mail is sent. */
 export interface MailData {
@@ -20,6 +36,23 @@ export interface MailData {
   readonly withdrawal_owner_notice: { readonly cert_ids: readonly string[]; readonly cease_by: Instant };
   /** Likewise, of a withdrawal from single recipients. */
   readonly entities_owner_notice: { readonly cert_id: string; readonly entities: readonly string[]; readonly cease_by: Instant };
+  /** To the person, with the link that stops the share: at the grant, and before it ends by itself. */
+  readonly share_receipt: SharedDetails & {
+    readonly host: string;
+    readonly purpose: string;
+    readonly stop_url: string;
+    readonly app_url: string;
+  };
+  readonly share_expiring: SharedDetails & { readonly is_tomorrow: boolean; readonly renew_url: string; readonly stop_url: string };
+  readonly share_stopped: StoppedShare & {
+    readonly groups: readonly FieldGroup[];
+    readonly contact: string | null;
+    readonly app_url: string;
+  };
+  readonly share_ceased: StoppedShare & { readonly note: string | null };
+  readonly share_overdue: StoppedShare & { readonly contact: string | null };
+  /** To the owners of a business: the share's id and the deadline, and nothing of the person. */
+  readonly share_owner_notice: { readonly share_ids: readonly string[]; readonly cease_by: Instant };
   /** To the owners of a business whose endpoint does not answer. */
   readonly webhook_failing: { readonly webhook_id: string; readonly failing_since: Instant; readonly failures: number };
   /** To the owners of a business whose public client comes close to the day's limit of submissions without an API key. */
@@ -36,6 +69,12 @@ export const mailLifeMs: Readonly<Record<MailTemplate, number>> = {
   login_code: 10 * minuteMs,
   withdrawal_code: 10 * minuteMs,
   withdrawal_owner_notice: 3 * dayMs,
+  share_receipt: 3 * dayMs,
+  share_expiring: dayMs,
+  share_stopped: 3 * dayMs,
+  share_ceased: 3 * dayMs,
+  share_overdue: 3 * dayMs,
+  share_owner_notice: 3 * dayMs,
   entities_owner_notice: 3 * dayMs,
   webhook_failing: dayMs,
   client_limit_near: dayMs,
@@ -56,6 +95,16 @@ const listedNames = (names: readonly string[], more: (count: number) => string):
   ...names.slice(0, maxListed).map(plainName),
   ...(names.length > maxListed ? [more(names.length - maxListed)] : []),
 ];
+
+const groupWords: Readonly<Record<MailLanguage, Readonly<Record<FieldGroup, string>>>> = {
+  en: { email: "e-mail", phone: "phone", address: "address", name: "name" },
+  es: { email: "correo electrónico", phone: "teléfono", address: "dirección", name: "nombre" },
+  "fr-CA": { email: "courriel", phone: "téléphone", address: "adresse", name: "nom" },
+};
+
+/** `name, e-mail and phone`. */
+const groupsIn = (language: MailLanguage, groups: readonly FieldGroup[]): string =>
+  new Intl.ListFormat(language, { type: "conjunction" }).format(groups.map((group) => groupWords[language][group]));
 
 type Words = { readonly [T in MailTemplate]: (data: MailData[T]) => MailText };
 
@@ -96,6 +145,64 @@ const en: Words = {
       ...listedNames(entities, (count) => `and ${count} more, all named on the certificate's page`),
       `Their contact under this consent must end by ${dayIn("en", cease_by)}, midnight UTC (${isoOf(cease_by)}). The certificate stays active for the others. Its number:`,
       cert_id,
+    ],
+  }),
+  share_receipt: ({ business_name, groups, host, purpose, until, stop_url, app_url }) => ({
+    subject: "You shared details",
+    lines: [
+      `You shared your ${groupsIn("en", groups)} with ${plainName(business_name)}, asked for on ${plainName(host)}.`,
+      `For: ${plainName(purpose)}`,
+      `Until: ${dayIn("en", until)}.`,
+      "To stop at any time, open this link and press the button. You need not sign in:",
+      { link: stop_url },
+      "Everything you share is listed here:",
+      { link: app_url },
+      "Was this not you? Stop it with the link.",
+    ],
+  }),
+  share_expiring: ({ business_name, groups, until, is_tomorrow, renew_url, stop_url }) => ({
+    subject: is_tomorrow ? "A share ends tomorrow" : "A share ends in 7 days",
+    lines: [
+      `Your share of ${groupsIn("en", groups)} with ${plainName(business_name)} ends on ${dayIn("en", until)}.`,
+      "Do nothing and it ends by itself: then they may no longer use what they got under it.",
+      "To keep it:",
+      { link: renew_url },
+      "To stop it today:",
+      { link: stop_url },
+    ],
+  }),
+  share_stopped: ({ share_id, business_name, groups, at, cease_by, contact, app_url }) => ({
+    subject: "You stopped a share",
+    lines: [
+      `You stopped sharing ${groupsIn("en", groups)} with ${plainName(business_name)} on ${minuteOf(at)}.`,
+      `We are telling them. They must stop contacting you by the end of ${dayIn("en", cease_by)} (UTC).`,
+      `What they already hold is theirs to delete. Ask them${contact === null ? "." : `: ${contact}`}`,
+      "We write again when they confirm, or when the day has passed without a word.",
+      `Still contacted after that day? Quote this number: ${share_id}. Your record of it:`,
+      { link: app_url },
+    ],
+  }),
+  share_ceased: ({ share_id, business_name, at, note }) => ({
+    subject: "A business says contact has ended",
+    lines: [
+      `${plainName(business_name)} confirmed on ${minuteOf(at)} that contact under your stopped share has ended.`,
+      ...(note === null ? [] : [`They wrote: ${plainName(note)}`]),
+      `If you are contacted all the same, keep the message and quote ${share_id}.`,
+    ],
+  }),
+  share_overdue: ({ share_id, business_name, cease_by, contact }) => ({
+    subject: "A deadline has passed",
+    lines: [
+      `${plainName(business_name)} had until ${dayIn("en", cease_by)} to confirm that contact has ended. It has not.`,
+      `It may have ended all the same. If you are still contacted, these can help: ${contact === null ? "" : `${contact}; `}your data protection authority. Quote ${share_id}.`,
+    ],
+  }),
+  share_owner_notice: ({ share_ids, cease_by }) => ({
+    subject: "A share was stopped",
+    lines: [
+      "A person has stopped sharing their details with you. The number of each share:",
+      ...share_ids,
+      `Contact under it must end by ${dayIn("en", cease_by)}, midnight UTC (${isoOf(cease_by)}). Then acknowledge it: POST /v1/shares/{id}/cease-ack.`,
     ],
   }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({
@@ -157,6 +264,64 @@ const es: Words = {
       cert_id,
     ],
   }),
+  share_receipt: ({ business_name, groups, host, purpose, until, stop_url, app_url }) => ({
+    subject: "Ha compartido sus datos",
+    lines: [
+      `Ha compartido con ${plainName(business_name)} estos datos, que pidió en ${plainName(host)}: ${groupsIn("es", groups)}.`,
+      `Para: ${plainName(purpose)}`,
+      `Hasta: ${dayIn("es", until)}.`,
+      "Para dejar de compartir cuando quiera, abra este enlace y pulse el botón. No hace falta entrar:",
+      { link: stop_url },
+      "Todo lo que comparte está aquí:",
+      { link: app_url },
+      "¿No ha sido usted? Deténgalo con el enlace.",
+    ],
+  }),
+  share_expiring: ({ business_name, groups, until, is_tomorrow, renew_url, stop_url }) => ({
+    subject: is_tomorrow ? "Mañana deja de compartir unos datos" : "En 7 días deja de compartir unos datos",
+    lines: [
+      `Lo que comparte con ${plainName(business_name)} (${groupsIn("es", groups)}) termina el ${dayIn("es", until)}.`,
+      "Si no hace nada, termina por sí solo: entonces ya no pueden usar lo que recibieron.",
+      "Para seguir compartiendo:",
+      { link: renew_url },
+      "Para terminar hoy:",
+      { link: stop_url },
+    ],
+  }),
+  share_stopped: ({ share_id, business_name, groups, at, cease_by, contact, app_url }) => ({
+    subject: "Ha dejado de compartir",
+    lines: [
+      `El ${minuteOf(at)} dejó de compartir con ${plainName(business_name)}: ${groupsIn("es", groups)}.`,
+      `Se lo estamos comunicando. Deben dejar de contactarle a más tardar al final del ${dayIn("es", cease_by)} (UTC).`,
+      `Lo que ya tienen les toca a ellos borrarlo. Pídaselo${contact === null ? "." : `: ${contact}`}`,
+      "Le escribiremos cuando lo confirmen, o cuando pase ese día sin respuesta.",
+      `¿Le contactan después de ese día? Indique este número: ${share_id}. Su registro:`,
+      { link: app_url },
+    ],
+  }),
+  share_ceased: ({ share_id, business_name, at, note }) => ({
+    subject: "Una empresa dice que el contacto ha terminado",
+    lines: [
+      `${plainName(business_name)} confirmó el ${minuteOf(at)} que el contacto basado en lo que dejó de compartir ha terminado.`,
+      ...(note === null ? [] : [`Escribieron: ${plainName(note)}`]),
+      `Si le contactan a pesar de todo, guarde el mensaje e indique ${share_id}.`,
+    ],
+  }),
+  share_overdue: ({ share_id, business_name, cease_by, contact }) => ({
+    subject: "Ha pasado un plazo",
+    lines: [
+      `${plainName(business_name)} tenía hasta el ${dayIn("es", cease_by)} para confirmar que el contacto ha terminado. No lo ha hecho.`,
+      `Puede que haya terminado de todos modos. Si le siguen contactando, pueden ayudarle: ${contact === null ? "" : `${contact}; `}su autoridad de protección de datos. Indique ${share_id}.`,
+    ],
+  }),
+  share_owner_notice: ({ share_ids, cease_by }) => ({
+    subject: "Alguien ha dejado de compartir",
+    lines: [
+      "Una persona ha dejado de compartir sus datos con ustedes. El número de cada caso:",
+      ...share_ids,
+      `El contacto basado en ellos debe terminar a más tardar el ${dayIn("es", cease_by)}, medianoche UTC (${isoOf(cease_by)}). Después, confírmenlo: POST /v1/shares/{id}/cease-ack.`,
+    ],
+  }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({
     subject: "Un webhook está fallando",
     lines: [
@@ -214,6 +379,64 @@ const frCa: Words = {
       ...listedNames(entities, (count) => `et ${count} autres, tous nommés sur la page du certificat`),
       `Leurs communications fondées sur ce consentement doivent cesser au plus tard le ${dayIn("fr-CA", cease_by)}, à minuit UTC (${isoOf(cease_by)}). Le certificat reste actif pour les autres. Son numéro :`,
       cert_id,
+    ],
+  }),
+  share_receipt: ({ business_name, groups, host, purpose, until, stop_url, app_url }) => ({
+    subject: "Vous avez partagé vos renseignements",
+    lines: [
+      `Vous avez partagé avec ${plainName(business_name)} ce qui était demandé sur ${plainName(host)} : ${groupsIn("fr-CA", groups)}.`,
+      `Pour : ${plainName(purpose)}`,
+      `Jusqu’au : ${dayIn("fr-CA", until)}.`,
+      "Pour arrêter à tout moment, ouvrez ce lien et appuyez sur le bouton. Inutile de vous connecter :",
+      { link: stop_url },
+      "Tout ce que vous partagez se trouve ici :",
+      { link: app_url },
+      "Ce n’était pas vous ? Arrêtez le partage avec le lien.",
+    ],
+  }),
+  share_expiring: ({ business_name, groups, until, is_tomorrow, renew_url, stop_url }) => ({
+    subject: is_tomorrow ? "Un partage prend fin demain" : "Un partage prend fin dans 7 jours",
+    lines: [
+      `Votre partage avec ${plainName(business_name)} (${groupsIn("fr-CA", groups)}) prend fin le ${dayIn("fr-CA", until)}.`,
+      "Si vous ne faites rien, il prend fin de lui-même : l’entreprise ne peut alors plus utiliser ce qu’elle a reçu.",
+      "Pour le garder :",
+      { link: renew_url },
+      "Pour l’arrêter aujourd’hui :",
+      { link: stop_url },
+    ],
+  }),
+  share_stopped: ({ share_id, business_name, groups, at, cease_by, contact, app_url }) => ({
+    subject: "Vous avez arrêté un partage",
+    lines: [
+      `Le ${minuteOf(at)}, vous avez cessé de partager avec ${plainName(business_name)} : ${groupsIn("fr-CA", groups)}.`,
+      `Nous l’en avisons. L’entreprise doit cesser de communiquer avec vous au plus tard à la fin du ${dayIn("fr-CA", cease_by)} (UTC).`,
+      `Ce qu’elle détient déjà, c’est à elle de l’effacer. Demandez-le-lui${contact === null ? "." : ` : ${contact}`}`,
+      "Nous vous écrirons quand elle le confirmera, ou quand ce jour sera passé sans réponse.",
+      `On communique encore avec vous après ce jour ? Citez ce numéro : ${share_id}. Votre dossier :`,
+      { link: app_url },
+    ],
+  }),
+  share_ceased: ({ share_id, business_name, at, note }) => ({
+    subject: "Une entreprise dit avoir cessé de communiquer",
+    lines: [
+      `${plainName(business_name)} a confirmé le ${minuteOf(at)} que les communications fondées sur le partage arrêté ont cessé.`,
+      ...(note === null ? [] : [`Son mot : ${plainName(note)}`]),
+      `Si l’on communique quand même avec vous, gardez le message et citez ${share_id}.`,
+    ],
+  }),
+  share_overdue: ({ share_id, business_name, cease_by, contact }) => ({
+    subject: "Un délai est passé",
+    lines: [
+      `${plainName(business_name)} avait jusqu’au ${dayIn("fr-CA", cease_by)} pour confirmer que les communications ont cessé. Elle ne l’a pas fait.`,
+      `Elles ont peut-être cessé malgré tout. Sinon, peuvent vous aider : ${contact === null ? "" : `${contact}; `}votre autorité de protection des données. Citez ${share_id}.`,
+    ],
+  }),
+  share_owner_notice: ({ share_ids, cease_by }) => ({
+    subject: "Un partage a été arrêté",
+    lines: [
+      "Une personne a cessé de partager ses renseignements avec vous. Le numéro de chaque partage :",
+      ...share_ids,
+      `Les communications fondées sur ce partage doivent cesser au plus tard le ${dayIn("fr-CA", cease_by)}, à minuit UTC (${isoOf(cease_by)}). Confirmez-le ensuite : POST /v1/shares/{id}/cease-ack.`,
     ],
   }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({

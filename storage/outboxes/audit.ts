@@ -1,11 +1,12 @@
 // Entries on their way into the audit chains, written with the change they tell of.
 import { eq, gt, inArray, isNull } from "drizzle-orm";
+import { canonicalJson, type Json } from "../../core/canonical-json.ts";
 import type { WaitingEntry } from "../../core/audit/trail.ts";
 import type { Instant } from "../../core/time.ts";
 import { onPrimary, type Database } from "../database.ts";
 import { allOf, listed } from "../query.ts";
 import { auditOutbox } from "../schema.ts";
-import type { EncryptionContext } from "../vault.ts";
+import type { EncryptionContext, Vault } from "../vault.ts";
 
 export interface UndrainedRow {
   readonly ord: number;
@@ -44,6 +45,20 @@ export const payloadContext = (id: string, chainTag: string): EncryptionContext 
   field: "payload",
   owner: chainTag,
 });
+
+/** Marks a payload that is not sealed; no version of a master key is spelt so. */
+const openMark = "0.";
+
+/**
+ * A payload of words and ids that a statement writes without knowing its chain, which a seal would have to name. It is kept as it is;
+ * what of a person must not lie in the open goes into no such entry.
+ */
+export const openEntryText = (salt: string, payload: { readonly [key: string]: Json }): string =>
+  `${openMark}${canonicalJson([salt, payload])}`;
+
+/** The salt and the payload, of either form. */
+export const entryText = (vault: Vault, chainTag: string, id: string, stored: string): Promise<string> | string =>
+  stored.startsWith(openMark) ? stored.slice(openMark.length) : vault.open(payloadContext(id, chainTag), stored);
 
 /** Rows of a chain that its log has not taken yet, oldest first. */
 export const waitingEntries = (

@@ -3,13 +3,19 @@
 import { eq, getColumns, inArray, min } from "drizzle-orm";
 import type { UnplacedEvent } from "../../core/events/event.ts";
 import type { BusinessId } from "../../core/ids.ts";
-import { onPrimary, type Database } from "../database.ts";
+import { onPrimary, type Database, type Statement } from "../database.ts";
+import { insertMany } from "../inserts.ts";
 import { eventOutbox } from "../schema.ts";
 import { listed } from "../query.ts";
 
-/** For the batch of the change. */
-export const insertEvent = (db: Database, businessId: BusinessId, { id, ...event }: UnplacedEvent) =>
-  db.insert(eventOutbox).values({ eventId: id, businessId, ...event });
+const insertRows = insertMany(eventOutbox, ["eventId", "businessId", "type", "shareId", "certId", "dataSealed", "createdAt"]);
+
+/** For the batch of the change; placed in their order. */
+export const insertEvents = (db: Database, events: readonly (UnplacedEvent & { readonly businessId: BusinessId })[]): Statement =>
+  insertRows(
+    db,
+    events.map(({ id, ...event }) => ({ eventId: id, ...event })),
+  );
 
 export interface WaitingEvent extends UnplacedEvent {
   readonly ord: number;

@@ -118,7 +118,7 @@ describe("the sequence", () => {
     await logOn(stub, slow, async (log) => {
       const drains: Promise<void>[] = [];
       for (let at = 0; at < 50; at += 1) {
-        await eventRow(business).run();
+        await batch(databaseOf(env.DB), [eventRow(business)]);
         drains.push(log.drain());
         if (at % 3 === 0) await scheduler.wait(7); // lands at ever other moments of the drain under way
       }

@@ -17,7 +17,10 @@ const describedColumns = (section: string): string[] =>
     .sort();
 
 /** As DEFAULT spells it. */
-const literalOf = (value: unknown): string => (typeof value === "string" ? `'${value}'` : String(Number(value)));
+const literalOf = (value: unknown): string => {
+  if (typeof value === "string") return `'${value}'`;
+  return typeof value === "object" ? literalOf(JSON.stringify(value)) : String(Number(value));
+};
 
 /** The words that a CHECK of the table allows in a column; null where it names none. */
 const allowedIn = (sql: string, column: string): readonly string[] | null => {

@@ -80,23 +80,23 @@ describe("a commit", () => {
     expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM anchors WHERE entity_id = 'cc_two'").first("n")).toBe(1);
   });
 
-  test("writes the event of a fact that a business is told of, sealed payload and all, and none about sandbox records", async () => {
+  test("writes the event of a fact that a business is told of, and none about sandbox records", async () => {
     const told = { businessId: world.acme.id as BusinessId, environment: "live" } as const;
     const revoked = fact({ type: "certificate.revoked", entityId: "cc_told", ...told });
     await committing(
       [],
       [
         revoked,
-        fact({ type: "certificate.revoked", entityId: "cc_share", ...told, shareId: "shr_1", dataSealed: "1.sealed" }),
+        fact({ type: "business.ceased", entityType: "share", entityId: "shr_1", ...told }),
         fact({ type: "certificate.revoked", entityId: "cc_sandbox", ...told, environment: "sandbox" }),
         fact({ entityId: "cc_untold" }),
       ],
     );
     const { results } = await env.DB.prepare("SELECT * FROM event_outbox ORDER BY ord").all<Record<string, unknown>>();
-    const shared = { business_id: world.acme.id, type: "certificate.revoked", created_at: 1_000 };
+    const shared = { business_id: world.acme.id, created_at: 1_000, data_sealed: null };
     expect(results.map(({ ord: _ord, event_id: _id, ...rest }) => rest)).toEqual([
-      { ...shared, cert_id: "cc_told", share_id: null, data_sealed: null },
-      { ...shared, cert_id: null, share_id: "shr_1", data_sealed: "1.sealed" },
+      { ...shared, type: "certificate.revoked", cert_id: "cc_told", share_id: null },
+      { ...shared, type: "business.ceased", cert_id: null, share_id: "shr_1" },
     ]);
     for (const { event_id } of results) expect(event_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     const { businessId: _, ...unowned } = revoked;

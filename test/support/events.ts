@@ -10,7 +10,7 @@ import { hasDeliveryTables, nextDueAt } from "../../durable-objects/endpoint-lan
 import type { BusinessLog } from "../../durable-objects/business-log/object.ts";
 import type { EndpointLane } from "../../durable-objects/endpoint-lane/object.ts";
 import { batch, databaseOf } from "../../storage/database.ts";
-import { insertEvent } from "../../storage/outboxes/events.ts";
+import { insertEvents } from "../../storage/outboxes/events.ts";
 import { sealSecret } from "../../storage/webhook-secrets.ts";
 import type { Env } from "../../workers/env.ts";
 import { platformOf } from "../../workers/services.ts";
@@ -35,15 +35,18 @@ export const newBusiness = async (db: D1Database = env.DB): Promise<string> => {
 const db = databaseOf(env.DB);
 
 export const eventRow = (businessId: string, change: Partial<StoredEvent> = {}) =>
-  insertEvent(db, businessId as BusinessId, {
-    id: crypto.randomUUID(),
-    type: "certificate.revoked",
-    createdAt: Date.now(),
-    shareId: null,
-    certId: newId("cc_", firstHome, random),
-    dataSealed: null,
-    ...change,
-  });
+  insertEvents(db, [
+    {
+      id: crypto.randomUUID(),
+      businessId: businessId as BusinessId,
+      type: "certificate.revoked",
+      createdAt: Date.now(),
+      shareId: null,
+      certId: newId("cc_", firstHome, random),
+      dataSealed: null,
+      ...change,
+    },
+  ]);
 
 /** Commits events as changes do; answers their ids in order. */
 export const commitEvents = async (businessId: string, count: number, change: Partial<StoredEvent> = {}): Promise<string[]> => {

@@ -6,6 +6,7 @@ import { deleteOldMisses } from "../../storage/contact.ts";
 import { batch, type Database } from "../../storage/database.ts";
 import { deleteExpiredAnswers } from "../../storage/idempotency.ts";
 import { deleteExpiredClaims } from "../../storage/idempotency-claims.ts";
+import { deleteOldAuthCodes } from "../../storage/auth-codes.ts";
 import { deleteOldCodes, deleteOldFailures } from "../../storage/mailed-codes.ts";
 import { deleteEndedSessions } from "../../storage/sessions.ts";
 import type { Platform } from "../services.ts";
@@ -22,6 +23,7 @@ const sweeps = [
   deleteEndedTokens,
   deleteOldCodes,
   deleteOldFailures,
+  deleteOldAuthCodes,
   (db: Database, now: Instant) => deleteOldMisses(db, Math.floor(now / dayMs)),
   (db: Database, now: Instant) => deleteOldDays(db, Math.floor(now / dayMs)),
 ];

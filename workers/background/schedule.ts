@@ -13,6 +13,7 @@ import { measureHomes } from "./home-sizes.ts";
 import { relayMail } from "./mail-relay.ts";
 import { relayOutbox } from "./outbox-relay.ts";
 import { eraseExpired } from "./retention-sweep.ts";
+import { settleShares, sweepDueShares } from "./share-sweep.ts";
 
 /** `at` is the tick's own time: a checkpoint interval belongs to the tick, however late it runs. */
 type Job = (platform: Platform, at: Instant) => Promise<void>;
@@ -30,6 +31,8 @@ const minuteJobs: Jobs = {
   anchoring: submitAnchors,
   "mail-relay": relayMail,
   "event-sweep": sweepEvents,
+  "share-sweep": sweepDueShares,
+  "share-settling": settleShares,
   attesting: attestDue,
 };
 

@@ -1,7 +1,7 @@
 // What travels with a request through middlewares and handlers. A guard adds what it found out to the type of its route's
 // context, so a handler behind it has it without asking.
 import type { Context } from "hono";
-import type { Principal } from "../../core/access/principal.ts";
+import type { Person, Principal } from "../../core/access/principal.ts";
 import type { ConsumerSession, MemberSession, Session } from "../../core/access/session.ts";
 import type { RefusalCode } from "../../core/refusals.ts";
 import type { Work } from "../operations/access/idempotency.ts";
@@ -45,9 +45,9 @@ export interface MemberCaller {
   Variables: Api["Variables"] & { session: Session; member: MemberSession };
 }
 
-/** Behind the consumer guard. */
-export interface ConsumerCaller {
-  Variables: Api["Variables"] & { session: Session; consumer: ConsumerSession };
+/** Behind the account guard: a person with an account, who acts for themselves. */
+export interface PersonCaller {
+  Variables: Api["Variables"] & { session: Session; account: ConsumerSession; person: Person };
 }
 
 /** What an answer needs of a request, whoever its route lets in: hono's contexts of different guards are no kinds of each other. */

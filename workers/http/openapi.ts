@@ -83,6 +83,11 @@ export const openApiDocument = (app: OpenAPIHono<Api>, apiOrigin: string): objec
         description:
           "Tokens that an assistant connects to the agent server with. The server itself speaks the Model Context Protocol (docs/agents.md).",
       },
+      {
+        name: "sharing",
+        description: "A person shares contact fields with a business, by a single-use code with PKCE, and takes them back.",
+      },
+      { name: "account", description: "A person's own: their contact fields, and everybody who holds something of theirs." },
       { name: "audit", description: "What happened to your records, with the proof that nothing was changed or left out." },
       { name: "events", description: "What happened to your records, in order. The same events are pushed to your webhooks." },
       { name: "withdrawal", description: "The person takes consent back; the business records and acknowledges it." },

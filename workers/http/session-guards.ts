@@ -5,9 +5,9 @@ import { every } from "hono/combine";
 import { createMiddleware } from "hono/factory";
 import { deleteCookie, setCookie } from "hono/cookie";
 import { mayRead, mayWrite } from "../../core/access/entitlement.ts";
-import { sessionLifeMs, type Realm } from "../../core/access/session.ts";
+import { personOf, sessionLifeMs, type Realm } from "../../core/access/session.ts";
 import { sessionOf } from "../operations/access/sign-in.ts";
-import type { Api, ConsumerCaller, MemberCaller, RequestContext, SessionCaller } from "./context.ts";
+import type { Api, MemberCaller, PersonCaller, RequestContext, SessionCaller } from "./context.ts";
 import { failure, refusal } from "./envelope.ts";
 import { isAppOrigin, isPlainHttp, limited } from "./guards.ts";
 
@@ -77,19 +77,19 @@ const ofBusiness = createMiddleware<MemberCaller>(async (c, next) => {
  */
 export const behindPortal = (...more: Parameters<typeof every>): MiddlewareHandler<MemberCaller> => every(signedIn, ofBusiness, ...more);
 
-const ofConsumer = createMiddleware<ConsumerCaller>(async (c, next) => {
-  const { session } = c.var;
-  if (session.realm !== "consumer") return failure(c, "forbidden");
-  c.set("consumer", session);
-  await next();
-});
-
-/** A consumer. Members of a business are signed in, but not to the consumer app. */
-export const behindConsumer = (...more: Parameters<typeof every>): MiddlewareHandler<ConsumerCaller> =>
-  every(signedIn, ofConsumer, ...more);
-
 /** Behind the portal: what only an owner may do. */
 export const ownerOnly = createMiddleware<MemberCaller>(async (c, next) => {
   if (c.var.member.role !== "owner") return failure(c, "owner_required");
   await next();
 });
+
+const ofPerson = createMiddleware<PersonCaller>(async (c, next) => {
+  const { session } = c.var;
+  if (session.realm !== "consumer") return failure(c, "forbidden");
+  c.set("account", session);
+  c.set("person", personOf(session));
+  await next();
+});
+
+/** A person with an account. Members of a business are signed in, but to nothing of a person's. */
+export const behindAccount = (...more: Parameters<typeof every>): MiddlewareHandler<PersonCaller> => every(signedIn, ofPerson, ...more);

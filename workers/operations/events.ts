@@ -1,7 +1,7 @@
 // What a business is told of, read page by page.
 import type { Principal } from "../../core/access/principal.ts";
 import type { EventData, StoredEvent } from "../../core/events/event.ts";
-import type { Events, Stores } from "../services.ts";
+import type { Events, Runtime, Stores } from "../services.ts";
 import { openPayloads } from "./webhooks/sending.ts";
 
 /** Whose events, live or of the sandbox. */
@@ -22,7 +22,7 @@ export interface FeedPage {
 }
 
 /** The events behind the cursor, in their order. A test key has no feed: records of the sandbox emit nothing. */
-export const readFeed = async (services: Stores & Events, reader: FeedReader, query: FeedQuery): Promise<FeedPage> => {
+export const readFeed = async (services: Runtime & Stores & Events, reader: FeedReader, query: FeedQuery): Promise<FeedPage> => {
   if (reader.environment === "sandbox") return { events: [], nextCursor: query.cursor, hasMore: false };
   const page = await services.businessLog(reader.business.id).page(query.cursor, query.limit, query.types);
   const sealed = page.events.filter(({ dataSealed }) => dataSealed !== null);

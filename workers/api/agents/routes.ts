@@ -6,7 +6,7 @@ import { refusal, success } from "../../http/envelope.ts";
 import { appOrigin } from "../../http/guards.ts";
 import { idempotent } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
-import { behindConsumer, behindPortal, sameOrigin } from "../../http/session-guards.ts";
+import { behindAccount, behindPortal, sameOrigin } from "../../http/session-guards.ts";
 import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
 import { endToken, listTokens, mintToken } from "../../operations/agents/tokens.ts";
 import {
@@ -73,7 +73,7 @@ const consumerMint = createRoute({
   operationId: "mintAgentToken",
   summary: "Make a token for your assistant",
   description: `${whatItIs} It reads your shares and your history, changes a contact field and revokes shares; it can agree to nothing. At most ten of yours work at one time.`,
-  middleware: behindConsumer(optionalJsonBody, idempotent),
+  middleware: behindAccount(optionalJsonBody, idempotent),
   request: mintRequest,
   responses: { 201: minted("MintedAgentTokenAnswer", "consumer"), ...failures([...write, ...made], ofConsumers) },
 });
@@ -85,7 +85,7 @@ const consumerList = createRoute({
   operationId: "listAgentTokens",
   summary: "List your agent tokens",
   description: "Those that work. What they were used for is in your audit history.",
-  middleware: behindConsumer(),
+  middleware: behindAccount(),
   responses: {
     200: {
       description: "The tokens.",
@@ -103,7 +103,7 @@ const consumerEnd = createRoute({
   operationId: "revokeAgentToken",
   summary: "End an agent token",
   description: "It opens nothing from the next request on.",
-  middleware: behindConsumer(),
+  middleware: behindAccount(),
   request: { params: tokenParam },
   responses: { 200: ended("RevokedAgentTokenAnswer"), ...failures([...write, "not_found"], ofConsumers) },
 });
@@ -172,15 +172,15 @@ for (const path of [
   agents.use(path, appOrigin({ methods: ["GET", "POST", "DELETE"], headers: ["Content-Type", "Idempotency-Key"] }), sameOrigin);
 
 agents.openapi(consumerMint, async (c) => {
-  const token = await mintToken(c.var.services, c.var.consumer, { name: c.req.valid("json").name ?? null });
+  const token = await mintToken(c.var.services, c.var.account, { name: c.req.valid("json").name ?? null });
   return token.ok ? success(c, 201, mintedToWire(token.value)) : refusal(c, token);
 });
 
-agents.openapi(consumerList, async (c) => success(c, 200, consumerTokensToWire(await listTokens(c.var.services, c.var.consumer))));
+agents.openapi(consumerList, async (c) => success(c, 200, consumerTokensToWire(await listTokens(c.var.services, c.var.account))));
 
 agents.openapi(consumerEnd, async (c) => {
   const { token_id: id } = c.req.valid("param");
-  const end = await endToken(c.var.services, c.var.consumer, id);
+  const end = await endToken(c.var.services, c.var.account, id);
   return end.ok ? success(c, 200, { revoked: true as const, id }) : refusal(c, end);
 });
 

@@ -2,14 +2,35 @@
 // the lanes, the test button and replays; nobody else sends to a customer's address.
 import { eventBody, type StoredEvent, type EventData } from "../../../core/events/event.ts";
 import type { EndpointSettings, Sending, Sent } from "../../../core/webhooks/endpoint.ts";
+import { homeOfId, type ShareId } from "../../../core/ids.ts";
 import { deliveryHeaders } from "../../../core/webhooks/signature.ts";
+import { activeKeys, payloadContext } from "../../../storage/share-copies.ts";
 import { openSecret } from "../../../storage/webhook-secrets.ts";
 import { kindOfError } from "../../log.ts";
 import type { Events, Memories, Runtime, Stores } from "../../services.ts";
 
 /** The payloads, by event id, of those events whose share is active now; what is missing may no longer be read. */
-export const openPayloads = async (_services: Stores, _events: readonly StoredEvent[]): Promise<ReadonlyMap<string, EventData>> =>
-  new Map(); // no event carries a payload until shares exist; then: one query for status and keys of the shares of a page
+export const openPayloads = async (services: Runtime & Stores, events: readonly StoredEvent[]): Promise<ReadonlyMap<string, EventData>> => {
+  const { vault } = services;
+  const byHome = Map.groupBy(events, ({ shareId }) => homeOfId(shareId ?? ""));
+  const keys = await Promise.all(
+    [...byHome].map(async ([home, of]) => {
+      const db = services.homes.of(`shr_${home}`);
+      return db === null ? [] : activeKeys(db, [...new Set(of.map(({ shareId }) => shareId as ShareId))], services.clock());
+    }),
+  );
+  const sealers = new Map(
+    await Promise.all(keys.flat().map(async ({ id, keySealed }) => [id as string, await vault.under(keySealed)] as const)),
+  );
+  const opened = await Promise.all(
+    events.map(async ({ id, shareId, dataSealed }) => {
+      const sealer = sealers.get(shareId ?? "");
+      if (sealer === undefined || shareId === null || dataSealed === null) return [];
+      return [[id, JSON.parse(await sealer.open(payloadContext(id, shareId), dataSealed)) as EventData] as const];
+    }),
+  );
+  return new Map(opened.flat());
+};
 
 /** Opening costs two decryptions, and a busy endpoint signs a thousand times a second with the same secret. */
 const secretOf = async ({ openedSecrets, vault }: Stores & Memories, owner: EndpointSettings, sealed: string): Promise<string> => {

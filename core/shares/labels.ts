@@ -1,0 +1,42 @@
+// What each contact field is called to a person.
+import type { MailLanguage } from "../mail/templates.ts";
+import type { ContactKey } from "./fields.ts";
+
+export const fieldLabels: Readonly<Record<MailLanguage, Readonly<Record<ContactKey, string>>>> = {
+  en: {
+    email: "E-mail",
+    phone: "Phone",
+    address_line1: "Address",
+    address_line2: "Address, second line",
+    city: "City",
+    state: "State or province",
+    zip: "Postal code",
+    country: "Country",
+    first_name: "First name",
+    last_name: "Last name",
+  },
+  es: {
+    email: "Correo electrónico",
+    phone: "Teléfono",
+    address_line1: "Dirección",
+    address_line2: "Dirección, segunda línea",
+    city: "Ciudad",
+    state: "Estado o provincia",
+    zip: "Código postal",
+    country: "País",
+    first_name: "Nombre",
+    last_name: "Apellido",
+  },
+  "fr-CA": {
+    email: "Courriel",
+    phone: "Téléphone",
+    address_line1: "Adresse",
+    address_line2: "Adresse, deuxième ligne",
+    city: "Ville",
+    state: "État ou province",
+    zip: "Code postal",
+    country: "Pays",
+    first_name: "Prénom",
+    last_name: "Nom",
+  },
+};

@@ -1,0 +1,24 @@
+// The test people of the sandbox: constant, without account or audit chain (SPEC, POST /share/sandbox-consent; CONTRACT 5).
+import type { ContactFields, ContactKey } from "./fields.ts";
+
+export const personaNames = ["default", "minimal"] as const;
+export type PersonaName = (typeof personaNames)[number];
+
+const values: Readonly<Record<PersonaName, Readonly<Partial<Record<ContactKey, string>>>>> = {
+  default: {
+    email: "sandbox@example.com",
+    phone: "+12025550123",
+    address_line1: "1 Test St",
+    city: "Testville",
+    state: "CA",
+    zip: "94000",
+    country: "US",
+    first_name: "Sandy",
+    last_name: "Sample",
+  },
+  minimal: { email: "sandbox@example.com", first_name: "Sandy" },
+};
+
+/** As a person's own fields; their values were set when the service was made. */
+export const personaFields = (name: PersonaName): ContactFields =>
+  Object.fromEntries(Object.entries(values[name]).map(([key, value]) => [key, { value, updatedAt: 0 }]));

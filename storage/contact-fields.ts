@@ -1,0 +1,85 @@
+// The contact fields a person keeps, sealed as one. Each change counts the revision, and names the one it was decided on: of two
+// changes at once the second fails and is decided again.
+import { eq, sql } from "drizzle-orm";
+import { homeOfId, type ConsumerId, type Home } from "../core/ids.ts";
+import type { ContactFields, ContactKey } from "../core/shares/fields.ts";
+import type { Instant } from "../core/time.ts";
+import { batch, type Database } from "./database.ts";
+import { violates } from "./faults.ts";
+import { query } from "./query.ts";
+import { consumerHomes, consumers } from "./schema.ts";
+import { outdatedShares, toShareToUpdate, type ShareToUpdate } from "./share-copies.ts";
+import type { EncryptionContext, Vault } from "./vault.ts";
+
+export interface KeptFields {
+  readonly fields: ContactFields;
+  readonly revision: number;
+}
+
+const contextOf = (id: string): EncryptionContext => ({ table: "consumers", record: id, field: "fields", owner: id });
+
+type Sealed = Partial<Record<ContactKey, readonly [value: string, updatedAt: Instant]>>;
+
+const entries = Object.entries as <T extends object>(of: T) => [ContactKey, NonNullable<T[keyof T]>][];
+
+/** As JSON to be sealed: the person's own record, and the copy of a share. */
+export const fieldsText = (fields: ContactFields): string =>
+  JSON.stringify(Object.fromEntries(entries(fields).map(([key, { value, updatedAt }]) => [key, [value, updatedAt]])));
+
+export const fieldsOfText = (text: string): ContactFields =>
+  Object.fromEntries(entries(JSON.parse(text) as Sealed).map(([key, [value, updatedAt]]) => [key, { value, updatedAt }]));
+
+/** Null for a person who is not here, or is erased. */
+export const keptFields = async (db: Database, vault: Vault, id: ConsumerId): Promise<KeptFields | null> => {
+  const { fieldsSealed: sealed, fieldsRevision: revision, erasedAt } = consumers;
+  const row = await db.select({ sealed, revision, erasedAt }).from(consumers).where(eq(consumers.id, id)).get();
+  if (row === undefined || row.erasedAt !== null) return null;
+  return { revision: row.revision, fields: row.sealed === null ? {} : fieldsOfText(await vault.open(contextOf(id), row.sealed)) };
+};
+
+export interface FieldsToChange extends KeptFields {
+  /** Other than the person's own, where they may have shares. */
+  readonly otherHomes: readonly Home[];
+  /** Those of the own home that hold one of the keys; the first of them, if there are many. */
+  readonly shares: readonly ShareToUpdate[];
+}
+
+const beyondAny = Number.MAX_SAFE_INTEGER; // every copy is older than a change that has no revision yet
+
+/** Everything a change of these keys is decided on. One round trip; null for a person who is gone. */
+export const fieldsToChange = async (
+  db: Database,
+  vault: Vault,
+  id: ConsumerId,
+  keys: readonly ContactKey[],
+  now: Instant,
+): Promise<FieldsToChange | null> => {
+  const { fieldsSealed: sealed, fieldsRevision: revision, erasedAt } = consumers;
+  const [[row], homes, shares] = await batch(db, [
+    db.select({ sealed, revision, erasedAt }).from(consumers).where(eq(consumers.id, id)),
+    db.select({ home: consumerHomes.home }).from(consumerHomes).where(eq(consumerHomes.consumerId, id)),
+    outdatedShares(db, id, { keys, revision: beyondAny, now }),
+  ]);
+  if (row === undefined || row.erasedAt !== null) return null;
+  return {
+    revision: row.revision,
+    fields: row.sealed === null ? {} : fieldsOfText(await vault.open(contextOf(id), row.sealed)),
+    otherHomes: homes.map(({ home }) => home).filter((home) => home !== homeOfId(id)),
+    shares: shares.map(toShareToUpdate),
+  };
+};
+
+/** Fails as `isOutdatedFields` says when the fields are of another revision by now, or the person is erased. */
+export const updateFields = async (db: Database, vault: Vault, id: ConsumerId, { fields, revision }: KeptFields) => {
+  const fieldsSealed = await vault.seal(contextOf(id), fieldsText(fields));
+  const next = sql`case when ${consumers.fieldsRevision} = ${revision} and ${consumers.erasedAt} is null then ${revision + 1} end`;
+  return [db.update(consumers).set({ fieldsSealed, fieldsRevision: next }).where(eq(consumers.id, id))] as const;
+};
+
+/** The revision, to be read inside the change that depends on it: NULL where it is another one by now, or the person is erased. */
+export const revisionIfStill = (id: ConsumerId, revision: number) => {
+  const still = query.select({ revision: consumers.fieldsRevision }).from(consumers);
+  return sql`(${still.where(sql`${consumers.id} = ${id} and ${consumers.fieldsRevision} = ${revision} and ${consumers.erasedAt} is null`)})`;
+};
+
+export const isOutdatedFields = (error: unknown): boolean => violates(error, "NOT NULL", consumers.fieldsRevision);

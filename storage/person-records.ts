@@ -1,0 +1,28 @@
+// What a person's account says about itself, and the shares of theirs in each home.
+import { count, eq, gt } from "drizzle-orm";
+import type { ConsumerId, Home } from "../core/ids.ts";
+import type { Instant } from "../core/time.ts";
+import type { Database } from "./database.ts";
+import { allOf } from "./query.ts";
+import { consumerHomes, consumers, shares } from "./schema.ts";
+
+export interface PersonRecord {
+  readonly createdAt: Instant;
+  readonly emailSealed: string;
+}
+
+/** Null for a person who is not here, or is erased. */
+export const personRecord = async (db: Database, id: ConsumerId): Promise<PersonRecord | null> => {
+  const { createdAt, emailSealed, erasedAt } = consumers;
+  const row = await db.select({ createdAt, emailSealed, erasedAt }).from(consumers).where(eq(consumers.id, id)).get();
+  return row === undefined || row.erasedAt !== null ? null : { createdAt: row.createdAt, emailSealed: row.emailSealed };
+};
+
+/** Where the person may have shares. */
+export const homesOfPerson = async (db: Database, id: ConsumerId): Promise<readonly Home[]> =>
+  (await db.select({ home: consumerHomes.home }).from(consumerHomes).where(eq(consumerHomes.consumerId, id))).map(({ home }) => home);
+
+export const countActiveShares = async (db: Database, id: ConsumerId, now: Instant): Promise<number> => {
+  const isActive = allOf(eq(shares.consumerId, id), eq(shares.state, "active"), gt(shares.expiresAt, now));
+  return (await db.select({ active: count() }).from(shares).where(isActive).get())?.active ?? 0;
+};

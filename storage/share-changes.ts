@@ -1,0 +1,187 @@
+// What changes a share: the rows of a grant and of each transition. A transition names the state it was decided on inside its own
+// statement; when that has passed, `changed_by` is NULL, the batch is undone, and whoever asked decides again.
+import { eq, sql, type SQL } from "drizzle-orm";
+import { base64UrlOf } from "../core/bytes.ts";
+import { canonicalJson } from "../core/canonical-json.ts";
+import type { IssuerSignature } from "../core/certificates/published.ts";
+import type { BusinessId, ConsumerId, Home, ShareId } from "../core/ids.ts";
+import type { MailLanguage } from "../core/mail/templates.ts";
+import { nextDueAt } from "../core/shares/clock.ts";
+import type { Revocation } from "../core/shares/end.ts";
+import { scopeBits } from "../core/shares/fields.ts";
+import type { DecidedGrant, GrantingClient, PreparedShare } from "../core/shares/grant.ts";
+import type { Person } from "../core/access/principal.ts";
+import type { Share } from "../core/shares/share.ts";
+import type { Instant } from "../core/time.ts";
+import type { CeaseDetails } from "../core/withdrawals/acknowledge.ts";
+import { codeLifeMs } from "./auth-codes.ts";
+import { keepDisclosure } from "./certificates.ts";
+import { fieldsText, revisionIfStill } from "./contact-fields.ts";
+import type { Database, Statement } from "./database.ts";
+import { violates } from "./faults.ts";
+import { authCodes, consumerHomes, shareAcknowledgements, shares, shareValues } from "./schema.ts";
+import { businessIfStill } from "./share-clients.ts";
+import { copyContext } from "./shares.ts";
+import type { EncryptionContext, Vault } from "./vault.ts";
+
+/** The grant was decided on an account, or on fields, that are others by now. */
+export const isOutdatedGrant = (error: unknown): boolean =>
+  violates(error, "NOT NULL", shares.businessId) || violates(error, "NOT NULL", shares.fieldsRevision);
+
+/** The share is in another state by now. */
+export const isOutdatedShare = (error: unknown): boolean => violates(error, "NOT NULL", shares.changedBy);
+
+const subjectContext = (shareId: string, consumerId: string): EncryptionContext => ({
+  table: "shares",
+  record: shareId,
+  field: "subject",
+  owner: consumerId,
+});
+const reasonContext = (shareId: string, businessId: string): EncryptionContext => ({
+  table: "shares",
+  record: shareId,
+  field: "reason",
+  owner: businessId,
+});
+const detailsContext = (shareId: string, businessId: string): EncryptionContext => ({
+  table: "share_acknowledgements",
+  record: shareId,
+  field: "details",
+  owner: businessId,
+});
+
+export interface NewShare {
+  readonly prepared: PreparedShare;
+  readonly client: Pick<GrantingClient, "business" | "revision">;
+  /** Null for a test person. */
+  readonly person: Person | null;
+  /** Of the person's fields, as read; checked in the insert where the fields lie in the same home. */
+  readonly fields: { readonly revision: number; readonly isSameHome: boolean };
+  readonly indexes: { readonly email: string | null; readonly phone: string | null };
+  readonly signature: IssuerSignature;
+  readonly language: MailLanguage;
+  readonly requestId: string;
+}
+
+/** The row of a new share and the copy of its values, under a key of its own. */
+export const insertShare = async (db: Database, vault: Vault, created: NewShare): Promise<readonly Statement[]> => {
+  const { prepared, client, person, fields, indexes, signature, language, requestId } = created;
+  const { share, rootSalt } = prepared;
+  const { id, business } = share;
+  const values = fieldsText(prepared.fields);
+  const keySealed = await vault.newRecordKey();
+  const [valuesSealed, subjectSealed] = await Promise.all([
+    vault.under(keySealed).then((sealer) => sealer.seal(copyContext(id, business.id), values)),
+    person === null ? null : vault.seal(subjectContext(id, person.id), canonicalJson({ root_salt: base64UrlOf(rootSalt), fields: values })),
+  ]);
+  return [
+    keepDisclosure(db, { hash: share.disclosureHash, text: prepared.disclosureText }),
+    db.insert(shares).values({
+      id,
+      businessId: businessIfStill(client) as SQL<BusinessId>,
+      businessName: business.name,
+      clientId: share.clientId,
+      environment: share.environment,
+      consumerId: person?.id ?? null,
+      consumerChain: person?.chain.tag ?? null,
+      consumerShard: person?.chain.shard ?? null,
+      scope: scopeBits(share.scope),
+      origin: share.origin,
+      purpose: share.purpose,
+      disclosureHash: share.disclosureHash,
+      durationDays: share.durationDays,
+      createdAt: share.createdAt,
+      expiresAt: share.expiresAt,
+      nextDueAt: nextDueAt(share, share.createdAt),
+      supersedes: share.supersedes,
+      fieldsRevision: person !== null && fields.isSameHome ? (revisionIfStill(person.id, fields.revision) as SQL<number>) : fields.revision,
+      fingerprint: share.fingerprint,
+      subjectHash: prepared.subjectHash,
+      subjectSealed,
+      signature: signature.value,
+      signatureKid: signature.kid,
+      keySealed,
+      emailIndex: indexes.email,
+      phoneIndex: indexes.phone,
+      language,
+      changedBy: requestId,
+    }),
+    db.insert(shareValues).values({ shareId: id, valuesSealed, revision: fields.revision }),
+  ];
+};
+
+/** The code of a grant. It fails as `isDecidedAlready` says when the request has been decided before. */
+export const insertCode = (
+  db: Database,
+  { share, bound }: DecidedGrant,
+  code: {
+    readonly codeHash: string;
+    readonly requestHash: string;
+    readonly challenge: string;
+    readonly requireOrigin: boolean;
+  },
+) =>
+  db.insert(authCodes).values({
+    ...code,
+    shareId: share.id,
+    clientId: share.clientId,
+    businessId: share.business.id,
+    origin: share.origin,
+    domainId: bound.domainId,
+    createdAt: share.createdAt,
+    expiresAt: share.createdAt + codeLifeMs,
+  });
+
+/** In the person's home, before or with the first share in another. */
+export const noteHome = (db: Database, consumerId: ConsumerId, home: Home) =>
+  db.insert(consumerHomes).values({ consumerId, home }).onConflictDoNothing();
+
+const over = { keySealed: null, nextDueAt: null } as const;
+const isStill = (condition: SQL, requestId: string): SQL<string> => sql<string>`case when ${condition} then ${requestId} end`;
+const isActive = (now: Instant): SQL => sql`${shares.state} = 'active' and ${shares.expiresAt} > ${now}`;
+
+/** Fails as `isOutdatedShare` says. */
+export const updateRevoked = async (
+  db: Database,
+  vault: Vault,
+  share: Share,
+  { revokedAt, ceaseBy }: Revocation,
+  { reason, requestId }: { readonly reason: string | null; readonly requestId: string },
+): Promise<readonly Statement[]> => {
+  const reasonSealed = reason === null ? null : await vault.seal(reasonContext(share.id, share.business.id), reason);
+  return [
+    db
+      .update(shares)
+      .set({ ...over, state: "revoked", revokedAt, ceaseBy, reasonSealed, changedBy: isStill(isActive(revokedAt), requestId) })
+      .where(eq(shares.id, share.id)),
+  ];
+};
+
+/** Fails as `isOutdatedShare` says. */
+export const updateSuperseded = (db: Database, old: ShareId, by: ShareId, now: Instant, requestId: string) =>
+  db
+    .update(shares)
+    .set({ ...over, state: "superseded", supersededBy: by, changedBy: isStill(isActive(now), requestId) })
+    .where(eq(shares.id, old));
+
+/** Fails as `isOutdatedShare` says. */
+export const updateCeased = async (
+  db: Database,
+  vault: Vault,
+  share: Share,
+  details: CeaseDetails,
+  { now, requestId }: { readonly now: Instant; readonly requestId: string },
+): Promise<readonly Statement[]> => {
+  const detailsSealed = await vault.seal(detailsContext(share.id, share.business.id), JSON.stringify(details));
+  return [
+    db
+      .update(shares)
+      .set({ state: "ceased", changedBy: isStill(sql`${shares.state} = 'revoked'`, requestId) })
+      .where(eq(shares.id, share.id)),
+    db.insert(shareAcknowledgements).values({ shareId: share.id, acknowledgedAt: now, detailsSealed }),
+  ];
+};
+
+/** Why the person stopped, for the business they stopped; null where they did not say. */
+export const openReason = async (vault: Vault, share: Pick<Share, "id" | "business">, sealed: string | null): Promise<string | null> =>
+  sealed === null ? null : vault.open(reasonContext(share.id, share.business.id), sealed);

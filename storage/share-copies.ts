@@ -1,0 +1,184 @@
+// The copies of a person's fields that their shares hold, and the events that tell each business of a change: written together, so that
+// a copy is never behind the feed. A copy carries the revision of the fields it was made of; only older ones are replaced.
+import { and, eq, gt, inArray, lt, sql, type SQL } from "drizzle-orm";
+import type { EventType } from "../core/events/event.ts";
+import type { BusinessId, ConsumerId, Home, ShareId } from "../core/ids.ts";
+import { contactKeys, scopeBits, scopeOfBits, type ContactKey } from "../core/shares/fields.ts";
+import type { Instant } from "../core/time.ts";
+import type { Database, Statement } from "./database.ts";
+import { excluded } from "./inserts.ts";
+import { allOf, listed, query } from "./query.ts";
+import { eventOutbox, fieldFanouts, shares, shareValues } from "./schema.ts";
+import type { EncryptionContext } from "./vault.ts";
+
+/** The most shares that one batch brings up to date. */
+export const maxCopies = 500;
+
+export interface ShareToUpdate {
+  readonly id: ShareId;
+  readonly businessId: BusinessId;
+  readonly scope: readonly ContactKey[];
+  readonly keySealed: string;
+}
+
+const isOutdated = (consumerId: ConsumerId, keys: readonly ContactKey[], revision: number | SQL, now: Instant): SQL =>
+  allOf(
+    eq(shares.consumerId, consumerId),
+    eq(shares.state, "active"),
+    gt(shares.expiresAt, now),
+    sql`${shares.scope} & ${scopeBits(keys)} <> 0`,
+    lt(shareValues.revision, revision),
+  );
+
+/** Active shares whose scope holds one of the keys, and whose copy is older than the revision; oldest first. */
+export const outdatedShares = (
+  db: Database,
+  consumerId: ConsumerId,
+  { keys, revision, now }: { readonly keys: readonly ContactKey[]; readonly revision: number; readonly now: Instant },
+) =>
+  db
+    .select({ id: shares.id, businessId: shares.businessId, bits: shares.scope, keySealed: shares.keySealed })
+    .from(shares)
+    .innerJoin(shareValues, eq(shareValues.shareId, shares.id))
+    .where(isOutdated(consumerId, keys, revision, now))
+    .orderBy(shares.ord)
+    .limit(maxCopies);
+
+/** A CHECK gives every active share its key. */
+export const toShareToUpdate = (row: {
+  readonly id: ShareId;
+  readonly businessId: BusinessId;
+  readonly bits: number;
+  readonly keySealed: string | null;
+}): ShareToUpdate => ({ id: row.id, businessId: row.businessId, scope: scopeOfBits(row.bits), keySealed: row.keySealed as string });
+
+/** Where the payload of an update is sealed, under the key of its share. */
+export const payloadContext = (eventId: string, shareId: string): EncryptionContext => ({
+  table: "event",
+  record: eventId,
+  field: "data",
+  owner: shareId,
+});
+
+/** The keys of those that are active, of shares of one home. */
+export const activeKeys = async (
+  db: Database,
+  ids: readonly ShareId[],
+  now: Instant,
+): Promise<readonly { readonly id: ShareId; readonly keySealed: string }[]> => {
+  const rows = await db
+    .select({ id: shares.id, keySealed: shares.keySealed })
+    .from(shares)
+    .where(allOf(inArray(shares.id, listed(ids)), eq(shares.state, "active"), gt(shares.expiresAt, now)));
+  return rows.map(({ id, keySealed }) => ({ id, keySealed: keySealed as string }));
+};
+
+export interface ShareUpdate {
+  readonly shareId: ShareId;
+  /** The new copy, sealed. */
+  readonly sealed: string;
+  readonly events: readonly { readonly id: string; readonly type: EventType; readonly dataSealed: string }[];
+}
+
+/** The events, then the copies; a share that is over by now, or whose copy is as new, gets neither. The first result counts the events. */
+export const updateShares = (
+  db: Database,
+  updates: readonly ShareUpdate[],
+  { revision, now }: { readonly revision: number; readonly now: Instant },
+): readonly [Statement, Statement] => {
+  const events = updates.flatMap(({ shareId, events: of }) => of.map((event) => ({ shareId, ...event })));
+  const copies = updates.map(({ shareId, sealed }) => ({ shareId, sealed }));
+  const cell = (name: string): SQL => sql.raw(`j.value ->> '${name}'`);
+  const isOlder = sql`${shareValues.revision} < ${revision}`;
+  return [
+    db
+      .insert(eventOutbox, "eventId", "businessId", "type", "shareId", "dataSealed", "createdAt")
+      .select(
+        sql`select ${cell("id")}, ${shares.businessId}, ${cell("type")}, ${shares.id}, ${cell("dataSealed")}, ${now} from json_each(${JSON.stringify(events)}) j inner join ${shares} on ${shares.id} = ${cell("shareId")} inner join ${shareValues} on ${shareValues.shareId} = ${shares.id} where ${shares.state} = 'active' and ${shares.expiresAt} > ${now} and ${isOlder} order by j.key`,
+      ),
+    db
+      .update(shareValues)
+      .set({ valuesSealed: cell("sealed") as SQL<string>, revision })
+      .from(sql`json_each(${JSON.stringify(copies)}) j`)
+      .where(and(sql`${shareValues.shareId} = ${cell("shareId")}`, isOlder)),
+  ];
+};
+
+/** Under what the person's active shares are found from now on: those that hold the address, and those that hold the number. */
+export const updateIndexes = (
+  db: Database,
+  consumerId: ConsumerId,
+  indexes: { readonly email?: string | null; readonly phone?: string | null },
+): readonly Statement[] => {
+  const holds = (key: ContactKey): SQL =>
+    allOf(eq(shares.consumerId, consumerId), eq(shares.state, "active"), sql`${shares.scope} & ${scopeBits([key])} <> 0`);
+  return [
+    ...(indexes.email === undefined ? [] : [db.update(shares).set({ emailIndex: indexes.email }).where(holds("email"))]),
+    ...(indexes.phone === undefined ? [] : [db.update(shares).set({ phoneIndex: indexes.phone }).where(holds("phone"))]),
+  ];
+};
+
+export interface FanOut {
+  readonly consumerId: ConsumerId;
+  readonly home: Home;
+  readonly changed: readonly ContactKey[];
+  readonly revision: number;
+}
+
+/** What another change left is united with this one: the keys of both, at the newer revision. */
+const united = sql`(select json_group_array(value) from (select value from json_each(${fieldFanouts.changed}) union select value from json_each(${excluded(fieldFanouts.changed)})))`;
+
+const onWaiting = (now: Instant) => ({
+  target: [fieldFanouts.consumerId, fieldFanouts.home],
+  set: { changed: united as SQL<readonly ContactKey[]>, revision: excluded(fieldFanouts.revision) as SQL<number>, nextAt: now },
+});
+
+/** A change on its way to another home of the person's. */
+export const insertFanOut = (db: Database, fanOut: FanOut, now: Instant) =>
+  db
+    .insert(fieldFanouts)
+    .values({ ...fanOut, nextAt: now })
+    .onConflictDoUpdate(onWaiting(now));
+
+/** Likewise to the own home, where shares are left whose copy is older: beyond those of one batch, and granted in between. */
+export const insertOwnFanOut = (db: Database, fanOut: FanOut, now: Instant) => {
+  const { consumerId, home, changed, revision } = fanOut;
+  const left = query
+    .select({ id: shares.id })
+    .from(shares)
+    .innerJoin(shareValues, eq(shareValues.shareId, shares.id))
+    .where(isOutdated(consumerId, changed, revision, now));
+  return db
+    .insert(fieldFanouts, "consumerId", "home", "changed", "revision", "nextAt")
+    .select(sql`select ${consumerId}, ${home}, ${JSON.stringify(changed)}, ${revision}, ${now} where exists ${left}`)
+    .onConflictDoUpdate(onWaiting(now));
+};
+
+const leaseMs = 60_000; // more than a batch takes
+
+/** Takes what has been due longest; of two workers at once, each gets its own. */
+export const claimFanOut = async (db: Database, now: Instant): Promise<FanOut | null> => {
+  const { consumerId, home, changed, revision, nextAt } = fieldFanouts;
+  const rowid = sql`(${consumerId}, ${home})`;
+  const due = query.select({ consumerId, home }).from(fieldFanouts).where(sql`${nextAt} <= ${now}`).orderBy(nextAt).limit(1);
+  const row = await db
+    .update(fieldFanouts)
+    .set({ nextAt: now + leaseMs })
+    .where(sql`${rowid} in ${due}`)
+    .returning({ consumerId, home, changed, revision })
+    .get();
+  return row === undefined ? null : { ...row, changed: contactKeys.filter((key) => row.changed.includes(key)) };
+};
+
+/** Done, unless another change joined it meanwhile. */
+export const finishFanOut = (db: Database, { consumerId, home, revision }: FanOut) =>
+  db
+    .delete(fieldFanouts)
+    .where(allOf(eq(fieldFanouts.consumerId, consumerId), eq(fieldFanouts.home, home), eq(fieldFanouts.revision, revision)));
+
+/** The rest is due at once. */
+export const continueFanOut = (db: Database, { consumerId, home }: FanOut, now: Instant) =>
+  db
+    .update(fieldFanouts)
+    .set({ nextAt: now })
+    .where(allOf(eq(fieldFanouts.consumerId, consumerId), eq(fieldFanouts.home, home)));

@@ -1,0 +1,103 @@
+// What the clock does to shares: warnings and ends. A thousand at a time, as one batch in which each share is stamped with the run that
+// changed it; events, audit entries and mails to write follow the stamp, so a run that is doubled does nothing twice.
+import { and, eq, lte, sql, type SQL } from "drizzle-orm";
+import { auditPayloadHash } from "../core/audit/payload.ts";
+import { base64UrlOf } from "../core/bytes.ts";
+import type { Environment } from "../core/access/entitlement.ts";
+import type { BusinessId, ShareId } from "../core/ids.ts";
+import { nextDueAt } from "../core/shares/clock.ts";
+import { isoOf, type Instant } from "../core/time.ts";
+import { batch, type Database } from "./database.ts";
+import { openEntryText } from "./outboxes/audit.ts";
+import { allOf } from "./query.ts";
+import { auditOutbox, businesses, eventOutbox, shareNotices, shares } from "./schema.ts";
+
+export const maxSwept = 1_000;
+
+export interface DueShare {
+  readonly id: ShareId;
+  readonly businessId: BusinessId;
+  readonly createdAt: Instant;
+  readonly expiresAt: Instant;
+  readonly dueAt: Instant;
+}
+
+/** Those that have been due longest. */
+export const dueShares = async (db: Database, environment: Environment, now: Instant): Promise<readonly DueShare[]> => {
+  const rows = await db
+    .select({
+      id: shares.id,
+      businessId: shares.businessId,
+      createdAt: shares.createdAt,
+      expiresAt: shares.expiresAt,
+      dueAt: shares.nextDueAt,
+    })
+    .from(shares)
+    .where(allOf(eq(shares.environment, environment), lte(shares.nextDueAt, now)))
+    .orderBy(shares.nextDueAt)
+    .limit(maxSwept);
+  return rows.map(({ dueAt, ...row }) => ({ ...row, dueAt: dueAt as Instant }));
+};
+
+const entry = (payload: { readonly [key: string]: string }) => {
+  const salt = base64UrlOf(crypto.getRandomValues(new Uint8Array(16)));
+  return [auditPayloadHash(salt, payload), openEntryText(salt, payload)] as const;
+};
+
+/** A clock that jumped past both warnings gives the nearer one; past the end, only the end. */
+const marked = (share: DueShare, now: Instant) => {
+  const isOver = share.expiresAt <= now;
+  const payload = { actor: "service", expires_at: isoOf(share.expiresAt) };
+  const [businessHash, businessText] = entry(payload);
+  const [personHash, personText] = entry(payload);
+  return {
+    id: share.id,
+    due: share.dueAt,
+    next: isOver ? null : nextDueAt(share, now),
+    fact: isOver ? "share.expired" : "share.expiring",
+    event: crypto.randomUUID(),
+    entry: crypto.randomUUID(),
+    businessHash,
+    businessText,
+    personHash,
+    personText,
+  };
+};
+
+const cell = (name: keyof ReturnType<typeof marked>): SQL => sql.raw(`j.value ->> '${name}'`);
+
+/** One batch. What somebody else changed since it was read stays as they left it. */
+export const sweepShares = async (db: Database, due: readonly DueShare[], now: Instant): Promise<void> => {
+  const run = `sweep ${crypto.randomUUID()}`;
+  const rows = JSON.stringify(due.map((share) => marked(share, now)));
+  const each = sql`json_each(${rows}) j`;
+  const isOver = sql`${cell("next")} is null`;
+  const swept = sql`${each} inner join ${shares} on ${shares.id} = ${cell("id")} and ${shares.changedBy} = ${run}`;
+  const words = sql`${cell("fact")}, 'share', ${shares.id}, ${now}`;
+  await batch(db, [
+    db
+      .update(shares)
+      .set({
+        state: sql`iif(${isOver}, 'expired', 'active')`,
+        keySealed: sql`iif(${isOver}, null, ${shares.keySealed})`,
+        nextDueAt: sql`${cell("next")}`,
+        changedBy: run,
+      })
+      .from(each)
+      .where(and(sql`${shares.id} = ${cell("id")}`, eq(shares.state, "active"), sql`${shares.nextDueAt} = ${cell("due")}`)),
+    db
+      .insert(eventOutbox, "eventId", "businessId", "type", "shareId", "createdAt")
+      .select(
+        sql`select ${cell("event")}, ${shares.businessId}, ${cell("fact")}, ${shares.id}, ${now} from ${swept} where ${shares.environment} = 'live' order by j.key`,
+      ),
+    db
+      .insert(auditOutbox, "id", "shard", "chain", "type", "entityType", "entityId", "at", "payloadHash", "payloadSealed")
+      .select(
+        sql`select ${cell("entry")}, ${businesses.auditShard}, ${businesses.auditChain}, ${words}, ${cell("businessHash")}, ${cell("businessText")} from ${swept} inner join ${businesses} on ${businesses.id} = ${shares.businessId} union all select ${cell("entry")}, ${shares.consumerShard}, ${shares.consumerChain}, ${words}, ${cell("personHash")}, ${cell("personText")} from ${swept} where ${shares.consumerChain} is not null`,
+      ),
+    db
+      .insert(shareNotices, "shareId", "kind", "nextAt")
+      .select(sql`select ${shares.id}, 'expiring', ${now} from ${swept} where ${shares.consumerId} is not null and not (${isOver})`)
+      .onConflictDoUpdate({ target: [shareNotices.shareId, shareNotices.kind], set: { nextAt: now } }),
+  ]);
+};

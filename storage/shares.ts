@@ -1,0 +1,269 @@
+// Shares as both sides read them. The home of a share is its business's, and it is the truth about the share: nothing of it is kept
+// anywhere else. What is told as the status is computed with the time at hand.
+import { and, desc, eq, gt, inArray, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
+import type { Environment } from "../core/access/entitlement.ts";
+import type { PublishedAnchor } from "../core/certificates/published.ts";
+import type { FactType } from "../core/facts.ts";
+import type { MailLanguage } from "../core/mail/templates.ts";
+import type { BusinessId, ConsumerId, ShareId } from "../core/ids.ts";
+import type { ShareChains } from "../core/shares/end.ts";
+import { scopeOfBits, type ContactFields } from "../core/shares/fields.ts";
+import { statusAt, type Share, type ShareStatus } from "../core/shares/share.ts";
+import type { Instant } from "../core/time.ts";
+import { anchorFields } from "./certificates.ts";
+import { fieldsOfText } from "./contact-fields.ts";
+import { batch, type Database } from "./database.ts";
+import { jsonRow } from "./json-rows.ts";
+import { allOf, query } from "./query.ts";
+import { anchors, auditOutbox, businesses, disclosures, shareAcknowledgements, shares } from "./schema.ts";
+import type { EncryptionContext, Vault } from "./vault.ts";
+
+const acknowledgedAt = sql<Instant | null>`${query
+  .select({ at: shareAcknowledgements.acknowledgedAt })
+  .from(shareAcknowledgements)
+  .where(eq(shareAcknowledgements.shareId, shares.id))}`.as("acknowledged_at");
+
+const shareFields = {
+  ord: shares.ord,
+  id: shares.id,
+  state: shares.state,
+  fingerprint: shares.fingerprint,
+  businessId: shares.businessId,
+  businessName: shares.businessName,
+  clientId: shares.clientId,
+  environment: shares.environment,
+  origin: shares.origin,
+  purpose: shares.purpose,
+  scope: shares.scope,
+  disclosureHash: shares.disclosureHash,
+  createdAt: shares.createdAt,
+  expiresAt: shares.expiresAt,
+  durationDays: shares.durationDays,
+  revokedAt: shares.revokedAt,
+  ceaseBy: shares.ceaseBy,
+  supersedes: shares.supersedes,
+  supersededBy: shares.supersededBy,
+  acknowledgedAt,
+};
+
+const sharesOf = (db: Database) => db.select(shareFields).from(shares);
+type ShareRow = Awaited<ReturnType<ReturnType<typeof sharesOf>["all"]>>[number];
+
+const toShare = ({ ord: _, state, businessId, businessName, scope, ...rest }: ShareRow, now: Instant): Share => ({
+  ...rest,
+  status: statusAt(state, rest.expiresAt, now),
+  business: { id: businessId, name: businessName },
+  scope: scopeOfBits(scope),
+});
+
+/** Whose shares a business may read. */
+export interface ShareOwner {
+  readonly businessId: BusinessId;
+  readonly environment: Environment;
+}
+
+const isOwn = ({ businessId, environment }: ShareOwner): SQL =>
+  allOf(eq(shares.businessId, businessId), eq(shares.environment, environment));
+
+export interface SharePage {
+  readonly shares: readonly Share[];
+  readonly hasMore: boolean;
+}
+
+/**
+ * Newest first, from behind `startingAfter`; null when that is none of the owner's. The few that have expired and that the sweep has
+ * not come to are found by the index of what is due: the planner would read every active share instead.
+ */
+export const ownShares = async (
+  db: Database,
+  owner: ShareOwner,
+  asked: { readonly status: ShareStatus | null; readonly limit: number; readonly startingAfter: ShareId | null },
+  now: Instant,
+): Promise<SharePage | null> => {
+  const { status, limit, startingAfter } = asked;
+  const start = query
+    .select({ ord: shares.ord })
+    .from(shares)
+    .where(allOf(eq(shares.id, startingAfter ?? ("" as ShareId)), isOwn(owner)));
+  const behind = startingAfter === null ? undefined : lt(shares.ord, sql`(${start})`);
+  const page = (more: SQL | undefined) =>
+    sharesOf(db)
+      .where(and(isOwn(owner), behind, more))
+      .orderBy(desc(shares.ord))
+      .limit(limit + 1);
+  const overdue = db
+    .select(shareFields)
+    .from(sql`${shares} indexed by shares_due`)
+    .where(and(eq(shares.environment, owner.environment), lte(shares.nextDueAt, now), lte(shares.expiresAt, now), isOwn(owner), behind))
+    .orderBy(desc(shares.ord))
+    .limit(limit + 1);
+  const state = status === null ? undefined : eq(shares.state, status);
+  const [found, rows, more] = await batch(db, [
+    db
+      .select({ ord: shares.ord })
+      .from(shares)
+      .where(eq(shares.ord, sql`(${start})`)),
+    page(status === "active" ? and(state, gt(shares.expiresAt, now)) : state),
+    status === "expired" ? overdue : db.select(shareFields).from(shares).where(sql`false`),
+  ]);
+  if (startingAfter !== null && found.length === 0) return null;
+  const merged = [...rows, ...more].sort((a, b) => b.ord - a.ord);
+  return { shares: merged.slice(0, limit).map((row) => toShare(row, now)), hasMore: merged.length > limit };
+};
+
+const maxOfPerson = 500;
+
+/** Of one home: active ones first, then newest first; whether there are more than are answered. */
+export const sharesOfPerson = async (db: Database, consumerId: ConsumerId, now: Instant): Promise<SharePage> => {
+  const isActive = allOf(eq(shares.state, "active"), gt(shares.expiresAt, now));
+  const rows = await sharesOf(db)
+    .where(eq(shares.consumerId, consumerId))
+    .orderBy(desc(isActive), desc(shares.ord))
+    .limit(maxOfPerson + 1);
+  return { shares: rows.slice(0, maxOfPerson).map((row) => toShare(row, now)), hasMore: rows.length > maxOfPerson };
+};
+
+/** A share with what a change of it needs. */
+export interface ChangeableShare {
+  readonly share: Share;
+  readonly chains: ShareChains;
+  /** Null for a test person, and once the account is erased. */
+  readonly consumerId: ConsumerId | null;
+  readonly language: MailLanguage;
+  readonly disclosureText: string;
+}
+
+/** By its id, for whoever may: a business for its own, the person for theirs, or whoever holds the link that was mailed for it. */
+export const changeableShare = async (
+  db: Database,
+  id: ShareId,
+  whose: ShareOwner | { readonly consumerId: ConsumerId } | "link",
+  now: Instant,
+): Promise<ChangeableShare | null> => {
+  const isTheirs = whose === "link" ? undefined : "consumerId" in whose ? eq(shares.consumerId, whose.consumerId) : isOwn(whose);
+  const row = await db
+    .select({
+      share: shareFields,
+      business: { tag: businesses.auditChain, shard: businesses.auditShard },
+      tag: shares.consumerChain,
+      shard: shares.consumerShard,
+      consumerId: shares.consumerId,
+      language: shares.language,
+      disclosureText: disclosures.text,
+    })
+    .from(shares)
+    .innerJoin(businesses, eq(businesses.id, shares.businessId))
+    .innerJoin(disclosures, eq(disclosures.hash, shares.disclosureHash))
+    .where(and(eq(shares.id, id), isTheirs))
+    .get();
+  if (row === undefined) return null;
+  const { share, business, tag, shard, ...rest } = row;
+  return { ...rest, share: toShare(share, now), chains: { business, person: tag === null || shard === null ? null : { tag, shard } } };
+};
+
+export interface SharePast {
+  readonly at: Instant;
+  readonly type: FactType;
+  /** The row of the entry, and whether the log has taken it. */
+  readonly entryId: string;
+  readonly isDrained: boolean;
+}
+
+export interface DetailedShare {
+  readonly share: Share;
+  readonly disclosureText: string;
+  readonly anchor: PublishedAnchor | null;
+  /** In the words of the business's chain, oldest first. */
+  readonly history: readonly SharePast[];
+  readonly chain: ShareChains["business"];
+  readonly reasonSealed: string | null;
+}
+
+const firstAnchor = (row: SQL) =>
+  query
+    .select({ row })
+    .from(anchors)
+    .where(allOf(eq(anchors.entityId, shares.id), inArray(anchors.event, ["share.created", "share.renewed"])))
+    .orderBy(anchors.ord)
+    .limit(1);
+
+/** Everything a business may read about a share of its own. One round trip. */
+export const detailedShare = async (db: Database, id: ShareId, owner: ShareOwner, now: Instant): Promise<DetailedShare | null> => {
+  const { at, type, drainedAt } = auditOutbox;
+  const [[row], history] = await batch(db, [
+    db
+      .select({
+        ...shareFields,
+        disclosureText: disclosures.text.as("disclosure_text"),
+        anchor: jsonRow(anchorFields, firstAnchor).as("anchor"),
+        tag: businesses.auditChain,
+        shard: businesses.auditShard,
+        reasonSealed: shares.reasonSealed,
+      })
+      .from(shares)
+      .innerJoin(businesses, eq(businesses.id, shares.businessId))
+      .innerJoin(disclosures, eq(disclosures.hash, shares.disclosureHash))
+      .where(allOf(eq(shares.id, id), isOwn(owner))),
+    db
+      .select({ at, type, entryId: auditOutbox.id, drainedAt })
+      .from(auditOutbox)
+      .innerJoin(businesses, eq(businesses.auditChain, auditOutbox.chain))
+      .where(allOf(eq(auditOutbox.entityId, id), eq(businesses.id, owner.businessId)))
+      .orderBy(auditOutbox.ord),
+  ]);
+  if (row === undefined) return null;
+  const { disclosureText, anchor, tag, shard, reasonSealed, ...share } = row;
+  return {
+    share: toShare(share, now),
+    disclosureText,
+    anchor,
+    history: history.map(({ drainedAt: drained, ...entry }) => ({ ...entry, isDrained: drained !== null })),
+    chain: { tag, shard },
+    reasonSealed,
+  };
+};
+
+/** Where the copy of the in-scope values is sealed, under the share's own key. */
+export const copyContext = (shareId: string, businessId: string): EncryptionContext => ({
+  table: "share_values",
+  record: shareId,
+  field: "fields",
+  owner: businessId,
+});
+
+export interface SealedCopy {
+  readonly keySealed: string | null;
+  readonly valuesSealed: string | null;
+}
+
+/** The values of a share's scope; null once it is over. */
+export const openCopy = async (
+  vault: Vault,
+  of: { readonly id: ShareId; readonly businessId: BusinessId },
+  { keySealed, valuesSealed }: SealedCopy,
+): Promise<ContactFields | null> => {
+  if (keySealed === null || valuesSealed === null) return null;
+  return fieldsOfText(await (await vault.under(keySealed)).open(copyContext(of.id, of.businessId), valuesSealed));
+};
+
+/** The newest active share of a person with a business, if any; for the sheet, which says what is shared already. */
+export const activeShareWith = async (
+  db: Database,
+  consumerId: ConsumerId,
+  businessId: BusinessId,
+  now: Instant,
+): Promise<readonly Share[]> =>
+  (
+    await sharesOf(db)
+      .where(
+        allOf(
+          eq(shares.consumerId, consumerId),
+          eq(shares.state, "active"),
+          eq(shares.businessId, businessId),
+          gt(shares.expiresAt, now),
+          isNull(shares.supersededBy),
+        ),
+      )
+      .orderBy(desc(shares.ord))
+      .limit(20)
+  ).map((row) => toShare(row, now));

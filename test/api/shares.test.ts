@@ -1,0 +1,168 @@
+// A share from its grant to its end, through the doors that a person, a page and a business use.
+import { describe, expect, test } from "vitest";
+import { sha256Hex } from "../../core/hash.ts";
+import { allEvents, decision, freshVerifier, grant, outcome, person, read, redeem, values, write } from "../support/sharing.ts";
+import { mailsTo } from "../support/people.ts";
+import { settled } from "../support/settled.ts";
+import { call, origin, world } from "../support/world.ts";
+
+describe("a share", () => {
+  test("is granted, redeemed once, read, stopped and acknowledged; the business hears of each", async () => {
+    const pat = await person();
+    const granted = await grant(pat, { state: "xyz" });
+    expect(granted.share).toMatchObject({
+      status: "active",
+      scope: ["email", "phone"],
+      scope_groups: ["email", "phone"],
+      business: { id: world.acme.id },
+      client_id: world.acme.clients.live,
+      environment: "live",
+      origin,
+      duration_days: 365,
+      revoked_at: null,
+      expired_at: null,
+      supersedes: null,
+      superseded_by: null,
+      cease: null,
+      disclosure_hash: sha256Hex(""),
+    });
+    expect(Date.parse(granted.share.expires_at) - Date.parse(granted.share.created_at)).toBe(365 * 86_400_000);
+
+    const redeemed = await redeem(granted);
+    expect(redeemed.status).toBe(200);
+    expect(redeemed.body.data).toEqual({
+      share_id: granted.share.id,
+      fingerprint: granted.share.fingerprint,
+      status: "active",
+      scope: ["email", "phone"],
+      fields: { email: values.email, phone: values.phone },
+      purpose: "Send you a solar estimate",
+      granted_at: granted.share.created_at,
+      expires_at: granted.share.expires_at,
+      business_id: world.acme.id,
+    });
+    expect(outcome(await redeem(granted))).toBe("409 code_used");
+
+    const current = await read(`/v1/consumers/${granted.share.id}/current`);
+    expect(current.body.data).toMatchObject({ status: "active", fields: { email: values.email, phone: values.phone } });
+
+    const stopped = await pat.post(`/v1/shares/${granted.share.id}/revoke`, { reason: "Found another provider" });
+    expect(stopped.status).toBe(200);
+    expect(stopped.body.data.share).toMatchObject({ status: "revoked", cease: { status: "open", acknowledged_at: null, overdue: false } });
+    expect(stopped.body.data.cease_by).toBe(stopped.body.data.share.cease.cease_by);
+    expect((await pat.post(`/v1/me/sever/${granted.share.id}`, {})).body.data).toMatchObject({ already_revoked: true });
+    expect(outcome(await read(`/v1/consumers/${granted.share.id}/current`))).toBe("409 share_inactive");
+
+    const ceased = await write(`/v1/shares/${granted.share.id}/cease-ack`, { note: "Done" });
+    expect(ceased.body.data).toMatchObject({ on_time: true, share: { status: "ceased", cease: { status: "acknowledged" } } });
+    expect((await write(`/v1/shares/${granted.share.id}/cease-ack`, {})).body.data).toMatchObject({
+      already_acknowledged: true,
+      acknowledged_at: ceased.body.data.acknowledged_at,
+    });
+
+    await settled();
+    const events = (await allEvents()).filter(({ share_id }) => share_id === granted.share.id);
+    expect(events.map(({ type, data }) => [type, data])).toEqual([
+      ["share.created", null],
+      ["share.revoked", null],
+      ["business.ceased", null],
+    ]);
+    const mails = (await mailsTo(pat.email)).map(({ subject }) => subject).reverse();
+    expect(mails.slice(1)).toEqual(["You shared details", "You stopped a share", "A business says contact has ended"]);
+    const detail = (await read(`/v1/shares/${granted.share.id}`)).body.data;
+    expect(detail).toMatchObject({ status: "ceased", reason: "Found another provider", disclosure_text: null });
+    expect(detail.history.map(({ type }: { type: string }) => type)).toEqual([
+      "share.created",
+      "share.redeemed",
+      "consumer.current_read",
+      "share.revoked",
+      "business.ceased",
+    ]);
+  });
+
+  test("tells its business of a changed field in its scope, and no other", async () => {
+    const pat = await person();
+    const { share } = await grant(pat, { scope: ["email", "name"] });
+    const changed = await pat.put("/v1/me/fields", { phone: "+1 202 555 0199", first_name: "Patricia", email: ` ${values.email} ` });
+    expect(changed.body.data).toMatchObject({ changed_groups: ["phone", "name"], events_emitted: 1 });
+    await settled();
+    const events = (await allEvents()).filter(({ share_id }) => share_id === share.id);
+    expect(events.map(({ type, data }) => [type, data])).toEqual([
+      ["share.created", null],
+      ["consumer.updated.name", { first_name: "Patricia", last_name: "Example" }],
+    ]);
+    expect((await read(`/v1/consumers/${share.id}/current`)).body.data.fields).toEqual({
+      email: values.email,
+      first_name: "Patricia",
+      last_name: "Example",
+    });
+    await pat.post(`/v1/shares/${share.id}/revoke`, {});
+    const after = (await allEvents()).filter(({ share_id, type }) => share_id === share.id && type.startsWith("consumer."));
+    expect(after.map(({ data }) => data)).toEqual([null]);
+  });
+
+  test("is renewed by a fresh one, which takes its place", async () => {
+    const pat = await person();
+    const { share } = await grant(pat);
+    const renewed = await pat.post(`/v1/me/shares/${share.id}/renew`, { consent: true, duration_days: 30, scope: ["email", "name"] });
+    expect(renewed.status).toBe(201);
+    expect(renewed.body.data.superseded).toEqual({ id: share.id, status: "superseded" });
+    expect(renewed.body.data.share).toMatchObject({
+      status: "active",
+      supersedes: share.id,
+      duration_days: 30,
+      scope: ["email", "first_name", "last_name"],
+    });
+    expect((await read(`/v1/shares/${share.id}`)).body.data).toMatchObject({
+      status: "superseded",
+      superseded_by: renewed.body.data.share.id,
+    });
+    expect(outcome(await pat.post(`/v1/me/shares/${share.id}/renew`, { consent: true }))).toBe("409 share_inactive");
+    await settled();
+    const events = (await allEvents()).filter(({ share_id }) => [share.id, renewed.body.data.share.id].includes(share_id));
+    expect(events.map(({ type, share_id }) => [type, share_id])).toEqual([
+      ["share.created", share.id],
+      ["share.renewed", renewed.body.data.share.id],
+    ]);
+  });
+
+  test("is stopped by whoever holds the link of the mail, and by nobody with another", async () => {
+    const pat = await person();
+    const { share } = await grant(pat);
+    const other = await grant(pat);
+    const mails = await mailsTo(pat.email);
+    const tokenOf = (id: string) => mails.map(({ text }) => new RegExp(`/stop/${id}#t=(\\S+)`).exec(text)?.[1]).find(Boolean) as string;
+    const stop = (id: string, body: object) =>
+      call(`/v1/shares/${id}/revoke`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+    expect(outcome(await stop(share.id, {}))).toBe("401 unauthorized");
+    expect(outcome(await stop(share.id, { revoke_token: tokenOf(other.share.id) }))).toBe("401 unauthorized");
+    expect(outcome(await stop(share.id, { revoke_token: tokenOf(share.id) }))).toBe("200 ok");
+    expect((await read(`/v1/shares/${other.share.id}`)).body.data.status).toBe("active");
+  });
+
+  test("is decided once for a request, however often it arrives", async () => {
+    const pat = await person();
+    const verifier = freshVerifier();
+    const asked = decision(verifier, { state: "s" });
+    const query = new URLSearchParams({
+      client_id: asked.client_id,
+      origin,
+      scope: "email phone?",
+      purpose: asked.purpose,
+      code_challenge: asked.code_challenge,
+      code_challenge_method: "S256",
+      state: "s",
+    });
+    const authorized = await call(`/v1/authorize?${query}`, { headers: { origin } });
+    expect(authorized.body.data).toMatchObject({ scope: ["email", "phone"], needed: ["email"], expires_in: 600, state: "s", origin });
+    const token = authorized.body.data.authorize_token;
+    const decide = (change: object) => pat.post("/v1/share/consent", { ...asked, authorize_token: token, ...change });
+    expect(outcome(await decide({ scope: ["email", "name"] }))).toBe("400 invalid_request");
+    expect(outcome(await decide({ scope: ["phone"] }))).toBe("400 invalid_request");
+    expect(outcome(await decide({ purpose: "Something else" }))).toBe("400 invalid_request");
+    const answers = await Promise.all(Array.from({ length: 5 }, () => decide({ scope: ["email"] })));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+    expect(new Set(answers.map(({ body }) => body.data.share.id)).size).toBe(1);
+    expect(new Set(answers.map(({ body }) => body.data.code)).size).toBe(1);
+  });
+});

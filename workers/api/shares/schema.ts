@@ -1,0 +1,428 @@
+// The wire of the share protocol: shapes of requests and answers, and between them and the operations.
+import { z } from "@hono/zod-openapi";
+import { clientIdOf } from "../../../core/ids.ts";
+import type { Result } from "../../../core/result.ts";
+import { anchorView } from "../../../core/certificates/views.ts";
+import { askedScope, contactKeys, groupNames, groupsOf, type AskedScope, type ContactKey } from "../../../core/shares/fields.ts";
+import { defaultDurationDays, maxDurationDays } from "../../../core/shares/grant.ts";
+import { fieldLabels } from "../../../core/shares/labels.ts";
+import { personaNames } from "../../../core/shares/persona.ts";
+import { isChallenge, isVerifier } from "../../../core/shares/pkce.ts";
+import { shareStatuses, type Share } from "../../../core/shares/share.ts";
+import { isoOf, isoOrNull, type Instant } from "../../../core/time.ts";
+import { isOverdue } from "../../../core/withdrawals/acknowledge.ts";
+import type { MailLanguage } from "../../../core/mail/templates.ts";
+import { limitParam } from "../../http/wire.ts";
+import type { AuthorizedRequest } from "../../operations/shares/authorize.ts";
+import { tokenLifeSeconds } from "../../operations/shares/authorize-token.ts";
+import type { Granted } from "../../operations/shares/grant.ts";
+import type { CurrentValues, ShareDetail, SharePage } from "../../operations/shares/read.ts";
+import type { Redeemed } from "../../operations/shares/redeem.ts";
+import type { Revoked } from "../../operations/shares/revoke.ts";
+import { anchorSchema, timeOf } from "../certificates/schema.ts";
+
+const key = z.enum(contactKeys as [ContactKey, ...ContactKey[]]);
+const challenge = z
+  .string()
+  .refine(isChallenge, "must be the 43 characters of an S256 challenge")
+  .openapi({ description: "S256 challenge of RFC 7636.", example: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" });
+const challengeMethod = z.literal("S256");
+const state = z.string().max(512).openapi({ description: "Comes back as it was sent." });
+const maxDisclosureLength = 20_000;
+const durationDays = z
+  .number()
+  .int()
+  .min(1)
+  .max(maxDurationDays)
+  .openapi({ description: `Days of 24 hours; ${defaultDurationDays} unless given.`, example: 365 });
+const clientId = z
+  .string()
+  .max(64)
+  .openapi({ description: "The business's public client id.", example: "pc_live_00f7m2k9x4c1v8b5n3q6t0w2h7" });
+const origin = z
+  .string()
+  .max(300)
+  .openapi({ description: "Scheme, host and port of the page that asks.", example: "https://acme-solar.example" });
+const purpose = z
+  .string()
+  .min(1)
+  .max(500)
+  .openapi({ description: "What the fields are for, in one line.", example: "Send you a solar estimate" });
+const disclosureText = z.string().max(maxDisclosureLength);
+const scopeWord = z.string().min(1).max(40);
+
+export const shareParam = z.object({ share_id: z.string().openapi({ example: "shr_00k3v9d2m4q8x1c7b5n0t6w2h9" }) });
+
+export const authorizeQuery = z.object({
+  client_id: clientId,
+  origin,
+  scope: z
+    .string()
+    .min(1)
+    .max(500)
+    .openapi({
+      description: `Field keys and groups, separated by spaces or commas: ${contactKeys.join(", ")}; ${groupNames.join(", ")}. One followed by \`?\` is optional to the person.`,
+      example: "email phone?",
+    }),
+  purpose,
+  code_challenge: challenge,
+  code_challenge_method: challengeMethod,
+  state: state.optional(),
+  duration_days: z
+    .string()
+    .regex(/^[1-9]\d{0,2}$/, `must be a whole number from 1 to ${maxDurationDays}`)
+    .transform(Number)
+    .refine((days) => days <= maxDurationDays, `must be a whole number from 1 to ${maxDurationDays}`)
+    .optional()
+    .openapi({ type: "integer", minimum: 1, maximum: maxDurationDays, default: defaultDurationDays }),
+  disclosure_text: disclosureText.optional(),
+  locale: z.string().max(35).optional().openapi({ description: "Language of the labels: en, es or fr-CA.", example: "en" }),
+  return_url: z
+    .string()
+    .max(2_048)
+    .optional()
+    .openapi({ description: "Of the page, for the consent sheet: where the answer goes when the window that asked cannot be reached." }),
+  display: z.enum(["popup", "page"]).optional().openapi({ description: "How the sheet was opened. The API passes over it." }),
+});
+
+export const scopeOfText = (text: string): Result<AskedScope, "invalid_request"> =>
+  askedScope(text.split(/[\s,]+/).filter((word) => word !== ""));
+
+export const authorizedSchema = z
+  .object({
+    client: z.object({
+      client_id: z.string(),
+      business_id: z.string(),
+      business_name: z.string(),
+      logo_url: z.string().nullable(),
+      environment: z.enum(["live", "sandbox"]),
+    }),
+    origin: z.string(),
+    scope: z.array(key),
+    scope_groups: z.array(z.enum(groupNames as ["email", "phone", "address", "name"])),
+    needed: z.array(key).openapi({ description: "Those of the scope that are not optional to the person." }),
+    labels: z.record(z.string(), z.string()).openapi({ description: "What each field is called." }),
+    purpose: z.string(),
+    duration_days: z.number().int(),
+    disclosure_text: z.string().nullable(),
+    disclosure_hash: z.string().openapi({ description: "Hex SHA-256 of the disclosure; of the empty text where there is none." }),
+    state: z.string().nullable(),
+    authorize_token: z.string().openapi({ description: "Send it with the decision: binds it to this request." }),
+    expires_in: z.number().int().openapi({ description: "Seconds for which the token is of use." }),
+  })
+  .openapi("AuthorizedRequest");
+
+export const authorizedToWire = (request: AuthorizedRequest, token: string, language: MailLanguage): z.input<typeof authorizedSchema> => ({
+  client: {
+    client_id: request.client.clientId,
+    business_id: request.client.business.id,
+    business_name: request.client.business.name,
+    logo_url: null,
+    environment: request.client.environment,
+  },
+  origin: request.origin,
+  scope: [...request.asked.scope],
+  scope_groups: [...groupsOf(request.asked.scope)],
+  needed: [...request.asked.needed],
+  labels: Object.fromEntries(request.asked.scope.map((name) => [name, fieldLabels[language][name]])),
+  purpose: request.purpose,
+  duration_days: request.durationDays,
+  disclosure_text: request.disclosureText === "" ? null : request.disclosureText,
+  disclosure_hash: request.disclosureHash,
+  state: request.state,
+  authorize_token: token,
+  expires_in: tokenLifeSeconds,
+});
+
+const decisionShape = {
+  client_id: clientId,
+  origin,
+  scope: z
+    .array(scopeWord)
+    .min(1)
+    .max(20)
+    .openapi({ description: "What the person agreed to share.", example: ["email", "phone"] }),
+  purpose,
+  duration_days: durationDays.nullish(),
+  disclosure_text: disclosureText.nullish(),
+  code_challenge: challenge,
+  code_challenge_method: challengeMethod,
+  state: state.nullish(),
+  consent: z.literal(true).openapi({ description: "Must be true: the person pressed the button." }),
+  missing_ok: z.array(scopeWord).max(20).nullish().openapi({ description: "Fields that may be shared although there is no value." }),
+  authorize_token: z.string().max(300).nullish().openapi({ description: "Of GET /v1/authorize. With it the request is decided once." }),
+};
+
+export const consentSchema = z.object(decisionShape).openapi("ShareConsent");
+export const sandboxConsentSchema = z
+  .object({
+    ...decisionShape,
+    persona: z.enum(personaNames).nullish().openapi({ description: "The test person; `minimal` has an address and a first name only." }),
+  })
+  .openapi("SandboxShareConsent");
+
+export type DecisionWire = z.output<typeof consentSchema>;
+
+/** The names in `missing_ok`, groups included. */
+export const keysOf = (words: readonly string[] | null | undefined): readonly ContactKey[] => {
+  const asked = askedScope(words ?? []);
+  return asked.ok ? asked.value.scope : [];
+};
+
+export const decisionFromWire = (body: DecisionWire) => ({
+  clientId: clientIdOf(body.client_id),
+  origin: body.origin,
+  purpose: body.purpose,
+  disclosureText: body.disclosure_text ?? null,
+  durationDays: body.duration_days ?? defaultDurationDays,
+  challenge: body.code_challenge,
+  state: body.state ?? null,
+  missingOk: keysOf(body.missing_ok),
+  token: body.authorize_token ?? null,
+});
+
+const ceaseSchema = z
+  .object({
+    status: z.enum(["open", "acknowledged"]),
+    opened_at: timeOf("When the person stopped sharing"),
+    cease_by: timeOf("When contact must have ended"),
+    acknowledged_at: timeOf("When the business confirmed").nullable(),
+    overdue: z.boolean(),
+  })
+  .openapi("CeaseNotice");
+
+export const shareSchema = z
+  .object({
+    id: z.string(),
+    status: z.enum(shareStatuses),
+    fingerprint: z.string().openapi({ description: "SHA-256 of what was agreed to, hex." }),
+    business: z.object({ id: z.string(), name: z.string().openapi({ description: "As it was shown to the person." }) }),
+    client_id: z.string(),
+    environment: z.enum(["live", "sandbox"]),
+    origin: z.string(),
+    purpose: z.string(),
+    scope: z.array(key),
+    scope_groups: z.array(z.enum(groupNames as ["email", "phone", "address", "name"])),
+    disclosure_hash: z.string(),
+    created_at: timeOf("When the person agreed"),
+    expires_at: timeOf("When it ends by itself"),
+    duration_days: z.number().int(),
+    revoked_at: timeOf("When the person stopped it").nullable(),
+    expired_at: timeOf("When it ended by itself").nullable(),
+    supersedes: z.string().nullable().openapi({ description: "The share it was renewed from." }),
+    superseded_by: z.string().nullable().openapi({ description: "The share that took its place." }),
+    cease: ceaseSchema.nullable().openapi({ description: "The duty to end contact, once the person has stopped it." }),
+  })
+  .openapi("Share");
+
+export const shareToWire = (share: Share, now: Instant): z.input<typeof shareSchema> => ({
+  id: share.id,
+  status: share.status,
+  fingerprint: share.fingerprint,
+  business: { id: share.business.id, name: share.business.name },
+  client_id: share.clientId,
+  environment: share.environment,
+  origin: share.origin,
+  purpose: share.purpose,
+  scope: [...share.scope],
+  scope_groups: [...groupsOf(share.scope)],
+  disclosure_hash: share.disclosureHash,
+  created_at: isoOf(share.createdAt),
+  expires_at: isoOf(share.expiresAt),
+  duration_days: share.durationDays,
+  revoked_at: isoOrNull(share.revokedAt),
+  expired_at: share.status === "expired" ? isoOf(share.expiresAt) : null,
+  supersedes: share.supersedes,
+  superseded_by: share.supersededBy,
+  cease:
+    share.revokedAt === null || share.ceaseBy === null
+      ? null
+      : {
+          status: share.acknowledgedAt === null ? "open" : "acknowledged",
+          opened_at: isoOf(share.revokedAt),
+          cease_by: isoOf(share.ceaseBy),
+          acknowledged_at: isoOrNull(share.acknowledgedAt),
+          overdue: isOverdue(share.ceaseBy, share.acknowledgedAt, now),
+        },
+});
+
+export const grantedSchema = z
+  .object({
+    code: z.string().openapi({ description: "Redeem it once, within 60 seconds." }),
+    expires_in: z.number().int(),
+    expires_at: timeOf("When the code is of no use any more"),
+    state: z.string().nullable(),
+    share: shareSchema,
+  })
+  .openapi("ShareGrant");
+
+export const grantedToWire = (granted: Granted, asked: string | null, now: Instant): z.input<typeof grantedSchema> => ({
+  code: granted.code,
+  expires_in: Math.max(0, Math.round((granted.codeExpiresAt - now) / 1_000)),
+  expires_at: isoOf(granted.codeExpiresAt),
+  state: asked,
+  share: shareToWire(granted.share, now),
+});
+
+export const redeemSchema = z
+  .object({
+    code: z.string().min(1).max(200),
+    code_verifier: z.string().refine(isVerifier, "must be 43 to 128 characters of A-Z a-z 0-9 - . _ ~"),
+    client_id: clientId,
+  })
+  .openapi("RedeemRequest");
+
+const fieldsSchema = z
+  .record(z.string(), z.string().nullable())
+  .openapi({ description: "Every field of the scope; null where there is no value." });
+
+export const redeemedSchema = z
+  .object({
+    share_id: z.string(),
+    fingerprint: z.string(),
+    status: z.literal("active"),
+    scope: z.array(key),
+    fields: fieldsSchema,
+    purpose: z.string(),
+    granted_at: timeOf("When the person agreed"),
+    expires_at: timeOf("When the share ends by itself"),
+    business_id: z.string(),
+  })
+  .openapi("RedeemedShare");
+
+export const redeemedToWire = (redeemed: Redeemed): z.input<typeof redeemedSchema> => ({
+  share_id: redeemed.shareId,
+  fingerprint: redeemed.fingerprint,
+  status: "active",
+  scope: [...redeemed.scope],
+  fields: redeemed.fields as Record<string, string | null>,
+  purpose: redeemed.purpose,
+  granted_at: isoOf(redeemed.grantedAt),
+  expires_at: isoOf(redeemed.expiresAt),
+  business_id: redeemed.businessId,
+});
+
+const reason = z.string().max(200).nullish().openapi({ description: "Why, in your words. The business can read it." });
+export const severSchema = z.object({ reason }).openapi("SeverRequest");
+export const revokeSchema = z
+  .object({
+    reason,
+    revoke_token: z.string().max(200).nullish().openapi({ description: "Of the link in the mail, instead of a session." }),
+  })
+  .openapi("RevokeRequest");
+
+export const revokedSchema = z
+  .object({
+    share: shareSchema,
+    cease_by: timeOf("When contact must have ended"),
+    already_revoked: z.literal(true).optional().openapi({ description: "It had been stopped before." }),
+  })
+  .openapi("RevokedShare");
+
+export const ceaseRequestSchema = z
+  .object({
+    note: z.string().max(500).nullish(),
+    acknowledged_by: z.string().max(120).nullish(),
+    actions: z
+      .array(z.string().max(200))
+      .max(10)
+      .nullish()
+      .openapi({ description: "What was done.", example: ["removed from the call list"] }),
+  })
+  .openapi("ShareCeaseRequest");
+
+export const ceasedSchema = z
+  .object({
+    share: shareSchema,
+    acknowledged_at: timeOf("When it was confirmed"),
+    cease_by: timeOf("When contact had to end"),
+    on_time: z.boolean(),
+    already_acknowledged: z.literal(true).optional(),
+  })
+  .openapi("CeasedShare");
+
+export const ceasedToWire = (share: Share, isRepeated: boolean, now: Instant): z.input<typeof ceasedSchema> => {
+  const { acknowledgedAt, ceaseBy } = share as Share & { readonly acknowledgedAt: Instant; readonly ceaseBy: Instant };
+  return {
+    share: shareToWire(share, now),
+    acknowledged_at: isoOf(acknowledgedAt),
+    cease_by: isoOf(ceaseBy),
+    on_time: acknowledgedAt <= ceaseBy,
+    ...(isRepeated && { already_acknowledged: true as const }),
+  };
+};
+
+export const renewSchema = z
+  .object({
+    consent: z.literal(true),
+    duration_days: durationDays.nullish(),
+    scope: z.array(scopeWord).min(1).max(20).nullish().openapi({ description: "Less or more than before; the same unless given." }),
+  })
+  .openapi("RenewRequest");
+
+export const renewedSchema = z
+  .object({ share: shareSchema, superseded: z.object({ id: z.string(), status: z.literal("superseded") }) })
+  .openapi("RenewedShare");
+
+export const listSharesQuery = z.object({
+  status: z.enum(shareStatuses).optional(),
+  limit: limitParam(200, 200),
+  starting_after: z.string().max(64).optional().openapi({ description: "The last share of the page before." }),
+});
+
+export const sharesSchema = z.object({ shares: z.array(shareSchema), count: z.number().int(), has_more: z.boolean() }).openapi("ShareList");
+
+export const shareDetailSchema = shareSchema
+  .extend({
+    disclosure_text: z.string().nullable(),
+    anchor: anchorSchema.nullable(),
+    reason: z.string().nullable().openapi({ description: "Why the person stopped, in their words." }),
+    history: z.array(
+      z.object({
+        at: timeOf("When"),
+        type: z.string(),
+        audit_seq: z.string().nullable().openapi({ description: "Its place in your audit chain; null until the log has taken it." }),
+      }),
+    ),
+  })
+  .openapi("ShareDetail");
+
+export const shareDetailToWire = (detail: ShareDetail, now: Instant): z.input<typeof shareDetailSchema> => ({
+  ...shareToWire(detail.share, now),
+  disclosure_text: detail.disclosureText === "" ? null : detail.disclosureText,
+  anchor: anchorView(detail.anchor) as z.input<typeof anchorSchema> | null,
+  reason: detail.reason,
+  history: detail.history.map(({ at, type, auditSeq }) => ({ at: isoOf(at), type, audit_seq: auditSeq })),
+});
+
+export const currentSchema = z
+  .object({
+    share_id: z.string(),
+    status: z.literal("active"),
+    scope: z.array(key),
+    fields: fieldsSchema,
+    field_updated_at: z.record(z.string(), z.string().nullable()),
+    as_of: timeOf("The values as they were then"),
+  })
+  .openapi("CurrentValues");
+
+export const currentToWire = ({ shareId, scope, fields, asOf }: CurrentValues): z.input<typeof currentSchema> => ({
+  share_id: shareId,
+  status: "active",
+  scope: [...scope],
+  fields: Object.fromEntries(scope.map((name) => [name, fields[name]?.value ?? null])),
+  field_updated_at: Object.fromEntries(scope.map((name) => [name, isoOrNull(fields[name]?.updatedAt ?? null)])),
+  as_of: isoOf(asOf),
+});
+
+export const revokedToWire = ({ share, ceaseBy, isRepeated }: Revoked, now: Instant): z.input<typeof revokedSchema> => ({
+  share: shareToWire(share, now),
+  cease_by: isoOf(ceaseBy),
+  ...(isRepeated && { already_revoked: true as const }),
+});
+
+export const sharesToWire = ({ shares, hasMore }: SharePage, now: Instant): z.input<typeof sharesSchema> => ({
+  shares: shares.map((share) => shareToWire(share, now)),
+  count: shares.length,
+  has_more: hasMore,
+});

@@ -1,0 +1,59 @@
+// A change of fields goes on to where its batch did not reach: other homes, and shares beyond one batch. What waits is brought to the
+// fields as they now are, so several changes that waited are told as one.
+import { homeOfId } from "../../../core/ids.ts";
+import { batch, type Database } from "../../../storage/database.ts";
+import { keptFields } from "../../../storage/contact-fields.ts";
+import {
+  claimFanOut,
+  continueFanOut,
+  finishFanOut,
+  maxCopies,
+  outdatedShares,
+  toShareToUpdate,
+  updateIndexes,
+  updateShares,
+  type FanOut,
+} from "../../../storage/share-copies.ts";
+import { kindOfError } from "../../log.ts";
+import type { Phones, Runtime, Schedules, Stores } from "../../services.ts";
+import { contactIndexes } from "../shares/contact-indexes.ts";
+import { shareUpdates } from "./share-updates.ts";
+
+type FanOutServices = Runtime & Stores & Phones & Pick<Schedules, "scheduleEvents">;
+
+/** One batch of it; finished with the last share. */
+const fanOutOnce = async (services: FanOutServices, own: Database, waiting: FanOut): Promise<void> => {
+  const { consumerId, home, changed } = waiting;
+  const now = services.clock();
+  const there = services.homes.of(`con_${home}`);
+  const kept = there === null ? null : await keptFields(own, services.vault, consumerId);
+  if (there === null || kept === null) {
+    await finishFanOut(own, waiting).run();
+    return;
+  }
+  const { fields, revision } = kept;
+  const rows = await outdatedShares(there, consumerId, { keys: changed, revision, now });
+  const [updates, indexes] = await Promise.all([
+    shareUpdates(services, rows.map(toShareToUpdate), fields, changed),
+    contactIndexes(services, fields),
+  ]);
+  await batch(there, [...updateShares(there, updates, { revision, now }), ...updateIndexes(there, consumerId, indexes)]);
+  await (rows.length < maxCopies ? finishFanOut(own, waiting) : continueFanOut(own, waiting, now)).run();
+  for (const businessId of new Set(rows.map((row) => row.businessId))) services.scheduleEvents(businessId);
+};
+
+const maxBatches = 100; // 50,000 shares; the next minute goes on
+
+/** What waits in a home, until nothing is due. A home that does not answer is asked again a minute later. */
+export const continueFanOuts = async (services: FanOutServices, own: Database): Promise<void> => {
+  for (let done = 0; done < maxBatches; done += 1) {
+    const waiting = await claimFanOut(own, services.clock());
+    if (waiting === null) return;
+    try {
+      await fanOutOnce(services, own, waiting);
+    } catch (error) {
+      services.log.fault({ at: "field fan-out", error: kindOfError(error) });
+      if (homeOfId(waiting.consumerId) === waiting.home) return; // the own home does not answer: nor will it for the next
+    }
+  }
+};

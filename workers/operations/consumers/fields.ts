@@ -1,0 +1,91 @@
+// The contact fields a person keeps. A change is one batch with what follows from it in the person's home: the copies of their shares,
+// the events that tell the businesses, the audit entry. Other homes, and shares beyond one batch, follow from a row of that batch.
+import type { Person } from "../../../core/access/principal.ts";
+import type { Fact } from "../../../core/facts.ts";
+import { homeOfId } from "../../../core/ids.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { changeFields, groupsOf, type ContactFields, type ContactKey, type FieldGroup } from "../../../core/shares/fields.ts";
+import type { Instant } from "../../../core/time.ts";
+import { commit } from "../../../storage/commit.ts";
+import { fieldsToChange, isOutdatedFields, keptFields, updateFields } from "../../../storage/contact-fields.ts";
+import type { Database } from "../../../storage/database.ts";
+import { insertFanOut, insertOwnFanOut, updateIndexes, updateShares } from "../../../storage/share-copies.ts";
+import type { Phones, Runtime, Schedules, Stores } from "../../services.ts";
+import { contactIndexes } from "../shares/contact-indexes.ts";
+import { continueFanOuts } from "./fan-out.ts";
+import { shareUpdates } from "./share-updates.ts";
+
+/** Refuses `unauthorized` for a person who is gone. */
+export const readFields = async (services: Stores, person: Person): Promise<Result<ContactFields, "unauthorized">> => {
+  const kept = await keptFields(services.homes.of(person.id) as Database, services.vault, person.id);
+  return kept === null ? refuse("unauthorized") : ok(kept.fields);
+};
+
+export interface FieldsChange {
+  readonly fields: ContactFields;
+  readonly changedGroups: readonly FieldGroup[];
+  /** Written before the answer; what other homes are told follows. */
+  readonly eventsEmitted: number;
+}
+
+const fieldsUpdated = (person: Person, changed: readonly ContactKey[], at: Instant): Fact => ({
+  type: "fields.updated",
+  entityType: "consumer",
+  entityId: person.id,
+  at,
+  chains: [person.chain],
+  actor: person.actor,
+  payload: { groups: [...groupsOf(changed)] },
+});
+
+const maxReadings = 5; // each is another change of the same person's in between
+
+/**
+ * Applies a partial change: null clears a field. The same values again change nothing and tell nobody. Refuses a value that is none of
+ * its kind, and `unauthorized` for a person who is gone.
+ */
+export const changeContactFields = async (
+  services: Runtime & Stores & Phones & Schedules,
+  person: Person,
+  change: ReadonlyMap<ContactKey, string | null>,
+): Promise<Result<FieldsChange, "invalid_request" | "unauthorized" | "storage_unavailable">> => {
+  const { vault, config } = services;
+  const db = services.homes.of(person.id) as Database;
+  for (let reading = 1; reading <= maxReadings; reading += 1) {
+    const now = services.clock();
+    const kept = await fieldsToChange(db, vault, person.id, [...change.keys()], now);
+    if (kept === null) return refuse("unauthorized");
+    const decided = changeFields(kept.fields, change, now, services.toE164);
+    if (!decided.ok) return decided;
+    const { fields, changed } = decided.value;
+    if (changed.length === 0) return ok({ fields, changedGroups: [], eventsEmitted: 0 });
+    const revision = kept.revision + 1;
+    const shares = kept.shares.filter(({ scope }) => changed.some((key) => scope.includes(key)));
+    const indexes = await contactIndexes(services, fields);
+    const fanOut = { consumerId: person.id, changed, revision };
+    const [updated, updates] = await Promise.all([
+      updateFields(db, vault, person.id, { fields, revision: kept.revision }),
+      shareUpdates(services, shares, fields, changed),
+    ]);
+    const rows = [
+      ...updateShares(db, updates, { revision, now }),
+      ...updated,
+      ...updateIndexes(db, person.id, {
+        ...(changed.includes("email") && { email: indexes.email }),
+        ...((changed.includes("phone") || changed.includes("country")) && { phone: indexes.phone }),
+      }),
+      insertOwnFanOut(db, { ...fanOut, home: homeOfId(person.id) }, now),
+      ...kept.otherHomes.map((home) => insertFanOut(db, { ...fanOut, home }, now)),
+    ] as const;
+    try {
+      const [events] = await commit({ db, vault, ledgerId: config.ledger.id }, rows, [fieldsUpdated(person, changed, now)]);
+      for (const businessId of new Set(shares.map((share) => share.businessId))) services.scheduleEvents(businessId);
+      services.scheduleFollowUp();
+      services.afterAnswer(() => continueFanOuts(services, db));
+      return ok({ fields, changedGroups: groupsOf(changed), eventsEmitted: (events as D1Result).meta.changes });
+    } catch (error) {
+      if (!isOutdatedFields(error)) throw error;
+    }
+  }
+  return refuse("storage_unavailable");
+};

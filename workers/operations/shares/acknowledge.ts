@@ -1,0 +1,64 @@
+// The business says that it has ceased contact under a share that was stopped. Once a share; a second time answers with the first.
+import { mayWrite } from "../../../core/access/entitlement.ts";
+import type { Principal } from "../../../core/access/principal.ts";
+import type { Actor } from "../../../core/actor.ts";
+import type { ShareId } from "../../../core/ids.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { acknowledgeShare } from "../../../core/shares/end.ts";
+import type { Share } from "../../../core/shares/share.ts";
+import type { CeaseDetails } from "../../../core/withdrawals/acknowledge.ts";
+import { commit } from "../../../storage/commit.ts";
+import { isOutdatedShare, updateCeased } from "../../../storage/share-changes.ts";
+import { changeableShare } from "../../../storage/shares.ts";
+import type { Runtime, Schedules, Stores } from "../../services.ts";
+import { ceasedMail } from "./mails.ts";
+
+export interface CeasedShare {
+  readonly share: Share;
+  readonly isRepeated: boolean;
+}
+
+export type CeaseRefusal =
+  | "subscription_past_due"
+  | "business_suspended"
+  | "business_inactive"
+  | "not_found"
+  | "cease_not_open"
+  | "storage_unavailable";
+
+/** Refuses writing while a payment is due, then `not_found`, then `cease_not_open` (nobody has stopped it). */
+export const acknowledgeStop = async (
+  services: Runtime & Stores & Schedules,
+  { business, environment }: Pick<Principal, "business" | "environment">,
+  actor: Actor,
+  id: ShareId | null,
+  details: CeaseDetails,
+  requestId: string,
+): Promise<Result<CeasedShare, CeaseRefusal>> => {
+  const writable = mayWrite(business.status);
+  if (!writable.ok) return writable;
+  const db = id === null ? null : services.homes.of(id);
+  if (id === null || db === null) return refuse("not_found");
+  const { vault, config } = services;
+  for (let reading = 1; reading <= 2; reading += 1) {
+    const now = services.clock();
+    const found = await changeableShare(db, id, { businessId: business.id, environment }, now);
+    if (found === null) return refuse("not_found");
+    const { share, chains, consumerId, language } = found;
+    if (share.status === "ceased") return ok({ share, isRepeated: true });
+    if (share.status !== "revoked") return refuse("cease_not_open");
+    const rows = await updateCeased(db, vault, share, details, { now, requestId });
+    const mail = consumerId === null ? [] : await ceasedMail(services, db, consumerId, share, { at: now, note: details.note, language });
+    try {
+      await commit({ db, vault, ledgerId: config.ledger.id }, [...rows, ...mail], [acknowledgeShare(share, chains, actor, now)]);
+    } catch (error) {
+      if (!isOutdatedShare(error)) throw error;
+      continue; // another acknowledgement was first: the second reading answers with it
+    }
+    services.scheduleEvents(business.id);
+    services.scheduleFollowUp();
+    services.scheduleMail();
+    return ok({ share: { ...share, status: "ceased", acknowledgedAt: now }, isRepeated: false });
+  }
+  return refuse("storage_unavailable");
+};

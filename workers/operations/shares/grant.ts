@@ -1,0 +1,193 @@
+// The person agrees: a share, and the code that redeems it. One decision a request, however often it arrives: a second press, a reload
+// and a lost answer all meet the first decision, and get its code again while it is of use.
+import type { Person } from "../../../core/access/principal.ts";
+import { canonicalJson } from "../../../core/canonical-json.ts";
+import { sha256Hex } from "../../../core/hash.ts";
+import { homeOfId, newId, type ClientId, type Home, type ShareId } from "../../../core/ids.ts";
+import type { MailLanguage } from "../../../core/mail/templates.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import type { ContactKey } from "../../../core/shares/fields.ts";
+import { decideGrant, mayGrant, readWords, type DecidedGrant, type GrantingClient, type GrantRefusal } from "../../../core/shares/grant.ts";
+import { personaFields, type PersonaName } from "../../../core/shares/persona.ts";
+import type { Share } from "../../../core/shares/share.ts";
+import type { Instant } from "../../../core/time.ts";
+import { codeLifeMs, decidedRequest, giveCodeAnew, isDecidedAlready, mayBeGivenAnew } from "../../../storage/auth-codes.ts";
+import { commit } from "../../../storage/commit.ts";
+import { keptFields } from "../../../storage/contact-fields.ts";
+import type { Database } from "../../../storage/database.ts";
+import { grantingClient } from "../../../storage/share-clients.ts";
+import { insertCode, insertShare, isOutdatedGrant } from "../../../storage/share-changes.ts";
+import { changeableShare } from "../../../storage/shares.ts";
+import type { Phones, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+import { contactIndexes } from "./contact-indexes.ts";
+import { receiptMail } from "./mails.ts";
+import { settleIntent, writeIntent } from "./other-home.ts";
+
+/** Who agrees: somebody with an account, or a test person. */
+export type Granting = { readonly person: Person } | { readonly persona: PersonaName };
+
+export interface GrantRequest {
+  /** Null when what came is not spelt as a client id. */
+  readonly clientId: ClientId | null;
+  readonly origin: string;
+  readonly scope: readonly ContactKey[];
+  readonly purpose: string;
+  readonly disclosureText: string | null;
+  readonly durationDays: number;
+  readonly challenge: string;
+  /** Fields that may be shared although there is no value. */
+  readonly missingOk: readonly ContactKey[];
+  /** What makes two requests of the same person one; null: this one is alone. */
+  readonly decisionKey: string | null;
+  /** Asked once the client, its account and its origin are right: whether this is the request that was shown. */
+  readonly mayDecide: () => Promise<Result<true, "invalid_request">>;
+  readonly language: MailLanguage;
+  readonly requestId: string;
+}
+
+export interface Granted {
+  readonly code: string;
+  readonly codeExpiresAt: Instant;
+  readonly share: Share;
+  /** This request was decided before; the first decision is answered. */
+  readonly isRepeated: boolean;
+}
+
+export type GrantingRefusal =
+  | GrantRefusal
+  | "client_not_found"
+  | "unauthorized"
+  | "forbidden"
+  | "sandbox_only"
+  | "code_used"
+  | "code_expired"
+  | "share_inactive"
+  | "storage_unavailable";
+
+type GrantServices = Runtime & Stores & Proofs & Phones & Schedules;
+
+/** Made again from the key whenever the same request asks, so that it is stored nowhere. */
+const codeOf = async ({ vault }: Stores, home: Home, requestHash: string, generation: number): Promise<string> =>
+  `ac_${home}${await vault.linkToken(`code\n${requestHash}\n${generation}`)}`;
+
+/** What was decided on this request before. */
+const decidedBefore = async (
+  services: Runtime & Stores,
+  db: Database,
+  home: Home,
+  requestHash: string,
+): Promise<Result<Granted, GrantingRefusal> | null> => {
+  const decided = await decidedRequest(db, requestHash);
+  if (decided === null) return null;
+  const now = services.clock();
+  const found = await changeableShare(db, decided.shareId, "link", now);
+  if (found === null) throw new Error("shares: a code belongs to no share");
+  const { share } = found;
+  if (decided.usedAt !== null) return refuse("code_used");
+  if (share.status !== "active") return refuse("share_inactive");
+  const given = async (generation: number, codeExpiresAt: Instant): Promise<Result<Granted, GrantingRefusal>> =>
+    ok({ code: await codeOf(services, home, requestHash, generation), codeExpiresAt, share, isRepeated: true });
+  if (decided.expiresAt > now) return given(decided.generation, decided.expiresAt);
+  if (!mayBeGivenAnew(decided, now)) return refuse("code_expired");
+  const next = decided.generation + 1;
+  const nextHash = sha256Hex(await codeOf(services, home, requestHash, next));
+  return (await giveCodeAnew(db, decided, nextHash, now)) ? given(next, now + codeLifeMs) : decidedBefore(services, db, home, requestHash);
+};
+
+const commitGrant = async (
+  services: GrantServices,
+  db: Database,
+  by: { readonly person: Person | null; readonly revision: number },
+  client: GrantingClient,
+  decided: DecidedGrant,
+  request: GrantRequest,
+  requestHash: string,
+): Promise<Granted> => {
+  const { vault, signer, config } = services;
+  const { share } = decided;
+  const { person, revision } = by;
+  const home = homeOfId(share.id);
+  const isSameHome = person === null || homeOfId(person.id) === home;
+  const code = await codeOf(services, home, requestHash, 1);
+  const [signature, indexes] = await Promise.all([signer.sign(decided.canonical), contactIndexes(services, decided.fields)]);
+  const rows = await insertShare(db, vault, {
+    prepared: decided,
+    client,
+    person,
+    fields: { revision, isSameHome },
+    indexes,
+    signature: { kid: signer.kid, alg: "Ed25519", value: signature },
+    language: request.language,
+    requestId: request.requestId,
+  });
+  const { challenge } = request;
+  const codeRow = insertCode(db, decided, { codeHash: sha256Hex(code), requestHash, challenge, requireOrigin: client.requireOrigin });
+  const homes = person === null ? [] : await writeIntent(services, db, person, share.id);
+  const mail = person === null ? [] : await receiptMail(services, db, person, share, request.language);
+  await commit({ db, vault, ledgerId: config.ledger.id }, [...homes, ...rows, codeRow, ...mail], [decided.fact]);
+  if (person !== null && !isSameHome) await settleIntent(services, person.id, share.id, revision);
+  return { code, codeExpiresAt: share.createdAt + codeLifeMs, share, isRepeated: false };
+};
+
+const maxReadings = 3; // an account and fields that change three times while somebody presses a button are not resting
+
+/**
+ * Refuses, in this order: words that may not be shown, an unknown client, a person on a test client and a test person on a live one,
+ * a person who is gone, then as `decideGrant`, then as the earlier decision on the same request.
+ */
+export const grantShare = async (
+  services: GrantServices,
+  by: Granting,
+  request: GrantRequest,
+): Promise<Result<Granted, GrantingRefusal>> => {
+  const words = readWords(request.purpose, request.disclosureText);
+  if (!words.ok) return words;
+  const { clientId } = request;
+  const db = clientId === null ? null : services.homes.of(clientId);
+  if (clientId === null || db === null) return refuse("client_not_found");
+  const person = "person" in by ? by.person : null;
+  const decisionKey = request.decisionKey ?? crypto.randomUUID();
+  const requestHash = sha256Hex(canonicalJson([person?.id ?? null, decisionKey]));
+  for (let reading = 1; reading <= maxReadings; reading += 1) {
+    const [client, kept] = await Promise.all([
+      grantingClient(db, clientId),
+      "persona" in by
+        ? { fields: personaFields(by.persona), revision: 0 }
+        : keptFields(services.homes.of(by.person.id) as Database, services.vault, by.person.id),
+    ]);
+    if (client === null) return refuse("client_not_found");
+    if (client.environment === "live" && person === null) return refuse("sandbox_only");
+    if (client.environment === "sandbox" && person !== null)
+      return refuse("forbidden", "A test client takes the details of test people only: POST /v1/share/sandbox-consent.");
+    if (kept === null) return refuse("unauthorized");
+    const mayAsk = mayGrant(client, request.origin, services.config.environment === "development");
+    if (!mayAsk.ok) return mayAsk;
+    const may = await request.mayDecide();
+    if (!may.ok) return may;
+    const decided = decideGrant({
+      client,
+      person,
+      agreement: { ...request, ...words.value },
+      bound: mayAsk.value,
+      fields: kept.fields,
+      missingOk: request.missingOk,
+      now: services.clock(),
+      shareId: newId("shr_", homeOfId(clientId), services.random) as ShareId,
+      rootSalt: services.random(32),
+    });
+    if (!decided.ok) return decided;
+    try {
+      const granted = await commitGrant(services, db, { person, revision: kept.revision }, client, decided.value, request, requestHash);
+      services.scheduleEvents(client.business.id);
+      services.scheduleFollowUp();
+      services.scheduleMail();
+      return ok(granted);
+    } catch (error) {
+      if (isDecidedAlready(error)) {
+        const before = await decidedBefore(services, db, homeOfId(clientId), requestHash);
+        if (before !== null) return before;
+      } else if (!isOutdatedGrant(error)) throw error;
+    }
+  }
+  return refuse("storage_unavailable");
+};

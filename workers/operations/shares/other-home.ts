@@ -1,0 +1,73 @@
+// A person whose account lies in another home than the business. Their home learns of the share before it exists, so no list of theirs
+// is ever short of one; and afterwards the fields are looked at again, since no batch spans two homes.
+import type { Person } from "../../../core/access/principal.ts";
+import { homeOfId, type ConsumerId, type ShareId } from "../../../core/ids.ts";
+import { contactKeys } from "../../../core/shares/fields.ts";
+import { batch, type Database, type Statement } from "../../../storage/database.ts";
+import { keptFields } from "../../../storage/contact-fields.ts";
+import { insertFanOut } from "../../../storage/share-copies.ts";
+import { noteHome } from "../../../storage/share-changes.ts";
+import { claimIntent, deleteIntent, insertIntent } from "../../../storage/share-intents.ts";
+import { changeableShare } from "../../../storage/shares.ts";
+import { kindOfError } from "../../log.ts";
+import type { Phones, Runtime, Schedules, Stores } from "../../services.ts";
+import { continueFanOuts } from "../consumers/fan-out.ts";
+import { revokeAsService, type RevokeServices } from "./revoke.ts";
+
+type IntentServices = RevokeServices & Phones;
+
+/** Rows for the batch of the grant where both lie in one home; otherwise they are written now, into the person's. */
+export const writeIntent = async (
+  services: Runtime & Stores,
+  db: Database,
+  person: Pick<Person, "id">,
+  shareId: ShareId,
+): Promise<readonly Statement[]> => {
+  const home = homeOfId(shareId);
+  if (homeOfId(person.id) === home) return [noteHome(db, person.id, home)];
+  const own = services.homes.of(person.id) as Database;
+  await batch(own, [noteHome(own, person.id, home), insertIntent(own, { shareId, consumerId: person.id }, services.clock())]);
+  return [];
+};
+
+/** The share is made, or never will be: what changed in between is sent after it, and a share of somebody who is gone is ended. */
+export const settleIntent = async (
+  services: IntentServices,
+  consumerId: ConsumerId,
+  shareId: ShareId,
+  /** Of the fields that the share was made of; null when nobody knows any more. */
+  revision: number | null,
+): Promise<void> => {
+  const own = services.homes.of(consumerId) as Database;
+  const there = services.homes.of(shareId);
+  const kept = await keptFields(own, services.vault, consumerId);
+  const found = there === null ? null : await changeableShare(there, shareId, { consumerId }, services.clock());
+  if (found === null || there === null) {
+    await deleteIntent(own, shareId).run();
+    return;
+  }
+  if (kept === null) {
+    await revokeAsService(services, there, found);
+    await deleteIntent(own, shareId).run();
+    return;
+  }
+  const isCurrent = kept.revision === revision;
+  const fanOut = { consumerId, home: homeOfId(shareId), changed: contactKeys, revision: kept.revision };
+  await batch(own, [deleteIntent(own, shareId), ...(isCurrent ? [] : [insertFanOut(own, fanOut, services.clock())])]);
+  if (!isCurrent) services.afterAnswer(() => continueFanOuts(services, own));
+};
+
+const maxIntents = 200;
+
+/** Grants whose process died in between. */
+export const settleIntents = async (services: IntentServices & Schedules, own: Database): Promise<void> => {
+  for (let settled = 0; settled < maxIntents; settled += 1) {
+    const intent = await claimIntent(own, services.clock());
+    if (intent === null) return;
+    try {
+      await settleIntent(services, intent.consumerId, intent.shareId, null);
+    } catch (error) {
+      services.log.fault({ at: "share intent", error: kindOfError(error) });
+    }
+  }
+};

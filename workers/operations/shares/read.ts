@@ -1,0 +1,114 @@
+// Shares as a business reads them: its list, one of them, and the values of an active one. Every reading of values is in both audit
+// chains before it is answered.
+import type { Principal } from "../../../core/access/principal.ts";
+import type { AuditChain } from "../../../core/facts.ts";
+import type { PublishedAnchor } from "../../../core/certificates/published.ts";
+import type { ShareId } from "../../../core/ids.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { scopeOfBits, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
+import { statusAt, type Share, type ShareStatus } from "../../../core/shares/share.ts";
+import type { Instant } from "../../../core/time.ts";
+import type { Database } from "../../../storage/database.ts";
+import { readCurrent } from "../../../storage/share-readings.ts";
+import { openReason } from "../../../storage/share-changes.ts";
+import { detailedShare, openCopy, ownShares, type SharePage } from "../../../storage/shares.ts";
+
+export type { SharePage };
+import { kindOfError } from "../../log.ts";
+import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+
+export type ShareReader = Pick<Principal, "business" | "environment">;
+
+export interface SharesQuery {
+  readonly status: ShareStatus | null;
+  readonly limit: number;
+  /** The last share of the page before. */
+  readonly startingAfter: ShareId | null;
+}
+
+/** Newest first. Refuses a place to start that is none of the business's shares. */
+export const listShares = async (
+  services: Runtime & Stores,
+  { business, environment }: ShareReader,
+  query: SharesQuery,
+): Promise<Result<SharePage, "invalid_request">> => {
+  const db = services.homes.of(business.id) as Database;
+  const page = await ownShares(db, { businessId: business.id, environment }, query, services.clock());
+  return page === null ? refuse("invalid_request", "starting_after: must be the id of a share of yours.") : ok(page);
+};
+
+export interface ShareHistoryEntry {
+  readonly at: Instant;
+  readonly type: string;
+  /** Decimal; null until the log has taken it, and while the log does not answer. */
+  readonly auditSeq: string | null;
+}
+
+export interface ShareDetail {
+  readonly share: Share;
+  readonly disclosureText: string;
+  readonly anchor: PublishedAnchor | null;
+  readonly history: readonly ShareHistoryEntry[];
+  /** Why the person stopped, in their words. */
+  readonly reason: string | null;
+}
+
+const seqsOf = async (services: Runtime & Proofs, chain: AuditChain, entryIds: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+  if (entryIds.length === 0) return new Map();
+  try {
+    const entries = await services.auditLog(chain.shard).entriesOf(chain.tag, [...entryIds]);
+    return new Map(entries.map(({ outbox_id, seq }) => [outbox_id, seq]));
+  } catch (error) {
+    services.log.fault({ at: "audit", error: kindOfError(error) });
+    return new Map();
+  }
+};
+
+/** Refuses `not_found` for unknown and foreign shares alike. */
+export const readShare = async (
+  services: Runtime & Stores & Proofs,
+  { business, environment }: ShareReader,
+  id: ShareId | null,
+): Promise<Result<ShareDetail, "not_found">> => {
+  const db = id === null ? null : services.homes.of(id);
+  const found = id === null || db === null ? null : await detailedShare(db, id, { businessId: business.id, environment }, services.clock());
+  if (found === null) return refuse("not_found");
+  const { history, chain, reasonSealed, ...rest } = found;
+  const seqs = await seqsOf(
+    services,
+    chain,
+    history.filter(({ isDrained }) => isDrained).map(({ entryId }) => entryId),
+  );
+  return ok({
+    ...rest,
+    history: history.map(({ at, type, entryId }) => ({ at, type, auditSeq: seqs.get(entryId) ?? null })),
+    reason: await openReason(services.vault, rest.share, reasonSealed),
+  });
+};
+
+export interface CurrentValues {
+  readonly shareId: ShareId;
+  readonly scope: readonly ContactKey[];
+  /** Those of the scope that have a value. */
+  readonly fields: ContactFields;
+  readonly asOf: Instant;
+}
+
+/** The values of an active share as they are now. Refuses `not_found`, then `share_inactive`. */
+export const readCurrentValues = async (
+  services: Runtime & Stores & Schedules,
+  principal: Principal,
+  id: ShareId | null,
+): Promise<Result<CurrentValues, "not_found" | "share_inactive">> => {
+  const db = id === null ? null : services.homes.of(id);
+  if (id === null || db === null) return refuse("not_found");
+  const { business, environment, keyId } = principal;
+  const now = services.clock();
+  const row = await readCurrent(db, { id, businessId: business.id, environment, keyId, now });
+  if (row === null) return refuse("not_found");
+  const isActive = statusAt(row.state, row.expiresAt, now) === "active";
+  const fields = isActive ? await openCopy(services.vault, { id, businessId: business.id }, row) : null;
+  if (fields === null) return refuse("share_inactive");
+  services.scheduleFollowUp();
+  return ok({ shareId: id, scope: scopeOfBits(row.scope), fields, asOf: now });
+};

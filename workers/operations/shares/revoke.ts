@@ -1,0 +1,109 @@
+// The person takes a share back: signed in, by the link that was mailed, or through an assistant. Once; asked again it answers the same.
+import type { Person } from "../../../core/access/principal.ts";
+import type { Actor } from "../../../core/actor.ts";
+import { isSameSecret } from "../../../core/hash.ts";
+import type { ShareId } from "../../../core/ids.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { revokeShare } from "../../../core/shares/end.ts";
+import type { Share } from "../../../core/shares/share.ts";
+import type { Instant } from "../../../core/time.ts";
+import { lineFault, trimmed } from "../../../core/text.ts";
+import { commit } from "../../../storage/commit.ts";
+import type { Database } from "../../../storage/database.ts";
+import { isOutdatedShare, updateRevoked } from "../../../storage/share-changes.ts";
+import { insertOverdueNotice } from "../../../storage/share-notices.ts";
+import { changeableShare, type ChangeableShare } from "../../../storage/shares.ts";
+import type { Runtime, Schedules, Stores } from "../../services.ts";
+import { revokeToken, stoppedMails } from "./mails.ts";
+
+export type RevokeServices = Runtime & Stores & Schedules;
+
+export interface Revoked {
+  readonly share: Share;
+  readonly ceaseBy: Instant;
+  readonly isRepeated: boolean;
+}
+
+/** Who revokes: the person, or whoever holds the link of the mail. */
+export type Revoking = { readonly person: Person } | { readonly token: string };
+
+export type RevokeRefusal = "invalid_request" | "unauthorized" | "not_found" | "share_inactive" | "storage_unavailable";
+
+const maxReasonLength = 200;
+
+/** A reason in one line; null for none. */
+const readReason = (reason: string | null): Result<string | null, "invalid_request"> => {
+  const line = trimmed(reason ?? "");
+  if (line.length > maxReasonLength) return refuse("invalid_request", "reason: must be at most 200 characters.");
+  const fault = lineFault(line);
+  return fault === null ? ok(line || null) : refuse("invalid_request", `reason: ${fault}.`);
+};
+
+/** What a share answers that is over already: the same again where somebody stopped it. */
+const repeated = (share: Share): Result<Revoked, "share_inactive"> =>
+  share.status === "revoked" || share.status === "ceased"
+    ? ok({ share, ceaseBy: share.ceaseBy as Instant, isRepeated: true })
+    : refuse("share_inactive");
+
+const commitRevocation = async (
+  services: RevokeServices,
+  db: Database,
+  { share, chains, consumerId, language }: ChangeableShare,
+  by: { readonly actor: Actor; readonly reason: string | null; readonly requestId: string },
+): Promise<Revoked> => {
+  const { vault, config } = services;
+  const revocation = revokeShare(share, chains, by.actor, services.clock());
+  const { revokedAt, ceaseBy } = revocation;
+  const rows = await updateRevoked(db, vault, share, revocation, by);
+  const mails = await stoppedMails(services, db, consumerId, share, { at: revokedAt, ceaseBy, language });
+  await commit(
+    { db, vault, ledgerId: config.ledger.id },
+    [...rows, insertOverdueNotice(db, share.id, ceaseBy), ...mails],
+    [revocation.fact],
+  );
+  services.scheduleEvents(share.business.id);
+  services.scheduleFollowUp();
+  services.scheduleMail();
+  return { share: { ...share, status: "revoked", revokedAt, ceaseBy }, ceaseBy, isRepeated: false };
+};
+
+/** Of a share whose person is gone. */
+export const revokeAsService = async (services: RevokeServices, db: Database, found: ChangeableShare): Promise<void> => {
+  if (found.share.status !== "active") return;
+  try {
+    await commitRevocation(services, db, found, { actor: { kind: "system" }, reason: null, requestId: crypto.randomUUID() });
+  } catch (error) {
+    if (!isOutdatedShare(error)) throw error; // somebody else ended it meanwhile
+  }
+};
+
+/**
+ * Refuses `unauthorized` for a link that is not this share's, `not_found` for somebody else's share, `share_inactive` for one that ended
+ * otherwise. Possible whatever the business has paid.
+ */
+export const revokeByPerson = async (
+  services: RevokeServices,
+  id: ShareId | null,
+  by: Revoking,
+  asked: { readonly reason: string | null; readonly requestId: string },
+): Promise<Result<Revoked, RevokeRefusal>> => {
+  const reason = readReason(asked.reason);
+  if (!reason.ok) return reason;
+  const isLink = "token" in by;
+  if (isLink && (id === null || !isSameSecret(by.token, await revokeToken(services, id)))) return refuse("unauthorized");
+  const db = id === null ? null : services.homes.of(id);
+  if (id === null || db === null) return refuse("not_found");
+  const whose = isLink ? "link" : { consumerId: by.person.id };
+  const actor: Actor = isLink ? { kind: "subject", provenBy: "revoke_link" } : by.person.actor;
+  for (let reading = 1; reading <= 2; reading += 1) {
+    const found = await changeableShare(db, id, whose, services.clock());
+    if (found === null) return refuse("not_found");
+    if (found.share.status !== "active") return repeated(found.share);
+    try {
+      return ok(await commitRevocation(services, db, found, { actor, reason: reason.value, requestId: asked.requestId }));
+    } catch (error) {
+      if (!isOutdatedShare(error)) throw error; // it ended meanwhile: the second reading says how
+    }
+  }
+  return refuse("storage_unavailable");
+};
