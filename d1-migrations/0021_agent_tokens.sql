@@ -12,6 +12,8 @@ CREATE TABLE agent_tokens (
   expires_at INTEGER NOT NULL,
   -- Whole days since 1970; NULL until a tool was called with it.
   last_used_day INTEGER,
+  -- When its person was last mailed that it changed something; NULL before.
+  told_at INTEGER,
   revoked_at INTEGER,
   CHECK ((realm = 'business') = (business_id IS NOT NULL))
 ) STRICT;

@@ -2,7 +2,7 @@
 // is gone, a seat that is lost and an account that is suspended count from the next request on.
 import { desc, eq, gt, inArray, isNull, lte, ne, or, sql, type SQL } from "drizzle-orm";
 import { maxLiveTokens, type Agent, type AgentToken } from "../core/agents/token.ts";
-import { dayMs, type Instant } from "../core/time.ts";
+import { dayMs, hourMs, type Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { insertIf } from "./inserts.ts";
 import { prepared } from "./prepared.ts";
@@ -23,7 +23,10 @@ const isLive = (now: Instant): SQL => allOf(isNull(agentTokens.revokedAt), gt(ag
 export const insertToken = async (
   db: Database,
   vault: Vault,
-  { name, ...token }: Omit<typeof agentTokens.$inferInsert, "nameSealed" | "lastUsedDay" | "revokedAt"> & { readonly name: string | null },
+  {
+    name,
+    ...token
+  }: Omit<typeof agentTokens.$inferInsert, "nameSealed" | "lastUsedDay" | "toldAt" | "revokedAt"> & { readonly name: string | null },
 ) => {
   const { id, principalId, createdAt } = token;
   const live = query
@@ -53,7 +56,10 @@ const holderByHash = prepared<{ tokenHash: string; now: number }>()((db, { token
       allOf(eq(agentTokens.realm, "business"), eq(members.id, agentTokens.principalId), eq(members.businessId, agentTokens.businessId)),
     )
     .leftJoin(businesses, eq(businesses.id, members.businessId))
-    .leftJoin(consumers, allOf(eq(agentTokens.realm, "consumer"), eq(consumers.id, agentTokens.principalId)))
+    .leftJoin(
+      consumers,
+      allOf(eq(agentTokens.realm, "consumer"), eq(consumers.id, agentTokens.principalId as never), isNull(consumers.erasedAt)),
+    )
     .where(allOf(eq(agentTokens.tokenHash, tokenHash), isNull(agentTokens.revokedAt), gt(agentTokens.expiresAt, now)))
     .prepare();
 });
@@ -136,6 +142,15 @@ export const noteUse = (db: Database, id: string, now: Instant) => {
     .set({ lastUsedDay: day })
     .where(allOf(eq(agentTokens.id, id), isOther));
 };
+
+const untold = (id: string, now: Instant): SQL =>
+  allOf(eq(agentTokens.id, id), or(isNull(agentTokens.toldAt), lte(agentTokens.toldAt, now - hourMs)) as SQL);
+
+/** Whether its person was mailed of no change by it within the hour. For the mail, which stands before `noteTold` in one batch. */
+export const isUntold = (id: string, now: Instant): SQL =>
+  sql`exists ${query.select({ id: agentTokens.id }).from(agentTokens).where(untold(id, now))}`;
+
+export const noteTold = (db: Database, id: string, now: Instant) => db.update(agentTokens).set({ toldAt: now }).where(untold(id, now));
 
 /** Tokens whose time has passed, revoked or not. At most 1,000 a call. */
 export const deleteEndedTokens = (db: Database, now: Instant) => {

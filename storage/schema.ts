@@ -672,6 +672,7 @@ export const agentTokens = table(
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
     lastUsedDay: integer(),
+    toldAt: instant(),
     revokedAt: instant(),
   },
   (t) => [

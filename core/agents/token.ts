@@ -1,9 +1,10 @@
 // Agent tokens: what an assistant connects with. A token is of one person and one realm, and opens nothing once it has ended, its
 // person is gone, or the business may not be read.
 import type { MemberSession, Realm, Session } from "../access/session.ts";
+import type { Person } from "../access/principal.ts";
 import type { Actor } from "../actor.ts";
 import type { AuditChain, Fact } from "../facts.ts";
-import type { BusinessId } from "../ids.ts";
+import type { BusinessId, ConsumerId } from "../ids.ts";
 import { ok, refuse, type Result } from "../result.ts";
 import { lineFault, trimmed } from "../text.ts";
 import { dayMs, isoOf, type Instant } from "../time.ts";
@@ -50,6 +51,13 @@ export type Agent = KnownAgent &
     | { readonly realm: "consumer" }
     | { readonly realm: "business"; readonly memberId: string; readonly business: MemberSession["business"] }
   );
+
+/** The person of a consumer's token, with the assistant that acts for them. */
+export const personOfAgent = ({ ownerId, chain, tokenId }: KnownAgent): Person => ({
+  id: ownerId as ConsumerId,
+  chain,
+  actor: { kind: "agent", id: tokenId },
+});
 
 /** Where the tokens of a person who is signed in are kept, and whose chain tells of them. */
 export interface TokenHolder {

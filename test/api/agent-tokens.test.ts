@@ -231,6 +231,15 @@ describe("from the next request on a token opens nothing", () => {
     await env.DB.prepare("UPDATE members SET business_id = ? WHERE id = ?").bind(world.acme.id, memberId).run();
   });
 
+  test("once its person's account is erased", async () => {
+    await signIn("erased@example.com", "consumer");
+    const { id, token } = await mint("consumer", "erased@example.com");
+    await env.DB.prepare("UPDATE consumers SET erased_at = 1 WHERE id = (SELECT principal_id FROM agent_tokens WHERE id = ?)")
+      .bind(id)
+      .run();
+    expect(await ping(token)).toBe(401);
+  });
+
   test("while the business is suspended, closed or pending; past due it still reads", async () => {
     const { token } = await mint("business");
     const given: Record<string, number> = {};

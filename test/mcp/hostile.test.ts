@@ -232,6 +232,7 @@ for (const name of [
 ])
   asConsumer(`name ${name.slice(0, 24)}`, "200 isError", call1(name));
 asConsumer("a business's tool for a consumer", "200 isError", call1("svc_list_events"));
+for (const name of ["svc_revoke_share", "svc_update_field"]) asBusiness(`a consumer's ${name} for a business`, "200 isError", call1(name));
 asConsumer("a consumer's own tool", "200 ok", call1("svc_get_audit"));
 
 // arguments
@@ -277,6 +278,42 @@ for (const args of [
   { business_id: world.other.id },
 ])
   asBusiness(`events with ${JSON.stringify(args)}`, "200 isError", call1("svc_list_events", args));
+for (const args of [
+  {},
+  { share_id: 7 },
+  { share_id: "x" },
+  { share_id: "shr_00000000000000000000000000" },
+  { share_id: "' OR 1=1 --" },
+  { share_id: "x".repeat(65) },
+  { share_id: "shr_00000000000000000000000000", consent: true },
+])
+  for (const name of ["svc_get_share", "svc_revoke_share"])
+    asConsumer(`${name} with ${JSON.stringify(args).slice(0, 60)}`, "200 isError", call1(name, args));
+for (const args of [
+  { status: "granted" },
+  { status: "" },
+  { limit: 201 },
+  { limit: "50" },
+  { starting_after: "x" },
+  { consumer_id: "con_00" },
+])
+  asConsumer(`shares with ${JSON.stringify(args)}`, "200 isError", call1("svc_list_shares", args));
+for (const args of [
+  {},
+  { field: "email" },
+  { field: "plan", value: "white_glove" },
+  { field: "__proto__", value: "x" },
+  { field: "email", value: 7 },
+  { field: "email", value: null },
+  { field: "email", value: "nobody" },
+  { field: "phone", value: "1" },
+  { field: "country", value: "Earth" },
+  { field: "city", value: "a\u202eb" },
+  { field: "city", value: "x".repeat(255) },
+  { field: "city", value: " " },
+])
+  asConsumer(`a field with ${JSON.stringify(args).slice(0, 60)}`, "200 isError", call1("svc_update_field", args));
+asConsumer("shares with no arguments", "200 ok", call1("svc_list_shares"));
 asBusiness("events past the newest", "200 ok", call1("svc_list_events", { cursor: 2 ** 53 - 1 }));
 asBusiness("events with no arguments", "200 ok", call1("svc_list_events"));
 
@@ -318,7 +355,7 @@ describe("hostile requests", () => {
     expect(await said(consumer.token, "svc_get_audit", [])).toBe("arguments this tool takes: limit, before_seq");
     expect(await said(consumer.token, "svc_list_events", { cursor: -1 })).toBe("tool svc_list_events requires a business token");
     expect(await said(business.token, "svc_create_share", {})).toBe(
-      "no such tool; this token has: svc_get_audit, svc_list_events. Agents cannot agree to or renew a share; the person does that at http://svc.test/app/shares",
+      "no such tool; this token has: svc_list_shares, svc_get_share, svc_get_audit, svc_list_events. Agents cannot agree to or renew a share; the person does that at http://svc.test/app/shares",
     );
   });
 

@@ -1,14 +1,14 @@
 // tools/call: the realm before the arguments, the arguments before the tool, and the audit entry before the answer.
+import type { Realm } from "../../core/access/session.ts";
 import { isObject } from "../../core/agents/json-rpc.ts";
-import type { Agent } from "../../core/agents/token.ts";
 import { visibleJson, visibleValue } from "../../core/agents/visible-json.ts";
 import type { Json } from "../../core/canonical-json.ts";
 import { kindOfError } from "../log.ts";
 import { recordCall, type RecordedCall } from "../operations/agents/record-call.ts";
-import type { Services } from "../services.ts";
 import { argumentFault } from "./arguments.ts";
 import { isAway } from "./faults.ts";
-import type { Tool, ToolAnswer } from "./tool.ts";
+import { tellPerson } from "../operations/agents/tell-person.ts";
+import type { Called, Tool, ToolAnswer } from "./tool.ts";
 import { realmsOf, toolNamed, toolsOf } from "./tools.ts";
 
 export interface ToolResult {
@@ -22,12 +22,8 @@ export interface CalledTool {
   readonly structured: object | null;
 }
 
-export interface CallContext {
-  readonly services: Services;
-  readonly agent: Agent;
-  /** For the log, where a tool fails unexpectedly. */
-  readonly requestId: string;
-}
+/** `requestId` is also for the log, where a tool fails unexpectedly. */
+export type CallContext = Called<Realm>;
 
 interface Outcome {
   readonly answer: ToolAnswer;
@@ -40,12 +36,12 @@ const noSuchTool = ({ services, agent }: CallContext): string =>
     .join(", ")}. Agents cannot agree to or renew a share; the person does that at ${services.config.appUrl}/app/shares`;
 
 /** What the tool answers; a fault that is no outage is told of in our log only. */
-const ran = async ({ services, agent, requestId }: CallContext, called: Tool, given: never): Promise<ToolAnswer | "failed"> => {
+const ran = async (context: CallContext, called: Tool, given: never): Promise<ToolAnswer | "failed"> => {
   try {
-    return await called.run(services, agent, given);
+    return await called.run(context, given);
   } catch (error) {
     if (isAway(error)) throw error;
-    services.log.fault({ request_id: requestId, at: "tool", error: kindOfError(error) });
+    context.services.log.fault({ request_id: context.requestId, at: "tool", error: kindOfError(error) });
     return "failed";
   }
 };
@@ -71,7 +67,8 @@ const outcomeOf = async (context: CallContext, name: string, sent: Json | undefi
 /** Throws when storage could not be asked: nothing is answered of a call that could not be entered. */
 export const callTool = async (context: CallContext, name: string, sent: Json | undefined): Promise<CalledTool> => {
   const { answer, record } = await outcomeOf(context, name, sent);
-  if (!answer.ok || answer.isEntered !== true) await recordCall(context.services, context.agent, record);
+  if (answer.ok && answer.isEntered === true) await tellPerson(context.services, context.agent);
+  else await recordCall(context.services, context.agent, record);
   const text = answer.ok ? visibleJson(answer.data) : answer.text;
   const structured = answer.ok ? visibleValue(answer.data, new Set(toolNamed(name)?.foreign)) : null;
   return { result: { content: [{ type: "text", text }], isError: !answer.ok }, structured };

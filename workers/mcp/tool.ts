@@ -11,6 +11,13 @@ export type ToolAnswer =
   /** Constant words but for numbers and our own names: never what was sent, never what others wrote. */
   | { readonly ok: false; readonly text: string };
 
+/** What every tool is given beside its arguments. */
+export interface Called<R extends Realm> {
+  readonly services: Services;
+  readonly agent: Extract<Agent, { readonly realm: R }>;
+  readonly requestId: string;
+}
+
 export interface Tool<R extends Realm = Realm, S extends z.ZodObject = z.ZodObject> {
   readonly name: string;
   readonly title: string;
@@ -27,7 +34,7 @@ export interface Tool<R extends Realm = Realm, S extends z.ZodObject = z.ZodObje
   readonly gives: z.ZodType;
   /** Names of the answer's members that hold what others wrote. */
   readonly foreign: readonly string[];
-  readonly run: (services: Services, agent: Extract<Agent, { readonly realm: R }>, given: z.output<S>) => Promise<ToolAnswer>;
+  readonly run: (called: Called<R>, given: z.output<S>) => Promise<ToolAnswer>;
 }
 
 /** Nothing is changed by it, however often it is called. */

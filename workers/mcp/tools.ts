@@ -3,9 +3,13 @@ import { z } from "@hono/zod-openapi";
 import { realms, type Realm } from "../../core/access/session.ts";
 import type { Tool } from "./tool.ts";
 import { getAudit } from "./tools/get-audit.ts";
+import { getShare } from "./tools/get-share.ts";
 import { listEvents } from "./tools/list-events.ts";
+import { listShares } from "./tools/list-shares.ts";
+import { revokeShare } from "./tools/revoke-share.ts";
+import { updateField } from "./tools/update-field.ts";
 
-export const tools: readonly Tool[] = [getAudit, listEvents];
+export const tools: readonly Tool[] = [listShares, getShare, revokeShare, updateField, getAudit, listEvents];
 
 export const toolNamed = (name: string): Tool | undefined => tools.find((one) => one.name === name);
 

@@ -20,7 +20,7 @@ export const getAudit = tool({
   }),
   gives: trailSchema,
   foreign: [], // hashes, words and ids of ours
-  run: async (services, agent, { limit, before_seq: beforeSeq = null }) => {
+  run: async ({ services, agent }, { limit, before_seq: beforeSeq = null }) => {
     const trail = await auditTrail(services, { id: agent.ownerId, chain: agent.chain }, { limit, beforeSeq });
     if (!trail.ok) throw new StorageAway();
     return { ok: true, data: toWire(trail.value) };

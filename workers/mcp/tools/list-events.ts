@@ -16,7 +16,7 @@ export const listEvents = tool({
   }),
   gives: feedPageSchema,
   foreign: ["data"],
-  run: async (services, { business }, { cursor, limit }) => ({
+  run: async ({ services, agent: { business } }, { cursor, limit }) => ({
     ok: true,
     data: toWire(await readFeed(services, { environment: "live", business }, { cursor, limit, types: null })),
   }),
