@@ -1,6 +1,6 @@
 // The agent server through its door: JSON-RPC over POST as the specification has it.
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { bearer, callTool, mint, post, resultIn, rpc, type Minted } from "../support/agents.ts";
 import { call, get, productionSettings, serviceWith, world } from "../support/world.ts";
 
@@ -9,6 +9,15 @@ let business: Minted;
 beforeAll(async () => {
   consumer = await mint("consumer");
   business = await mint("business");
+});
+let clock = Date.now();
+// One token asks more often here than a token may in a minute.
+beforeEach(() => {
+  clock += 120_000;
+  vi.useFakeTimers({ toFake: ["Date"], now: clock });
+});
+afterAll(() => {
+  vi.useRealTimers();
 });
 
 const errorIn = ({ status, body }: { status: number; body: { error?: { code: number } } }) => `${status} ${body.error?.code}`;
