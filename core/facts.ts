@@ -42,6 +42,9 @@ export const factRoutes = {
   "webhook.secret_rotated": { anchored: false, event: null },
   "webhook.secret_revealed": { anchored: false, event: null },
   "webhook.deleted": { anchored: false, event: null },
+  "agent_token.minted": { anchored: false, event: null },
+  "agent_token.revoked": { anchored: false, event: null },
+  "agent.called": { anchored: false, event: null },
 } as const satisfies Record<string, FactRoute>;
 
 export type FactType = keyof typeof factRoutes;

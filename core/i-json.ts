@@ -3,7 +3,7 @@
 import type { Json } from "./canonical-json.ts";
 import { ok, refuse, type Result } from "./result.ts";
 
-const deepest = 8; // CONTRACT 18: the deepest body the product takes has four levels; eight leaves room, not a stack
+const deepestBody = 8; // CONTRACT 18: the deepest body the product takes has four levels; eight leaves room, not a stack
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // ignoreBOM keeps the mark in the text, where JSON.parse refuses it
 
@@ -31,7 +31,7 @@ const endOfString = (text: string, open: number): number => {
 };
 
 /** What valid JSON may still hide: equal keys, deep nesting, half surrogates, numbers beyond a double. */
-const hiddenFault = (text: string): string | null => {
+const hiddenFault = (text: string, deepest: number): string | null => {
   const open: (Set<string> | null)[] = []; // one entry a level: the keys seen in an object, null for an array
   let expectsKey = false;
   for (let at = 0; at < text.length; ) {
@@ -73,12 +73,12 @@ const hiddenFault = (text: string): string | null => {
 };
 
 /** Refuses `invalid_request` for anything that is not one I-JSON value, saying which rule it breaks. */
-export const parseIJson = (bytes: Uint8Array): Result<Json, "invalid_request"> => {
+export const parseIJson = (bytes: Uint8Array, deepest = deepestBody): Result<Json, "invalid_request"> => {
   const text = decode(bytes);
   if (text === null) return refuse("invalid_request", "The body is not valid UTF-8.");
   const value = parse(text);
   if (value === undefined) return refuse("invalid_request", "The body is not valid JSON.");
-  const fault = hiddenFault(text);
+  const fault = hiddenFault(text, deepest);
   if (fault !== null) return refuse("invalid_request", `The body is not I-JSON: ${fault}.`);
   return ok(value);
 };

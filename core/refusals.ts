@@ -27,6 +27,7 @@ export const refusals = {
   passkey_refused: "The passkey was not accepted. Ask for new options and try again.",
   passkey_limit: "This account has as many passkeys as it may.",
   webhook_limit: "This business has as many webhook endpoints as it may.",
+  token_limit: "There are as many live agent tokens as there may be. End one first.",
   code_used: "This code has been redeemed already.",
   code_expired: "This code is older than 60 seconds.",
   share_inactive: "The share is not active.",

@@ -697,6 +697,27 @@ export const idempotencyClaims = table(
   (t) => [index("idempotency_claims_expiry").on(t.expiresAt)],
 );
 
+export const agentTokens = table(
+  "agent_tokens",
+  {
+    id: text().primaryKey(),
+    tokenHash: text().notNull().unique(),
+    realm: realm().notNull(),
+    principalId: text().notNull(),
+    businessId: businessId().references(() => businesses.id),
+    nameSealed: text(),
+    createdAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+    lastUsedDay: integer(),
+    toldAt: instant(),
+    revokedAt: instant(),
+  },
+  (t) => [
+    index("agent_tokens_principal").on(t.principalId),
+    index("agent_tokens_business").on(t.businessId).where(isNotNull(t.businessId)),
+    index("agent_tokens_expiry").on(t.expiresAt),
+  ],
+);
 export const shares = table(
   "shares",
   {

@@ -8,6 +8,7 @@ import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
 import { firstHome, newId, type RandomBytes } from "../core/ids.ts";
 import { access } from "./api/access/routes.ts";
+import { agents } from "./api/agents/routes.ts";
 import { audit } from "./api/audit/routes.ts";
 import { certificates } from "./api/certificates/routes.ts";
 import { account } from "./api/consumers/routes.ts";
@@ -27,6 +28,7 @@ import { failure } from "./http/envelope.ts";
 import { onFault } from "./http/faults.ts";
 import { newApi, openApiDocument } from "./http/openapi.ts";
 import { isPerson, unknownAddress } from "./pages/first-page.ts";
+import { agentServer } from "./mcp/app.ts";
 import { mountPages } from "./pages/mount.ts";
 import type { Services } from "./services.ts";
 
@@ -105,6 +107,7 @@ const logged = createMiddleware<Api>(async (c, next) => {
     ...(refused !== undefined && { code: refused }),
     ...(caller !== undefined && caller.businessId !== null && { business_id: caller.businessId }),
     ...(caller?.kind === "api_key" && { key_id: caller.id }),
+    ...(caller?.kind === "agent_token" && { token_id: caller.id }),
   });
 });
 
@@ -160,6 +163,7 @@ export const buildApp = (services: Services) => {
     access,
     sessions,
     passkeys,
+    agents,
     webhooks,
     events,
     audit,
@@ -170,6 +174,7 @@ export const buildApp = (services: Services) => {
     serviceRoutes(describe),
   ])
     app.route("/", words);
+  app.route("/", agentServer);
   describeWebhooks(app);
   mountPages(app, config, describe);
   mountLogs(app, config);

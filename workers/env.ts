@@ -37,6 +37,8 @@ export interface Config extends ProofSettings {
   readonly verifyUrl: string;
   readonly cdnUrl: string;
   readonly mcpUrl: string;
+  /** Whether the agent server speaks revision 2026-07-28 beside 2025-03-26. */
+  readonly mcpModern: boolean;
   readonly appUrl: string;
   readonly dohUrls: readonly string[];
   readonly masterKeys: ReadonlyMap<string, Bytes>;
@@ -83,6 +85,8 @@ const keyBytes = 32;
 // Much of what anchoring costs is per batch (a signature, a checkpoint, tiles, leases), so under load a batch should be large. A
 // ledger's time is in minutes anyway.
 const defaultGatherMs = 2_000;
+/** Where the agent server answers: the address is also the name that clients know it by, so it is spelt one way. */
+export const mcpPath = "/mcp";
 const addresses = ["BASE_URL", "VERIFY_URL", "CDN_URL", "MCP_URL", "APP_URL"] as const;
 
 const secretBytes = (text: string | undefined): Bytes | null => {
@@ -165,8 +169,11 @@ export const readConfig = (env: Env): Config => {
   for (const name of addresses) {
     const text = setting(name);
     const url = text !== undefined && URL.canParse(text) ? new URL(text) : null;
-    if (url === null || text?.endsWith("/") || (url.protocol !== "https:" && !development)) faults.push(name);
+    const isElsewhere = name === "MCP_URL" && url?.pathname !== mcpPath;
+    if (url === null || text?.endsWith("/") || (url.protocol !== "https:" && !development) || isElsewhere) faults.push(name);
   }
+  const mcpModern = setting("MCP_MODERN") ?? "on";
+  if (mcpModern !== "on" && mcpModern !== "off") faults.push("MCP_MODERN");
   const masterKeys = masterKeysOf(setting("MASTER_KEYS"));
   if (masterKeys === null) faults.push("MASTER_KEYS");
   const indexKey = secretBytes(setting("INDEX_KEY"));
@@ -221,6 +228,7 @@ export const readConfig = (env: Env): Config => {
     verifyUrl: setting("VERIFY_URL") as string,
     cdnUrl: setting("CDN_URL") as string,
     mcpUrl: setting("MCP_URL") as string,
+    mcpModern: mcpModern === "on",
     appUrl: setting("APP_URL") as string,
     ...proofs,
     dohUrls: (setting("DOH_URLS") ?? "").split(" ").filter((url) => url !== ""),

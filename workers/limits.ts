@@ -17,7 +17,7 @@ export const defaultLimits = {
   VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
   /** Health, keys, description and logs: a monitor and a verifier that walks a log need tens. */
   PUBLIC_READ_PER_IP: { count: 300, seconds: 60, scaled: true },
-  /** Look-ups of API keys this isolate has not found right before; a right one is remembered and not counted again. */
+  /** Look-ups of API keys and agent tokens this isolate has not found right before; a right one is remembered and not counted again. */
   UNKNOWN_KEYS_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** An office behind one address signs in in the morning; more asks for codes to other people's addresses. */
   AUTH_REQUEST_PER_IP: { count: 30, seconds: 3_600, scaled: true },
@@ -29,6 +29,8 @@ export const defaultLimits = {
   SESSION: { count: 120, seconds: 60, scaled: false },
   /** SPEC, Limits. */
   API_KEY: { count: 120, seconds: 60, scaled: false },
+  /** As many as an API key: an assistant that works through a list asks in bursts. */
+  AGENT_TOKEN: { count: 120, seconds: 60, scaled: false },
   /** SPEC, Limits: tests and replays of webhooks together, for each user. */
   WEBHOOK_CALLS: { count: 60, seconds: 600, scaled: false },
   /** A person withdraws from a few certificates; each request can send a mail. */

@@ -12,6 +12,7 @@ export interface RequestLine {
   readonly code?: string;
   readonly business_id?: string;
   readonly key_id?: string;
+  readonly token_id?: string;
 }
 
 export interface FaultLine {

@@ -62,7 +62,7 @@ export interface Memories {
    * it was decided on and fails when that has passed, and a refusal is given only after a fresh reading.
    */
   readonly rememberedClients: BoundedMap<ClientId, CapturingClient>;
-  /** Hashes of API keys that were right when last asked for: never trusted, only not counted as guesses. */
+  /** Hashes of API keys and agent tokens that were right when last asked for: never trusted, only not counted as guesses. */
   readonly knownKeys: BoundedMap<string, true>;
   /** Webhook secrets by their sealed form. */
   readonly openedSecrets: BoundedMap<string, string>;
@@ -125,8 +125,8 @@ export interface Ceremonies {
 export interface Counters {
   /** Kept in this isolate, behind the platform's shield. */
   readonly takeByAddress: (name: LimitName, key: string) => Promise<WindowState>;
-  /** Exact, kept in an object. */
-  readonly takeExactly: (name: LimitName, key: string) => Promise<WindowState>;
+  /** Exact, kept in an object. Of several calls that come together, all count or none. */
+  readonly takeExactly: (name: LimitName, key: string, calls?: number) => Promise<WindowState>;
 }
 
 /** What a change may ask for once it is committed. Costs nothing before the answer. */
@@ -147,9 +147,14 @@ export interface Platform extends Runtime, Stores, Memories, Proofs, Events, Mai
 /** One an isolate. An operation names the groups it uses, so that its type says what it can touch. */
 export interface Services extends Platform, Schedules {}
 
-const exactly = (env: Env, limit: Limit, name: string, key: string, now: number): Promise<WindowState> => {
-  const object = env.RATE_LIMITER.getByName(`${name}:${key}`);
-  return object.take({ count: limit.count, seconds: limit.seconds }, now);
+const exactly = (
+  env: Env,
+  limit: Limit,
+  counted: { readonly name: string; readonly key: string; readonly calls: number },
+  now: number,
+): Promise<WindowState> => {
+  const object = env.RATE_LIMITER.getByName(`${counted.name}:${counted.key}`);
+  return object.take({ count: limit.count, seconds: limit.seconds }, now, counted.calls);
 };
 
 /** Captured mail is kept in the first home: a mail belongs to none. */
@@ -231,7 +236,7 @@ export const openPlatform = async (env: Env): Promise<Services> => {
         return state; // ours has counted the call: a shield that fails refuses nobody
       }
     },
-    takeExactly: (name, key) => exactly(env, config.limits[name], name, key, clock()),
+    takeExactly: (name, key, calls = 1) => exactly(env, config.limits[name], { name, key, calls }, clock()),
   };
   return Object.assign(platform, openSchedules(platform));
 };

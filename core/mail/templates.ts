@@ -55,6 +55,8 @@ export interface MailData {
   readonly share_overdue: StoppedShare & { readonly contact: string | null };
   /** To the owners of a business: the share's id and the deadline, and nothing of the person. */
   readonly share_owner_notice: { readonly share_ids: readonly string[]; readonly cease_by: Instant };
+  /** To the person whose assistant changed something, once an hour and token. */
+  readonly agent_changed: { readonly token_id: string; readonly at: Instant; readonly app_url: string };
   /** To the owners of a business whose endpoint does not answer. */
   readonly webhook_failing: { readonly webhook_id: string; readonly failing_since: Instant; readonly failures: number };
   /** To the owners of a business whose public client comes close to the day's limit of submissions without an API key. */
@@ -79,6 +81,7 @@ export const mailLifeMs: Readonly<Record<MailTemplate, number>> = {
   share_overdue: 3 * dayMs,
   share_owner_notice: 3 * dayMs,
   entities_owner_notice: 3 * dayMs,
+  agent_changed: 3 * dayMs,
   webhook_failing: dayMs,
   client_limit_near: dayMs,
 };
@@ -221,6 +224,15 @@ const en: Words = {
       "Acknowledge it when it has: POST /v1/shares/{id}/cease-ack.",
     ],
   }),
+  agent_changed: ({ token_id, at, app_url }) => ({
+    subject: "Your assistant changed something",
+    lines: [
+      `On ${minuteOf(at)} an assistant that you gave a token to ended a share of yours or changed a contact field.`,
+      `The token is ${token_id}. What it did stands in your history; what it does within the hour is not mailed again.`,
+      "Was this not what you wanted? End the token and look at your history:",
+      { link: app_url },
+    ],
+  }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({
     subject: "A webhook endpoint is failing",
     lines: [
@@ -351,6 +363,15 @@ const es: Words = {
       "Confírmenlo cuando haya terminado: POST /v1/shares/{id}/cease-ack.",
     ],
   }),
+  agent_changed: ({ token_id, at, app_url }) => ({
+    subject: "Su asistente ha cambiado algo",
+    lines: [
+      `El ${minuteOf(at)}, un asistente al que dio un token dejó de compartir algo suyo o cambió un dato de contacto.`,
+      `El token es ${token_id}. Lo que hizo consta en su historial; de lo que haga en la próxima hora no le escribiremos otra vez.`,
+      "¿No era lo que quería? Anule el token y consulte su historial:",
+      { link: app_url },
+    ],
+  }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({
     subject: "Un webhook está fallando",
     lines: [
@@ -479,6 +500,15 @@ const frCa: Words = {
       ...share_ids,
       `Les communications fondées sur ce partage doivent cesser au plus tard le ${dayIn("fr-CA", cease_by)}, à minuit UTC (${isoOf(cease_by)}).`,
       "Confirmez-le quand elles ont cessé : POST /v1/shares/{id}/cease-ack.",
+    ],
+  }),
+  agent_changed: ({ token_id, at, app_url }) => ({
+    subject: "Votre assistant a changé quelque chose",
+    lines: [
+      `Le ${minuteOf(at)}, un assistant à qui vous avez donné un jeton a arrêté un partage ou modifié une de vos coordonnées.`,
+      `Le jeton est ${token_id}. Ce qu’il a fait figure dans votre historique; nous n’écrirons pas de nouveau pour la prochaine heure.`,
+      "Ce n’est pas ce que vous vouliez ? Mettez fin au jeton et consultez votre historique :",
+      { link: app_url },
     ],
   }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({

@@ -12,17 +12,18 @@ export class RateLimiter extends DurableObject {
     bringUpToDate(ctx.storage, rateLimiterSteps);
   }
 
-  /** Counts one call at `now` (milliseconds), unless the window is full. */
-  take(limit: Limit, now: number): WindowState {
+  /** Counts calls that come together at `now` (milliseconds): all of them, or none where the window has no room for all. */
+  take(limit: Limit, now: number, calls = 1): WindowState {
     const { sql } = this.ctx.storage;
     const windowMs = limit.seconds * 1_000;
     // A call further ahead than a window was written by a clock that has since been set back; it would block for as long.
     sql.exec("DELETE FROM calls WHERE at <= ? OR at > ?", now - windowMs, now + windowMs);
-    const { taken, oldest } = sql
-      .exec<{ taken: number; oldest: number | null }>("SELECT COUNT(*) AS taken, MIN(at) AS oldest FROM calls")
-      .one();
-    const allowed = taken < limit.count;
-    if (allowed) sql.exec("INSERT INTO calls (at) VALUES (?)", now);
-    return { allowed, remaining: Math.max(0, limit.count - taken - (allowed ? 1 : 0)), resetMs: (oldest ?? now) + windowMs - now };
+    const { taken } = sql.exec<{ taken: number }>("SELECT COUNT(*) AS taken FROM calls").one();
+    const allowed = taken + calls <= limit.count;
+    // The call whose leaving makes room: the oldest, or as many as there are too many.
+    const waitsFor = Math.max(0, Math.min(taken, taken + calls - limit.count) - 1);
+    const [leaving] = sql.exec<{ at: number }>("SELECT at FROM calls ORDER BY at LIMIT 1 OFFSET ?", waitsFor).toArray();
+    if (allowed) for (let counted = 0; counted < calls; counted += 1) sql.exec("INSERT INTO calls (at) VALUES (?)", now);
+    return { allowed, remaining: Math.max(0, limit.count - taken - (allowed ? calls : 0)), resetMs: (leaving?.at ?? now) + windowMs - now };
   }
 }

@@ -71,6 +71,16 @@ describe("a production deployment", () => {
     },
   );
 
+  test("refuses MCP_URL unless its path is /mcp: the address is the name that clients know it by", () => {
+    for (const value of ["https://mcp.svc.test", "https://mcp.svc.test/agents", "https://mcp.svc.test/mcp/v1"])
+      expect(faultsOf({ MCP_URL: value }), value).toEqual(["MCP_URL"]);
+  });
+
+  test("refuses MCP_MODERN that is neither on nor off", () => {
+    expect(faultsOf({ MCP_MODERN: "yes" })).toEqual(["MCP_MODERN"]);
+    for (const value of ["on", "off", ""]) expect(faultsOf({ MCP_MODERN: value })).toEqual([]);
+  });
+
   test.each(["INDEX_KEY", "ISSUER_KEY"])("refuses %s unless it is 32 drawn bytes in base64", (name) => {
     const unfit = [
       counting(31),

@@ -46,6 +46,7 @@ const unknownRecords: Readonly<Record<string, string>> = {
   share_id: "shr_00000000000000000000000000",
   session_id: "ssn_00000000000000000000000000",
   passkey_id: "psk_00000000000000000000000000",
+  token_id: "tok_00000000000000000000000000",
 };
 /** Of one person with acme: what only an active share answers, and what only one that was stopped. */
 let activeShareId = "";

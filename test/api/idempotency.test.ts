@@ -104,6 +104,7 @@ const anybody = () => {
   const at = `2001:db8:${household.toString(16)}`;
   return { caller: () => from(`${at}:0::1`), otherCaller: () => from(`${at}:1::1`) };
 };
+const named = { body: { name: "the assistant on my laptop" }, otherBody: { name: "another" } };
 const empty = { body: {}, otherBody: { note: "other" } };
 /** Somebody with an account, and somebody else. */
 const twoPeople = async () => {
@@ -150,6 +151,20 @@ const routes: Readonly<Record<string, Route>> = {
     prepare: async () => {
       const body = { confirm: "ERASE" };
       return { path: `/v1/certs/${(await held()).certId}/erase-subject`, body, otherBody: { ...body, other: true }, ...people };
+    },
+  },
+  "/v1/me/agent-token": {
+    repeats: true,
+    prepare: async () => {
+      await env.DB.prepare("DELETE FROM agent_tokens").run(); // there may be ten
+      return { path: "/v1/me/agent-token", ...named, caller: () => consumer, otherCaller: () => secondConsumer };
+    },
+  },
+  "/v1/business/portal/agent-token": {
+    repeats: true,
+    prepare: async () => {
+      await env.DB.prepare("DELETE FROM agent_tokens").run();
+      return { path: "/v1/business/portal/agent-token", ...named, ...people };
     },
   },
   "/v1/certs/{cert_id}/match": {

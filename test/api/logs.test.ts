@@ -178,6 +178,20 @@ const useByPeople = async (service: Call): Promise<void> => {
     await send(path, { description: marker }, owner, method);
   for (const path of ["/v1/webhooks", `${at}/secret`, `${at}/deliveries?before=${marker}`, `/v1/webhooks/${marker}/deliveries`])
     await service(path, { headers: { ...markedHeaders, ...owner } });
+  const minted = await send("/v1/me/agent-token", { name: marker }, { cookie: cookieOf(signed), "idempotency-key": marker });
+  expect(minted.status).toBe(201);
+  secrets.push(minted.body.data.token);
+  const agent = { authorization: `Bearer ${minted.body.data.token}` };
+  const rpc = (params: object) => ({ jsonrpc: "2.0", id: marker, method: "tools/call", params });
+  for (const params of [
+    { name: marker },
+    { name: "svc_get_audit", arguments: { [marker]: marker } },
+    { name: "svc_list_events" },
+    { name: "svc_get_audit" },
+  ])
+    await send(`/mcp?${marker}`, rpc(params), agent);
+  await send("/mcp", { jsonrpc: "2.0", id: marker, method: marker }, agent);
+  await send("/mcp", `${marker}`, { authorization: `Bearer pat_00${marker}`, origin: `https://${marker}.example` });
   await send("/v1/auth/logout", { [marker]: marker }, { cookie: cookieOf(signed) });
 };
 
@@ -185,7 +199,20 @@ const secrets = [world.acme.keys.live, world.other.keys.live, world.acme.keys.li
 const leaked = (): string[] =>
   lines.filter((line) => line.toLowerCase().includes(marker) || secrets.some((secret) => line.includes(secret)));
 
-const allowedMembers = ["level", "request_id", "method", "route", "status", "ms", "code", "business_id", "key_id", "at", "error"];
+const allowedMembers = [
+  "level",
+  "request_id",
+  "method",
+  "route",
+  "status",
+  "ms",
+  "code",
+  "business_id",
+  "key_id",
+  "token_id",
+  "at",
+  "error",
+];
 
 describe("the log", () => {
   test("holds one line a request and nothing that a caller sent", async () => {

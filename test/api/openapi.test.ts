@@ -37,6 +37,7 @@ import {
 import { sharingScenarios } from "../support/sharing-scenarios.ts";
 import { call, consent, get, issue, submission, world, type Answer } from "../support/world.ts";
 import { answerCode, askCode, held, jsonPost, ready, withdrawn, type Held } from "../support/withdrawing.ts";
+import { mint, mintWith } from "../support/agents.ts";
 
 type Json = Record<string, unknown>;
 interface Described {
@@ -59,6 +60,7 @@ const undocumented: readonly { readonly path: RegExp; readonly why: string }[] =
   { path: /^GET \/docs(?:\/|$)/, why: "the pages that show this description and the guides" },
   { path: /^GET \/\.well-known\/security\.txt$/, why: "whom to tell of a weakness, in the form of RFC 9116" },
   { path: /^GET \/dev\//, why: "development only" },
+  { path: /^ALL \/mcp$/, why: "the agent server, whose interface is the Model Context Protocol (docs/agents.md)" },
 ];
 
 let clock = Date.now();
@@ -290,6 +292,37 @@ const erasedCert = async (): Promise<string> => {
   return id;
 };
 
+const tokensPath = "/v1/business/portal/agent-token";
+const noToken = "tok_00000000000000000000000000";
+
+/** A request of the demo's consumer. */
+const byConsumer = async (
+  method: string,
+  at: string,
+  headers: Record<string, string> = {},
+  changed: Partial<Platform> = {},
+  body?: string,
+) => {
+  const sent = { ...(await signIn(world.consumerEmail, "consumer")), "content-type": "application/json", ...headers };
+  return answerOf(changed, at, { method, headers: sent, ...(body !== undefined && { body }) });
+};
+const consumerRefusals = (method: string, at: string): Record<string, () => Promise<Answer>> => ({
+  unauthorized: () => byConsumer(method, at, { cookie: `svc_session=ses_00${"A".repeat(43)}` }),
+  forbidden: async () => call(at, { method, headers: await signIn(world.ownerEmail) }),
+  rate_limited: () => byConsumer(method, at, {}, crowded()),
+  storage_unavailable: () => byConsumer(method, at, {}, outage()),
+  internal_error: () => byConsumer(method, at, {}, bug()),
+  ...(method !== "GET" && { csrf_failed: () => byConsumer(method, at, { origin: "https://elsewhere.example" }) }),
+});
+/** Ten tokens work, and one more is asked for. */
+const eleventh = async (realm: "consumer" | "business"): Promise<Answer> => {
+  const session = await signIn(realm === "consumer" ? world.consumerEmail : world.ownerEmail, realm);
+  for (let made = 0; made < 10; made += 1) await mintWith(realm, session);
+  const answer = await mintWith(realm, session);
+  await env.DB.prepare("DELETE FROM agent_tokens").run();
+  return answer;
+};
+
 /** For each operation: an answer of each success, by status, and of each refusal, by code. */
 const scenarios: Readonly<Record<string, Scenarios>> = {
   captureConsent: {
@@ -384,6 +417,51 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
       await webhooks("POST", "", { owner: true, body: { url: hook }, headers });
       return webhooks("POST", "", { owner: true, body: { url: hook, description: "another" }, headers });
     },
+  },
+  mintAgentToken: {
+    201: () => byConsumer("POST", "/v1/me/agent-token"),
+    ...consumerRefusals("POST", "/v1/me/agent-token"),
+    invalid_request: () => byConsumer("POST", "/v1/me/agent-token", {}, {}, "{"),
+    payload_too_large: () => byConsumer("POST", "/v1/me/agent-token", {}, {}, " ".repeat(256 * 1_024 + 1)),
+    unsupported_media_type: () => byConsumer("POST", "/v1/me/agent-token", { "content-type": "text/plain" }, {}, "a=b"),
+    token_limit: () => eleventh("consumer"),
+    idempotency_conflict: async () => {
+      const session = await signIn(world.consumerEmail, "consumer");
+      return twice((body, key) => mintWith("consumer", { ...session, ...key }, body), {}, { name: "another" });
+    },
+  },
+  listAgentTokens: {
+    200: async () => {
+      await mint("consumer");
+      return byConsumer("GET", "/v1/me/agent-tokens");
+    },
+    ...consumerRefusals("GET", "/v1/me/agent-tokens"),
+  },
+  revokeAgentToken: {
+    200: async () => byConsumer("DELETE", `/v1/me/agent-tokens/${(await mint("consumer")).id}`),
+    ...consumerRefusals("DELETE", `/v1/me/agent-tokens/${noToken}`),
+    not_found: () => byConsumer("DELETE", `/v1/me/agent-tokens/${noToken}`),
+  },
+  mintBusinessAgentToken: {
+    201: () => webhooks("POST", tokensPath, { body: { name: "Cursor" } }),
+    ...unsafeRefusals("POST", () => tokensPath),
+    token_limit: () => eleventh("business"),
+    ...portalConflict(() => tokensPath),
+  },
+  listBusinessAgentTokens: {
+    200: async () => {
+      await mint("business");
+      return webhooks("GET", `${tokensPath}s`);
+    },
+    ...memberRefusals("GET", () => `${tokensPath}s`),
+  },
+  revokeBusinessAgentToken: {
+    200: async () => webhooks("DELETE", `${tokensPath}s/${(await mint("business")).id}`, { owner: true }),
+    ...memberRefusals("DELETE", () => `${tokensPath}s/${noToken}`),
+    csrf_failed: () => webhooks("DELETE", `${tokensPath}s/${noToken}`, { headers: { origin: "https://elsewhere.example" } }),
+    subscription_past_due: () => webhooks("DELETE", `${tokensPath}s/${noToken}`, { as: exampleOwnerEmail("past_due") }),
+    owner_required: async () => webhooks("DELETE", `${tokensPath}s/${(await mint("business")).id}`),
+    not_found: () => webhooks("DELETE", `${tokensPath}s/${noToken}`),
   },
   businessAuditTrail: {
     200: () => webhooks("GET", auditPath),

@@ -42,7 +42,8 @@ const secretNames = [
 const configured = (...deployments: readonly Readonly<Record<string, string>>[]): string[] => {
   const settings = {
     ENVIRONMENT: "production",
-    ...Object.fromEntries(["BASE_URL", "VERIFY_URL", "CDN_URL", "MCP_URL", "APP_URL"].map((name) => [name, "https://api.example.com"])),
+    ...Object.fromEntries(["BASE_URL", "VERIFY_URL", "CDN_URL", "APP_URL"].map((name) => [name, "https://api.example.com"])),
+    MCP_URL: "https://api.example.com/mcp",
     LEDGER_ORIGIN: ledger,
     AUDIT_VKEY: published.vars.AUDIT_VKEY,
     MAIL_FROM: "no-reply@example.com",

@@ -55,6 +55,18 @@ describe("a window", () => {
     expect(taken.length).toBeGreaterThan(20);
   });
 
+  test("takes calls that come together all or not at all, and says when there is room for all of them", async () => {
+    const limiter = fresh();
+    const limit = { count: 5, seconds: 60 };
+    expect(await limiter.take(limit, 0, 2)).toEqual({ allowed: true, remaining: 3, resetMs: 60_000 });
+    expect(await limiter.take(limit, 10_000, 2)).toEqual({ allowed: true, remaining: 1, resetMs: 50_000 });
+    expect(await limiter.take(limit, 20_000, 4)).toEqual({ allowed: false, remaining: 1, resetMs: 50_000 });
+    expect(await limiter.take(limit, 20_000, 2)).toEqual({ allowed: false, remaining: 1, resetMs: 40_000 });
+    expect(await limiter.take(limit, 20_000)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(await limiter.take(limit, 60_000, 2)).toMatchObject({ allowed: true });
+    expect(await limiter.take(limit, 60_000, 6)).toMatchObject({ allowed: false });
+  });
+
   test("survives the eviction of its object", async () => {
     const limiter = fresh();
     for (let at = 0; at < 120; at += 1) await limiter.take(minute, 5_000);

@@ -38,6 +38,7 @@ export const importRules: readonly ImportRule[] = [
   },
   { from: "workers/http", may: [...surface, "storage/faults.ts"], packages: ["hono", "zod", "@hono/zod-openapi"] },
   { from: "workers/api", may: [...surface, "workers/api", "workers/pages"], packages: ["hono", "zod", "@hono/zod-openapi"] },
+  { from: "workers/mcp", may: [...surface, "workers/api"], packages: ["hono", "zod", "@hono/zod-openapi"] },
   { from: "workers/pages", may: [...surface, "workers/pages"], packages: ["hono", "qr"] },
   { from: "workers/pages/client", may: ["core", "verifier"], packages: [] },
   {

@@ -68,7 +68,7 @@ export const productionSettings = {
   BASE_URL: "https://api.svc.test/v1",
   VERIFY_URL: "https://verify.svc.test",
   CDN_URL: "https://cdn.svc.test",
-  MCP_URL: "https://mcp.svc.test",
+  MCP_URL: "https://mcp.svc.test/mcp",
   APP_URL: "https://app.svc.test",
   DEV_RATE_SCALE: "",
   DEV_GATHER_MS: "",

@@ -1,5 +1,6 @@
 // Drops what has had its time, in every home.
 import { dayMs, secondMs, type Instant } from "../../core/time.ts";
+import { deleteEndedTokens } from "../../storage/agents.ts";
 import { deleteOldDays } from "../../storage/client-days.ts";
 import { deleteOldMisses } from "../../storage/contact.ts";
 import { batch, type Database } from "../../storage/database.ts";
@@ -20,6 +21,7 @@ const sweeps = [
   deleteExpiredAnswers,
   deleteExpiredClaims,
   deleteEndedSessions,
+  deleteEndedTokens,
   deleteOldCodes,
   deleteOldFailures,
   deleteOldAuthCodes,
@@ -40,5 +42,5 @@ const sweepHome = async (platform: Platform, db: Database): Promise<void> => {
   }
 };
 
-/** Stored answers and claims of idempotency keys, codes and challenges that nobody can use, counts of past days, sessions that have ended. */
+/** Answers and claims of idempotency keys, codes and challenges that nobody can use, counts of past days, sessions and tokens that have ended. */
 export const dropExpired = (platform: Platform): Promise<void> => inEachHome(platform, "expiry", (db) => sweepHome(platform, db));

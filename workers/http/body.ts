@@ -6,7 +6,7 @@ import { parseIJson } from "../../core/i-json.ts";
 import type { Api } from "./context.ts";
 import { failure, refusal } from "./envelope.ts";
 
-const maxBytes = 256 * 1_024; // CONTRACT 0: a disclosure of 20,000 characters and 1,000 recipients fit many times over
+export const maxBodyBytes = 256 * 1_024; // CONTRACT 0: a disclosure of 20,000 characters and 1,000 recipients fit many times over
 
 /** The bytes, or null past the cap. The rest is read and dropped, so that the caller gets an answer and not a reset. */
 export const readCapped = async (request: Request, cap: number): Promise<Uint8Array<ArrayBuffer> | null> => {
@@ -55,7 +55,7 @@ const strictJson = (accepted: readonly string[], mayBeAbsent: boolean) =>
       c.req.raw = withJson(raw, new TextEncoder().encode("{}") as Uint8Array<ArrayBuffer>);
       return next();
     }
-    const bytes = await readCapped(raw, maxBytes); // read even when its type is refused: see above
+    const bytes = await readCapped(raw, maxBodyBytes); // read even when its type is refused: see above
     const fault = encodingFault(raw, accepted);
     if (fault !== null) return failure(c, "unsupported_media_type", fault);
     if (bytes === null) return failure(c, "payload_too_large");

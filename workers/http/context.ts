@@ -8,11 +8,11 @@ import type { Work } from "../operations/access/idempotency.ts";
 import type { Services } from "../services.ts";
 
 export interface KnownCaller {
-  /** Of the key or the person. */
+  /** Of the key, the person or the agent's token. */
   readonly id: string;
   /** Null for a consumer. */
   readonly businessId: string | null;
-  readonly kind: "api_key" | "session";
+  readonly kind: "api_key" | "session" | "agent_token";
 }
 
 export interface Api {

@@ -80,6 +80,11 @@ export const openApiDocument = (app: OpenAPIHono<Api>, apiOrigin: string): objec
           "Sign in with an e-mailed code, consumers also with a passkey. These routes set and end the session cookie of the portal and the consumer app, list a consumer's sessions and passkeys, and end or remove them.",
       },
       {
+        name: "agents",
+        description:
+          "Tokens that an assistant connects to the agent server with. The server itself speaks the Model Context Protocol (docs/agents.md).",
+      },
+      {
         name: "sharing",
         description: "A person shares contact fields with a business, by a single-use code with PKCE, and takes them back.",
       },

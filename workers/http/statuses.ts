@@ -27,6 +27,7 @@ export const statuses = {
   method_not_allowed: 405,
   passkey_limit: 409,
   webhook_limit: 409,
+  token_limit: 409,
   code_used: 409,
   share_inactive: 409,
   idempotency_conflict: 409,

@@ -4,6 +4,9 @@ import type { EventData, StoredEvent } from "../../core/events/event.ts";
 import type { Events, Runtime, Stores } from "../services.ts";
 import { openPayloads } from "./webhooks/sending.ts";
 
+/** Whose events, live or of the sandbox. */
+export type FeedReader = Pick<Principal, "environment"> & { readonly business: Pick<Principal["business"], "id"> };
+
 export interface FeedQuery {
   readonly cursor: number;
   readonly limit: number;
@@ -19,9 +22,9 @@ export interface FeedPage {
 }
 
 /** The events behind the cursor, in their order. A test key has no feed: records of the sandbox emit nothing. */
-export const readFeed = async (services: Runtime & Stores & Events, principal: Principal, query: FeedQuery): Promise<FeedPage> => {
-  if (principal.environment === "sandbox") return { events: [], nextCursor: query.cursor, hasMore: false };
-  const page = await services.businessLog(principal.business.id).page(query.cursor, query.limit, query.types);
+export const readFeed = async (services: Runtime & Stores & Events, reader: FeedReader, query: FeedQuery): Promise<FeedPage> => {
+  if (reader.environment === "sandbox") return { events: [], nextCursor: query.cursor, hasMore: false };
+  const page = await services.businessLog(reader.business.id).page(query.cursor, query.limit, query.types);
   const sealed = page.events.filter(({ dataSealed }) => dataSealed !== null);
   const payloads = sealed.length === 0 ? new Map<string, EventData>() : await openPayloads(services, sealed);
   return {

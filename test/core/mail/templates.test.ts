@@ -30,6 +30,10 @@ const mails: { readonly [T in MailTemplate]: Extract<Mail, { template: T }> } = 
       cease_by: Date.UTC(2026, 11, 4, 23, 59, 59, 999),
     },
   },
+  agent_changed: {
+    template: "agent_changed",
+    data: { token_id: "tok_00k3v9d2m4q8x1c7b5n0t6w2h9", at: Date.UTC(2026, 10, 20, 10, 5), app_url: "https://app.example.com/app" },
+  },
   webhook_failing: {
     template: "webhook_failing",
     data: { webhook_id: "whk_00k3v9d2m4q8x1c7b5n0t6w2h9", failing_since: Date.UTC(2026, 10, 20, 10, 5), failures: 100 },

@@ -8,7 +8,8 @@ import { fieldLabels } from "../../../core/shares/labels.ts";
 import { personaNames } from "../../../core/shares/persona.ts";
 import { isVerifier } from "../../../core/shares/pkce.ts";
 import { shareStatuses, type Share } from "../../../core/shares/share.ts";
-import { isoOf, isoOrNull, type Instant } from "../../../core/time.ts";
+import { requestLifeMs } from "../../../core/shares/request.ts";
+import { isoOf, isoOrNull, type Instant, secondMs } from "../../../core/time.ts";
 import { isOverdue } from "../../../core/withdrawals/acknowledge.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import {
@@ -22,7 +23,6 @@ import {
 } from "../../http/share-request.ts";
 import { limitParam } from "../../http/wire.ts";
 import type { AuthorizedRequest } from "../../operations/shares/authorize.ts";
-import { tokenLifeSeconds } from "../../operations/shares/authorize-token.ts";
 import type { Granted } from "../../operations/shares/grant.ts";
 import type { CurrentValues, ShareDetail, SharePage } from "../../operations/shares/read.ts";
 import type { Redeemed } from "../../operations/shares/redeem.ts";
@@ -85,7 +85,7 @@ export const authorizedToWire = (request: AuthorizedRequest, token: string, lang
   disclosure_hash: request.disclosureHash,
   state: request.state,
   authorize_token: token,
-  expires_in: tokenLifeSeconds,
+  expires_in: requestLifeMs / secondMs,
 });
 
 const decisionShape = {

@@ -5,12 +5,9 @@ import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
 import { isSameSecret } from "../../../core/hash.ts";
 import type { Home } from "../../../core/ids.ts";
 import { scopeBits, scopeOfBits, type AskedScope } from "../../../core/shares/fields.ts";
-import { minuteMs, secondMs, type Instant } from "../../../core/time.ts";
+import { requestLifeMs } from "../../../core/shares/request.ts";
+import type { Instant } from "../../../core/time.ts";
 import type { Stores } from "../../services.ts";
-
-/** A request older than this has to be made again. */
-export const tokenLifeMs = 10 * minuteMs;
-export const tokenLifeSeconds = tokenLifeMs / secondMs;
 
 /** What a token says by itself. */
 export interface TokenContent {
@@ -54,4 +51,4 @@ export const readToken = async (services: Stores, token: string, binding: TokenB
   return { asked: { scope: scopeOfBits(scope), needed: scopeOfBits(needed) }, at, hasEvidence };
 };
 
-export const isExpired = ({ at }: TokenContent, now: Instant): boolean => now >= at + tokenLifeMs;
+export const isExpired = ({ at }: TokenContent, now: Instant): boolean => now >= at + requestLifeMs;

@@ -1,0 +1,105 @@
+// Agent tokens: what an assistant connects with. A token is of one person and one realm, and opens nothing once it has ended, its
+// person is gone, or the business may not be read.
+import type { MemberSession, Realm, Session } from "../access/session.ts";
+import type { Person } from "../access/principal.ts";
+import type { Actor } from "../actor.ts";
+import type { AuditChain, Fact } from "../facts.ts";
+import type { BusinessId, ConsumerId } from "../ids.ts";
+import { ok, refuse, type Result } from "../result.ts";
+import { lineFault, trimmed } from "../text.ts";
+import { dayMs, isoOf, type Instant } from "../time.ts";
+
+/** SPEC, Limits. */
+export const tokenLifeMs = 90 * dayMs;
+/** Of one person at one time (CONTRACT 7). */
+export const maxLiveTokens = 10;
+const maxNameLength = 80;
+
+/** Trimmed; null when nothing is left. */
+export const chosenName = (text: string | null): Result<string | null, "invalid_request"> => {
+  const name = trimmed(text ?? "");
+  if (name.length > maxNameLength) return refuse("invalid_request", `name: must be at most ${maxNameLength} characters.`);
+  const fault = lineFault(name);
+  return fault === null ? ok(name === "" ? null : name) : refuse("invalid_request", `name: ${fault}.`);
+};
+
+/** What a person sees of a token once it was shown. */
+export interface AgentToken {
+  readonly id: string;
+  readonly realm: Realm;
+  /** The consumer or the member whose it is. */
+  readonly principalId: string;
+  readonly name: string | null;
+  readonly createdAt: Instant;
+  readonly expiresAt: Instant;
+  /** Whole days since 1970. */
+  readonly lastUsedDay: number | null;
+}
+
+interface KnownAgent {
+  readonly tokenId: string;
+  readonly tokenHash: string;
+  /** Whose records it opens: the consumer's, or the business's. */
+  readonly ownerId: string;
+  /** The owner's. */
+  readonly chain: AuditChain;
+}
+
+/** Who calls with a token. */
+export type Agent = KnownAgent &
+  (
+    | { readonly realm: "consumer" }
+    | { readonly realm: "business"; readonly memberId: string; readonly business: MemberSession["business"] }
+  );
+
+/** The person of a consumer's token, with the assistant that acts for them. */
+export const personOfAgent = ({ ownerId, chain, tokenId }: KnownAgent): Person => ({
+  id: ownerId as ConsumerId,
+  chain,
+  actor: { kind: "agent", id: tokenId },
+});
+
+/** Where the tokens of a person who is signed in are kept, and whose chain tells of them. */
+export interface TokenHolder {
+  readonly realm: Realm;
+  readonly principalId: string;
+  readonly businessId: BusinessId | null;
+  readonly chain: AuditChain;
+  readonly actor: Actor;
+}
+
+export const tokenHolder = (session: Session): TokenHolder =>
+  session.realm === "consumer"
+    ? {
+        realm: "consumer",
+        principalId: session.userId,
+        businessId: null,
+        chain: session.chain,
+        actor: { kind: "consumer", id: session.userId },
+      }
+    : {
+        realm: "business",
+        principalId: session.userId,
+        businessId: session.business.id,
+        chain: session.business.chain,
+        actor: { kind: "member", id: session.userId },
+      };
+
+/** `expiresAt` of one that was minted. The chain never holds the name, which a person chose. */
+export const tokenFact = (
+  { chain, actor }: TokenHolder,
+  act: {
+    readonly type: "agent_token.minted" | "agent_token.revoked";
+    readonly id: string;
+    readonly at: Instant;
+    readonly expiresAt?: Instant;
+  },
+): Fact => ({
+  type: act.type,
+  entityType: "agent_token",
+  entityId: act.id,
+  at: act.at,
+  chains: [chain],
+  actor,
+  payload: act.expiresAt === undefined ? {} : { expires_at: isoOf(act.expiresAt) },
+});

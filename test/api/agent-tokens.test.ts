@@ -1,0 +1,341 @@
+// Agent tokens through the doors: made, listed and ended by the people whose they are, and worth nothing from the moment they should not be.
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { sha256Hex } from "../../core/hash.ts";
+import { dropExpired } from "../../workers/background/expiry-sweep.ts";
+import { platformOf } from "../../workers/services.ts";
+import type { Env } from "../../workers/env.ts";
+import { callTool, mint, mintWith, rpc } from "../support/agents.ts";
+import { signIn } from "../support/people.ts";
+import { call, databaseContents, get, rowCounts, serviceWith, world, type Answer } from "../support/world.ts";
+
+const dayMs = 86_400_000;
+const ownPath = "/v1/me/agent-tokens";
+const portalPath = "/v1/business/portal/agent-tokens";
+
+let clock = Date.now();
+// People ask more often here than a person may in a minute.
+beforeEach(async () => {
+  clock += 120_000;
+  vi.useFakeTimers({ toFake: ["Date"], now: clock });
+  await env.DB.prepare("DELETE FROM agent_tokens").run();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+type Session = { readonly cookie: string };
+const pat = (): Promise<Session> => signIn(world.consumerEmail, "consumer");
+const owner = (): Promise<Session> => signIn(world.ownerEmail);
+const member = (): Promise<Session> => signIn(world.memberEmail);
+const remove = (path: string, headers: Record<string, string>): Promise<Answer> => call(path, { method: "DELETE", headers });
+const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
+const ping = async (token: string): Promise<number> => (await rpc(token, "ping")).status;
+/** Entries of a kind, with what they committed to, newest first. */
+const entered = async (path: string, session: Session, type: string) => {
+  const { entries } = (await call(path, { headers: session })).body.data as {
+    entries: { type: string; entity_id: string; payload: object }[];
+  };
+  return entries.filter((entry) => entry.type === type).map(({ entity_id, payload }) => ({ entity_id, payload }));
+};
+
+describe("a token", () => {
+  test("is shown once, for 90 days and one realm", async () => {
+    const answer = await mintWith("consumer", await pat(), { name: "  Claude on my laptop " });
+    expect(answer.status).toBe(201);
+    const { id, token, realm, name, created_at, expires_at } = answer.body.data;
+    expect(Object.keys(answer.body.data).sort()).toEqual(["created_at", "expires_at", "id", "name", "realm", "token"]);
+    expect([id, token]).toEqual([
+      expect.stringMatching(/^tok_00[0-9a-hjkmnp-tv-z]{24}$/),
+      expect.stringMatching(/^pat_00[A-Za-z0-9_-]{43}$/),
+    ]);
+    expect([realm, name]).toEqual(["consumer", "Claude on my laptop"]);
+    expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(90 * dayMs);
+    const listed = await call(ownPath, { headers: await pat() });
+    expect(listed.body.data).toEqual({ agent_tokens: [{ id, realm, name, created_at, expires_at, last_used_at: null }] });
+    expect(await ping(token)).toBe(200);
+  });
+
+  test("needs no name and no body, and refuses a name that is none", async () => {
+    const session = await pat();
+    expect((await call("/v1/me/agent-token", { method: "POST", headers: session })).body.data.name).toBeNull();
+    expect((await mintWith("consumer", session, { name: null })).body.data.name).toBeNull();
+    for (const name of ["x".repeat(81), "a\u202eb", "a\nb", 7, {}])
+      expect(outcome(await mintWith("consumer", session, { name }))).toBe("400 invalid_request");
+    expect((await mintWith("consumer", session, { name: "x".repeat(80) })).status).toBe(201);
+  });
+
+  test("stands in no store but as a hash, and its name is sealed", async () => {
+    const answer = await mintWith("consumer", await pat(), { name: "zqnamezq of a token" });
+    const stored = Object.values(await databaseContents()).join("\n");
+    expect(stored).toContain(sha256Hex(answer.body.data.token));
+    expect(stored).not.toContain(answer.body.data.token.slice(6));
+    expect(stored).not.toContain("zqnamezq");
+  });
+
+  test("is told to the day when it was last used, and only a tool's call is a use", async () => {
+    const { token } = await mint("consumer");
+    const lastUsed = async () => (await call(ownPath, { headers: await pat() })).body.data.agent_tokens[0].last_used_at;
+    await rpc(token, "tools/list");
+    expect(await lastUsed()).toBeNull();
+    const before = new Date().toISOString().slice(0, 10);
+    await callTool(token, "svc_get_audit");
+    expect([before, new Date().toISOString().slice(0, 10)]).toContain(await lastUsed());
+  });
+
+  test("of a request that is sent again under its key is one token", async () => {
+    const session = { ...(await pat()), "idempotency-key": crypto.randomUUID() };
+    const first = await mintWith("consumer", session);
+    const again = await mintWith("consumer", session);
+    expect(again.body.data).toEqual(first.body.data);
+    expect(await rowCounts(["agent_tokens"])).toEqual({ agent_tokens: 1 });
+  });
+});
+
+describe("at most ten tokens of one person", () => {
+  test("work at one time, however many are asked for at once", async () => {
+    const session = await pat();
+    const answers = await Promise.all(Array.from({ length: 30 }, () => mintWith("consumer", session)));
+    expect(answers.map(outcome).sort()).toEqual([...Array(10).fill("201 ok"), ...Array(20).fill("409 token_limit")]);
+    expect(await rowCounts(["agent_tokens"])).toEqual({ agent_tokens: 10 });
+    const minted = await env.DB.prepare(
+      "SELECT COUNT(*) AS n FROM audit_outbox WHERE type = 'agent_token.minted' AND entity_id IN (SELECT id FROM agent_tokens)",
+    ).first("n");
+    expect(minted).toBe(10);
+  });
+
+  test("are counted for each person, and one that was ended makes room", async () => {
+    const session = await owner();
+    const answers: Answer[] = [];
+    for (let at = 0; at < 11; at += 1) answers.push(await mintWith("business", session));
+    expect(outcome(answers[10] as Answer)).toBe("409 token_limit");
+    expect((await mintWith("business", await member())).status).toBe(201);
+    await remove(`${portalPath}/${answers[0]?.body.data.id}`, session);
+    expect((await mintWith("business", session)).status).toBe(201);
+    expect(outcome(await mintWith("business", session))).toBe("409 token_limit");
+  });
+});
+
+describe("who may have one, and end one", () => {
+  test("a consumer their own, a member one of the business: neither at the other's door", async () => {
+    for (const [path, session] of [
+      ["/v1/me/agent-token", await owner()],
+      ["/v1/business/portal/agent-token", await pat()],
+    ] as const)
+      expect(outcome(await call(path, { method: "POST", headers: session }))).toBe("403 forbidden");
+    for (const [path, session] of [
+      [ownPath, await owner()],
+      [portalPath, await pat()],
+    ] as const)
+      expect(outcome(await call(path, { headers: session }))).toBe("403 forbidden");
+  });
+
+  test("a page of somebody else's makes and ends none", async () => {
+    const { id, token } = await mint("consumer");
+    const forged = { ...(await pat()), origin: "https://evil.example" };
+    expect(outcome(await mintWith("consumer", forged))).toBe("403 csrf_failed");
+    expect(outcome(await remove(`${ownPath}/${id}`, forged))).toBe("403 csrf_failed");
+    expect(await ping(token)).toBe(200);
+  });
+
+  test("everybody in the business sees all of its tokens; a member ends their own, an owner anybody's", async () => {
+    const owned = await mint("business");
+    const ofMember = await mint("business", world.memberEmail);
+    for (const session of [await owner(), await member()]) {
+      const { agent_tokens: listed } = (await call(portalPath, { headers: session })).body.data;
+      expect(listed.map(({ id }: { id: string }) => id).sort()).toEqual([owned.id, ofMember.id].sort());
+      expect(listed.every(({ member_id }: { member_id: string }) => member_id.startsWith("mem_"))).toBe(true);
+    }
+    expect(outcome(await remove(`${portalPath}/${owned.id}`, await member()))).toBe("403 owner_required");
+    expect(await ping(owned.token)).toBe(200);
+    expect((await remove(`${portalPath}/${ofMember.id}`, await owner())).body.data).toEqual({ revoked: true, id: ofMember.id });
+    expect(await ping(ofMember.token)).toBe(401);
+    expect((await call(portalPath, { headers: await member() })).body.data.agent_tokens).toHaveLength(1);
+  });
+
+  test("nobody another's: it is not there, like one that never was or has ended", async () => {
+    const mine = await mint("consumer");
+    const business = await mint("business");
+    const strangers = await signIn("stranger@example.com", "consumer");
+    const others = await signIn(world.otherOwnerEmail);
+    const nowhere = "tok_00000000000000000000000000";
+    const answers = [
+      await remove(`${ownPath}/${mine.id}`, strangers),
+      await remove(`${ownPath}/${nowhere}`, strangers),
+      await remove(`${ownPath}/x`, strangers),
+      await remove(`${ownPath}/${business.id}`, await pat()),
+      await remove(`${portalPath}/${business.id}`, others),
+      await remove(`${portalPath}/${mine.id}`, await owner()),
+    ];
+    expect(new Set(answers.map(({ text, body }) => text.replace(body.request_id, ""))).size).toBe(1);
+    expect(outcome(answers[0] as Answer)).toBe("404 not_found");
+    expect([await ping(mine.token), await ping(business.token)]).toEqual([200, 200]);
+    expect((await call(ownPath, { headers: strangers })).body.data.agent_tokens).toEqual([]);
+    await remove(`${ownPath}/${mine.id}`, await pat());
+    expect(outcome(await remove(`${ownPath}/${mine.id}`, await pat()))).toBe("404 not_found");
+  });
+
+  test("nobody while the business may not write, or be read", async () => {
+    const session = await owner();
+    const { id } = await mint("business");
+    for (const [status, written, read] of [
+      ["past_due", "402 subscription_past_due", "200 ok"],
+      ["suspended", "402 business_suspended", "402 business_suspended"],
+      ["closed", "402 business_inactive", "402 business_inactive"],
+    ] as const) {
+      await env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, world.acme.id).run();
+      const given = [
+        await mintWith("business", session),
+        await remove(`${portalPath}/${id}`, session),
+        await call(portalPath, { headers: session }),
+      ];
+      expect(given.map(outcome)).toEqual([written, written, read]);
+    }
+    await env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id).run();
+  });
+});
+
+describe("from the next request on a token opens nothing", () => {
+  test("once it was ended, however often that is asked at once", async () => {
+    const { id, token } = await mint("consumer");
+    const session = await pat();
+    const ended = await Promise.all(Array.from({ length: 10 }, () => remove(`${ownPath}/${id}`, session)));
+    expect(ended.map(({ status }) => status)).toContain(200);
+    expect(await ping(token)).toBe(401);
+    const entries = await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE type = 'agent_token.revoked' AND entity_id = ?")
+      .bind(id)
+      .first("n");
+    expect(entries).toBe(1);
+  });
+
+  test("after 90 days, to the millisecond, and its row goes with the next sweep", async () => {
+    const { token } = await mint("consumer");
+    const expires = (await env.DB.prepare("SELECT expires_at FROM agent_tokens").first("expires_at")) as number;
+    vi.useFakeTimers({ toFake: ["Date"], now: expires - 1 });
+    expect(await ping(token)).toBe(200);
+    vi.setSystemTime(expires);
+    expect(await ping(token)).toBe(401);
+    await dropExpired(await platformOf(env as unknown as Env));
+    expect(await rowCounts(["agent_tokens"])).toEqual({ agent_tokens: 0 });
+  });
+
+  test("once its person is gone", async () => {
+    await signIn("leaving@example.com", "consumer");
+    const consumer = await mint("consumer", "leaving@example.com");
+    const seat = await mint("business", world.memberEmail);
+    const owned = await mint("business");
+    const principal = (id: string) =>
+      env.DB.prepare("SELECT principal_id FROM agent_tokens WHERE id = ?").bind(id).first<string>("principal_id");
+    await env.DB.prepare("DELETE FROM consumers WHERE id = ?")
+      .bind(await principal(consumer.id))
+      .run();
+    const memberId = await principal(seat.id);
+    await env.DB.prepare("UPDATE members SET business_id = ? WHERE id = ?").bind(world.other.id, memberId).run();
+    expect([await ping(consumer.token), await ping(seat.token), await ping(owned.token)]).toEqual([401, 401, 200]);
+    await env.DB.prepare("UPDATE members SET business_id = ? WHERE id = ?").bind(world.acme.id, memberId).run();
+  });
+
+  test("once its person's account is erased", async () => {
+    await signIn("erased@example.com", "consumer");
+    const { id, token } = await mint("consumer", "erased@example.com");
+    await env.DB.prepare("UPDATE consumers SET erased_at = 1 WHERE id = (SELECT principal_id FROM agent_tokens WHERE id = ?)")
+      .bind(id)
+      .run();
+    expect(await ping(token)).toBe(401);
+  });
+
+  test("while the business is suspended, closed or pending; past due it still reads", async () => {
+    const { token } = await mint("business");
+    const given: Record<string, number> = {};
+    for (const status of ["suspended", "closed", "pending", "past_due", "active"]) {
+      await env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, world.acme.id).run();
+      given[status] = await ping(token);
+    }
+    expect(given).toEqual({ suspended: 401, closed: 401, pending: 401, past_due: 200, active: 200 });
+  });
+});
+
+describe("the audit history", () => {
+  test("of a consumer says when a token was made and ended, and never its name", async () => {
+    const { id, token } = await mint("consumer");
+    await callTool(token, "svc_get_audit");
+    const other = await mint("consumer");
+    await remove(`${ownPath}/${id}`, await pat());
+    const { text } = (await callTool(other.token, "svc_get_audit", { limit: 100 })).body.result.content[0];
+    const entries = (JSON.parse(text).entries as { type: string; entity_id: string; payload: Record<string, unknown> }[]).filter(
+      (entry) => entry.entity_id === id,
+    );
+    expect(entries.map(({ type }) => type)).toEqual(["agent_token.revoked", "agent.called", "agent_token.minted"]);
+    expect(entries[1]?.payload).toEqual({ actor: `agent:${id}`, tool: "svc_get_audit", outcome: "done", arguments: [] });
+    expect(Object.keys(entries[2]?.payload ?? {}).sort()).toEqual(["actor", "expires_at"]);
+  });
+
+  test("of a business says who made and ended one", async () => {
+    const { id } = await mint("business", world.memberEmail);
+    await remove(`${portalPath}/${id}`, await owner());
+    const path = "/v1/business/portal/audit?limit=50";
+    const [made] = await entered(path, await owner(), "agent_token.minted");
+    const [gone] = await entered(path, await owner(), "agent_token.revoked");
+    expect([made?.entity_id, gone?.entity_id]).toEqual([id, id]);
+    const actors = [made, gone].map((entry) => JSON.stringify(entry?.payload).match(/mem_\w+/)?.[0]);
+    expect(new Set(actors).size).toBe(2);
+  });
+});
+
+describe("the limit", () => {
+  test("is 120 a minute for each token, exact, whatever is asked, and says when to come back", async () => {
+    const start = Date.now();
+    vi.useFakeTimers({ toFake: ["Date"], now: start });
+    const { token } = await mint("consumer");
+    const other = await mint("consumer");
+    const answers = await Promise.all(Array.from({ length: 200 }, () => rpc(token, "ping")));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(120);
+    for (const { status, headers, body } of answers.filter(({ status }) => status !== 200))
+      expect([status, body.error.code, body.id, headers.get("retry-after")]).toEqual([429, -32029, 1, "60"]);
+    expect(await ping(other.token)).toBe(200);
+    vi.setSystemTime(start + 59_999);
+    expect((await rpc(token, "ping")).headers.get("retry-after")).toBe("1");
+    vi.setSystemTime(start + 60_000);
+    expect(await ping(token)).toBe(200);
+  });
+
+  test("counts each of a batch before any is run, and all of them or none", async () => {
+    const { token } = await mint("consumer");
+    const batch = (count: number) =>
+      call("/mcp", {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}` },
+        body: JSON.stringify(Array.from({ length: count }, (_, id) => ({ jsonrpc: "2.0", id, method: "ping" }))),
+      });
+    const given: number[] = [];
+    for (const count of [20, 20, 20, 20, 20, 19, 2, 1, 1]) given.push((await batch(count)).status);
+    expect(given).toEqual([200, 200, 200, 200, 200, 200, 429, 200, 429]);
+  });
+
+  test("of tokens that are tried out is sixty a minute an address, before a database is asked; one that works passes", async () => {
+    const service = serviceWith({ DEV_RATE_SCALE: "1" });
+    const { token } = await mint("consumer");
+    const from = { "cf-connecting-ip": "203.0.113.99" };
+    const send = (secret: string) =>
+      service("/mcp", {
+        method: "POST",
+        headers: { authorization: `Bearer ${secret}`, ...from },
+        body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+      });
+    expect((await send(token)).status).toBe(200);
+    const guesses: number[] = [];
+    for (let at = 0; at < 61; at += 1) guesses.push((await send(`pat_00${String(at).padStart(43, "A")}`)).status);
+    expect(guesses.filter((status) => status === 401)).toHaveLength(59);
+    expect(guesses.at(-1)).toBe(429);
+    expect((await send(token)).status).toBe(200);
+    expect((await send("pat_00tooshort")).status).toBe(401);
+  });
+});
+
+describe("keys of the API", () => {
+  test("make no tokens", async () => {
+    for (const path of ["/v1/me/agent-token", "/v1/business/portal/agent-token"])
+      expect((await call(path, { method: "POST", headers: { authorization: `Bearer ${world.acme.keys.live}` } })).status).toBe(401);
+    expect((await get(portalPath, world.acme.keys.live)).status).toBe(401);
+  });
+});

@@ -1,0 +1,274 @@
+// Revision 2026-07-28 beside 2025-03-26 on the same address: told apart by the body alone, so that nothing changes for whoever does
+// not claim it.
+import fc from "fast-check";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Json } from "../../core/canonical-json.ts";
+import { bearer, mint, post, type Minted } from "../support/agents.ts";
+import { commitEvents, logs } from "../support/events.ts";
+import { serviceWith, world, type Answer, type Call } from "../support/world.ts";
+
+const version = "2026-07-28";
+const key = (name: string): string => `io.modelcontextprotocol/${name}`;
+const meta = { [key("protocolVersion")]: version, [key("clientCapabilities")]: {}, [key("clientInfo")]: { name: "tests", version: "1" } };
+const unlimited = { LIMIT_AGENT_TOKEN: "100000/60" };
+const both = serviceWith(unlimited);
+const alone = serviceWith({ ...unlimited, MCP_MODERN: "off" });
+
+let consumer: Minted;
+let business: Minted;
+beforeAll(async () => {
+  consumer = await mint("consumer");
+  business = await mint("business");
+});
+
+interface Asked {
+  readonly params?: Record<string, unknown>;
+  readonly meta?: unknown;
+  readonly headers?: Record<string, string | null>;
+  readonly token?: string;
+  readonly id?: unknown;
+  readonly service?: Call;
+}
+
+/** A request of the later revision, right but for what is changed. */
+const asks = (
+  method: string,
+  { params = {}, meta: claimed = meta, headers = {}, token = business.token, id = 1, service = both }: Asked = {},
+) => {
+  const sent: Record<string, string | null> = {
+    ...bearer(token),
+    "mcp-protocol-version": version,
+    "mcp-method": method,
+    ...(typeof params.name === "string" && { "mcp-name": params.name }),
+    ...headers,
+  };
+  const kept = Object.entries(sent).filter((header): header is [string, string] => header[1] !== null);
+  return post(
+    { jsonrpc: "2.0", ...(id !== null && { id }), method, params: { ...params, _meta: claimed } },
+    Object.fromEntries(kept),
+    service,
+  );
+};
+const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
+
+describe("the later revision", () => {
+  const serverInfo = { [key("serverInfo")]: { name: "svc-mcp", version: "1.0.0" } };
+
+  test("is discovered", async () => {
+    const { status, body } = await asks("server/discover");
+    expect(status).toBe(200);
+    expect(body.result).toEqual({
+      resultType: "complete",
+      supportedVersions: [version],
+      capabilities: { tools: {} },
+      instructions: expect.stringContaining("No tool can agree to"),
+      ttlMs: 3_600_000,
+      cacheScope: "public",
+      _meta: serverInfo,
+    });
+  });
+
+  test("lists tools with their titles and what they give, for a private cache", async () => {
+    const { result } = (await asks("tools/list")).body;
+    expect(result).toMatchObject({ resultType: "complete", ttlMs: 300_000, cacheScope: "private", _meta: serverInfo });
+    const before = (await post({ jsonrpc: "2.0", id: 1, method: "tools/list" }, bearer(business.token), both)).body.result.tools;
+    expect(result.tools.map(({ title: _, outputSchema: __, ...rest }: Record<string, unknown>) => rest)).toEqual(before);
+    for (const { title, outputSchema } of result.tools) {
+      expect(title).toMatch(/^[A-Z]/);
+      expect(outputSchema).toMatchObject({ type: "object", properties: expect.any(Object) });
+      expect(JSON.stringify(outputSchema)).not.toContain('"additionalProperties":false');
+    }
+    expect(outcome(await asks("tools/list", { params: { cursor: "" } }))).toBe("200 -32602");
+  });
+
+  test("gives the result of a tool as a text and as a value, and a failure as a text alone", async () => {
+    await commitEvents(world.acme.id, 2);
+    await logs.getByName(world.acme.id).drain();
+    const { result } = (await asks("tools/call", { params: { name: "svc_list_events" } })).body;
+    expect(result).toMatchObject({ resultType: "complete", isError: false, _meta: serverInfo });
+    expect(result.structuredContent).toEqual(JSON.parse(result.content[0].text));
+    expect(result.structuredContent.events).toHaveLength(2);
+    const failed = (await asks("tools/call", { params: { name: "svc_create_share" } })).body.result;
+    expect([failed.isError, "structuredContent" in failed]).toEqual([true, false]);
+    const realm = (await asks("tools/call", { params: { name: "svc_list_events" }, token: consumer.token })).body.result;
+    expect(realm.content[0].text).toBe("tool svc_list_events requires a business token");
+  });
+
+  test("has no beginning, no ping and nothing else", async () => {
+    for (const method of ["initialize", "ping", "logging/setLevel", "subscriptions/listen", "resources/list", "notifications/initialized"])
+      expect(outcome(await asks(method))).toBe("404 -32601");
+  });
+
+  test("runs nothing for a notification, and is no batch", async () => {
+    expect(await asks("tools/call", { id: null, params: { name: "svc_list_events" } })).toMatchObject({ status: 202, text: "" });
+    const claimed = { jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: meta } };
+    for (const batch of [[claimed], [{ jsonrpc: "2.0", id: 2, method: "ping" }, claimed]])
+      expect(outcome(await post(batch, bearer(business.token), both))).toBe("400 -32600");
+  });
+
+  test("wants the version, the capabilities and, where it is said, who the client is", async () => {
+    const { [key("protocolVersion")]: _, ...noVersion } = meta;
+    const { [key("clientCapabilities")]: __, ...noCapabilities } = meta;
+    const { [key("clientInfo")]: ___, ...noInfo } = meta;
+    const given: Record<string, string> = {};
+    for (const [name, claimed] of Object.entries({
+      "a number": { ...meta, [key("protocolVersion")]: 7 },
+      null: { ...meta, [key("protocolVersion")]: null },
+      "no capabilities": noCapabilities,
+      "capabilities in a list": { ...meta, [key("clientCapabilities")]: [] },
+      "info that is a text": { ...meta, [key("clientInfo")]: "me" },
+      "no info": noInfo,
+      "no version, so an earlier revision": noVersion,
+      "a list, so an earlier revision": [meta],
+    }))
+      given[name] = outcome(await asks("tools/list", { meta: claimed }));
+    expect(given).toEqual({
+      "a number": "400 -32602",
+      null: "400 -32602",
+      "no capabilities": "400 -32602",
+      "capabilities in a list": "400 -32602",
+      "info that is a text": "400 -32602",
+      "no info": "200 ok",
+      "no version, so an earlier revision": "200 ok",
+      "a list, so an earlier revision": "200 ok",
+    });
+  });
+
+  test("wants its headers to say what the body says", async () => {
+    const given: Record<string, string> = {};
+    for (const [name, headers] of Object.entries({
+      "no version": { "mcp-protocol-version": null },
+      "another version": { "mcp-protocol-version": "2025-03-26" },
+      "the version twice": { "mcp-protocol-version": `${version}, ${version}` },
+      "no method": { "mcp-method": null },
+      "the method in capitals": { "mcp-method": "TOOLS/CALL" },
+      "no name": { "mcp-name": null },
+      "another name": { "mcp-name": "svc_get_audit" },
+      "the name in base64": { "mcp-name": `=?base64?${btoa("svc_list_events")}?=` },
+      "another in base64": { "mcp-name": `=?base64?${btoa("svc_get_audit")}?=` },
+      "no base64": { "mcp-name": "=?base64?***?=" },
+    }))
+      given[name] = outcome(await asks("tools/call", { params: { name: "svc_list_events" }, headers }));
+    expect(given).toEqual({
+      "no version": "400 -32020",
+      "another version": "400 -32020",
+      "the version twice": "400 -32020",
+      "no method": "400 -32020",
+      "the method in capitals": "400 -32020",
+      "no name": "400 -32020",
+      "another name": "400 -32020",
+      "the name in base64": "200 ok",
+      "another in base64": "400 -32020",
+      "no base64": "400 -32020",
+    });
+    expect(outcome(await asks("tools/call", { params: { name: 7 } }))).toBe("200 -32602");
+  });
+
+  test("of another date is named with the one that is spoken", async () => {
+    for (const other of ["2025-11-25", "2099-01-01", ""]) {
+      const { status, body } = await asks("tools/list", {
+        meta: { ...meta, [key("protocolVersion")]: other },
+        headers: { "mcp-protocol-version": other },
+      });
+      expect([status, body.error.code, body.error.data]).toEqual([400, -32022, { supported: [version], requested: other }]);
+    }
+  });
+
+  test("has a code of its own for too many requests", async () => {
+    const service = serviceWith({ LIMIT_AGENT_TOKEN: "1/60" });
+    const { token } = await mint("business");
+    expect((await asks("tools/list", { token, service })).status).toBe(200);
+    const { status, headers, body } = await asks("tools/list", { token, service });
+    expect([status, body.error.code]).toEqual([429, 429]);
+    expect(body.error.data).toEqual({ retry_after: Number(headers.get("retry-after")) });
+  });
+
+  test("asks for the token first, and has the same outage", async () => {
+    expect(outcome(await asks("server/discover", { token: `pat_00${"A".repeat(43)}` }))).toBe("401 -32001");
+    const readOnly = serviceWith({
+      BUSINESS_LOG: { getByName: () => ({ page: () => Promise.reject(new Error("Network connection lost.")) }) },
+    });
+    expect(outcome(await asks("tools/call", { params: { name: "svc_list_events" }, service: readOnly }))).toBe("500 -32000");
+  });
+
+  test("is not spoken where it is switched off: its clients begin as those before them", async () => {
+    expect(outcome(await asks("server/discover", { service: alone }))).toBe("200 -32601");
+    expect((await asks("initialize", { service: alone })).body.result.protocolVersion).toBe("2025-03-26");
+    expect(
+      (await asks("tools/call", { params: { name: "svc_list_events" }, service: alone })).body.result.structuredContent,
+    ).toBeUndefined();
+  });
+
+  test("asked for by a header alone is told what is missing", async () => {
+    const discover = { jsonrpc: "2.0", id: 1, method: "server/discover", params: {} };
+    const named = await post(discover, { ...bearer(business.token), "mcp-protocol-version": version }, both);
+    expect(outcome(named)).toBe("400 -32602");
+    expect(named.body.error.message).toContain(key("protocolVersion"));
+    expect(outcome(await post(discover, bearer(business.token), both))).toBe("200 -32601");
+  });
+});
+
+/** Status, headers that mean something, and every byte of the body. */
+const told = ({ status, headers, text }: Answer): string =>
+  JSON.stringify([status, headers.get("content-type"), headers.get("allow"), headers.get("www-authenticate"), text]);
+
+describe("whoever does not claim the later revision", () => {
+  const requests: readonly string[] = [
+    ...["initialize", "ping", "tools/list", "no/such", "notifications/initialized"].map((method) =>
+      JSON.stringify({ jsonrpc: "2.0", id: 1, method }),
+    ),
+    '{"jsonrpc":"2.0","method":"notifications/initialized"}',
+    '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"_meta":{}}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"svc_list_events","_meta":{"progressToken":1}}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"svc_create_share"}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call"}',
+    '[{"jsonrpc":"2.0","id":1,"method":"ping"},7]',
+    "[]",
+    "{",
+    '{"id":1}',
+  ];
+  const headerSets: readonly Record<string, string>[] = [version, "2025-06-18", "1999-01-01", "x"].map((named) => ({
+    "mcp-protocol-version": named,
+    "mcp-method": "something/else",
+    "mcp-name": "svc_get_audit",
+  }));
+
+  test("is answered the same, byte for byte, whatever the headers say", async () => {
+    for (const body of requests) {
+      const plain = told(await post(body, bearer(business.token), both));
+      for (const headers of headerSets) expect(told(await post(body, { ...bearer(business.token), ...headers }, both)), body).toBe(plain);
+      expect(told(await post(body, bearer(business.token), alone)), body).toBe(plain);
+    }
+  });
+
+  test("is answered the same as where it is not spoken at all, whatever they send", async () => {
+    const method = fc.oneof(fc.constantFrom("ping", "tools/list", "tools/call", "initialize", "server/discover"), fc.string());
+    const anything = fc.jsonValue({ maxDepth: 3 });
+    const message = fc.record(
+      {
+        jsonrpc: fc.constantFrom("2.0", "1.0"),
+        id: fc.oneof(fc.integer(), fc.string(), fc.constant(null)),
+        method,
+        params: fc.oneof(
+          anything,
+          fc.record({ _meta: anything, name: fc.constantFrom("svc_create_share", "svc_list_events") }, { requiredKeys: [] }),
+        ),
+      },
+      { requiredKeys: [] },
+    );
+    const body = fc.oneof(message, anything, fc.array(message, { maxLength: 3 }));
+    await fc.assert(
+      fc.asyncProperty(body as fc.Arbitrary<Json>, async (sent) => {
+        expect(told(await post(JSON.stringify(sent), bearer(business.token), both))).toBe(
+          told(await post(JSON.stringify(sent), bearer(business.token), alone)),
+        );
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("cannot claim it by a prototype", async () => {
+    const body = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"__proto__":{"${key("protocolVersion")}":"${version}"}}}}`;
+    expect((await post(body, bearer(business.token), both)).body).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
+  });
+});

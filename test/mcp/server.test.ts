@@ -1,0 +1,306 @@
+// The agent server through its door: JSON-RPC over POST as the specification has it.
+import { env } from "cloudflare:workers";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { bearer, callTool, mint, post, resultIn, rpc, type Minted } from "../support/agents.ts";
+import { call, get, productionSettings, serviceWith, world } from "../support/world.ts";
+
+let consumer: Minted;
+let business: Minted;
+beforeAll(async () => {
+  consumer = await mint("consumer");
+  business = await mint("business");
+});
+let clock = Date.now();
+// One token asks more often here than a token may in a minute.
+beforeEach(() => {
+  clock += 120_000;
+  vi.useFakeTimers({ toFake: ["Date"], now: clock });
+});
+afterAll(() => {
+  vi.useRealTimers();
+});
+
+const errorIn = ({ status, body }: { status: number; body: { error?: { code: number } } }) => `${status} ${body.error?.code}`;
+
+describe("initialize", () => {
+  test("answers 2025-03-26, whatever version is asked for", async () => {
+    for (const params of [{ protocolVersion: "2025-03-26" }, { protocolVersion: "2099-01-01", capabilities: {} }, {}, undefined]) {
+      const { status, headers, body } = await rpc(consumer.token, "initialize", params);
+      expect([status, headers.get("content-type")]).toEqual([200, "application/json"]);
+      expect(body).toEqual({
+        jsonrpc: "2.0",
+        id: 1,
+        result: {
+          protocolVersion: "2025-03-26",
+          capabilities: { tools: {} },
+          serverInfo: { name: "svc-mcp", version: "1.0.0" },
+          instructions: expect.stringContaining("No tool can agree to, widen or renew a share, or issue a certificate"),
+        },
+      });
+    }
+  });
+
+  test("sets no session and no cookie", async () => {
+    const { headers } = await rpc(consumer.token, "initialize", {});
+    expect([headers.get("mcp-session-id"), headers.get("set-cookie"), headers.get("access-control-allow-origin")]).toEqual([
+      null,
+      null,
+      null,
+    ]);
+    expect(headers.get("cache-control")).toBe("no-store");
+  });
+});
+
+describe("a request", () => {
+  test("ping is answered with nothing", async () => {
+    expect((await rpc(business.token, "ping")).body).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
+  });
+
+  test("of an unknown method is -32601 with 200", async () => {
+    for (const method of ["resources/list", "TOOLS/LIST", "tools/list ", "__proto__", "constructor"])
+      expect(errorIn(await rpc(consumer.token, method))).toBe("200 -32601");
+  });
+
+  test("of a tool without a name is -32602 with 200", async () => {
+    for (const params of [undefined, {}, { name: 7 }, { name: null }, ["svc_get_audit"]])
+      expect(errorIn(await rpc(consumer.token, "tools/call", params))).toBe("200 -32602");
+  });
+
+  test("without an id runs nothing and is 202 with no body", async () => {
+    for (const method of ["notifications/initialized", "tools/call", "no/such/method"]) {
+      const { status, text } = await post({ jsonrpc: "2.0", method, params: { name: "svc_get_audit" } }, bearer(consumer.token));
+      expect([status, text]).toEqual([202, ""]);
+    }
+  });
+
+  test("is answered under the id it has", async () => {
+    for (const id of [0, -1, 1.5, "", "x".repeat(10_000)])
+      expect((await post({ jsonrpc: "2.0", id, method: "ping" }, bearer(consumer.token))).body.id).toBe(id);
+  });
+
+  test("is understood whatever it is called and whatever it accepts", async () => {
+    for (const headers of [{ "content-type": "text/plain" }, { accept: "text/event-stream" }, { "mcp-protocol-version": "1999-01-01" }])
+      expect((await post({ jsonrpc: "2.0", id: 1, method: "ping" }, { ...bearer(consumer.token), ...headers })).status).toBe(200);
+  });
+});
+
+describe("a token", () => {
+  const wrong: readonly (readonly [string, Record<string, string>])[] = [
+    ["none", {}],
+    ["an empty one", { authorization: "" }],
+    ["the scheme alone", { authorization: "Bearer" }],
+    ["one that nobody has", bearer(`pat_00${"A".repeat(43)}`)],
+    ["one of a home that is not there", bearer(`pat_zz${"A".repeat(43)}`)],
+    ["an API key", bearer(world.acme.keys.live)],
+    ["a session", bearer(`ses_00${"A".repeat(43)}`)],
+    ["Basic", { authorization: `Basic ${btoa("pat_00:")}` }],
+  ];
+  test.each(wrong)("%s is -32001 with 401", async (_, headers) => {
+    const answer = await post({ jsonrpc: "2.0", id: "mine", method: "no/such" }, headers);
+    expect(errorIn(answer)).toBe("401 -32001");
+    expect(answer.body.id).toBe("mine");
+    expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer/);
+  });
+
+  test("that is right and written in other ways works, or does not, as the scheme allows", async () => {
+    const outcomes: Record<string, number> = {};
+    for (const authorization of [
+      `bearer ${consumer.token}`,
+      `BEARER ${consumer.token}`,
+      `Bearer  ${consumer.token}`,
+      `Bearer ${consumer.token}, Bearer ${consumer.token}`,
+      `Bearer ${consumer.token} x`,
+      consumer.token,
+    ])
+      outcomes[authorization.replaceAll(consumer.token, "T")] = (
+        await post({ jsonrpc: "2.0", id: 1, method: "ping" }, { authorization })
+      ).status;
+    expect(outcomes).toEqual({ "bearer T": 200, "BEARER T": 200, "Bearer  T": 401, "Bearer T, Bearer T": 401, "Bearer T x": 401, T: 401 });
+  });
+
+  test("is asked for before the body is looked at, and in the header alone", async () => {
+    expect(errorIn(await post("{"))).toBe("401 -32001");
+    expect(errorIn(await post({ jsonrpc: "2.0", id: 1, method: "ping", token: consumer.token, authorization: consumer.token }))).toBe(
+      "401 -32001",
+    );
+    const { status } = await call(`/mcp?token=${consumer.token}&access_token=${consumer.token}`, { method: "POST", body: "{}" });
+    expect(status).toBe(401);
+  });
+
+  test("opens nothing of the API, whose keys open nothing here", async () => {
+    for (const { token } of [consumer, business]) {
+      expect((await get("/v1/certs", token)).status).toBe(401);
+      expect((await get("/v1/events", token)).status).toBe(401);
+      expect((await call("/v1/auth/session", { headers: { cookie: `svc_session=${token}` } })).status).toBe(401);
+    }
+  });
+});
+
+describe("what is no message", () => {
+  const malformed: readonly (readonly [string, string])[] = [
+    ["nothing", ""],
+    ["half a body", "{"],
+    ["null", "null"],
+    ["a word", '"ping"'],
+    ["another version", '{"jsonrpc":"1.0","id":1,"method":"ping"}'],
+    ["no version", '{"id":1,"method":"ping"}'],
+    ["no method", '{"jsonrpc":"2.0","id":1}'],
+    ["an empty method", '{"jsonrpc":"2.0","id":1,"method":""}'],
+    ["a method that is a number", '{"jsonrpc":"2.0","id":1,"method":7}'],
+    ["an id that is null", '{"jsonrpc":"2.0","id":null,"method":"ping"}'],
+    ["params that are a text", '{"jsonrpc":"2.0","id":1,"method":"ping","params":"x"}'],
+    ["a key twice", '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}'],
+    ["an answer", '{"jsonrpc":"2.0","id":1,"result":{}}'],
+  ];
+  test.each(malformed)("%s is -32600 with 400", async (_, body) => {
+    const answer = await post(body, bearer(consumer.token));
+    expect(errorIn(answer)).toBe("400 -32600");
+    expect(answer.body.jsonrpc).toBe("2.0");
+  });
+
+  test("larger than 256 KiB is -32600 with 413", async () => {
+    expect(errorIn(await post(" ".repeat(256 * 1_024 + 1), bearer(consumer.token)))).toBe("413 -32600");
+  });
+
+  test("nested as deep as clients' capabilities is read, and deeper is not", async () => {
+    const nested = (levels: number) =>
+      `{"jsonrpc":"2.0","id":1,"method":"ping","params":${'{"a":'.repeat(levels - 1)}1${"}".repeat(levels)}`;
+    expect((await post(nested(32), bearer(consumer.token))).status).toBe(200);
+    expect(errorIn(await post(nested(33), bearer(consumer.token)))).toBe("400 -32600");
+  });
+});
+
+describe("a batch", () => {
+  const ping = (id?: number) => ({ jsonrpc: "2.0", ...(id !== undefined && { id }), method: "ping" });
+
+  test("is answered in its order, without its notifications", async () => {
+    const { status, body } = await post([ping(2), ping(), { jsonrpc: "2.0", id: 1, method: "no/such" }, 7], bearer(consumer.token));
+    expect(status).toBe(200);
+    expect(body).toEqual([
+      { jsonrpc: "2.0", id: 2, result: {} },
+      { jsonrpc: "2.0", id: 1, error: { code: -32601, message: expect.any(String) } },
+      { jsonrpc: "2.0", id: null, error: { code: -32600, message: expect.any(String) } },
+    ]);
+  });
+
+  test("of notifications alone is 202", async () => {
+    expect(await post([ping(), ping()], bearer(consumer.token))).toMatchObject({ status: 202, text: "" });
+  });
+
+  test("may hold twenty and no more, and not none", async () => {
+    const of = (count: number) => Array.from({ length: count }, (_, at) => ping(at));
+    expect((await post(of(20), bearer(consumer.token))).body).toHaveLength(20);
+    expect(errorIn(await post(of(21), bearer(consumer.token)))).toBe("400 -32600");
+    expect(errorIn(await post([], bearer(consumer.token)))).toBe("400 -32600");
+  });
+
+  test("in which nothing is a message is 400", async () => {
+    const { status, body } = await post([1, [ping(1)]], bearer(consumer.token));
+    expect(status).toBe(400);
+    expect(body.map(({ error }: { error: { code: number } }) => error.code)).toEqual([-32600, -32600]);
+  });
+
+  test("is no place to begin a session", async () => {
+    const { status, body } = await post([{ ...ping(1), method: "initialize" }, ping(2)], bearer(consumer.token));
+    expect([status, body[0].error.code, body[1].result]).toEqual([200, -32600, {}]);
+  });
+});
+
+describe("other ways to ask", () => {
+  test("only POST is possible, and nothing is streamed", async () => {
+    for (const method of ["GET", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+      const answer = await call("/mcp", { method, headers: { ...bearer(consumer.token), accept: "text/event-stream" } });
+      expect(errorIn(answer)).toBe("405 -32600");
+      expect(answer.headers.get("allow")).toBe("POST");
+    }
+    expect((await call("/mcp", { method: "HEAD" })).status).toBe(405);
+  });
+
+  test("a page of somebody else's may not call, and gets no headers that would let it read", async () => {
+    for (const origin of [
+      "https://evil.example",
+      "null",
+      "http://svc.test.evil.example",
+      "http://localhost.evil.example",
+      "http://svc.test:81",
+    ]) {
+      const answer = await post({ jsonrpc: "2.0", id: 1, method: "ping" }, { ...bearer(consumer.token), origin });
+      expect([origin, errorIn(answer)]).toEqual([origin, "403 -32600"]);
+      expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+      expect((await call("/mcp", { method: "OPTIONS", headers: { origin } })).status).toBe(403);
+    }
+    for (const origin of ["http://svc.test", "http://localhost:6274", "http://127.0.0.1", "http://[::1]:9"])
+      expect((await post({ jsonrpc: "2.0", id: 1, method: "ping" }, { ...bearer(consumer.token), origin })).status).toBe(200);
+  });
+
+  test("on a developer's machine a name of somebody else's is not served", async () => {
+    for (const [host, status] of [
+      ["http://evil.example", 403],
+      ["http://localhost:8787", 401],
+      ["http://127.0.0.1:9", 401],
+    ] as const)
+      expect((await post({ jsonrpc: "2.0", id: 1, method: "ping" }, {}, serviceWith({}, host))).status).toBe(status);
+  });
+
+  test("in production the agent server has a host of its own, and loopback is foreign", async () => {
+    const at = (host: string, headers: Record<string, string> = {}) =>
+      post({ jsonrpc: "2.0", id: 1, method: "ping" }, { ...bearer(consumer.token), ...headers }, serviceWith(productionSettings, host));
+    expect((await at("https://mcp.svc.test")).status).toBe(200);
+    expect((await at("https://mcp.svc.test", { origin: "https://app.svc.test" })).status).toBe(200);
+    expect((await at("https://mcp.svc.test", { origin: "http://localhost" })).status).toBe(403);
+    for (const host of ["https://api.svc.test", "https://app.svc.test", "https://verify.svc.test"])
+      expect((await at(host)).status).toBe(404);
+  });
+});
+
+describe("an outage", () => {
+  const fails = (): Promise<never> => Promise.reject(new Error("D1_ERROR: the database is away"));
+  const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
+  const away = { prepare: () => statement, batch: fails };
+  /** Reads work, and nothing can be written. */
+  const readOnly = { prepare: (sql: string) => env.DB.prepare(sql), batch: fails };
+
+  test("while the token is looked up is -32000 with 500", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const answer = await rpc(consumer.token, "ping", undefined, serviceWith({ DB: away }));
+    expect(errorIn(answer)).toBe("500 -32000");
+    expect([answer.body.id, answer.headers.get("retry-after")]).toEqual([1, "1"]);
+    vi.restoreAllMocks();
+  });
+
+  test("that keeps a call out of the audit chain keeps its result back", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const service = serviceWith({ DB: readOnly });
+    const answer = await callTool(business.token, "svc_list_events", {}, service);
+    expect(errorIn(answer)).toBe("500 -32000");
+    expect(answer.body.result).toBeUndefined();
+    const call = (id: number, method: string) => ({ jsonrpc: "2.0", id, method, params: { name: "svc_list_events" } });
+    const batch = await post([call(1, "ping"), call(2, "tools/call"), call(3, "ping")], bearer(business.token), service);
+    expect(batch.status).toBe(500);
+    expect(batch.body).toMatchObject([
+      { id: 1, result: {} },
+      { id: 2, error: { code: -32000 } },
+      { id: 3, result: {} },
+    ]);
+    expect((await callTool(business.token, "svc_list_events")).status).toBe(200);
+    vi.restoreAllMocks();
+  });
+
+  test("of the limit's object is -32000 too, and a mistake of ours is -32603 without a word of its cause", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const limiter = { getByName: () => ({ take: () => Promise.reject(new Error("Network connection lost.")) }) };
+    expect(errorIn(await rpc(consumer.token, "ping", undefined, serviceWith({ RATE_LIMITER: limiter })))).toBe("500 -32000");
+    const broken = { getByName: () => ({ take: () => Promise.reject(new TypeError("the secret cause")) }) };
+    const answer = await rpc(consumer.token, "ping", undefined, serviceWith({ RATE_LIMITER: broken }));
+    expect(errorIn(answer)).toBe("500 -32603");
+    expect(answer.text).not.toContain("secret");
+    vi.restoreAllMocks();
+  });
+});
+
+describe("tools", () => {
+  test("of another realm are refused by name", async () => {
+    const answer = await callTool(consumer.token, "svc_list_events", { cursor: "nonsense" });
+    expect(resultIn(answer)).toEqual({ isError: true, text: "tool svc_list_events requires a business token" });
+  });
+});

@@ -1,0 +1,45 @@
+// Agents as tests connect them: a token through the doors, and calls of the agent server with it.
+import type { Realm } from "../../core/access/session.ts";
+import { json, signIn } from "./people.ts";
+import { call, world, type Answer, type Call } from "./world.ts";
+
+export interface Minted {
+  readonly id: string;
+  readonly token: string;
+}
+
+const mintPaths: Readonly<Record<Realm, string>> = { consumer: "/v1/me/agent-token", business: "/v1/business/portal/agent-token" };
+
+/** A token of whoever's session the cookie is. */
+export const mintWith = (realm: Realm, session: { readonly cookie: string }, body: object = {}): Promise<Answer> =>
+  call(mintPaths[realm], json(body, session));
+
+/** A token of the demo's consumer, or of an owner; or of somebody else. */
+export const mint = async (realm: Realm, email = realm === "consumer" ? world.consumerEmail : world.ownerEmail): Promise<Minted> => {
+  const answer = await mintWith(realm, await signIn(email, realm));
+  if (answer.status !== 201) throw new Error(`not minted: ${answer.text}`);
+  return answer.body.data;
+};
+
+export const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+
+/** One POST to the agent server; a text goes as it is. */
+export const post = (body: unknown, headers: Record<string, string> = {}, service: Call = call): Promise<Answer> =>
+  service("/mcp", {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers },
+    body: typeof body === "string" || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body),
+  });
+
+/** A request by a method. */
+export const rpc = (token: string, method: string, params?: unknown, service: Call = call): Promise<Answer> =>
+  post({ jsonrpc: "2.0", id: 1, method, ...(params !== undefined && { params }) }, bearer(token), service);
+
+export const callTool = (token: string, name: string, args?: unknown, service: Call = call): Promise<Answer> =>
+  rpc(token, "tools/call", { name, ...(args !== undefined && { arguments: args }) }, service);
+
+/** The text of a result, and whether it is one of a failure. */
+export const resultIn = ({ body }: Answer): { readonly isError: boolean; readonly text: string } => ({
+  isError: body.result.isError,
+  text: body.result.content[0].text,
+});

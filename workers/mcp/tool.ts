@@ -1,0 +1,44 @@
+// What a tool is: its words for each realm it is for, the arguments it takes, and what it does for whoever the token is of. A tool says
+// nothing of who may call it beyond its realms: the principal comes from the token alone.
+import type { z } from "@hono/zod-openapi";
+import type { Realm } from "../../core/access/session.ts";
+import type { Agent } from "../../core/agents/token.ts";
+import type { Services } from "../services.ts";
+
+export type ToolAnswer =
+  /** `isEntered`: what it did stands in the audit chain already, under this token. */
+  | { readonly ok: true; readonly data: object; readonly isEntered?: true }
+  /** Constant words but for numbers and our own names: never what was sent, never what others wrote. */
+  | { readonly ok: false; readonly text: string };
+
+/** What every tool is given beside its arguments. */
+export interface Called<R extends Realm> {
+  readonly services: Services;
+  readonly agent: Extract<Agent, { readonly realm: R }>;
+  readonly requestId: string;
+}
+
+export interface Tool<R extends Realm = Realm, S extends z.ZodObject = z.ZodObject> {
+  readonly name: string;
+  readonly title: string;
+  /** By realm; a realm without one cannot call it. */
+  readonly descriptions: Readonly<Record<R, string>>;
+  readonly hints: {
+    readonly readOnlyHint: boolean;
+    readonly destructiveHint: boolean;
+    readonly idempotentHint: boolean;
+    readonly openWorldHint: boolean;
+  };
+  readonly takes: S;
+  /** Its answer, as the same question has it in the API. */
+  readonly gives: z.ZodType;
+  /** Names of the answer's members that hold what others wrote. */
+  readonly foreign: readonly string[];
+  readonly run: (called: Called<R>, given: z.output<S>) => Promise<ToolAnswer>;
+}
+
+/** Nothing is changed by it, however often it is called. */
+export const readingHints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false } as const;
+
+/** For the table, where tools of all realms stand side by side; `run` is called only for a realm that has a description. */
+export const tool = <R extends Realm, S extends z.ZodObject>(of: Tool<R, S>): Tool => of as unknown as Tool;

@@ -1,0 +1,42 @@
+// Every call of a tool stands in the audit chain of whoever's records the token opens: by the token's id, with the names of the
+// arguments and never their values.
+import type { Agent } from "../../../core/agents/token.ts";
+import { noteUse } from "../../../storage/agents.ts";
+import { commit } from "../../../storage/commit.ts";
+import type { Database } from "../../../storage/database.ts";
+import type { Runtime, Schedules, Stores } from "../../services.ts";
+
+export interface RecordedCall {
+  /** `unknown` for a name that is none: what was sent is not kept. */
+  readonly tool: string;
+  readonly outcome: "done" | "refused" | "failed";
+  /** Those the tool knows. */
+  readonly argumentNames: readonly string[];
+}
+
+/** Throws when it cannot be entered: then nothing of the call may be told. */
+export const recordCall = async (
+  services: Runtime & Stores & Schedules,
+  agent: Agent,
+  { tool, outcome, argumentNames }: RecordedCall,
+): Promise<void> => {
+  const { tokenId, ownerId, chain } = agent;
+  const db = services.homes.of(ownerId) as Database;
+  const now = services.clock();
+  await commit(
+    { db, vault: services.vault, ledgerId: services.config.ledger.id },
+    [noteUse(db, tokenId, now)],
+    [
+      {
+        type: "agent.called",
+        entityType: "agent_token",
+        entityId: tokenId,
+        at: now,
+        chains: [chain],
+        actor: { kind: "agent", id: tokenId },
+        payload: { tool, outcome, arguments: argumentNames },
+      },
+    ],
+  );
+  services.scheduleFollowUp();
+};

@@ -1,0 +1,30 @@
+// The person hears by mail that their assistant changed something: whoever has the token can do what it opens, and a mail reaches
+// somebody who does not look at their history. One an hour and token.
+import { personOfAgent, type Agent } from "../../../core/agents/token.ts";
+import { isUntold, noteTold, noteUse } from "../../../storage/agents.ts";
+import { batch, type Database } from "../../../storage/database.ts";
+import { insertMail } from "../../../storage/outboxes/mail.ts";
+import { consumerAddress } from "../../../storage/people.ts";
+import { kindOfError } from "../../log.ts";
+import type { Runtime, Schedules, Stores } from "../../services.ts";
+
+const writeMail = async (services: Runtime & Stores, agent: Agent): Promise<void> => {
+  const { tokenId, ownerId } = agent;
+  const { vault } = services;
+  const db = services.homes.of(ownerId) as Database;
+  const now = services.clock();
+  const to = await consumerAddress(db, vault, personOfAgent(agent).id);
+  const data = { token_id: tokenId, at: now, app_url: `${services.config.appUrl}/app` };
+  const mail = to === null ? [] : await insertMail(db, vault, { template: "agent_changed", data, to, now, onlyIf: isUntold(tokenId, now) });
+  await batch(db, [...mail, noteTold(db, tokenId, now), noteUse(db, tokenId, now)]);
+};
+
+/** The change is committed by now and stands, with its audit entry, whatever becomes of the mail. */
+export const tellPerson = async (services: Runtime & Stores & Schedules, agent: Agent): Promise<void> => {
+  try {
+    await writeMail(services, agent);
+    services.scheduleMail();
+  } catch (error) {
+    services.log.fault({ at: "agents", error: kindOfError(error) });
+  }
+};
