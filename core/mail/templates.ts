@@ -1,5 +1,6 @@
 // Every mail there is, in every language, to be read as text. To add one: its data in `MailData`, its life in `mailLifeMs`,
 // its words in `templates`; the compiler asks for what is missing. What a business or a person chose is never in a subject.
+import { isMailbox } from "../mailbox.ts";
 import { dayMs, isoOf, minuteMs, type Instant } from "../time.ts";
 import { plainName, type MailText } from "./message.ts";
 
@@ -15,6 +16,21 @@ export interface MailData {
     readonly business_name: string;
     /** The certificate's page, with the token that withdraws behind the `#`. */
     readonly verify_url: string;
+  };
+  /** To the person, once a consent is withdrawn: by themselves, or as the business recorded it. */
+  readonly withdrawal_confirmation: {
+    readonly cert_id: string;
+    readonly business_name: string;
+    readonly by: "person" | "business";
+    /** Only these recipients; null of the whole certificate. */
+    readonly entities: readonly string[] | null;
+    /** Everything given to the business under this address. */
+    readonly is_everything: boolean;
+    readonly cease_by: Instant;
+    readonly receipt_url: string;
+    /** Where the business can be reached, where it says so. */
+    readonly contact: string | null;
+    readonly mailing_address: string | null;
   };
   /** To the owners of a business: the certificates' ids and the deadline, and nothing of the person. */
   readonly withdrawal_owner_notice: { readonly cert_ids: readonly string[]; readonly cease_by: Instant };
@@ -35,6 +51,7 @@ export type Mail = { readonly [T in MailTemplate]: { readonly template: T; reado
 export const mailLifeMs: Readonly<Record<MailTemplate, number>> = {
   login_code: 10 * minuteMs,
   withdrawal_code: 10 * minuteMs,
+  withdrawal_confirmation: 3 * dayMs,
   withdrawal_owner_notice: 3 * dayMs,
   entities_owner_notice: 3 * dayMs,
   webhook_failing: dayMs,
@@ -57,6 +74,14 @@ const listedNames = (names: readonly string[], more: (count: number) => string):
   ...(names.length > maxListed ? [more(names.length - maxListed)] : []),
 ];
 
+/** Whom to turn to: an address that is one mailbox stands as it is, everything else as plain words. */
+const reachable = ({ business_name, contact, mailing_address }: MailData["withdrawal_confirmation"]): string =>
+  [
+    plainName(business_name),
+    ...(contact === null ? [] : [isMailbox(contact) ? contact : plainName(contact)]),
+    ...(mailing_address === null ? [] : [plainName(mailing_address)]),
+  ].join(", ");
+
 type Words = { readonly [T in MailTemplate]: (data: MailData[T]) => MailText };
 
 const en: Words = {
@@ -78,6 +103,25 @@ const en: Words = {
       `The consent was given to: ${plainName(business_name)}. Instead of typing the code you can open its certificate here and press the button. This link works for a day:`,
       { link: verify_url },
       "You did not ask for this? Then you can ignore this mail: nothing changes.",
+    ],
+  }),
+  withdrawal_confirmation: (data) => ({
+    subject: "Your consent is withdrawn",
+    lines: [
+      data.by === "person"
+        ? `You have withdrawn the consent you had given to: ${plainName(data.business_name)}.`
+        : `This business has recorded that you withdrew the consent you had given to it: ${plainName(data.business_name)}.`,
+      ...(data.entities === null
+        ? [data.is_everything ? "This goes for everything you had given to it with this address." : "This goes for one certificate."]
+        : [
+            "This goes for these recipients, and for no others:",
+            ...listedNames(data.entities, (count) => `and ${count} more, all named on the certificate's page`),
+          ]),
+      `Contact under this consent must end by ${dayIn("en", data.cease_by)}, midnight UTC (${isoOf(data.cease_by)}).`,
+      "Your signed receipt. Keep it: it proves when you withdrew, and anyone can check it.",
+      { link: data.receipt_url },
+      `If you are still contacted after that day, or did not want this, turn to: ${reachable(data)}. Quote the number of the certificate:`,
+      data.cert_id,
     ],
   }),
   withdrawal_owner_notice: ({ cert_ids, cease_by }) => ({
@@ -139,6 +183,25 @@ const es: Words = {
       "¿No lo ha pedido usted? Entonces puede ignorar este correo: no cambia nada.",
     ],
   }),
+  withdrawal_confirmation: (data) => ({
+    subject: "Su consentimiento está retirado",
+    lines: [
+      data.by === "person"
+        ? `Ha retirado el consentimiento que dio a: ${plainName(data.business_name)}.`
+        : `Esta empresa ha registrado que usted retiró el consentimiento que le dio: ${plainName(data.business_name)}.`,
+      ...(data.entities === null
+        ? [data.is_everything ? "Vale para todo lo que le dio con esta dirección." : "Vale para un certificado."]
+        : [
+            "Vale para estos destinatarios, y para ningún otro:",
+            ...listedNames(data.entities, (count) => `y ${count} más, todos en la página del certificado`),
+          ]),
+      `El contacto basado en él debe terminar a más tardar el ${dayIn("es", data.cease_by)}, medianoche UTC (${isoOf(data.cease_by)}).`,
+      "Su recibo firmado. Guárdelo: prueba cuándo lo retiró, y cualquiera puede comprobarlo.",
+      { link: data.receipt_url },
+      `Si después de ese día aún le contactan, o si no quería esto, diríjase a: ${reachable(data)}. Indique el número del certificado:`,
+      data.cert_id,
+    ],
+  }),
   withdrawal_owner_notice: ({ cert_ids, cease_by }) => ({
     subject: "Se ha retirado un consentimiento",
     lines: [
@@ -196,6 +259,25 @@ const frCa: Words = {
       `Le consentement a été donné à : ${plainName(business_name)}. Au lieu de saisir le code, vous pouvez ouvrir ici son certificat et appuyer sur le bouton. Ce lien est valide un jour :`,
       { link: verify_url },
       "Vous n’avez rien demandé ? Ignorez ce courriel : rien ne change.",
+    ],
+  }),
+  withdrawal_confirmation: (data) => ({
+    subject: "Votre consentement est retiré",
+    lines: [
+      data.by === "person"
+        ? `Vous avez retiré le consentement donné à : ${plainName(data.business_name)}.`
+        : `Cette entreprise a noté que vous avez retiré le consentement que vous lui aviez donné : ${plainName(data.business_name)}.`,
+      ...(data.entities === null
+        ? [data.is_everything ? "Cela vaut pour tout ce que vous lui aviez donné avec cette adresse." : "Cela vaut pour un certificat."]
+        : [
+            "Cela vaut pour ces destinataires, et pour aucun autre :",
+            ...listedNames(data.entities, (count) => `et ${count} autres, tous nommés sur la page du certificat`),
+          ]),
+      `Les communications fondées sur ce consentement doivent cesser au plus tard le ${dayIn("fr-CA", data.cease_by)}, à minuit UTC (${isoOf(data.cease_by)}).`,
+      "Votre reçu signé. Conservez-le : il prouve quand vous avez retiré votre consentement, et chacun peut le vérifier.",
+      { link: data.receipt_url },
+      `Si l’on communique encore avec vous après ce jour, ou si vous ne vouliez pas cela, adressez-vous à : ${reachable(data)}. Indiquez le numéro du certificat :`,
+      data.cert_id,
     ],
   }),
   withdrawal_owner_notice: ({ cert_ids, cease_by }) => ({
