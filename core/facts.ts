@@ -23,6 +23,7 @@ export const factRoutes = {
   "certificate.subject_erased": { anchored: false, event: null },
   "certificate.subject_read": { anchored: false, event: null },
   "business.ceased": { anchored: true, event: "business.ceased" },
+  "business.entities_ceased": { anchored: false, event: null },
   "evidence_pack.exported": { anchored: false, event: null },
   "optout.code_requested": { anchored: false, event: null },
   "share.created": { anchored: true, event: "share.created" },

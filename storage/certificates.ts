@@ -15,7 +15,7 @@ import { dayMs, type Instant } from "../core/time.ts";
 import { chainOfBusiness } from "./accounts.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { countSubmission } from "./client-days.ts";
-import { inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
+import { inOrder, openedEntityWords, withdrawnEntitiesField } from "./entity-withdrawals.ts";
 import { entitiesField, keepEntityList } from "./entity-lists.ts";
 import { violates } from "./faults.ts";
 import { policyTopic, requestPolicies } from "./outboxes/policies.ts";
@@ -369,10 +369,11 @@ export const openedCertificate = async (db: Database, vault: Vault, asked: Owned
   if (row === undefined) return null;
   const { own, chain, issuedEntry, sealed, ...rest } = row;
   const certificate = publishedOf(rest);
-  const [subject, evidence, withdrawal] = await Promise.all([
+  const [subject, evidence, withdrawal, entitiesWithdrawn] = await Promise.all([
     own.subjectSealed === null ? null : vault.open(contextOf(row.id, row.businessId, "subject"), own.subjectSealed),
     own.subjectSealed === null ? null : vault.open(contextOf(row.id, row.businessId, "evidence"), own.evidenceSealed),
     certificate.withdrawal === null ? null : openedWithdrawal(vault, asked, sealed),
+    certificate.entitiesWithdrawn.length === 0 ? [] : openedEntityWords(db, vault, asked),
   ]);
   return {
     certificate,
@@ -383,6 +384,7 @@ export const openedCertificate = async (db: Database, vault: Vault, asked: Owned
     chain,
     issuedEntry,
     withdrawal,
+    entitiesWithdrawn,
   };
 };
 

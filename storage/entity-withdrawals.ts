@@ -1,83 +1,192 @@
-// Withdrawals from single recipients: what is read of them wherever a certificate is read, and the rows that make one. Of two at
-// once on one certificate the second fails whole, by the number of its act or by a recipient, and is decided anew.
-import { eq } from "drizzle-orm";
-import type { IssuerSignature, PublishedAnchor } from "../core/certificates/published.ts";
+// Withdrawals from single recipients, and what the business says of their contact: what is read of them wherever a certificate is
+// read, and the rows that make one. Of two at once on one certificate the second fails whole, by the number of its act or by a
+// recipient, and is decided anew.
+import { eq, gte, lte, sql } from "drizzle-orm";
+import type { IssuerSignature, OpenedWithdrawal, WithdrawalProof } from "../core/certificates/published.ts";
 import { sha256Hex } from "../core/hash.ts";
-import type { CertId } from "../core/ids.ts";
+import type { BusinessId, CertId } from "../core/ids.ts";
+import type { Instant } from "../core/time.ts";
+import type { CeaseDetails } from "../core/withdrawals/acknowledge.ts";
 import type { EntityWithdrawal, WithdrawnEntity } from "../core/withdrawals/entities.ts";
 import type { Database, Statement } from "./database.ts";
 import { isRaised, violates } from "./faults.ts";
 import { insertMany } from "./inserts.ts";
 import { jsonRows } from "./json-rows.ts";
 import { allOf, query } from "./query.ts";
-import { anchors, certificates, entityWithdrawals, withdrawnEntities } from "./schema.ts";
+import { acknowledgedEntities, anchors, certificates, entityAcknowledgements, entityWithdrawals, withdrawnEntities } from "./schema.ts";
+import type { EncryptionContext, Vault } from "./vault.ts";
+
+interface Owned {
+  readonly certId: CertId;
+  readonly businessId: BusinessId;
+}
+
+const contextOf = (table: string, field: string, { certId, businessId }: Owned, number: number): EncryptionContext => ({
+  table,
+  record: `${certId} ${number}`,
+  field,
+  owner: businessId,
+});
+const noteContext = (of: Owned, number: number) => contextOf("entity_withdrawals", "note", of, number);
+const detailsContext = (of: Owned, number: number) => contextOf("entity_acknowledgements", "details", of, number);
 
 const { entity, number } = withdrawnEntities;
-const { withdrawnAt, ceaseBy } = entityWithdrawals;
+const { withdrawnAt, ceaseBy, method, receivedAt } = entityWithdrawals;
+const acknowledgedAt = sql<Instant | null>`${entityAcknowledgements.acknowledgedAt}`;
 const ofSameAct = allOf(eq(entityWithdrawals.certId, withdrawnEntities.certId), eq(entityWithdrawals.number, number));
+const ofSameEntity = allOf(eq(acknowledgedEntities.certId, withdrawnEntities.certId), eq(acknowledgedEntities.entity, entity));
+const ofAcknowledgement = allOf(
+  eq(entityAcknowledgements.certId, acknowledgedEntities.certId),
+  eq(entityAcknowledgements.number, acknowledgedEntities.number),
+);
+
+const acknowledgement = sql<number | null>`${acknowledgedEntities.number}`;
+const published = { entity, number, withdrawnAt, ceaseBy, method, receivedAt, acknowledgedAt, acknowledgement };
 
 /** For a query over certificates. The order of the rows is the database's: `inOrder`. */
-export const withdrawnEntitiesField = jsonRows({ entity, number, withdrawnAt, ceaseBy }, (rows) =>
+export const withdrawnEntitiesField = jsonRows(published, (rows) =>
   query
     .select({ rows })
     .from(withdrawnEntities)
     .innerJoin(entityWithdrawals, ofSameAct)
+    .leftJoin(acknowledgedEntities, ofSameEntity)
+    .leftJoin(entityAcknowledgements, ofAcknowledgement)
     .where(eq(withdrawnEntities.certId, certificates.id)),
 );
 
 /** In the order of the acts, by name within one. */
-export const inOrder = (withdrawn: readonly WithdrawnEntity[]): readonly WithdrawnEntity[] =>
+export const inOrder = <Entity extends Pick<WithdrawnEntity, "entity" | "number">>(withdrawn: readonly Entity[]): readonly Entity[] =>
   withdrawn.toSorted((a, b) => a.number - b.number || (a.entity < b.entity ? -1 : 1));
 
 const insertEntities = insertMany(withdrawnEntities, ["certId", "entity", "number"]);
 
-export const insertEntityWithdrawal = (
+export const insertEntityWithdrawal = async (
   db: Database,
-  certId: CertId,
-  { entities, ...act }: EntityWithdrawal,
+  vault: Vault,
+  of: Owned,
+  { entities, recorded, ...act }: EntityWithdrawal,
   receipt: { readonly text: string; readonly signature: IssuerSignature },
-): readonly Statement[] => [
-  db.insert(entityWithdrawals).values({
-    ...act,
-    certId,
-    receipt: receipt.text,
-    signature: receipt.signature.value,
-    signatureKid: receipt.signature.kid,
-  }),
-  insertEntities(
-    db,
-    entities.map((name) => ({ certId, entity: name, number: act.number })),
-  ),
-];
+): Promise<readonly Statement[]> => {
+  const { certId } = of;
+  const note = recorded?.note ?? null;
+  return [
+    db.insert(entityWithdrawals).values({
+      ...act,
+      certId,
+      channel: recorded?.channel ?? null,
+      receivedAt: recorded?.receivedAt ?? null,
+      noteSealed: note === null ? null : await vault.seal(noteContext(of, act.number), note),
+      receipt: receipt.text,
+      signature: receipt.signature.value,
+      signatureKid: receipt.signature.kid,
+    }),
+    insertEntities(
+      db,
+      entities.map((name) => ({ certId, entity: name, number: act.number })),
+    ),
+  ];
+};
 
 /** True when the batch failed because the certificate changed since it was read: another act, or it is revoked. */
 export const isOutdatedAct = (error: unknown): boolean =>
   violates(error, "UNIQUE", entityWithdrawals.certId, entityWithdrawals.number) ||
   isRaised(error, "a certificate is revoked once, by a withdrawal");
 
-/** What proves one act; null where there is none of that number. */
-export const provenEntityWithdrawal = async (
+const insertAcknowledged = insertMany(acknowledgedEntities, ["certId", "entity", "number"]);
+
+/** It fails when one of the recipients, or the number, was acknowledged in the meantime. */
+export const insertEntityAcknowledgement = async (
+  db: Database,
+  vault: Vault,
+  of: Owned,
+  said: { readonly number: number; readonly entities: readonly string[]; readonly details: CeaseDetails; readonly now: Instant },
+): Promise<readonly Statement[]> => {
+  const { certId } = of;
+  const { number: act, entities, details, now } = said;
+  const detailsSealed = await vault.seal(detailsContext(of, act), JSON.stringify(details));
+  return [
+    db.insert(entityAcknowledgements).values({ certId, number: act, acknowledgedAt: now, detailsSealed }),
+    insertAcknowledged(
+      db,
+      entities.map((name) => ({ certId, entity: name, number: act })),
+    ),
+  ];
+};
+
+export const isOutdatedAcknowledgement = (error: unknown): boolean =>
+  violates(error, "UNIQUE", entityAcknowledgements.certId, entityAcknowledgements.number) ||
+  violates(error, "UNIQUE", acknowledgedEntities.certId, acknowledgedEntities.entity);
+
+/** What the business wrote about each recipient's withdrawal, in the order of `inOrder`; read only where there are such withdrawals. */
+export const openedEntityWords = async (db: Database, vault: Vault, of: Owned): Promise<readonly OpenedWithdrawal[]> => {
+  const { channel, noteSealed } = entityWithdrawals;
+  const rows = await db
+    .select({
+      entity,
+      number,
+      channel,
+      noteSealed,
+      acknowledgement: acknowledgedEntities.number,
+      detailsSealed: entityAcknowledgements.detailsSealed,
+    })
+    .from(withdrawnEntities)
+    .innerJoin(entityWithdrawals, ofSameAct)
+    .leftJoin(acknowledgedEntities, ofSameEntity)
+    .leftJoin(entityAcknowledgements, ofAcknowledgement)
+    .where(eq(withdrawnEntities.certId, of.certId));
+  const opened = new Map<string, Promise<string>>(); // an act can be of a thousand recipients
+  const open = (context: EncryptionContext, sealed: string): Promise<string> => {
+    const text = opened.get(sealed) ?? vault.open(context, sealed);
+    opened.set(sealed, text);
+    return text;
+  };
+  return Promise.all(
+    inOrder(rows).map(async (row): Promise<OpenedWithdrawal> => {
+      const { acknowledgement, detailsSealed } = row;
+      const isKept = acknowledgement !== null && detailsSealed !== null && detailsSealed !== ""; // empty once the person is erased
+      return {
+        recorded:
+          row.channel === null
+            ? null
+            : { channel: row.channel, note: row.noteSealed === null ? null : await open(noteContext(of, row.number), row.noteSealed) },
+        acknowledgement: isKept ? (JSON.parse(await open(detailsContext(of, acknowledgement), detailsSealed)) as CeaseDetails) : null,
+      };
+    }),
+  );
+};
+
+export interface ProvenAct extends WithdrawalProof {
+  readonly number: number;
+}
+
+const { receipt, signature, signatureKid } = entityWithdrawals;
+const { event, ledgerId, entryHash, statement, status, anchoredAt } = anchors;
+
+/** What proves the acts of a certificate with these numbers, in their order. */
+export const provenEntityWithdrawals = async (
   db: Database,
   certId: CertId,
-  act: number,
-): Promise<{ readonly receipt: string; readonly signature: IssuerSignature; readonly anchor: PublishedAnchor | null } | null> => {
-  const { receipt, signature, signatureKid } = entityWithdrawals;
-  const row = await db
-    .select({ receipt, signature, signatureKid })
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<readonly ProvenAct[]> => {
+  if (to < from) return [];
+  const { number: act } = entityWithdrawals;
+  const acts = await db
+    .select({ number: act, receipt, signature, signatureKid })
     .from(entityWithdrawals)
-    .where(allOf(eq(entityWithdrawals.certId, certId), eq(entityWithdrawals.number, act)))
-    .get();
-  if (row === undefined) return null;
-  const { event, ledgerId, entryHash, statement, status, anchoredAt } = anchors;
+    .where(allOf(eq(entityWithdrawals.certId, certId), gte(act, from), lte(act, to)))
+    .orderBy(act);
   const statements = await db
     .select({ event, ledgerId, entryHash, statement, status, receipt: anchors.receipt, anchoredAt })
     .from(anchors)
     .where(allOf(eq(anchors.entityId, certId), eq(event, "certificate.entities_withdrawn")))
-    .all();
-  const hash = sha256Hex(row.receipt);
-  return {
-    receipt: row.receipt,
-    signature: { kid: row.signatureKid, alg: "Ed25519", value: row.signature },
-    anchor: statements.find((one) => (JSON.parse(one.statement) as { receipt_hash?: string }).receipt_hash === hash) ?? null,
-  };
+    .orderBy(anchors.ord);
+  // Each statement names the receipt of its act.
+  const receiptHashOf = (text: string) => (JSON.parse(text) as { receipt_hash?: string }).receipt_hash;
+  const byReceipt = new Map(statements.toReversed().map((one) => [receiptHashOf(one.statement), one]));
+  return acts.map((proven) => ({
+    number: proven.number,
+    receipt: proven.receipt,
+    signature: { kid: proven.signatureKid, alg: "Ed25519", value: proven.signature },
+    anchor: byReceipt.get(sha256Hex(proven.receipt)) ?? null,
+  }));
 };

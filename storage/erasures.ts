@@ -1,6 +1,6 @@
 // Erasing the person of a certificate: everything sealed about them goes, and with each value its only key; so do the indexes that
 // find them, and whatever waits or is kept elsewhere because of them. Triggers let exactly this through, once.
-import { count, eq, gt, inArray, isNotNull, isNull, lte, min, notExists } from "drizzle-orm";
+import { count, eq, gt, inArray, isNotNull, isNull, lte, min, notExists, or, type SQL } from "drizzle-orm";
 import type { ErasableCertificate } from "../core/certificates/erasure.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
@@ -13,6 +13,7 @@ import {
   ceaseAcknowledgements,
   certificates,
   certificateViews,
+  entityAcknowledgements,
   entityWithdrawals,
   idempotency,
   mailedCodeFailures,
@@ -65,6 +66,11 @@ export const erasePersons = (db: Database, certIds: readonly CertId[], now: Inst
       .update(withdrawals)
       .set({ noteSealed: null })
       .where(allOf(inArray(withdrawals.certId, ids), isNotNull(withdrawals.noteSealed))),
+    db
+      .update(entityWithdrawals)
+      .set({ noteSealed: null })
+      .where(allOf(inArray(entityWithdrawals.certId, ids), isNotNull(entityWithdrawals.noteSealed))),
+    db.update(entityAcknowledgements).set({ detailsSealed: "" }).where(inArray(entityAcknowledgements.certId, ids)),
     db.update(ceaseAcknowledgements).set({ detailsSealed: "" }).where(inArray(ceaseAcknowledgements.certId, ids)),
     db.delete(mailedCodes).where(inArray(mailedCodes.certId, ids)),
     db.delete(mailedCodeFailures).where(inArray(mailedCodeFailures.certId, ids)),
@@ -92,7 +98,12 @@ const isDue = (now: Instant) => {
   const isUnderWay = query
     .select()
     .from(withdrawalWork)
-    .where(allOf(eq(withdrawalWork.businessId, businessId), eq(withdrawalWork.addressIndex, certificates.emailIndex)));
+    .where(
+      allOf(
+        eq(withdrawalWork.businessId, businessId),
+        or(eq(withdrawalWork.addressIndex, certificates.emailIndex), eq(withdrawalWork.addressIndex, certificates.phoneIndex)) as SQL,
+      ),
+    );
   return allOf(isNull(subjectErasedAt), lte(retentionUntil, now), notExists(isOpen), notExists(isOpenInPart), notExists(isUnderWay));
 };
 

@@ -40,6 +40,9 @@ export const businesses = table("businesses", {
   auditShard: integer().notNull().default(0),
   revision: integer().notNull().default(0),
   createdAt: instant().notNull(),
+  revocationScopeDefault: text({ enum: ["certificate", "business"] })
+    .notNull()
+    .default("business"),
 });
 
 export const domains = table(
@@ -590,6 +593,8 @@ export const mailedCodeFailures = table(
   ],
 );
 
+const withdrawalMethod = () => text({ enum: ["email_code", "manage_link", "business_recorded"] });
+
 export const withdrawals = table(
   "withdrawals",
   {
@@ -602,7 +607,7 @@ export const withdrawals = table(
     environment: environment().notNull(),
     withdrawnAt: instant().notNull(),
     ceaseBy: instant().notNull(),
-    method: text({ enum: ["email_code", "manage_link", "business_recorded"] }).notNull(),
+    method: withdrawalMethod().notNull(),
     scope: text({ enum: ["certificate", "business"] }).notNull(),
     channel: text({ enum: recordedChannels }),
     receivedAt: instant(),
@@ -623,7 +628,10 @@ export const entityWithdrawals = table(
     number: integer().notNull(),
     withdrawnAt: instant().notNull(),
     ceaseBy: instant().notNull(),
-    method: text({ enum: ["email_code", "manage_link"] }).notNull(),
+    method: withdrawalMethod().notNull(),
+    channel: text({ enum: recordedChannels }),
+    receivedAt: instant(),
+    noteSealed: text(),
     receipt: text().notNull(),
     signature: text().notNull(),
     signatureKid: text().notNull(),
@@ -646,6 +654,33 @@ export const withdrawnEntities = table(
   ],
 );
 
+export const entityAcknowledgements = table(
+  "entity_acknowledgements",
+  {
+    certId: certId()
+      .notNull()
+      .references(() => certificates.id),
+    number: integer().notNull(),
+    acknowledgedAt: instant().notNull(),
+    detailsSealed: text().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.certId, t.number] })],
+);
+
+export const acknowledgedEntities = table(
+  "acknowledged_entities",
+  {
+    certId: certId().notNull(),
+    entity: text().notNull(),
+    number: integer().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.certId, t.entity] }),
+    foreignKey({ columns: [t.certId, t.entity], foreignColumns: [withdrawnEntities.certId, withdrawnEntities.entity] }),
+    foreignKey({ columns: [t.certId, t.number], foreignColumns: [entityAcknowledgements.certId, entityAcknowledgements.number] }),
+  ],
+);
+
 export const ceaseAcknowledgements = table("cease_acknowledgements", {
   certId: certId()
     .primaryKey()
@@ -664,9 +699,13 @@ export const withdrawalWork = table(
       .notNull()
       .references(() => businesses.id),
     environment: environment().notNull(),
+    addressKind: text({ enum: ["email", "phone"] })
+      .notNull()
+      .default("email"),
     addressIndex: text().notNull(),
     withdrawnAt: instant().notNull(),
-    method: text({ enum: ["email_code", "manage_link"] }).notNull(),
+    method: withdrawalMethod().notNull(),
+    apiKeyId: text().references(() => apiKeys.id),
     nextAt: instant().notNull(),
   },
   (t) => [index("withdrawal_work_due").on(t.nextAt)],

@@ -1,21 +1,28 @@
 // Withdrawals: what is read of them wherever a certificate is read, and the rows that make one. The primary key of a
 // withdrawal is the certificate: of a thousand batches that withdraw the same one, the first commits and every other is
 // undone whole, with its audit entry, its statement, its event and its mail.
-import { eq, lte, sql, type SQL } from "drizzle-orm";
+import { count, countDistinct, desc, eq, gt, lte, ne, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { VerifiedDomain } from "../core/access/origins.ts";
 import type { IssuerSignature, OpenedWithdrawal, PublishedWithdrawal } from "../core/certificates/published.ts";
 import type { CeaseDetails } from "../core/withdrawals/acknowledge.ts";
-import type { RecordedChannel, WithdrawableCertificate, Withdrawal } from "../core/withdrawals/withdrawal.ts";
+import type {
+  Recorded,
+  RecordedChannel,
+  WithdrawableCertificate,
+  Withdrawal,
+  WithdrawalAddress,
+  WithdrawalScope,
+} from "../core/withdrawals/withdrawal.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import type { WithdrawnEntity } from "../core/withdrawals/entities.ts";
 import { chainOfBusiness, verifiedDomains } from "./accounts.ts";
-import type { Database, Statement } from "./database.ts";
+import { batch, type Database, type Statement } from "./database.ts";
 import { inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
 import { entitiesField } from "./entity-lists.ts";
 import { isRaised, violates } from "./faults.ts";
-import { businesses, ceaseAcknowledgements, certificates, withdrawals } from "./schema.ts";
+import { businesses, ceaseAcknowledgements, certificates, entityWithdrawals, withdrawals } from "./schema.ts";
 import { jsonRow } from "./json-rows.ts";
 import { allOf, query } from "./query.ts";
 import type { EncryptionContext, Vault } from "./vault.ts";
@@ -84,6 +91,7 @@ const withdrawable = {
 export interface WithdrawableRecord {
   readonly certificate: WithdrawableCertificate;
   readonly emailIndex: string | null;
+  readonly phoneIndex: string | null;
   readonly subjectSealed: string | null;
   readonly manageTokenHash: string;
   /** Verified domains of the business. */
@@ -94,6 +102,11 @@ export interface WithdrawableRecord {
   readonly entitiesWithdrawn: readonly WithdrawnEntity[];
   /** The business asked to be told of what is not told by itself. */
   readonly isToldAll: boolean;
+  /** How far a withdrawal reaches that the business records without saying. */
+  readonly recordedScope: WithdrawalScope;
+  /** Where the business can be reached, where it says so. */
+  readonly contact: string | null;
+  readonly mailingAddress: string | null;
 }
 
 export const withdrawableById = async (db: Database, certId: CertId): Promise<WithdrawableRecord | null> => {
@@ -102,6 +115,7 @@ export const withdrawableById = async (db: Database, certId: CertId): Promise<Wi
       certificate: withdrawable,
       chain: chainOfBusiness,
       emailIndex: certificates.emailIndex,
+      phoneIndex: certificates.phoneIndex,
       subjectSealed: certificates.subjectSealed,
       manageTokenHash: certificates.manageTokenHash,
       domains: verifiedDomains,
@@ -110,6 +124,9 @@ export const withdrawableById = async (db: Database, certId: CertId): Promise<Wi
       accepted: certificates.entitiesAccepted,
       entitiesWithdrawn: withdrawnEntitiesField,
       isToldAll: businesses.emitCertificateIssued,
+      recordedScope: businesses.revocationScopeDefault,
+      contact: businesses.contactEmail,
+      mailingAddress: businesses.mailingAddress,
     })
     .from(certificates)
     .innerJoin(businesses, eq(businesses.id, certificates.businessId))
@@ -130,10 +147,36 @@ export const withdrawableById = async (db: Database, certId: CertId): Promise<Wi
 export interface SameAddress {
   readonly businessId: BusinessId;
   readonly environment: Environment;
-  readonly addressIndex: string;
+  readonly address: WithdrawalAddress;
   /** A certificate issued later is a new consent. */
   readonly issuedUntil: Instant;
 }
+
+const addressColumns = { email: certificates.emailIndex, phone: certificates.phoneIndex };
+const isActiveOf = ({ businessId, environment, address }: Omit<SameAddress, "issuedUntil">) =>
+  allOf(
+    eq(addressColumns[address.kind], address.index),
+    eq(certificates.businessId, businessId),
+    eq(certificates.environment, environment),
+    eq(certificates.status, "active"),
+  );
+
+/** Others that are active: those issued after that moment, where one is given. How many, and the newest of them. */
+export const otherCertificates = async (
+  db: Database,
+  same: Omit<SameAddress, "issuedUntil">,
+  but: { readonly certId: CertId; readonly issuedAfter: Instant | null },
+  max: number,
+): Promise<{ readonly count: number; readonly newest: readonly { readonly id: CertId; readonly issuedAt: Instant }[] }> => {
+  const { id, issuedAt, ord } = certificates;
+  const isLater = but.issuedAfter === null ? sql`true` : gt(issuedAt, but.issuedAfter);
+  const isOther = allOf(isActiveOf(same), ne(id, but.certId), isLater);
+  const [[counted], newest] = await batch(db, [
+    db.select({ n: count() }).from(certificates).where(isOther),
+    db.select({ id, issuedAt }).from(certificates).where(isOther).orderBy(desc(issuedAt), desc(ord)).limit(max),
+  ]);
+  return { count: counted?.n ?? 0, newest };
+};
 
 /** Those that are still active, oldest first. */
 export const activeWithAddress = (db: Database, same: SameAddress, max: number): Promise<readonly WithdrawableCertificate[]> =>
@@ -141,18 +184,33 @@ export const activeWithAddress = (db: Database, same: SameAddress, max: number):
     .select({ ...withdrawable, chain: chainOfBusiness })
     .from(certificates)
     .innerJoin(businesses, eq(businesses.id, certificates.businessId))
-    .where(
-      allOf(
-        eq(certificates.emailIndex, same.addressIndex),
-        eq(certificates.businessId, same.businessId),
-        eq(certificates.environment, same.environment),
-        lte(certificates.issuedAt, same.issuedUntil),
-        eq(certificates.status, "active"),
-      ),
-    )
+    .where(allOf(isActiveOf(same), lte(certificates.issuedAt, same.issuedUntil)))
     .orderBy(certificates.issuedAt, certificates.ord)
     .limit(max)
     .all();
+
+/**
+ * For the mail that confirms a withdrawal which proves nothing about the address: fewer than `max` such acts since then, on
+ * certificates that name it. Certificates withdrawn at one moment are one act.
+ */
+export const ifFewUnproved = (same: Omit<SameAddress, "issuedUntil">, since: Instant, max: number): SQL => {
+  const isSame = allOf(
+    eq(addressColumns[same.address.kind], same.address.index),
+    eq(certificates.businessId, same.businessId),
+    eq(certificates.environment, same.environment),
+  );
+  const whole = query
+    .select({ n: countDistinct(withdrawnAt) })
+    .from(certificates)
+    .innerJoin(withdrawals, eq(withdrawals.certId, certificates.id))
+    .where(allOf(isSame, ne(method, "email_code"), gt(withdrawnAt, since)));
+  const single = query
+    .select({ n: count() })
+    .from(certificates)
+    .innerJoin(entityWithdrawals, eq(entityWithdrawals.certId, certificates.id))
+    .where(allOf(isSame, ne(entityWithdrawals.method, "email_code"), gt(entityWithdrawals.withdrawnAt, since)));
+  return sql`${whole} + ${single} < ${max}`;
+};
 
 /** The row of a withdrawal; the certificate and its counters follow by trigger. It fails when there is one already. */
 export const insertWithdrawal = async (
@@ -182,6 +240,19 @@ export const insertWithdrawal = async (
       signatureKid: receipt.signature.kid,
     }),
   ];
+};
+
+/** What the business recorded of a withdrawal, to be carried to the person's other certificates; null of one by the person. */
+export const recordedOf = async (
+  db: Database,
+  vault: Vault,
+  of: { readonly certId: CertId; readonly businessId: BusinessId },
+): Promise<Recorded | null> => {
+  const { channel, noteSealed } = withdrawals;
+  const row = await db.select({ channel, receivedAt, noteSealed }).from(withdrawals).where(eq(withdrawals.certId, of.certId)).get();
+  if (row === undefined || row.channel === null || row.receivedAt === null) return null;
+  const note = row.noteSealed === null ? null : await vault.open(noteContext(of.certId, of.businessId), row.noteSealed);
+  return { channel: row.channel, receivedAt: row.receivedAt, note };
 };
 
 /** True when the batch failed because the certificate had been withdrawn already. */

@@ -5,7 +5,7 @@ import type { AuditEntry } from "../core/audit/chain.ts";
 import { ceaseBy } from "../core/business-days.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import { fail, incomplete, pass, skipped, type Finding } from "./checks.ts";
-import { isIso, objectOf, type JsonObject } from "./json.ts";
+import { isIso, objectOf, stringsOf, type JsonObject } from "./json.ts";
 
 export interface History {
   readonly entries: readonly AuditEntry[];
@@ -79,13 +79,14 @@ const checkWithdrawal = (history: History, withdrawal: JsonObject): Finding => {
 };
 
 /** Recipients that the certificate says were withdrawn from at one moment, and until when their contact must cease. */
-const listedActs = ({ certificate }: History): readonly (readonly [at: string, names: string, until: unknown])[] => {
+const listedActs = ({ certificate }: History): readonly (readonly [at: string, names: string, until: unknown, method: unknown])[] => {
   const listed = (Array.isArray(certificate.entities_withdrawn) ? certificate.entities_withdrawn : []).map(objectOf);
   const acts = Map.groupBy(listed, (one) => String(one?.receipt_url));
   return [...acts.values()].map((act) => [
     String(act[0]?.withdrawn_at),
     canonicalJson(act.map((one) => String(one?.entity)).sort()),
     act[0]?.cease_by,
+    act[0]?.method,
   ]);
 };
 
@@ -98,12 +99,35 @@ const checkEntities = (history: History): Finding | null => {
     if (payload.fingerprint !== history.certificate.fingerprint) return fail(`entry ${entry.seq} is the withdrawal of another fingerprint`);
     const names = canonicalJson(payload.entities ?? null);
     const at = acts.findIndex(
-      ([when, named, until]) => when === entry.at && named === names && instantOf(until) === instantOf(payload.cease_by),
+      ([when, named, until, method]) =>
+        when === entry.at &&
+        named === names &&
+        instantOf(until) === instantOf(payload.cease_by) &&
+        (method === undefined || method === payload.method), // certificates have named it only since businesses record such withdrawals
     );
     if (at === -1) return fail(`entry ${entry.seq} withdrew from recipients, and the certificate does not say so`);
     acts.splice(at, 1);
   }
   return acts.length === 0 ? null : incomplete("the audit entry of a withdrawal from single recipients is not in the pack");
+};
+
+/** Each recipient that the certificate says has ceased contact is named by an entry of that time, and the other way round. */
+const checkCeasedEntities = (history: History): Finding | null => {
+  const { certificate, payloads } = history;
+  const listed = (Array.isArray(certificate.entities_withdrawn) ? certificate.entities_withdrawn : []).map(objectOf);
+  const open = new Map(
+    listed.flatMap((one) => (isIso(one?.cease_acknowledged_at) ? [[String(one.entity), one.cease_acknowledged_at]] : [])),
+  );
+  for (const entry of entriesOf(history, "business.entities_ceased")) {
+    const payload = payloads.get(entry.seq);
+    if (payload === undefined) return withoutPayload(history, "the acknowledgement of single recipients");
+    if (payload.fingerprint !== certificate.fingerprint) return fail(`entry ${entry.seq} is an acknowledgement under another fingerprint`);
+    for (const name of stringsOf(payload.entities) ?? []) {
+      if (open.get(name) !== entry.at) return fail(`entry ${entry.seq} acknowledged a recipient, and the certificate does not say so`);
+      open.delete(name);
+    }
+  }
+  return open.size === 0 ? null : incomplete("the audit entry of the acknowledgement of a recipient is not in the pack");
 };
 
 /** An event that the certificate dates, and its entry: both or neither, at the same time. */
@@ -130,6 +154,7 @@ export const checkStatus = (history: History): Finding => {
   const findings = [
     checkState(history),
     checkEntities(history),
+    checkCeasedEntities(history),
     dated(history, "business.ceased", acknowledgedAt, "the acknowledgement"),
     dated(history, "certificate.subject_erased", certificate.subject_erased_at, "the erasure"),
   ].filter((finding) => finding !== null);

@@ -17,7 +17,8 @@ const required: readonly string[] = [
 const optional: readonly RegExp[] = [
   /^subject\/(?:commitments|disclosures)\.json$/,
   /^policies\/(?:privacy|terms)-[0-9a-f]{64}\.txt$/,
-  /^anchors\/(?:issued|revoked)\/(?:statement\.json|receipt\.json|entry\.tlog-proof|attested\.tlog-proof|checkpoint\.txt|checkpoint\.tsr|rekor\.json)$/,
+  /^anchors\/(?:issued|revoked|withdrawn-[1-9][0-9]{0,2})\/(?:statement\.json|receipt\.json|entry\.tlog-proof|attested\.tlog-proof|checkpoint\.txt|checkpoint\.tsr|rekor\.json)$/,
+  /^withdrawals\/[1-9][0-9]{0,2}\/(?:receipt|signature)\.json$/,
   /^audit\/(?:entries\.jsonl|payloads\.json|heads\.json|heads-record\.json|heads-record\.tlog-proof)$/,
   /^audit\/[1-9][0-9]{0,18}\.tlog-proof$/,
   /^trust\/(?:issuer-[A-Za-z0-9_-]{43}|tsa-[0-9a-f]{16})\.pem$/,

@@ -181,7 +181,9 @@ const entitiesFault = (certificate: JsonObject, preimage: Preimage): string | nu
     if (!consented.includes(name) || seen.has(name)) return "somebody was withdrawn from who was not consented to, or twice";
     if (!isIso(at) || at < preimage.timestamp || (isIso(revokedAt) && at > revokedAt))
       return "a recipient was withdrawn from at a time that does not fit the others";
-    if (one?.cease_by !== new Date(ceaseBy(Date.parse(at))).toISOString())
+    const told = one?.received_at ?? null;
+    if (told !== null && !(isIso(told) && told <= at)) return "the business was told of a recipient after it was withdrawn from";
+    if (one?.cease_by !== new Date(ceaseBy(Date.parse(told ?? at))).toISOString())
       return "the deadline of a recipient is not the tenth business day";
     seen.add(name);
   }

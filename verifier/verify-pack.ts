@@ -6,6 +6,7 @@ import { sha256Hex } from "../core/hash.ts";
 import { masked } from "../core/masking.ts";
 import { remembering, type NoteCrypto } from "../core/ledger/note.ts";
 import { minuteMs } from "../core/time.ts";
+import { checkActs, type ActExhibit } from "./acts.ts";
 import { checkAnchor, expectedStatement, type AnchorContext, type AnchorExhibit } from "./anchor.ts";
 import { checkChain, checkHeads, checkInclusion, entriesOf, staleHeads } from "./audit.ts";
 import { checkIssuance, checkPolicyLinks, checkStatus, payloadsOf, type History } from "./history.ts";
@@ -52,19 +53,33 @@ export const anchorContext = (crypto: NoteCrypto, trust: Trust | null, demands: 
   witnessMin: Math.max(demands.witnessMin, trust?.witnessMin ?? 0),
 });
 
-const exhibitOf = (files: Files, event: "issued" | "revoked", published: JsonObject | null): AnchorExhibit => {
-  const text = (name: string): string | null => textOf(files.get(`anchors/${event}/${name}`));
+const exhibitOf = (files: Files, folder: string, published: JsonObject | null): AnchorExhibit => {
+  const text = (name: string): string | null => textOf(files.get(`anchors/${folder}/${name}`));
   return {
     statement: text("statement.json"),
     published,
     receipt: text("receipt.json"),
     entryProof: text("entry.tlog-proof"),
-    rekorBody: files.get(`anchors/${event}/rekor.json`) ?? null,
+    rekorBody: files.get(`anchors/${folder}/rekor.json`) ?? null,
     attestedProof: text("attested.tlog-proof"),
     attestedNote: text("checkpoint.txt"),
-    timestampReply: files.get(`anchors/${event}/checkpoint.tsr`) ?? null,
+    timestampReply: files.get(`anchors/${folder}/checkpoint.tsr`) ?? null,
   };
 };
+
+const actExhibitOf = (files: Files, number: number): ActExhibit => ({
+  receipt: textOf(files.get(`withdrawals/${number}/receipt.json`)),
+  signature: textOf(files.get(`withdrawals/${number}/signature.json`)),
+  anchor: exhibitOf(files, `withdrawn-${number}`, null),
+});
+
+/** Numbers of the withdrawals from single recipients of which any file is there. */
+const shownActs = (files: Files): number[] =>
+  [
+    ...new Set(
+      [...files.keys()].flatMap((path) => Number(/^(?:withdrawals\/|anchors\/withdrawn-)([0-9]+)\//.exec(path)?.[1] ?? Number.NaN)),
+    ),
+  ].filter((number) => !Number.isNaN(number));
 
 const clockSlackMs = 5 * minuteMs; // between an authority's clock and the issuer's
 
@@ -286,7 +301,11 @@ export const verifyPack = async (zip: Uint8Array, demands: Demands, given: NoteC
   await checkRecord(pack, demands);
   if (certificate !== null && preimage !== null && canonical !== null) {
     const exhibits = (event: "issued" | "revoked", published: JsonObject | null): AnchorExhibit => exhibitOf(files, event, published);
-    await checkAnchors(findings, certificate, preimage, sha256Hex(canonical), exhibits, anchorContext(crypto, trust, demands));
+    const fingerprint = sha256Hex(canonical);
+    const context = anchorContext(crypto, trust, demands);
+    await checkAnchors(findings, certificate, preimage, fingerprint, exhibits, context);
+    const exhibit = (number: number): ActExhibit => actExhibitOf(files, number);
+    await checkActs(findings, certificate, { preimage, fingerprint }, shownActs(files), exhibit, context);
   }
   await checkAudit(pack);
   return reportOf(findings, {

@@ -166,8 +166,8 @@ const withdrawnFrom = ({ opened }: EvidenceParts): Markup | null => {
   if (entitiesWithdrawn.length === 0) return null;
   return html`<h2>Contact withdrawn from single recipients</h2>
 <ul>${entitiesWithdrawn.map(
-    ({ entity, withdrawnAt, ceaseBy }) =>
-      html`<li><span dir="auto">${entity}</span>, on ${timeMarkup(withdrawnAt)}; contact must cease by ${timeMarkup(ceaseBy)}</li>`,
+    ({ entity, withdrawnAt, ceaseBy, acknowledgedAt }) =>
+      html`<li><span dir="auto">${entity}</span>, on ${timeMarkup(withdrawnAt)}; contact must cease by ${timeMarkup(ceaseBy)}${acknowledgedAt === null ? "" : html`; the business said that it has, on ${timeMarkup(acknowledgedAt)}`}</li>`,
   )}</ul>`;
 };
 

@@ -2,12 +2,19 @@
 // the pack say; the pack is what gets signed.
 import { auditEntryHash } from "../audit/chain.ts";
 import { base64Of, bytesOfBase64 } from "../bytes.ts";
-import { sha256 } from "../hash.ts";
+import { sha256, sha256Hex } from "../hash.ts";
 import { parseCheckpoint } from "../ledger/checkpoint.ts";
 import { parseTlogProof, tlogProofText } from "../ledger/tlog-proof.ts";
 import { receiptProofText } from "../ledger/receipt.ts";
 import { isoOf } from "../time.ts";
-import { disclosedFields, type EvidenceParts, type JsonObject, type PackedAnchor, type PackedAudit } from "./evidence-parts.ts";
+import {
+  disclosedFields,
+  type EvidenceParts,
+  type JsonObject,
+  type PackedAct,
+  type PackedAudit,
+  type PackedStatement,
+} from "./evidence-parts.ts";
 import { namedVerifier, type NamedVerifier } from "./evidence-readme.ts";
 import { publishedCanonical, publishedPreimage } from "./published.ts";
 import { subjectCommitments, subjectSalts } from "./subject.ts";
@@ -22,7 +29,7 @@ const howToVerify = (verifier: NamedVerifier | null): string =>
     "5. SHA-256 of ledger.entry must equal ledger.entry_hash, and ledger.tlog_proof (c2sp.org/tlog-proof@v1) must lead from ledger.entry to ledger.checkpoint, signed by a ledger key you trust.",
     "6. ledger.timestamp_token, where there is one, is an RFC 3161 reply over ledger.checkpoint without the lines of ledger.cosignatures.",
     "7. Each of audit.entries, written as canonical JSON of its eight bound members, has its hash; its tlog_proof leads from the 32 bytes of that hash to a checkpoint of the audit log.",
-    "8. payload_hash of an entry must equal the SHA-256 of the canonical JSON [payload_salt, payload]. The payload of certificate.issued must name fingerprint and evidence_hash, that of policy.linked the hashes of the policies; an entry certificate.revoked is there exactly when the certificate is withdrawn, with its time, method and deadline; those of certificate.entities_withdrawn must name exactly the recipients in certificate.entities_withdrawn.",
+    "8. payload_hash of an entry must equal the SHA-256 of the canonical JSON [payload_salt, payload]. The payload of certificate.issued must name fingerprint and evidence_hash, that of policy.linked the hashes of the policies; an entry certificate.revoked is there exactly when the certificate is withdrawn, with its time, method and deadline; those of certificate.entities_withdrawn must name exactly the recipients in certificate.entities_withdrawn. Each of entity_withdrawal_receipts is signed as in 4, and its ledger as in 5.",
     "The same as files, checked at once by svc-verify or by itself in a browser: ?format=zip and ?format=html.",
     ...(verifier === null ? [] : [`svc-verify: ${verifier.url}, SHA-256 ${verifier.sha256} when this was made.`]),
   ].join("\n");
@@ -39,7 +46,7 @@ const nothingAnchored = {
 } as const;
 
 /** The proof against the checkpoint that others attested, where one was; else against the one of the receipt. */
-const ledgerPart = (anchor: PackedAnchor | undefined, entryHash: string | null): JsonObject => {
+const ledgerPart = (anchor: PackedStatement | undefined, entryHash: string | null): JsonObject => {
   if (anchor === undefined) return { entry: null, entry_hash: null, ...nothingAnchored };
   const { statement, receipt, attested } = anchor;
   const common = { entry: statement, entry_hash: entryHash };
@@ -70,6 +77,15 @@ const ledgerPart = (anchor: PackedAnchor | undefined, entryHash: string | null):
     tlog_proof: tlogProofText({ index: BigInt(receipt.leaf_index), hashes, checkpoint }),
   };
 };
+
+/** A withdrawal from single recipients: what was signed, and its statement for the ledger. */
+const actPart = ({ number, receipt, signature, anchor }: PackedAct): JsonObject => ({
+  number,
+  receipt: JSON.parse(receipt) as JsonObject,
+  canonical: receipt,
+  signature: { ...signature },
+  ledger: ledgerPart(anchor ?? undefined, anchor === null ? null : sha256Hex(anchor.statement)),
+});
 
 const auditPart = (audit: PackedAudit | null): JsonObject => {
   if (audit === null) return { chain: null, chain_index: null, entries: [], head: null, heads: null };
@@ -125,6 +141,7 @@ export const evidenceBundle = (parts: EvidenceParts): JsonObject => {
     ),
     withdrawal: verifyView.withdrawal ?? null,
     withdrawal_receipt: parts.withdrawalReceipt ?? null,
+    ...(parts.acts.length > 0 && { entity_withdrawal_receipts: parts.acts.map(actPart) }),
     views: parts.views.map((view) => ({
       at: isoOf(view.at),
       os: view.os,

@@ -17,8 +17,9 @@ import {
   disclosedFields,
   type EvidenceParts,
   type JsonObject,
-  type PackedAnchor,
+  type PackedAct,
   type PackedAudit,
+  type PackedStatement,
   type PackIssuer,
 } from "./evidence-parts.ts";
 import { publishedCanonical } from "./published.ts";
@@ -70,8 +71,7 @@ const policyFiles = (parts: EvidenceParts): [string, Uint8Array][] => {
   return [...files, ["policies/index.json", json(index)]];
 };
 
-const anchorFiles = ({ event, statement, receipt, attested }: PackedAnchor): [string, Uint8Array][] => {
-  const folder = `anchors/${event}`;
+const anchorFiles = (folder: string, { statement, receipt, attested }: PackedStatement): [string, Uint8Array][] => {
   const files: [string, Uint8Array][] = [[`${folder}/statement.json`, utf8(statement)]];
   if (receipt === null) return files;
   const proof = receiptProofText(receipt);
@@ -87,6 +87,13 @@ const anchorFiles = ({ event, statement, receipt, attested }: PackedAnchor): [st
   if (attested.tsr !== null) files.push([`${folder}/checkpoint.tsr`, attested.tsr]);
   return files;
 };
+
+/** The signed receipt of a withdrawal from single recipients, and its place in the ledger. */
+const actFiles = ({ number, receipt, signature, anchor }: PackedAct): [string, Uint8Array][] => [
+  [`withdrawals/${number}/receipt.json`, utf8(receipt)],
+  [`withdrawals/${number}/signature.json`, json({ ...signature })],
+  ...(anchor === null ? [] : anchorFiles(`anchors/withdrawn-${number}`, anchor)),
+];
 
 const auditFiles = (audit: PackedAudit): [string, Uint8Array][] => {
   const files: [string, Uint8Array][] = [
@@ -175,7 +182,8 @@ export const packFiles = async (parts: EvidenceParts): Promise<ReadonlyMap<strin
     ["fingerprint/disclosure.txt", utf8(certificate.disclosureText)],
     ...subjectFiles(parts),
     ...policyFiles(parts),
-    ...parts.anchors.flatMap(anchorFiles),
+    ...parts.anchors.flatMap((anchor) => anchorFiles(`anchors/${anchor.event}`, anchor)),
+    ...parts.acts.flatMap(actFiles),
     ...(parts.audit === null ? [] : auditFiles(parts.audit)),
     ["views.json", json(viewTrail(parts))],
     ...trustFiles(parts.trust),

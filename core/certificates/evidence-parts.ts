@@ -5,7 +5,7 @@ import type { Json } from "../canonical-json.ts";
 import type { FactType } from "../facts.ts";
 import type { Receipt } from "../ledger/receipt.ts";
 import type { Instant } from "../time.ts";
-import type { OpenedCertificate, PublishedCertificate, View } from "./published.ts";
+import type { IssuerSignature, OpenedCertificate, PublishedCertificate, View } from "./published.ts";
 
 export type JsonObject = { readonly [key: string]: Json };
 
@@ -21,13 +21,30 @@ export interface PackedAttestation {
   readonly tsr: Uint8Array | null;
 }
 
-export interface PackedAnchor {
-  readonly event: "issued" | "revoked";
+/** A statement for the ledger, and what the ledger and others say of it. */
+export interface PackedStatement {
   readonly statement: string;
   /** Null while the ledger has not confirmed. */
   readonly receipt: Receipt | null;
   readonly attested: PackedAttestation | null;
 }
+
+export interface PackedAnchor extends PackedStatement {
+  readonly event: "issued" | "revoked";
+}
+
+/** The proof of a withdrawal from single recipients. */
+export interface PackedAct {
+  /** 1, 2, 3 … on its certificate. */
+  readonly number: number;
+  /** The text that was signed, exactly. */
+  readonly receipt: string;
+  readonly signature: IssuerSignature;
+  readonly anchor: PackedStatement | null;
+}
+
+/** A pack holds the proofs of the first acts, about 15 KiB each; later ones are proved by their audit entries. */
+export const maxPackedActs = 100;
 
 /** This certificate's entries of its business's chain, oldest first: those that the audit log already holds. */
 export interface PackedAudit {
@@ -64,6 +81,8 @@ export interface EvidenceParts {
   /** That the certificate was withdrawn, as handed to the person; absent or null while it was not. */
   readonly withdrawalReceipt?: JsonObject | null;
   readonly anchors: readonly PackedAnchor[];
+  /** Withdrawals from single recipients, oldest first. */
+  readonly acts: readonly PackedAct[];
   /** Null while the audit log holds nothing of the certificate. */
   readonly audit: PackedAudit | null;
   /** The document at /.well-known/svc-trust.json. */
@@ -90,6 +109,7 @@ export const evidenceFacts = ({
   "certificate.issued",
   ...(entitiesWithdrawn.length > 0 ? (["certificate.entities_withdrawn"] as const) : []),
   ...(status === "revoked" ? (["certificate.revoked"] as const) : []),
+  ...(entitiesWithdrawn.some(({ acknowledgement }) => acknowledgement !== null) ? (["business.entities_ceased"] as const) : []),
   ...((withdrawal?.acknowledgedAt ?? null) === null ? [] : (["business.ceased"] as const)),
   ...(policiesCaptured ? (["policy.linked"] as const) : []),
   ...(subjectErasedAt === null ? [] : (["certificate.subject_erased"] as const)),

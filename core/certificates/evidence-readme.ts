@@ -103,7 +103,8 @@ What is in here
     fingerprint/                 the text behind the fingerprint, and the disclosure as it was shown
     subject/                     commitments to the person's fields, and those fields that were disclosed
     policies/                    privacy policy and terms as they stood
-    anchors/issued, /revoked     the ledger's receipts
+    anchors/issued, /revoked     the ledger's receipts; anchors/withdrawn-1 and so on: of withdrawals from single recipients
+    withdrawals/1 and so on      the signed receipt of each withdrawal from single recipients
     audit/                       entries about this certificate, with the proof that the audit log holds each
     views.json                   when the public page was opened
     trust/                       a copy of the public keys, for convenience

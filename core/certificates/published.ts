@@ -139,6 +139,8 @@ export interface OpenedCertificate {
   /** The outbox row of the issuance, once the audit log has taken it. */
   readonly issuedEntry: string | null;
   readonly withdrawal: OpenedWithdrawal | null;
+  /** Of each of `certificate.entitiesWithdrawn`, in its order. */
+  readonly entitiesWithdrawn: readonly OpenedWithdrawal[];
 }
 
 export interface View {

@@ -39,19 +39,30 @@ export const verifyUrlOf = (verifyBase: string, certId: string): string => `${ve
 export const answeredView = (answered: PublishedCertificate["answered"] | undefined) =>
   answered ? { entities_accepted: answered.accepted, entities_rejected: answered.rejected } : {};
 
-/** Absent while the person has withdrawn from no single recipient. */
+/**
+ * Absent while the person has withdrawn from no single recipient. Where the business has acknowledged the withdrawal of the whole
+ * certificate, nobody on it is late.
+ */
 export const entitiesWithdrawnView = (
-  { id, entitiesWithdrawn }: Pick<PublishedCertificate, "id" | "entitiesWithdrawn">,
-  { apiBase }: Pick<ViewContext, "apiBase">,
+  {
+    id,
+    entitiesWithdrawn,
+    withdrawal,
+  }: Pick<PublishedCertificate, "id" | "entitiesWithdrawn"> & { readonly withdrawal: Pick<PublishedWithdrawal, "acknowledgedAt"> | null },
+  { apiBase, now }: Pick<ViewContext, "apiBase" | "now">,
 ) =>
   entitiesWithdrawn.length === 0
     ? {}
     : {
-        entities_withdrawn: entitiesWithdrawn.map(({ entity, number, withdrawnAt, ceaseBy }) => ({
+        entities_withdrawn: entitiesWithdrawn.map(({ entity, number, withdrawnAt, ceaseBy, method, receivedAt, acknowledgedAt }) => ({
           entity,
           withdrawn_at: isoOf(withdrawnAt),
           cease_by: isoOf(ceaseBy),
+          method,
+          received_at: isoOrNull(receivedAt),
           receipt_url: entityReceiptUrlOf(apiBase, id, number),
+          cease_acknowledged_at: isoOrNull(acknowledgedAt),
+          overdue: isOverdue(ceaseBy, acknowledgedAt ?? withdrawal?.acknowledgedAt ?? null, now),
         })),
       };
 

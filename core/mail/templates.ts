@@ -1,5 +1,6 @@
 // Every mail there is, in every language, to be read as text. To add one: its data in `MailData`, its life in `mailLifeMs`,
 // its words in `templates`; the compiler asks for what is missing. What a business or a person chose is never in a subject.
+import { isMailbox } from "../mailbox.ts";
 import type { FieldGroup } from "../shares/fields.ts";
 import { dayMs, isoOf, minuteMs, type Instant } from "../time.ts";
 import { plainName, type MailText } from "./message.ts";
@@ -33,6 +34,21 @@ export interface MailData {
     readonly business_name: string;
     /** The certificate's page, with the token that withdraws behind the `#`. */
     readonly verify_url: string;
+  };
+  /** To the person, once a consent is withdrawn: by themselves, or as the business recorded it. */
+  readonly withdrawal_confirmation: {
+    readonly cert_id: string;
+    readonly business_name: string;
+    readonly by: "person" | "business";
+    /** Only these recipients; null of the whole certificate. */
+    readonly entities: readonly string[] | null;
+    /** Everything given to the business under this address. */
+    readonly is_everything: boolean;
+    readonly cease_by: Instant;
+    readonly receipt_url: string;
+    /** Where the business can be reached, where it says so. */
+    readonly contact: string | null;
+    readonly mailing_address: string | null;
   };
   /** To the owners of a business: the certificates' ids and the deadline, and nothing of the person. */
   readonly withdrawal_owner_notice: { readonly cert_ids: readonly string[]; readonly cease_by: Instant };
@@ -73,6 +89,7 @@ export const mailLifeMs: Readonly<Record<MailTemplate, number>> = {
   login_code: 10 * minuteMs,
   passkey_added: 3 * dayMs,
   withdrawal_code: 10 * minuteMs,
+  withdrawal_confirmation: 3 * dayMs,
   withdrawal_owner_notice: 3 * dayMs,
   share_receipt: 3 * dayMs,
   share_expiring: dayMs,
@@ -111,6 +128,16 @@ const groupWords: Readonly<Record<MailLanguage, Readonly<Record<FieldGroup, stri
 /** `name, e-mail and phone`. */
 const groupsIn = (language: MailLanguage, groups: readonly FieldGroup[]): string =>
   new Intl.ListFormat(language, { type: "conjunction" }).format(groups.map((group) => groupWords[language][group]));
+/** What a business gave as its contact: one mailbox stands as it is, everything else as plain words. */
+const reachableContact = (contact: string): string => (isMailbox(contact) ? contact : plainName(contact));
+
+/** Whom to turn to. */
+const reachable = ({ business_name, contact, mailing_address }: MailData["withdrawal_confirmation"]): string =>
+  [
+    plainName(business_name),
+    ...(contact === null ? [] : [reachableContact(contact)]),
+    ...(mailing_address === null ? [] : [plainName(mailing_address)]),
+  ].join(", ");
 
 type Words = { readonly [T in MailTemplate]: (data: MailData[T]) => MailText };
 
@@ -142,6 +169,25 @@ const en: Words = {
       `The consent was given to: ${plainName(business_name)}. Instead of typing the code you can open its certificate here and press the button. This link works for a day:`,
       { link: verify_url },
       "You did not ask for this? Then you can ignore this mail: nothing changes.",
+    ],
+  }),
+  withdrawal_confirmation: (data) => ({
+    subject: "Your consent is withdrawn",
+    lines: [
+      data.by === "person"
+        ? `You have withdrawn the consent you had given to: ${plainName(data.business_name)}.`
+        : `This business has recorded that you withdrew the consent you had given to it: ${plainName(data.business_name)}.`,
+      ...(data.entities === null
+        ? [data.is_everything ? "This goes for everything you had given to it with this address." : "This goes for one certificate."]
+        : [
+            "This goes for these recipients, and for no others:",
+            ...listedNames(data.entities, (count) => `and ${count} more, all named on the certificate's page`),
+          ]),
+      `Contact under this consent must end by ${dayIn("en", data.cease_by)}, midnight UTC (${isoOf(data.cease_by)}).`,
+      "Your signed receipt. Keep it: it proves when you withdrew, and anyone can check it.",
+      { link: data.receipt_url },
+      `If you are still contacted after that day, or did not want this, turn to: ${reachable(data)}. Quote the number of the certificate:`,
+      data.cert_id,
     ],
   }),
   withdrawal_owner_notice: ({ cert_ids, cease_by }) => ({
@@ -191,7 +237,7 @@ const en: Words = {
     lines: [
       `You stopped sharing ${groupsIn("en", groups)} with ${plainName(business_name)} on ${minuteOf(at)}.`,
       `We are telling them. They must stop contacting you by the end of ${dayIn("en", cease_by)} (UTC).`,
-      `What they already hold is theirs to delete. Ask them${contact === null ? "." : `: ${contact}`}`,
+      `What they already hold is theirs to delete. Ask them${contact === null ? "." : `: ${reachableContact(contact)}`}`,
       "We write again when they confirm, or when the day has passed without a word.",
       `Still contacted after that day? Quote this number: ${share_id}. Your record of it:`,
       { link: app_url },
@@ -211,7 +257,7 @@ const en: Words = {
     lines: [
       `${plainName(business_name)} had until ${dayIn("en", cease_by)} to confirm that contact has ended. It has not.`,
       "It may have ended all the same.",
-      `If you are still contacted, these can help: ${contact === null ? "" : `${contact}; `}your data protection authority.`,
+      `If you are still contacted, these can help: ${contact === null ? "" : `${reachableContact(contact)}; `}your data protection authority.`,
       `Quote this number: ${share_id}`,
     ],
   }),
@@ -283,6 +329,25 @@ const es: Words = {
       "¿No lo ha pedido usted? Entonces puede ignorar este correo: no cambia nada.",
     ],
   }),
+  withdrawal_confirmation: (data) => ({
+    subject: "Su consentimiento está retirado",
+    lines: [
+      data.by === "person"
+        ? `Ha retirado el consentimiento que dio a: ${plainName(data.business_name)}.`
+        : `Esta empresa ha registrado que usted retiró el consentimiento que le dio: ${plainName(data.business_name)}.`,
+      ...(data.entities === null
+        ? [data.is_everything ? "Vale para todo lo que le dio con esta dirección." : "Vale para un certificado."]
+        : [
+            "Vale para estos destinatarios, y para ningún otro:",
+            ...listedNames(data.entities, (count) => `y ${count} más, todos en la página del certificado`),
+          ]),
+      `El contacto basado en él debe terminar a más tardar el ${dayIn("es", data.cease_by)}, medianoche UTC (${isoOf(data.cease_by)}).`,
+      "Su recibo firmado. Guárdelo: prueba cuándo lo retiró, y cualquiera puede comprobarlo.",
+      { link: data.receipt_url },
+      `Si después de ese día aún le contactan, o si no quería esto, diríjase a: ${reachable(data)}. Indique el número del certificado:`,
+      data.cert_id,
+    ],
+  }),
   withdrawal_owner_notice: ({ cert_ids, cease_by }) => ({
     subject: "Se ha retirado un consentimiento",
     lines: [
@@ -330,7 +395,7 @@ const es: Words = {
     lines: [
       `El ${minuteOf(at)} dejó de compartir con ${plainName(business_name)}: ${groupsIn("es", groups)}.`,
       `Se lo estamos comunicando. Deben dejar de contactarle a más tardar al final del ${dayIn("es", cease_by)} (UTC).`,
-      `Lo que ya tienen les toca a ellos borrarlo. Pídaselo${contact === null ? "." : `: ${contact}`}`,
+      `Lo que ya tienen les toca a ellos borrarlo. Pídaselo${contact === null ? "." : `: ${reachableContact(contact)}`}`,
       "Le escribiremos cuando lo confirmen, o cuando pase ese día sin respuesta.",
       `¿Le contactan después de ese día? Indique este número: ${share_id}. Su registro:`,
       { link: app_url },
@@ -350,7 +415,7 @@ const es: Words = {
     lines: [
       `${plainName(business_name)} tenía hasta el ${dayIn("es", cease_by)} para confirmar que el contacto ha terminado. No lo ha hecho.`,
       "Puede que haya terminado de todos modos.",
-      `Si le siguen contactando, pueden ayudarle: ${contact === null ? "" : `${contact}; `}su autoridad de protección de datos.`,
+      `Si le siguen contactando, pueden ayudarle: ${contact === null ? "" : `${reachableContact(contact)}; `}su autoridad de protección de datos.`,
       `Indique este número: ${share_id}`,
     ],
   }),
@@ -422,6 +487,25 @@ const frCa: Words = {
       "Vous n’avez rien demandé ? Ignorez ce courriel : rien ne change.",
     ],
   }),
+  withdrawal_confirmation: (data) => ({
+    subject: "Votre consentement est retiré",
+    lines: [
+      data.by === "person"
+        ? `Vous avez retiré le consentement donné à : ${plainName(data.business_name)}.`
+        : `Cette entreprise a noté que vous avez retiré le consentement que vous lui aviez donné : ${plainName(data.business_name)}.`,
+      ...(data.entities === null
+        ? [data.is_everything ? "Cela vaut pour tout ce que vous lui aviez donné avec cette adresse." : "Cela vaut pour un certificat."]
+        : [
+            "Cela vaut pour ces destinataires, et pour aucun autre :",
+            ...listedNames(data.entities, (count) => `et ${count} autres, tous nommés sur la page du certificat`),
+          ]),
+      `Les communications fondées sur ce consentement doivent cesser au plus tard le ${dayIn("fr-CA", data.cease_by)}, à minuit UTC (${isoOf(data.cease_by)}).`,
+      "Votre reçu signé. Conservez-le : il prouve quand vous avez retiré votre consentement, et chacun peut le vérifier.",
+      { link: data.receipt_url },
+      `Si l’on communique encore avec vous après ce jour, ou si vous ne vouliez pas cela, adressez-vous à : ${reachable(data)}. Indiquez le numéro du certificat :`,
+      data.cert_id,
+    ],
+  }),
   withdrawal_owner_notice: ({ cert_ids, cease_by }) => ({
     subject: "Un consentement a été retiré",
     lines: [
@@ -469,7 +553,7 @@ const frCa: Words = {
     lines: [
       `Le ${minuteOf(at)}, vous avez cessé de partager avec ${plainName(business_name)} : ${groupsIn("fr-CA", groups)}.`,
       `Nous l’en avisons. L’entreprise doit cesser de communiquer avec vous au plus tard à la fin du ${dayIn("fr-CA", cease_by)} (UTC).`,
-      `Ce qu’elle détient déjà, c’est à elle de l’effacer. Demandez-le-lui${contact === null ? "." : ` : ${contact}`}`,
+      `Ce qu’elle détient déjà, c’est à elle de l’effacer. Demandez-le-lui${contact === null ? "." : ` : ${reachableContact(contact)}`}`,
       "Nous vous écrirons quand elle le confirmera, ou quand ce jour sera passé sans réponse.",
       `On communique encore avec vous après ce jour ? Citez ce numéro : ${share_id}. Votre dossier :`,
       { link: app_url },
@@ -489,7 +573,7 @@ const frCa: Words = {
     lines: [
       `${plainName(business_name)} avait jusqu’au ${dayIn("fr-CA", cease_by)} pour confirmer que les communications ont cessé. Elle ne l’a pas fait.`,
       "Elles ont peut-être cessé malgré tout.",
-      `Sinon, peuvent vous aider : ${contact === null ? "" : `${contact}; `}votre autorité de protection des données.`,
+      `Sinon, peuvent vous aider : ${contact === null ? "" : `${reachableContact(contact)}; `}votre autorité de protection des données.`,
       `Citez ce numéro : ${share_id}`,
     ],
   }),

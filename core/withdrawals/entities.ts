@@ -7,10 +7,7 @@ import { sha256Hex } from "../hash.ts";
 import { ok, refuse, type Result } from "../result.ts";
 import { isoOf, type Instant } from "../time.ts";
 import { entityReceiptText } from "./receipt.ts";
-import type { WithdrawableCertificate, WithdrawalMethod } from "./withdrawal.ts";
-
-/** By the person, with a code or a link. */
-export type PersonMethod = Exclude<WithdrawalMethod, "business_recorded">;
+import type { Recorded, WithdrawableCertificate, WithdrawalChange, WithdrawalMethod } from "./withdrawal.ts";
 
 /** One act of the person: it has one moment, one receipt, one audit entry and one statement, however many recipients it names. */
 export interface EntityWithdrawal {
@@ -20,7 +17,9 @@ export interface EntityWithdrawal {
   readonly entities: readonly string[];
   readonly withdrawnAt: Instant;
   readonly ceaseBy: Instant;
-  readonly method: PersonMethod;
+  readonly method: WithdrawalMethod;
+  /** Of one that the business recorded. */
+  readonly recorded: Recorded | null;
 }
 
 /** A recipient the person has withdrawn from, of an active certificate or of one that was revoked later. */
@@ -30,6 +29,12 @@ export interface WithdrawnEntity {
   readonly number: number;
   readonly withdrawnAt: Instant;
   readonly ceaseBy: Instant;
+  readonly method: WithdrawalMethod;
+  /** When the business was told, of an act that it recorded. */
+  readonly receivedAt: Instant | null;
+  /** When the business said that this recipient has ceased contact, and which of its acknowledgements that was: 1, 2, 3 … */
+  readonly acknowledgedAt: Instant | null;
+  readonly acknowledgement: number | null;
 }
 
 interface Recipients {
@@ -61,15 +66,17 @@ export const namedEntities = (certificate: Recipients, names: readonly string[])
 
 export const withdrawEntities = (input: {
   readonly certificate: WithdrawableCertificate;
+  readonly change: WithdrawalChange;
   readonly number: number;
   readonly entities: readonly string[];
-  readonly method: PersonMethod;
   /** The business asked to be told of what is not told by itself. */
   readonly isTold: boolean;
   readonly now: Instant;
 }): { readonly withdrawal: EntityWithdrawal; readonly receipt: string; readonly fact: Fact } => {
-  const { certificate, number, entities, method, now } = input;
-  const withdrawal: EntityWithdrawal = { number, entities, withdrawnAt: now, ceaseBy: ceaseBy(now), method };
+  const { certificate, number, entities, now } = input;
+  const { method, recorded, actor } = input.change;
+  const until = ceaseBy(recorded?.receivedAt ?? now);
+  const withdrawal: EntityWithdrawal = { number, entities, withdrawnAt: now, ceaseBy: until, method, recorded };
   const receipt = entityReceiptText(certificate, withdrawal);
   return {
     withdrawal,
@@ -80,7 +87,7 @@ export const withdrawEntities = (input: {
       entityId: certificate.id,
       at: now,
       chains: [certificate.chain],
-      actor: { kind: "subject", provenBy: method },
+      actor,
       payload: { fingerprint: certificate.fingerprint, method, entities, cease_by: isoOf(withdrawal.ceaseBy) },
       anchor: { fingerprint: certificate.fingerprint, originDomain: certificate.originDomain, receiptHash: sha256Hex(receipt) },
       ...(input.isTold && { businessId: certificate.businessId, environment: certificate.environment }),

@@ -28,7 +28,7 @@ const receiptOf = (certificate: WithdrawableCertificate, withdrawal: Withdrawal)
 /** Exactly the text that is signed of a withdrawal from single recipients. */
 export const entityReceiptText = (certificate: WithdrawableCertificate, withdrawal: EntityWithdrawal): string =>
   canonicalJson({
-    ...receiptOf(certificate, { ...withdrawal, certId: certificate.id, scope: "certificate", recorded: null }),
+    ...receiptOf(certificate, { ...withdrawal, certId: certificate.id, scope: "certificate" }),
     entities: withdrawal.entities,
     schema: entityReceiptSchema,
     scope: "recipient",

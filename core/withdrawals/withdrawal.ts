@@ -9,7 +9,9 @@ import type { BusinessId, CertId } from "../ids.ts";
 import { refuse, ok, type Result } from "../result.ts";
 import { isoOf, minuteMs, type Instant } from "../time.ts";
 
-export type WithdrawalMethod = "email_code" | "manage_link" | "business_recorded";
+/** By the person, with a code or a link. */
+export type PersonMethod = "email_code" | "manage_link";
+export type WithdrawalMethod = PersonMethod | "business_recorded";
 /** Of a withdrawn certificate. A withdrawal from single recipients leaves it active: entities.ts. */
 export type WithdrawalScope = "certificate" | "business";
 
@@ -53,15 +55,50 @@ const clockSlackMs = 5 * minuteMs; // between the business's clock and ours
 export const receivedAt = (claimed: Instant, now: Instant): Result<Instant, "invalid_request"> =>
   claimed > now + clockSlackMs ? refuse("invalid_request", "received_at: must not be in the future.") : ok(Math.min(claimed, now));
 
+/** How and by whom: by the person, who proved to be it, or recorded by the business. */
+export type WithdrawalChange =
+  | { readonly method: PersonMethod; readonly recorded: null; readonly actor: Actor }
+  | { readonly method: "business_recorded"; readonly recorded: Recorded; readonly actor: Actor };
+
+export const byPerson = (method: PersonMethod): WithdrawalChange => ({
+  method,
+  recorded: null,
+  actor: { kind: "subject", provenBy: method },
+});
+
+export const byBusiness = (recorded: Recorded, keyId: string): WithdrawalChange => ({
+  method: "business_recorded",
+  recorded,
+  actor: { kind: "api_key", id: keyId },
+});
+
+/** The addresses by which a withdrawal from everything finds the person's certificates. */
+export interface WithdrawalAddress {
+  readonly kind: "email" | "phone";
+  /** Its blind index. */
+  readonly index: string;
+}
+
+/**
+ * The e-mail address is what a code proves, and what the person's certificates have in common. Only where there is none does the
+ * telephone number stand for it: then whoever said STOP on that number is meant, whatever address other certificates name with it.
+ */
+export const withdrawalAddress = (indexes: {
+  readonly emailIndex: string | null;
+  readonly phoneIndex: string | null;
+}): WithdrawalAddress | null => {
+  if (indexes.emailIndex !== null) return { kind: "email", index: indexes.emailIndex };
+  return indexes.phoneIndex === null ? null : { kind: "phone", index: indexes.phoneIndex };
+};
+
 export const withdraw = (input: {
   readonly certificate: WithdrawableCertificate;
-  readonly method: WithdrawalMethod;
+  readonly change: WithdrawalChange;
   readonly scope: WithdrawalScope;
-  readonly recorded: Recorded | null;
-  readonly actor: Actor;
   readonly now: Instant;
 }): { readonly withdrawal: Withdrawal; readonly fact: Fact } => {
-  const { certificate, method, scope, recorded, now } = input;
+  const { certificate, scope, now } = input;
+  const { method, recorded, actor } = input.change;
   const deadline = ceaseBy(recorded?.receivedAt ?? now);
   return {
     withdrawal: { certId: certificate.id, withdrawnAt: now, ceaseBy: deadline, method, scope, recorded },
@@ -71,7 +108,7 @@ export const withdraw = (input: {
       entityId: certificate.id,
       at: now,
       chains: [certificate.chain],
-      actor: input.actor,
+      actor,
       businessId: certificate.businessId,
       environment: certificate.environment,
       payload: { fingerprint: certificate.fingerprint, method, scope, cease_by: isoOf(deadline) },

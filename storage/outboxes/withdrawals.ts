@@ -3,6 +3,7 @@
 import { eq, lte } from "drizzle-orm";
 import type { CertId } from "../../core/ids.ts";
 import { minuteMs, type Instant } from "../../core/time.ts";
+import type { WithdrawalMethod } from "../../core/withdrawals/withdrawal.ts";
 import type { Database } from "../database.ts";
 import { withdrawalWork } from "../schema.ts";
 import { query } from "../query.ts";
@@ -11,25 +12,31 @@ import type { SameAddress } from "../withdrawals.ts";
 const leaseMs = minuteMs; // more than a batch takes
 
 export interface WithdrawalWork extends SameAddress {
-  /** The certificate on which the person withdrew. */
+  /** The certificate that was withdrawn first. */
   readonly certId: CertId;
-  readonly method: "email_code" | "manage_link";
+  readonly method: WithdrawalMethod;
+  /** The key with which the business recorded it. */
+  readonly apiKeyId: string | null;
 }
 
-export const insertWithdrawalWork = (db: Database, { issuedUntil, ...work }: WithdrawalWork) =>
-  db.insert(withdrawalWork).values({ ...work, withdrawnAt: issuedUntil, nextAt: issuedUntil });
+export const insertWithdrawalWork = (db: Database, { issuedUntil, address, ...work }: WithdrawalWork) =>
+  db
+    .insert(withdrawalWork)
+    .values({ ...work, addressKind: address.kind, addressIndex: address.index, withdrawnAt: issuedUntil, nextAt: issuedUntil });
 
 /** Takes what has been due longest; of two workers at once, one gets it. */
 export const claimWithdrawalWork = async (db: Database, now: Instant): Promise<WithdrawalWork | null> => {
-  const { certId, businessId, environment, addressIndex, withdrawnAt, method, nextAt } = withdrawalWork;
+  const { certId, businessId, environment, addressKind, addressIndex, withdrawnAt, method, apiKeyId, nextAt } = withdrawalWork;
   const due = query.select({ certId }).from(withdrawalWork).where(lte(nextAt, now)).orderBy(nextAt).limit(1);
   const work = await db
     .update(withdrawalWork)
     .set({ nextAt: now + leaseMs })
     .where(eq(certId, due))
-    .returning({ certId, businessId, environment, addressIndex, issuedUntil: withdrawnAt, method })
+    .returning({ certId, businessId, environment, kind: addressKind, index: addressIndex, issuedUntil: withdrawnAt, method, apiKeyId })
     .get();
-  return work ?? null;
+  if (work === undefined) return null;
+  const { kind, index, ...rest } = work;
+  return { ...rest, address: { kind, index } };
 };
 
 export const finishWithdrawalWork = (db: Database, certId: CertId) => db.delete(withdrawalWork).where(eq(withdrawalWork.certId, certId));

@@ -43,7 +43,8 @@ test("the named recipient is withdrawn from, and the certificate stands for the 
   const { revoked, withdrawn_at, cease_by, receipt_url, entities_withdrawn } = answer.body.data;
   expect(revoked).toBe(false);
   expect(Date.parse(cease_by)).toBe(ceaseBy(Date.parse(withdrawn_at)));
-  expect(entities_withdrawn).toEqual([{ entity: "Bright Homes Inc", withdrawn_at, cease_by, receipt_url }]);
+  const told = { method: "email_code", received_at: null, cease_acknowledged_at: null, overdue: false };
+  expect(entities_withdrawn).toEqual([{ entity: "Bright Homes Inc", withdrawn_at, cease_by, receipt_url, ...told }]);
 
   expect(await verify(mine.certId)).toMatchObject({
     status: "active",
@@ -52,7 +53,10 @@ test("the named recipient is withdrawn from, and the certificate stands for the 
     entities: three,
     entities_withdrawn,
   });
-  expect((await get(`/v1/certs/${mine.certId}`)).body.data).toMatchObject({ status: "active", entities_withdrawn });
+  expect((await get(`/v1/certs/${mine.certId}`)).body.data).toMatchObject({
+    status: "active",
+    entities_withdrawn: [{ ...entities_withdrawn[0], recorded: null, acknowledgement: null }],
+  });
   const listed = (await get(`/v1/certs?subject_email=${mine.email}`)).body.data.certs[0];
   expect(listed).toMatchObject({ status: "active", entities_withdrawn });
   expect((await get(`/v1/certs/${mine.certId}/evidence-pack`)).body.data.certificate).toMatchObject({ entities_withdrawn });
@@ -241,7 +245,7 @@ test("match tells a recipient that was withdrawn from that it is, and the others
   ).toMatchObject({ status: "active", entity_named: true });
 });
 
-test("the evidence pack proves each withdrawal from recipients by its audit entry, and the pack of the revoked certificate all of them", async () => {
+test("the evidence pack proves each withdrawal from recipients by its receipt, its statement and its audit entry", async () => {
   const mine = await heldOfThree();
   await manage(mine, { entities: ["Zenith Roofing", "Acme Solar LLC"] });
   const pack = async (): Promise<Uint8Array> => {
@@ -252,14 +256,27 @@ test("the evidence pack proves each withdrawal from recipients by its audit entr
   const trust = trustOf((await call("/.well-known/svc-trust.json")).body);
   const found = async () => {
     const { failed, checks } = await verifyPack(await pack(), { ...noDemands, trust });
-    return [failed, checks.find(({ id }) => id === "audit.status")?.outcome, checks.find(({ id }) => id === "cert.consistency")?.outcome];
+    const asked = ["entities.receipt", "audit.status", "cert.consistency"];
+    return [failed, ...asked.map((wanted) => checks.find(({ id }) => id === wanted)?.outcome)];
   };
-  expect(await found()).toEqual([null, "pass", "pass"]);
+  expect(await found()).toEqual([null, "pass", "pass", "pass"]);
   const files = filesOfZip(await pack(), 20_000_000);
   const page = files.ok ? new TextDecoder().decode(files.files.get("certificate.html")) : "";
   expect(page.replaceAll(/<[^>]*>/g, " ")).toMatch(
     /Who may make contact.*Bright Homes Inc.*single recipients.*Acme Solar LLC.*Zenith Roofing/s,
   );
+  const receipt = (await get(`/v1/certs/${mine.certId}/receipt?withdrawal=1`)).body.data;
+  const text = (name: string) => (files.ok ? new TextDecoder().decode(files.files.get(name)) : "");
+  expect(text("withdrawals/1/receipt.json")).toBe(receipt.canonical);
+  expect(JSON.parse(text("withdrawals/1/signature.json"))).toEqual(receipt.signature);
+  expect(text("anchors/withdrawn-1/statement.json")).toBe(receipt.anchor.statement);
+  const bundle = (await get(`/v1/certs/${mine.certId}/evidence-pack`)).body.data;
+  expect(bundle.entity_withdrawal_receipts).toMatchObject([
+    { number: 1, canonical: receipt.canonical, ledger: { entry: receipt.anchor.statement } },
+  ]);
+  const acknowledged = { entities: ["Zenith Roofing"], note: "off the list" };
+  await unlimited(`/v1/certs/${mine.certId}/cease-ack`, jsonPost(acknowledged, { authorization: `Bearer ${key}` }));
+  expect(await found()).toEqual([null, "pass", "pass", "pass"]);
   await manage(mine, { entities: ["Bright Homes Inc"] });
-  expect(await found()).toEqual([null, "pass", "pass"]);
+  expect(await found()).toEqual([null, "pass", "pass", "pass"]);
 });

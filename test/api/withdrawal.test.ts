@@ -6,7 +6,7 @@ import { ceaseBy } from "../../core/business-days.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { isOverdue } from "../../core/withdrawals/acknowledge.ts";
 import { call, consent, issue, serviceWith, submission, world, type Answer } from "../support/world.ts";
-import { settled } from "../support/settled.ts";
+import { relayed, settled } from "../support/settled.ts";
 import { answerCode, freshAddress, held, jsonPost, mailTo, ready, traces, withdrawn, type Held } from "../support/withdrawing.ts";
 
 const day = 86_400_000;
@@ -228,10 +228,12 @@ describe("withdrawing from everything", () => {
     for (let count = 0; count < 45; count += 1) many.push(await held({ fields: { email } }));
     const { withdrawn_at } = (await withdrawn(many[7] as Held, "business")).body.data;
     const later = await held({ fields: { email } }); // a new consent after the withdrawal
-    const left = async (): Promise<number> =>
-      (await env.DB.prepare("SELECT COUNT(*) AS n FROM withdrawal_work").first<number>("n")) as number;
+    const left = async () => {
+      await relayed();
+      return env.DB.prepare("SELECT COUNT(*) AS n FROM withdrawal_work").first<number>("n");
+    };
     await settled();
-    expect(await left()).toBe(0);
+    await expect.poll(left, { timeout: 60_000 }).toBe(0);
     const { results } = await env.DB.prepare(
       "SELECT DISTINCT w.withdrawn_at FROM withdrawals w JOIN certificates c ON c.id = w.cert_id WHERE c.status = 'revoked' AND c.id IN (SELECT value FROM json_each(?))",
     )
@@ -288,7 +290,7 @@ describe("a withdrawal that the business records", () => {
     expect(answer.status).toBe(201);
     const { withdrawal, cease_by } = answer.body.data;
     expect(Date.parse(cease_by)).toBe(ceaseBy(received));
-    expect(withdrawal).toMatchObject({ method: "business_recorded", scope: "certificate", cease_by, cease_acknowledged_at: null });
+    expect(withdrawal).toMatchObject({ method: "business_recorded", scope: "business", cease_by, cease_acknowledged_at: null });
     expect(Date.parse(withdrawal.received_at)).toBe(received);
     expect(Date.now() - Date.parse(withdrawal.withdrawn_at)).toBeLessThan(10_000);
     expect((await verify(certId)).status).toBe("revoked");

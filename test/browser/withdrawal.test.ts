@@ -47,12 +47,12 @@ const issue = async (fields?: Record<string, string>, entities = ["Acme Solar LL
 const statusOf = async (certId: string): Promise<string> =>
   ((await (await fetch(`${service.origin}/v1/certs/${certId}/verify`)).json()) as { data: { status: string } }).data.status;
 
-/** The newest mail to an address, as /dev/mail shows it. */
+/** The newest mail with a code to an address, as /dev/mail shows it. */
 const mailFor = async (email: string): Promise<string> => {
   const { messages } = (await (await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`)).json()) as {
     messages: { text: string }[];
   };
-  return messages[0]?.text ?? "";
+  return messages.find(({ text }) => /^\d{6}$/m.test(text))?.text ?? "";
 };
 const codeFor = async (email: string): Promise<string> => /^\d{6}$/m.exec(await mailFor(email))?.[0] ?? "";
 const otherThan = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
@@ -142,18 +142,37 @@ describe("the person on a certificate", () => {
     await close();
   });
 
-  test("withdraws from everything the business holds under the address", async () => {
-    const fields = { email: "everything@example.com" };
+  test.each([
+    ["everything", "with scripts", {}],
+    ["everything", "without scripts on a telephone", { ...narrow, javaScriptEnabled: false }],
+    ["one", "without scripts", { javaScriptEnabled: false }],
+  ] as const)("whose address other certificates name is asked what is meant: %s, %s", async (meant, name, options) => {
+    const fields = { email: `${meant}.${name.length}@example.com` };
     const [mine, second] = [await issue(fields), await issue(fields)];
-    const { page, close } = await openPage(browser);
+    const { page, complaints, close } = await openPage(browser, options);
     await page.goto(mine.verifyUrl);
     await page.getByLabel("Your e-mail address").fill(fields.email);
     await press(page, "Send me a code");
     await page.getByLabel("Six-digit code").fill(await codeFor(fields.email));
+    await press(page, "Withdraw my consent");
+    expect(await page.getByRole("status").textContent()).toMatch(/^One other active certificate of/);
+    expect(await statusOf(mine.certId)).toBe("active");
     expect(await page.getByLabel(/^everything I gave to/).isChecked()).toBe(true);
-    await page.getByRole("button", { name: "Withdraw my consent" }).click();
-    await page.waitForURL("**/withdrawn");
-    expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["revoked", "revoked"]);
+    expect(await fitsItsWidth(page)).toBe(true);
+    if (meant === "one") await page.getByLabel("this certificate only").check();
+    await page.reload();
+    if (meant === "one") await page.getByLabel("this certificate only").check();
+    await press(page, "Withdraw my consent");
+    expect(page.url()).toMatch(/\/withdrawn$/);
+    expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["revoked", meant === "one" ? "active" : "revoked"]);
+    const said = (await page.locator("main").textContent())?.replaceAll(/\s+/g, " ");
+    expect(said).toContain(meant === "one" ? "that names your address stays active." : "No other active certificate of");
+    if (meant === "one") {
+      await page.getByText("Show when they were given").click();
+      await page.locator(`a[href="/c/${second.certId}"]`).click();
+      expect(page.url()).toBe(second.verifyUrl);
+    }
+    expect(complaints).toEqual([]);
     await close();
   });
 
@@ -219,6 +238,7 @@ describe("the person on a certificate", () => {
 
   test("needs the keyboard only", async () => {
     const mine = await issue();
+    const second = await issue({ email: mine.email });
     const { page, close } = await openPage(browser);
     await page.goto(mine.verifyUrl);
     await page.getByLabel("Your e-mail address").focus();
@@ -230,13 +250,14 @@ describe("the person on a certificate", () => {
     for (let tabs = 0; tabs < 20 && (await focused()) !== "withdraw-code"; tabs += 1) await page.keyboard.press("Tab");
     await page.keyboard.type(code);
     await page.keyboard.press("Tab");
-    await page.keyboard.press("ArrowDown"); // everything
-    await page.keyboard.press("ArrowUp"); // this certificate
-    await page.keyboard.press("Tab");
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Withdraw my consent");
+    await Promise.all([page.waitForEvent("load"), page.keyboard.press("Enter")]);
+    for (let tabs = 0; tabs < 20 && (await focused()) !== "scope-business"; tabs += 1) await page.keyboard.press("Tab");
+    await page.keyboard.press("ArrowDown"); // this certificate only
+    await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await page.waitForURL("**/withdrawn");
-    expect(await statusOf(mine.certId)).toBe("revoked");
+    expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["revoked", "active"]);
     await close();
   });
 });
@@ -252,12 +273,14 @@ describe("every page of withdrawing", () => {
   test.each(settings)("is accessible and fits its window: %s", async (name, options) => {
     for (const language of ["en", "es", "fr-CA"]) {
       const mine = await issue();
+      await issue({ email: mine.email });
       const { page, complaints, close } = await openPage(browser, options);
       const check = async (at: string): Promise<void> => {
         expect(await accessibilityFindings(page), `${language} ${at}`).toEqual([]);
         expect(await fitsItsWidth(page), `${language} ${at}`).toBe(true);
         expect(await page.locator("html").getAttribute("lang")).toBe(language);
         if (language === "en" && at === "code" && name !== "narrow") await keep(page, `withdraw-${name}`);
+        if (language === "en" && at === "choice" && name === "light") await keep(page, "withdraw-choice-light");
       };
       await page.goto(`${mine.verifyUrl}?lang=${language}`);
       await check("certificate");
@@ -271,7 +294,13 @@ describe("every page of withdrawing", () => {
       await check("error");
       await page.locator("#withdraw-code").fill(await codeFor(mine.email));
       await page.locator("form .primary").click();
+      await page.waitForURL("**/withdraw?lang=*");
+      await page.locator(".step details summary").click();
+      await check("choice");
+      await page.locator("#scope-certificate").check();
+      await page.locator("form .primary").click();
       await page.waitForURL("**/withdrawn?lang=*");
+      await page.locator(".step details summary").click();
       await check("done");
       await page.goto(`${mine.verifyUrl}?lang=${language}`);
       await check("withdrawn");
@@ -298,9 +327,9 @@ describe("forms from elsewhere", () => {
 describe("withdrawing from single recipients", () => {
   const three = ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"];
   const words = {
-    en: ["Send me a code", "only these recipients:", "Withdraw my consent", "Withdrawn from some recipients"],
-    es: ["Enviarme un código", "solo estos destinatarios:", "Retirar mi consentimiento", "Retirado a algunos destinatarios"],
-    "fr-CA": ["M’envoyer un code", "ces destinataires seulement", "Retirer mon consentement", "Retiré à certains destinataires"],
+    en: ["Send me a code", "Only from some recipients", "Withdraw my consent", "Withdrawn from some recipients"],
+    es: ["Enviarme un código", "Solo a algunos destinatarios", "Retirar mi consentimiento", "Retirado a algunos destinatarios"],
+    "fr-CA": ["M’envoyer un code", "À certains destinataires seulement", "Retirer mon consentement", "Retiré à certains destinataires"],
   } as const;
 
   test.each([
@@ -315,7 +344,7 @@ describe("withdrawing from single recipients", () => {
     await page.locator("#withdraw-email").fill(mine.email);
     await press(page, send);
     await page.locator("#withdraw-code").fill(await codeFor(mine.email));
-    await page.getByLabel(only).first().check();
+    await page.getByText(only).click();
     await page.getByLabel("Bright Homes Inc").check();
     expect(await fitsItsWidth(page)).toBe(true);
     if (language === "en") {

@@ -100,3 +100,38 @@ describe("a database of the first release", () => {
     );
   });
 });
+
+describe("a database with withdrawals from single recipients, and one under way", () => {
+  const database = new DatabaseSync(":memory:");
+  const all = migrations();
+  const at = all.indexOf("0018_recorded_scopes.sql");
+  for (const name of all.slice(0, at)) {
+    database.exec(read(`d1-migrations/${name}`));
+    if (name === released) database.exec(seed);
+  }
+  database.exec(`
+    INSERT INTO entity_withdrawals (cert_id, number, withdrawn_at, cease_by, method, receipt, signature, signature_kid)
+      VALUES ('cc_1', 1, 5, 9, 'manage_link', 'text', 's', 'k'), ('cc_1', 2, 6, 9, 'email_code', 'text2', 's2', 'k');
+    INSERT INTO withdrawn_entities (cert_id, entity, number) VALUES ('cc_1', 'Acme', 1), ('cc_1', 'Bright', 1), ('cc_1', 'Zenith', 2);
+    INSERT INTO withdrawals (cert_id, business_id, environment, withdrawn_at, cease_by, method, scope, receipt, signature, signature_kid)
+      VALUES ('cc_1', 'biz_1', 'live', 7, 9, 'email_code', 'business', 'text3', 's3', 'k');
+    INSERT INTO withdrawal_work (cert_id, business_id, environment, address_index, withdrawn_at, method, next_at)
+      VALUES ('cc_1', 'biz_1', 'live', 'pat', 7, 'email_code', 8);
+  `);
+  const before = contents(database);
+  for (const name of all.slice(at)) database.exec(read(`d1-migrations/${name}`));
+
+  test("keeps them, with what points to them", () => {
+    expect(contents(database)).toMatchObject(before);
+    expect(database.prepare("PRAGMA foreign_key_check").all()).toEqual([]);
+    expect(() => database.exec("INSERT INTO withdrawn_entities (cert_id, entity, number) VALUES ('cc_1', 'Nobody', 3)")).toThrow(
+      "FOREIGN KEY",
+    );
+    expect(() => database.exec("UPDATE entity_withdrawals SET cease_by = 1")).toThrow("immutable");
+  });
+
+  test("reaches everything by default in what a business records", () => {
+    expect(database.prepare("SELECT revocation_scope_default FROM businesses").all()).toEqual([{ revocation_scope_default: "business" }]);
+    expect(() => database.exec("UPDATE businesses SET revocation_scope_default = 'recipient'")).toThrow("CHECK");
+  });
+});

@@ -34,7 +34,7 @@ test("the form for the code lists who may make contact, and the ticked ones are 
     expect(form.text).toMatch(new RegExp(`type="checkbox" name="entity.${at}"`));
     expect(form.text).toContain(name);
   }
-  const done = await post(`/c/${mine.certId}/withdraw/confirm`, { code, scope: "recipients", "entity.1": "on" }, cookie);
+  const done = await post(`/c/${mine.certId}/withdraw/confirm`, { code, "entity.1": "on" }, cookie);
   expect(done.headers.get("location")).toBe(`/c/${mine.certId}/withdrawn`);
   expect(await withdrawnNames(mine.certId)).toEqual(["Bright Homes Inc"]);
 
@@ -51,20 +51,28 @@ test("the form for the code lists who may make contact, and the ticked ones are 
   expect(again.text).not.toContain('name="entity.1"');
 });
 
-test("ticks that contradict the scope withdraw nothing, spend no try and are kept", async () => {
+test("ticks are kept when the code is none, and nothing is withdrawn yet", async () => {
   const mine = await held({ entities: three });
   const { cookie, code } = await asked(mine);
-  for (const form of [{ scope: "recipients" }, { scope: "certificate", "entity.0": "on" }, { scope: "business", "entity.2": "on" }]) {
-    const refused = await post(`/c/${mine.certId}/withdraw/confirm`, { code, ...form } as Record<string, string>, cookie);
-    expect(refused.status).toBe(400);
-    expect(wordsOf(refused)).toContain("Nothing is withdrawn yet.");
-    expect(refused.text).toContain(`value="${code}"`);
-    const [tick] = Object.keys(form).filter((name) => name.startsWith("entity."));
-    if (tick !== undefined) expect(refused.text).toMatch(new RegExp(`name="${tick}"[^>]* checked`));
-  }
-  expect((await verified(mine.certId)).status).toBe("active");
-  await post(`/c/${mine.certId}/withdraw/confirm`, { code, scope: "recipients", "entity.0": "on" }, cookie);
+  const refused = await post(`/c/${mine.certId}/withdraw/confirm`, { code: "12", "entity.2": "on" }, cookie);
+  expect(refused.status).toBe(400);
+  expect(refused.text).toMatch(/name="entity\.2"[^>]* checked/);
+  expect(refused.text).toMatch(/<details open/);
+  expect(await verified(mine.certId)).toMatchObject({ status: "active" });
+  await post(`/c/${mine.certId}/withdraw/confirm`, { code, "entity.0": "on" }, cookie);
   expect(await withdrawnNames(mine.certId)).toEqual(["Acme Solar LLC"]);
+});
+
+test("ticked recipients are withdrawn from at once, also where other certificates name the address", async () => {
+  const mine = await held({ entities: three });
+  const second = await held({ fields: { email: mine.email } });
+  const { cookie, code } = await asked(mine);
+  const done = await post(`/c/${mine.certId}/withdraw/confirm`, { code, "entity.1": "on" }, cookie);
+  expect(done.headers.get("location")).toBe(`/c/${mine.certId}/withdrawn`);
+  expect(await withdrawnNames(mine.certId)).toEqual(["Bright Homes Inc"]);
+  expect((await verified(second.certId)).status).toBe("active");
+  const page = await call(`/c/${mine.certId}/withdrawn`, { headers: { cookie: cookiesOf(done) } });
+  expect(wordsOf(page)).toContain("One other certificate of Acme Solar LLC that names your address stays active.");
 });
 
 test("with the link nothing ticked withdraws from everybody, ticks from those", async () => {

@@ -2,8 +2,9 @@
 // without showing it. How people get through them is in test/browser/withdrawal.test.ts.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
-import { call, get, productionSettings, serviceWith, type Answer, type Call } from "../support/world.ts";
-import { answerCode, askCode, codesTo, freshAddress, held, linksTo, type Held } from "../support/withdrawing.ts";
+import { call, get, productionSettings, serviceWith, world, type Answer, type Call } from "../support/world.ts";
+import { relayed } from "../support/settled.ts";
+import { answerCode, askCode, codesTo, freshAddress, held, linksTo, otherThan, type Held } from "../support/withdrawing.ts";
 
 type Form = Readonly<Record<string, string>>;
 const post = (path: string, form: Form, headers: Form = {}, send: Call = call): Promise<Answer> =>
@@ -65,7 +66,7 @@ describe("the forms", () => {
     expect((await shown(mine.certId, later)).text).not.toContain(email);
     const [code] = await codesTo(email);
     expect(to(await answer(second.certId, code as string, cookie))).toBe(`303 /c/${second.certId}/withdraw?answer=failed`);
-    expect(to(await answer(mine.certId, code as string, cookie))).toBe(`303 /c/${mine.certId}/withdrawn`);
+    expect(to(await answer(mine.certId, code as string, cookie))).toBe(`303 /c/${mine.certId}/withdraw`); // the other one is asked about
   });
 
   test("set cookies in production that no sibling host can plant and no script can read", async () => {
@@ -170,5 +171,157 @@ describe("the forms", () => {
       const page = await call(`/c/${mine.certId}/withdrawn?lang=${lang}`);
       expect(page.text.replaceAll(/<[^>]*>/g, "").replaceAll(/\s+/g, " "), lang).toContain(told);
     }
+  });
+});
+
+describe("after the right code", () => {
+  const wordsOf = ({ text }: Answer): string =>
+    text
+      .replaceAll(/<[^>]*>/g, "")
+      .replaceAll(/\s+/g, " ")
+      .replaceAll("\u00a0", " ");
+  const two = async (): Promise<readonly [Held, Held]> => {
+    const mine = await held();
+    return [mine, await held({ fields: { email: mine.email } })];
+  };
+  const asked = async (mine: Held): Promise<readonly [code: string, cookie: string]> => {
+    const cookie = cookiesOf(await ask(mine));
+    return [(await codesTo(mine.email))[0] as string, cookie];
+  };
+  const page = (certId: string, cookie: string, at = "withdraw"): Promise<Answer> => call(`/c/${certId}/${at}`, { headers: { cookie } });
+  const tokenIn = ({ text }: Answer): string => /name="token" value="([^"]+)"/.exec(text)?.[1] ?? "no token";
+
+  test.each([
+    [
+      "en",
+      "Nothing is withdrawn yet.",
+      "One other active certificate",
+      "everything I gave to",
+      "One other certificate of Acme Solar LLC that names your address stays active.",
+    ],
+    [
+      "es",
+      "Todavía no se ha retirado nada.",
+      "Otro certificado activo",
+      "todo lo que di a",
+      "Otro certificado de Acme Solar LLC con su dirección sigue activo.",
+    ],
+    [
+      "fr-CA",
+      "Rien n’est encore retiré.",
+      "Un autre certificat actif",
+      "tout ce que j’ai accordé à",
+      "Un autre certificat de Acme Solar LLC qui porte votre adresse reste actif.",
+    ],
+  ])("the page says what else names the address, and asks what is meant (%s)", async (language, nothing, other, everything, stays) => {
+    const [mine, second] = await two();
+    const [code, cookie] = await asked(mine);
+    const proved = await answer(mine.certId, code, cookie);
+    expect(to(proved)).toBe(`303 /c/${mine.certId}/withdraw`);
+    const shown = await page(mine.certId, cookiesOf(proved), `withdraw?lang=${language}`);
+    for (const part of [nothing, other, everything]) expect(wordsOf(shown)).toContain(part);
+    expect(shown.text).toMatch(/value="business"[^>]*checked/);
+    expect(shown.text).toContain(`href="/c/${second.certId}"`);
+    expect((await page(mine.certId, cookiesOf(proved), `withdraw?lang=${language}`)).text).toBe(shown.text); // it can be loaded again
+    expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["active", "active"]);
+    const link = `/c/${mine.certId}/withdraw/link`;
+    const only = await post(link, { token: tokenIn(shown), scope: "certificate" });
+    expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["revoked", "active"]);
+    const done = await page(mine.certId, cookiesOf(only), `withdrawn?lang=${language}`);
+    expect(wordsOf(done)).toContain(stays);
+    expect(done.text).toContain(`href="/c/${second.certId}"`);
+  });
+
+  test("everything that names the address is withdrawn, and the page says that nothing is left", async () => {
+    const [mine, second] = await two();
+    const more = await Promise.all(Array.from({ length: 22 }, () => held({ fields: { email: mine.email } }))); // more than a batch takes
+    const [code, cookie] = await asked(mine);
+    const shown = await page(mine.certId, cookiesOf(await answer(mine.certId, code, cookie)));
+    expect(wordsOf(shown)).toContain("23 other active certificates");
+    const all = await post(`/c/${mine.certId}/withdraw/link`, { token: tokenIn(shown), scope: "business" });
+    expect(wordsOf(await page(mine.certId, cookiesOf(all), "withdrawn"))).toContain(
+      "No other active certificate of Acme Solar LLC names your address.",
+    );
+    const left = async () => {
+      await relayed();
+      return new Set(await Promise.all([second, ...more].map(({ certId }) => statusOf(certId))));
+    };
+    await expect.poll(left, { timeout: 60_000 }).toEqual(new Set(["revoked"]));
+    const since = await held({ fields: { email: mine.email } }); // a new consent
+    expect(wordsOf(await page(mine.certId, cookiesOf(all), "withdrawn"))).toContain("One other certificate");
+    expect(await statusOf(since.certId)).toBe("active");
+  }, 90_000);
+
+  test("where there is nothing else, the code withdraws at once", async () => {
+    const mine = await held();
+    const [code, cookie] = await asked(mine);
+    const done = await answer(mine.certId, code, cookie);
+    expect(to(done)).toBe(`303 /c/${mine.certId}/withdrawn`);
+    expect(await statusOf(mine.certId)).toBe("revoked");
+    expect(wordsOf(await page(mine.certId, cookiesOf(done), "withdrawn"))).toContain("No other active certificate");
+  });
+
+  test("O21: a code is spent once: on the page by one of many at once, and by nobody after it", async () => {
+    const [mine, second] = await two();
+    const [code, cookie] = await asked(mine);
+    const answers = await Promise.all(Array.from({ length: 4 }, () => answer(mine.certId, code, cookie)));
+    expect(answers.map(to).sort()).toEqual([
+      `303 /c/${mine.certId}/withdraw`,
+      ...Array(3).fill(`303 /c/${mine.certId}/withdraw?answer=failed`),
+    ]);
+    expect(to(await answer(mine.certId, code, cookie))).toBe(`303 /c/${mine.certId}/withdraw?answer=failed`);
+    for (const { certId } of [mine, second]) {
+      const again = await answerCode(certId, { email: mine.email, code });
+      expect([again.status, again.body.error.code]).toEqual([400, "opt_out_failed"]);
+    }
+    expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["active", "active"]);
+  });
+
+  test("O22: what else there is, is told to nobody who has not proved the address", async () => {
+    const [mine, second] = await two();
+    const [code, cookie] = await asked(mine);
+    const wrongAddress = cookiesOf(await ask({ ...mine, email: freshAddress() }));
+    const wrong = [
+      await answer(mine.certId, otherThan(code), cookie),
+      await answer(mine.certId, code, wrongAddress),
+      await answer(mine.certId, code, ""),
+    ];
+    expect(wrong.map(to)).toEqual(Array(3).fill(`303 /c/${mine.certId}/withdraw?answer=failed`));
+    expect(wrong.map(({ text }) => text)).toEqual(Array(3).fill(wrong[0]?.text));
+    for (const one of wrong) expect(one.headers.getSetCookie()).toEqual([]);
+    const proof = cookiesOf(await answer(mine.certId, code, cookie));
+    const told = async (certId: string, with_: string): Promise<boolean> =>
+      /other active|other certificate|No other/.test(wordsOf(await page(certId, with_)).replace(/If other certificates[^.]*\./, ""));
+    expect(await told(mine.certId, proof)).toBe(true);
+    for (const other of [cookie, wrongAddress, "", proof.replace(/.$/, "A"), `svc_asked=${proof.split("svc_asked=")[1]}x`])
+      expect(await told(mine.certId, other)).toBe(false);
+    expect(await told(second.certId, proof)).toBe(false); // sealed for the certificate it was asked on
+    const late = serviceWith({ DEV_CLOCK_OFFSET_MS: "600001" });
+    expect((await late(`/c/${mine.certId}/withdraw`, { headers: { cookie: proof } })).text).not.toContain("other active certificate");
+  });
+
+  test("O22: the link from a submission proves no address: the page afterwards says nothing of others", async () => {
+    const [mine, forged] = await two();
+    const followed = await post(`/c/${forged.certId}/withdraw/link`, { token: forged.manageToken });
+    const done = wordsOf(await page(forged.certId, cookiesOf(followed), "withdrawn"));
+    expect(done).toContain("Your consent is withdrawn.");
+    expect(done).not.toMatch(/other (?:active )?certificate/);
+    expect(await statusOf(mine.certId)).toBe("active");
+  });
+
+  test("the pages say where the business can be reached, where it says so", async () => {
+    const [mailed, nameless] = [await held(), await held({ fields: { phone: "+1 202 555 0177" } })];
+    await post(`/c/${mailed.certId}/withdraw/link`, { token: mailed.manageToken });
+    const reach = ["privacy@acme-solar.example", "1 Sun Street, Testville"];
+    const pages = async () => [wordsOf(await call(`/c/${mailed.certId}/withdrawn`)), wordsOf(await call(`/c/${nameless.certId}`))];
+    await env.DB.prepare("UPDATE businesses SET contact_email = ?, mailing_address = ? WHERE id = ?")
+      .bind(...reach, world.acme.id)
+      .run();
+    try {
+      for (const shown of await pages()) for (const part of reach) expect(shown).toContain(part);
+    } finally {
+      await env.DB.prepare("UPDATE businesses SET contact_email = NULL, mailing_address = NULL WHERE id = ?").bind(world.acme.id).run();
+    }
+    for (const shown of await pages()) expect(shown).not.toContain("You can reach");
   });
 });

@@ -57,12 +57,16 @@ export const mailTo = async (address: string): Promise<readonly Mail[]> =>
 
 const codeIn = (mail: Mail | undefined): string => /^\d{6}$/m.exec(mail?.text ?? "")?.[0] ?? "no code";
 
+/** Mails with a code, not those that confirm a withdrawal. */
+const codeMailsTo = async (address: string): Promise<readonly Mail[]> =>
+  (await mailTo(address)).filter(({ text }) => /^\d{6}$/m.test(text));
+
 /** Codes mailed to an address, the newest first. */
-export const codesTo = async (address: string): Promise<readonly string[]> => (await mailTo(address)).map(codeIn);
+export const codesTo = async (address: string): Promise<readonly string[]> => (await codeMailsTo(address)).map(codeIn);
 
 /** Tokens of the links that were mailed to an address, the newest first. */
 export const linksTo = async (address: string): Promise<readonly string[]> =>
-  (await mailTo(address)).map(({ text }) => /#m=([A-Za-z0-9_-]{43})$/m.exec(text)?.[1] ?? "no link");
+  (await codeMailsTo(address)).map(({ text }) => /#m=([A-Za-z0-9_-]{43})$/m.exec(text)?.[1] ?? "no link");
 
 export interface Ready {
   readonly code: string;

@@ -384,12 +384,26 @@ const withdrawnEvents = (
   return told;
 };
 
+/** Names in one line; those of strangers are set apart each. */
+const listedNames = (recipients: readonly { readonly entity: string }[]): Child =>
+  recipients.map(({ entity }, at) => (
+    <>
+      {at > 0 && ", "}
+      <Exact text={entity} />
+    </>
+  ));
+
 /** Withdrawals from single recipients, while the certificate stood. */
-const entityEvents = (certificate: PublishedCertificate, setting: Setting, apiBase: string): Happened[] =>
-  actsOf(certificate).map((act) => ({
+const entityEvents = (
+  certificate: PublishedCertificate,
+  { setting, apiBase, now }: { readonly setting: Setting; readonly apiBase: string; readonly now: Instant },
+): Happened[] => {
+  const { words } = setting;
+  const acts = actsOf(certificate).map((act) => ({
     at: act[0]?.withdrawnAt ?? 0,
     line: (
       <Event kind="done">
+        {act[0]?.method === "business_recorded" && <>{words.withdraw.recordedByBusiness}: </>}
         {filled(act.length === 1 ? setting.words.withdraw.someEventOne : setting.words.withdraw.someEvent, {
           count: numberText(act.length, setting.language),
         })}{" "}
@@ -400,6 +414,36 @@ const entityEvents = (certificate: PublishedCertificate, setting: Setting, apiBa
       </Event>
     ),
   }));
+  // Recipients of which the business said so at one moment are one line.
+  const ceased = Map.groupBy(certificate.entitiesWithdrawn, ({ acknowledgedAt }) => acknowledgedAt);
+  const acknowledged = [...ceased].flatMap(([at, those]): Happened[] =>
+    at === null
+      ? []
+      : [
+          {
+            at,
+            line: (
+              <Event kind="done">
+                {words.withdraw.someAcknowledged} <Moment at={at} setting={setting} />
+                <p class="quiet">{listedNames(those)}</p>
+              </Event>
+            ),
+          },
+        ],
+  );
+  const whole = certificate.withdrawal?.acknowledgedAt ?? null;
+  const late = certificate.entitiesWithdrawn.filter(({ ceaseBy, acknowledgedAt }) => isOverdue(ceaseBy, acknowledgedAt ?? whole, now));
+  const overdue: Happened = {
+    at: now,
+    line: (
+      <Event kind="counted">
+        {words.withdraw.someOverdue}
+        <p class="quiet">{listedNames(late)}</p>
+      </Event>
+    ),
+  };
+  return [...acts, ...acknowledged, ...(late.length > 0 ? [overdue] : [])];
+};
 
 /** In the order of what happened; behind it what is still to come, said to be waiting, with what it is waiting for. */
 const Timeline: FC<{ page: CertificatePage; setting: Setting; apiBase: string; now: Instant }> = ({
@@ -431,7 +475,7 @@ const Timeline: FC<{ page: CertificatePage; setting: Setting; apiBase: string; n
         ),
     },
     ...(anchor === null ? [] : [anchoredLine(anchor, [words.anchored, words.anchoredPending], setting, words.anchoredPendingNote)]),
-    ...entityEvents(certificate, setting, apiBase),
+    ...entityEvents(certificate, { setting, apiBase, now }),
     ...withdrawnEvents(certificate, { setting, apiBase, now }),
     ...(certificate.subjectErasedAt === null
       ? []
@@ -605,13 +649,13 @@ const Policies: Part = ({ certificate, setting }) => {
   );
 };
 
-const Withdrawal: FC<{ certificate: PublishedCertificate; setting: Setting; choice: LanguageChoice }> = ({
-  certificate,
+const Withdrawal: FC<{ page: CertificatePage; setting: Setting; choice: LanguageChoice }> = ({
+  page: { certificate, reach },
   setting,
   choice,
 }) => (
   <Section name="withdrawal" heading={setting.words.isThisYou}>
-    <WithdrawalForms certificate={unlessErased(certificate)} setting={setting} choice={choice} />
+    <WithdrawalForms certificate={unlessErased(certificate)} reach={reach} setting={setting} choice={choice} />
   </Section>
 );
 
@@ -643,7 +687,7 @@ export const certificatePage = (shown: Shown): Page => {
         <Timeline page={page} setting={setting} apiBase={shown.apiBase} now={shown.now} />
         <Check {...shown} />
         <Policies certificate={certificate} setting={setting} />
-        {certificate.status === "active" && <Withdrawal certificate={certificate} setting={setting} choice={shown.choice} />}
+        {certificate.status === "active" && <Withdrawal page={page} setting={setting} choice={shown.choice} />}
         <Address url={verifyUrlOf(shown.verifyBase, certificate.id)} words={words} />
       </article>
     ),

@@ -5,7 +5,9 @@ import type { PublishedCertificate, PublishedWithdrawal } from "../../core/certi
 import { entityReceiptUrlOf } from "../../core/certificates/views.ts";
 import { standingEntities, type WithdrawnEntity } from "../../core/withdrawals/entities.ts";
 import type { Page } from "./layout.tsx";
-import { Exact, Hash, Moment, Sentence, Shape, type Setting } from "./parts.tsx";
+import type { OtherCertificates } from "../operations/withdrawals/others.ts";
+import type { Reach } from "../operations/withdrawals/reach.ts";
+import { Exact, Hash, Moment, numberText, Sentence, Shape, type Setting } from "./parts.tsx";
 
 type About = Pick<
   PublishedCertificate,
@@ -131,14 +133,24 @@ const ToBusiness: FC<{ certificate: About; text: string }> = ({ certificate, tex
 );
 
 /** On the certificate's own page. */
-export const WithdrawalForms: FC<{ certificate: About; setting: Setting; choice: LanguageChoice }> = ({ certificate, setting, choice }) => {
+export const WithdrawalForms: FC<{
+  certificate: About;
+  /** Where the business can be reached; of a certificate with which no mail can be sent. */
+  reach: Reach | null;
+  setting: Setting;
+  choice: LanguageChoice;
+}> = ({ certificate, reach, setting, choice }) => {
+  const turnTo = reach !== null && <ReachBusiness reach={reach} certificate={certificate} setting={setting} />;
   const words = setting.words.withdraw;
   if (certificate.subjectErasedAt !== null) {
     // without the person's details nobody can prove to be that person: no form can help
     return (
-      <p>
-        <ToBusiness certificate={certificate} text={words.erased} />
-      </p>
+      <>
+        <p>
+          <ToBusiness certificate={certificate} text={words.erased} />
+        </p>
+        {turnTo}
+      </>
     );
   }
   const hasEmail = (certificate.subjectMasked.email ?? "") !== "";
@@ -150,6 +162,7 @@ export const WithdrawalForms: FC<{ certificate: About; setting: Setting; choice:
       <p class="quiet">
         {words.linkHint} <ToBusiness certificate={certificate} text={words.orTell} />
       </p>
+      {turnTo}
     </>
   );
 };
@@ -203,42 +216,6 @@ interface CodeForm {
   readonly error?: string | undefined;
 }
 
-/** Everything is what most people mean, so it is chosen unless they say otherwise. */
-const WholeScopes: FC<{ certificate: About; words: Setting["words"]; isBusiness: boolean }> = ({ certificate, words, isBusiness }) => (
-  <>
-    <p>
-      <input type="radio" name="scope" value="business" id="scope-business" checked={isBusiness} />
-      <label for="scope-business">
-        <Sentence text={words.withdraw.scopeBusiness} parts={{ business: <Exact text={certificate.businessName} /> }} />
-      </label>
-    </p>
-    <p>
-      <input type="radio" name="scope" value="certificate" id="scope-certificate" />
-      <label for="scope-certificate">{words.withdraw.scopeCertificate}</label>
-    </p>
-  </>
-);
-
-const ScopeChoice: FC<{ certificate: About; setting: Setting; chosen?: Chosen | undefined }> = ({
-  certificate,
-  setting: { words },
-  chosen,
-}) => (
-  <fieldset>
-    <legend>{words.withdraw.scope}</legend>
-    <WholeScopes certificate={certificate} words={words} isBusiness={chosen?.get("scope") !== "recipients"} />
-    {isDivisible(certificate) && (
-      <>
-        <p>
-          <input type="radio" name="scope" value="recipients" id="scope-recipients" checked={chosen?.get("scope") === "recipients"} />
-          <label for="scope-recipients">{words.withdraw.scopeRecipients}</label>
-        </p>
-        <RecipientBoxes certificate={certificate} form="code" label={words.withdraw.scopeRecipients} chosen={chosen} />
-      </>
-    )}
-  </fieldset>
-);
-
 /** Step two: the code, and what follows from it. */
 export const codePage = ({ certificate, setting, choice, email, typed, chosen, error }: CodeForm): Page => {
   const words = setting.words.withdraw;
@@ -267,8 +244,17 @@ export const codePage = ({ certificate, setting, choice, email, typed, chosen, e
             aria-describedby={error === undefined ? undefined : "withdraw-code-error"}
             aria-invalid={error === undefined ? undefined : "true"}
           />
-          <ScopeChoice certificate={certificate} setting={setting} chosen={chosen} />
+          {isDivisible(certificate) && (
+            <details open={[...(chosen?.keys() ?? [])].some((name) => name.startsWith("entity."))}>
+              <summary>{words.linkSome}</summary>
+              <p class="quiet">{words.linkSomeHint}</p>
+              <RecipientBoxes certificate={certificate} form="code" label={words.linkSome} chosen={chosen} />
+            </details>
+          )}
           <p>{words.consequence}</p>
+          <p class="quiet">
+            <Sentence text={words.codeNext} parts={{ business: <Exact text={certificate.businessName} /> }} />
+          </p>
           <button type="submit" class="primary">
             {words.confirm}
           </button>
@@ -283,14 +269,43 @@ export const codePage = ({ certificate, setting, choice, email, typed, chosen, e
   };
 };
 
-/** The reader came by the link of a mail, which proves the address: what else there is under it, and from what to withdraw. */
+/** How many there are, in words, and the newest of them. */
+const Others: FC<{ others: OtherCertificates; sentences: readonly [one: string, more: string]; certificate: About; setting: Setting }> = ({
+  others: { count, newest },
+  sentences: [one, more],
+  certificate,
+  setting,
+}) => {
+  const parts = { business: <Exact text={certificate.businessName} />, count: numberText(count, setting.language) };
+  return (
+    <>
+      <p role="status">
+        <Sentence text={count === 1 ? one : more} parts={parts} />
+      </p>
+      <details>
+        <summary>{setting.words.withdraw.othersShow}</summary>
+        <ul class="names">
+          {newest.map(({ id, issuedAt }) => (
+            <li>
+              <a href={`/c/${id}`}>
+                <Moment at={issuedAt} setting={setting} />
+              </a>
+            </li>
+          ))}
+        </ul>
+      </details>
+    </>
+  );
+};
+
+/** The address is proved, by a code or by the link of a mail: what else there is under it, and from what to withdraw. */
 export const linkScopePage = (shown: {
   readonly certificate: About;
   readonly setting: Setting;
   readonly choice: LanguageChoice;
   readonly token: string;
-  /** Other active certificates of the business that name the address; at least one. */
-  readonly others: number;
+  /** Other active certificates of the business that name the address. */
+  readonly others: OtherCertificates;
 }): Page => {
   const { certificate, setting, choice, token, others } = shown;
   const words = setting.words.withdraw;
@@ -299,19 +314,29 @@ export const linkScopePage = (shown: {
     title: words.title,
     content: (
       <Step certificate={certificate} setting={setting} choice={choice} heading={words.title}>
-        <p role="status">
-          {others === 1 ? (
-            <Sentence text={words.otherOne} parts={{ business }} />
-          ) : (
-            <Sentence text={words.others} parts={{ business, count: String(others) }} />
-          )}
-        </p>
+        <p class="notice">{words.proved}</p>
+        {others.count > 0 && (
+          <Others others={others} sentences={[words.otherOne, words.others]} certificate={certificate} setting={setting} />
+        )}
         <form method="post" action={inLanguage(`/c/${certificate.id}/withdraw/link`, choice)} class="form">
           <input type="hidden" name="token" value={token} />
-          <fieldset>
-            <legend>{words.scope}</legend>
-            <WholeScopes certificate={certificate} words={setting.words} isBusiness />
-          </fieldset>
+          {others.count === 0 ? (
+            <input type="hidden" name="scope" value="certificate" />
+          ) : (
+            <fieldset>
+              <legend>{words.scope}</legend>
+              <p>
+                <input type="radio" name="scope" value="business" id="scope-business" checked />
+                <label for="scope-business">
+                  <Sentence text={words.scopeBusiness} parts={{ business }} />
+                </label>
+              </p>
+              <p>
+                <input type="radio" name="scope" value="certificate" id="scope-certificate" />
+                <label for="scope-certificate">{words.scopeCertificate}</label>
+              </p>
+            </fieldset>
+          )}
           <p>{words.consequence}</p>
           <button type="submit" class="primary">
             {words.confirm}
@@ -322,11 +347,46 @@ export const linkScopePage = (shown: {
   };
 };
 
+/** What stays active, where this browser has proved the address; to every other nothing is said of it. */
+const StaysActive: FC<{ others: OtherCertificates | null; certificate: About; setting: Setting }> = ({ others, certificate, setting }) => {
+  const words = setting.words.withdraw;
+  if (others === null) return null;
+  if (others.count > 0)
+    return <Others others={others} sentences={[words.staysOne, words.stays]} certificate={certificate} setting={setting} />;
+  return (
+    <p>
+      <Sentence text={words.staysNone} parts={{ business: <Exact text={certificate.businessName} /> }} />
+    </p>
+  );
+};
+
+/** Whom to turn to, where the business says so. */
+const ReachBusiness: FC<{ reach: Reach; certificate: About; setting: Setting }> = ({ reach, certificate, setting: { words } }) =>
+  reach.contact === null && reach.mailingAddress === null ? null : (
+    <>
+      <p>
+        <Sentence text={words.withdraw.turnTo} parts={{ business: <Exact text={certificate.businessName} /> }} />
+      </p>
+      <ul class="names">
+        {[reach.contact, reach.mailingAddress].map(
+          (text) =>
+            text !== null && (
+              <li>
+                <Exact text={text} />
+              </li>
+            ),
+        )}
+      </ul>
+    </>
+  );
+
 /** What is so once it is withdrawn. */
 export const withdrawnPage = (shown: {
   readonly certificate: About;
   readonly withdrawal: PublishedWithdrawal;
   readonly receiptUrl: string;
+  readonly others: OtherCertificates | null;
+  readonly reach: Reach;
   readonly setting: Setting;
   readonly choice: LanguageChoice;
 }): Page => {
@@ -353,9 +413,11 @@ export const withdrawnPage = (shown: {
             </dd>
           </div>
         </dl>
+        <StaysActive others={shown.others} certificate={certificate} setting={setting} />
         <p>
           {words.doneNext} <Hash value={certificate.id} />
         </p>
+        <ReachBusiness reach={shown.reach} certificate={certificate} setting={setting} />
         <p>
           <a href={shown.receiptUrl} download={`withdrawal-${certificate.id}.json`}>
             {words.receipt}
@@ -386,6 +448,8 @@ const PlainNames: FC<{ names: readonly string[] }> = ({ names }) => (
 export const partlyWithdrawnPage = (shown: {
   readonly certificate: About;
   readonly apiBase: string;
+  readonly others: OtherCertificates | null;
+  readonly reach: Reach;
   readonly setting: Setting;
   readonly choice: LanguageChoice;
 }): Page => {
@@ -416,9 +480,11 @@ export const partlyWithdrawnPage = (shown: {
         <p>
           <a href={inLanguage(`/c/${certificate.id}`, choice)}>{words.someMore}</a>
         </p>
+        <StaysActive others={shown.others} certificate={certificate} setting={setting} />
         <p>
           {words.doneNext} <Hash value={certificate.id} />
         </p>
+        <ReachBusiness reach={shown.reach} certificate={certificate} setting={setting} />
       </Step>
     ),
   };

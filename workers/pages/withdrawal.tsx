@@ -14,9 +14,11 @@ import type { Api } from "../http/context.ts";
 import { openWithdrawalContext, withdrawalContext, withdrawalCookie } from "../http/withdrawal-context.ts";
 import type { LimitName } from "../limits.ts";
 import { verifyCertificate } from "../operations/certificates/verify.ts";
-import { askedSeconds, openAsked, sealAsked } from "../operations/withdrawals/asked-address.ts";
-import { othersByLink, withdrawByLink } from "../operations/withdrawals/by-link.ts";
-import { confirmWithdrawal } from "../operations/withdrawals/confirm.ts";
+import { askedSeconds, openAsked, sealAsked, type Asked } from "../operations/withdrawals/asked-address.ts";
+import { withdrawByLink } from "../operations/withdrawals/by-link.ts";
+import { answerOnPage } from "../operations/withdrawals/confirm.ts";
+import { othersByLink } from "../operations/withdrawals/others.ts";
+import { reachOf } from "../operations/withdrawals/reach.ts";
 import { requestWithdrawalCode } from "../operations/withdrawals/request-code.ts";
 import { readForm } from "./form-body.ts";
 import { chosenLanguage, pageLanguage } from "./language.ts";
@@ -36,7 +38,9 @@ import {
 
 const choiceOf = (c: Context<Api>): LanguageChoice => chosenLanguage(c.req.query("lang"));
 
-/** Holds the address that was typed, sealed. */
+const languageOf = (c: Context<Api>) => pageLanguage(c.req.query("lang"), c.req.header("accept-language"));
+
+/** Holds the address that was typed, and what proves it, sealed. */
 const askedCookie = "svc_asked";
 
 const certificateOf = async (c: Context<Api>): Promise<PublishedCertificate | null> => {
@@ -45,10 +49,20 @@ const certificateOf = async (c: Context<Api>): Promise<PublishedCertificate | nu
   return found?.ok ? { ...found.value, ...unlessErased(found.value) } : null;
 };
 
-/** The address typed a moment ago for this certificate. */
-const askedAddress = async (c: Context<Api>, certId: CertId): Promise<string | null> => {
+/** What was typed a moment ago for this certificate, and what proves it. */
+const askedOf = async (c: Context<Api>, certId: CertId): Promise<Asked> => {
   const sealed = getCookie(c, askedCookie, withdrawalCookie(c).prefix);
-  return sealed === undefined ? null : openAsked(c.var.services, certId, sealed);
+  return sealed === undefined ? { email: null, token: null } : openAsked(c.var.services, certId, sealed);
+};
+
+const keepAsked = async (c: Context<Api>, certId: CertId, asked: Asked): Promise<void> => {
+  setCookie(c, askedCookie, await sealAsked(c.var.services, certId, asked), { ...withdrawalCookie(c), maxAge: askedSeconds });
+};
+
+/** What else names the address, for a browser that has proved it; null for every other. */
+const othersFor = async (c: Context<Api>, certId: CertId) => {
+  const { token } = await askedOf(c, certId);
+  return token === null ? null : othersByLink(c.var.services, certId, token);
 };
 
 const crowded = async (c: Context<Api>, name: LimitName): Promise<Response | null> => {
@@ -72,14 +86,10 @@ const posted = async (
   return certificate.subjectErasedAt === null ? { form, certificate } : to(c, `/c/${certificate.id}`);
 };
 
-/**
- * The recipients that were ticked: boxes bear their places on the certificate. Null where everything is to be withdrawn; undefined
- * where ticks and scope contradict each other, and nobody can tell what is meant.
- */
-const chosenEntities = (form: ReadonlyMap<string, string>, { entities }: PublishedCertificate): readonly string[] | null | undefined => {
+/** The recipients that were ticked: boxes bear their places on the certificate. Null where none is: then all are meant. */
+const chosenEntities = (form: ReadonlyMap<string, string>, { entities }: PublishedCertificate): readonly string[] | null => {
   const ticked = entities.filter((_, at) => form.has(`entity.${at}`));
-  if (form.get("scope") === "recipients") return ticked.length > 0 ? ticked : undefined;
-  return ticked.length > 0 ? undefined : null;
+  return ticked.length > 0 ? ticked : null;
 };
 
 const ask = async (c: Context<Api>): Promise<Response> => {
@@ -92,15 +102,15 @@ const ask = async (c: Context<Api>): Promise<Response> => {
       emailPage({ certificate, setting, choice: choiceOf(c), typed: email.slice(0, 320), error: setting.words.withdraw.badEmail }),
     );
   }
-  const language = pageLanguage(c.req.query("lang"), c.req.header("accept-language"));
-  const asked = await requestWithdrawalCode(c.var.services, { certId: certificate.id, email, context: openWithdrawalContext(c), language });
+  const { services } = c.var;
+  const context = openWithdrawalContext(c);
+  const asked = await requestWithdrawalCode(services, { certId: certificate.id, email, context, language: languageOf(c) });
   if (!asked.ok) return noSuchPage(c);
-  const sealed = await sealAsked(c.var.services, certificate.id, email);
-  setCookie(c, askedCookie, sealed, { ...withdrawalCookie(c), maxAge: askedSeconds });
+  await keepAsked(c, certificate.id, { email, token: null });
   return to(c, `/c/${certificate.id}/withdraw`);
 };
 
-/** The form for the code where an address was given, the form for the address where none was. */
+/** What to withdraw from where the address is proved, the form for the code where one was given, the form for the address where none was. */
 const show = async (c: Context<Api>): Promise<Response> => {
   const refused = await crowded(c, "VERIFY_PER_IP");
   if (refused !== null) return refused;
@@ -108,8 +118,12 @@ const show = async (c: Context<Api>): Promise<Response> => {
   if (certificate === null) return noSuchPage(c);
   if (certificate.status === "revoked") return to(c, `/c/${certificate.id}/withdrawn`);
   if (certificate.subjectErasedAt !== null) return to(c, `/c/${certificate.id}`); // it says whom to turn to
-  const email = await askedAddress(c, certificate.id);
+  const { email, token } = await askedOf(c, certificate.id);
   const choice = choiceOf(c);
+  const others = await othersFor(c, certificate.id);
+  if (token !== null && others !== null) {
+    return pageAnswer(c, 200, (setting) => linkScopePage({ certificate, setting, choice, token, others }));
+  }
   const answered = c.req.query("answer");
   return pageAnswer(c, 200, (setting) => {
     const { words } = setting;
@@ -130,41 +144,33 @@ const confirm = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "OPT_OUT_CONFIRM_PER_IP");
   if (sent instanceof Response) return sent;
   const { form, certificate } = sent;
-  const email = await askedAddress(c, certificate.id);
+  const { email } = await askedOf(c, certificate.id);
   if (email === null) return failed(c, certificate.id, "failed");
   const code = (form.get("code") ?? "").replaceAll(/[\s-]/g, ""); // as people copy it
   if (!codePattern.test(code)) {
     const typed = (form.get("code") ?? "").slice(0, 20);
     return pageAnswer(c, 400, (setting) =>
-      codePage({ certificate, setting, choice: choiceOf(c), email, typed, error: setting.words.withdraw.badCode }),
+      codePage({ certificate, setting, choice: choiceOf(c), email, typed, chosen: form, error: setting.words.withdraw.badCode }),
     );
   }
-  const entities = chosenEntities(form, certificate);
-  if (entities === undefined) {
-    return pageAnswer(c, 400, (setting) =>
-      codePage({
-        certificate,
-        setting,
-        choice: choiceOf(c),
-        email,
-        typed: code,
-        chosen: form,
-        error: setting.words.withdraw.badRecipients,
-      }),
-    );
-  }
-  const confirmed = await confirmWithdrawal(c.var.services, {
+  const answered = await answerOnPage(c.var.services, {
     certId: certificate.id,
     email,
     code,
     context: withdrawalContext(c),
-    scope: form.get("scope") === "business" ? "business" : "certificate",
-    entities,
+    scope: "certificate", // where there is more to withdraw from, the person is asked first
+    entities: chosenEntities(form, certificate),
     origin: null, // judged above
+    language: languageOf(c),
   });
-  if (!confirmed.ok && confirmed.code !== "already_revoked") return failed(c, certificate.id, "failed");
-  deleteCookie(c, askedCookie, withdrawalCookie(c));
-  return to(c, `/c/${certificate.id}/withdrawn`);
+  if (!answered.ok && answered.code !== "already_revoked") return failed(c, certificate.id, "failed");
+  if (!answered.ok) {
+    deleteCookie(c, askedCookie, withdrawalCookie(c));
+    return to(c, `/c/${certificate.id}/withdrawn`);
+  }
+  const { isWithdrawn, token } = answered.value;
+  await keepAsked(c, certificate.id, { email: isWithdrawn ? null : email, token });
+  return to(c, `/c/${certificate.id}/${isWithdrawn ? "withdrawn" : "withdraw"}`);
 };
 
 const followLink = async (c: Context<Api>): Promise<Response> => {
@@ -172,14 +178,17 @@ const followLink = async (c: Context<Api>): Promise<Response> => {
   if (sent instanceof Response) return sent;
   const { form, certificate } = sent;
   const token = form.get("token") ?? "";
-  const entities = chosenEntities(new Map([...form, ["scope", "recipients"]]), certificate) ?? null; // no tick: from everybody
+  const entities = chosenEntities(form, certificate);
   // A link from a mail proves the address: then the person is told what else there is, and chooses.
-  const others = entities === null && !form.has("scope") ? await othersByLink(c.var.services, certificate.id, token) : null;
-  if (others !== null && others > 0 && certificate.status === "active")
+  const others = await othersByLink(c.var.services, certificate.id, token);
+  const isAsked = entities === null && !form.has("scope") && certificate.status === "active";
+  if (isAsked && others !== null && others.count > 0)
     return pageAnswer(c, 200, (setting) => linkScopePage({ certificate, setting, choice: choiceOf(c), token, others }));
   const scope = form.get("scope") === "business" ? "business" : "certificate";
-  const followed = await withdrawByLink(c.var.services, { certId: certificate.id, token, scope, entities, origin: null });
+  const link = { certId: certificate.id, token, scope, entities, origin: null, language: languageOf(c) } as const;
+  const followed = await withdrawByLink(c.var.services, link);
   if (!followed.ok && followed.code !== "already_revoked") return failed(c, certificate.id, "link");
+  if (others !== null) await keepAsked(c, certificate.id, { email: null, token });
   return to(c, `/c/${certificate.id}/withdrawn`);
 };
 
@@ -189,13 +198,16 @@ const done = async (c: Context<Api>): Promise<Response> => {
   const certificate = await certificateOf(c);
   if (certificate === null) return noSuchPage(c);
   const { withdrawal } = certificate;
-  const { baseUrl } = c.var.services.config;
-  if (withdrawal === null && certificate.entitiesWithdrawn.length > 0) {
-    return pageAnswer(c, 200, (setting) => partlyWithdrawnPage({ certificate, apiBase: baseUrl, setting, choice: choiceOf(c) }));
-  }
-  if (withdrawal === null) return to(c, `/c/${certificate.id}`);
-  const receiptUrl = receiptUrlOf(baseUrl, certificate.id);
-  return pageAnswer(c, 200, (setting) => withdrawnPage({ certificate, withdrawal, receiptUrl, setting, choice: choiceOf(c) }));
+  if (withdrawal === null && certificate.entitiesWithdrawn.length === 0) return to(c, `/c/${certificate.id}`);
+  const { services } = c.var;
+  const [others, reach] = await Promise.all([othersFor(c, certificate.id), reachOf(services, certificate)]);
+  const { baseUrl } = services.config;
+  const choice = choiceOf(c);
+  return pageAnswer(c, 200, (setting) =>
+    withdrawal === null
+      ? partlyWithdrawnPage({ certificate, apiBase: baseUrl, others, reach, setting, choice })
+      : withdrawnPage({ certificate, withdrawal, receiptUrl: receiptUrlOf(baseUrl, certificate.id), others, reach, setting, choice }),
+  );
 };
 
 export const mountWithdrawalPages = (pages: Hono<Api>): void => {

@@ -18,6 +18,20 @@ const mails: { readonly [T in MailTemplate]: Extract<Mail, { template: T }> } = 
     data: { code: "123456", business_name: hostileName, verify_url: "https://verify.example.com/c/cc_00abc?a=1&b=2" },
   },
   passkey_added: { template: "passkey_added", data: { at: Date.parse("2026-11-20T10:05:00.000Z"), device: "Firefox, Windows" } },
+  withdrawal_confirmation: {
+    template: "withdrawal_confirmation",
+    data: {
+      cert_id: "cc_00k3v9d2m4q8x1c7b5n0t6w2h9",
+      business_name: hostileName,
+      by: "person",
+      entities: null,
+      is_everything: true,
+      cease_by: Date.UTC(2026, 11, 4, 23, 59, 59, 999),
+      receipt_url: "https://api.example.com/v1/certs/cc_00k3v9d2m4q8x1c7b5n0t6w2h9/receipt",
+      contact: hostileName,
+      mailing_address: hostileName,
+    },
+  },
   withdrawal_owner_notice: {
     template: "withdrawal_owner_notice",
     data: { cert_ids: ["cc_00k3v9d2m4q8x1c7b5n0t6w2h9"], cease_by: Date.UTC(2026, 11, 4, 23, 59, 59, 999) },

@@ -24,6 +24,9 @@ const withdrawn = await packFiles(parts);
 const active = await packFiles((await worldOf()).parts);
 const partly = await packFiles((await worldOf({ withdrawnFrom: ["Bright Homes Inc"] })).parts);
 const anotherPartly = await packFiles((await worldOf({ withdrawnFrom: ["Bright Homes Inc"], isAnother: true })).parts);
+const ceasedWorld = { withdrawnFrom: ["Bright Homes Inc"], isCeasedInPart: true };
+const ceased = await packFiles((await worldOf(ceasedWorld)).parts);
+const anotherCeased = await packFiles((await worldOf({ ...ceasedWorld, isAnother: true })).parts);
 const erased = await packFiles((await worldOf({ isErased: true })).parts);
 const another = await packFiles((await worldOf({ ...withdrawnWorld, isAnother: true })).parts);
 const anotherErased = await packFiles((await worldOf({ isErased: true, isAnother: true })).parts);
@@ -133,6 +136,15 @@ const otherRecipient: Change = edit("certificate.json", (c) => ({
   ...c,
   entities_withdrawn: (c.entities_withdrawn as JsonObject[]).map((one) => ({ ...one, entity: "Acme Solar LLC" })),
 }));
+const withoutReceipts = without(/^(?:withdrawals|anchors\/withdrawn-1)\//);
+/** The receipt as its issuer can write and sign it anew. */
+const newReceipt =
+  (members: JsonObject): Change =>
+  async (files) => {
+    const canonical = canonicalJson({ ...jsonOf(files, "withdrawals/1/receipt.json"), ...members });
+    setText(files, "withdrawals/1/receipt.json", canonical);
+    setJson(files, "withdrawals/1/signature.json", { alg: "Ed25519", kid: issuer.kid, value: await issuer.sign(canonical) });
+  };
 const activeAgain: Change = says({ status: "active", withdrawal: null, cease_by: null });
 const invented: Change = all(
   says({
@@ -329,10 +341,59 @@ const rows: readonly Row[] = [
   {
     member: "from which recipients it was withdrawn",
     covers: certificate("entities_withdrawn"),
-    boundBy: "the audit payload of each such withdrawal",
-    leftOut: cell("incomplete audit.status", all(otherRecipient, withoutPayload("certificate.entities_withdrawn")), partly),
-    fromAnother: cell("invalid audit.chain", all(otherRecipient, payloadFrom(anotherPartly, "certificate.entities_withdrawn")), partly),
-    contradicting: cell("invalid audit.status", otherRecipient, partly),
+    boundBy: "the signed receipt and the audit payload of each such withdrawal",
+    leftOut: cell(
+      "incomplete entities.receipt, audit.status",
+      all(otherRecipient, withoutReceipts, withoutPayload("certificate.entities_withdrawn")),
+      partly,
+    ),
+    fromAnother: cell(
+      "invalid audit.chain",
+      all(otherRecipient, withoutReceipts, payloadFrom(anotherPartly, "certificate.entities_withdrawn")),
+      partly,
+    ),
+    contradicting: cell(
+      "invalid audit.status",
+      all(otherRecipient, newReceipt({ entities: ["Acme Solar LLC"] }), without(/^anchors\/withdrawn/)),
+      partly,
+    ),
+  },
+  {
+    member: "the signed receipt of a withdrawal from single recipients",
+    covers: ["withdrawals/*/receipt.json", "withdrawals/*/signature.json", ...bundle("entity_withdrawal_receipts")],
+    boundBy: "the issuer's signature, the certificate, its statement in the ledger",
+    leftOut: cell("incomplete entities.receipt", without(/^withdrawals\//), partly),
+    fromAnother: cell("invalid entities.receipt", from(anotherPartly, /^withdrawals\//), partly),
+    contradicting: cell("invalid entities.receipt", newReceipt({ method: "manage_link" }), partly),
+  },
+  {
+    member: "the ledger's proof of a withdrawal from single recipients",
+    covers: ["statement.json", "receipt.json", "entry.tlog-proof", "attested.tlog-proof", "checkpoint.txt", "checkpoint.tsr"].map(
+      (name) => `anchors/withdrawn-*/${name}`,
+    ),
+    boundBy: "the signed receipt, whose hash the statement holds; the ledger's signature and its proof",
+    leftOut: cell("incomplete entities.anchor", without(/^anchors\/withdrawn-1\//), partly),
+    fromAnother: cell("invalid entities.anchor", from(anotherPartly, /^anchors\/withdrawn-1\//), partly),
+    contradicting: cell(
+      "invalid entities.attest",
+      (files) => setText(files, "anchors/withdrawn-1/attested.tlog-proof", textOf(files, "anchors/issued/attested.tlog-proof")),
+      partly,
+    ),
+  },
+  {
+    member: "that single recipients have ceased contact",
+    covers: [],
+    boundBy: "the audit payload `business.entities_ceased`",
+    leftOut: cell("incomplete audit.status", withoutEntry("business.entities_ceased"), ceased),
+    fromAnother: cell("invalid audit.chain", entryFrom(anotherCeased, "business.entities_ceased"), ceased),
+    contradicting: cell(
+      "invalid audit.status",
+      edit("certificate.json", (c) => ({
+        ...c,
+        entities_withdrawn: (c.entities_withdrawn as JsonObject[]).map((one) => ({ ...one, cease_acknowledged_at: null })),
+      })),
+      ceased,
+    ),
   },
   {
     member: "that the business acknowledged it",
@@ -605,17 +666,27 @@ describe("the table", () => {
       path
         .replace(/-[0-9a-f]{64}\.txt$/, "-*.txt")
         .replace(/^audit\/\d+\./, "audit/*.")
+        .replace(/^withdrawals\/\d+\//, "withdrawals/*/")
+        .replace(/^anchors\/withdrawn-\d+\//, "anchors/withdrawn-*/")
         .replace(/^trust\/(issuer|tsa)-.*\.pem$/, "trust/$1-*.pem"),
     );
 
   test("has every file of a pack, every member of its certificate and every member of the JSON bundle", async () => {
-    const packs = [withdrawn, active, erased, await packFiles((await worldOf({ redacted: true, accepted: ["Acme Solar LLC"] })).parts)];
+    const packs = [
+      withdrawn,
+      active,
+      erased,
+      ceased,
+      await packFiles((await worldOf({ redacted: true, accepted: ["Acme Solar LLC"] })).parts),
+    ];
     const answers = ["certificate.json", "certificate.json#entities_accepted", "certificate.json#entities_rejected"]; // of the record
     const members = packs.flatMap((pack) => [
       ...pack.keys(),
       ...Object.keys(jsonOf(pack, "certificate.json")).map((name) => `certificate.json#${name}`),
     ]);
-    const bundled = Object.keys(evidenceBundle(parts)).map((name) => `bundle#${name}`);
+    const bundled = Object.keys({ ...evidenceBundle(parts), ...evidenceBundle((await worldOf(ceasedWorld)).parts) }).map(
+      (name) => `bundle#${name}`,
+    );
     expect([...new Set([...members, ...bundled])].filter((path) => !isCovered(path) && !answers.includes(path))).toEqual([]);
   });
 
@@ -634,7 +705,7 @@ describe("recipients that were withdrawn from one by one", () => {
   const judged = async (change: Change): Promise<string> => {
     const files = new Map(partly);
     await change(files);
-    const report = await verifyPack(zipped(await resigned(files, issuer)), { ...noDemands, trust: trustOf(trustDocument) });
+    const report = await verifyPack(zipped(await resigned(relisted(files), issuer)), { ...noDemands, trust: trustOf(trustDocument) });
     return `${report.verdict} ${report.failed ?? ""}`.trim();
   };
   const listed = (change: (list: JsonObject[]) => Json): Change =>
@@ -642,7 +713,39 @@ describe("recipients that were withdrawn from one by one", () => {
 
   test.each<[string, Change, string]>([
     ["as they are", () => undefined, "valid"],
-    ["are kept quiet", edit("certificate.json", ({ entities_withdrawn: _, ...rest }) => rest), "invalid audit.status"],
+    ["are kept quiet", edit("certificate.json", ({ entities_withdrawn: _, ...rest }) => rest), "invalid entities.receipt"],
+    [
+      "are kept quiet, with their receipts",
+      all(
+        withoutReceipts,
+        edit("certificate.json", ({ entities_withdrawn: _, ...rest }) => rest),
+      ),
+      "invalid audit.status",
+    ],
+    [
+      "are of a pack from before receipts were in it",
+      all(
+        withoutReceipts,
+        listed((l) =>
+          l.map(({ entity, withdrawn_at, cease_by, receipt_url }) => ({ entity, withdrawn_at, cease_by, receipt_url }) as JsonObject),
+        ),
+      ),
+      "valid",
+    ],
+    [
+      "were told of later than they were withdrawn from",
+      listed((l) => l.map((one) => ({ ...one, received_at: "2026-12-01T23:59:59.999Z" }))),
+      "invalid cert.consistency",
+    ],
+    ["are withdrawn from in another way", listed((l) => l.map((one) => ({ ...one, method: "manage_link" }))), "invalid entities.receipt"],
+    [
+      "are withdrawn from in another way, without receipts",
+      all(
+        withoutReceipts,
+        listed((l) => l.map((one) => ({ ...one, method: "manage_link" }))),
+      ),
+      "invalid audit.status",
+    ],
     [
       "have another deadline",
       listed((l) => l.map((one) => ({ ...one, cease_by: "2026-12-01T23:59:59.999Z" }))),

@@ -6,7 +6,14 @@ import { headLeafText, headsRecordText } from "../../../core/audit/heads.ts";
 import { ceaseBy } from "../../../core/business-days.ts";
 import { base64Of, base64UrlOf, bytesOfBase64, bytesOfHex, hexOf, utf8 } from "../../../core/bytes.ts";
 import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
-import type { EvidenceParts, JsonObject, PackedAnchor, PackedAudit } from "../../../core/certificates/evidence-parts.ts";
+import type {
+  EvidenceParts,
+  JsonObject,
+  PackedAct,
+  PackedAnchor,
+  PackedAudit,
+  PackedStatement,
+} from "../../../core/certificates/evidence-parts.ts";
 import { issueCertificate } from "../../../core/certificates/issue.ts";
 import type { OpenedCertificate } from "../../../core/certificates/published.ts";
 import { readSubmission } from "../../../core/certificates/submission.ts";
@@ -19,6 +26,8 @@ import { cosignatureLine, keyKinds, signNote, vkeyOf, type NoteSigner } from "..
 import { receiptProofText, type Receipt } from "../../../core/ledger/receipt.ts";
 import { anchorStatement } from "../../../core/ledger/statement.ts";
 import { tlogProofText } from "../../../core/ledger/tlog-proof.ts";
+import { withdrawEntities } from "../../../core/withdrawals/entities.ts";
+import { byPerson } from "../../../core/withdrawals/withdrawal.ts";
 import { openNoteSigner } from "../../../storage/note-keys.ts";
 import { openSigner } from "../../../storage/signer.ts";
 import { naiveInclusion, naiveLeaf, naiveRoot } from "../../support/naive-log.ts";
@@ -53,6 +62,7 @@ export const plainTrust: JsonObject = { ...trustDocument, witnesses: [], policy:
 const issuedAt = Date.parse("2026-03-04T05:06:07.089Z");
 const withdrawnAt = Date.parse("2026-04-05T06:07:08.009Z");
 const partlyWithdrawnAt = withdrawnAt - 60_000;
+const ceasedInPartAt = withdrawnAt - 30_000;
 const acknowledgedAt = withdrawnAt + 30_000;
 const erasedAt = withdrawnAt + 60_000;
 const certId = "cc_009w4k2m7q1x8z3v5t6r0nabcd" as CertId;
@@ -74,6 +84,8 @@ export interface Wanted {
   readonly isRevoked?: boolean;
   /** Recipients the person withdrew from before, in one act. */
   readonly withdrawnFrom?: readonly string[];
+  /** The business said that these have ceased contact. */
+  readonly isCeasedInPart?: boolean;
   /** How far the ledger has come. */
   readonly anchors?: "none" | "pending" | "anchored" | "attested";
   /** How far the audit log has come. */
@@ -166,9 +178,9 @@ export interface World {
 
 const filler = (name: string): Uint8Array => utf8(`somebody else's ${name}`);
 
-/** Forty statements: those given, at 17 and 29, among others. */
+/** Forty statements: those given, at 17, 29 and 23, among others. */
 const ledgerOf = (statements: readonly string[]) => {
-  const places = [17, 29];
+  const places = [17, 29, 23];
   const entries = Array.from({ length: 40 }, (_, at) => {
     const statement = statements[places.indexOf(at)];
     return statement === undefined ? filler(`statement ${at}`) : utf8(statement);
@@ -198,28 +210,57 @@ const ledgerOf = (statements: readonly string[]) => {
   return { noteAt, receiptOf, places, proofAt: (which: number) => naiveInclusion(places[which] as number, leaves).map(base64Of) };
 };
 
-/** The attested checkpoint covers both statements always, so that one time stamp over it serves every world. */
-const attestedLedger = (entityId: CertId, fingerprint: string) => {
-  const anchor = { entityId, fingerprint, originDomain: "www.acme-solar.example" };
+const oneByOne = ["Bright Homes Inc"];
+
+/** The act by which single recipients were withdrawn from, as core/withdrawals makes it. */
+const actOf = (wanted: Wanted, fingerprint: string) =>
+  withdrawEntities({
+    certificate: {
+      id: idOf(wanted),
+      businessId,
+      businessName: "Acme Solar LLC",
+      environment: "live",
+      status: "active",
+      originDomain: "www.acme-solar.example",
+      issuedAt,
+      fingerprint,
+      chain,
+    },
+    change: byPerson("email_code"),
+    number: 1,
+    entities: wanted.withdrawnFrom ?? oneByOne,
+    isTold: false,
+    now: partlyWithdrawnAt,
+  });
+
+/** The attested checkpoint covers all three statements always, so that one time stamp over it serves every world. */
+const attestedLedger = (wanted: Wanted, fingerprint: string) => {
+  const anchor = { entityId: idOf(wanted), fingerprint, originDomain: "www.acme-solar.example" };
+  const receiptHash = sha256Hex(actOf(wanted, fingerprint).receipt);
   const statements = [
     anchorStatement({ event: "certificate.issued", ...anchor, at: issuedAt }),
     anchorStatement({ event: "certificate.revoked", ...anchor, at: withdrawnAt }),
+    anchorStatement({ event: "certificate.entities_withdrawn", ...anchor, at: partlyWithdrawnAt, receiptHash }),
   ];
   return { statements, ledger: ledgerOf(statements) };
 };
 
 /** What the recorded time stamp is over, for whoever records it anew. */
-export const noteToStamp = (): Promise<string> => attestedLedger(certId, sealed({}).certificate.fingerprint).ledger.noteAt(40);
+export const noteToStamp = (): Promise<string> => attestedLedger({}, sealed({}).certificate.fingerprint).ledger.noteAt(40);
 
-const anchorsOf = async (wanted: Wanted, fingerprint: string): Promise<PackedAnchor[]> => {
+interface Anchored {
+  readonly anchors: readonly PackedAnchor[];
+  readonly acts: readonly PackedAct[];
+}
+
+const anchorsOf = async (wanted: Wanted, fingerprint: string): Promise<Anchored> => {
   const reach = wanted.anchors ?? "attested";
-  if (reach === "none") return [];
-  const { statements, ledger } = attestedLedger(idOf(wanted), fingerprint);
+  if (reach === "none") return { anchors: [], acts: [] };
+  const { statements, ledger } = attestedLedger(wanted, fingerprint);
   const note = await ledger.noteAt(40);
   const cosignature = await cosignatureLine(note.slice(0, note.indexOf("\n\n") + 1), witness, 1_775_369_703n);
   const isStamped = stamped.note_sha256 === sha256Hex(note);
-  const anchor = async (event: "issued" | "revoked", which: number): Promise<PackedAnchor> => ({
-    event,
+  const packed = async (which: number): Promise<PackedStatement> => ({
     statement: statements[which] as string,
     receipt: reach === "pending" ? null : await ledger.receiptOf(which),
     attested:
@@ -232,7 +273,15 @@ const anchorsOf = async (wanted: Wanted, fingerprint: string): Promise<PackedAnc
           }
         : null,
   });
-  return [await anchor("issued", 0), ...(wanted.isRevoked ? [await anchor("revoked", 1)] : [])];
+  const { receipt } = actOf(wanted, fingerprint);
+  const signature = { kid: issuer.kid, alg: "Ed25519" as const, value: await issuer.sign(receipt) };
+  return {
+    anchors: [
+      { event: "issued", ...(await packed(0)) },
+      ...(wanted.isRevoked ? [{ event: "revoked" as const, ...(await packed(1)) }] : []),
+    ],
+    acts: wanted.withdrawnFrom ? [{ number: 1, receipt, signature, anchor: await packed(2) }] : [],
+  };
 };
 
 /** Salts of 128 bits, one for each entry. */
@@ -282,6 +331,16 @@ const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject
             method: "email_code",
             entities: wanted.withdrawnFrom as string[],
             cease_by: ceaseBy(partlyWithdrawnAt),
+          }),
+        ]
+      : []),
+    ...(wanted.isCeasedInPart
+      ? [
+          mine("business.entities_ceased", ceasedInPartAt, {
+            actor: "owner",
+            fingerprint,
+            entities: wanted.withdrawnFrom as string[],
+            on_time: true,
           }),
         ]
       : []),
@@ -384,7 +443,7 @@ const publishedAnchor = (anchor: PackedAnchor | undefined): JsonObject | null =>
 export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
   const { certificate, fact } = sealed(wanted);
   const texts = policyTexts(wanted);
-  const anchors = await anchorsOf(wanted, certificate.fingerprint);
+  const { anchors, acts } = await anchorsOf(wanted, certificate.fingerprint);
   const policy = (kind: "privacy" | "terms", text: string) => ({
     id: `pol_${kind}`,
     kind,
@@ -423,6 +482,10 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
         number: 1,
         withdrawnAt: partlyWithdrawnAt,
         ceaseBy: ceaseBy(partlyWithdrawnAt),
+        method: "email_code",
+        receivedAt: null,
+        acknowledgedAt: wanted.isCeasedInPart ? ceasedInPartAt : null,
+        acknowledgement: wanted.isCeasedInPart ? 1 : null,
       })),
     },
     subject: wanted.isErased ? null : { fields: certificate.fields, rootSalt: certificate.rootSalt },
@@ -432,6 +495,7 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
     chain,
     issuedEntry: null,
     withdrawal: null,
+    entitiesWithdrawn: (wanted.withdrawnFrom ?? []).map(() => ({ recorded: null, acknowledgement: null })),
   };
   const withdrawal = {
     withdrawn_at: new Date(withdrawnAt).toISOString(),
@@ -459,6 +523,7 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
     policyTexts: new Map([texts.privacy, texts.terms].map((text) => [sha256Hex(text), text])),
     identity: { legalName: "Acme Solar LLC", mailingAddress: "1 Sun St\nTestville, CA", contact: "privacy@acme-solar.example" },
     anchors,
+    acts,
     audit: await auditOf(wanted, certificate.fingerprint, fact.payload),
     trust: wanted.trust ?? trustDocument,
     issuer: { keyName: "svc.example/issuer", x: issuer.publicKeys[0]?.x ?? "", sign: issuer.sign },

@@ -85,7 +85,7 @@ describe("the page from disk", () => {
     const { page, settled, close } = await opened(good);
     await settled("incomplete");
     expect(await page.textContent("blockquote")).toContain('By clicking "Submit" I agree');
-    expect(await page.locator("#checks tr").count()).toBe(35);
+    expect(await page.locator("#checks tr").count()).toBe(38);
     expect(await page.textContent('tr[data-check="fp.hash"]')).toContain("The fingerprint is the SHA-256 of the record.");
     expect(await accessibilityFindings(page)).toEqual([]);
     for (const width of [320, 1_200]) {

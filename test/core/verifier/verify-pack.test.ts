@@ -37,6 +37,7 @@ const idsThat = (report: Report, outcome: Outcome): string[] =>
   report.checks.filter((check) => check.outcome === outcome).map(({ id }) => id);
 
 /** Checks that a certificate in force, in a ledger that holds statements themselves, does not need. */
+const noSingle = ["entities.receipt", "entities.anchor", "entities.attest"];
 const notWithdrawn = [
   "revoke.statement",
   "revoke.entry_hash",
@@ -65,14 +66,20 @@ describe("a complete pack", () => {
     const report = await judged({});
     expect(report).toMatchObject({ verdict: "valid", failed: null, missing: [], trust: "given" });
     expect(report.checks.map(({ id }) => id)).toEqual(checkIds);
-    expect(idsThat(report, "skipped")).toEqual(["anchor.rekor_body", ...notWithdrawn]);
+    expect(idsThat(report, "skipped")).toEqual(["anchor.rekor_body", ...notWithdrawn, ...noSingle]);
     expect(idsThat(report, "fail")).toEqual([]);
   });
 
   test("of a withdrawn certificate passes those of the withdrawal too", async () => {
     const report = await judged({ isRevoked: true });
     expect(report.verdict).toBe("valid");
-    expect(idsThat(report, "skipped")).toEqual(["anchor.rekor_body", "revoke.rekor_body"]);
+    expect(idsThat(report, "skipped")).toEqual(["anchor.rekor_body", "revoke.rekor_body", ...noSingle]);
+  });
+
+  test("of a certificate with a withdrawal from a single recipient passes those of it too", async () => {
+    const report = await judged({ withdrawnFrom: ["Bright Homes Inc"], isCeasedInPart: true });
+    expect(report.verdict).toBe("valid");
+    expect(idsThat(report, "skipped")).toEqual(["anchor.rekor_body", ...notWithdrawn]);
   });
 
   test("whose form asked recipient by recipient, and which is its business's first entry, passes", async () => {
@@ -86,7 +93,7 @@ describe("a complete pack", () => {
     const report = await judged({});
     expect(report).toMatchObject({ cert_id: "cc_009w4k2m7q1x8z3v5t6r0nabcd", fingerprint });
     const detail = (id: string) => report.checks.find((check) => check.id === id)?.detail;
-    expect(detail("attest.tsa")).toMatch(/^2026-11-20T\d\d:\d\d:\d\d\.\d{3}Z, by tsa\.example$/);
+    expect(detail("attest.tsa")).toMatch(/^2026-11-22T\d\d:\d\d:\d\d\.\d{3}Z, by tsa\.example$/);
     expect(detail("attest.cosign")).toContain("witness.example/w1");
     expect(detail("audit.heads")).toBe("5 entries in the chain at 2026-04-05T06:15:00.000Z");
   });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { BusinessId, CertId } from "../../../core/ids.ts";
 import { withdrawalReceiptText } from "../../../core/withdrawals/receipt.ts";
-import { withdraw, type WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
+import { byBusiness, byPerson, withdraw, type WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
 import type { JsonObject } from "../../../core/certificates/evidence-parts.ts";
 import { buildVerifier } from "../../../verifier/build.ts";
 import { trustOf } from "../../../verifier/trust.ts";
@@ -38,8 +38,8 @@ const receiptOf = async (wanted: Wanted = {}, signedBy = issuer, receivedAgoMs: 
     chain: { tag: "x", shard: 0 },
   };
   const recorded = receivedAgoMs === null ? null : { channel: "phone" as const, receivedAt: now - receivedAgoMs, note: null };
-  const method = recorded === null ? "email_code" : "business_recorded";
-  const { withdrawal } = withdraw({ certificate, method, scope: "certificate", recorded, actor: { kind: "visitor" }, now });
+  const change = recorded === null ? byPerson("email_code") : byBusiness(recorded, "key_1");
+  const { withdrawal } = withdraw({ certificate, change, scope: "certificate", now });
   const canonical = withdrawalReceiptText(certificate, withdrawal);
   return {
     receipt: JSON.parse(canonical) as JsonObject,

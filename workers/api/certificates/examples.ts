@@ -156,6 +156,7 @@ const opened: OpenedCertificate = {
   chain: { tag: "00112233445566778899aabbccddeeff", shard: 0 },
   issuedEntry: null,
   withdrawal: null,
+  entitiesWithdrawn: [],
 };
 const views: View[] = [{ at: issuedAt + 3_600_000, ip: "198.51.100.23", userAgent, os: "iOS", bot: false }];
 const read = { opened, views, policyTexts: new Map([[sha256Hex(policyText), policyText]]) };
@@ -186,6 +187,7 @@ export const evidenceExample = evidenceBundle({
   createdAt: issuedAt + 86_400_000,
   verifyView: verifyExample,
   anchors: [{ event: "issued", statement, receipt: null, attested: null }],
+  acts: [],
   audit: null,
   trust: { issuer_keys: { keys: [exampleSigningKey] } },
   issuer: { keyName: "svc.example/issuer", x: exampleSigningKey.x, sign: async () => "" },

@@ -99,18 +99,29 @@ const accepted = names
   .optional()
   .openapi({ description: "Recipients the person accepted. Present only when the form asked recipient by recipient." });
 const rejected = names.optional().openapi({ description: "Recipients the person declined. Present exactly when `entities_accepted` is." });
-export const withdrawnEntitySchema = z
-  .object({
-    entity: z.string().openapi({ description: "The recipient, as named on the certificate." }),
-    withdrawn_at: z.string().openapi({ format: "date-time", description: "When the person withdrew from this recipient." }),
-    cease_by: z.string().openapi({ format: "date-time", description: "Until when its contact must have ceased." }),
-    receipt_url: z.string().openapi({ format: "uri", description: "The signed receipt, for anyone." }),
-  })
-  .openapi("WithdrawnEntity", { description: "A recipient the person has withdrawn from." });
-export const withdrawnEntities = z.array(withdrawnEntitySchema).optional().openapi({
+const withdrawnEntityShape = z.object({
+  entity: z.string().openapi({ description: "The recipient, as named on the certificate." }),
+  withdrawn_at: z.string().openapi({ format: "date-time", description: "When the person withdrew from this recipient." }),
+  cease_by: z.string().openapi({ format: "date-time", description: "Until when its contact must have ceased." }),
+  method: z.enum(["email_code", "manage_link", "business_recorded"]),
+  received_at: z.string().nullable().openapi({ format: "date-time", description: "When the business was told, where it recorded this." }),
+  receipt_url: z.string().openapi({ format: "uri", description: "The signed receipt, for anyone." }),
+  cease_acknowledged_at: z
+    .string()
+    .nullable()
+    .openapi({ format: "date-time", description: "When the business said that this recipient has ceased contact." }),
+  overdue: z.boolean().openapi({
+    description: "`cease_by` has passed, and the business has acknowledged neither this nor the withdrawal of the certificate.",
+  }),
+});
+export const withdrawnEntitySchema = withdrawnEntityShape.openapi("WithdrawnEntity", {
+  description: "A recipient the person has withdrawn from.",
+});
+const withdrawnOneByOne = {
   description:
     "Recipients the person has withdrawn from one by one, oldest first. The certificate stands for the others, until it is `revoked` as a whole. Absent while there are none.",
-});
+};
+export const withdrawnEntities = z.array(withdrawnEntitySchema).optional().openapi(withdrawnOneByOne);
 const purpose = z.string().openapi({ description: "Purpose stated to the person." });
 const originDomain = z.string().openapi({ description: "Host of the Origin the form was sent from." });
 const masked = textMap.openapi({ description: "The person's fields, masked." });
@@ -230,20 +241,22 @@ const withdrawalShape = z.object({
 export const withdrawalSchema = withdrawalShape.openapi("Withdrawal", { description: "The person has taken the consent back." });
 const provenShape = withdrawalShape.extend({ anchor: orNull(anchorSchema).openapi({ description: "The withdrawal in the ledger." }) });
 const provenWithdrawal = orNull(provenShape.openapi("ProvenWithdrawal", { description: "A withdrawal with its place in the ledger." }));
+const ownWords = {
+  recorded: z
+    .object({ method: z.string(), note: z.string().nullable() })
+    .nullable()
+    .openapi({ description: "How the business was told, as it recorded it." }),
+  acknowledgement: z
+    .object({ note: z.string().nullable(), acknowledged_by: z.string().nullable(), actions: names })
+    .nullable()
+    .openapi({ description: "What the business said when it acknowledged." }),
+};
 const ownWithdrawal = orNull(
-  provenShape
-    .extend({
-      recorded: z
-        .object({ method: z.string(), note: z.string().nullable() })
-        .nullable()
-        .openapi({ description: "How the business was told, as it recorded it." }),
-      acknowledgement: z
-        .object({ note: z.string().nullable(), acknowledged_by: z.string().nullable(), actions: names })
-        .nullable()
-        .openapi({ description: "What the business said when it acknowledged." }),
-    })
-    .openapi("OwnWithdrawal", { description: "A withdrawal with what the business itself said about it." }),
+  provenShape.extend(ownWords).openapi("OwnWithdrawal", { description: "A withdrawal with what the business itself said about it." }),
 );
+const ownEntity = withdrawnEntityShape.extend(ownWords).openapi("OwnWithdrawnEntity", {
+  description: "A recipient the person has withdrawn from, with what the business itself said about it.",
+});
 
 const receiptText = z
   .object({
@@ -370,6 +383,7 @@ export const certificateDetailSchema = publishedShape
     evidence: orNull(evidence),
     evidence_hash: hashOf("the canonical JSON of `evidence`; it stays when the evidence is erased"),
     withdrawal: ownWithdrawal,
+    entities_withdrawn: z.array(ownEntity).optional().openapi(withdrawnOneByOne),
     policies: z.array(policyWithText),
     view_trail: z
       .array(view)

@@ -108,10 +108,13 @@ type WireDetail = z.input<typeof certificateDetailSchema>;
 /** With the owner's key: personal data. */
 export const detailToWire = ({ opened, views, policyTexts, entry }: CertificateDetail, context: ViewContext): WireDetail => {
   const { certificate, subject } = opened;
-  const verified = verifyView(certificate, context);
+  const { entities_withdrawn: withdrawnFrom, ...verified } = { entities_withdrawn: undefined, ...verifyView(certificate, context) };
   return {
     ...verified,
     withdrawal: verified.withdrawal === null ? null : { ...verified.withdrawal, ...ownWordsToWire(opened.withdrawal) },
+    ...(withdrawnFrom !== undefined && {
+      entities_withdrawn: withdrawnFrom.map((one, at) => ({ ...one, ...ownWordsToWire(opened.entitiesWithdrawn[at] ?? null) })),
+    }),
     subject: subject === null ? {} : Object.fromEntries(subject.fields),
     subject_salts: subject === null ? {} : subjectSalts(subject.fields, subject.rootSalt),
     evidence: opened.evidence as WireDetail["evidence"], // as it was hashed when the certificate was issued

@@ -5,7 +5,7 @@ import type { BusinessId, CertId } from "../../../core/ids.ts";
 import { anchorStatement, entryHash } from "../../../core/ledger/statement.ts";
 import { isoOf } from "../../../core/time.ts";
 import { withdrawalReceiptText } from "../../../core/withdrawals/receipt.ts";
-import { withdraw, type WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
+import { byPerson, withdraw, type WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
 import { exampleContext, exampleLedger, verifyExample } from "../certificates/examples.ts";
 
 const withdrawnAt = Date.UTC(2026, 2, 20, 9, 30, 0, 250);
@@ -22,10 +22,8 @@ const certificate: WithdrawableCertificate = {
 };
 const { withdrawal } = withdraw({
   certificate,
-  method: "email_code",
+  change: byPerson("email_code"),
   scope: "certificate",
-  recorded: null,
-  actor: { kind: "subject", provenBy: "email_code" },
   now: withdrawnAt,
 });
 const statement = anchorStatement({

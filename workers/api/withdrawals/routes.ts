@@ -13,6 +13,7 @@ import { openWithdrawalContext, withdrawalContext } from "../../http/withdrawal-
 import { certificateReceipt } from "../../operations/certificates/verify.ts";
 import { viewContext } from "../../operations/certificates/view-context.ts";
 import { acknowledgeWithdrawal } from "../../operations/withdrawals/acknowledge-cease.ts";
+import { acknowledgeSingle } from "../../operations/withdrawals/acknowledge-entities.ts";
 import { withdrawByLink } from "../../operations/withdrawals/by-link.ts";
 import { confirmWithdrawal } from "../../operations/withdrawals/confirm.ts";
 import { entityWithdrawalReceipt, withdrawalReceipt } from "../../operations/withdrawals/read-receipt.ts";
@@ -27,6 +28,7 @@ import {
   ceasedSchema,
   ceasedToWire,
   ceaseSchema,
+  entitiesCeasedToWire,
   certParam,
   optOutConfirmSchema,
   optOutManageSchema,
@@ -188,7 +190,7 @@ const recordRoute = createRoute({
   tags: ["withdrawal"],
   summary: "Record a withdrawal that reached you otherwise",
   description:
-    "By text message, on the telephone, by letter, in person: whatever reasonable way the person chose. The certificate becomes revoked, `certificate.revoked` is sent, and `cease_by` counts from `received_at`. Possible while a payment is past due: withdrawing is the person's right.",
+    "By text message, on the telephone, by letter, in person: whatever reasonable way the person chose. The certificate becomes revoked, and with `scope: business` (the default, unless your business has set another) every other active one of yours that names the person; `certificate.revoked` is sent for each, and `cease_by` counts from `received_at`. With `entities` only those recipients must cease contact. The person gets a mail where the certificate holds an address. Possible while a payment is past due: withdrawing is the person's right.",
   security: [{ apiKey: [] }],
   middleware: behindApiKey(jsonBody),
   request: {
@@ -203,7 +205,7 @@ const recordRoute = createRoute({
   },
   responses: {
     201: {
-      description: "Recorded; the certificate is revoked.",
+      description: "Recorded; the certificate is revoked, or withdrawn from the recipients that you named.",
       headers: repeatHeaders,
       content: { "application/json": { schema: envelope("RecordedAnswer", recordedSchema), example: enveloped(recordedExample) } },
     },
@@ -221,7 +223,7 @@ const ceaseRoute = createRoute({
   tags: ["withdrawal"],
   summary: "Acknowledge that contact has ceased",
   description:
-    "Once a certificate, for good, and anchored in the ledger; the certificate stays revoked. A second time answers with the first. A write: refused while a payment is past due. No body is needed.",
+    "Once a certificate, for good, and anchored in the ledger; the certificate stays revoked. With `entities`: once a recipient that the person withdrew from alone, by an entry of the audit log; the certificate stays what it is. A second time answers with the first. A write: refused while a payment is past due. No body is needed.",
   security: [{ apiKey: [] }],
   middleware: behindApiKey(optionalJsonBody, idempotent),
   request: {
@@ -268,7 +270,8 @@ withdrawals.openapi(confirmRoute, async (c) => {
   const { services } = c.var;
   const answer = c.req.valid("json");
   const origin = c.req.header("origin") ?? null;
-  const withdrawn = await confirmWithdrawal(services, { certId, ...answer, context: withdrawalContext(c), origin });
+  const language = pageLanguage(undefined, c.req.header("accept-language"));
+  const withdrawn = await confirmWithdrawal(services, { certId, ...answer, context: withdrawalContext(c), origin, language });
   return withdrawn.ok ? success(c, 200, withdrawnToWire(services.config.baseUrl, withdrawn.value)) : refusal(c, withdrawn);
 });
 
@@ -277,7 +280,9 @@ withdrawals.openapi(manageRoute, async (c) => {
   if (certId === null) return failure(c, "cert_not_found");
   const { services } = c.var;
   const { token, scope, entities } = c.req.valid("json");
-  const withdrawn = await withdrawByLink(services, { certId, token, scope, entities, origin: c.req.header("origin") ?? null });
+  const origin = c.req.header("origin") ?? null;
+  const language = pageLanguage(undefined, c.req.header("accept-language"));
+  const withdrawn = await withdrawByLink(services, { certId, token, scope, entities, origin, language });
   return withdrawn.ok ? success(c, 200, withdrawnToWire(services.config.baseUrl, withdrawn.value)) : refusal(c, withdrawn);
 });
 
@@ -303,9 +308,9 @@ withdrawals.openapi(recordRoute, async (c) => {
   const certId = certIdOf(c.req.valid("param").cert_id);
   if (certId === null) return failure(c, "cert_not_found");
   const { services, principal } = c.var;
-  const { method: channel, received_at: receivedAt, note } = c.req.valid("json");
+  const { method: channel, received_at: receivedAt, note, scope, entities } = c.req.valid("json");
   const idempotencyKey = c.req.valid("header")["Idempotency-Key"] ?? null;
-  const told = { channel, receivedAt: Date.parse(receivedAt), note: note ?? null, idempotencyKey };
+  const told = { channel, receivedAt: Date.parse(receivedAt), note: note ?? null, scope, entities, idempotencyKey };
   const recorded = await recordWithdrawal(services, principal, certId, told);
   if (!recorded.ok) return refusal(c, recorded);
   if (recorded.value.isReplayed) c.header("Idempotency-Replayed", "true");
@@ -316,8 +321,12 @@ withdrawals.openapi(ceaseRoute, async (c) => {
   const certId = certIdOf(c.req.valid("param").cert_id);
   if (certId === null) return failure(c, "cert_not_found");
   const { services, principal } = c.var;
-  const { note, acknowledged_by: acknowledgedBy, actions } = c.req.valid("json");
+  const { note, acknowledged_by: acknowledgedBy, actions, entities } = c.req.valid("json");
   const details = { note: note ?? null, acknowledgedBy: acknowledgedBy ?? null, actions: actions ?? [] };
+  if (entities !== null) {
+    const single = await acknowledgeSingle(services, principal, certId, { ...details, entities });
+    return single.ok ? success(c, 200, entitiesCeasedToWire(single.value, viewContext(services))) : refusal(c, single);
+  }
   const ceased = await acknowledgeWithdrawal(services, principal, certId, details);
   return ceased.ok ? success(c, 200, ceasedToWire(ceased.value, viewContext(services))) : refusal(c, ceased);
 });

@@ -14,9 +14,10 @@ import { isMailbox } from "../../../core/mailbox.ts";
 import { isoOf } from "../../../core/time.ts";
 import { recordedChannels } from "../../../core/withdrawals/withdrawal.ts";
 import type { Ceased } from "../../operations/withdrawals/acknowledge-cease.ts";
+import type { EntitiesCeased } from "../../operations/withdrawals/acknowledge-entities.ts";
 import type { Withdrawn } from "../../operations/withdrawals/by-person.ts";
 import type { RecordedWithdrawal } from "../../operations/withdrawals/record.ts";
-import { certId, instant, timeOf, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
+import { certId, instant, orNull, timeOf, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
 
 export const certParam = z.object({ cert_id: certId });
 
@@ -28,9 +29,8 @@ const email = z
   .refine(isMailbox, "must be one e-mail address")
   .openapi({ description: "One e-mail address. Case does not matter.", example: "pat@example.com" });
 
-const scope = z
-  .enum(["certificate", "business"])
-  .nullish()
+const scopes = z.enum(["certificate", "business"]).nullish();
+const scope = scopes
   .transform((chosen) => chosen ?? "certificate")
   .openapi({
     description:
@@ -49,8 +49,8 @@ const entities = z
   });
 
 /** Naming recipients and withdrawing from everything are two different wishes: nobody is taken to have had both. */
-const isOneWish = (wish: { readonly scope: string; readonly entities: readonly string[] | null }): boolean =>
-  wish.entities === null || wish.scope === "certificate";
+const isOneWish = (wish: { readonly scope: string | null; readonly entities: readonly string[] | null }): boolean =>
+  wish.entities === null || wish.scope !== "business";
 const oneWish = { path: ["entities"], error: "must not be sent together with scope business" };
 
 export const optOutRequestSchema = z.object({ email }).openapi("OptOutRequest");
@@ -100,7 +100,7 @@ export const withdrawnToWire = (
     cease_by: isoOf(ceaseBy),
     withdrawn_at: isoOf(withdrawnAt),
     receipt_url: first === undefined ? receiptUrlOf(apiBase, certId) : entityReceiptUrlOf(apiBase, certId, first.number),
-    ...entitiesWithdrawnView({ id: certId, entitiesWithdrawn: fromEntities }, { apiBase }),
+    ...entitiesWithdrawnView({ id: certId, entitiesWithdrawn: fromEntities, withdrawal: null }, { apiBase, now: withdrawnAt }),
   };
 };
 
@@ -129,16 +129,39 @@ export const recordWithdrawalSchema = z
       example: "2026-03-20T08:30:00.250Z",
     }),
     note: z.string().max(1_000).nullish().openapi({ description: "For your own records; kept encrypted." }),
+    scope: scopes
+      .transform((chosen) => chosen ?? null)
+      .openapi({
+        description:
+          "`certificate`: this certificate. `business`: every active certificate of yours that names the same e-mail address, or the same telephone number where this one holds no e-mail address, as of now; without either, this one. Default: `revocation_scope_default` of your business, which is `business` unless you set it.",
+      }),
+    entities,
   })
+  .refine(isOneWish, oneWish)
   .openapi("RecordWithdrawal");
 export const recordedSchema = z
-  .object({ withdrawal: withdrawalSchema, cease_by: timeOf("Until when all contact must have ceased") })
+  .object({
+    withdrawal: orNull(withdrawalSchema).openapi({ description: "`null` while the certificate stays active for other recipients." }),
+    cease_by: timeOf("Until when all contact must have ceased"),
+    entities_withdrawn: z
+      .array(withdrawnEntitySchema)
+      .optional()
+      .openapi({ description: "Present exactly when `withdrawal` is `null`: the recipients withdrawn from now." }),
+  })
   .openapi("RecordedWithdrawal");
 
 /** With what was overdue at that moment, so that a repeat under the same key is answered the same. */
-export const recordedToWire = (id: CertId, { withdrawal }: RecordedWithdrawal, context: ViewContext): z.input<typeof recordedSchema> => {
-  const viewed = withdrawalView(id, withdrawal, { ...context, now: withdrawal.withdrawnAt });
-  return { withdrawal: viewed, cease_by: viewed.cease_by };
+export const recordedToWire = (
+  id: CertId,
+  { withdrawal, withdrawnAt, ceaseBy, fromEntities }: RecordedWithdrawal,
+  context: ViewContext,
+): z.input<typeof recordedSchema> => {
+  const then = { ...context, now: withdrawnAt };
+  return {
+    withdrawal: withdrawal === null ? null : withdrawalView(id, withdrawal, then),
+    cease_by: isoOf(ceaseBy),
+    ...entitiesWithdrawnView({ id, entitiesWithdrawn: fromEntities, withdrawal: null }, then),
+  };
 };
 
 export const ceaseSchema = z
@@ -146,16 +169,24 @@ export const ceaseSchema = z
     note: z.string().max(500).nullish().openapi({ description: "For your own records; kept encrypted." }),
     acknowledged_by: z.string().max(120).nullish().openapi({ description: "Who ceased contact; kept encrypted." }),
     actions: z.array(z.string().max(200)).max(10).nullish().openapi({ description: "What was done, for example `removed from CRM`." }),
+    entities: entities.openapi({
+      description:
+        "Only these recipients, which the person withdrew from alone (`entities_withdrawn`), have ceased contact. Without it: contact under the whole certificate, which must be revoked.",
+    }),
   })
   .openapi("CeaseAcknowledgement");
 export const ceasedSchema = z
   .object({
     cert_id: certId,
-    status: z.literal("revoked"),
-    acknowledged_at: timeOf("When you first acknowledged"),
-    cease_by: timeOf("Until when all contact had to cease"),
-    on_time: z.boolean().openapi({ description: "Acknowledged by `cease_by`." }),
-    withdrawal: withdrawalSchema,
+    status: z.enum(["active", "revoked"]).openapi({ description: "Of the certificate: `active` only with `entities`." }),
+    acknowledged_at: timeOf("When you first acknowledged; of several recipients the last of them"),
+    cease_by: timeOf("Until when all contact had to cease; of several recipients the first of them"),
+    on_time: z.boolean().openapi({ description: "Acknowledged by `cease_by`, each of them." }),
+    withdrawal: orNull(withdrawalSchema).openapi({ description: "Of the certificate as a whole; `null` while it is active." }),
+    entities_withdrawn: z
+      .array(withdrawnEntitySchema)
+      .optional()
+      .openapi({ description: "Present when you sent `entities`: those, each acknowledged." }),
     already_acknowledged: z.literal(true).optional().openapi({ description: "Present when this was acknowledged before." }),
   })
   .openapi("CeaseAcknowledged");
@@ -167,5 +198,19 @@ export const ceasedToWire = ({ certId: id, withdrawal, isRepeated }: Ceased, con
   cease_by: isoOf(withdrawal.ceaseBy),
   on_time: withdrawal.acknowledgedAt <= withdrawal.ceaseBy,
   withdrawal: withdrawalView(id, withdrawal, context),
+  ...(isRepeated && { already_acknowledged: true as const }),
+});
+
+export const entitiesCeasedToWire = (
+  { certId: id, withdrawal, ceased, isRepeated }: EntitiesCeased,
+  context: ViewContext,
+): z.input<typeof ceasedSchema> => ({
+  cert_id: id,
+  status: withdrawal === null ? "active" : "revoked",
+  acknowledged_at: isoOf(Math.max(...ceased.map(({ acknowledgedAt }) => acknowledgedAt))),
+  cease_by: isoOf(Math.min(...ceased.map(({ ceaseBy }) => ceaseBy))),
+  on_time: ceased.every(({ acknowledgedAt, ceaseBy }) => acknowledgedAt <= ceaseBy),
+  withdrawal: withdrawal === null ? null : withdrawalView(id, withdrawal, context),
+  ...entitiesWithdrawnView({ id, entitiesWithdrawn: ceased, withdrawal }, context),
   ...(isRepeated && { already_acknowledged: true as const }),
 });

@@ -2,15 +2,25 @@
 // audit log. What a log cannot show at this moment is left out rather than waited for: the pack says what it lacks.
 import type { Principal } from "../../../core/access/principal.ts";
 import { packedAttestation } from "../../../core/certificates/attested.ts";
-import { evidenceFacts, type EvidenceParts, type PackedAnchor, type PackedAudit } from "../../../core/certificates/evidence-parts.ts";
-import type { OpenedCertificate } from "../../../core/certificates/published.ts";
+import {
+  evidenceFacts,
+  maxPackedActs,
+  type EvidenceParts,
+  type PackedAct,
+  type PackedAnchor,
+  type PackedAudit,
+} from "../../../core/certificates/evidence-parts.ts";
+import type { FactType } from "../../../core/facts.ts";
+import type { OpenedCertificate, PublishedCertificate } from "../../../core/certificates/published.ts";
 import { verifyView, withdrawalReceiptView } from "../../../core/certificates/views.ts";
 import { homeOfId, type CertId } from "../../../core/ids.ts";
+import { parseReceipt } from "../../../core/ledger/receipt.ts";
 import { trustDocument } from "../../../core/ledger/trust-document.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import type { Database } from "../../../storage/database.ts";
 import { businessIdentity } from "../../../storage/accounts.ts";
 import { certificateEntries } from "../../../storage/audit.ts";
+import { provenEntityWithdrawals } from "../../../storage/entity-withdrawals.ts";
 import { entityAnchors, type EntityAnchor } from "../../../storage/outboxes/anchors.ts";
 import { kindOfError } from "../../log.ts";
 import type { Memories, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
@@ -19,7 +29,7 @@ import { openForReading } from "./read.ts";
 import { trustedKeys } from "../service/trust.ts";
 import { viewContext } from "./view-context.ts";
 
-const maxEntries = 1_010; // 999 withdrawals from single recipients, and a few more; each is about 2 KiB of the pack's 10 MiB
+const maxEntries = 2_010; // 999 withdrawals from single recipients, as many acknowledgements, and a few more; each is about 2 KiB of the pack's 10 MiB
 
 /** The certificate's part of its business's chain; null while the log holds nothing of it, or does not answer. */
 const auditOf = async (
@@ -29,10 +39,13 @@ const auditOf = async (
 ): Promise<PackedAudit | null> => {
   const types = evidenceFacts(certificate);
   const found = await certificateEntries(db, platform.vault, { certId: certificate.id, chainTag: chain.tag, types, max: maxEntries });
-  // Acts are entered in their order: what came after the certificate was read is not of that moment.
-  const later = found
-    .filter(({ type }) => type === "certificate.entities_withdrawn")
-    .slice(certificate.entitiesWithdrawn.at(-1)?.number ?? 0);
+  // Acts are entered in their order, and so are acknowledgements: what came after the certificate was read is not of that moment.
+  const { entitiesWithdrawn } = certificate;
+  const after = (wanted: FactType, known: number) => found.filter(({ type }) => type === wanted).slice(known);
+  const later = [
+    ...after("certificate.entities_withdrawn", entitiesWithdrawn.at(-1)?.number ?? 0),
+    ...after("business.entities_ceased", Math.max(0, ...entitiesWithdrawn.map(({ acknowledgement }) => acknowledgement ?? 0))),
+  ];
   const rows = found.filter((row) => !later.includes(row));
   try {
     const log = platform.auditLog(chain.shard);
@@ -84,6 +97,24 @@ const packedAnchors = (
     }),
   );
 
+/** What proves the withdrawals from single recipients that the certificate names. */
+const packedActs = async (
+  platform: Runtime & Stores & Memories & Proofs,
+  db: Database,
+  { id, entitiesWithdrawn }: PublishedCertificate,
+): Promise<PackedAct[]> => {
+  const to = Math.min(entitiesWithdrawn.at(-1)?.number ?? 0, maxPackedActs);
+  const acts = await provenEntityWithdrawals(db, id, { from: 1, to });
+  return Promise.all(
+    acts.map(async ({ anchor, ...act }): Promise<PackedAct> => {
+      if (anchor === null) return { ...act, anchor };
+      const receipt = anchor.status !== "anchored" || anchor.receipt === null ? null : parseReceipt(anchor.receipt);
+      const attested = await attestedStatement(platform, receipt);
+      return { ...act, anchor: { statement: anchor.statement, receipt, attested: attested === null ? null : packedAttestation(attested) } };
+    }),
+  );
+};
+
 /**
  * All parts of a certificate's evidence, whatever they are written as; its export is in the business's audit outbox before it is
  * answered. `disclose` null discloses every field; `redacted` none, and no evidence that points to a person. Refuses
@@ -103,9 +134,10 @@ export const gatherEvidence = async (
   const { opened, views, policyTexts } = read.value;
   const { config, signer } = services;
   const db = services.homes.of(certId) as Database;
-  const [identity, anchors, audit] = await Promise.all([
+  const [identity, anchors, acts, audit] = await Promise.all([
     businessIdentity(db, principal.business.id),
     entityAnchors(db, certId),
+    packedActs(services, db, opened.certificate),
     auditOf(services, db, opened),
   ]);
   return ok({
@@ -117,6 +149,7 @@ export const gatherEvidence = async (
     policyTexts,
     identity,
     anchors: await packedAnchors(services, anchors, evidenceFacts(opened.certificate)),
+    acts,
     audit,
     trust: trustDocument(trustedKeys(services)),
     issuer: {

@@ -11,6 +11,7 @@ import { insertView } from "../../../storage/page-views.ts";
 import { kindOfError } from "../../log.ts";
 import type { Memories, Proofs, Runtime, Stores } from "../../services.ts";
 import { attestedCertificate } from "../attestations.ts";
+import { reachOf, type Reach } from "../withdrawals/reach.ts";
 
 export interface Opener {
   readonly ip: string;
@@ -23,6 +24,8 @@ export interface CertificatePage {
   readonly certificate: PublishedCertificate;
   /** When the issuance was entered in the audit log; null while it waits. */
   readonly loggedAt: Instant | null;
+  /** Where the business can be reached, of a certificate with which the person is sent no code; null of every other. */
+  readonly reach: Reach | null;
 }
 
 const maxUserAgentLength = 512;
@@ -32,7 +35,12 @@ const viewOf = ({ ip, userAgent, isUnread }: Opener, at: Instant): View => {
   return { at, ip, userAgent: named, os: osFamily(named), bot: isUnread || isKnownBot(named) };
 };
 
-const readWithTrail = async (services: Runtime & Stores, db: Database, certId: CertId, opener: Opener): Promise<CertificatePage | null> => {
+const readWithTrail = async (
+  services: Runtime & Stores,
+  db: Database,
+  certId: CertId,
+  opener: Opener,
+): Promise<Omit<CertificatePage, "reach"> | null> => {
   try {
     return await certificateForPage(db, certId, await insertView(db, services.vault, certId, viewOf(opener, services.clock())));
   } catch (error) {
@@ -50,5 +58,11 @@ export const openCertificatePage = async (
   const db = services.homes.of(certId);
   const page = db === null ? null : await readWithTrail(services, db, certId, opener);
   if (page === null) return refuse("cert_not_found");
-  return ok({ ...page, certificate: await attestedCertificate(services, page.certificate) });
+  const { certificate } = page;
+  const isMailed = certificate.subjectErasedAt === null && (certificate.subjectMasked.email ?? "") !== "";
+  const [attested, reach] = await Promise.all([
+    attestedCertificate(services, certificate),
+    isMailed || certificate.status === "revoked" ? null : reachOf(services, certificate),
+  ]);
+  return ok({ ...page, certificate: attested, reach });
 };

@@ -7,8 +7,9 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import { acknowledgeCease, type CeaseDetails } from "../../../core/withdrawals/acknowledge.ts";
 import { commit } from "../../../storage/commit.ts";
-import { insertAcknowledgement, isAcknowledgedAlready, withdrawableById } from "../../../storage/withdrawals.ts";
+import { insertAcknowledgement, isAcknowledgedAlready } from "../../../storage/withdrawals.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
+import { locateOwnRecord } from "./withdraw-certificate.ts";
 
 export interface Ceased {
   readonly certId: CertId;
@@ -16,7 +17,7 @@ export interface Ceased {
   readonly isRepeated: boolean;
 }
 
-type CeaseRefusal = "cert_not_found" | "cease_not_open" | "subscription_past_due" | "business_suspended" | "business_inactive";
+export type CeaseRefusal = "cert_not_found" | "cease_not_open" | "subscription_past_due" | "business_suspended" | "business_inactive";
 
 /** Refuses writing while a payment is due, then cert_not_found, then cease_not_open (nobody has withdrawn). */
 export const acknowledgeWithdrawal = async (
@@ -27,15 +28,10 @@ export const acknowledgeWithdrawal = async (
 ): Promise<Result<Ceased, CeaseRefusal>> => {
   const writable = mayWrite(principal.business.status);
   if (!writable.ok) return writable;
-  const db = services.homes.of(certId);
-  if (db === null) return refuse("cert_not_found");
-  const load = async () => {
-    const record = await withdrawableById(db, certId);
-    const isOwn = record?.certificate.businessId === principal.business.id && record.certificate.environment === principal.environment;
-    return isOwn ? record : null;
-  };
-  const record = await load();
-  if (record === null) return refuse("cert_not_found");
+  const load = () => locateOwnRecord(services, principal, certId);
+  const located = await load();
+  if (located === null) return refuse("cert_not_found");
+  const { db, record } = located;
   const { certificate, withdrawal } = record;
   if (withdrawal === null) return refuse("cease_not_open");
   const repeated = (known: PublishedWithdrawal, acknowledgedAt: Instant): Result<Ceased, CeaseRefusal> =>
@@ -50,7 +46,7 @@ export const acknowledgeWithdrawal = async (
     await commit(store, await insertAcknowledgement(db, services.vault, of, details, now), [fact]);
   } catch (error) {
     if (!isAcknowledgedAlready(error)) throw error;
-    const again = (await load())?.withdrawal;
+    const again = (await load())?.record.withdrawal;
     return again?.acknowledgedAt ? repeated(again, again.acknowledgedAt) : refuse("cease_not_open");
   }
   services.scheduleEvents(certificate.businessId);

@@ -1,5 +1,5 @@
-// What the withdrawal form must remember between its two pages: the address that was typed, sealed in a cookie, because an
-// address belongs into no URL and nobody should have to type it twice.
+// What the withdrawal form must remember between its pages, sealed in a cookie: the address that was typed, because an address belongs
+// into no URL and nobody should have to type it twice; and then what proves it, so that the person can be told what else names it.
 import { mailedCodeLimits } from "../../../core/access/mailed-code.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { isMailbox } from "../../../core/mailbox.ts";
@@ -11,15 +11,30 @@ export const askedSeconds = mailedCodeLimits.withdrawal.lifeMs / 1_000;
 
 const encryptionContext = (certId: CertId): EncryptionContext => ({ table: "cookie", record: certId, field: "address", owner: certId });
 
-export const sealAsked = (services: Runtime & Stores, certId: CertId, email: string): Promise<string> =>
-  services.vault.seal(encryptionContext(certId), JSON.stringify({ email, until: services.clock() + mailedCodeLimits.withdrawal.lifeMs }));
+export interface Asked {
+  /** As it was typed; null where a link from a mail needed none. */
+  readonly email: string | null;
+  /** Of the link that was mailed, once the code or the link was right. */
+  readonly token: string | null;
+}
 
-/** The address typed for this certificate; null when none was, when it is too long ago, and for whatever we did not seal. */
-export const openAsked = async (services: Runtime & Stores, certId: CertId, sealed: string): Promise<string | null> => {
+export const sealAsked = (services: Runtime & Stores, certId: CertId, asked: Asked): Promise<string> =>
+  services.vault.seal(
+    encryptionContext(certId),
+    JSON.stringify({ ...asked, until: services.clock() + mailedCodeLimits.withdrawal.lifeMs }),
+  );
+
+const nothing: Asked = { email: null, token: null };
+
+/** What was typed and proved for this certificate; nothing when it is too long ago, and for whatever we did not seal. */
+export const openAsked = async (services: Runtime & Stores, certId: CertId, sealed: string): Promise<Asked> => {
   try {
-    const asked = JSON.parse(await services.vault.open(encryptionContext(certId), sealed)) as { email: string; until: number };
-    return asked.until > services.clock() && isMailbox(asked.email) ? asked.email : null;
+    const { until, email, token } = JSON.parse(await services.vault.open(encryptionContext(certId), sealed)) as Partial<Asked> & {
+      until: number;
+    };
+    if (until <= services.clock()) return nothing;
+    return { email: isMailbox(email ?? "") ? (email ?? null) : null, token: token ?? null };
   } catch {
-    return null; // a cookie is whatever the browser sends
+    return nothing; // a cookie is whatever the browser sends
   }
 };

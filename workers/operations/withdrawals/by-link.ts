@@ -1,33 +1,15 @@
 // The person follows the link from the receipt of the form, or from the mail with a code: its token is the proof.
-import { isSameSecret, sha256Hex } from "../../../core/hash.ts";
+import { sha256Hex } from "../../../core/hash.ts";
 import type { CertId } from "../../../core/ids.ts";
+import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { refuse, type Result } from "../../../core/result.ts";
-import type { Instant } from "../../../core/time.ts";
-import { isManageable, judgeToken, linkLifeMs } from "../../../core/withdrawals/answer.ts";
+import { isManageable, judgeToken } from "../../../core/withdrawals/answer.ts";
 import { namedEntities } from "../../../core/withdrawals/entities.ts";
 import type { WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
-import { codesMailedSince } from "../../../storage/mailed-codes.ts";
-import { activeWithAddress } from "../../../storage/withdrawals.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
-import {
-  codeBinding,
-  commitByPerson,
-  isForeign,
-  locateRecord,
-  provedAddress,
-  type LocatedRecord,
-  type PersonRefusal,
-  type Withdrawn,
-} from "./by-person.ts";
-import { commitEntitiesByPerson } from "./withdraw-entities.ts";
-
-/** Hashes of the tokens whose links were mailed within their life. */
-const mailedLinks = async (services: Stores, { db, record }: LocatedRecord, now: Instant): Promise<readonly string[]> => {
-  const { certificate, emailIndex } = record;
-  if (emailIndex === null) return [];
-  const ids = await codesMailedSince(db, provedAddress(certificate, emailIndex), now - linkLifeMs);
-  return Promise.all(ids.map(async (id) => sha256Hex(await services.vault.linkToken(codeBinding(id)))));
-};
+import { commitByPerson, commitEntitiesByPerson, isForeign, type PersonRefusal, type Withdrawn } from "./by-person.ts";
+import { mailedLinks } from "./others.ts";
+import { locateRecord } from "./withdraw-certificate.ts";
 
 export interface FollowedLink {
   readonly certId: CertId;
@@ -37,6 +19,8 @@ export interface FollowedLink {
   readonly entities: readonly string[] | null;
   /** The site the browser names, where it names one. */
   readonly origin: string | null;
+  /** Of the mail that confirms it. */
+  readonly language: MailLanguage;
 }
 
 /** Refuses as `confirmWithdrawal`, and `invalid_request` where the link from the 201 is to reach further than its certificate. */
@@ -60,31 +44,8 @@ export const withdrawByLink = async (
     status: record.certificate.status,
   });
   if (!judged.ok) return judged;
-  return link.entities === null
-    ? commitByPerson(services, found, { method: judged.value, scope: link.scope })
-    : commitEntitiesByPerson(services, found, { method: judged.value, entities: link.entities });
-};
-
-/** More than anybody gives one business. */
-const maxCounted = 1_000;
-
-/**
- * How many other active certificates of the business name the person who holds a link that was mailed. Null for every other
- * token: what is not mailed to the address proves nothing about it.
- */
-export const othersByLink = async (services: Runtime & Stores, certId: CertId, token: string): Promise<number | null> => {
-  const found = await locateRecord(services, certId);
-  if (found === null || found.record.emailIndex === null) return null;
-  const { db, record } = found;
-  const now = services.clock();
-  const given = sha256Hex(token);
-  const mailed = await mailedLinks(services, found, now);
-  if (!mailed.some((hash) => isSameSecret(hash, given))) return null;
-  const { businessId, environment } = record.certificate;
-  const same = await activeWithAddress(
-    db,
-    { businessId, environment, addressIndex: found.record.emailIndex, issuedUntil: now },
-    maxCounted,
-  );
-  return same.filter(({ id }) => id !== certId).length;
+  const { scope, entities, language } = link;
+  return entities === null
+    ? commitByPerson(services, found, { method: judged.value, scope, language })
+    : commitEntitiesByPerson(services, found, { method: judged.value, entities, language });
 };

@@ -2,18 +2,17 @@
 // itself. The state of the business's account is never asked: withdrawing is the person's.
 import { verifyOrigin } from "../../../core/access/origins.ts";
 import type { CertId } from "../../../core/ids.ts";
-import { ok, refuse, type Result } from "../../../core/result.ts";
+import type { MailLanguage } from "../../../core/mail/templates.ts";
+import { ok, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { WithdrawnEntity } from "../../../core/withdrawals/entities.ts";
-import type { WithdrawableCertificate, WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
-import type { Database } from "../../../storage/database.ts";
-import { StorageFault } from "../../../storage/faults.ts";
+import { byPerson, type PersonMethod, type WithdrawableCertificate, type WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
 import { forgetFailures, type ProvedAddress } from "../../../storage/mailed-codes.ts";
-import { insertWithdrawalWork, type WithdrawalWork } from "../../../storage/outboxes/withdrawals.ts";
-import { activeWithAddress, isWithdrawnAlready, withdrawableById, type WithdrawableRecord } from "../../../storage/withdrawals.ts";
+import type { WithdrawableRecord } from "../../../storage/withdrawals.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import type { Binding } from "../access/mailed-codes.ts";
-import { afterWithdrawal, commitWithdrawals, maxPerBatch } from "./commit-withdrawals.ts";
+import { withdrawCertificate, type LocatedRecord } from "./withdraw-certificate.ts";
+import { withdrawFromEntities } from "./withdraw-entities.ts";
 
 export interface Withdrawn {
   readonly certId: CertId;
@@ -36,18 +35,6 @@ export const provedAddress = ({ id: certId, businessId, environment }: Withdrawa
   certId,
 });
 
-export interface LocatedRecord {
-  readonly db: Database;
-  readonly record: WithdrawableRecord;
-}
-
-/** The certificate with what proves who may withdraw it, and the database that holds it; null for an unknown id. */
-export const locateRecord = async (services: Stores, certId: CertId): Promise<LocatedRecord | null> => {
-  const db = services.homes.of(certId);
-  const record = db === null ? null : await withdrawableById(db, certId);
-  return db === null || record === null ? null : { db, record };
-};
-
 /**
  * A browser says which site sent it: ours, or one of the business's. Other sites have no reason to answer a code; programs
  * name no site. The code is the proof either way.
@@ -59,41 +46,45 @@ export const isForeign = (services: Runtime, record: WithdrawableRecord, origin:
   return !verifyOrigin(origin, record.domains, rules).ok;
 };
 
-const maxAttempts = 3; // another withdrawal of the same person can outdate one reading; more is not one person
+/** The row of a right answer: failures in a row start anew. */
+export const rightAnswer =
+  ({ db, record: { certificate, emailIndex } }: LocatedRecord) =>
+  async () =>
+    emailIndex === null ? [] : [forgetFailures(db, provedAddress(certificate, emailIndex))];
 
-/** Withdraws one certificate, and with scope `business` as many more as fit into the batch; the rest follows from an outbox. */
+/** The whole certificate, and with `business` the others that name the address. */
 export const commitByPerson = async (
   services: Runtime & Stores & Proofs & Schedules,
-  { db, record: { certificate, emailIndex } }: LocatedRecord,
-  { method, scope }: { readonly method: "email_code" | "manage_link"; readonly scope: WithdrawalScope },
+  located: LocatedRecord,
+  act: { readonly method: PersonMethod; readonly scope: WithdrawalScope; readonly language: MailLanguage },
 ): Promise<Result<Withdrawn, "already_revoked">> => {
-  const { id: certId, businessId, environment } = certificate;
-  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-    const now = services.clock();
-    const forgotten = emailIndex === null ? [] : [forgetFailures(db, provedAddress(certificate, emailIndex))];
-    const work: WithdrawalWork | null =
-      scope === "business" && emailIndex !== null
-        ? { certId, businessId, environment, addressIndex: emailIndex, issuedUntil: now, method }
-        : null;
-    const others = work === null ? [] : (await activeWithAddress(db, work, maxPerBatch + 1)).filter(({ id }) => id !== certId);
-    const isMore = others.length > maxPerBatch - 1;
-    const rest = work !== null && isMore ? [insertWithdrawalWork(db, work)] : [];
-    try {
-      const { withdrawnAt, ceaseBy } = await commitWithdrawals(
-        services,
-        db,
-        [certificate, ...others.slice(0, maxPerBatch - 1)],
-        { method, scope, recorded: null, actor: { kind: "subject", provenBy: method }, now },
-        [...forgotten, ...rest],
-      );
-      if (isMore) services.scheduleRelay();
-      afterWithdrawal(services, certificate);
-      return ok({ certId, withdrawnAt, ceaseBy });
-    } catch (error) {
-      if (!isWithdrawnAlready(error)) throw error;
-      const again = await withdrawableById(db, certId);
-      if (again?.certificate.status === "revoked") return refuse("already_revoked");
-    }
-  }
-  throw new StorageFault("outage"); // withdrawals kept outdating each other: nothing was written
+  const { certificate, emailIndex } = located.record;
+  const withdrawn = await withdrawCertificate(services, located, {
+    change: byPerson(act.method),
+    scope: act.scope,
+    address: emailIndex === null ? null : { kind: "email", index: emailIndex },
+    language: act.language,
+    more: rightAnswer(located),
+  });
+  if (!withdrawn.ok) return withdrawn;
+  const { withdrawnAt, ceaseBy } = withdrawn.value;
+  return ok({ certId: certificate.id, withdrawnAt, ceaseBy });
+};
+
+/** Only these recipients. Refuses as `withdrawFromEntities`. */
+export const commitEntitiesByPerson = async (
+  services: Runtime & Stores & Proofs & Schedules,
+  located: LocatedRecord,
+  act: { readonly method: PersonMethod; readonly entities: readonly string[]; readonly language: MailLanguage },
+): Promise<Result<Withdrawn, "invalid_request" | "already_revoked">> => {
+  const { method, entities, language } = act;
+  const withdrawn = await withdrawFromEntities(services, located, {
+    change: byPerson(method),
+    entities,
+    language,
+    more: rightAnswer(located),
+  });
+  if (!withdrawn.ok) return withdrawn;
+  const { withdrawnAt, ceaseBy, fromEntities } = withdrawn.value;
+  return ok({ certId: located.record.certificate.id, withdrawnAt, ceaseBy, ...(fromEntities.length > 0 && { fromEntities }) });
 };

@@ -13,19 +13,14 @@ import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 /**
  * Keeps one batch short: it is one transaction, and each withdrawal in it has a receipt to sign. A withdrawal is at most two
  * statements, its row and its event; the audit entries share one insert, and so do the statements for the ledger. Twenty are 42;
- * with mails to ten owners and two rows of the person's own, 54.
+ * with mails to ten owners, one to the person and two rows of their own, 55.
  */
 export const maxPerBatch = 20;
 
 /** How, by whom and when; the same for every certificate of the batch. */
-export type WithdrawalChange = Omit<Parameters<typeof withdraw>[0], "certificate">;
+export type CommonChange = Omit<Parameters<typeof withdraw>[0], "certificate">;
 
-const prepareWithdrawal = async (
-  platform: Stores & Proofs,
-  db: Database,
-  certificate: WithdrawableCertificate,
-  change: WithdrawalChange,
-) => {
+const prepareWithdrawal = async (platform: Stores & Proofs, db: Database, certificate: WithdrawableCertificate, change: CommonChange) => {
   const { signer, vault } = platform;
   const { withdrawal, fact } = withdraw({ certificate, ...change });
   const text = withdrawalReceiptText(certificate, withdrawal);
@@ -33,13 +28,14 @@ const prepareWithdrawal = async (
   return { withdrawal, fact, rows: await insertWithdrawal(db, vault, certificate, withdrawal, { text, signature }) };
 };
 
-/** `others` are rows that belong to the same change. Answers with the withdrawal of the first certificate. */
+/** Answers with the withdrawal of the first certificate. */
 export const commitWithdrawals = async (
   platform: Runtime & Stores & Proofs,
   db: Database,
   certificates: readonly WithdrawableCertificate[],
-  change: WithdrawalChange,
-  others: readonly Statement[],
+  change: CommonChange,
+  /** Rows that belong to the same change. */
+  { before = [], after = [] }: { readonly before?: readonly Statement[]; readonly after?: readonly Statement[] },
 ): Promise<PublishedWithdrawal> => {
   const { vault, config, clock } = platform;
   const prepared = await Promise.all(certificates.map((certificate) => prepareWithdrawal(platform, db, certificate, change)));
@@ -53,7 +49,7 @@ export const commitWithdrawals = async (
   );
   await commit(
     { db, vault, ledgerId: config.ledger.id },
-    [...prepared.flatMap(({ rows }) => rows), ...others, ...mails.flat()],
+    [...before, ...prepared.flatMap(({ rows }) => rows), ...after, ...mails.flat()],
     prepared.map(({ fact }) => fact),
   );
   const { withdrawnAt, ceaseBy, method, scope, recorded } = withdrawal;

@@ -1,13 +1,21 @@
-// A withdrawal from everything goes on with the certificates that did not fit into its first batch.
+// A withdrawal from everything, by the person or as the business recorded it, goes on with the certificates that did not fit into its first batch.
 import { continueWithdrawalWork, finishWithdrawalWork, type WithdrawalWork } from "../../../storage/outboxes/withdrawals.ts";
-import { activeWithAddress } from "../../../storage/withdrawals.ts";
+import { activeWithAddress, recordedOf } from "../../../storage/withdrawals.ts";
+import { byBusiness, byPerson, type WithdrawalChange } from "../../../core/withdrawals/withdrawal.ts";
 import type { Database } from "../../../storage/database.ts";
 import type { Proofs, Runtime, Stores } from "../../services.ts";
 import { commitWithdrawals, maxPerBatch } from "./commit-withdrawals.ts";
 
+const changeOf = async ({ vault }: Stores, db: Database, work: WithdrawalWork): Promise<WithdrawalChange> => {
+  if (work.method !== "business_recorded") return byPerson(work.method);
+  const recorded = await recordedOf(db, vault, work);
+  if (recorded === null || work.apiKeyId === null) throw new Error("withdrawals: work that nobody recorded");
+  return byBusiness(recorded, work.apiKeyId);
+};
+
 /** One batch of it. The work is finished with the last certificate, in the same batch. */
 export const continueWithdrawals = async (platform: Runtime & Stores & Proofs, db: Database, work: WithdrawalWork): Promise<void> => {
-  const { certId, method, issuedUntil } = work;
+  const { certId, issuedUntil } = work;
   const certificates = await activeWithAddress(db, work, maxPerBatch);
   const isLast = certificates.length < maxPerBatch;
   const next = isLast ? finishWithdrawalWork(db, certId) : continueWithdrawalWork(db, certId, platform.clock());
@@ -15,8 +23,7 @@ export const continueWithdrawals = async (platform: Runtime & Stores & Proofs, d
     await next.run();
     return;
   }
-  // The moment of the person's act, not of this batch: that is when they took it back.
-  const actor = { kind: "subject", provenBy: method } as const;
-  const change = { method, scope: "business", recorded: null, actor, now: issuedUntil } as const;
-  await commitWithdrawals(platform, db, certificates, change, [next]);
+  // The moment of the act, not of this batch: that is when it was taken back.
+  const change = { change: await changeOf(platform, db, work), scope: "business", now: issuedUntil } as const;
+  await commitWithdrawals(platform, db, certificates, change, { after: [next] });
 };

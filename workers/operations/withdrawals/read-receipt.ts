@@ -3,7 +3,7 @@ import type { ProvenWithdrawal, WithdrawalProof } from "../../../core/certificat
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { certificateById } from "../../../storage/certificates.ts";
-import { provenEntityWithdrawal } from "../../../storage/entity-withdrawals.ts";
+import { provenEntityWithdrawals } from "../../../storage/entity-withdrawals.ts";
 import type { Memories, Proofs, Runtime, Stores } from "../../services.ts";
 import { attestedCertificate, withAttested } from "../attestations.ts";
 
@@ -27,6 +27,6 @@ export const entityWithdrawalReceipt = async (
 ): Promise<Result<WithdrawalProof, "cert_not_found" | "not_found">> => {
   const db = services.homes.of(certId);
   if (db === null) return refuse("cert_not_found");
-  const proof = await provenEntityWithdrawal(db, certId, act);
-  return proof === null ? refuse("not_found") : ok({ ...proof, anchor: await withAttested(services, proof.anchor) });
+  const [proof] = await provenEntityWithdrawals(db, certId, { from: act, to: act });
+  return proof === undefined ? refuse("not_found") : ok({ ...proof, anchor: await withAttested(services, proof.anchor) });
 };

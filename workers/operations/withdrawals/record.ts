@@ -1,31 +1,77 @@
-// The business records a withdrawal that reached it by other means.
+// The business records a withdrawal that reached it by other means: of a certificate, of everything the person gave it, or from
+// single recipients.
 import type { Principal } from "../../../core/access/principal.ts";
 import { canonicalJson } from "../../../core/canonical-json.ts";
 import type { PublishedWithdrawal } from "../../../core/certificates/published.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import { receivedAt, type Recorded } from "../../../core/withdrawals/withdrawal.ts";
+import type { Instant } from "../../../core/time.ts";
+import type { WithdrawnEntity } from "../../../core/withdrawals/entities.ts";
+import { byBusiness, receivedAt, withdrawalAddress, type Recorded, type WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../../storage/idempotency.ts";
-import { isWithdrawnAlready, withdrawableById } from "../../../storage/withdrawals.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
-import { afterWithdrawal, commitWithdrawals } from "./commit-withdrawals.ts";
+import { locateOwnRecord, withdrawCertificate, type LocatedRecord } from "./withdraw-certificate.ts";
+import { withdrawFromEntities } from "./withdraw-entities.ts";
 
 export interface Recording extends Recorded {
+  /** Null: as the business has set for all that it records. */
+  readonly scope: WithdrawalScope | null;
+  /** Only these recipients; null: the scope says from what. */
+  readonly entities: readonly string[] | null;
   readonly idempotencyKey: string | null;
 }
 
 export interface RecordedWithdrawal {
-  /** As it stood when it was recorded. */
-  readonly withdrawal: PublishedWithdrawal;
+  /** As it stood when it was recorded; null while the certificate stays active for other recipients. */
+  readonly withdrawal: PublishedWithdrawal | null;
+  readonly withdrawnAt: Instant;
+  readonly ceaseBy: Instant;
+  readonly fromEntities: readonly WithdrawnEntity[];
   readonly isReplayed: boolean;
 }
 
 type RecordRefusal = "cert_not_found" | "already_revoked" | "invalid_request" | "idempotency_conflict";
 
+/** What a used key leads back to: the act on single recipients, or the certificate's only withdrawal. Neither changes any more. */
+const earlierOf = ({ record }: LocatedRecord, act: number | null): RecordedWithdrawal => {
+  const { withdrawal, entitiesWithdrawn } = record;
+  const named = entitiesWithdrawn.filter(({ number }) => number === act);
+  const [first] = named;
+  if (first !== undefined) {
+    const fromEntities = named.map((one) => ({ ...one, acknowledgedAt: null, acknowledgement: null }));
+    return { withdrawal: null, withdrawnAt: first.withdrawnAt, ceaseBy: first.ceaseBy, fromEntities, isReplayed: true };
+  }
+  if (withdrawal === null) throw new Error("withdrawals: a key was used and nothing was recorded");
+  const { withdrawnAt, ceaseBy } = withdrawal;
+  return { withdrawal: { ...withdrawal, acknowledgedAt: null }, withdrawnAt, ceaseBy, fromEntities: [], isReplayed: true };
+};
+
+/** One try to record it; fails whole where the key was used in the meantime. */
+const recordOnce = async (
+  services: Runtime & Stores & Proofs & Schedules,
+  principal: Principal,
+  located: LocatedRecord,
+  { scope, entities, ...recorded }: Omit<Recording, "idempotencyKey">,
+  more: Parameters<typeof withdrawCertificate>[2]["more"],
+): Promise<Result<RecordedWithdrawal, "already_revoked" | "invalid_request">> => {
+  const { record } = located;
+  const act = { change: byBusiness(recorded, principal.keyId), language: "en", more } as const; // nobody knows the person's language here
+  if (entities !== null) {
+    const done = await withdrawFromEntities(services, located, { ...act, entities });
+    return done.ok ? ok({ ...done.value, isReplayed: false }) : done;
+  }
+  const address = withdrawalAddress(record);
+  const reach = address === null ? "certificate" : (scope ?? record.recordedScope);
+  const done = await withdrawCertificate(services, located, { ...act, scope: reach, address });
+  if (!done.ok) return done;
+  const { withdrawnAt, ceaseBy } = done.value;
+  return ok({ withdrawal: done.value, withdrawnAt, ceaseBy, fromEntities: [], isReplayed: false });
+};
+
 /**
- * The certificate is revoked now; the deadline counts from when the business was told. Refuses cert_not_found, invalid_request
- * (told in the future), idempotency_conflict, already_revoked.
+ * The certificate is revoked now, or withdrawn from the recipients that are named; the deadline counts from when the business was
+ * told. Refuses cert_not_found, invalid_request (told in the future, somebody who is no recipient), idempotency_conflict, already_revoked.
  */
 export const recordWithdrawal = async (
   services: Runtime & Stores & Proofs & Schedules,
@@ -33,42 +79,47 @@ export const recordWithdrawal = async (
   certId: CertId,
   { idempotencyKey, ...told }: Recording,
 ): Promise<Result<RecordedWithdrawal, RecordRefusal>> => {
-  const db = services.homes.of(certId);
-  if (db === null) return refuse("cert_not_found");
-  const load = () => withdrawableById(db, certId);
-  const certificate = (await load())?.certificate;
-  const isOwn = certificate?.businessId === principal.business.id && certificate.environment === principal.environment;
-  if (certificate === undefined || !isOwn) return refuse("cert_not_found");
+  const located = await locateOwnRecord(services, principal, certId);
+  if (located === null) return refuse("cert_not_found");
+  const { db } = located;
   const { vault } = services;
   const now = services.clock();
   const at = receivedAt(told.receivedAt, now);
   if (!at.ok) return at;
   const route = `POST /v1/certs/${certId}/withdrawals`;
   const keyHash = idempotencyKey === null ? null : idempotencyKeyHash(principal.keyId, route, idempotencyKey);
-  const bodyHash = sha256Hex(canonicalJson({ ...told }));
-  // The row that a key leaves says which withdrawal it made: the certificate's only one, and that does not change.
+  // What is not sent is left out, so that requests from before there was a choice are still the same.
+  const { scope, entities, channel, note } = told;
+  const asked = {
+    channel,
+    receivedAt: told.receivedAt,
+    note,
+    ...(scope !== null && { scope }),
+    ...(entities !== null && { entities: entities.toSorted() }),
+  };
+  const bodyHash = sha256Hex(canonicalJson(asked));
   const earlierAnswer = async (): Promise<Result<RecordedWithdrawal, "idempotency_conflict"> | null> => {
     const kept = keyHash === null ? null : await keptAnswer(db, vault, keyHash, now);
     if (kept === null) return null;
     if (kept.bodyHash !== bodyHash) return refuse("idempotency_conflict");
-    const withdrawal = (await load())?.withdrawal;
-    if (!withdrawal) throw new Error("withdrawals: a key was used and nothing was recorded");
-    return ok({ withdrawal: { ...withdrawal, acknowledgedAt: null }, isReplayed: true });
+    const again = await locateOwnRecord(services, principal, certId);
+    if (again === null) return null;
+    return ok(earlierOf(again, (JSON.parse(kept.response) as { act?: number | null }).act ?? null));
   };
   const earlier = await earlierAnswer();
   if (earlier !== null) return earlier;
-  if (certificate.status === "revoked") return refuse("already_revoked");
+  if (located.record.certificate.status === "revoked") return refuse("already_revoked");
 
-  const recorded = { ...told, receivedAt: at.value };
-  const actor = { kind: "api_key", id: principal.keyId } as const;
-  const change = { method: "business_recorded", scope: "certificate", recorded, actor, now } as const;
-  const answer = keyHash === null ? [] : await insertAnswer(db, vault, { keyHash, bodyHash, status: 201, response: "{}", certId, now });
+  const answer = (act: number | null) =>
+    keyHash === null
+      ? Promise.resolve([])
+      : insertAnswer(db, vault, { keyHash, bodyHash, status: 201, response: JSON.stringify({ act }), certId, now });
   try {
-    const withdrawal = await commitWithdrawals(services, db, [certificate], change, answer);
-    afterWithdrawal(services, certificate);
-    return ok({ withdrawal, isReplayed: false });
+    const recorded = await recordOnce(services, principal, located, { ...told, receivedAt: at.value }, answer);
+    // The same request, twice at once: the other one recorded it.
+    return recorded.ok || recorded.code !== "already_revoked" ? recorded : ((await earlierAnswer()) ?? recorded);
   } catch (error) {
-    if (!isTakenKey(error) && !isWithdrawnAlready(error)) throw error;
-    return (await earlierAnswer()) ?? refuse("already_revoked"); // the same request, twice at once: the other one recorded it
+    if (!isTakenKey(error)) throw error;
+    return (await earlierAnswer()) ?? refuse("already_revoked");
   }
 };

@@ -11,7 +11,8 @@ import { ifMailed } from "../../../storage/mailed-codes.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 import { mailedCode } from "../access/mailed-codes.ts";
 import { askerAbout } from "./asker.ts";
-import { codeBinding, locateRecord } from "./by-person.ts";
+import { codeBinding } from "./by-person.ts";
+import { locateRecord } from "./withdraw-certificate.ts";
 
 export interface CodeRequest {
   readonly certId: CertId;

@@ -1,0 +1,434 @@
+// What the business records and acknowledges beyond one certificate: everything a person gave it, and single recipients. And the mail
+// that confirms a withdrawal to the person, however it came about.
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, test } from "vitest";
+import { ceaseBy } from "../../core/business-days.ts";
+import { call, consent, serviceWith, submission, world, type Answer } from "../support/world.ts";
+import { erased } from "../support/erasing.ts";
+import { relayed, settled } from "../support/settled.ts";
+import { answerCode, freshAddress, held, jsonPost, mailTo, ready, traces, withdrawn, type Held } from "../support/withdrawing.ts";
+
+const day = 86_400_000;
+const key = world.acme.keys.live;
+const unlimited = serviceWith({ LIMIT_API_KEY: "100000/60", LIMIT_OPT_OUT_CONFIRM_PER_IP: "100000/60" });
+const get = (path: string, by = key): Promise<Answer> => unlimited(path, { headers: { authorization: `Bearer ${by}` } });
+const verify = async (certId: string) => (await get(`/v1/certs/${certId}/verify`)).body.data;
+const statuses = (all: readonly Held[]) => Promise.all(all.map(async ({ certId }) => (await verify(certId)).status));
+const keyed = (body: unknown, by = key, headers: Readonly<Record<string, string>> = {}): RequestInit =>
+  jsonPost(body, { authorization: `Bearer ${by}`, ...headers });
+const record = (certId: string, told: object = {}, by = key, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+  unlimited(`/v1/certs/${certId}/withdrawals`, keyed({ method: "phone", received_at: new Date().toISOString(), ...told }, by, headers));
+const acknowledge = (certId: string, body: object, by = key): Promise<Answer> =>
+  unlimited(`/v1/certs/${certId}/cease-ack`, keyed(body, by));
+const manage = (mine: Held, body: object = {}, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+  unlimited(`/v1/certs/${mine.certId}/opt-out/manage`, jsonPost({ token: mine.manageToken, ...body }, headers));
+const code = (answer: Answer): string => `${answer.status} ${answer.body.error?.code ?? "ok"}`;
+const three = ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"];
+const numberOf = (count: number) => `+1 202 555 ${String(1_000 + count)}`;
+let numbers = 0;
+const freshNumber = (): string => {
+  numbers += 1;
+  return numberOf(numbers);
+};
+const business = (set: string) => env.DB.prepare(`UPDATE businesses SET ${set} WHERE id = ?`).bind(world.acme.id).run();
+
+describe("a recorded withdrawal from everything", () => {
+  afterEach(() => business("revocation_scope_default = 'business'"));
+
+  test("is what recording means unless told otherwise: every active certificate of the business with the address", async () => {
+    const email = freshAddress();
+    const same = [await held({ fields: { email } }), await held({ fields: { email: email.toUpperCase() } })] as const;
+    const another = await held();
+    const elsewhere = [
+      await consent(
+        { ...submission(world.other), fields: { email }, page_url: "https://other.example/" },
+        { origin: "https://other.example" },
+      ),
+      await consent({ ...submission(), client_id: world.acme.clients.sandbox, fields: { email } }),
+    ];
+    const received = Date.now() - 3 * day;
+    const told = { method: "sms_stop", received_at: new Date(received).toISOString(), note: "STOP to 12345" };
+    const { withdrawal, cease_by } = (await record(same[0].certId, told)).body.data;
+    expect(Date.parse(cease_by)).toBe(ceaseBy(received));
+    for (const { certId } of same) {
+      const { status, withdrawal: each } = await verify(certId);
+      expect([status, each.withdrawn_at, each.cease_by]).toEqual(["revoked", withdrawal.withdrawn_at, cease_by]);
+      expect(each).toMatchObject({ method: "business_recorded", scope: "business", received_at: told.received_at });
+      expect(await traces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+      expect((await get(`/v1/certs/${certId}`)).body.data.withdrawal.recorded).toEqual({ method: "sms_stop", note: "STOP to 12345" });
+    }
+    expect((await verify(another.certId)).status).toBe("active");
+    for (const { body } of elsewhere) expect((await verify(body.data.cert_id)).status).toBe("active");
+  });
+
+  test.each([
+    ["asked for with the request", { scope: "certificate" }, "business"],
+    ["set for the business", {}, "certificate"],
+  ])("is of one certificate where that is %s", async (_name, told, set) => {
+    await business(`revocation_scope_default = '${set}'`);
+    const email = freshAddress();
+    const same = [await held({ fields: { email } }), await held({ fields: { email } })] as const;
+    expect((await record(same[0].certId, told)).body.data.withdrawal.scope).toBe("certificate");
+    expect(await statuses(same)).toEqual(["revoked", "active"]);
+    expect((await record(same[1].certId, { scope: "business" })).body.data.withdrawal.scope).toBe("business");
+  });
+
+  test("goes by the telephone number where the certificate holds no e-mail address, and by nothing where it holds neither", async () => {
+    const phone = freshNumber();
+    const email = freshAddress();
+    const called = await held({ fields: { phone } });
+    const both = await held({ fields: { phone, email } });
+    const other = await held({ fields: { email, phone: freshNumber() } });
+    expect((await record(called.certId)).body.data.withdrawal.scope).toBe("business");
+    expect(await statuses([called, both, other])).toEqual(["revoked", "revoked", "active"]);
+
+    const mailed = await held({ fields: { email, phone } }); // the address counts, and the number then does not
+    const onlyCalled = await held({ fields: { phone } });
+    await record(mailed.certId);
+    expect(await statuses([mailed, other, onlyCalled])).toEqual(["revoked", "revoked", "active"]);
+
+    const nameless = [await held({ fields: { first_name: "Pat" } }), await held({ fields: { first_name: "Pat" } })] as const;
+    expect((await record(nameless[0].certId)).body.data.withdrawal.scope).toBe("certificate");
+    expect(await statuses(nameless)).toEqual(["revoked", "active"]);
+  });
+
+  test("goes on from the outbox when there are more than fit into one batch, once under one key, and misses none", async () => {
+    const phone = freshNumber();
+    const many: Held[] = [];
+    for (let count = 0; count < 45; count += 1) many.push(await held({ fields: { phone } }));
+    const first = many[7] as Held;
+    const told = { received_at: new Date(Date.now() - day).toISOString(), note: "on the phone" };
+    const send = () => record(first.certId, told, key, { "idempotency-key": "everything-1" });
+    const answers = await Promise.all([send(), send(), send()]);
+    expect(answers.map(code)).toEqual(["201 ok", "201 ok", "201 ok"]);
+    expect(new Set(answers.map(({ text }) => JSON.stringify(JSON.parse(text).data))).size).toBe(1);
+    const later = await held({ fields: { phone } }); // a new consent after the withdrawal
+    await settled();
+    const left = async () => {
+      await relayed();
+      return env.DB.prepare("SELECT COUNT(*) AS n FROM withdrawal_work").first<number>("n");
+    };
+    await expect.poll(left, { timeout: 60_000 }).toBe(0);
+    const { results } = await env.DB.prepare(
+      "SELECT DISTINCT withdrawn_at, cease_by, method, scope, channel, received_at, note_sealed IS NULL AS quiet FROM withdrawals WHERE cert_id IN (SELECT value FROM json_each(?))",
+    )
+      .bind(JSON.stringify(many.map(({ certId }) => certId)))
+      .all();
+    const { withdrawal } = answers[0]?.body.data ?? {};
+    expect(results).toEqual([
+      {
+        withdrawn_at: Date.parse(withdrawal.withdrawn_at),
+        cease_by: Date.parse(withdrawal.cease_by),
+        method: "business_recorded",
+        scope: "business",
+        channel: "phone",
+        received_at: Date.parse(told.received_at),
+        quiet: 0,
+      },
+    ]);
+    for (const { certId } of many) expect(await traces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+    expect((await verify(later.certId)).status).toBe("active");
+    const entry = (await get(`/v1/certs/${(many[44] as Held).certId}/evidence-pack`)).body.data.audit.entries.find(
+      ({ type }: { type: string }) => type === "certificate.revoked",
+    );
+    expect(entry.payload).toMatchObject({ method: "business_recorded", scope: "business", actor: expect.stringMatching(/^api_key:key_/) });
+  });
+
+  test("with a person at the same moment withdraws each certificate once", async () => {
+    const email = freshAddress();
+    const same = [await held({ fields: { email } }), await held({ fields: { email } }), await held({ fields: { email } })] as const;
+    const answers = await Promise.all([record(same[0].certId), manage(same[1]), record(same[2].certId), manage(same[0])]);
+    for (const answer of answers) expect([200, 201, 409]).toContain(answer.status);
+    expect(await statuses(same)).toEqual(["revoked", "revoked", "revoked"]);
+    for (const { certId } of same) expect(await traces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+  });
+});
+
+describe("a recorded withdrawal from single recipients", () => {
+  test("leaves the certificate active for the others, and counts the deadline from when the business was told", async () => {
+    const mine = await held({ entities: three });
+    const received = Date.now() - 2 * day;
+    const told = { method: "mail", received_at: new Date(received).toISOString(), note: "letter 7", entities: [" Bright Homes Inc "] };
+    const answer = await record(mine.certId, told);
+    expect(code(answer)).toBe("201 ok");
+    const { withdrawal, cease_by, entities_withdrawn } = answer.body.data;
+    expect([withdrawal, Date.parse(cease_by)]).toEqual([null, ceaseBy(received)]);
+    expect(entities_withdrawn).toMatchObject([
+      { entity: "Bright Homes Inc", cease_by, method: "business_recorded", received_at: told.received_at, cease_acknowledged_at: null },
+    ]);
+    expect(await verify(mine.certId)).toMatchObject({ status: "active", withdrawal: null, entities_withdrawn });
+    const detail = (await get(`/v1/certs/${mine.certId}`)).body.data;
+    expect(detail.entities_withdrawn[0]).toMatchObject({ recorded: { method: "mail", note: "letter 7" }, acknowledgement: null });
+    expect((await get(`/v1/certs/${mine.certId}/verify`)).text).not.toContain("letter 7");
+    const { pathname, search } = new URL(entities_withdrawn[0].receipt_url);
+    expect((await unlimited(pathname + search)).body.data.receipt).toMatchObject({
+      method: "business_recorded",
+      received_at: told.received_at,
+      scope: "recipient",
+    });
+  });
+
+  test("sent again under its key is answered as it was, also after the acknowledgement; another wish under it is refused", async () => {
+    const mine = await held({ entities: three });
+    const told = { received_at: new Date().toISOString(), entities: ["Zenith Roofing", "Acme Solar LLC"] };
+    const send = (body: object) => record(mine.certId, body, key, { "idempotency-key": "single-1" });
+    const first = await send(told);
+    expect(first.status).toBe(201);
+    await acknowledge(mine.certId, { entities: ["Zenith Roofing"] });
+    const again = await send({ ...told, entities: told.entities.toReversed() });
+    expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([201, "true"]);
+    expect(again.body.data).toEqual(first.body.data);
+    expect(code(await send({ ...told, entities: ["Bright Homes Inc"] }))).toBe("409 idempotency_conflict");
+  });
+
+  test("names recipients that were consented to, of its own certificates, and never with scope business", async () => {
+    const mine = await held({ entities: three });
+    const told = { entities: ["Zenith Roofing"] };
+    expect(code(await record(mine.certId, { entities: ["Nobody Ltd"] }))).toBe("400 invalid_request");
+    expect(code(await record(mine.certId, { entities: [] }))).toBe("400 invalid_request");
+    const both = await record(mine.certId, { ...told, scope: "business" });
+    expect([code(both), both.body.error.message]).toEqual([
+      "400 invalid_request",
+      "entities: must not be sent together with scope business.",
+    ]);
+    expect(code(await record(mine.certId, told, world.other.keys.live))).toBe("404 cert_not_found");
+    expect((await verify(mine.certId)).entities_withdrawn).toBeUndefined();
+    expect(code(await record(mine.certId, told))).toBe("201 ok");
+    expect(code(await record(mine.certId, told))).toBe("409 already_revoked");
+  });
+
+  test("of the last recipient withdraws the certificate, and no other of the person", async () => {
+    const mine = await held({ entities: three });
+    const second = await held({ fields: { email: mine.email } });
+    await record(mine.certId, { entities: three.slice(0, 2) });
+    const last = (await record(mine.certId, { entities: three })).body.data;
+    expect(last.withdrawal).toMatchObject({ method: "business_recorded", scope: "certificate" });
+    expect(last.entities_withdrawn).toBeUndefined();
+    expect(await statuses([mine, second])).toEqual(["revoked", "active"]);
+  });
+});
+
+describe("the acknowledgement of single recipients", () => {
+  const entries = (certId: string) =>
+    env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'business.entities_ceased'")
+      .bind(certId)
+      .first<number>("n");
+
+  test("ends what was overdue, in verify, detail, list and on the page", async () => {
+    const mine = await held({ entities: three });
+    await manage(mine, { entities: three.slice(0, 2) });
+    const later = serviceWith({ DEV_CLOCK_OFFSET_MS: String(20 * day), LIMIT_API_KEY: "100000/60" });
+    const authorized = { headers: { authorization: `Bearer ${key}` } };
+    const seen = async () => {
+      const [verified, detail, listed] = await Promise.all([
+        later(`/v1/certs/${mine.certId}/verify`),
+        later(`/v1/certs/${mine.certId}`, authorized),
+        later(`/v1/certs?subject_email=${mine.email}`, authorized),
+      ]);
+      return [verified.body.data, detail.body.data, listed.body.data.certs[0]].map(({ entities_withdrawn }) =>
+        entities_withdrawn.map((one: { overdue: boolean; cease_acknowledged_at: string | null }) => [
+          one.overdue,
+          one.cease_acknowledged_at !== null,
+        ]),
+      );
+    };
+    const page = async () => (await later(`/c/${mine.certId}`)).text.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
+    const open = [true, false];
+    expect(await seen()).toEqual(Array(3).fill([open, open]));
+    expect(await page()).toMatch(/has not said that contact by these recipients has ended Acme Solar LLC , Bright Homes Inc/);
+    const first = await later(`/v1/certs/${mine.certId}/cease-ack`, keyed({ entities: ["Bright Homes Inc"], note: "done" }));
+    expect(first.body.data).toMatchObject({ cert_id: mine.certId, status: "active", on_time: false, withdrawal: null });
+    expect(first.body.data.entities_withdrawn).toMatchObject([{ entity: "Bright Homes Inc", overdue: false }]);
+    const closed = [false, true];
+    expect(await seen()).toEqual(Array(3).fill([open, closed]));
+    expect(await page()).toMatch(/said that contact by these recipients has ended .* Bright Homes Inc.* has not said .* Acme Solar LLC/);
+    const again = await later(`/v1/certs/${mine.certId}/cease-ack`, keyed({ entities: ["Bright Homes Inc"] }));
+    expect(again.body.data).toMatchObject({ already_acknowledged: true, acknowledged_at: first.body.data.acknowledged_at });
+    const detail = (await later(`/v1/certs/${mine.certId}`, authorized)).body.data.entities_withdrawn;
+    expect(detail[1].acknowledgement).toEqual({ note: "done", acknowledged_by: null, actions: [] });
+    expect((await later(`/v1/certs/${mine.certId}/verify`)).text).not.toContain('"done"');
+  });
+
+  test("of the whole certificate covers those who were withdrawn from before", async () => {
+    const mine = await held({ entities: three });
+    await manage(mine, { entities: ["Zenith Roofing"] });
+    await manage(mine);
+    await acknowledge(mine.certId, {});
+    const later = serviceWith({ DEV_CLOCK_OFFSET_MS: String(20 * day) });
+    const { entities_withdrawn } = (await later(`/v1/certs/${mine.certId}/verify`)).body.data;
+    expect(entities_withdrawn).toMatchObject([{ overdue: false, cease_acknowledged_at: null }]);
+  });
+
+  test("is of recipients that were withdrawn from alone, of its own certificates, and a write", async () => {
+    const mine = await held({ entities: three });
+    const body = { entities: ["Zenith Roofing"] };
+    expect(code(await acknowledge(mine.certId, body))).toBe("409 cease_not_open");
+    await manage(mine, body);
+    expect(code(await acknowledge(mine.certId, { entities: ["Zenith Roofing", "Acme Solar LLC"] }))).toBe("409 cease_not_open");
+    expect(code(await acknowledge(mine.certId, { entities: ["Nobody Ltd"] }))).toBe("400 invalid_request");
+    expect(code(await acknowledge(mine.certId, { entities: [] }))).toBe("400 invalid_request");
+    expect(code(await acknowledge(mine.certId, body, world.other.keys.live))).toBe("404 cert_not_found");
+    expect(code(await acknowledge(mine.certId, {}))).toBe("409 cease_not_open"); // the certificate itself is active
+    await business("status = 'past_due'");
+    try {
+      expect(code(await acknowledge(mine.certId, body))).toBe("402 subscription_past_due");
+    } finally {
+      await business("status = 'active'");
+    }
+    expect(await entries(mine.certId)).toBe(0);
+  });
+
+  test("of many at once is one a recipient, and can be changed and deleted by nobody", async () => {
+    const mine = await held({ entities: [...three, "Fourth Ltd"] });
+    await manage(mine, { entities: three });
+    const answers = await Promise.all([
+      ...three.map((name) => acknowledge(mine.certId, { entities: [name] })),
+      ...Array.from({ length: 5 }, () => acknowledge(mine.certId, { entities: three.slice(0, 1) })),
+    ]);
+    expect(new Set(answers.map(code))).toEqual(new Set(["200 ok"]));
+    expect(answers.filter(({ body }) => body.data.already_acknowledged === undefined)).toHaveLength(3);
+    expect(await entries(mine.certId)).toBe(3);
+    for (const change of [
+      "UPDATE entity_acknowledgements SET acknowledged_at = 0 WHERE cert_id = ?",
+      "DELETE FROM entity_acknowledgements WHERE cert_id = ?",
+      "UPDATE acknowledged_entities SET number = 9 WHERE cert_id = ?",
+      "DELETE FROM acknowledged_entities WHERE cert_id = ?",
+    ]) {
+      await expect(env.DB.prepare(change).bind(mine.certId).run(), change).rejects.toThrow(/an acknowledgement is/);
+    }
+  });
+
+  test("and what was recorded end with the person: notes and details are destroyed, times stay", async () => {
+    const mine = await held({ entities: three });
+    await record(mine.certId, { entities: ["Zenith Roofing"], note: "Pat rang" });
+    await acknowledge(mine.certId, { entities: ["Zenith Roofing"], note: "Pat is off the list" });
+    const sealedNow = () =>
+      env.DB.prepare(
+        "SELECT (SELECT note_sealed FROM entity_withdrawals WHERE cert_id = ?1) AS note, (SELECT details_sealed FROM entity_acknowledgements WHERE cert_id = ?1) AS details",
+      )
+        .bind(mine.certId)
+        .first<{ note: string | null; details: string }>();
+    await expect(
+      env.DB.prepare("UPDATE entity_withdrawals SET note_sealed = NULL WHERE cert_id = ?").bind(mine.certId).run(),
+    ).rejects.toThrow("immutable");
+    expect((await sealedNow())?.note).not.toBeNull();
+    await erased(mine.certId);
+    expect(await sealedNow()).toEqual({ note: null, details: "" });
+    const [one] = (await get(`/v1/certs/${mine.certId}`)).body.data.entities_withdrawn;
+    expect(one).toMatchObject({ recorded: { method: "phone", note: null }, acknowledgement: null });
+    expect(one.cease_acknowledged_at).not.toBeNull();
+  });
+});
+
+describe("the mail that confirms a withdrawal", () => {
+  const confirmations = async (email: string) => (await mailTo(email)).filter(({ subject }) => /withdrawn|retirado|retiré/.test(subject));
+  const reach = ["privacy@acme-solar.example", "1 Sun Street, Testville, CA 94000"] as const;
+  const withReach = async (work: () => Promise<unknown>): Promise<void> => {
+    const before = await env.DB.prepare("SELECT contact_email, mailing_address FROM businesses WHERE id = ?")
+      .bind(world.acme.id)
+      .first<{ contact_email: string | null; mailing_address: string | null }>();
+    const set = (contact: string | null, address: string | null) =>
+      env.DB.prepare("UPDATE businesses SET contact_email = ?, mailing_address = ? WHERE id = ?")
+        .bind(contact, address, world.acme.id)
+        .run();
+    await set(...reach);
+    try {
+      await work();
+    } finally {
+      await set(before?.contact_email ?? null, before?.mailing_address ?? null);
+    }
+  };
+
+  test.each([
+    ["en", "withdrawn", "must end by"],
+    ["es", "retirado", "a más tardar"],
+    ["fr-CA", "retiré", "au plus tard"],
+  ])("holds the link of the receipt, the deadline and whom to turn to (%s)", async (language, subject, deadline) => {
+    const mine = await held();
+    const { code: digits } = await ready(mine.certId, mine.email);
+    await withReach(async () => {
+      const headers = { "accept-language": language };
+      const { cease_by, receipt_url } = (await answerCode(mine.certId, { email: mine.email, code: digits }, headers)).body.data;
+      const mails = await confirmations(mine.email);
+      expect(mails).toHaveLength(1);
+      const [mail] = mails;
+      expect(mail?.subject).toContain(subject);
+      for (const part of [
+        receipt_url,
+        cease_by,
+        deadline,
+        mine.certId,
+        world.acme.name,
+        "privacy@acme-solar.example",
+        "1 Sun Street, Testville",
+      ])
+        expect(mail?.text, part).toContain(part);
+      expect(mail?.html).toContain(`<a href="${receipt_url}">`);
+    });
+  });
+
+  test("says whose act it was, from what, and for whom", async () => {
+    const email = freshAddress();
+    const [linked, recorded, single] = [await held(), await held({ fields: { email } }), await held({ entities: three })];
+    const { receipt_url } = (await manage(linked)).body.data;
+    expect((await confirmations(linked.email))[0]?.text).toMatch(/You have withdrawn .*This goes for one certificate\./s);
+    expect((await confirmations(linked.email))[0]?.text).toContain(receipt_url);
+    await record(recorded.certId);
+    expect((await confirmations(email))[0]?.text).toMatch(/This business has recorded that you withdrew .*everything you had given/s);
+    const act = (await manage(single, { entities: ["Zenith Roofing"] })).body.data;
+    const [mail] = await confirmations(single.email);
+    expect(mail?.text).toContain("Zenith Roofing");
+    expect(mail?.text).not.toContain("Bright Homes Inc");
+    expect(mail?.text).toContain(act.receipt_url);
+  });
+
+  test("is one for an act, whichever certificates it covers, and none where the certificate holds no address", async () => {
+    const email = freshAddress();
+    const same = [await held({ fields: { email } }), await held({ fields: { email } }), await held({ fields: { email } })];
+    await withdrawn(same[0] as Held, "business");
+    expect(await statuses(same)).toEqual(["revoked", "revoked", "revoked"]);
+    expect(await confirmations(email)).toHaveLength(1);
+    const waiting = () => env.DB.prepare("SELECT COUNT(*) AS n FROM mail_outbox WHERE template = 'withdrawal_confirmation'").first("n");
+    const nameless = await held({ fields: { phone: freshNumber() } });
+    await settled();
+    const before = await waiting();
+    await record(nameless.certId);
+    expect(await waiting()).toBe(before);
+  });
+
+  test("O20: of withdrawals that prove nothing about the address leaves three times a day for a business and address", async () => {
+    const email = freshAddress();
+    const forged: Held[] = [];
+    for (let count = 0; count < 6; count += 1) forged.push(await held({ fields: { email }, entities: three }));
+    for (const one of forged.slice(0, 2)) await manage(one);
+    const last = forged[2] as Held;
+    for (const name of three) await manage(last, { entities: [name] });
+    for (const one of forged.slice(3, 5)) await record(one.certId, { scope: "certificate" });
+    expect(await confirmations(email)).toHaveLength(3);
+    // What a code proves is confirmed all the same.
+    await withdrawn(forged[5] as Held);
+    expect(await confirmations(email)).toHaveLength(4);
+    const other = await held();
+    await manage(other);
+    expect(await confirmations(other.email)).toHaveLength(1);
+  });
+
+  test("O6: holds a business's words as plain words, and its address only where it is one", async () => {
+    const mine = await held();
+    await env.DB.prepare("UPDATE businesses SET contact_email = 'https://evil.example/pay' WHERE id = ?").bind(world.acme.id).run();
+    try {
+      await manage(mine);
+    } finally {
+      await env.DB.prepare("UPDATE businesses SET contact_email = NULL WHERE id = ?").bind(world.acme.id).run();
+    }
+    const [mail] = await confirmations(mine.email);
+    expect(mail?.text).not.toContain("https://evil.example");
+    expect(mail?.html.match(/<a /g)).toHaveLength(1);
+  });
+});
+
+test("recording needs nothing but the key, and a key of nobody's records nothing", async () => {
+  const mine = await held();
+  expect(code(await record(mine.certId, { entities: ["Acme Solar LLC"] }, "sk_live_00nobody"))).toBe("401 unauthorized");
+  expect((await call(`/v1/certs/${mine.certId}/verify`)).body.data.status).toBe("active");
+});

@@ -1,0 +1,16 @@
+// Where the business of a certificate can be reached, for whoever wants its contact to end.
+import type { PublishedCertificate } from "../../../core/certificates/published.ts";
+import { businessIdentity } from "../../../storage/accounts.ts";
+import type { Stores } from "../../services.ts";
+
+export interface Reach {
+  readonly contact: string | null;
+  readonly mailingAddress: string | null;
+}
+
+export const reachOf = async (services: Stores, { id, businessId }: Pick<PublishedCertificate, "id" | "businessId">): Promise<Reach> => {
+  const db = services.homes.of(id);
+  if (db === null) return { contact: null, mailingAddress: null };
+  const { contact, mailingAddress } = await businessIdentity(db, businessId);
+  return { contact, mailingAddress };
+};
