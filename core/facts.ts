@@ -31,6 +31,19 @@ export const factRoutes = {
   "webhook.secret_rotated": { anchored: false, event: null },
   "webhook.secret_revealed": { anchored: false, event: null },
   "webhook.deleted": { anchored: false, event: null },
+  "business.signed_up": { anchored: false, event: null },
+  "business.profile_changed": { anchored: false, event: null },
+  "domain.added": { anchored: false, event: null },
+  "domain.verified": { anchored: false, event: null },
+  "domain.lapsed": { anchored: false, event: null },
+  "domain.removed": { anchored: false, event: null },
+  "client.created": { anchored: false, event: null },
+  "api_key.created": { anchored: false, event: null },
+  "api_key.revoked": { anchored: false, event: null },
+  "member.invited": { anchored: false, event: null },
+  "member.joined": { anchored: false, event: null },
+  "member.role_changed": { anchored: false, event: null },
+  "member.removed": { anchored: false, event: null },
 } as const satisfies Record<string, FactRoute>;
 
 export type FactType = keyof typeof factRoutes;
@@ -42,6 +55,7 @@ export type EntityType =
   | "consumer"
   | "business"
   | "domain"
+  | "client"
   | "api_key"
   | "agent_token"
   | "member"

@@ -70,6 +70,9 @@ export const typedCertIdOf = (text: string): CertId | null => certIdOf(text.repl
 export const clientIdOf = (text: string): ClientId | null =>
   hasIdShape(text, "pc_live_") || hasIdShape(text, "pc_test_") ? (text as ClientId) : null;
 export const webhookIdOf = (text: string): WebhookId | null => (hasIdShape(text, "whk_") ? (text as WebhookId) : null);
+export const domainIdOf = (text: string): string | null => (hasIdShape(text, "dom_") ? text : null);
+export const keyIdOf = (text: string): string | null => (hasIdShape(text, "key_") ? text : null);
+export const memberIdOf = (text: string): string | null => (hasIdShape(text, "mem_") ? text : null);
 export const deliveryIdOf = (text: string): DeliveryId | null => (hasIdShape(text, "dlv_") ? (text as DeliveryId) : null);
 
 /** The home is the two characters after the prefix, in ids and secrets alike. */
