@@ -29,5 +29,10 @@ export const isTooManyClients = (error: unknown): boolean => violates(error, "NO
 /** Oldest first. */
 export const clientsOf = (db: Database, businessId: BusinessId): Promise<readonly Client[]> => {
   const { id, name, environment, createdAt } = clients;
-  return db.select({ id, name, environment, createdAt }).from(clients).where(eq(clients.businessId, businessId)).orderBy(createdAt, id).all();
+  return db
+    .select({ id, name, environment, createdAt })
+    .from(clients)
+    .where(eq(clients.businessId, businessId))
+    .orderBy(createdAt, id)
+    .all();
 };

@@ -106,12 +106,7 @@ export const changeRole = (db: Database, businessId: BusinessId, id: string, rol
 /** Their sessions end in the same moment. */
 export const removePerson = (db: Database, businessId: BusinessId, id: string) =>
   [
-    db.delete(sessions).where(
-      inArray(
-        sessions.userId,
-        query.select({ id: members.id }).from(members).where(ofBusiness(businessId, id)),
-      ),
-    ),
+    db.delete(sessions).where(inArray(sessions.userId, query.select({ id: members.id }).from(members).where(ofBusiness(businessId, id)))),
     db.delete(members).where(ofBusiness(businessId, id)),
     db.delete(invitations).where(invitedBy(businessId, id)),
   ] as const;

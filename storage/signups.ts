@@ -127,4 +127,3 @@ export const deleteEndedSignups = (db: Database, now: Instant) => {
   const ended = query.select({ id: signups.id }).from(signups).where(lte(signups.expiresAt, now)).limit(1_000);
   return db.delete(signups).where(inArray(signups.id, ended));
 };
-

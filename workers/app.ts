@@ -13,6 +13,11 @@ import { certificates } from "./api/certificates/routes.ts";
 import { contact } from "./api/contact/routes.ts";
 import { events } from "./api/events/routes.ts";
 import { mountLogs } from "./api/logs/routes.ts";
+import { accounts } from "./api/portal/account-routes.ts";
+import { portalCertificates } from "./api/portal/certificate-routes.ts";
+import { domains } from "./api/portal/domain-routes.ts";
+import { keys } from "./api/portal/key-routes.ts";
+import { members } from "./api/portal/member-routes.ts";
 import { serviceRoutes } from "./api/service/routes.ts";
 import { webhooks } from "./api/webhooks/routes.ts";
 import { withdrawals } from "./api/withdrawals/routes.ts";
@@ -146,7 +151,9 @@ export const buildApp = (services: Services) => {
       },
     }),
   );
-  for (const words of [certificates, access, webhooks, events, audit, withdrawals, contact, serviceRoutes(describe)]) app.route("/", words);
+  const business = [accounts, domains, keys, members, portalCertificates, audit];
+  for (const words of [certificates, access, webhooks, events, ...business, withdrawals, contact, serviceRoutes(describe)])
+    app.route("/", words);
   mountPages(app, config, describe);
   mountLogs(app, config);
   app.onError(onFault);

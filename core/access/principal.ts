@@ -1,4 +1,5 @@
 // Who is calling with an API key, and whose records that opens.
+import type { Actor } from "../actor.ts";
 import type { AuditChain } from "../facts.ts";
 import type { BusinessId } from "../ids.ts";
 import type { BusinessStatus, Environment } from "./entitlement.ts";
@@ -17,3 +18,9 @@ export interface Principal {
     readonly chain: AuditChain;
   };
 }
+
+/** Whose certificates are read, and which: of an API key, or of a member who has chosen. */
+export type Reader = Pick<Principal, "business" | "environment">;
+
+/** As audit entries name whoever holds the key. */
+export const keyActor = ({ keyId }: Principal): Actor => ({ kind: "api_key", id: keyId });

@@ -132,8 +132,7 @@ export type CheckOutcome =
 /** What follows from one look at a verified domain. A resolver or host that is silent for some hours takes nothing away. */
 export const checked = (before: CheckState, sighting: Sighting, now: Instant): CheckOutcome => {
   const isSilent = sighting === "unanswered" || sighting === "disagreement";
-  if (sighting === "found")
-    return { kind: "kept", state: { checkedAt: now, misses: 0, lapsesAt: null }, nextAt: now + recheckMs };
+  if (sighting === "found") return { kind: "kept", state: { checkedAt: now, misses: 0, lapsesAt: null }, nextAt: now + recheckMs };
   if (isSilent && now < before.checkedAt + recheckMs + patienceMs) return { kind: "kept", state: before, nextAt: now + retryMs };
   const misses = before.misses + 1;
   if (before.lapsesAt === null) {

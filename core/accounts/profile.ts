@@ -56,8 +56,7 @@ const texts = {
 } as const;
 
 /** The name of a business: something visible, on one line. */
-export const nameFault = (name: string): string | null =>
-  name === "" ? "must hold something visible" : lineOf(maxNameLength)(name);
+export const nameFault = (name: string): string | null => (name === "" ? "must hold something visible" : lineOf(maxNameLength)(name));
 
 /** Trimmed and judged. */
 export const chosenProfile = (asked: ProfileChange): Result<ProfileChange, "invalid_request"> => {

@@ -3,10 +3,13 @@ import { dayMs, secondMs, type Instant } from "../../core/time.ts";
 import { deleteOldDays } from "../../storage/client-days.ts";
 import { deleteOldMisses } from "../../storage/contact.ts";
 import { batch, type Database } from "../../storage/database.ts";
+import { deleteExpiredClaimsOfDomains } from "../../storage/domains.ts";
 import { deleteExpiredAnswers } from "../../storage/idempotency.ts";
 import { deleteExpiredClaims } from "../../storage/idempotency-claims.ts";
 import { deleteOldCodes, deleteOldFailures } from "../../storage/mailed-codes.ts";
+import { deleteEndedInvitations } from "../../storage/members.ts";
 import { deleteEndedSessions } from "../../storage/sessions.ts";
+import { deleteEndedSignups } from "../../storage/signups.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
 
@@ -20,6 +23,9 @@ const sweeps = [
   deleteEndedSessions,
   deleteOldCodes,
   deleteOldFailures,
+  deleteEndedSignups,
+  deleteEndedInvitations,
+  deleteExpiredClaimsOfDomains,
   (db: Database, now: Instant) => deleteOldMisses(db, Math.floor(now / dayMs)),
   (db: Database, now: Instant) => deleteOldDays(db, Math.floor(now / dayMs)),
 ];
@@ -36,5 +42,5 @@ const sweepHome = async (platform: Platform, db: Database): Promise<void> => {
   }
 };
 
-/** Stored answers and claims of idempotency keys, codes that nobody can use, counts of past days, sessions that have ended. */
+/** Stored answers and claims of idempotency keys, codes that nobody can use, counts of past days, sessions, sign-ups, invitations and claims that have ended. */
 export const dropExpired = (platform: Platform): Promise<void> => inEachHome(platform, "expiry", (db) => sweepHome(platform, db));

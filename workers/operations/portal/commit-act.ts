@@ -3,6 +3,7 @@ import { actFact, type PortalAct } from "../../../core/accounts/act.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
 import type { BusinessId } from "../../../core/ids.ts";
+import type { RefusalCode } from "../../../core/refusals.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import { commit } from "../../../storage/commit.ts";
@@ -40,16 +41,23 @@ export interface Made<T> {
   readonly replayed: boolean;
 }
 
+/** Something as it is about to be made. */
+interface Draft<T> {
+  readonly value: T;
+  readonly rows: readonly Statement[];
+  readonly act: PortalAct;
+}
+
 /**
  * Makes something once under an idempotency key. The answer is kept sealed in the batch of the change, so there is never one without
  * the other, and a secret in it stands nowhere in the clear.
  */
-export const makeOnce = async <T extends object>(
+export const makeOnce = async <T extends object, C extends RefusalCode = never>(
   services: Services,
   member: MemberSession,
   { route, key, wanted }: Repeatable,
-  make: (now: Instant) => Promise<{ readonly value: T; readonly rows: readonly Statement[]; readonly act: PortalAct }>,
-): Promise<Result<Made<T>, "idempotency_conflict">> => {
+  make: (now: Instant) => Promise<Result<Draft<T>, C>>,
+): Promise<Result<Made<T>, C | "idempotency_conflict">> => {
   const db = homeOf(services, member);
   const { vault } = services;
   const keyHash = key === null ? null : idempotencyKeyHash(member.userId, route, key);
@@ -63,7 +71,9 @@ export const makeOnce = async <T extends object>(
   const earlier = await kept();
   if (earlier !== null) return earlier;
   const now = services.clock();
-  const { value, rows, act } = await make(now);
+  const made = await make(now);
+  if (!made.ok) return made;
+  const { value, rows, act } = made.value;
   const answer =
     keyHash === null ? [] : await insertAnswer(db, vault, { keyHash, bodyHash, status: 201, response: JSON.stringify(value), now });
   try {

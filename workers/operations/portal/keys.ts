@@ -11,6 +11,8 @@ import { clientsOf, insertClient, isTooManyClients, type Client } from "../../..
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 import { commitAct, homeOf, makeOnce, type Made } from "./commit-act.ts";
 
+export type { ApiKey, Client };
+
 const maxNameLength = 80;
 
 const chosenName = (text: string): Result<string, "invalid_request"> => {
@@ -55,11 +57,11 @@ export const createKey = async (
         const id = newId("key_", home, services.random);
         const key = newSecret(environment === "live" ? "sk_live_" : "sk_test_", home, services.random);
         const row = { id, ...wanted, last4: key.slice(-4), createdAt };
-        return {
+        return ok({
           value: { ...row, key },
           rows: [insertKey(homeOf(services, member), business.id, { ...row, keyHash: sha256Hex(key) })],
           act: { type: "api_key.created", entityType: "api_key", entityId: id, payload: { environment } },
-        };
+        });
       },
     );
   } catch (error) {
@@ -109,11 +111,11 @@ export const createClient = async (
       async (createdAt) => {
         const prefix = environment === "live" ? "pc_live_" : "pc_test_";
         const client = { id: newId(prefix, homeOfId(business.id), services.random) as ClientId, ...wanted, createdAt };
-        return {
+        return ok({
           value: client,
           rows: [insertClient(homeOf(services, member), business.id, client)],
           act: { type: "client.created", entityType: "client", entityId: client.id, payload: { environment } },
-        };
+        });
       },
     );
   } catch (error) {

@@ -21,6 +21,8 @@ import { insertMail } from "../../../storage/outboxes/mail.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 import { commitAct, homeOf, makeOnce, type Made } from "./commit-act.ts";
 
+export type { Member };
+
 const invitationMs = 7 * dayMs;
 
 export const listMembers = (services: Runtime & Stores, member: MemberSession): Promise<readonly Member[]> =>
@@ -40,24 +42,24 @@ export const inviteMember = async (
   const emailIndex = await vault.blindIndex("email", address);
   const { role, idempotencyKey } = request;
   try {
-    if (await isMemberOf(db, business.id, emailIndex)) return refuse("invalid_request", "email: must not be that of a member already.");
-    const invited = await makeOnce<Member>(
+    const invited = await makeOnce<Member, "invalid_request">(
       services,
       member,
       { route: "POST /v1/business/portal/members", key: idempotencyKey, wanted: { email: address, role } },
       async (createdAt) => {
+        if (await isMemberOf(db, business.id, emailIndex)) return refuse("invalid_request", "email: must not be that of a member already.");
         const id = newId("mem_", homeOfId(business.id), random);
         const email = trimmed(request.email);
         const expiresAt = createdAt + invitationMs;
         const data = { business_name: business.name, sign_in_url: `${config.appUrl}/portal/sign-in`, until: expiresAt };
-        return {
+        return ok({
           value: { id, email, role, createdAt, invitedUntil: expiresAt },
           rows: [
             ...(await insertInvitation(db, vault, { id, businessId: business.id, email, emailIndex, role, createdAt, expiresAt })),
             ...(await insertMail(db, vault, { template: "member_invited", data, to: email, now: createdAt })),
           ],
           act: { type: "member.invited", entityType: "member", entityId: id, payload: { role } },
-        };
+        });
       },
     );
     services.scheduleMail();
@@ -96,13 +98,12 @@ export const changeMember = async (
   return ok({ ...found, role });
 };
 
-/** Ends their sessions too. Everybody may take themselves out. */
+/** Ends their sessions too. */
 export const removeMember = async (
   services: Runtime & Stores & Schedules,
   member: MemberSession,
   id: string,
-): Promise<Result<string, "not_found" | "last_owner" | "owner_required">> => {
-  if (member.role !== "owner" && id !== member.userId) return refuse("owner_required");
+): Promise<Result<string, "not_found" | "last_owner">> => {
   const db = homeOf(services, member);
   const { business } = member;
   const at = services.clock();

@@ -6,6 +6,8 @@ import { accountById, changeProfile, type Account } from "../../../storage/profi
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 import { commitAct, homeOf } from "./commit-act.ts";
 
+export type { Account };
+
 export const readAccount = async (services: Stores, member: MemberSession): Promise<Account> =>
   (await accountById(homeOf(services, member), member.business.id)) as Account;
 
