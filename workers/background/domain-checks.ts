@@ -9,6 +9,7 @@ import { batch, type Database, type Statement } from "../../storage/database.ts"
 import { chainOf, claimDueChecks, isChecked, lapse, noteCheck, type DueDomain } from "../../storage/domains.ts";
 import { insertMail } from "../../storage/outboxes/mail.ts";
 import { ownerAddresses } from "../../storage/owners.ts";
+import type { Condition } from "../../storage/query.ts";
 import { lookForProof } from "../operations/portal/domain-proof.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
@@ -21,7 +22,7 @@ const mailsToOwners = async (
   due: DueDomain,
   mail: Mail,
   now: Instant,
-  onlyIf: ReturnType<typeof isChecked>,
+  onlyIf: Condition,
 ): Promise<readonly Statement[]> => {
   const owners = await ownerAddresses(db, platform.vault, due.businessId);
   return (await Promise.all(owners.map((to) => insertMail(db, platform.vault, { ...mail, to, now, onlyIf })))).flat();

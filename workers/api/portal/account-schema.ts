@@ -12,12 +12,10 @@ export const signupSchema = z
   .object({
     business_name: z.string().openapi({ description: "Name shown to people, at most 200 characters.", example: "Acme Solar LLC" }),
     legal_name: z.string().nullish().openapi({ description: "Name for courts and letters, if it is another.", example: "Acme Solar LLC" }),
-    email: z
-      .string()
-      .openapi({
-        description: "Of the first owner. The account exists once the code mailed there is entered.",
-        example: "owner@acme-solar.example",
-      }),
+    email: z.string().openapi({
+      description: "Of the first owner. The account exists once the code mailed there is entered.",
+      example: "owner@acme-solar.example",
+    }),
     country: z.string().default("US").openapi({ description: "ISO 3166-1 alpha-2.", example: "US" }),
     website: z
       .string()

@@ -38,7 +38,7 @@ const listRoute = createRoute({
   },
   responses: {
     200: {
-      description: "One page.",
+      description: "One page of them.",
       headers: rateHeaders,
       content: answer("PortalCertificatesAnswer", certificateListSchema, listExample),
     },
@@ -99,7 +99,7 @@ const viewsRoute = createRoute({
   request: { params: certParams, query: listQuerySchema.pick({ page: true, per_page: true }) },
   responses: {
     200: {
-      description: "One page.",
+      description: "One page of them.",
       headers: rateHeaders,
       content: answer("CertificateViewsAnswer", viewsSchema, { views: detailExample.view_trail, total: 1, page: 1, per_page: 25 }),
     },

@@ -32,7 +32,11 @@ const createRouteOfKey = createRoute({
   middleware: behindPortal(ownerOnly, jsonBody),
   request: { headers: idempotencyHeaders, body: body(newKeySchema, { name: "CRM", environment: "live" }) },
   responses: {
-    201: { description: "The key.", headers: repeatHeaders, content: answer("CreatedKeyAnswer", createdKeySchema, createdKeyExample) },
+    201: {
+      description: "The key, in full.",
+      headers: repeatHeaders,
+      content: answer("CreatedKeyAnswer", createdKeySchema, createdKeyExample),
+    },
     ...writeFailures(["owner_required", "key_limit", "idempotency_conflict"]),
   },
 });

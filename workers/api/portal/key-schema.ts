@@ -75,7 +75,12 @@ const common = { id: exampleKeyId, name: "CRM", environment: "live" as const, la
 export const createdKeyExample = createdKeyToWire({ ...common, key: "sk_live_00ExampleOfAKeyThatIsNotAKey0123456789ABCDEF9AB0" });
 export const keyExample = keyToWire({ ...common, lastUsedAt: Date.UTC(2026, 2, 5), revokedAt: null });
 
-export const newClientSchema = z.object({ name: nameSchema, environment: environmentSchema.default("live") }).openapi("ClientRequest");
+export const newClientSchema = z
+  .object({
+    name: nameSchema,
+    environment: environmentSchema.default("live").openapi({ description: "A sandbox client makes certificates that prove nothing." }),
+  })
+  .openapi("ClientRequest");
 
 export const clientSchema = z
   .object({

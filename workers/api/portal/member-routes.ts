@@ -14,7 +14,9 @@ import { idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.
 import { changeMember, inviteMember, listMembers, removeMember, type Member } from "../../operations/portal/members.ts";
 
 const exampleId = "mem_00m4x8c1v6b3n9q2t7w0h5k3d8";
-const roleSchema = z.enum(["owner", "member"]);
+const roleSchema = z
+  .enum(["owner", "member"])
+  .openapi({ description: "An owner changes things; a member reads, tests and acknowledges.", example: "member" });
 
 const memberParam = z.object({
   member_id: z
@@ -91,7 +93,7 @@ const inviteRoute = createRoute({
   middleware: behindPortal(ownerOnly, invitationsCounted, jsonBody),
   request: { headers: idempotencyHeaders, body: body(inviteSchema, { email: "sam@acme-solar.example", role: "member" }) },
   responses: {
-    201: { description: "Invited.", headers: repeatHeaders, content: answer("InvitedMemberAnswer", memberSchema, example) },
+    201: { description: "Invited by mail.", headers: repeatHeaders, content: answer("InvitedMemberAnswer", memberSchema, example) },
     ...writeFailures(["owner_required", "member_limit", "idempotency_conflict"], {
       rate_limited: "More than 30 invitations in a day by one business, or 120 requests a minute by one person.",
     }),
@@ -127,7 +129,7 @@ const leaveRoute = createRoute({
   middleware: behindPortal(optionalJsonBody),
   responses: {
     200: {
-      description: "You are out.",
+      description: "You are no member any more.",
       headers: rateHeaders,
       content: answer("LeftBusinessAnswer", removed, { deleted: true, id: exampleId }),
     },
@@ -146,7 +148,7 @@ const removeRoute = createRoute({
   request: { params: memberParam },
   responses: {
     200: {
-      description: "Removed.",
+      description: "No member any more.",
       headers: rateHeaders,
       content: answer("RemovedMemberAnswer", removed, { deleted: true, id: exampleId }),
     },

@@ -1,6 +1,5 @@
 // How somebody comes to act for a business: by the account they signed up for, or by an invitation. Both happen in the batch of the
 // sign-in that proves their address, and only if its code was spent there.
-import type { SQL } from "drizzle-orm";
 import { claimLifeMs, newDomainToken } from "../../../core/accounts/domain-claim.ts";
 import { hexOf } from "../../../core/bytes.ts";
 import type { Fact } from "../../../core/facts.ts";
@@ -8,6 +7,7 @@ import { newId, type ClientId, type Home } from "../../../core/ids.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import { acceptInvitation, isMember, openInvitation } from "../../../storage/members.ts";
+import type { Condition } from "../../../storage/query.ts";
 import { insertAccount, isBusiness, openSignup } from "../../../storage/signups.ts";
 import type { Runtime, Stores } from "../../services.ts";
 
@@ -22,7 +22,7 @@ export interface Joining {
   readonly rows: readonly Statement[];
   readonly facts: readonly Fact[];
   /** What must hold for the facts to be told. */
-  readonly onlyIf?: SQL;
+  readonly onlyIf?: Condition;
 }
 
 const nobody: Joining = { rows: [], facts: [] };

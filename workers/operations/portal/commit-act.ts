@@ -9,6 +9,7 @@ import type { Instant } from "../../../core/time.ts";
 import { commit } from "../../../storage/commit.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../../storage/idempotency.ts";
+import type { Condition } from "../../../storage/query.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 
 type Services = Runtime & Stores & Schedules;
@@ -22,7 +23,7 @@ export const commitAct = async (
   member: MemberSession,
   rows: readonly Statement[],
   act: PortalAct,
-  { at, onlyIf }: { readonly at: Instant; readonly onlyIf?: Parameters<typeof commit>[3] },
+  { at, onlyIf }: { readonly at: Instant; readonly onlyIf?: Condition },
 ): Promise<void> => {
   const store = { db: homeOf(services, member), vault: services.vault, ledgerId: services.config.ledger.id };
   await commit(store, rows, [actFact(member, act, at)], onlyIf);

@@ -1,13 +1,5 @@
 // The domains a business speaks for: claimed, proved, removed. Several businesses may prove one domain, each with a token of its own.
-import {
-  claimedDomain,
-  claimLifeMs,
-  methods,
-  newDomainToken,
-  recheckMs,
-  seenInWords,
-  type Sighting,
-} from "../../../core/accounts/domain-claim.ts";
+import { claimedDomain, claimLifeMs, methods, newDomainToken, recheckMs, seenInWords } from "../../../core/accounts/domain-claim.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { VerificationMethod } from "../../../core/access/origins.ts";
 import { homeOfId, newId } from "../../../core/ids.ts";
@@ -67,7 +59,7 @@ export const claimDomain = async (
 const notProvable = "This domain waits for no proof. Remove it and add it again.";
 
 /**
- * Looks for the proof and, where it is, marks the domain. By DNS first, which covers sub-domains too. A domain that is verified stays
+ * Looks for the proof and, where it is, marks the domain. DNS counts first, which covers sub-domains too. A domain that is verified stays
  * so when nothing is found; another method that is found takes the place of the one before.
  */
 export const proveDomain = async (
@@ -84,21 +76,19 @@ export const proveDomain = async (
   const isOver = status === "pending" && expiresAt !== null && expiresAt <= services.clock();
   if (token === null || isOver) return refuse("domain_unverified", notProvable);
 
-  const seen: { method: VerificationMethod; sighting: Sighting }[] = [];
-  for (const one of method === null ? methods : [method]) {
-    const sighting = await lookForProof(services, { domain, token }, one);
-    seen.push({ method: one, sighting });
-    if (sighting === "found") break;
-  }
-  const last = seen.at(-1);
-  if (last?.sighting !== "found") return refuse("domain_unverified", seenInWords(seen));
+  const tried = method === null ? methods : [method];
+  const seen = await Promise.all(
+    tried.map(async (one) => ({ method: one, sighting: await lookForProof(services, { domain, token }, one) })),
+  );
+  const proof = seen.find(({ sighting }) => sighting === "found");
+  if (proof === undefined) return refuse("domain_unverified", seenInWords(seen));
 
   const now = services.clock();
   await commitAct(
     services,
     member,
-    [markVerified(db, id, { method: last.method, now, nextCheckAt: now + recheckMs })],
-    { type: "domain.verified", entityType: "domain", entityId: id, payload: { domain, method: last.method } },
+    [markVerified(db, id, { method: proof.method, now, nextCheckAt: now + recheckMs })],
+    { type: "domain.verified", entityType: "domain", entityId: id, payload: { domain, method: proof.method } },
     { at: now },
   );
   const after = await domainById(db, business.id, id);
