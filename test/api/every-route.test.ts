@@ -41,6 +41,9 @@ const unknownRecords: Readonly<Record<string, string>> = {
   cert_id: "cc_00000000000000000000000000",
   webhook_id: "whk_00000000000000000000000000",
   delivery_id: "dlv_00000000000000000000000000",
+  domain_id: "dom_00000000000000000000000000",
+  key_id: "key_00000000000000000000000000",
+  member_id: "mem_00000000000000000000000000",
 };
 const revokedKey = newSecret("sk_live_", "00" as Home, (count) => crypto.getRandomValues(new Uint8Array(count)));
 
