@@ -113,7 +113,7 @@ export const recheckMs = 7 * dayMs;
 const retryMs = 6 * hourMs;
 /** Silence this long after a check was due counts as a miss. */
 const patienceMs = dayMs;
-export const warningMs = 14 * dayMs;
+const warningMs = 14 * dayMs;
 const missesToLapse = 3;
 
 /** What is known of a verified domain's checks. */

@@ -493,7 +493,7 @@ export const evidenceBundleSchema = z
   })
   .openapi("EvidenceBundle", { description: "All that is needed to check the certificate without this service." });
 
-export const positive = z
+const positive = z
   .string()
   .regex(/^[1-9]\d{0,14}$/, "must be a whole number from 1") // 15 digits are exact in a double
   .transform(Number);
