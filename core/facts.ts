@@ -46,6 +46,19 @@ export const factRoutes = {
   "agent_token.minted": { anchored: false, event: null },
   "agent_token.revoked": { anchored: false, event: null },
   "agent.called": { anchored: false, event: null },
+  "business.signed_up": { anchored: false, event: null },
+  "business.profile_changed": { anchored: false, event: null },
+  "domain.added": { anchored: false, event: null },
+  "domain.verified": { anchored: false, event: null },
+  "domain.lapsed": { anchored: false, event: null },
+  "domain.removed": { anchored: false, event: null },
+  "client.created": { anchored: false, event: null },
+  "api_key.created": { anchored: false, event: null },
+  "api_key.revoked": { anchored: false, event: null },
+  "member.invited": { anchored: false, event: null },
+  "member.joined": { anchored: false, event: null },
+  "member.role_changed": { anchored: false, event: null },
+  "member.removed": { anchored: false, event: null },
 } as const satisfies Record<string, FactRoute>;
 
 export type FactType = keyof typeof factRoutes;
@@ -57,6 +70,7 @@ export type EntityType =
   | "consumer"
   | "business"
   | "domain"
+  | "client"
   | "api_key"
   | "agent_token"
   | "member"

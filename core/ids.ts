@@ -83,6 +83,9 @@ export const shareIdOf = (text: string): ShareId | null => (hasIdShape(text, "sh
 export const webhookIdOf = (text: string): WebhookId | null => (hasIdShape(text, "whk_") ? (text as WebhookId) : null);
 export const sessionIdOf = (text: string): string | null => (hasIdShape(text, "ssn_") ? text : null);
 export const passkeyIdOf = (text: string): string | null => (hasIdShape(text, "psk_") ? text : null);
+export const domainIdOf = (text: string): string | null => (hasIdShape(text, "dom_") ? text : null);
+export const keyIdOf = (text: string): string | null => (hasIdShape(text, "key_") ? text : null);
+export const memberIdOf = (text: string): string | null => (hasIdShape(text, "mem_") ? text : null);
 export const deliveryIdOf = (text: string): DeliveryId | null => (hasIdShape(text, "dlv_") ? (text as DeliveryId) : null);
 
 /** The home is the two characters after the prefix, in ids and secrets alike. */

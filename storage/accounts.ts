@@ -4,6 +4,7 @@ import type { BusinessStatus, Environment, Plan } from "../core/access/entitleme
 import type { VerifiedDomain } from "../core/access/origins.ts";
 import type { AuditChain } from "../core/facts.ts";
 import type { BusinessId, ClientId } from "../core/ids.ts";
+import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { prepared } from "./prepared.ts";
 import { apiKeys, businesses, clients, domains } from "./schema.ts";
@@ -62,6 +63,8 @@ export const capturingClient = async (db: Database, clientId: ClientId): Promise
 export interface KeyHolder {
   readonly keyId: string;
   readonly environment: Environment;
+  /** The day it was last used before; null for never. */
+  readonly lastUsedAt: Instant | null;
   readonly business: {
     readonly id: BusinessId;
     readonly name: string;
@@ -76,6 +79,7 @@ const holderByHash = prepared<{ keyHash: string }>()((db, { keyHash }) =>
     .select({
       keyId: apiKeys.id,
       environment: apiKeys.environment,
+      lastUsedAt: apiKeys.lastUsedAt,
       business: { id: businesses.id, name: businesses.name, status: businesses.status, country: businesses.country },
       chain: chainOfBusiness,
     })

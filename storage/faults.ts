@@ -15,6 +15,7 @@ const raisedWords = [
   "a certificate is revoked once, by a withdrawal",
   "policies are linked once",
   "the person of a certificate is erased once, as a whole",
+  "a business keeps an owner",
 ] as const;
 type RaisedWords = (typeof raisedWords)[number];
 

@@ -74,13 +74,20 @@ export const insertCode = (
   db: Database,
   asker: Asker,
   limits: MailedCodeLimits,
-  code: { readonly id: string; readonly codeHash: string; readonly now: Instant },
+  code: {
+    readonly id: string;
+    readonly codeHash: string;
+    /** What it opens besides what it proves; null for nothing. */
+    readonly opens?: string | null;
+    readonly now: Instant;
+  },
 ) => {
   const { now } = code;
   return db.insert(mailedCodes).values({
     ...asker,
     id: code.id,
     codeHash: code.codeHash,
+    opens: code.opens ?? null,
     createdAt: now,
     expiresAt: sql`case when ${isWithinLimits(asker, limits, now)} then ${now + limits.lifeMs} else ${now} end`,
   });
@@ -142,6 +149,10 @@ export const consumeAttempt = async (
   ]);
   return tried;
 };
+
+/** What a code opens besides what it proves. */
+export const openedBy = async (db: Database, code: string): Promise<string | null> =>
+  (await db.select({ opens: mailedCodes.opens }).from(mailedCodes).where(eq(id, code)).get())?.opens ?? null;
 
 /** Codes that were mailed since then; a day has few of them. */
 export const codesMailedSince = async (db: Database, address: ProvedAddress, since: Instant): Promise<readonly string[]> => {

@@ -57,15 +57,16 @@ export const insertView = async (db: Database, vault: Vault, certId: CertId, vie
   ];
 };
 
-/** The newest opens, newest first. */
-export const viewTrail = async (db: Database, vault: Vault, certId: CertId, limit: number): Promise<View[]> => {
+/** One page of the opens, newest first. */
+export const viewTrail = async (db: Database, vault: Vault, certId: CertId, limit: number, offset = 0): Promise<View[]> => {
   const { at, viewerSealed, bot } = certificateViews;
   const rows = await db
     .select({ at, viewerSealed, bot })
     .from(certificateViews)
     .where(eq(certificateViews.certId, certId))
     .orderBy(desc(certificateViews.ord))
-    .limit(limit);
+    .limit(limit)
+    .offset(offset);
   return Promise.all(
     rows.map(async (row) => {
       const viewer = JSON.parse(await vault.open(contextOf(certId), row.viewerSealed)) as {
@@ -77,3 +78,7 @@ export const viewTrail = async (db: Database, vault: Vault, certId: CertId, limi
     }),
   );
 };
+
+/** How many opens are kept. */
+export const keptViews = async (db: Database, certId: CertId): Promise<number> =>
+  (await db.select({ viewRows }).from(certificates).where(eq(certificates.id, certId)).get())?.viewRows ?? 0;

@@ -2,6 +2,9 @@
 import { and, getColumnTable, getTableName, sql, type Column, type SQL } from "drizzle-orm";
 import { QueryBuilder } from "drizzle-orm/sqlite-core";
 
+/** What must hold for a statement to write, as the layers above pass it on. */
+export type Condition = SQL;
+
 /** For sub-selects: a query that is part of another and belongs to no database. */
 export const query = new QueryBuilder();
 

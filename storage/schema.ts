@@ -43,6 +43,8 @@ export const businesses = table("businesses", {
   revocationScopeDefault: text({ enum: ["certificate", "business"] })
     .notNull()
     .default("business"),
+  contactPhone: text(),
+  logoUrl: text(),
 });
 
 export const domains = table(
@@ -57,8 +59,18 @@ export const domains = table(
     method: text({ enum: ["dns", "meta", "well_known"] }),
     verifiedAt: instant(),
     createdAt: instant().notNull(),
+    token: text(),
+    expiresAt: instant(),
+    checkedAt: instant(),
+    nextCheckAt: instant(),
+    misses: integer().notNull().default(0),
+    lapsesAt: instant(),
   },
-  (t) => [unique().on(t.businessId, t.domain)],
+  (t) => [
+    unique().on(t.businessId, t.domain),
+    index("domains_checks").on(t.nextCheckAt).where(sql`${t.status} = 'verified' and ${t.nextCheckAt} is not null`),
+    index("domains_expiry").on(t.expiresAt).where(sql`${t.status} = 'pending' and ${t.expiresAt} is not null`),
+  ],
 );
 
 export const clients = table(
@@ -107,6 +119,7 @@ export const apiKeys = table(
     last4: text().notNull(),
     createdAt: instant().notNull(),
     revokedAt: instant(),
+    lastUsedAt: instant(),
   },
   (t) => [index("api_keys_business").on(t.businessId)],
 );
@@ -450,6 +463,39 @@ export const members = table(
   (t) => [index("members_business").on(t.businessId)],
 );
 
+export const signups = table(
+  "signups",
+  {
+    id: businessId().primaryKey(),
+    emailIndex: text().notNull(),
+    emailSealed: text().notNull(),
+    requestSealed: text().notNull(),
+    createdAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+  },
+  (t) => [index("signups_address").on(t.emailIndex, t.createdAt), index("signups_expiry").on(t.expiresAt)],
+);
+
+export const invitations = table(
+  "invitations",
+  {
+    id: text().primaryKey(),
+    businessId: businessId()
+      .notNull()
+      .references(() => businesses.id),
+    emailIndex: text().notNull(),
+    emailSealed: text().notNull(),
+    role: text({ enum: ["owner", "member"] }).notNull(),
+    createdAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+  },
+  (t) => [
+    unique().on(t.businessId, t.emailIndex),
+    index("invitations_address").on(t.emailIndex, t.createdAt),
+    index("invitations_expiry").on(t.expiresAt),
+  ],
+);
+
 export const consumers = table("consumers", {
   id: text().primaryKey(),
   emailSealed: text().notNull(),
@@ -568,6 +614,7 @@ export const mailedCodes = table(
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
     sessionHash: text(),
+    opens: text(),
   },
   (t) => [
     index("mailed_codes_address").on(t.purpose, t.addressIndex, t.topic, t.createdAt),

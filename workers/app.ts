@@ -17,6 +17,11 @@ import { events } from "./api/events/routes.ts";
 import { describeWebhooks } from "./api/events/webhooks.ts";
 import { mountLogs } from "./api/logs/routes.ts";
 import { passkeys } from "./api/passkeys/routes.ts";
+import { accounts } from "./api/portal/account-routes.ts";
+import { portalCertificates } from "./api/portal/certificate-routes.ts";
+import { domains } from "./api/portal/domain-routes.ts";
+import { keys } from "./api/portal/key-routes.ts";
+import { members } from "./api/portal/member-routes.ts";
 import { serviceRoutes } from "./api/service/routes.ts";
 import { sessions } from "./api/sessions/routes.ts";
 import { sharing } from "./api/shares/routes.ts";
@@ -158,21 +163,9 @@ export const buildApp = (services: Services) => {
       },
     }),
   );
-  for (const words of [
-    certificates,
-    access,
-    sessions,
-    passkeys,
-    agents,
-    webhooks,
-    events,
-    audit,
-    withdrawals,
-    contact,
-    sharing,
-    account,
-    serviceRoutes(describe),
-  ])
+  const people = [sessions, passkeys, agents, sharing, account];
+  const business = [accounts, domains, keys, members, portalCertificates, audit];
+  for (const words of [certificates, access, ...people, webhooks, events, ...business, withdrawals, contact, serviceRoutes(describe)])
     app.route("/", words);
   app.route("/", agentServer);
   describeWebhooks(app);

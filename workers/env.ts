@@ -47,6 +47,8 @@ export interface Config extends ProofSettings {
   /** Since when the issuer's key signs. */
   readonly issuerKeyFrom: string;
   readonly retiredIssuerKeys: readonly WindowedKey[];
+  /** New accounts wait until the operator lets them in. */
+  readonly approvesSignups: boolean;
   readonly limits: Limits;
   readonly dayLimits: DayLimits;
   readonly mail: MailSettings;
@@ -204,6 +206,9 @@ export const readConfig = (env: Env): Config => {
   const { mail, faults: mailFaults } = mailOf(env, setting, development);
   faults.push(...mailFaults);
 
+  const signupApproval = setting("SIGNUP_APPROVAL") ?? "none";
+  if (signupApproval !== "manual" && signupApproval !== "none") faults.push("SIGNUP_APPROVAL");
+
   const securityContact = setting("SECURITY_CONTACT") ?? null;
   if (securityContact !== null && !/^(?:mailto:|https:\/\/|tel:)[\x21-\x7e]+$/.test(securityContact)) faults.push("SECURITY_CONTACT");
 
@@ -237,6 +242,7 @@ export const readConfig = (env: Env): Config => {
     issuerSeed,
     issuerKeyFrom,
     retiredIssuerKeys,
+    approvesSignups: signupApproval === "manual",
     limits,
     dayLimits,
     mail,

@@ -25,6 +25,12 @@ export const defaultLimits = {
   AUTH_VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
   /** Nobody's mailbox gets more than five codes in a quarter of an hour. */
   AUTH_CODES_PER_ADDRESS: { count: 5, seconds: 900, scaled: false },
+  /** Nobody opens ten accounts in an hour; each sends a mail. */
+  SIGNUP_PER_IP: { count: 10, seconds: 3_600, scaled: true },
+  /** Mails to addresses that a business chose, in a day. */
+  INVITATIONS_PER_BUSINESS: { count: 30, seconds: 86_400, scaled: false },
+  /** Each asks two resolvers and calls a stranger's host twice. */
+  DOMAIN_CHECKS_PER_BUSINESS: { count: 60, seconds: 3_600, scaled: false },
   /** A person who clicks, and a page that asks beside it. */
   SESSION: { count: 120, seconds: 60, scaled: false },
   /** SPEC, Limits. */

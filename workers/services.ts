@@ -26,8 +26,10 @@ import { bindingMailer, httpMailer } from "./adapters/mailer.ts";
 import { openPageFetcher } from "./adapters/page-fetcher.ts";
 import { e164 } from "./adapters/phone.ts";
 import { openHostCheck } from "./adapters/public-hosts.ts";
-import { siteOf } from "./adapters/site.ts";
 import { webAuthn } from "./adapters/webauthn.ts";
+import { metaContents } from "./adapters/meta-tags.ts";
+import { registrableOf, siteOf } from "./adapters/site.ts";
+import { openTxtLookUp, type LookUpTxt } from "./adapters/txt-records.ts";
 import { openWebhookSender, type PostWebhook } from "./adapters/webhook-sender.ts";
 import { openWebhookUrlCheck, type MayBeWebhook } from "./adapters/webhook-url.ts";
 import { readCapturedMail } from "./background/mail-relay.ts";
@@ -109,6 +111,11 @@ export interface Web {
   readonly readPage: ReadPage;
   /** Which hosts belong together: the registrable domain. */
   readonly siteOf: (hostname: string) => string;
+  /** Null for what nobody can register: addresses, public suffixes. */
+  readonly registrableOf: (hostname: string) => string | null;
+  /** What resolvers say is published at a name. */
+  readonly lookUpTxt: LookUpTxt;
+  readonly metaContents: (html: string, name: string) => readonly string[];
 }
 
 /** What compares telephone numbers. */
@@ -212,6 +219,9 @@ export const openPlatform = async (env: Env): Promise<Services> => {
     mayBeWebhook: openWebhookUrlCheck(outbound),
     readPage,
     siteOf,
+    registrableOf,
+    lookUpTxt: openTxtLookUp(config.dohUrls),
+    metaContents,
     auditLog: (shard) => env.AUDIT_LOG.getByName(String(shard)),
     businessLog: (businessId) => env.BUSINESS_LOG.getByName(businessId),
     ledgerLog,

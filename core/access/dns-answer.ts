@@ -77,6 +77,24 @@ export const readDnsAnswer = (host: string, body: unknown, rules: DnsRules): Dns
   return { ok: true, addresses: addresses.map(({ data }) => data) };
 };
 
+const textType = 16;
+
+/** A TXT record's strings are shown in quotation marks by some resolvers and joined by others; one value is all of them together. */
+const textOf = (data: string): string => {
+  const strings = data.match(/"(?:[^"\\]|\\.)*"/g);
+  return strings === null || !data.startsWith('"') ? data : strings.map((quoted) => quoted.slice(1, -1)).join("");
+};
+
+/** The texts at a name, wherever its aliases lead; null when the answer cannot be relied on. None at all is an answer too. */
+export const readTxtAnswer = (name: string, body: unknown): readonly string[] | null => {
+  if (!isObject(body) || typeof body.Status !== "number") return null;
+  if (body.Status === noSuchName) return [];
+  const records = body.Status === noError ? recordsOf(body.Answer) : null;
+  const owner = records === null ? null : lastAlias(name, records, () => true);
+  if (records === null || owner === null) return null;
+  return records.filter((record) => record.type === textType && record.name === owner).map(({ data }) => textOf(data));
+};
+
 /** `nowhere`: it has no address at all, now; so it is not public either, but nothing of ours is behind it. */
 export type HostVerdict = "public" | "not_public" | "nowhere" | "unanswered";
 

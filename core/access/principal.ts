@@ -25,3 +25,8 @@ export interface Person {
   readonly chain: AuditChain;
   readonly actor: Actor;
 }
+/** Whose certificates are read, and which: of an API key, or of a member who has chosen. */
+export type Reader = Pick<Principal, "business" | "environment">;
+
+/** As audit entries name whoever holds the key. */
+export const keyActor = ({ keyId }: Principal): Actor => ({ kind: "api_key", id: keyId });

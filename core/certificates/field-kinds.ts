@@ -14,6 +14,9 @@ const countries: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
+/** Two letters in either case. */
+export const isCountry = (text: string): boolean => countries.has(text.toUpperCase());
+
 const isDay = (year: number, month: number, day: number): boolean =>
   month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 
@@ -27,7 +30,7 @@ const isDate = (text: string): boolean => {
 
 const kinds: Readonly<Record<string, readonly [is: (value: string) => boolean, rule: string]>> = {
   email: [isMailbox, "must be one e-mail address"],
-  country: [(value) => countries.has(value.toUpperCase()), "must be two letters of ISO 3166-1"],
+  country: [isCountry, "must be two letters of ISO 3166-1"],
   date_of_birth: [isDate, "must be a date"],
 };
 

@@ -28,6 +28,13 @@ export interface MailData {
   readonly login_code: { readonly code: string };
   /** To the person whose account it was added to; `device` as the browser named itself, null where it did not. */
   readonly passkey_added: { readonly at: Instant; readonly device: string | null };
+  /** To whoever asked for an account of a business. */
+  readonly signup_code: { readonly code: string };
+  /** To whom an owner invited. */
+  readonly member_invited: { readonly business_name: string; readonly sign_in_url: string; readonly until: Instant };
+  /** To the owners of a business whose domain does not show its proof any more. */
+  readonly domain_missing: { readonly domain: string; readonly lapses_at: Instant };
+  readonly domain_lapsed: { readonly domain: string };
   /** To the person on a certificate who asked to withdraw. */
   readonly withdrawal_code: {
     readonly code: string;
@@ -88,6 +95,10 @@ export type Mail = { readonly [T in MailTemplate]: { readonly template: T; reado
 export const mailLifeMs: Readonly<Record<MailTemplate, number>> = {
   login_code: 10 * minuteMs,
   passkey_added: 3 * dayMs,
+  signup_code: 10 * minuteMs,
+  member_invited: 3 * dayMs,
+  domain_missing: 3 * dayMs,
+  domain_lapsed: 3 * dayMs,
   withdrawal_code: 10 * minuteMs,
   withdrawal_confirmation: 3 * dayMs,
   withdrawal_owner_notice: 3 * dayMs,
@@ -158,6 +169,42 @@ const en: Words = {
       "If it was you, there is nothing to do.",
       "It was not you? Then sign in with a code, remove the passkey and end all other sessions.",
       "Whoever added it could read your mail or had a device of yours. Change the password of your mailbox too.",
+    ],
+  }),
+  signup_code: ({ code }) => ({
+    subject: "Your code to open an account",
+    lines: [
+      "Here is your code to open an account for your business:",
+      { code },
+      "It is valid for 10 minutes and works once. Nobody from us will ever ask you for it.",
+      "You did not ask for an account? Then you can ignore this mail: without the code there will be none.",
+    ],
+  }),
+  member_invited: ({ business_name, sign_in_url, until }) => ({
+    subject: "You are invited to a business account",
+    lines: [
+      `You are invited to the account of: ${plainName(business_name)}. To accept, sign in with this address here; you get a code by mail:`,
+      { link: sign_in_url },
+      `The invitation is good until ${minuteOf(until)}. An address belongs to one business: if yours has an account already, it stays there.`,
+      "You do not know this business? Then you can ignore this mail: nothing changes.",
+    ],
+  }),
+  domain_missing: ({ domain, lapses_at }) => ({
+    subject: "The proof of one of your domains is missing",
+    lines: [
+      "We look for the proof of each of your domains once a week, and did not find the one of:",
+      domain,
+      `The domain stays verified until ${minuteOf(lapses_at)}. Please publish the proof again before then; the portal shows it under Domains.`,
+      "After that, forms on this domain get no certificates. Certificates that were issued stay as they are.",
+    ],
+  }),
+  domain_lapsed: ({ domain }) => ({
+    subject: "One of your domains is no longer verified",
+    lines: [
+      "The proof of one of your domains was missing for two weeks. It is no longer verified:",
+      domain,
+      "Forms on this domain get no certificates from now on. Publish the proof again and check it in the portal, under Domains.",
+      "Certificates that were issued stay as they are.",
     ],
   }),
   withdrawal_code: ({ code, business_name, verify_url }) => ({
@@ -318,6 +365,42 @@ const es: Words = {
       "Quien la añadió pudo leer su correo o tenía un dispositivo suyo. Cambie también la contraseña de su buzón.",
     ],
   }),
+  signup_code: ({ code }) => ({
+    subject: "Su código para abrir una cuenta",
+    lines: [
+      "Este es su código para abrir una cuenta para su empresa:",
+      { code },
+      "Vale 10 minutos y sirve una sola vez. Nadie de nuestra parte se lo pedirá nunca.",
+      "¿No ha pedido una cuenta? Entonces puede ignorar este correo: sin el código no habrá ninguna.",
+    ],
+  }),
+  member_invited: ({ business_name, sign_in_url, until }) => ({
+    subject: "Le invitan a la cuenta de una empresa",
+    lines: [
+      `Le invitan a la cuenta de: ${plainName(business_name)}. Para aceptar, entre aquí con esta dirección; recibirá un código por correo:`,
+      { link: sign_in_url },
+      `La invitación vale hasta ${minuteOf(until)}. Una dirección pertenece a una sola empresa: si la suya ya tiene cuenta, se queda en ella.`,
+      "¿No conoce esta empresa? Entonces puede ignorar este correo: no cambia nada.",
+    ],
+  }),
+  domain_missing: ({ domain, lapses_at }) => ({
+    subject: "Falta la prueba de uno de sus dominios",
+    lines: [
+      "Buscamos la prueba de cada uno de sus dominios una vez por semana, y no hemos encontrado la de:",
+      domain,
+      `El dominio sigue verificado hasta ${minuteOf(lapses_at)}. Publique de nuevo la prueba antes de esa fecha; el portal la muestra en Dominios.`,
+      "Después, los formularios de este dominio no reciben certificados. Los certificados ya emitidos siguen como están.",
+    ],
+  }),
+  domain_lapsed: ({ domain }) => ({
+    subject: "Uno de sus dominios ya no está verificado",
+    lines: [
+      "La prueba de uno de sus dominios ha faltado durante dos semanas. Ya no está verificado:",
+      domain,
+      "Desde ahora los formularios de este dominio no reciben certificados. Publique de nuevo la prueba y compruébela en el portal, en Dominios.",
+      "Los certificados ya emitidos siguen como están.",
+    ],
+  }),
   withdrawal_code: ({ code, business_name, verify_url }) => ({
     subject: "Su código para retirar el consentimiento",
     lines: [
@@ -474,6 +557,42 @@ const frCa: Words = {
       "Si c’était vous, il n’y a rien à faire.",
       "Ce n’était pas vous ? Connectez-vous avec un code, supprimez la clé et fermez toutes les autres sessions.",
       "La personne qui l’a ajoutée a pu lire vos courriels ou tenait un de vos appareils. Changez aussi le mot de passe de votre messagerie.",
+    ],
+  }),
+  signup_code: ({ code }) => ({
+    subject: "Votre code pour ouvrir un compte",
+    lines: [
+      "Voici votre code pour ouvrir un compte pour votre entreprise :",
+      { code },
+      "Il est valide 10 minutes et ne sert qu’une fois. Personne de chez nous ne vous le demandera jamais.",
+      "Vous n’avez pas demandé de compte ? Ignorez ce courriel : sans le code, il n’y en aura pas.",
+    ],
+  }),
+  member_invited: ({ business_name, sign_in_url, until }) => ({
+    subject: "Vous êtes invité au compte d’une entreprise",
+    lines: [
+      `Vous êtes invité au compte de : ${plainName(business_name)}. Pour accepter, connectez-vous ici avec cette adresse ; vous recevrez un code par courriel :`,
+      { link: sign_in_url },
+      `L’invitation est valide jusqu’au ${minuteOf(until)}. Une adresse appartient à une seule entreprise : si la vôtre a déjà un compte, elle y reste.`,
+      "Vous ne connaissez pas cette entreprise ? Ignorez ce courriel : rien ne change.",
+    ],
+  }),
+  domain_missing: ({ domain, lapses_at }) => ({
+    subject: "La preuve d’un de vos domaines est absente",
+    lines: [
+      "Nous cherchons la preuve de chacun de vos domaines une fois par semaine, et n’avons pas trouvé celle de :",
+      domain,
+      `Le domaine reste vérifié jusqu’au ${minuteOf(lapses_at)}. Publiez de nouveau la preuve d’ici là ; le portail la montre sous Domaines.`,
+      "Ensuite, les formulaires de ce domaine ne reçoivent plus de certificats. Les certificats déjà délivrés restent tels quels.",
+    ],
+  }),
+  domain_lapsed: ({ domain }) => ({
+    subject: "Un de vos domaines n’est plus vérifié",
+    lines: [
+      "La preuve d’un de vos domaines a été absente pendant deux semaines. Il n’est plus vérifié :",
+      domain,
+      "Désormais, les formulaires de ce domaine ne reçoivent plus de certificats. Publiez de nouveau la preuve et vérifiez-la dans le portail, sous Domaines.",
+      "Les certificats déjà délivrés restent tels quels.",
     ],
   }),
   withdrawal_code: ({ code, business_name, verify_url }) => ({

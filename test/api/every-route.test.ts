@@ -47,6 +47,9 @@ const unknownRecords: Readonly<Record<string, string>> = {
   session_id: "ssn_00000000000000000000000000",
   passkey_id: "psk_00000000000000000000000000",
   token_id: "tok_00000000000000000000000000",
+  domain_id: "dom_00000000000000000000000000",
+  key_id: "key_00000000000000000000000000",
+  member_id: "mem_00000000000000000000000000",
 };
 /** Of one person with acme: what only an active share answers, and what only one that was stopped. */
 let activeShareId = "";

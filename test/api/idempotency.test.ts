@@ -203,6 +203,48 @@ const routes: Readonly<Record<string, Route>> = {
       return { path: `/v1/certs/${certId}/opt-out/manage`, body: { token }, otherBody: { token, scope: "business" }, ...anybody() };
     },
   },
+  "/v1/business/signup": {
+    repeats: false,
+    prepare: async () => {
+      const asks = (email: string) => ({ business_name: "Fresh Roofs LLC", email });
+      return { path: "/v1/business/signup", body: asks(freshAddress()), otherBody: asks(freshAddress()), ...anybody() };
+    },
+  },
+  "/v1/business/portal/domains": {
+    repeats: false,
+    prepare: async () => {
+      const named = () => ({ domain: freshAddress().replace(/^.*@/, `d${crypto.randomUUID()}.`) });
+      return { path: "/v1/business/portal/domains", body: named(), otherBody: named(), ...people };
+    },
+  },
+  "/v1/business/portal/domains/{domain_id}/verify": {
+    repeats: true,
+    prepare: async () => {
+      const claimed = await post("/v1/business/portal/domains", { domain: `d${crypto.randomUUID()}.merchant-tests.com` }, owner);
+      const { id, token } = claimed.body.data;
+      answerPost = () => new Response(`svc-verify=${token}`, { headers: { "content-type": "text/plain" } });
+      const body = { method: "well_known" };
+      return { path: `/v1/business/portal/domains/${id}/verify`, body, otherBody: { ...body, other: true }, ...people };
+    },
+  },
+  "/v1/business/portal/clients": {
+    repeats: true,
+    prepare: async () => ({ path: "/v1/business/portal/clients", body: { name: "A" }, otherBody: { name: "B" }, ...people }),
+  },
+  "/v1/business/portal/keys": {
+    repeats: true,
+    prepare: async () => {
+      await env.DB.prepare("DELETE FROM api_keys WHERE name IN ('A', 'B')").run();
+      return { path: "/v1/business/portal/keys", body: { name: "A" }, otherBody: { name: "B" }, ...people };
+    },
+  },
+  "/v1/business/portal/members": {
+    repeats: true,
+    prepare: async () => {
+      const asks = (email: string) => ({ email, role: "member" });
+      return { path: "/v1/business/portal/members", body: asks(freshAddress()), otherBody: asks(freshAddress()), ...people };
+    },
+  },
   "/v1/auth/request-code": {
     repeats: false,
     prepare: async () => {
@@ -324,6 +366,7 @@ describe("the key is taken", () => {
       "/v1/auth/passkey/options": "a kept answer would be a challenge that may be spent already",
       "/v1/me/passkeys/options": "likewise",
       "/v1/certs/search": "it only reads",
+      "/v1/business/portal/certs/{cert_id}/reveal": "it only reads, and what it shows is kept nowhere",
       "/v1/auth/logout": "ends the very session that would name the caller, and a second time changes nothing",
     };
     const { paths } = (await get("/v1/openapi.json")).body as { paths: Record<string, { post?: { parameters?: { name: string }[] } }> };

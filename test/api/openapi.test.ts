@@ -285,6 +285,31 @@ const withTenPasskeys = async (): Promise<Record<string, string>> => {
   for (let made = 0; made < 10; made += 1) await addPasskey(headers);
   return headers;
 };
+const signupPath = "/v1/business/signup";
+const signup = () => ({ business_name: "Fresh Roofs LLC", email: `founder-${crypto.randomUUID()}@example.com` });
+const portal = (at: string): string => `/v1/business/portal${at}`;
+const noDomain = "dom_00zzzzzzzzzzzzzzzzzzzzzzzz";
+const noKey = "key_00zzzzzzzzzzzzzzzzzzzzzzzz";
+const noMember = "mem_00zzzzzzzzzzzzzzzzzzzzzzzz";
+const freshDomain = () => ({ domain: `d${crypto.randomUUID()}.example.net` });
+const invited = () => ({ email: `invited-${crypto.randomUUID()}@example.com`, role: "member" });
+const ownerId = async (): Promise<string> => (await webhooks("GET", portal(""), { owner: true })).body.data.user.id;
+
+/** With as many of something as a business may have; other columns have what every row needs. */
+const filled = async (table: string, columns: string, values: string, at: string, body: object): Promise<Answer> => {
+  const named = /^(?:api_keys|clients)$/.test(table) ? [", name", ", 'filled'"] : ["", ""];
+  await env.DB.prepare(
+    `INSERT INTO ${table} (id, business_id, created_at, ${columns}${named[0]}) SELECT 'filled_' || value, ?1, 0, ${values}${named[1]} FROM json_each(?2)`,
+  )
+    .bind(world.acme.id, JSON.stringify(Array.from({ length: 100 }, (_, number) => number)))
+    .run();
+  try {
+    return await webhooks("POST", portal(at), { owner: true, body });
+  } finally {
+    await env.DB.prepare(`DELETE FROM ${table} WHERE id LIKE 'filled_%'`).run();
+  }
+};
+const withoutPastDue = ({ subscription_past_due: _writes, ...others }: Record<string, () => Promise<Answer>>) => others;
 
 const erasedCert = async (): Promise<string> => {
   const { certId: id } = await held();
@@ -469,6 +494,165 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     "200 none yet": async () => call(auditPath, { headers: await signIn(world.otherOwnerEmail) }),
     invalid_request: () => webhooks("GET", `${auditPath}?limit=0`),
     ...memberRefusals("GET", () => auditPath),
+  },
+  signUpBusiness: {
+    201: () => call(signupPath, json(signup())),
+    invalid_request: () => call(signupPath, json({ ...signup(), email: "nobody" })),
+    idempotency_conflict: () => twice((body, key) => call(signupPath, json(body, key)), signup(), signup()),
+    ...postRefusals(signupPath, () => json(signup())),
+    rate_limited: () => answerOf(crowded(), signupPath, json(signup())),
+  },
+  readAccount: {
+    200: () => webhooks("GET", portal("")),
+    ...memberRefusals("GET", () => portal("")),
+  },
+  changeAccount: {
+    200: () => webhooks("PATCH", portal(""), { owner: true, body: { contact_phone: "+1 202 555 0123", legal_name: null } }),
+    ...ownerRefusals("PATCH", () => portal(""), {}),
+  },
+  addDomain: {
+    201: () => webhooks("POST", portal("/domains"), { owner: true, body: freshDomain() }),
+    ...ownerRefusals("POST", () => portal("/domains"), freshDomain()),
+    invalid_request: () => webhooks("POST", portal("/domains"), { owner: true, body: { domain: "co.uk" } }),
+    domain_taken: () => webhooks("POST", portal("/domains"), { owner: true, body: { domain: "example.com" } }),
+    domain_limit: () => filled("domains", "domain, status", "'filled-' || value || '.com', 'pending'", "/domains", freshDomain()),
+    idempotency_conflict: () =>
+      twice((body, headers) => webhooks("POST", portal("/domains"), { owner: true, body, headers }), freshDomain(), freshDomain()),
+  },
+  listDomains: {
+    200: async () => {
+      await webhooks("POST", portal("/domains"), { owner: true, body: freshDomain() });
+      return webhooks("GET", portal("/domains"));
+    },
+    ...memberRefusals("GET", () => portal("/domains")),
+  },
+  verifyDomain: {
+    200: async () => {
+      const { id, token } = (await webhooks("POST", portal("/domains"), { owner: true, body: freshDomain() })).body.data;
+      const changed = { lookUpTxt: async () => [[`svc-verify=${token}`]] };
+      return webhooks("POST", portal(`/domains/${id}/verify`), { owner: true, body: { method: "dns" }, changed });
+    },
+    ...ownerRefusals("POST", () => portal(`/domains/${noDomain}/verify`)),
+    ...notFound("POST", portal(`/domains/${noDomain}/verify`)),
+    domain_unverified: async () => {
+      const { id } = (await webhooks("POST", portal("/domains"), { owner: true, body: freshDomain() })).body.data;
+      const changed = { lookUpTxt: async () => [[]] };
+      return webhooks("POST", portal(`/domains/${id}/verify`), { owner: true, body: { method: "dns" }, changed });
+    },
+    idempotency_conflict: async () => {
+      const { id, token } = (await webhooks("POST", portal("/domains"), { owner: true, body: freshDomain() })).body.data;
+      const changed = { lookUpTxt: async () => [[`svc-verify=${token}`]] };
+      const at = portal(`/domains/${id}/verify`);
+      const first = { method: "dns" };
+      return twice((body, headers) => webhooks("POST", at, { owner: true, body, headers, changed }), first, { ...first, other: true });
+    },
+  },
+  removeDomain: {
+    200: async () => {
+      const { id } = (await webhooks("POST", portal("/domains"), { owner: true, body: freshDomain() })).body.data;
+      return webhooks("DELETE", portal(`/domains/${id}`), { owner: true });
+    },
+    ...ownerRefusals("DELETE", () => portal(`/domains/${noDomain}`)),
+    ...notFound("DELETE", portal(`/domains/${noDomain}`)),
+  },
+  createKey: {
+    201: () => webhooks("POST", portal("/keys"), { owner: true, body: { name: "CRM", environment: "test" } }),
+    ...ownerRefusals("POST", () => portal("/keys"), { name: "CRM" }),
+    key_limit: () => filled("api_keys", "environment, key_hash, last4", "'live', 'filled ' || value, 'xxxx'", "/keys", { name: "CRM" }),
+    idempotency_conflict: () =>
+      twice((body, headers) => webhooks("POST", portal("/keys"), { owner: true, body, headers }), { name: "A" }, { name: "B" }),
+  },
+  listKeys: {
+    200: () => webhooks("GET", portal("/keys")),
+    ...memberRefusals("GET", () => portal("/keys")),
+  },
+  revokeKey: {
+    200: async () => {
+      const { id } = (await webhooks("POST", portal("/keys"), { owner: true, body: { name: "CRM" } })).body.data;
+      return webhooks("DELETE", portal(`/keys/${id}`), { owner: true });
+    },
+    ...ownerRefusals("DELETE", () => portal(`/keys/${noKey}`)),
+    ...notFound("DELETE", portal(`/keys/${noKey}`)),
+  },
+  createClient: {
+    201: () => webhooks("POST", portal("/clients"), { owner: true, body: { name: "Website", environment: "sandbox" } }),
+    ...ownerRefusals("POST", () => portal("/clients"), { name: "Website" }),
+    client_limit: () => filled("clients", "environment", "'live'", "/clients", { name: "Website" }),
+    idempotency_conflict: () =>
+      twice((body, headers) => webhooks("POST", portal("/clients"), { owner: true, body, headers }), { name: "A" }, { name: "B" }),
+  },
+  listClients: {
+    200: () => webhooks("GET", portal("/clients")),
+    ...memberRefusals("GET", () => portal("/clients")),
+  },
+  listMembers: {
+    200: async () => {
+      await webhooks("POST", portal("/members"), { owner: true, body: invited() });
+      return webhooks("GET", portal("/members"));
+    },
+    ...memberRefusals("GET", () => portal("/members")),
+  },
+  inviteMember: {
+    201: () => webhooks("POST", portal("/members"), { owner: true, body: invited() }),
+    ...ownerRefusals("POST", () => portal("/members"), invited()),
+    member_limit: () =>
+      filled("invitations", "email_index, email_sealed, role, expires_at", "'filled ' || value, '', 'member', 0", "/members", invited()),
+    idempotency_conflict: () =>
+      twice((body, headers) => webhooks("POST", portal("/members"), { owner: true, body, headers }), invited(), invited()),
+  },
+  changeMember: {
+    200: async () => {
+      const { id } = (await webhooks("POST", portal("/members"), { owner: true, body: invited() })).body.data;
+      return webhooks("PATCH", portal(`/members/${id}`), { owner: true, body: { role: "owner" } });
+    },
+    ...ownerRefusals("PATCH", () => portal(`/members/${noMember}`), { role: "member" }),
+    ...notFound("PATCH", portal(`/members/${noMember}`), { role: "member" }),
+    last_owner: async () => webhooks("PATCH", portal(`/members/${await ownerId()}`), { owner: true, body: { role: "member" } }),
+  },
+  leaveBusiness: {
+    200: async () => {
+      const leaver = "leaver@acme-solar.example";
+      await webhooks("POST", portal("/members"), { owner: true, body: { email: leaver, role: "member" } });
+      return webhooks("DELETE", portal("/members/me"), { as: leaver });
+    },
+    ...unsafeRefusals("DELETE", () => portal("/members/me")),
+    last_owner: () => webhooks("DELETE", portal("/members/me"), { owner: true }),
+  },
+  removeMember: {
+    200: async () => {
+      const { id } = (await webhooks("POST", portal("/members"), { owner: true, body: invited() })).body.data;
+      return webhooks("DELETE", portal(`/members/${id}`), { owner: true });
+    },
+    ...ownerRefusals("DELETE", () => portal(`/members/${noMember}`)),
+    ...notFound("DELETE", portal(`/members/${noMember}`)),
+    last_owner: async () => webhooks("DELETE", portal(`/members/${await ownerId()}`), { owner: true }),
+  },
+  listPortalCertificates: {
+    200: () => webhooks("GET", portal("/certs?q=solar")),
+    "200 of the sandbox": () => webhooks("GET", portal("/certs?environment=sandbox")),
+    invalid_request: () => webhooks("GET", portal("/certs?page=0")),
+    ...memberRefusals("GET", () => portal("/certs")),
+  },
+  readPortalCertificate: {
+    200: () => webhooks("GET", portal(`/certs/${certId}`)),
+    "200 withdrawn": () => webhooks("GET", portal(`/certs/${withdrawnId}`)),
+    cert_not_found: () => webhooks("GET", portal(`/certs/${certId}`), { as: world.otherOwnerEmail }),
+    ...memberRefusals("GET", () => portal(`/certs/${certId}`)),
+  },
+  revealPortalCertificate: {
+    200: () => webhooks("POST", portal(`/certs/${certId}/reveal`)),
+    "200 erased": async () => webhooks("POST", portal(`/certs/${await erasedCert()}/reveal`)),
+    cert_not_found: () => webhooks("POST", portal(`/certs/${certId}/reveal`), { as: world.otherOwnerEmail }),
+    ...withoutPastDue(unsafeRefusals("POST", () => portal(`/certs/${certId}/reveal`))),
+  },
+  listPortalCertificateViews: {
+    200: async () => {
+      await call(`/c/${certId}`, { headers: { "user-agent": "Mozilla/5.0 (X11; Linux)" } });
+      return webhooks("GET", portal(`/certs/${certId}/views`));
+    },
+    invalid_request: () => webhooks("GET", portal(`/certs/${certId}/views?per_page=0`)),
+    cert_not_found: () => webhooks("GET", portal(`/certs/${certId}/views`), { as: world.otherOwnerEmail }),
+    ...memberRefusals("GET", () => portal(`/certs/${certId}/views`)),
   },
   listWebhooks: {
     200: () => webhooks("GET", ""),

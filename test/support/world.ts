@@ -139,6 +139,7 @@ export const issue = async (
 
 /** Columns that work behind earlier answers (chains, the ledger) may still be filling in. */
 const laterColumns: Readonly<Record<string, readonly string[]>> = {
+  api_keys: ["last_used_at"],
   audit_outbox: ["drained_at"],
   anchors: ["status", "attempts", "next_at", "lease", "lease_until", "prepared", "tx_ref", "receipt", "anchored_at", "last_error"],
 };

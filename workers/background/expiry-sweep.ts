@@ -4,12 +4,15 @@ import { deleteEndedTokens } from "../../storage/agents.ts";
 import { deleteOldDays } from "../../storage/client-days.ts";
 import { deleteOldMisses } from "../../storage/contact.ts";
 import { batch, type Database } from "../../storage/database.ts";
+import { deleteExpiredClaimsOfDomains } from "../../storage/domains.ts";
 import { deleteExpiredAnswers } from "../../storage/idempotency.ts";
 import { deleteExpiredClaims } from "../../storage/idempotency-claims.ts";
 import { deleteOldAuthCodes } from "../../storage/auth-codes.ts";
 import { deleteOldCodes, deleteOldFailures } from "../../storage/mailed-codes.ts";
+import { deleteEndedInvitations } from "../../storage/members.ts";
 import { deleteEndedSessions } from "../../storage/sessions.ts";
 import { deleteOldChallenges } from "../../storage/webauthn-challenges.ts";
+import { deleteEndedSignups } from "../../storage/signups.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
 
@@ -26,6 +29,9 @@ const sweeps = [
   deleteOldFailures,
   deleteOldAuthCodes,
   deleteOldChallenges,
+  deleteEndedSignups,
+  deleteEndedInvitations,
+  deleteExpiredClaimsOfDomains,
   (db: Database, now: Instant) => deleteOldMisses(db, Math.floor(now / dayMs)),
   (db: Database, now: Instant) => deleteOldDays(db, Math.floor(now / dayMs)),
 ];
@@ -42,5 +48,5 @@ const sweepHome = async (platform: Platform, db: Database): Promise<void> => {
   }
 };
 
-/** Answers and claims of idempotency keys, codes and challenges that nobody can use, counts of past days, sessions and tokens that have ended. */
+/** Answers, claims, codes and challenges that nobody can use, counts of past days, sessions, tokens, sign-ups and invitations that have ended. */
 export const dropExpired = (platform: Platform): Promise<void> => inEachHome(platform, "expiry", (db) => sweepHome(platform, db));

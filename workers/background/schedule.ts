@@ -7,6 +7,7 @@ import { submitAnchors, unpark } from "./anchoring.ts";
 import { attestDue } from "./attesting.ts";
 import { notifyAudit } from "./audit-notify.ts";
 import { checkpointAudit, checkpointLedger } from "./checkpoints.ts";
+import { checkDomains } from "./domain-checks.ts";
 import { sweepEvents } from "./event-sweep.ts";
 import { dropExpired } from "./expiry-sweep.ts";
 import { measureHomes } from "./home-sizes.ts";
@@ -34,6 +35,7 @@ const minuteJobs: Jobs = {
   "share-sweep": sweepDueShares,
   "share-settling": settleShares,
   attesting: attestDue,
+  "domain-checks": checkDomains,
 };
 
 /** One after the other: what is attested at the end are the checkpoints made before. */

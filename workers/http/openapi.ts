@@ -51,7 +51,7 @@ const introduction = `A form submission becomes a certificate of consent that an
 
 **Limits.** Counted routes answer with \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` (seconds); past the limit 429 with \`Retry-After\`.
 
-**Sending again.** A POST with a header \`Idempotency-Key\` (1 to 64 of A-Z a-z 0-9 _ -) can be sent again for 24 hours: the same key with the same body does nothing more and answers the same data, marked \`Idempotency-Replayed: true\`; with another body, or while the first is still being answered, it is 409 \`idempotency_conflict\`. A key is yours alone and belongs to one path; a refusal leaves it free. Only \`verify-code\`, \`logout\`, \`certs/search\`, \`passkey/verify\` and the options of passkeys take none.
+**Sending again.** A POST with a header \`Idempotency-Key\` (1 to 64 of A-Z a-z 0-9 _ -) can be sent again for 24 hours: the same key with the same body does nothing more and answers the same data, marked \`Idempotency-Replayed: true\`; with another body, or while the first is still being answered, it is 409 \`idempotency_conflict\`. A key is yours alone and belongs to one path; a refusal leaves it free. Only \`verify-code\`, \`logout\`, \`certs/search\`, \`reveal\`, \`passkey/verify\` and the options of passkeys take none.
 
 **Versions.** The version is in the path. Within /v1 the surface only grows: ignore keys you do not know.`;
 
@@ -89,6 +89,11 @@ export const openApiDocument = (app: OpenAPIHono<Api>, apiOrigin: string): objec
         description: "A person shares contact fields with a business, by a single-use code with PKCE, and takes them back.",
       },
       { name: "account", description: "A person's own: their contact fields, and everybody who holds something of theirs." },
+      {
+        name: "portal",
+        description:
+          "A business's own account: signing up, profile, domains, clients, keys, members and certificates. Members read; owners also change.",
+      },
       { name: "audit", description: "What happened to your records, with the proof that nothing was changed or left out." },
       { name: "events", description: "What happened to your records, in order. The same events are pushed to your webhooks." },
       { name: "withdrawal", description: "The person takes consent back; the business records and acknowledges it." },

@@ -64,20 +64,34 @@ export const signedIn = createMiddleware<SessionCaller>(async (c, next) => {
   await next();
 });
 
-const ofBusiness = createMiddleware<MemberCaller>(async (c, next) => {
-  const { session } = c.var;
-  if (session.realm !== "business") return failure(c, "forbidden");
-  const allowed = safeMethods.has(c.req.method) ? mayRead(session.business.status) : mayWrite(session.business.status);
-  if (!allowed.ok) return refusal(c, allowed);
-  c.set("member", session);
-  await next();
-});
+const ofBusiness = (isReading: (c: Context<MemberCaller>) => boolean) =>
+  createMiddleware<MemberCaller>(async (c, next) => {
+    const { session } = c.var;
+    if (session.realm !== "business") return failure(c, "forbidden");
+    const allowed = isReading(c) ? mayRead(session.business.status) : mayWrite(session.business.status);
+    if (!allowed.ok) return refusal(c, allowed);
+    c.set("member", session);
+    await next();
+  });
 
 /**
  * A member or owner of a business whose account allows it: reading while a payment is past due, writing only when none is.
  * Consumers are signed in, but not to a portal.
  */
-export const behindPortal = (...more: Parameters<typeof every>): MiddlewareHandler<MemberCaller> => every(signedIn, ofBusiness, ...more);
+export const behindPortal = (...more: Parameters<typeof every>): MiddlewareHandler<MemberCaller> =>
+  every(
+    signedIn,
+    ofBusiness((c) => safeMethods.has(c.req.method)),
+    ...more,
+  );
+
+/** Likewise of a POST that only reads: it is no GET because what it shows is entered in the audit chain. */
+export const behindPortalToRead = (...more: Parameters<typeof every>): MiddlewareHandler<MemberCaller> =>
+  every(
+    signedIn,
+    ofBusiness(() => true),
+    ...more,
+  );
 
 const ofConsumer = createMiddleware<ConsumerCaller>(async (c, next) => {
   const { session } = c.var;

@@ -13,6 +13,13 @@ const stopped = {
 } as const;
 const mails: { readonly [T in MailTemplate]: Extract<Mail, { template: T }> } = {
   login_code: { template: "login_code", data: { code: "123456" } },
+  signup_code: { template: "signup_code", data: { code: "123456" } },
+  member_invited: {
+    template: "member_invited",
+    data: { business_name: hostileName, sign_in_url: "https://app.example.com/portal/sign-in", until: Date.UTC(2026, 10, 27, 10, 5) },
+  },
+  domain_missing: { template: "domain_missing", data: { domain: "acme.example", lapses_at: Date.UTC(2026, 11, 4, 10, 5) } },
+  domain_lapsed: { template: "domain_lapsed", data: { domain: "acme.example" } },
   withdrawal_code: {
     template: "withdrawal_code",
     data: { code: "123456", business_name: hostileName, verify_url: "https://verify.example.com/c/cc_00abc?a=1&b=2" },
@@ -113,7 +120,7 @@ describe("every mail in every language", () => {
   });
 
   test("a code's mail lives as long as the code", () => {
-    expect([mailLifeMs.login_code, mailLifeMs.withdrawal_code]).toEqual([600_000, 600_000]);
+    expect([mailLifeMs.login_code, mailLifeMs.signup_code, mailLifeMs.withdrawal_code]).toEqual([600_000, 600_000, 600_000]);
   });
 });
 

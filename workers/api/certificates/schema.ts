@@ -338,7 +338,7 @@ export const verifySchema = publishedShape.openapi("VerifiedCertificate", {
   description: "Everything about a certificate but personal data.",
 });
 
-const view = z
+export const viewSchema = z
   .object({
     at: timestamp,
     ip: z.string().nullable().openapi({ description: "`null` where redacted." }),
@@ -386,7 +386,7 @@ export const certificateDetailSchema = publishedShape
     entities_withdrawn: z.array(ownEntity).optional().openapi(withdrawnOneByOne),
     policies: z.array(policyWithText),
     view_trail: z
-      .array(view)
+      .array(viewSchema)
       .openapi({ description: "The newest 100 opens of the public page, newest first. Empty once the person was erased." }),
     audit: z
       .object({ seq: z.int(), hash, prev_hash: hash })
@@ -495,7 +495,7 @@ export const evidenceBundleSchema = z
       .openapi({ description: "The anchored statement and, once anchored, its proof." }),
     withdrawal: provenWithdrawal,
     withdrawal_receipt: orNull(withdrawalReceiptSchema),
-    views: z.array(view),
+    views: z.array(viewSchema),
     issuer_keys: z
       .object({ keys: z.array(z.record(z.string(), z.unknown())) })
       .openapi({ description: "As at /.well-known/svc-trust.json." }),

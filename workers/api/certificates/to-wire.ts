@@ -101,7 +101,7 @@ const ownWordsToWire = (opened: OpenedWithdrawal | null) => ({
     : null,
 });
 
-const viewToWire = ({ at, ip, userAgent, os, bot }: View) => ({ at: isoOf(at), ip, user_agent: userAgent, os, bot });
+export const viewToWire = ({ at, ip, userAgent, os, bot }: View) => ({ at: isoOf(at), ip, user_agent: userAgent, os, bot });
 
 type WireDetail = z.input<typeof certificateDetailSchema>;
 

@@ -23,6 +23,8 @@ export const mailedCode = async (
     readonly to: string | null;
     readonly mail: (code: string, id: string) => Promise<Mail>;
     readonly language: MailLanguage;
+    /** What it opens besides what it proves. */
+    readonly opens?: string | null;
     readonly now: Instant;
   },
 ): Promise<{ readonly id: string; readonly rows: readonly Statement[] }> => {
@@ -37,7 +39,7 @@ export const mailedCode = async (
     insertMail(db, vault, { ...about, to, onlyIf: ifOfUse(id) }),
     insertMail(db, vault, { ...about, to: null, onlyIf: unlessOfUse(id) }),
   ]);
-  return { id, rows: [insertCode(db, asker, request.limits, { id, codeHash, now }), ...mails.flat()] };
+  return { id, rows: [insertCode(db, asker, request.limits, { id, codeHash, opens: request.opens ?? null, now }), ...mails.flat()] };
 };
 
 /** Spends a try and then compares; the code that was answered, null for none. */

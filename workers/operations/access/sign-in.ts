@@ -1,7 +1,7 @@
 // Signing in by an e-mailed code, for consumers and for members of a business. Nothing an answer says, costs or leaves behind
 // tells whether an address is known: both ways read, seal, hash and write the same, and only the mail knows who gets one.
 import { deviceOf } from "../../../core/access/device.ts";
-import { mailedCodeLimits } from "../../../core/access/mailed-code.ts";
+import { mailedCodeLimits, type MailedCodeLimits } from "../../../core/access/mailed-code.ts";
 import type { Realm, Role, Session } from "../../../core/access/session.ts";
 import { hexOf } from "../../../core/bytes.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -11,60 +11,72 @@ import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { lineFault, trimmed } from "../../../core/text.ts";
 import { dayMs } from "../../../core/time.ts";
+import { addresseesOf, firstAddressee, type Addressee } from "../../../storage/addressees.ts";
+import { commit } from "../../../storage/commit.ts";
 import { batch, type Database } from "../../../storage/database.ts";
-import { closeCodes, spendCode, type Asker } from "../../../storage/mailed-codes.ts";
-import { insertConsumer, personByAddress, type Person } from "../../../storage/people.ts";
+import { closeCodes, openedBy, spendCode, type Asker } from "../../../storage/mailed-codes.ts";
+import { insertConsumer } from "../../../storage/people.ts";
 import { consumerEmailContext, memberEmailContext, nobodyContext } from "../../../storage/people-contexts.ts";
 import { deleteSession, insertSession, noteSeen, sealDevice, sessionByToken, type NewSession } from "../../../storage/sessions.ts";
 import { kindOfError } from "../../log.ts";
 import type { Memories, Runtime, Schedules, Stores } from "../../services.ts";
+import { joinByInvitation, joinBySignup, type Joining, type SpentCode } from "./joining.ts";
 import { answeredCode, mailedCode } from "./mailed-codes.ts";
 
 const notAMailbox = "email: must be one e-mail address.";
 const chainTagBytes = 16;
 
 /** The address in the form it is found by, and the home of whoever has it; the first home for nobody. */
-interface Asked {
+export interface Asked {
   readonly realm: Realm;
   readonly emailIndex: string;
-  readonly person: Person | null;
+  readonly addressee: Addressee | null;
   /**
-   * How a newcomer spells what stands before the @. Who is known is mailed at the address given first; a newcomer's becomes the
-   * address, so it must be the very one that was mailed: two spellings can be two mailboxes.
+   * How a new consumer spells what stands before the @. Who is known is mailed at the address given first; a newcomer's becomes the
+   * address, so it must be the very one that was mailed: two spellings can be two mailboxes. Nobody new signs in to a business: a
+   * sign-up and an invitation have their own.
    */
   readonly spelling: string;
+  readonly home: Home;
   readonly db: Database;
 }
 
-const first = (services: Stores): Database => services.homes.of(`con_${firstHome}`) as Database;
-
-const ask = async (services: Stores, realm: Realm, email: string): Promise<Asked | null> => {
+export const ask = async (services: Runtime & Stores, realm: Realm, email: string): Promise<Asked | null> => {
   const address = comparableMailbox(email);
   if (address === null) return null;
   const emailIndex = await services.vault.blindIndex("email", address);
-  const found = await Promise.all(services.homes.all().map(([, db]) => personByAddress(db, realm, emailIndex)));
-  const person = found.find((one) => one !== null) ?? null;
-  const spelling = person === null ? email.trim().slice(0, email.trim().lastIndexOf("@")) : "";
-  return { realm, emailIndex, person, spelling, db: (person === null ? null : services.homes.of(person.id)) ?? first(services) };
+  const now = services.clock();
+  const found = await Promise.all(services.homes.all().map(([, db]) => addresseesOf(db, realm, emailIndex, now)));
+  const addressee = firstAddressee(found.flat());
+  const isNewcomer = addressee === null && realm === "consumer";
+  const spelling = isNewcomer ? email.trim().slice(0, email.trim().lastIndexOf("@")) : "";
+  const home = addressee === null ? firstHome : homeOfId(addressee.id);
+  return { realm, emailIndex, addressee, spelling, home, db: services.homes.of(`con_${home}`) as Database };
 };
 
-/** Opens the address of whoever is known; for nobody, opens something else, so that both take the same time. */
-const knownAddress = async (services: Stores & Memories, { person }: Asked): Promise<string | null> => {
+/** Opens the address of whoever is to be mailed; for nobody, opens something else, so that both take the same time. */
+export const knownAddress = async (services: Stores & Memories, { addressee }: Asked): Promise<string | null> => {
   const { vault } = services;
-  if (person !== null) return vault.open(person.emailContext, person.emailSealed);
+  if (addressee !== null) return vault.open(addressee.emailContext, addressee.emailSealed);
   await vault.open(nobodyContext, await services.sealedNobody());
   return null;
 };
 
+/** The limits on codes, as this deployment sets them. */
+export const codeLimits = ({ config }: Runtime): MailedCodeLimits => {
+  const { count: max, seconds } = config.limits.AUTH_CODES_PER_ADDRESS;
+  return { ...limits, mailsToAddress: { ...limits.mailsToAddress, withinMs: seconds * 1_000, max } };
+};
+
 const limits = mailedCodeLimits.login;
-const asker = ({ realm, emailIndex }: Asked): Asker => ({
+export const asker = ({ realm, emailIndex }: Asked): Asker => ({
   purpose: "login",
   topic: realm,
   addressIndex: emailIndex,
   certId: null,
   contextHash: null,
 });
-const codeBinding = ({ realm, emailIndex, spelling }: Asked): string => `login\n${realm}\n${emailIndex}\n${spelling}`;
+export const codeBinding = ({ realm, emailIndex, spelling }: Asked): string => `login\n${realm}\n${emailIndex}\n${spelling}`;
 
 /**
  * Mails a code, if the address is one that may sign in: any address for a consumer, a member's for a business. The mail goes
@@ -76,17 +88,16 @@ export const requestCode = async (
 ): Promise<Result<{ readonly accepted: true }, "invalid_request">> => {
   const asked = await ask(services, request.realm, request.email);
   if (asked === null) return refuse("invalid_request", notAMailbox);
-  const { db, realm } = asked;
-  const { config } = services;
+  const { db, realm, addressee } = asked;
   const now = services.clock();
   const known = await knownAddress(services, asked);
-  const { count: max, seconds } = config.limits.AUTH_CODES_PER_ADDRESS;
   const { rows } = await mailedCode(services, db, asker(asked), {
-    limits: { ...limits, mailsToAddress: { ...limits.mailsToAddress, withinMs: seconds * 1_000, max } },
+    limits: codeLimits(services),
     binding: () => codeBinding(asked),
     to: known ?? (realm === "consumer" ? trimmed(request.email) : null),
     mail: async (code) => ({ template: "login_code", data: { code } }),
     language: request.language,
+    opens: addressee === null || addressee.kind === "person" ? null : addressee.id,
     now,
   });
   await batch(db, rows);
@@ -106,7 +117,7 @@ export interface SignedIn {
   /** For the cookie, and for nothing else. */
   readonly token: string;
   readonly user: SignedInUser;
-  /** This sign-in made the consumer. */
+  /** This sign-in made the consumer, or the member. */
   readonly created: boolean;
 }
 
@@ -138,42 +149,49 @@ export const newSession = async (
   return { token, row: { tokenHash: sha256Hex(token), id, agentSealed, now: clock() } };
 };
 
+const newConsumer = async (
+  { vault, random }: Runtime & Stores,
+  { db, emailIndex, home }: Asked,
+  { email, name }: { readonly email: string; readonly name: string | null },
+  spent: SpentCode,
+): Promise<Joining> => {
+  const chainTag = hexOf(random(chainTagBytes));
+  const consumer = { email, name, id: newId("con_", home, random), emailIndex, chainTag, now: spent.now };
+  return { rows: await insertConsumer(db, vault, consumer, spent), facts: [] };
+};
+
+/** Whom the code makes a member; nobody for whoever is one already, and for a code that opens nothing more. */
+const newMember = async (services: Runtime & Stores, { db, addressee, home }: Asked, spent: SpentCode): Promise<Joining> => {
+  const opens = addressee?.kind === "person" ? null : await openedBy(db, spent.codeId);
+  if (opens === null) return { rows: [], facts: [] };
+  return opens.startsWith("mem_") ? joinByInvitation(db, opens, spent) : joinBySignup(services, db, opens, home, spent);
+};
+
 /** Null when the code was spent by somebody else in between, or nobody has the address. */
 const beginSession = async (
-  services: Runtime & Stores,
+  services: Runtime & Stores & Schedules,
   asked: Asked,
   codeId: string,
   newcomer: { readonly email: string; readonly name: string | null; readonly userAgent: string | undefined },
 ): Promise<{ readonly token: string; readonly session: Session; readonly created: boolean } | null> => {
-  const { db, realm, emailIndex, person } = asked;
-  const { vault, random } = services;
-  const home = person === null ? firstHome : homeOfId(person.id);
+  const { db, realm, emailIndex, home } = asked;
   const { token, row } = await newSession(services, home, newcomer.userAgent);
   const { tokenHash, now } = row;
-  const spent = { codeId, sessionHash: tokenHash };
-  const consumer =
-    realm === "consumer"
-      ? await insertConsumer(
-          db,
-          vault,
-          {
-            email: newcomer.email,
-            name: newcomer.name,
-            id: newId("con_", home, random),
-            emailIndex,
-            chainTag: hexOf(random(chainTagBytes)),
-            now,
-          },
-          spent,
-        )
-      : [];
-  const results = await batch(db, [
-    spendCode(db, { ...spent, now }),
-    ...consumer,
-    insertSession(db, row, { realm, emailIndex, codeId }),
-    ...closeCodes(db, asker(asked), now, tokenHash),
-  ]);
-  const created = consumer.length > 0 && (results[1] as D1Result).meta.changes > 0;
+  const spent = { codeId, sessionHash: tokenHash, now };
+  const joining = await (realm === "consumer" ? newConsumer(services, asked, newcomer, spent) : newMember(services, asked, spent));
+  const results = await commit(
+    { db, vault: services.vault, ledgerId: services.config.ledger.id },
+    [
+      spendCode(db, spent),
+      ...joining.rows,
+      insertSession(db, row, { realm, emailIndex, codeId }),
+      ...closeCodes(db, asker(asked), now, tokenHash),
+    ],
+    joining.facts,
+    joining.onlyIf,
+  );
+  if (joining.facts.length > 0) services.scheduleFollowUp();
+  const created = joining.rows.length > 0 && (results[1] as D1Result).meta.changes > 0;
   const session = await sessionByToken(db, tokenHash, now);
   return session === null ? null : { token, session, created };
 };
@@ -183,7 +201,7 @@ const beginSession = async (
  * from before signing in is worth nothing after it.
  */
 export const verifyCode = async (
-  services: Runtime & Stores,
+  services: Runtime & Stores & Schedules,
   request: {
     readonly email: string;
     readonly code: string;

@@ -1,6 +1,6 @@
 // Everything that proves one certificate, gathered for its owner: from the certificate's home, the ledger's receipts and the
 // audit log. What a log cannot show at this moment is left out rather than waited for: the pack says what it lacks.
-import type { Principal } from "../../../core/access/principal.ts";
+import { keyActor, type Principal } from "../../../core/access/principal.ts";
 import { packedAttestation } from "../../../core/certificates/attested.ts";
 import {
   evidenceFacts,
@@ -126,7 +126,7 @@ export const gatherEvidence = async (
   certId: CertId,
   asked: { readonly disclose: ReadonlySet<string> | null; readonly redacted: boolean },
 ): Promise<Result<EvidenceParts, "cert_not_found">> => {
-  const read = await openForReading(services, principal, certId, "evidence_pack.exported", {
+  const read = await openForReading(services, principal, keyActor(principal), certId, "evidence_pack.exported", {
     redacted: asked.redacted,
     disclosed: asked.disclose === null ? "all" : [...asked.disclose].sort(),
   });

@@ -1,5 +1,5 @@
 // GET /v1/certs: a business's certificates, page by page.
-import type { Principal } from "../../../core/access/principal.ts";
+import type { Reader } from "../../../core/access/principal.ts";
 import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
 import { comparablePhone } from "../../../core/certificates/matching.ts";
 import type { ListedCertificate } from "../../../core/certificates/published.ts";
@@ -29,9 +29,9 @@ export interface CertificateList {
   readonly perPage: number;
 }
 
-/** The principal's own certificates, newest first, masked; with the exact total. */
-export const listCertificates = async (services: Stores & Phones, principal: Principal, query: ListQuery): Promise<CertificateList> => {
-  const db = services.homes.of(principal.business.id);
+/** The reader's own certificates, newest first, masked; with the exact total. */
+export const listCertificates = async (services: Stores & Phones, reader: Reader, query: ListQuery): Promise<CertificateList> => {
+  const db = services.homes.of(reader.business.id);
   if (db === null) throw new Error("list: the business has no home");
   const email = query.subjectEmail === null ? null : comparableMailbox(query.subjectEmail);
   // An address that is none is on no certificate; a random index finds nothing and costs what a miss costs.
@@ -39,10 +39,10 @@ export const listCertificates = async (services: Stores & Phones, principal: Pri
   const phoneIndex =
     query.subjectPhone === null
       ? null
-      : await services.vault.blindIndex("phone", comparablePhone(query.subjectPhone, principal.business.country, services.toE164));
+      : await services.vault.blindIndex("phone", comparablePhone(query.subjectPhone, reader.business.country, services.toE164));
   const { certificates, total } = await certificatePage(db, {
-    businessId: principal.business.id,
-    environment: principal.environment,
+    businessId: reader.business.id,
+    environment: reader.environment,
     filter: {
       status: query.status,
       emailIndex,

@@ -1,5 +1,6 @@
 // GET /v1/certs/{id}: a certificate opened for its owner. Every reading is in the business's audit outbox before it is answered.
-import type { Principal } from "../../../core/access/principal.ts";
+import { keyActor, type Principal, type Reader } from "../../../core/access/principal.ts";
+import type { Actor } from "../../../core/actor.ts";
 import type { Json } from "../../../core/canonical-json.ts";
 import type { OpenedCertificate, View } from "../../../core/certificates/published.ts";
 import type { FactType } from "../../../core/facts.ts";
@@ -28,10 +29,11 @@ export interface CertificateDetail extends OpenedForReading {
   readonly entry: { readonly seq: string; readonly hash: string; readonly prevHash: string } | null;
 }
 
-/** Opens a certificate of the principal for reading, and puts that reading into the business's audit chain first. */
+/** Opens a certificate of the reader for reading, and puts that reading into the business's audit chain first. */
 export const openForReading = async (
   services: Runtime & Stores & Memories & Proofs & Schedules,
-  principal: Principal,
+  reader: Reader,
+  actor: Actor,
   certId: CertId,
   type: FactType,
   payload: { readonly [key: string]: Json },
@@ -40,7 +42,7 @@ export const openForReading = async (
   const opened: OpenedCertificate | null =
     db === null
       ? null
-      : await openedCertificate(db, services.vault, { certId, businessId: principal.business.id, environment: principal.environment });
+      : await openedCertificate(db, services.vault, { certId, businessId: reader.business.id, environment: reader.environment });
   if (db === null || opened === null) return refuse("cert_not_found");
   const [certificate, views, texts] = await Promise.all([
     attestedCertificate(services, opened.certificate),
@@ -58,7 +60,7 @@ export const openForReading = async (
           entityId: certId,
           at: services.clock(),
           chains: [opened.chain],
-          actor: { kind: "api_key", id: principal.keyId },
+          actor,
           payload,
         },
       ],
@@ -87,12 +89,20 @@ const issuedEntry = async (
 };
 
 /** The owner's detail: decrypted subject and evidence. Refuses `cert_not_found` for unknown and foreign ids alike. */
-export const readCertificate = async (
+export const readCertificate = (
   services: Runtime & Stores & Memories & Proofs & Schedules,
   principal: Principal,
   certId: CertId,
+): Promise<Result<CertificateDetail, "cert_not_found">> => readAs(services, principal, keyActor(principal), certId);
+
+/** Likewise, whoever it is that may read it. */
+export const readAs = async (
+  services: Runtime & Stores & Memories & Proofs & Schedules,
+  reader: Reader,
+  actor: Actor,
+  certId: CertId,
 ): Promise<Result<CertificateDetail, "cert_not_found">> => {
-  const read = await openForReading(services, principal, certId, "certificate.subject_read", {});
+  const read = await openForReading(services, reader, actor, certId, "certificate.subject_read", {});
   if (!read.ok) return read;
   return ok({ ...read.value, entry: await issuedEntry(services, read.value.opened) });
 };

@@ -1,0 +1,151 @@
+// The domains of a business: claimed, proved, looked at again.
+import { count, desc, eq, inArray, isNotNull, lte, sql, type SQL } from "drizzle-orm";
+import type { CheckState } from "../core/accounts/domain-claim.ts";
+import type { VerificationMethod } from "../core/access/origins.ts";
+import type { AuditChain } from "../core/facts.ts";
+import type { BusinessId } from "../core/ids.ts";
+import { hourMs, type Instant } from "../core/time.ts";
+import { chainOfBusiness } from "./accounts.ts";
+import type { Database } from "./database.ts";
+import { violates } from "./faults.ts";
+import { insertIf } from "./inserts.ts";
+import { allOf, query } from "./query.ts";
+import { businesses, domains } from "./schema.ts";
+
+export interface Domain {
+  readonly id: string;
+  readonly domain: string;
+  readonly status: "pending" | "verified" | "lapsed";
+  readonly method: VerificationMethod | null;
+  readonly verifiedAt: Instant | null;
+  readonly createdAt: Instant;
+  /** What is published to prove it; null for one that was proved otherwise. */
+  readonly token: string | null;
+  readonly expiresAt: Instant | null;
+  readonly checkedAt: Instant | null;
+  readonly lapsesAt: Instant | null;
+}
+
+const maxDomains = 100;
+
+const shown = {
+  id: domains.id,
+  domain: domains.domain,
+  status: domains.status,
+  method: domains.method,
+  verifiedAt: domains.verifiedAt,
+  createdAt: domains.createdAt,
+  token: domains.token,
+  expiresAt: domains.expiresAt,
+  checkedAt: domains.checkedAt,
+  lapsesAt: domains.lapsesAt,
+};
+
+const ownedBy = (businessId: BusinessId, id: string): SQL => allOf(eq(domains.id, id), eq(domains.businessId, businessId));
+const hasExpired = (now: Instant): SQL => allOf(eq(domains.status, "pending"), isNotNull(domains.expiresAt), lte(domains.expiresAt, now));
+
+/**
+ * A claim that has expired makes room for a new one of the same domain. Fails, and takes its batch with it, when the business has
+ * claimed that domain already, or as many as it may.
+ */
+export const insertDomain = (
+  db: Database,
+  businessId: BusinessId,
+  claim: { readonly id: string; readonly domain: string; readonly token: string; readonly createdAt: Instant; readonly expiresAt: Instant },
+) => {
+  const own = query.select({ n: count() }).from(domains).where(eq(domains.businessId, businessId));
+  const owner = sql`iif(${own} < ${maxDomains}, ${businessId}, null)`;
+  return [
+    db.delete(domains).where(allOf(eq(domains.businessId, businessId), eq(domains.domain, claim.domain), hasExpired(claim.createdAt))),
+    insertIf(db, domains, { ...claim, businessId: owner, status: "pending" as const }, sql`true`),
+  ] as const;
+};
+
+export const isTooManyDomains = (error: unknown): boolean => violates(error, "NOT NULL", domains.businessId);
+export const isClaimed = (error: unknown): boolean => violates(error, "UNIQUE", domains.businessId, domains.domain);
+
+/** Newest first. */
+export const domainsOf = (db: Database, businessId: BusinessId): Promise<readonly Domain[]> =>
+  db.select(shown).from(domains).where(eq(domains.businessId, businessId)).orderBy(desc(domains.createdAt), domains.domain).all();
+
+/** Null for one that is not there, or not of this business. */
+export const domainById = async (db: Database, businessId: BusinessId, id: string): Promise<Domain | null> =>
+  (await db.select(shown).from(domains).where(ownedBy(businessId, id)).get()) ?? null;
+
+export const removeDomain = (db: Database, businessId: BusinessId, id: string) => db.delete(domains).where(ownedBy(businessId, id));
+
+/** Proved, for the first time or anew. */
+export const markVerified = (
+  db: Database,
+  id: string,
+  { method, now, nextCheckAt }: { readonly method: VerificationMethod; readonly now: Instant; readonly nextCheckAt: Instant },
+) =>
+  db
+    .update(domains)
+    .set({ status: "verified", method, verifiedAt: now, checkedAt: now, nextCheckAt, misses: 0, lapsesAt: null, expiresAt: null })
+    .where(eq(domains.id, id));
+
+/** A verified domain whose check is due. */
+export interface DueDomain {
+  readonly id: string;
+  readonly businessId: BusinessId;
+  readonly domain: string;
+  readonly method: VerificationMethod;
+  readonly token: string;
+  readonly state: CheckState;
+}
+
+const leaseMs = hourMs; // a run that dies leaves them to the next hour
+
+/** Takes what has been due longest; of two runs at once, each gets its own. */
+export const claimDueChecks = async (db: Database, now: Instant, max: number): Promise<readonly DueDomain[]> => {
+  const { id, nextCheckAt, status } = domains;
+  const due = query
+    .select({ id })
+    .from(domains)
+    .where(allOf(eq(status, "verified"), isNotNull(nextCheckAt), lte(nextCheckAt, now)))
+    .orderBy(nextCheckAt)
+    .limit(max);
+  const { businessId, domain, method, token, checkedAt, misses, lapsesAt } = domains;
+  const rows = await db
+    .update(domains)
+    .set({ nextCheckAt: now + leaseMs })
+    .where(inArray(id, due))
+    .returning({ id, businessId, domain, method, token, checkedAt, misses, lapsesAt })
+    .all();
+  return rows.flatMap(({ method: by, token: proof, checkedAt: at, misses: missed, lapsesAt: until, ...row }) =>
+    by === null || proof === null
+      ? []
+      : [{ ...row, method: by, token: proof, state: { checkedAt: at ?? now, misses: missed, lapsesAt: until } }],
+  );
+};
+
+/** Whether it still is as it was when the check began: somebody may have proved or removed it meanwhile. */
+const asClaimed = (id: string, before: CheckState): SQL =>
+  allOf(eq(domains.id, id), eq(domains.status, "verified"), eq(domains.misses, before.misses));
+
+export const noteCheck = (db: Database, id: string, before: CheckState, state: CheckState, nextCheckAt: Instant) =>
+  db
+    .update(domains)
+    .set({ ...state, nextCheckAt })
+    .where(asClaimed(id, before));
+
+export const lapse = (db: Database, id: string, before: CheckState, state: CheckState) =>
+  db
+    .update(domains)
+    .set({ ...state, status: "lapsed", nextCheckAt: null })
+    .where(asClaimed(id, before));
+
+/** After one of the two: whether it was what changed the domain. */
+export const isChecked = (id: string, status: "verified" | "lapsed", { misses, checkedAt }: CheckState): SQL =>
+  sql`exists ${query
+    .select({ id: domains.id })
+    .from(domains)
+    .where(allOf(eq(domains.id, id), eq(domains.status, status), eq(domains.misses, misses), eq(domains.checkedAt, checkedAt)))}`;
+
+export const chainOf = async (db: Database, businessId: BusinessId): Promise<AuditChain | null> =>
+  (await db.select(chainOfBusiness).from(businesses).where(eq(businesses.id, businessId)).get()) ?? null;
+
+/** Claims nobody proved in time; at most 1,000 a call. */
+export const deleteExpiredClaimsOfDomains = (db: Database, now: Instant) =>
+  db.delete(domains).where(inArray(domains.id, query.select({ id: domains.id }).from(domains).where(hasExpired(now)).limit(1_000)));

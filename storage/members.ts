@@ -1,0 +1,170 @@
+// Who acts for a business: its members, and who was invited to become one.
+import { asc, count, eq, exists, gt, lte, inArray, sql, type SQL } from "drizzle-orm";
+import type { Role } from "../core/access/session.ts";
+import type { AuditChain } from "../core/facts.ts";
+import type { BusinessId } from "../core/ids.ts";
+import type { Instant } from "../core/time.ts";
+import { chainOfBusiness } from "./accounts.ts";
+import { batch, type Database } from "./database.ts";
+import { isRaised, violates } from "./faults.ts";
+import { insertIf } from "./inserts.ts";
+import { isSpentOn } from "./mailed-codes.ts";
+import { memberEmailContext } from "./people-contexts.ts";
+import { allOf, query } from "./query.ts";
+import { businesses, invitations, members, sessions } from "./schema.ts";
+import type { Vault } from "./vault.ts";
+
+export interface Member {
+  readonly id: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly createdAt: Instant;
+  /** Until when an invitation can be accepted; null for a member. */
+  readonly invitedUntil: Instant | null;
+}
+
+/** Members and invitations of a business together. */
+const maxPeople = 100;
+
+const ofBusiness = (businessId: BusinessId, id: string) => allOf(eq(members.id, id), eq(members.businessId, businessId));
+const invitedBy = (businessId: BusinessId, id: string) => allOf(eq(invitations.id, id), eq(invitations.businessId, businessId));
+
+/** Members, the first of them first; then invitations that can still be accepted. */
+export const peopleOf = async (db: Database, vault: Vault, businessId: BusinessId, now: Instant): Promise<readonly Member[]> => {
+  const [joined, invited] = await batch(db, [
+    db
+      .select({ id: members.id, emailSealed: members.emailSealed, role: members.role, createdAt: members.createdAt })
+      .from(members)
+      .where(eq(members.businessId, businessId))
+      .orderBy(members.createdAt, members.id),
+    db
+      .select({
+        id: invitations.id,
+        emailSealed: invitations.emailSealed,
+        role: invitations.role,
+        createdAt: invitations.createdAt,
+        expiresAt: invitations.expiresAt,
+      })
+      .from(invitations)
+      .where(allOf(eq(invitations.businessId, businessId), gt(invitations.expiresAt, now)))
+      .orderBy(invitations.createdAt, invitations.id),
+  ]);
+  const rows = [...joined.map((row) => ({ ...row, expiresAt: null })), ...invited];
+  return Promise.all(
+    rows.map(async ({ emailSealed, expiresAt, ...row }) => ({
+      ...row,
+      email: await vault.open(memberEmailContext(row.id, businessId), emailSealed),
+      invitedUntil: expiresAt,
+    })),
+  );
+};
+
+/** Null for somebody who is not there, or not of this business. */
+export const personOf = async (db: Database, vault: Vault, businessId: BusinessId, id: string, now: Instant): Promise<Member | null> =>
+  (await peopleOf(db, vault, businessId, now)).find((person) => person.id === id) ?? null;
+
+/** Whether an address is a member of this very business. */
+export const isMemberOf = async (db: Database, businessId: BusinessId, emailIndex: string): Promise<boolean> =>
+  (await db
+    .select({ id: members.id })
+    .from(members)
+    .where(allOf(eq(members.emailIndex, emailIndex), eq(members.businessId, businessId)))
+    .get()) !== undefined;
+
+export interface NewInvitation {
+  readonly id: string;
+  readonly businessId: BusinessId;
+  readonly email: string;
+  readonly emailIndex: string;
+  readonly role: Role;
+  readonly createdAt: Instant;
+  readonly expiresAt: Instant;
+}
+
+/** One invitation an address and business, the latest. Fails, and takes its batch with it, when there are too many people. */
+export const insertInvitation = async (db: Database, vault: Vault, { email, ...invitation }: NewInvitation) => {
+  const { id, businessId, emailIndex } = invitation;
+  const emailSealed = await vault.seal(memberEmailContext(id, businessId), email);
+  const people = (table: typeof members | typeof invitations) =>
+    query.select({ n: count() }).from(table).where(eq(table.businessId, businessId));
+  const role = sql`iif(${people(members)} + ${people(invitations)} < ${maxPeople}, ${invitation.role}, null)`;
+  return [
+    db.delete(invitations).where(allOf(eq(invitations.businessId, businessId), eq(invitations.emailIndex, emailIndex))),
+    insertIf(db, invitations, { ...invitation, emailSealed, role }, sql`true`),
+  ] as const;
+};
+
+export const isTooManyPeople = (error: unknown): boolean => violates(error, "NOT NULL", invitations.role);
+
+/** Of a member or an invitation, whichever has the id. A trigger keeps the last owner one. */
+export const changeRole = (db: Database, businessId: BusinessId, id: string, role: Role) =>
+  [
+    db.update(members).set({ role }).where(ofBusiness(businessId, id)),
+    db.update(invitations).set({ role }).where(invitedBy(businessId, id)),
+  ] as const;
+
+/** Their sessions end in the same moment. */
+export const removePerson = (db: Database, businessId: BusinessId, id: string) =>
+  [
+    db.delete(sessions).where(inArray(sessions.userId, query.select({ id: members.id }).from(members).where(ofBusiness(businessId, id)))),
+    db.delete(members).where(ofBusiness(businessId, id)),
+    db.delete(invitations).where(invitedBy(businessId, id)),
+  ] as const;
+
+export const isLastOwner = (error: unknown): boolean => isRaised(error, "a business keeps an owner");
+
+/** An invitation as it is accepted. */
+export interface OpenInvitation {
+  readonly id: string;
+  readonly businessId: BusinessId;
+  readonly role: Role;
+  readonly chain: AuditChain;
+}
+
+export const openInvitation = async (db: Database, id: string, now: Instant): Promise<OpenInvitation | null> =>
+  (await db
+    .select({ id: invitations.id, businessId: invitations.businessId, role: invitations.role, chain: chainOfBusiness })
+    .from(invitations)
+    .innerJoin(businesses, eq(businesses.id, invitations.businessId))
+    .where(allOf(eq(invitations.id, id), gt(invitations.expiresAt, now)))
+    .get()) ?? null;
+
+/** Of two at once for one address, one makes the member. Written only where the code was spent on this session. */
+export const acceptInvitation = (
+  db: Database,
+  invitation: string,
+  spent: { readonly codeId: string; readonly sessionHash: string; readonly now: Instant },
+) => {
+  const { id, businessId, emailSealed, emailIndex, role, expiresAt } = invitations;
+  const isOpen = allOf(eq(id, invitation), gt(expiresAt, spent.now), isSpentOn(spent.codeId, spent.sessionHash));
+  return [
+    db
+      .insert(members, "id", "businessId", "emailSealed", "emailIndex", "role", "createdAt")
+      .select(sql`select ${id}, ${businessId}, ${emailSealed}, ${emailIndex}, ${role}, ${spent.now} from ${invitations} where ${isOpen}`)
+      .onConflictDoNothing({ target: members.emailIndex }),
+    db.delete(invitations).where(allOf(eq(id, invitation), isMember(invitation))),
+  ] as const;
+};
+
+/** Whether somebody is a member under an id. */
+export const isMember = (id: string): SQL => exists(query.select({ id: members.id }).from(members).where(eq(members.id, id)));
+
+/** The oldest invitation of an address that can still be accepted. */
+export const invitationByAddress = async (db: Database, emailIndex: string, now: Instant) => {
+  const { id, businessId, emailSealed, expiresAt, createdAt } = invitations;
+  return (
+    (await db
+      .select({ id, businessId, emailSealed })
+      .from(invitations)
+      .where(allOf(eq(invitations.emailIndex, emailIndex), gt(expiresAt, now)))
+      .orderBy(asc(createdAt), asc(id))
+      .limit(1)
+      .get()) ?? null
+  );
+};
+
+/** At most 1,000 a call. */
+export const deleteEndedInvitations = (db: Database, now: Instant) => {
+  const ended = query.select({ id: invitations.id }).from(invitations).where(lte(invitations.expiresAt, now)).limit(1_000);
+  return db.delete(invitations).where(inArray(invitations.id, ended));
+};

@@ -1,0 +1,129 @@
+// Accounts that were asked for, until their address is proved: then the business, its first owner and its clients are one batch.
+import { desc, eq, exists, gt, inArray, lte, notExists, type SQL } from "drizzle-orm";
+import type { BusinessStatus, Environment } from "../core/access/entitlement.ts";
+import type { AuditChain } from "../core/facts.ts";
+import type { BusinessId, ClientId } from "../core/ids.ts";
+import type { Instant } from "../core/time.ts";
+import type { Database } from "./database.ts";
+import { insertIf } from "./inserts.ts";
+import { ifOfUse, isSpentOn } from "./mailed-codes.ts";
+import { memberEmailContext } from "./people-contexts.ts";
+import { allOf, query } from "./query.ts";
+import { businesses, clients, domains, members, signups } from "./schema.ts";
+import type { EncryptionContext, Vault } from "./vault.ts";
+
+/** What is asked for. */
+export interface SignupRequest {
+  readonly name: string;
+  readonly legalName: string | null;
+  readonly country: string;
+  /** The domain of its website, claimed for it; null where none was given. */
+  readonly domain: string | null;
+}
+
+export const signupEmailContext = (id: string): EncryptionContext => ({ table: "signups", record: id, field: "email", owner: id });
+const requestContext = (id: string): EncryptionContext => ({ table: "signups", record: id, field: "request", owner: id });
+
+export interface NewSignup extends SignupRequest {
+  readonly id: BusinessId;
+  readonly email: string;
+  readonly emailIndex: string;
+  readonly createdAt: Instant;
+  readonly expiresAt: Instant;
+}
+
+/** Written whether or not the address is known already, and only where its code is of use. */
+export const insertSignup = async (db: Database, vault: Vault, { email, ...signup }: NewSignup, codeId: string) => {
+  const { id, emailIndex, createdAt, expiresAt, name, legalName, country, domain } = signup;
+  const [emailSealed, requestSealed] = await Promise.all([
+    vault.seal(signupEmailContext(id), email),
+    vault.seal(requestContext(id), JSON.stringify({ name, legalName, country, domain } satisfies SignupRequest)),
+  ]);
+  return [insertIf(db, signups, { id, emailIndex, emailSealed, requestSealed, createdAt, expiresAt }, ifOfUse(codeId))] as const;
+};
+
+/** The newest of an address. */
+export const signupByAddress = async (db: Database, emailIndex: string, now: Instant) => {
+  const { id, emailSealed, expiresAt, createdAt } = signups;
+  return (
+    (await db
+      .select({ id, emailSealed })
+      .from(signups)
+      .where(allOf(eq(signups.emailIndex, emailIndex), gt(expiresAt, now)))
+      .orderBy(desc(createdAt), desc(id))
+      .limit(1)
+      .get()) ?? null
+  );
+};
+
+export interface OpenSignup extends SignupRequest {
+  readonly id: BusinessId;
+  readonly email: string;
+  readonly emailIndex: string;
+}
+
+export const openSignup = async (db: Database, vault: Vault, id: string, now: Instant): Promise<OpenSignup | null> => {
+  const { emailIndex, emailSealed, requestSealed, expiresAt } = signups;
+  const row = await db
+    .select({ id: signups.id, emailIndex, emailSealed, requestSealed })
+    .from(signups)
+    .where(allOf(eq(signups.id, id as BusinessId), gt(expiresAt, now)))
+    .get();
+  if (row === undefined) return null;
+  const [email, request] = await Promise.all([
+    vault.open(signupEmailContext(row.id), row.emailSealed),
+    vault.open(requestContext(row.id), row.requestSealed),
+  ]);
+  return { ...(JSON.parse(request) as SignupRequest), id: row.id, email, emailIndex: row.emailIndex };
+};
+
+/** What is drawn for a business when it comes to exist. */
+export interface NewAccount {
+  readonly status: BusinessStatus;
+  readonly chain: AuditChain;
+  readonly ownerId: string;
+  readonly clients: readonly { readonly id: ClientId; readonly environment: Environment; readonly name: string }[];
+  readonly claim: { readonly id: string; readonly token: string; readonly expiresAt: Instant };
+}
+
+/** Whether the business exists: for what is written with it. */
+export const isBusiness = (id: BusinessId): SQL =>
+  exists(query.select({ id: businesses.id }).from(businesses).where(eq(businesses.id, id)));
+
+/** Written only where the code was spent on this session and nobody has the address; of two sign-ups at once, one comes to be. */
+export const insertAccount = async (
+  db: Database,
+  vault: Vault,
+  { id, email, emailIndex, name, legalName, country, domain }: OpenSignup,
+  account: NewAccount,
+  spent: { readonly codeId: string; readonly sessionHash: string; readonly now: Instant },
+) => {
+  const { now } = spent;
+  const { status, chain, ownerId, claim } = account;
+  const emailSealed = await vault.seal(memberEmailContext(ownerId, id), email);
+  const isNew = allOf(
+    isSpentOn(spent.codeId, spent.sessionHash),
+    notExists(query.select({ id: members.id }).from(members).where(eq(members.emailIndex, emailIndex))),
+  );
+  const isMade = isBusiness(id);
+  return [
+    insertIf(
+      db,
+      businesses,
+      { id, name, legalName, status, plan: "free", country, auditChain: chain.tag, auditShard: chain.shard, createdAt: now },
+      isNew,
+    ),
+    insertIf(db, members, { id: ownerId, businessId: id, emailSealed, emailIndex, role: "owner", createdAt: now }, isMade),
+    ...account.clients.map((client) => insertIf(db, clients, { ...client, businessId: id, createdAt: now }, isMade)),
+    ...(domain === null
+      ? []
+      : [insertIf(db, domains, { ...claim, businessId: id, domain, status: "pending" as const, createdAt: now }, isMade)]),
+    db.delete(signups).where(allOf(eq(signups.emailIndex, emailIndex), isMade)),
+  ] as const;
+};
+
+/** At most 1,000 a call. */
+export const deleteEndedSignups = (db: Database, now: Instant) => {
+  const ended = query.select({ id: signups.id }).from(signups).where(lte(signups.expiresAt, now)).limit(1_000);
+  return db.delete(signups).where(inArray(signups.id, ended));
+};

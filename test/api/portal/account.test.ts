@@ -1,0 +1,186 @@
+// The account of a business as its people read and change it, in each state of its bill.
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, test } from "vitest";
+import { exampleOwnerEmail } from "../../../scripts/demo-world.ts";
+import { forgetCodes, signIn } from "../../support/people.ts";
+import { as, entriesOf, newBusiness, outcome, type Method, type Person } from "../../support/portal.ts";
+import { call, databaseContents, serviceWith, world } from "../../support/world.ts";
+
+let round = 0;
+let owner: Person & { id: string; userId: string };
+beforeEach(async () => {
+  round += 1;
+  owner = await newBusiness(`owner-${round}@account.example`);
+});
+const change = (body: object, person: Person = owner) => as(person, "PATCH", "", body);
+
+describe("the account", () => {
+  test("is told with the person who is signed in", async () => {
+    const answer = await as(owner, "GET", "");
+    expect(answer.body.data).toEqual({
+      business: {
+        id: owner.id,
+        name: "Fresh Roofs LLC",
+        status: "active",
+        plan: "free",
+        legal_name: null,
+        mailing_address: null,
+        contact_email: null,
+        contact_phone: null,
+        logo_url: null,
+        country: "US",
+        retention_years: 5,
+        revocation_scope_default: "business",
+        emit_certificate_issued: false,
+        created_at: expect.any(String),
+      },
+      user: { id: owner.userId, email: `owner-${round}@account.example`, realm: "business", role: "owner", business_id: owner.id },
+    });
+  });
+
+  test("takes what is given, leaves what is not, and clears what is null", async () => {
+    const given = {
+      name: " Fresh Roofs Ltd ",
+      legal_name: "Fresh Roofs Limited",
+      mailing_address: "1 High Street\nTesttown",
+      contact_email: "privacy@fresh-roofs.example",
+      contact_phone: "+44 20 7946 0000",
+      logo_url: "https://fresh-roofs.example/logo.png",
+      country: "gb",
+      retention_years: 7,
+      revocation_scope_default: "certificate",
+      emit_certificate_issued: true,
+    };
+    expect((await change(given)).body.data.business).toMatchObject({ ...given, name: "Fresh Roofs Ltd", country: "GB" });
+    expect((await change({ contact_phone: null, logo_url: "" })).body.data.business).toMatchObject({
+      ...given,
+      name: "Fresh Roofs Ltd",
+      country: "GB",
+      contact_phone: null,
+      logo_url: null,
+    });
+    expect((await as(owner, "GET", "")).body.data.business.retention_years).toBe(7);
+    expect((await entriesOf(owner.id)).filter((type) => type === "business.profile_changed")).toHaveLength(2);
+  });
+
+  test("does not change, and is not entered, where it is that already", async () => {
+    await change({ contact_email: "privacy@fresh-roofs.example" });
+    const before = await databaseContents();
+    expect(outcome(await change({ contact_email: "privacy@fresh-roofs.example", country: "us" }))).toBe("200 ok");
+    expect(outcome(await change({}))).toBe("200 ok");
+    expect(await databaseContents()).toEqual(before);
+  });
+
+  test.each<readonly [string, object]>([
+    ["a blank name", { name: " " }],
+    ["no name", { name: null }],
+    ["a long legal name", { legal_name: "x".repeat(201) }],
+    ["an address that turns the line round", { mailing_address: "a\u202eb" }],
+    ["a contact that is no mailbox", { contact_email: "privacy" }],
+    ["a number that is none", { contact_phone: "call us" }],
+    ["a logo over http", { logo_url: "http://fresh-roofs.example/logo.png" }],
+    ["a logo that is a script", { logo_url: "javascript:alert(1)" }],
+    ["a logo with a password", { logo_url: "https://a:b@fresh-roofs.example/logo.png" }],
+    ["a logo on this machine", { logo_url: "https://localhost/logo.png" }],
+    ["a country that is none", { country: "XX" }],
+    ["no years", { retention_years: 0 }],
+    ["eleven years", { retention_years: 11 }],
+    ["half a year", { retention_years: 1.5 }],
+    ["a flag that is a word", { emit_certificate_issued: "yes" }],
+  ])("with %s is refused and changes nothing", async (_name, body) => {
+    const before = await databaseContents();
+    expect(outcome(await change({ legal_name: "Other", ...body }))).toBe("400 invalid_request");
+    expect(await databaseContents()).toEqual(before);
+  });
+
+  test("never takes status, plan or another business's id from the body", async () => {
+    await change({ status: "suspended", plan: "enterprise", id: world.other.id, business_id: world.other.id, legal_name: "Mine" });
+    expect((await as(owner, "GET", "")).body.data.business).toMatchObject({
+      id: owner.id,
+      status: "active",
+      plan: "free",
+      legal_name: "Mine",
+    });
+    expect(await env.DB.prepare("SELECT legal_name FROM businesses WHERE id = ?").bind(world.other.id).first("legal_name")).not.toBe(
+      "Mine",
+    );
+  });
+});
+
+const reads: readonly string[] = ["", "/domains", "/clients", "/keys", "/members", "/certs", "/audit"];
+const writes: readonly (readonly [Method, string, object | undefined])[] = [
+  ["PATCH", "", { legal_name: "x" }],
+  ["POST", "/domains", { domain: "x-roofs.com" }],
+  ["POST", "/domains/dom_00000000000000000000000000/verify", undefined],
+  ["DELETE", "/domains/dom_00000000000000000000000000", undefined],
+  ["POST", "/clients", { name: "x" }],
+  ["POST", "/keys", { name: "x" }],
+  ["DELETE", "/keys/key_00000000000000000000000000", undefined],
+  ["POST", "/members", { email: "x@example.com", role: "member" }],
+  ["PATCH", "/members/mem_00000000000000000000000000", { role: "member" }],
+  ["DELETE", "/members/mem_00000000000000000000000000", undefined],
+  ["DELETE", "/members/me", undefined],
+];
+
+describe("the state of the bill", () => {
+  test.each([
+    ["past_due", "200 ok", "402 subscription_past_due"],
+    ["suspended", "402 business_suspended", "402 business_suspended"],
+    ["closed", "402 business_inactive", "402 business_inactive"],
+  ])("%s: reading answers %s, changing %s", async (name, reading, writing) => {
+    await forgetCodes();
+    const person = await signIn(exampleOwnerEmail(name));
+    const before = await databaseContents();
+    for (const path of reads) expect(outcome(await as(person, "GET", path)), path).toBe(reading);
+    for (const [method, path, body] of writes) expect(outcome(await as(person, method, path, body)), `${method} ${path}`).toBe(writing);
+    const reveal = await as(person, "POST", "/certs/cc_00000000000000000000000000/reveal");
+    expect(outcome(reveal)).toBe(reading === "200 ok" ? "404 cert_not_found" : reading);
+    expect(await databaseContents()).toEqual(before);
+  });
+});
+
+describe("every portal route", () => {
+  test("asks for a session of the business realm, from the app's own pages, as JSON, and for an owner to change", async () => {
+    await forgetCodes();
+    const consumer = await signIn(world.consumerEmail, "consumer");
+    const member = await signIn(world.memberEmail);
+    const before = await databaseContents();
+    for (const path of reads) {
+      expect(outcome(await as(null, "GET", path)), path).toBe("401 unauthorized");
+      expect(outcome(await as(consumer, "GET", path)), path).toBe("403 forbidden");
+    }
+    for (const [method, path, body] of writes) {
+      const name = `${method} ${path}`;
+      expect(outcome(await as(null, method, path, body)), name).toBe("401 unauthorized");
+      expect(outcome(await as(consumer, method, path, body)), name).toBe("403 forbidden");
+      expect(outcome(await as(owner, method, path, body, { origin: "null" })), name).toBe("403 csrf_failed");
+      expect(outcome(await as(owner, method, path, body, { "sec-fetch-site": "cross-site" })), name).toBe("403 csrf_failed");
+      if (path !== "/members/me") expect(outcome(await as(member, method, path, body)), name).toBe("403 owner_required");
+      if (body === undefined) continue;
+      const asText = { method, headers: { cookie: owner.cookie, "content-type": "text/plain" }, body: JSON.stringify(body) };
+      expect(outcome(await call(`/v1/business/portal${path}`, asText)), name).toBe("415 unsupported_media_type");
+    }
+    expect(await databaseContents()).toEqual(before);
+  });
+
+  test("is readable by the app's pages with the cookie, and by no other page", async () => {
+    const ours = await as(owner, "GET", "", undefined, { origin: "http://svc.test" });
+    expect([ours.headers.get("access-control-allow-origin"), ours.headers.get("access-control-allow-credentials")]).toEqual([
+      "http://svc.test",
+      "true",
+    ]);
+    const theirs = await as(owner, "GET", "", undefined, { origin: "https://evil.example" });
+    expect(theirs.headers.get("access-control-allow-origin")).toBeNull();
+  });
+
+  test("answers 503 while the database is away, and is well again after it", async () => {
+    const fails = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
+    const away = serviceWith({
+      DB: { prepare: () => ({ bind: () => ({ all: fails, raw: fails, first: fails, run: fails }) }), batch: fails },
+    });
+    for (const path of reads) expect(outcome(await as(owner, "GET", path, undefined, {}, away)), path).toBe("503 storage_unavailable");
+    for (const [method, path, body] of writes)
+      expect(outcome(await as(owner, method, path, body, {}, away)), path).toBe("503 storage_unavailable");
+    expect(outcome(await as(owner, "GET", ""))).toBe("200 ok");
+  });
+});

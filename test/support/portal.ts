@@ -1,0 +1,53 @@
+// The portal as its people use it: requests with a session, and businesses that tests sign up for themselves.
+import { env } from "cloudflare:workers";
+import { codeFor, cookieOf, forgetCodes, giveCode, json } from "./people.ts";
+import { call, type Answer, type Call } from "./world.ts";
+
+export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+export interface Person {
+  readonly cookie: string;
+}
+
+export const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
+
+/** A portal route by its path below /v1/business/portal. */
+export const as = (
+  person: Person | null,
+  method: Method,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+  service: Call = call,
+): Promise<Answer> =>
+  service(`/v1/business/portal${path}`, {
+    method,
+    headers: {
+      ...(person !== null && { cookie: person.cookie }),
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+
+export const signUp = (email: string, more: object = {}, service: Call = call, headers: Record<string, string> = {}): Promise<Answer> =>
+  service("/v1/business/signup", json({ business_name: "Fresh Roofs LLC", email, ...more }, headers));
+
+/** Signs up, proves the address, and answers with the owner's cookie and the ids. */
+export const newBusiness = async (email: string, more: object = {}): Promise<Person & { readonly id: string; readonly userId: string }> => {
+  await forgetCodes();
+  const asked = await signUp(email, more);
+  if (asked.status !== 201) throw new Error(`not signed up: ${asked.text}`);
+  const signedIn = await giveCode(email, await codeFor(email), "business");
+  if (signedIn.status !== 200) throw new Error(`not signed in: ${signedIn.text}`);
+  return { cookie: cookieOf(signedIn), id: asked.body.data.business.id, userId: signedIn.body.data.user.id };
+};
+
+/** The types of a business's audit entries, oldest first. */
+export const entriesOf = async (businessId: string): Promise<readonly string[]> => {
+  const { results } = await env.DB.prepare(
+    "SELECT o.type FROM audit_outbox o JOIN businesses b ON b.audit_chain = o.chain WHERE b.id = ? ORDER BY o.ord",
+  )
+    .bind(businessId)
+    .all<{ type: string }>();
+  return results.map(({ type }) => type);
+};

@@ -1,0 +1,34 @@
+// The tags in a page's head, for the proof of a domain. Only the head: what visitors write into a page stands in its body.
+import { Parser } from "htmlparser2";
+
+const headElements: ReadonlySet<string> = new Set([
+  ...["html", "head", "title", "meta", "link", "script", "style", "base", "noscript", "template"],
+]);
+const maxHeadLength = 262_144;
+const pieceLength = 16_384;
+const deepest = 100; // the parser's work on a tag grows with the number of elements open around it
+const maxContents = 100;
+
+/** The contents of `<meta name="…">` before anything that shows, trimmed. */
+export const metaContents = (html: string, name: string): readonly string[] => {
+  const contents: string[] = [];
+  let depth = 0;
+  let unread = 0;
+  let isOver = false;
+  const parser = new Parser({
+    onopentag: (tag, attributes) => {
+      depth += 1;
+      if (tag === "noscript" || tag === "template") unread += 1;
+      isOver ||= depth > deepest || (unread === 0 && !headElements.has(tag));
+      if (isOver || unread > 0 || tag !== "meta" || attributes.name?.toLowerCase() !== name) return;
+      if (attributes.content !== undefined && contents.length < maxContents) contents.push(attributes.content.trim());
+    },
+    onclosetag: (tag) => {
+      depth -= 1;
+      if (tag === "noscript" || tag === "template") unread -= 1;
+      isOver ||= tag === "head";
+    },
+  });
+  for (let at = 0; at < Math.min(html.length, maxHeadLength) && !isOver; at += pieceLength) parser.write(html.slice(at, at + pieceLength));
+  return contents;
+};

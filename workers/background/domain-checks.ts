@@ -1,0 +1,72 @@
+// Looks again, once a week, whether the proof of each verified domain is still there. The owners are told of the first miss; after
+// two weeks and three misses the domain is no longer theirs to speak for.
+import { checked, type CheckOutcome } from "../../core/accounts/domain-claim.ts";
+import type { Fact } from "../../core/facts.ts";
+import type { Mail } from "../../core/mail/templates.ts";
+import type { Instant } from "../../core/time.ts";
+import { commit } from "../../storage/commit.ts";
+import { batch, type Database, type Statement } from "../../storage/database.ts";
+import { chainOf, claimDueChecks, isChecked, lapse, noteCheck, type DueDomain } from "../../storage/domains.ts";
+import { insertMail } from "../../storage/outboxes/mail.ts";
+import { ownerAddresses } from "../../storage/owners.ts";
+import type { Condition } from "../../storage/query.ts";
+import { lookForProof } from "../operations/portal/domain-proof.ts";
+import type { Platform } from "../services.ts";
+import { inEachHome } from "./each-home.ts";
+
+const maxPerRun = 20; // each is one call of at most eight seconds; all at once
+
+const mailsToOwners = async (
+  platform: Platform,
+  db: Database,
+  due: DueDomain,
+  mail: Mail,
+  now: Instant,
+  onlyIf: Condition,
+): Promise<readonly Statement[]> => {
+  const owners = await ownerAddresses(db, platform.vault, due.businessId);
+  return (await Promise.all(owners.map((to) => insertMail(db, platform.vault, { ...mail, to, now, onlyIf })))).flat();
+};
+
+const keep = async (platform: Platform, db: Database, due: DueDomain, outcome: CheckOutcome, now: Instant): Promise<void> => {
+  const { id, state: before, domain } = due;
+  const { state } = outcome;
+  if (outcome.kind === "kept") {
+    await noteCheck(db, id, before, state, outcome.nextAt).run();
+    return;
+  }
+  if (outcome.kind === "warned") {
+    const mail: Mail = { template: "domain_missing", data: { domain, lapses_at: outcome.state.lapsesAt } };
+    const mails = await mailsToOwners(platform, db, due, mail, now, isChecked(id, "verified", state));
+    await batch(db, [noteCheck(db, id, before, state, outcome.nextAt), ...mails]);
+    return;
+  }
+  const chain = await chainOf(db, due.businessId);
+  if (chain === null) return;
+  const isLapsed = isChecked(id, "lapsed", state);
+  const fact: Fact = {
+    type: "domain.lapsed",
+    entityType: "domain",
+    entityId: id,
+    at: now,
+    chains: [chain],
+    actor: { kind: "system" },
+    payload: { domain },
+  };
+  const mails = await mailsToOwners(platform, db, due, { template: "domain_lapsed", data: { domain } }, now, isLapsed);
+  const store = { db, vault: platform.vault, ledgerId: platform.config.ledger.id };
+  await commit(store, [lapse(db, id, before, state), ...mails], [fact], isLapsed);
+};
+
+const checkHome = async (platform: Platform, db: Database): Promise<void> => {
+  const now = platform.clock();
+  const due = await claimDueChecks(db, now, maxPerRun);
+  await Promise.all(
+    due.map(async (domain) =>
+      keep(platform, db, domain, checked(domain.state, await lookForProof(platform, domain, domain.method), now), now),
+    ),
+  );
+};
+
+/** One run looks at a few; the next goes on. */
+export const checkDomains = (platform: Platform): Promise<void> => inEachHome(platform, "domains", (db) => checkHome(platform, db));

@@ -1,0 +1,66 @@
+// Looks for the proof of a domain where it is to be published. The addresses are made here from a judged domain; the guarded fetcher
+// judges each of them, and each redirect, again.
+import { challengesOf, fileSighting, metaName, tagSighting, txtSighting, type Sighting } from "../../../core/accounts/domain-claim.ts";
+import type { PageAnswer } from "../../../core/access/outbound-page.ts";
+import type { VerificationMethod } from "../../../core/access/origins.ts";
+import { secondMs } from "../../../core/time.ts";
+import type { Runtime, Web } from "../../services.ts";
+
+const totalMs = 8 * secondMs;
+const maxPageBytes = 1_048_576;
+const maxFileBytes = 16_384;
+
+/** Development only: the `host:port` under which a local domain is served. */
+export const localHostsOf = ({ config }: Runtime): readonly string[] => config.devFetchAllow.map((entry) => entry.replace(/:\d+$/, ""));
+
+/** The address as it stands in the challenge, or where development serves that host. */
+const addressOf = ({ config }: Runtime, domain: string, url: string): string => {
+  const local = config.devFetchAllow.find((entry) => entry.replace(/:\d+$/, "") === domain);
+  return local === undefined ? url : `http://${local}${new URL(url).pathname}`;
+};
+
+const sightingOf = (answer: Exclude<PageAnswer, { outcome: "page" }>): Sighting => {
+  if (answer.outcome === "unreached") return "unanswered";
+  switch (answer.reason) {
+    case "left_site":
+    case "redirects":
+      return "elsewhere";
+    case "status":
+      return "error";
+    case "type":
+      return "other_type";
+    case "too_large":
+      return "too_large";
+    default:
+      return "not_public";
+  }
+};
+
+const open = (services: Runtime & Web, domain: string, url: string, maxBytes: number): Promise<PageAnswer> =>
+  services.fetchPage({
+    url: addressOf(services, domain, url),
+    userAgent: `svc-domain-check/1.0 (+${services.config.verifyUrl})`,
+    isWithin: (host) => host === domain || host === `www.${domain}`,
+    ports: [443],
+    totalMs,
+    maxBytes,
+  });
+
+/** What is seen of a proof by one method. Never throws. */
+export const lookForProof = async (
+  services: Runtime & Web,
+  { domain, token }: { readonly domain: string; readonly token: string },
+  method: VerificationMethod,
+): Promise<Sighting> => {
+  const { dns, meta, wellKnown } = challengesOf(domain, token);
+  if (method === "dns") return txtSighting(await services.lookUpTxt(dns.name), token);
+  const answer = await open(
+    services,
+    domain,
+    method === "meta" ? meta.url : wellKnown.url,
+    method === "meta" ? maxPageBytes : maxFileBytes,
+  );
+  if (answer.outcome !== "page") return sightingOf(answer);
+  const { body } = answer.page;
+  return method === "meta" ? tagSighting(services.metaContents(body, metaName), token) : fileSighting(body, token);
+};
