@@ -450,7 +450,45 @@ export const consumers = table("consumers", {
   auditChain: text().notNull().unique(),
   auditShard: integer().notNull().default(0),
   createdAt: instant().notNull(),
+  plan: text({ enum: ["free", "white_glove"] })
+    .notNull()
+    .default("free"),
 });
+
+export const billingCustomers = table(
+  "billing_customers",
+  {
+    customerId: text().primaryKey(),
+    accountId: text().unique(),
+    linkedAt: instant(),
+    subscriptionId: text(),
+    plan: text({ enum: ["free", "business", "enterprise", "white_glove"] }),
+    planAt: instant().notNull().default(0),
+    paidAt: instant().notNull().default(0),
+    failedAt: instant().notNull().default(0),
+    pastDueSince: instant(),
+    suspendedAt: instant(),
+    endedAt: instant(),
+    revision: integer().notNull().default(0),
+    updatedAt: instant().notNull(),
+  },
+  (t) => [
+    index("billing_customers_unpaid").on(t.pastDueSince).where(sql`${t.pastDueSince} is not null and ${t.suspendedAt} is null`),
+    index("billing_customers_unlinked").on(t.updatedAt).where(isNull(t.accountId)),
+  ],
+);
+
+export const billingEvents = table(
+  "billing_events",
+  {
+    id: text().primaryKey(),
+    customerId: text().notNull(),
+    type: text().notNull(),
+    at: instant().notNull(),
+    receivedAt: instant().notNull(),
+  },
+  (t) => [index("billing_events_age").on(t.receivedAt)],
+);
 
 const realm = () => text({ enum: ["consumer", "business"] });
 

@@ -9,6 +9,7 @@ import { secureHeaders } from "hono/secure-headers";
 import { firstHome, newId, type RandomBytes } from "../core/ids.ts";
 import { access } from "./api/access/routes.ts";
 import { audit } from "./api/audit/routes.ts";
+import { billing } from "./api/billing/routes.ts";
 import { certificates } from "./api/certificates/routes.ts";
 import { contact } from "./api/contact/routes.ts";
 import { events } from "./api/events/routes.ts";
@@ -146,7 +147,7 @@ export const buildApp = (services: Services) => {
       },
     }),
   );
-  for (const words of [certificates, access, webhooks, events, audit, withdrawals, contact, serviceRoutes(describe)]) app.route("/", words);
+  for (const words of [certificates, access, webhooks, events, audit, withdrawals, contact, billing, serviceRoutes(describe)]) app.route("/", words);
   mountPages(app, config, describe);
   mountLogs(app, config);
   app.onError(onFault);

@@ -2,6 +2,7 @@
 // on every route instead of running half configured, and says in its log everything that is missing at once.
 import { bytesOfBase64, bytesOfBase64Url, hexOf } from "../core/bytes.ts";
 import type { DayLimits } from "../core/access/window.ts";
+import { purchasablePlans, type PurchasablePlan } from "../core/billing/plans.ts";
 import { isRandomKey } from "../core/drawn.ts";
 import { isMailbox } from "../core/mailbox.ts";
 import type { Bytes } from "../core/hash.ts";
@@ -48,6 +49,8 @@ export interface Config extends ProofSettings {
   readonly limits: Limits;
   readonly dayLimits: DayLimits;
   readonly mail: MailSettings;
+  /** Null for a deployment that sells nothing. */
+  readonly billing: BillingSettings | null;
   /** Whom to tell of a weakness: a mailto:, https: or tel: address (RFC 9116). Null where nobody is named. */
   readonly securityContact: string | null;
   /** Added to every clock read; development only. */
@@ -68,6 +71,16 @@ export interface MailSettings {
     | { readonly kind: "http"; readonly url: string; readonly token: string }
     /** Development only: kept here, sent to nobody. */
     | { readonly kind: "capture" };
+}
+
+export interface BillingSettings {
+  readonly secretKey: string;
+  /** Of the endpoint that the provider's events are sent to. */
+  readonly webhookSecret: string;
+  /** The provider's ids of what is sold. */
+  readonly prices: Readonly<Record<PurchasablePlan, string>>;
+  /** A stand-in for the provider's interface; development only. */
+  readonly api: URL | null;
 }
 
 export class ConfigFault extends Error {
@@ -143,6 +156,27 @@ const mailOf = (
   return { mail: { from, transport: { kind: "capture" } }, faults };
 };
 
+const liveKey = /^[sr]k_live_[A-Za-z0-9_-]{8,}$/;
+const anyKey = /^[sr]k_(?:live|test)_[A-Za-z0-9_-]{8,}$/;
+
+/** All of it or nothing: with a part of it somebody could pay and get nothing for it. Test keys take no money, so production has none. */
+const billingOf = (
+  setting: (name: string) => string | undefined,
+  development: boolean,
+): { readonly billing: BillingSettings | null; readonly faults: readonly string[] } => {
+  const priceNames = purchasablePlans.map((plan) => [plan, `STRIPE_PRICE_${plan.toUpperCase()}`] as const);
+  const names = ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET", ...priceNames.map(([, name]) => name)];
+  if (names.every((name) => setting(name) === undefined)) return { billing: null, faults: [] };
+  const [secretKey = "", webhookSecret = ""] = [setting("STRIPE_SECRET_KEY"), setting("STRIPE_WEBHOOK_SECRET")];
+  const faults = names.filter((name) => setting(name) === undefined);
+  if (!faults.includes("STRIPE_SECRET_KEY") && !(development ? anyKey : liveKey).test(secretKey)) faults.push("STRIPE_SECRET_KEY");
+  if (webhookSecret !== "" && !/^whsec_.{16,}$/.test(webhookSecret)) faults.push("STRIPE_WEBHOOK_SECRET");
+  const api = setting("DEV_STRIPE_API");
+  if (api !== undefined && !URL.canParse(api)) return { billing: null, faults: [...faults, "DEV_STRIPE_API"] };
+  const prices = Object.fromEntries(priceNames.map(([plan, name]) => [plan, setting(name) ?? ""])) as BillingSettings["prices"];
+  return { billing: { secretKey, webhookSecret, prices, api: api === undefined ? null : new URL(api) }, faults };
+};
+
 /** Throws one ConfigFault naming every missing or unfit setting. Never prints a value. */
 export const readConfig = (env: Env): Config => {
   const setting = (name: string): string | undefined => (typeof env[name] === "string" && env[name] !== "" ? env[name] : undefined);
@@ -184,6 +218,8 @@ export const readConfig = (env: Env): Config => {
 
   const { mail, faults: mailFaults } = mailOf(env, setting, development);
   faults.push(...mailFaults);
+  const { billing, faults: billingFaults } = billingOf(setting, development);
+  faults.push(...billingFaults);
 
   const securityContact = setting("SECURITY_CONTACT") ?? null;
   if (securityContact !== null && !/^(?:mailto:|https:\/\/|tel:)[\x21-\x7e]+$/.test(securityContact)) faults.push("SECURITY_CONTACT");
@@ -218,6 +254,7 @@ export const readConfig = (env: Env): Config => {
     limits,
     dayLimits,
     mail,
+    billing,
     securityContact,
     clockOffsetMs,
     gatherMs,

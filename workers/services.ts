@@ -1,6 +1,7 @@
 // What an operation may use, put together once per isolate and handed down: operations never see a binding.
 import { waitUntil } from "cloudflare:workers";
 import { BoundedMap } from "../core/bounded-map.ts";
+import type { PaymentProvider } from "../core/billing/payment-provider.ts";
 import type { AttestedStatement } from "../core/certificates/attested.ts";
 import type { FetchPage } from "../core/access/outbound-page.ts";
 import type { Limit, WindowState } from "../core/access/window.ts";
@@ -23,6 +24,7 @@ import { AddressWindows } from "./adapters/address-windows.ts";
 import { readPage, type ReadPage } from "./adapters/html-page.ts";
 import { bindingMailer, httpMailer } from "./adapters/mailer.ts";
 import { openPageFetcher } from "./adapters/page-fetcher.ts";
+import { stripeProvider } from "./adapters/payment-provider.ts";
 import { e164 } from "./adapters/phone.ts";
 import { openHostCheck } from "./adapters/public-hosts.ts";
 import { siteOf } from "./adapters/site.ts";
@@ -114,6 +116,11 @@ export interface Phones {
   readonly toE164: ToE164;
 }
 
+/** Who takes the money; null where nothing is sold. */
+export interface Billing {
+  readonly paymentProvider: PaymentProvider | null;
+}
+
 /** Counts a call against a limit. */
 export interface Counters {
   /** Kept in this isolate, behind the platform's shield. */
@@ -135,7 +142,7 @@ export interface Schedules {
 }
 
 /** All of them but what asks for work that follows: what that work itself may use. */
-export interface Platform extends Runtime, Stores, Memories, Proofs, Events, Mail, Web, Phones, Counters {}
+export interface Platform extends Runtime, Stores, Memories, Proofs, Events, Mail, Web, Phones, Billing, Counters {}
 
 /** One an isolate. An operation names the groups it uses, so that its type says what it can touch. */
 export interface Services extends Platform, Schedules {}
@@ -199,6 +206,8 @@ export const openPlatform = async (env: Env): Promise<Services> => {
     mayBeWebhook: openWebhookUrlCheck(outbound),
     readPage,
     siteOf,
+    paymentProvider:
+      config.billing === null ? null : stripeProvider(config.billing, (error) => consoleLog.fault({ at: "payment provider", error })),
     auditLog: (shard) => env.AUDIT_LOG.getByName(String(shard)),
     businessLog: (businessId) => env.BUSINESS_LOG.getByName(businessId),
     ledgerLog,

@@ -1,5 +1,6 @@
 // Drops what has had its time, in every home.
 import { dayMs, secondMs, type Instant } from "../../core/time.ts";
+import { deleteOldBillingEvents, deleteUnlinkedCustomers } from "../../storage/billing.ts";
 import { deleteOldDays } from "../../storage/client-days.ts";
 import { deleteOldMisses } from "../../storage/contact.ts";
 import { batch, type Database } from "../../storage/database.ts";
@@ -20,6 +21,8 @@ const sweeps = [
   deleteEndedSessions,
   deleteOldCodes,
   deleteOldFailures,
+  deleteOldBillingEvents,
+  deleteUnlinkedCustomers,
   (db: Database, now: Instant) => deleteOldMisses(db, Math.floor(now / dayMs)),
   (db: Database, now: Instant) => deleteOldDays(db, Math.floor(now / dayMs)),
 ];

@@ -13,6 +13,7 @@ import { measureHomes } from "./home-sizes.ts";
 import { relayMail } from "./mail-relay.ts";
 import { relayOutbox } from "./outbox-relay.ts";
 import { eraseExpired } from "./retention-sweep.ts";
+import { suspendUnpaid } from "./unpaid-sweep.ts";
 
 /** `at` is the tick's own time: a checkpoint interval belongs to the tick, however late it runs. */
 type Job = (platform: Platform, at: Instant) => Promise<void>;
@@ -26,6 +27,7 @@ const minuteJobs: Jobs = {
   "audit-notify": notifyAudit,
   "expiry-sweep": dropExpired,
   "retention-sweep": eraseExpired,
+  "unpaid-sweep": suspendUnpaid,
   "outbox-relay": relayOutbox,
   anchoring: submitAnchors,
   "mail-relay": relayMail,
