@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { keyKinds } from "../core/ledger/note.ts";
+import type { PaymentStandIn } from "./demo-site/payment-provider.ts";
 import { noteKeyPair } from "./note-secret.ts";
 
 const devVarsPath = ".dev.vars";
@@ -24,6 +25,10 @@ export const freshVars = (): Record<string, string> => {
     LEDGER_AUDITOR_TOKEN: token(),
     AUDIT_KEY: audit.secret,
     AUDIT_VKEY: audit.vkey,
+    STRIPE_SECRET_KEY: `sk_test_${token()}`,
+    STRIPE_WEBHOOK_SECRET: `whsec_${token()}`,
+    STRIPE_PRICE_BUSINESS: "price_business",
+    STRIPE_PRICE_WHITE_GLOVE: "price_white_glove",
   };
 };
 
@@ -91,6 +96,8 @@ export const settingsOf = (place: {
       APP_URL: origin,
       LEDGER_ORIGIN: vars.LEDGER_ORIGIN ?? localLedger,
       DEV_FETCH_ALLOW: allow,
+      // The stand-in for the payment provider; DEV_STRIPE_API= (empty) speaks to the provider itself, with a test key of its own.
+      DEV_STRIPE_API: vars.DEV_STRIPE_API ?? `http://localhost:${demoPort}`,
     },
   };
 };
@@ -107,3 +114,12 @@ export const localSettings = (): LocalSettings => {
     vars: { ...parse(readFileSync(devVarsPath, "utf8")), ...overrides },
   });
 };
+
+/** What the stand-in for the payment provider shares with the service. */
+export const paymentStandInOf = ({ origin, demoOrigin, vars }: LocalSettings): PaymentStandIn => ({
+  origin: demoOrigin,
+  serviceOrigin: origin,
+  secretKey: vars.STRIPE_SECRET_KEY as string,
+  webhookSecret: vars.STRIPE_WEBHOOK_SECRET as string,
+  clockOffsetMs: Number(vars.DEV_CLOCK_OFFSET_MS ?? "0"),
+});
