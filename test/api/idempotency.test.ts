@@ -221,11 +221,12 @@ const told = (answer: Answer): object => ({
 });
 
 describe("the key is taken", () => {
-  test("on every route that is posted to but four, which the reasons name", async () => {
+  test("on every route that is posted to but five, which the reasons name", async () => {
     const elsewhere = {
       "/v1/consent": "its own tests: consent-idempotency.test.ts",
       "/v1/auth/verify-code": "a kept answer would be a session",
       "/v1/certs/search": "it only reads",
+      "/v1/webhooks/stripe": "the event's own id is the key",
       "/v1/auth/logout": "ends the very session that would name the caller, and a second time changes nothing",
     };
     const { paths } = (await get("/v1/openapi.json")).body as { paths: Record<string, { post?: { parameters?: { name: string }[] } }> };

@@ -2,6 +2,7 @@
 // what each route really answers, in success and in every refusal it names, is what its description says.
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import type { PaymentProvider, ProviderAnswer } from "../../core/billing/payment-provider.ts";
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { z } from "@hono/zod-openapi";
 import { inspectRoutes } from "hono/dev";
@@ -13,6 +14,7 @@ import { openApiDocument } from "../../workers/http/openapi.ts";
 import { openPlatform, type Platform, type Services } from "../../workers/services.ts";
 import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
 import { erase } from "../support/erasing.ts";
+import { customerOf, sendRaw, signed } from "../support/billing.ts";
 import { askForCode, codeFor, forgetCodes, giveCode, json, signIn } from "../support/people.ts";
 import { batch, databaseOf } from "../../storage/database.ts";
 import { commitEvents, eventRow, logs, register } from "../support/events.ts";
@@ -194,6 +196,30 @@ const postRefusals = (at: string, good: () => RequestInit): Record<string, () =>
   storage_unavailable: () => answerOf(outage(), at, good()),
   internal_error: () => answerOf(bug(), at, good()),
 });
+
+const providerAnswering = (answer: ProviderAnswer): PaymentProvider => ({
+  openCheckout: async () => answer,
+  openAccount: async () => answer,
+});
+const paymentPage = providerAnswering({ outcome: "url", url: "https://checkout.stripe.com/c/pay/cs_test" });
+
+interface Checkout {
+  readonly as?: string;
+  readonly plan?: string;
+  readonly headers?: Record<string, string>;
+  readonly changed?: Partial<Platform>;
+}
+
+const checkout = async ({ as = world.ownerEmail, plan = "business", headers = {}, changed = {} }: Checkout = {}): Promise<Answer> =>
+  answerOf({ paymentProvider: paymentPage, ...changed }, `/v1/billing/checkout?plan=${plan}`, {
+    headers: { ...(await signIn(as)), ...headers },
+  });
+
+const providerEvent = async (changed: Partial<Platform> = {}): Promise<Answer> => {
+  const body = JSON.stringify(customerOf(world.other.id, "enterprise").checkout(0));
+  const headers = { "content-type": "application/json", "stripe-signature": await signed(body) };
+  return answerOf(changed, "/v1/webhooks/stripe", { method: "POST", headers, body });
+};
 
 const hook = "https://hook1.merchant-tests.com/in";
 const auditPath = "/v1/business/portal/audit";
@@ -633,6 +659,31 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
       () => "/v1/contact-check",
       () => ({ subjects: [{ email: "pat@example.com" }] }),
     ),
+  },
+  openCheckout: {
+    303: () => checkout(),
+    invalid_request: () => checkout({ plan: "enterprise" }),
+    unauthorized: () => call("/v1/billing/checkout?plan=business"),
+    business_suspended: () => checkout({ as: exampleOwnerEmail("suspended") }),
+    business_inactive: () => checkout({ as: exampleOwnerEmail("closed") }),
+    csrf_failed: () => checkout({ headers: { "sec-fetch-site": "cross-site" } }),
+    forbidden: () => checkout({ plan: "white_glove" }),
+    owner_required: () => checkout({ as: world.memberEmail }),
+    not_found: () => checkout({ changed: { paymentProvider: null } }),
+    rate_limited: () => checkout({ changed: crowded() }),
+    billing_unavailable: () => checkout({ changed: { paymentProvider: providerAnswering({ outcome: "unavailable" }) } }),
+    storage_unavailable: () => checkout({ changed: outage() }),
+    internal_error: () => checkout({ changed: bug() }),
+  },
+  takeInProviderEvent: {
+    200: () => providerEvent(),
+    invalid_request: () => sendRaw("{}", null),
+    csrf_failed: () => call("/v1/webhooks/stripe", { method: "POST", headers: { origin: "https://elsewhere.example" }, body: "{}" }),
+    not_found: () => providerEvent({ config: { ...platform.config, billing: null } }),
+    payload_too_large: () => sendRaw(" ".repeat(256 * 1_024 + 1), null),
+    rate_limited: () => providerEvent(crowded()),
+    storage_unavailable: () => providerEvent(outage()),
+    internal_error: () => providerEvent(bug()),
   },
   health: {
     200: () => get("/v1/health"),

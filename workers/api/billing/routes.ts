@@ -7,7 +7,7 @@ import { secondMs } from "../../../core/time.ts";
 import { readCapped } from "../../http/body.ts";
 import type { SessionCaller } from "../../http/context.ts";
 import { failure, refusal } from "../../http/envelope.ts";
-import { forAnyone, limitByAddress, limited } from "../../http/guards.ts";
+import { appOrigin, forAnyone, limitByAddress, limited } from "../../http/guards.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { signedIn } from "../../http/session-guards.ts";
 import { failures, rateHeaders } from "../../http/wire.ts";
@@ -89,7 +89,8 @@ const syncRoute = createRoute({
       headers: rateHeaders,
       content: { "application/json": { schema: receivedSchema, example: { received: true } } },
     },
-    ...failures(["invalid_request", "not_found", "payload_too_large", "rate_limited", "storage_unavailable"], {
+    ...failures(["invalid_request", "csrf_failed", "not_found", "payload_too_large", "rate_limited", "storage_unavailable"], {
+      csrf_failed: "A browser sent it from another site.",
       invalid_request: "The signature is missing, too old or not of this body; or the body is no event, or one of test mode.",
       not_found: "This deployment sells nothing.",
       rate_limited: "More than 600 a minute from one address.",
@@ -101,6 +102,8 @@ const awaySeconds = "60";
 const maxEventBytes = 256 * 1_024; // the provider's largest events are a fraction of it
 
 export const billing = newApi();
+
+billing.use("/v1/billing/*", appOrigin({ methods: ["GET"] }));
 
 billing.openapi(checkoutRoute, async (c) => {
   const opened = await openPayment(c.var.services, c.var.session, c.req.valid("query").plan);
