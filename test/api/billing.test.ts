@@ -147,7 +147,7 @@ describe("GET /v1/billing/checkout", () => {
     expect(calls).toEqual([]);
   });
 
-  test("B4: changes no row, is not opened by a page of another site, and leads to the provider's hosts and nowhere else", async () => {
+  test("Y4: changes no row, is not opened by a page of another site, and leads to the provider's hosts and nowhere else", async () => {
     const cookie = await signIn(exampleOwnerEmail("free"));
     const calls = playProvider();
     const before = await databaseContents();
@@ -206,7 +206,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect((await send(customerOf(free.id, "business").checkout(0))).body).toEqual({ received: true });
   });
 
-  test("B1: takes only what the provider signed, over the very bytes, at most 300 seconds ago, and each event once", async () => {
+  test("Y1: takes only what the provider signed, over the very bytes, at most 300 seconds ago, and each event once", async () => {
     const payload = stringify(customerOf(free.id, "business").checkout(0));
     const before = await databaseContents();
     const refused = [
@@ -274,7 +274,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await entriesAbout(free.id)).toEqual(["business.plan_changed", "business.status_changed", "business.status_changed"]);
   });
 
-  test("B2: the provider's time counts, not the order of arrival", async () => {
+  test("Y2: the provider's time counts, not the order of arrival", async () => {
     const customer = customerOf(free.id, "business");
     await sendAll(customer.checkout(0), customer.paid(20), customer.failed(10));
     expect(await accountOf(free.id)).toMatchObject({ status: "active" });
@@ -302,7 +302,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await accountOf(free.id)).toMatchObject({ status: "active" });
   });
 
-  test("B3: a customer is taken to an account by our checkout alone, and to no second one", async () => {
+  test("Y3: a customer is taken to an account by our checkout alone, and to no second one", async () => {
     const before = await accountOf(free.id);
     const stranger = customerOf(world.other.id, "business");
     // the event of an unknown customer names our business in every other place it could
@@ -378,7 +378,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await entriesAbout(id)).toEqual(Array.from({ length: 4 }, () => "consumer.plan_changed"));
   });
 
-  test("B5: an event of test mode is refused in production", async () => {
+  test("Y5: an event of test mode is refused in production", async () => {
     const event = { ...customerOf(free.id, "enterprise").checkout(0), livemode: false };
     const production = entryWith(productionSettings, "https://api.svc.test");
     expect((await send(event, production)).body.error.code).toBe("invalid_request");
