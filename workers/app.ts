@@ -13,6 +13,7 @@ import { billing } from "./api/billing/routes.ts";
 import { certificates } from "./api/certificates/routes.ts";
 import { contact } from "./api/contact/routes.ts";
 import { events } from "./api/events/routes.ts";
+import { integration } from "./api/integration/routes.ts";
 import { mountLogs } from "./api/logs/routes.ts";
 import { serviceRoutes } from "./api/service/routes.ts";
 import { webhooks } from "./api/webhooks/routes.ts";
@@ -147,7 +148,8 @@ export const buildApp = (services: Services) => {
       },
     }),
   );
-  for (const words of [certificates, access, webhooks, events, audit, withdrawals, contact, billing, serviceRoutes(describe)]) app.route("/", words);
+  for (const words of [certificates, access, webhooks, events, audit, withdrawals, contact, billing, integration, serviceRoutes(describe)])
+    app.route("/", words);
   mountPages(app, config, describe);
   mountLogs(app, config);
   app.onError(onFault);

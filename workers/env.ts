@@ -28,6 +28,8 @@ export interface Env {
   readonly SHIELD?: RateLimit;
   /** Cloudflare's Email Service, for MAIL_TRANSPORT "cloudflare". */
   readonly EMAIL?: SendEmail;
+  /** Workers AI, for the integration helper; without it heuristics alone map a form. */
+  readonly AI?: Ai;
   /** Settings and secrets arrive as text under many names; they are read through `readConfig` only. */
   readonly [name: string]: unknown;
 }
@@ -53,6 +55,8 @@ export interface Config extends ProofSettings {
   readonly billing: BillingSettings | null;
   /** Whom to tell of a weakness: a mailto:, https: or tel: address (RFC 9116). Null where nobody is named. */
   readonly securityContact: string | null;
+  /** The model that the integration helper asks, where the binding AI is there. */
+  readonly aiModel: string;
   /** Added to every clock read; development only. */
   readonly clockOffsetMs: number;
   /** How long changes are gathered before the audit log and the ledger are notified of them. */
@@ -91,6 +95,7 @@ export class ConfigFault extends Error {
 }
 
 const keyBytes = 32;
+const defaultAiModel = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"; // answers by a JSON schema, and reads the languages of forms
 // Much of what anchoring costs is per batch (a signature, a checkpoint, tiles, leases), so under load a batch should be large. A
 // ledger's time is in minutes anyway.
 const defaultGatherMs = 2_000;
@@ -256,6 +261,7 @@ export const readConfig = (env: Env): Config => {
     mail,
     billing,
     securityContact,
+    aiModel: setting("AI_MODEL") ?? defaultAiModel,
     clockOffsetMs,
     gatherMs,
     devFetchAllow: (setting("DEV_FETCH_ALLOW") ?? "").split(",").flatMap((entry) => entry.trim() || []),

@@ -4,6 +4,8 @@ import { BoundedMap } from "../core/bounded-map.ts";
 import type { PaymentProvider } from "../core/billing/payment-provider.ts";
 import type { AttestedStatement } from "../core/certificates/attested.ts";
 import type { FetchPage } from "../core/access/outbound-page.ts";
+import type { FormPage } from "../core/forms/page.ts";
+import type { Proposal, Question } from "../core/integration/proposal.ts";
 import type { Limit, WindowState } from "../core/access/window.ts";
 import type { ToE164 } from "../core/certificates/matching.ts";
 import type { Mailer } from "../core/mail/message.ts";
@@ -24,6 +26,8 @@ import { AddressWindows } from "./adapters/address-windows.ts";
 import { readPage, type ReadPage } from "./adapters/html-page.ts";
 import { bindingMailer, httpMailer } from "./adapters/mailer.ts";
 import { openPageFetcher } from "./adapters/page-fetcher.ts";
+import { openFormModel } from "./adapters/form-model.ts";
+import { readFormPage } from "./adapters/form-page.ts";
 import { stripeProvider } from "./adapters/payment-provider.ts";
 import { e164 } from "./adapters/phone.ts";
 import { openHostCheck } from "./adapters/public-hosts.ts";
@@ -121,6 +125,13 @@ export interface Billing {
   readonly paymentProvider: PaymentProvider | null;
 }
 
+/** What reads the forms of a business's page. */
+export interface Forms {
+  readonly readFormPage: (html: string) => FormPage;
+  /** What a model would add; null where none is bound, or it did not answer in time and in shape. Never throws. */
+  readonly proposeMapping: (question: Question) => Promise<Proposal | null>;
+}
+
 /** Counts a call against a limit. */
 export interface Counters {
   /** Kept in this isolate, behind the platform's shield. */
@@ -142,7 +153,7 @@ export interface Schedules {
 }
 
 /** All of them but what asks for work that follows: what that work itself may use. */
-export interface Platform extends Runtime, Stores, Memories, Proofs, Events, Mail, Web, Phones, Billing, Counters {}
+export interface Platform extends Runtime, Stores, Memories, Proofs, Events, Mail, Web, Phones, Billing, Forms, Counters {}
 
 /** One an isolate. An operation names the groups it uses, so that its type says what it can touch. */
 export interface Services extends Platform, Schedules {}
@@ -206,6 +217,11 @@ export const openPlatform = async (env: Env): Promise<Services> => {
     mayBeWebhook: openWebhookUrlCheck(outbound),
     readPage,
     siteOf,
+    readFormPage,
+    proposeMapping:
+      env.AI === undefined
+        ? async () => null
+        : openFormModel(env.AI, config.aiModel, (error) => consoleLog.fault({ at: "form model", error })),
     paymentProvider:
       config.billing === null ? null : stripeProvider(config.billing, (error) => consoleLog.fault({ at: "payment provider", error })),
     auditLog: (shard) => env.AUDIT_LOG.getByName(String(shard)),

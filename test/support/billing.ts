@@ -3,7 +3,7 @@ import Stripe from "stripe";
 import { vi } from "vitest";
 import { call, type Answer, type Call } from "./world.ts";
 
-export const webhookSecret = "whsec_of_the_tests_not_a_secret";
+const webhookSecret = "whsec_of_the_tests_not_a_secret";
 
 const { webhooks } = new Stripe("sk_test_unused");
 
