@@ -1,6 +1,7 @@
 // The bindings and settings of a deployment, read once and checked once: a deployment that is not fit to run answers 503
 // on every route instead of running half configured, and says in its log everything that is missing at once.
 import { bytesOfBase64, bytesOfBase64Url, hexOf } from "../core/bytes.ts";
+import type { TextModels } from "../core/integration/text-models.ts";
 import type { DayLimits } from "../core/access/window.ts";
 import { purchasablePlans, type PurchasablePlan } from "../core/billing/plans.ts";
 import { isRandomKey } from "../core/drawn.ts";
@@ -29,7 +30,7 @@ export interface Env {
   /** Cloudflare's Email Service, for MAIL_TRANSPORT "cloudflare". */
   readonly EMAIL?: SendEmail;
   /** Workers AI, for the integration helper; without it heuristics alone map a form. */
-  readonly AI?: Ai;
+  readonly AI?: TextModels;
   /** Settings and secrets arrive as text under many names; they are read through `readConfig` only. */
   readonly [name: string]: unknown;
 }

@@ -98,7 +98,17 @@ const anybody = () => {
 };
 const empty = { body: {}, otherBody: { note: "other" } };
 
+const page = (): Response => new Response("<form><input type=email name=email></form>", { headers: { "content-type": "text/html" } });
+const mapped = { url: "https://www.example.com/quote", mode: "consent", purpose: "quotes", entities: ["Acme Solar LLC"] };
+
 const routes: Readonly<Record<string, Route>> = {
+  "/v1/business/portal/integrate": {
+    repeats: false,
+    prepare: async () => {
+      answerPost = page;
+      return { path: "/v1/business/portal/integrate", body: mapped, otherBody: { ...mapped, purpose: "calls" }, ...people };
+    },
+  },
   "/v1/webhooks": {
     repeats: true,
     prepare: async () => ({ path: "/v1/webhooks", body: { url: hook }, otherBody: { url: hook, description: "CRM" }, ...people }),

@@ -2,6 +2,7 @@
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { TextModels } from "../../core/integration/text-models.ts";
 import type { Proposal, Question } from "../../core/integration/proposal.ts";
 import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
 import { openFormModel } from "../../workers/adapters/form-model.ts";
@@ -290,14 +291,15 @@ describe("a hostile page", () => {
 });
 
 describe("a model", () => {
-  const asking = (answer: unknown): { ai: Ai; questions: Question[] } => {
+  const asking = (answer: unknown): { ai: TextModels; questions: Question[] } => {
     const questions: Question[] = [];
-    const run = async (_model: string, input: { messages: { content: string }[] }) => {
-      questions.push(JSON.parse(input.messages[1]?.content as string));
+    const run = async (_model: string, input: object) => {
+      const { messages } = input as { messages: { content: string }[] };
+      questions.push(JSON.parse(messages[1]?.content as string));
       if (answer instanceof Error) throw answer;
       return { response: answer };
     };
-    return { ai: { run } as unknown as Ai, questions };
+    return { ai: { run }, questions };
   };
   const withModel = (answer: unknown, faults: string[] = []) => {
     const { ai, questions } = asking(answer);

@@ -221,6 +221,14 @@ const providerEvent = async (changed: Partial<Platform> = {}): Promise<Answer> =
   return answerOf(changed, "/v1/webhooks/stripe", { method: "POST", headers, body });
 };
 
+const integrationPath = "/v1/business/portal/integrate";
+const integrationRequest = { url: "https://www.example.com/quote", mode: "consent", purpose: "quotes", entities: ["Acme Solar LLC"] };
+const quotePage: Partial<Platform> = {
+  fetchPage: async ({ url }) => ({ outcome: "page", page: { url, type: "text/html", body: "<form><input type=email name=email></form>" } }),
+};
+const integrate = ({ body = integrationRequest, changed: parts = {}, ...more }: WebhookCall = {}): Promise<Answer> =>
+  webhooks("POST", integrationPath, { body, changed: { ...quotePage, ...parts }, ...more });
+
 const hook = "https://hook1.merchant-tests.com/in";
 const auditPath = "/v1/business/portal/audit";
 const noWebhook = "whk_00000000000000000000000000";
@@ -659,6 +667,19 @@ const scenarios: Readonly<Record<string, Readonly<Record<string, () => Promise<A
       () => "/v1/contact-check",
       () => ({ subjects: [{ email: "pat@example.com" }] }),
     ),
+  },
+  integratePage: {
+    200: () => integrate(),
+    invalid_request: () => integrate({ body: { ...integrationRequest, mode: "both" } }),
+    page_url_not_verified: () => integrate({ body: { ...integrationRequest, url: "https://elsewhere.example.net/" } }),
+    subscription_past_due: () => integrate({ as: exampleOwnerEmail("past_due") }),
+    page_unreachable: () => integrate({ changed: { fetchPage: async () => ({ outcome: "unreached", reason: "network" }) } }),
+    csrf_failed: () => integrate({ headers: { origin: "https://elsewhere.example" } }),
+    payload_too_large: () => integrate({ body: " ".repeat(256 * 1_024 + 1) }),
+    unsupported_media_type: () => integrate({ headers: { "content-type": "text/plain" } }),
+    idempotency_conflict: () =>
+      twice((body, key) => integrate({ body, headers: key }), integrationRequest, { ...integrationRequest, purpose: "another" }),
+    ...memberRefusals("POST", () => integrationPath, integrationRequest),
   },
   openCheckout: {
     303: () => checkout(),

@@ -22,14 +22,21 @@ const sourceOf = (name: string): string =>
     .replaceAll(/\{\{[a-z]+\}\}/gi, "");
 const names = readdirSync(folder).map((file) => file.replace(".html", ""));
 
-/** Forms that scripts build have nothing in their source. */
+/** What the page script collects there (test/widget/forms.test.ts). The forms of the others are built by scripts, or ask in a dialog. */
 const keysOf: Readonly<Record<string, readonly string[]>> = {
-  aspnet: ["first_name", "last_name", "email", "phone"],
-  bootstrap: ["email"],
+  aspnet: ["first_name", "email", "phone"],
+  bootstrap: ["first_name", "email", "city"],
   "contact-form-7": ["full_name", "email", "phone"],
   elementor: ["full_name", "email", "phone"],
   "gravity-forms": ["first_name", "last_name", "email", "phone", "address_line1", "address_line2", "city", "state", "zip"],
-  hubspot: ["first_name", "last_name", "email", "phone"],
+  htmx: ["first_name", "email", "phone"],
+  "jquery-ajax": ["full_name", "email", "phone"],
+  netlify: ["full_name", "email"],
+  rails: ["first_name", "last_name", "email", "address_line1", "city", "state", "zip", "phone"],
+  "recaptcha-v3": ["email", "phone"],
+  shopify: ["full_name", "email", "phone"],
+  turbo: ["full_name", "email"],
+  wizard: ["zip", "full_name", "email", "phone"],
   wpforms: ["first_name", "last_name", "email", "phone"],
 };
 

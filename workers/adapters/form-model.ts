@@ -2,6 +2,7 @@
 // only in numbers and words of our lists: the schema is enforced here whether or not the platform did.
 import { z } from "zod";
 import { proposableKeys, type Proposal, type Question } from "../../core/integration/proposal.ts";
+import type { TextModels } from "../../core/integration/text-models.ts";
 import { secondMs } from "../../core/time.ts";
 
 const patienceMs = 8 * secondMs; // somebody waits; a form is mapped without it too
@@ -29,7 +30,7 @@ const textOf = (answer: unknown): unknown => {
 
 /** `report` hears that there was no proposal, and why in one word. */
 export const openFormModel =
-  (ai: Ai, model: string, report: (fault: string) => void) =>
+  (ai: TextModels, model: string, report: (fault: string) => void) =>
   async (question: Question): Promise<Proposal | null> => {
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(() => late.reject(new Error("timeout")), patienceMs);

@@ -3,9 +3,9 @@ import { afterEach, expect, test, vi } from "vitest";
 import { openFormModel } from "../../../workers/adapters/form-model.ts";
 
 const question = { controls: [], boxes: [], texts: [] };
-const asked = async (run: () => unknown): Promise<readonly [unknown, readonly string[]]> => {
+const asked = async (run: () => Promise<unknown>): Promise<readonly [unknown, readonly string[]]> => {
   const faults: string[] = [];
-  const proposal = openFormModel({ run } as unknown as Ai, "model", (fault) => void faults.push(fault))(question);
+  const proposal = openFormModel({ run }, "model", (fault) => void faults.push(fault))(question);
   await vi.advanceTimersByTimeAsync(8_000);
   return [await proposal, faults];
 };

@@ -19,7 +19,7 @@ const integrateRoute = createRoute({
   tags: ["integration"],
   summary: "Write the script tag for a form",
   description:
-    "Fetches a page on a verified domain of the business as any visitor would, maps the fields of its form, and answers with the script tag to paste. The same page gives the same answer. At most ten an hour and business; what is refused before anything is fetched does not count.",
+    "Fetches a page on a verified domain of the business as every visitor does, maps the fields of its form, and answers with the script tag to paste. The same page gives the same answer. At most ten an hour and business; what is refused before anything is fetched does not count.",
   security: [{ session: [] }],
   request: {
     headers: idempotencyHeaders,
@@ -67,7 +67,8 @@ integration.openapi(integrateRoute, async (c) => {
   const plan = await planIntegration(services, member, c.req.valid("json"));
   if (!plan.ok) return refusal(c, plan);
   if (plan.value.isFetchable) {
-    const refused = limited(c, "INTEGRATE", await services.takeExactly("INTEGRATE", member.business.id));
+    const state = await services.takeExactly("INTEGRATE", member.business.id);
+    const refused = state.allowed ? null : limited(c, "INTEGRATE", state); // the headers of an answer tell the person's limit, as on a repeat
     if (refused !== null) return refused;
   }
   const mapped = await mapPage(services, plan.value);

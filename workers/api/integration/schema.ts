@@ -6,20 +6,16 @@ const mode = z.enum(["share", "consent"]);
 
 export const requestSchema = z
   .object({
-    url: z
-      .string()
-      .openapi({
-        description: "Address of the page, on one of the business's verified domains.",
-        example: "https://www.example.com/quote",
-      }),
+    url: z.string().openapi({
+      description: "Address of the page, on one of the business's verified domains.",
+      example: "https://www.example.com/quote",
+    }),
     mode: mode.openapi({ description: "What the form is to do: certify consent, or ask for a share." }),
     purpose: z.string().openapi({ description: "Stated purpose, 1 to 500 characters.", example: "solar quote follow-up" }),
-    entities: z
-      .array(z.string())
-      .openapi({
-        description: "Recipients, at least one in mode `consent`. A name holds no vertical bar.",
-        example: ["Acme Solar LLC", "Bright Homes Inc"],
-      }),
+    entities: z.array(z.string()).openapi({
+      description: "Recipients, at least one in mode `consent`. A name holds no vertical bar.",
+      example: ["Acme Solar LLC", "Bright Homes Inc"],
+    }),
   })
   .openapi("IntegrationRequest");
 
