@@ -29,6 +29,8 @@ export interface FormControl {
 export interface FormText {
   readonly selector: string | null;
   readonly text: string;
+  /** An element that runs within a line: it may be only a part of what is said. */
+  readonly isPart: boolean;
 }
 
 export interface PageForm {

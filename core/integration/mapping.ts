@@ -2,7 +2,7 @@
 // guesses, so that what is shown here is what will be collected.
 import { comparableName } from "../certificates/recipients.ts";
 import { guessKey, hintsOf, isOffLimits, type NamedControl } from "../forms/field-names.ts";
-import type { FormControl, FormPage, PageForm } from "../forms/page.ts";
+import type { FormControl, FormPage, FormText, PageForm } from "../forms/page.ts";
 import { passageFault } from "../text.ts";
 
 export interface MappedField {
@@ -123,14 +123,19 @@ const shortestDisclosure = 20; // "I agree." says nothing of what to
 const usable = (found: Disclosure): Disclosure | null =>
   found.text.length >= shortestDisclosure && passageFault(found.text) === null ? found : null;
 
-/** What is said beside the box; else the shortest text of the form that speaks of consent. */
+/** Who speaks agrees: such a text is a disclosure more surely than one that only speaks of contacting. */
+const agreeing =
+  /\b(?:i|we) (?:agree|consent|accept|authori[sz]e)|\bby (?:clicking|submitting|pressing|ticking|checking|sending|providing)\b|\bj['’](?:accepte|autorise|consens)|\bacepto\b|\bautorizo\b|\bconsiento\b|\bich (?:stimme|willige)\b/i;
+
+/** What is said beside the box; else a text of the form that speaks of consent: one that agrees, a whole one, the shortest. A question is none. */
 const disclosureOf = (form: PageForm, checkbox: FormControl | null): Disclosure | null => {
   const label = checkbox === null ? null : usable({ selector: checkbox.labelSelector, text: checkbox.label });
   if (label !== null && consentWords.test(label.text)) return label;
+  const order = ({ text, isPart }: FormText): number => (agreeing.test(text) ? 0 : 2) + (isPart ? 1 : 0);
   const said = form.texts
-    .filter(({ text }) => consentWords.test(text))
-    .flatMap((text) => usable(text) ?? [])
-    .sort((a, b) => a.text.length - b.text.length);
+    .filter((one) => consentWords.test(one.text) && !one.text.endsWith("?") && usable(one) !== null)
+    .sort((a, b) => order(a) - order(b) || a.text.length - b.text.length)
+    .map(({ selector, text }) => ({ selector, text }));
   return said[0] ?? label;
 };
 

@@ -83,7 +83,8 @@ export const withProposal = (mapping: FormMapping, proposal: Proposal): FormMapp
     return [{ control, key, certainty: 0.5 }];
   });
   const checkbox = mapping.checkbox ?? (proposal.checkbox === null ? null : (boxesOf(mapping)[proposal.checkbox] ?? null));
-  const disclosure = mapping.disclosure ?? (proposal.disclosure === null ? null : (textsOf(mapping)[proposal.disclosure] ?? null));
+  const text = proposal.disclosure === null ? undefined : textsOf(mapping)[proposal.disclosure];
+  const disclosure = mapping.disclosure ?? (text === undefined ? null : { selector: text.selector, text: text.text });
   if (added.length === 0 && checkbox === mapping.checkbox && disclosure === mapping.disclosure) return mapping;
   return {
     ...mapping,

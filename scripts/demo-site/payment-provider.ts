@@ -46,9 +46,6 @@ ${main}
 </html>
 `;
 
-const button = (action: string, value: string, text: string): string =>
-  `<form method="post" action="${escaped(action)}"><button name="do" value="${value}">${text}</button></form>`;
-
 const facts = (rows: Readonly<Record<string, string>>): string =>
   `<table><tbody>${Object.entries(rows)
     .map(([name, value]) => `<tr><th scope="row">${escaped(name)}</th><td>${escaped(value)}</td></tr>`)
@@ -56,22 +53,35 @@ const facts = (rows: Readonly<Record<string, string>>): string =>
 
 const back = (address: string): string => `<p><a href="${escaped(address)}">Back without doing anything</a></p>`;
 
-const checkoutPage = (id: string, form: Form): string =>
+/** One form, a button for each thing that can be done. */
+const form = (action: string, rows: Readonly<Record<string, string>>, buttons: Readonly<Record<string, string>>): string =>
+  `<form method="post" action="${escaped(action)}">
+${facts(rows)}
+${Object.entries(buttons)
+  .map(([name, text]) => `<button name="do" value="${name}">${text}</button>`)
+  .join("\n")}
+</form>`;
+
+const checkoutPage = (id: string, asked: Form): string =>
   frame(
     "Pay for a plan",
-    `<section class="card">${facts({ Plan: form.get("metadata[plan]") ?? "", Account: form.get("client_reference_id") ?? "" })}
-${button(`/pay/${id}`, "pay", "Pay")}</section>
-${back(form.get("cancel_url") ?? "/")}`,
+    `${form(`/pay/${id}`, { Plan: asked.get("metadata[plan]") ?? "", Account: asked.get("client_reference_id") ?? "" }, { pay: "Pay" })}
+${back(asked.get("cancel_url") ?? "/")}`,
   );
 
 const customerPage = (customer: string): string =>
   frame(
     "Your subscription",
-    `<section class="card">${facts({ Customer: customer, Plan: plans.get(customer) ?? "as it was" })}
-${button(`/pay/account/${customer}`, "fail", "Let the next payment fail")}
-${button(`/pay/account/${customer}`, "pay", "Pay the open invoice")}
-${button(`/pay/account/${customer}`, "enterprise", "Change the plan to enterprise")}
-${button(`/pay/account/${customer}`, "end", "End the subscription")}</section>
+    `${form(
+      `/pay/account/${customer}`,
+      { Customer: customer, Plan: plans.get(customer) ?? "as it was" },
+      {
+        fail: "Let the next payment fail",
+        pay: "Pay the open invoice",
+        enterprise: "Change the plan to enterprise",
+        end: "End the subscription",
+      },
+    )}
 ${back(returnUrls.get(customer) ?? "/")}`,
   );
 
@@ -124,16 +134,16 @@ const send = async (provider: PaymentStandIn, events: readonly Event[]): Promise
 };
 
 /** The customer of a checkout that is paid: the one it was opened for, or a new one. */
-const pay = async (provider: PaymentStandIn, form: Form): Promise<void> => {
-  const customer = form.get("customer") ?? `cus_${randomBytes(8).toString("hex")}`;
-  const plan = form.get("metadata[plan]") ?? "";
+const pay = async (provider: PaymentStandIn, asked: Form): Promise<void> => {
+  const customer = asked.get("customer") ?? `cus_${randomBytes(8).toString("hex")}`;
+  const plan = asked.get("metadata[plan]") ?? "";
   plans.set(customer, plan);
   const subscription = subscriptionOf(customer, "active");
   const session = {
     mode: "subscription",
     customer,
     subscription: subscription.id,
-    client_reference_id: form.get("client_reference_id"),
+    client_reference_id: asked.get("client_reference_id"),
     payment_status: "paid",
     metadata: { plan },
   };
@@ -170,14 +180,14 @@ export const answerAsProvider = async (
     if (!isPost) return json(405, { error: { type: "invalid_request_error", message: "POST only" } });
     if (request.headers.authorization !== `Bearer ${provider.secretKey}`)
       return json(401, { error: { type: "authentication_error", message: "not the key of this machine" } });
-    const form = new Map((await entries()) ?? []);
+    const asked = new Map((await entries()) ?? []);
     if (pathname === "/v1/billing_portal/sessions") {
-      const customer = form.get("customer") ?? "";
-      returnUrls.set(customer, form.get("return_url") ?? "/");
+      const customer = asked.get("customer") ?? "";
+      returnUrls.set(customer, asked.get("return_url") ?? "/");
       return json(200, { id: "bps_local", object: "billing_portal.session", url: `${provider.origin}/pay/account/${customer}` });
     }
     const id = `cs_${randomBytes(8).toString("hex")}`;
-    checkouts.set(id, form);
+    checkouts.set(id, asked);
     return json(200, { id, object: "checkout.session", url: `${provider.origin}/pay/${id}` });
   }
   const customer = /^\/pay\/account\/(cus_[A-Za-z0-9]{1,64})$/.exec(pathname)?.[1];
@@ -189,10 +199,10 @@ export const answerAsProvider = async (
     return to(returnUrls.get(customer) ?? pathname);
   }
   const id = /^\/pay\/(cs_[0-9a-f]{16})$/.exec(pathname)?.[1];
-  const form = id === undefined ? undefined : checkouts.get(id);
-  if (id === undefined || form === undefined) return false;
-  if (!isPost) return html(checkoutPage(id, form));
+  const asked = id === undefined ? undefined : checkouts.get(id);
+  if (id === undefined || asked === undefined) return false;
+  if (!isPost) return html(checkoutPage(id, asked));
   checkouts.delete(id); // a checkout is paid once
-  await pay(provider, form);
-  return to(form.get("success_url") ?? "/");
+  await pay(provider, asked);
+  return to(asked.get("success_url") ?? "/");
 };

@@ -108,6 +108,16 @@ describe("POST /v1/business/portal/integrate", () => {
     ]);
   });
 
+  test("takes for the disclosure what agrees, as a whole, and no question or part of it", async () => {
+    const said = "By pressing Send I agree that each company I ticked may call me about solar quotes.";
+    web.serve(
+      url,
+      `<form id="f"><input type=email name=email><fieldset><legend>Who may contact you about it?</legend></fieldset>
+       <p>We may call you on workdays.</p><p id="d">By pressing Send <b>I agree that each company</b> I ticked may call me about solar quotes.</p></form>`,
+    );
+    expect((await integrate()).body.data).toMatchObject({ disclosure_selector: "#d", disclosure_text: said });
+  });
+
   test("says what a page lacks", async () => {
     web.serve(url, "<form><input name=q7><input type=password name=p></form>");
     const { data } = (await integrate()).body;

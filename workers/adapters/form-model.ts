@@ -35,19 +35,16 @@ export const openFormModel =
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(() => late.reject(new Error("timeout")), patienceMs);
     try {
-      const asked = ai.run(
-        model as keyof AiModels,
-        {
-          messages: [
-            { role: "system", content: instructions },
-            { role: "user", content: JSON.stringify(question) },
-          ],
-          response_format: { type: "json_schema", json_schema: z.toJSONSchema(proposalSchema) },
-          temperature: 0,
-          seed,
-          max_tokens: maxAnswerTokens,
-        } as never,
-      );
+      const asked = ai.run(model, {
+        messages: [
+          { role: "system", content: instructions },
+          { role: "user", content: JSON.stringify(question) },
+        ],
+        response_format: { type: "json_schema", json_schema: z.toJSONSchema(proposalSchema) },
+        temperature: 0,
+        seed,
+        max_tokens: maxAnswerTokens,
+      });
       const read = proposalSchema.safeParse(textOf(await Promise.race([asked, late.promise])));
       if (read.success) return read.data;
       report("shape");

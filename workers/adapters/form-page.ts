@@ -36,7 +36,8 @@ const maxPathSteps = 6;
 const unreadElements: ReadonlySet<string> = new Set(["script", "style", "noscript", "template", "option", "textarea", "button", "svg"]);
 const hidingElements: ReadonlySet<string> = new Set(["template", "noscript"]);
 const controlTags: ReadonlySet<string> = new Set(["input", "select", "textarea"]);
-const textTags: ReadonlySet<string> = new Set(["label", "p", "div", "span", "small", "li", "td", "legend", "em", "strong", "b", "i"]);
+const inlineTags: ReadonlySet<string> = new Set(["span", "em", "strong", "b", "i"]);
+const textTags: ReadonlySet<string> = new Set(["label", "p", "div", "small", "li", "td", "legend", ...inlineTags]);
 /** Inside a table browsers add elements that are not in the source, so that a path would lead elsewhere. */
 const tableTags: ReadonlySet<string> = new Set(["table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup", "col"]);
 const inputTypes: ReadonlySet<string> = new Set([
@@ -210,7 +211,8 @@ const readForm = (
     if (texts.length === maxTexts) break;
     const length = element.end - element.start;
     if (!textTags.has(element.tag) || length < minTextLength || length > maxTextLength || !isWithin(element)) continue;
-    texts.push({ selector: byId(element) ?? byPath(element), text: readableOf(source.text, element, maxTextLength) });
+    const isPart = inlineTags.has(element.tag);
+    texts.push({ selector: byId(element) ?? byPath(element), text: readableOf(source.text, element, maxTextLength), isPart });
   }
   const action = form.attributes.action ?? "";
   return {
