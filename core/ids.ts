@@ -69,6 +69,7 @@ export const certIdOf = (text: string): CertId | null => (hasIdShape(text, "cc_"
 export const typedCertIdOf = (text: string): CertId | null => certIdOf(text.replaceAll(/\s/g, "").toLowerCase());
 export const clientIdOf = (text: string): ClientId | null =>
   hasIdShape(text, "pc_live_") || hasIdShape(text, "pc_test_") ? (text as ClientId) : null;
+export const businessIdOf = (text: string): BusinessId | null => (hasIdShape(text, "biz_") ? (text as BusinessId) : null);
 export const webhookIdOf = (text: string): WebhookId | null => (hasIdShape(text, "whk_") ? (text as WebhookId) : null);
 export const deliveryIdOf = (text: string): DeliveryId | null => (hasIdShape(text, "dlv_") ? (text as DeliveryId) : null);
 

@@ -142,6 +142,36 @@ export const setBusinessEntitlement = (
   entitlement: { readonly status: BusinessStatus; readonly plan: Plan },
 ): Statement => db.update(businesses).set(entitlement).where(eq(businesses.id, id));
 
+/** The same, where nothing about the account changed since that revision. */
+export const setEntitlementAt = (
+  db: Database,
+  { id, revision: known }: BilledBusiness,
+  entitlement: { readonly status: BusinessStatus; readonly plan: Plan },
+) =>
+  db
+    .update(businesses)
+    .set(entitlement)
+    .where(allOf(eq(businesses.id, id), eq(businesses.revision, known)));
+
+/** True after `setEntitlementAt`, where it was the one that set it. */
+export const hasEntitlement = (
+  { id, revision: known }: BilledBusiness,
+  entitlement: { readonly status: BusinessStatus; readonly plan: Plan },
+): SQL =>
+  exists(
+    query
+      .select()
+      .from(businesses)
+      .where(
+        allOf(
+          eq(businesses.id, id),
+          eq(businesses.revision, known + 1),
+          eq(businesses.status, entitlement.status),
+          eq(businesses.plan, entitlement.plan),
+        ),
+      ),
+  );
+
 export const setConsumerPlan = (db: Database, id: string, plan: ConsumerPlan): Statement =>
   db.update(consumers).set({ plan }).where(eq(consumers.id, id));
 

@@ -8,6 +8,7 @@ import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
 import { firstHome, newId, type RandomBytes } from "../core/ids.ts";
 import { access } from "./api/access/routes.ts";
+import { admin } from "./api/admin/routes.ts";
 import { audit } from "./api/audit/routes.ts";
 import { billing } from "./api/billing/routes.ts";
 import { certificates } from "./api/certificates/routes.ts";
@@ -148,7 +149,19 @@ export const buildApp = (services: Services) => {
       },
     }),
   );
-  for (const words of [certificates, access, webhooks, events, audit, withdrawals, contact, billing, integration, serviceRoutes(describe)])
+  for (const words of [
+    certificates,
+    access,
+    webhooks,
+    events,
+    audit,
+    withdrawals,
+    contact,
+    billing,
+    integration,
+    admin,
+    serviceRoutes(describe),
+  ])
     app.route("/", words);
   mountPages(app, config, describe);
   mountLogs(app, config);

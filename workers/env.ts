@@ -56,6 +56,8 @@ export interface Config extends ProofSettings {
   readonly billing: BillingSettings | null;
   /** Whom to tell of a weakness: a mailto:, https: or tel: address (RFC 9116). Null where nobody is named. */
   readonly securityContact: string | null;
+  /** SHA-256 of the operator's token, hex; null where there is none, and then no operator's route. */
+  readonly adminTokenHash: string | null;
   /** The model that the integration helper asks, where the binding AI is there. */
   readonly aiModel: string;
   /** Added to every clock read; development only. */
@@ -230,6 +232,9 @@ export const readConfig = (env: Env): Config => {
   const securityContact = setting("SECURITY_CONTACT") ?? null;
   if (securityContact !== null && !/^(?:mailto:|https:\/\/|tel:)[\x21-\x7e]+$/.test(securityContact)) faults.push("SECURITY_CONTACT");
 
+  const adminTokenHash = setting("ADMIN_TOKEN_SHA256") ?? null;
+  if (adminTokenHash !== null && !/^[0-9a-f]{64}$/.test(adminTokenHash)) faults.push("ADMIN_TOKEN_SHA256");
+
   // By their prefix, so that a setting added for development is refused here without anybody thinking of it.
   if (!development) faults.push(...Object.keys(env).filter((name) => name.startsWith("DEV_") && setting(name) !== undefined));
   const scale = Number(setting("DEV_RATE_SCALE") ?? "1");
@@ -262,6 +267,7 @@ export const readConfig = (env: Env): Config => {
     mail,
     billing,
     securityContact,
+    adminTokenHash,
     aiModel: setting("AI_MODEL") ?? defaultAiModel,
     clockOffsetMs,
     gatherMs,

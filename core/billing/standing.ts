@@ -161,3 +161,6 @@ export const consumerPlanAfter = (current: AnyPlan, before: Standing | null, aft
   if (after.suspendedAt !== null) return "free";
   return (before?.suspendedAt ?? null) !== null && after.plan !== null ? after.plan : planAfter(current, before, after);
 };
+
+/** Once an operator has set the status: what billing did to it is over, and what was due is not due any more. */
+export const settledByOperator = (standing: Standing): Standing => ({ ...standing, pastDueSince: null, suspendedAt: null });

@@ -40,6 +40,7 @@ const undocumented: readonly { readonly path: RegExp; readonly why: string }[] =
   { path: /^(?:GET|HEAD|POST) \/(?:ledger|audit)\//, why: "transparency logs, whose interface is a public standard (docs/ledger.md)" },
   { path: /^GET \/docs$/, why: "the page that shows this description" },
   { path: /^GET \/\.well-known\/security\.txt$/, why: "whom to tell of a weakness, in the form of RFC 9116" },
+  { path: /^(?:GET|POST) \/v1\/admin\//, why: "the operator's, outside the protocol surface (docs/operating.md)" },
   { path: /^GET \/dev\//, why: "development only" },
 ];
 
