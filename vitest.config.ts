@@ -33,6 +33,10 @@ export default defineConfig({
                 LEDGER_AUDITOR_TOKEN: "auditor-token-of-the-tests-not-a-secret",
                 AUDIT_KEY: auditKeys.join(" "),
                 AUDIT_VKEY: (await Promise.all(auditKeys.map(vkeyOfSecret))).join(" "),
+                STRIPE_SECRET_KEY: "sk_test_of_the_tests",
+                STRIPE_WEBHOOK_SECRET: "whsec_of_the_tests_not_a_secret",
+                STRIPE_PRICE_BUSINESS: "price_business",
+                STRIPE_PRICE_WHITE_GLOVE: "price_white_glove",
                 DEV_RATE_SCALE: "1000",
                 DEV_GATHER_MS: "200",
                 // How long the storms are: short here, in full by `npm run torture`.

@@ -6,6 +6,8 @@ export type Actor =
   | { readonly kind: "subject"; readonly provenBy: "email_code" | "manage_link" | "account" | "revoke_link" }
   /** Somebody who proved nothing. */
   | { readonly kind: "visitor" }
+  /** Whoever runs the service, by hand. */
+  | { readonly kind: "operator" }
   /** The service itself. */
   | { readonly kind: "system" };
 
@@ -16,6 +18,8 @@ export const actorText = (actor: Actor): string => {
       return `subject:${actor.provenBy}`;
     case "visitor":
       return "visitor";
+    case "operator":
+      return "operator";
     case "system":
       return "service";
     default:

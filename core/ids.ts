@@ -80,6 +80,7 @@ export const typedCertIdOf = (text: string): CertId | null => {
 export const clientIdOf = (text: string): ClientId | null =>
   hasIdShape(text, "pc_live_") || hasIdShape(text, "pc_test_") ? (text as ClientId) : null;
 export const shareIdOf = (text: string): ShareId | null => (hasIdShape(text, "shr_") ? (text as ShareId) : null);
+export const businessIdOf = (text: string): BusinessId | null => (hasIdShape(text, "biz_") ? (text as BusinessId) : null);
 export const webhookIdOf = (text: string): WebhookId | null => (hasIdShape(text, "whk_") ? (text as WebhookId) : null);
 export const sessionIdOf = (text: string): string | null => (hasIdShape(text, "ssn_") ? text : null);
 export const passkeyIdOf = (text: string): string | null => (hasIdShape(text, "psk_") ? text : null);

@@ -45,7 +45,9 @@ export const refusals = {
   cease_not_open: "There is no withdrawal to acknowledge.",
   payload_too_large: "The body is larger than 256 KiB.",
   unsupported_media_type: "The body must be JSON, sent without a content encoding.",
+  page_unreachable: "The page could not be fetched. It must answer anybody, within eight seconds, with HTML of at most 2 MiB.",
   rate_limited: "Too many requests. Try again after the time given in Retry-After.",
+  billing_unavailable: "The payment provider did not answer just now. Please try again in a minute.",
   storage_unavailable:
     "Storage did not answer just now. Please send the same request again, with the same idempotency key where it had one.",
   misconfigured: "The service is not configured to run here.",

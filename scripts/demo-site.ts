@@ -1,7 +1,9 @@
 // A small business site on another origin, so that the main job can be tried in a browser with one click. It stands for
-// any business: a form, a server that receives it, policies to be captured, and the page script beside the form.
+// any business: a form, a server that receives it, policies to be captured, and the page script beside the form. Behind the same
+// port the payment provider has its stand-in.
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { answerAsProvider, type PaymentStandIn } from "./demo-site/payment-provider.ts";
 import {
   formPage,
   notFoundPage,
@@ -34,7 +36,8 @@ const formEntries = async (request: IncomingMessage): Promise<[string, string][]
 const policyOf = (site: DemoSite): string =>
   `default-src 'none'; style-src 'self'; img-src data:; script-src ${site.cdnOrigin}; connect-src ${site.cdnOrigin}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
 
-const answer = async (site: DemoSite, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+const answer = async (site: DemoSite, provider: PaymentStandIn, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  if (await answerAsProvider(provider, request, response, () => formEntries(request))) return;
   const { pathname } = new URL(request.url ?? "/", "http://localhost");
   const html = (text: string, status = 200): void => {
     response.writeHead(status, { "content-type": "text/html; charset=utf-8", "content-security-policy": policyOf(site) }).end(text);
@@ -58,10 +61,10 @@ const answer = async (site: DemoSite, request: IncomingMessage, response: Server
   else html(notFoundPage(), 404);
 };
 
-export const startDemoSite = (site: DemoSite): Promise<Server> =>
+export const startDemoSite = (site: DemoSite, provider: PaymentStandIn): Promise<Server> =>
   new Promise((resolve, reject) => {
     const server = createServer((request, response) => {
-      answer(site, request, response).catch(() => response.destroy()); // the visitor went away in the middle of a form
+      answer(site, provider, request, response).catch(() => response.destroy()); // the visitor went away in the middle of a form
     });
     server.once("error", reject);
     server.listen(site.port, "127.0.0.1", () => resolve(server));

@@ -1,8 +1,10 @@
 // Development settings: the random secrets of this machine in .dev.vars, and what the environment overrides.
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { sha256Hex } from "../core/hash.ts";
 import { keyKinds } from "../core/ledger/note.ts";
 import { demoCredentials, demoWorld } from "./demo-world.ts";
+import type { PaymentStandIn } from "./demo-site/payment-provider.ts";
 import { noteKeyPair } from "./note-secret.ts";
 
 const devVarsPath = ".dev.vars";
@@ -14,6 +16,7 @@ export const freshVars = (): Record<string, string> => {
   const key = (): string => randomBytes(32).toString("base64");
   const token = (): string => randomBytes(32).toString("base64url");
   const audit = noteKeyPair("localhost/audit/0", new Uint8Array(randomBytes(32)));
+  const adminToken = token();
   return {
     ENVIRONMENT: "development",
     MASTER_KEYS: `1:${key()}`,
@@ -25,6 +28,12 @@ export const freshVars = (): Record<string, string> => {
     LEDGER_AUDITOR_TOKEN: token(),
     AUDIT_KEY: audit.secret,
     AUDIT_VKEY: audit.vkey,
+    ADMIN_TOKEN: adminToken,
+    ADMIN_TOKEN_SHA256: sha256Hex(adminToken),
+    STRIPE_SECRET_KEY: `sk_test_${token()}`,
+    STRIPE_WEBHOOK_SECRET: `whsec_${token()}`,
+    STRIPE_PRICE_BUSINESS: "price_business",
+    STRIPE_PRICE_WHITE_GLOVE: "price_white_glove",
   };
 };
 
@@ -34,10 +43,13 @@ const heading = "# Development secrets of this machine, made at the first start.
 export const ensureDevVars = (): void => {
   const kept = existsSync(devVarsPath) ? readFileSync(devVarsPath, "utf8") : heading;
   const known = parse(kept);
-  const { AUDIT_KEY, AUDIT_VKEY, ...others } = freshVars();
-  const missing = Object.entries(known.AUDIT_KEY === undefined ? { ...others, AUDIT_KEY, AUDIT_VKEY } : others).filter(
-    ([name]) => known[name] === undefined,
-  );
+  const { AUDIT_KEY, AUDIT_VKEY, ADMIN_TOKEN, ADMIN_TOKEN_SHA256, ...others } = freshVars();
+  // two that belong together are added together
+  const pairs = {
+    ...(known.AUDIT_KEY === undefined && { AUDIT_KEY, AUDIT_VKEY }),
+    ...(known.ADMIN_TOKEN === undefined && { ADMIN_TOKEN, ADMIN_TOKEN_SHA256 }),
+  };
+  const missing = Object.entries({ ...others, ...pairs }).filter(([name]) => known[name] === undefined);
   if (missing.length === 0) return;
   const added = missing.map(([name, value]) => `${name}=${value}\n`).join("");
   writeFileSync(devVarsPath, `${kept.endsWith("\n") ? kept : `${kept}\n`}${added}`, { mode: 0o600 });
@@ -97,6 +109,8 @@ export const settingsOf = (place: {
         site_base: `http://localhost:${demoPort}`,
         ...demoCredentials(demoWorld(vars.ISSUER_KEY as string)),
       }),
+      // The stand-in for the payment provider; DEV_STRIPE_API= (empty) speaks to the provider itself, with a test key of its own.
+      DEV_STRIPE_API: vars.DEV_STRIPE_API ?? `http://localhost:${demoPort}`,
     },
   };
 };
@@ -113,3 +127,12 @@ export const localSettings = (): LocalSettings => {
     vars: { ...parse(readFileSync(devVarsPath, "utf8")), ...overrides },
   });
 };
+
+/** What the stand-in for the payment provider shares with the service. */
+export const paymentStandInOf = ({ origin, demoOrigin, vars }: LocalSettings): PaymentStandIn => ({
+  origin: demoOrigin,
+  serviceOrigin: origin,
+  secretKey: vars.STRIPE_SECRET_KEY as string,
+  webhookSecret: vars.STRIPE_WEBHOOK_SECRET as string,
+  clockOffsetMs: Number(vars.DEV_CLOCK_OFFSET_MS ?? "0"),
+});

@@ -3,7 +3,7 @@ import { buildAssets } from "./build.ts";
 import { startDemoSite } from "./demo-site.ts";
 import { demoWorld, seedDemo, seedPeople, vaultOf } from "./demo-world.ts";
 import { bundleWorker, startRuntime, type D1Like, type Runtime } from "./local-runtime.ts";
-import { ensureDevVars, localSettings } from "./settings.ts";
+import { ensureDevVars, localSettings, paymentStandInOf } from "./settings.ts";
 
 const step = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
   const start = performance.now();
@@ -38,7 +38,10 @@ const main = async (): Promise<void> => {
     await seedPeople(db, vault, world, Date.now());
   };
   const runtime = await step("databases, demo accounts, runtime", () => startRuntime({ ...settings, seed }));
-  const site = await startDemoSite({ port: settings.demoPort, cdnOrigin: settings.origin, clientId: world.acme.clients.live });
+  const site = await startDemoSite(
+    { port: settings.demoPort, cdnOrigin: settings.origin, clientId: world.acme.clients.live },
+    paymentStandInOf(settings),
+  );
   const ticker = keepTicking(runtime);
 
   console.log(`
@@ -49,6 +52,7 @@ const main = async (): Promise<void> => {
   Demo client id       ${world.acme.clients.live}
   Demo API key         ${world.acme.keys.live}
   Demo owner           ${world.ownerEmail}   signs in with a code from ${settings.origin}/dev/mail
+  Pay for a plan       ${settings.origin}/v1/billing/checkout?plan=business   once signed in; leads to a stand-in for the payment provider
   One certificate from the command line:  npm run demo
   Stop with Ctrl-C; the data stay in ${settings.stateDir}
 `);

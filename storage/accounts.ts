@@ -97,6 +97,21 @@ export const keyHolder = async (db: Database, keyHash: string): Promise<KeyHolde
   return { ...key, business: { ...business, chain } };
 };
 
+/** What a page of a business is looked at with: its domains, and the client its script tag names. */
+export const integratingBusiness = async (
+  db: Database,
+  businessId: BusinessId,
+): Promise<{ readonly domains: readonly VerifiedDomain[]; readonly clientId: ClientId } | null> => {
+  const row = await db
+    .select({ domains: verifiedDomains, clientId: clients.id })
+    .from(businesses)
+    .innerJoin(clients, allOf(eq(clients.businessId, businesses.id), eq(clients.environment, "live")))
+    .where(eq(businesses.id, businessId))
+    .orderBy(clients.createdAt, clients.id)
+    .get();
+  return row === undefined ? null : { ...row, domains: row.domains as readonly VerifiedDomain[] };
+};
+
 /** How a business names itself to courts and letters. */
 export const businessIdentity = async (
   db: Database,

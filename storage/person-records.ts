@@ -1,5 +1,6 @@
 // What a person's account says about itself, and the shares of theirs in each home.
 import { count, eq, gt } from "drizzle-orm";
+import type { ConsumerPlan } from "../core/billing/plans.ts";
 import type { ConsumerId, Home } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
@@ -9,13 +10,14 @@ import { consumerHomes, consumers, shares } from "./schema.ts";
 export interface PersonRecord {
   readonly createdAt: Instant;
   readonly emailSealed: string;
+  readonly plan: ConsumerPlan;
 }
 
 /** Null for a person who is not here, or is erased. */
 export const personRecord = async (db: Database, id: ConsumerId): Promise<PersonRecord | null> => {
-  const { createdAt, emailSealed, erasedAt } = consumers;
-  const row = await db.select({ createdAt, emailSealed, erasedAt }).from(consumers).where(eq(consumers.id, id)).get();
-  return row === undefined || row.erasedAt !== null ? null : { createdAt: row.createdAt, emailSealed: row.emailSealed };
+  const { createdAt, emailSealed, plan, erasedAt } = consumers;
+  const row = await db.select({ createdAt, emailSealed, plan, erasedAt }).from(consumers).where(eq(consumers.id, id)).get();
+  return row === undefined || row.erasedAt !== null ? null : row;
 };
 
 /** Where the person may have shares. */

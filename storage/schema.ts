@@ -507,6 +507,9 @@ export const consumers = table("consumers", {
   fieldsSealed: text(),
   fieldsRevision: integer().notNull().default(0),
   erasedAt: instant(),
+  plan: text({ enum: ["free", "white_glove"] })
+    .notNull()
+    .default("free"),
 });
 
 export const consumerHomes = table(
@@ -518,6 +521,41 @@ export const consumerHomes = table(
     home: text().$type<Home>().notNull(),
   },
   (t) => [primaryKey({ columns: [t.consumerId, t.home] })],
+);
+
+export const billingCustomers = table(
+  "billing_customers",
+  {
+    customerId: text().primaryKey(),
+    accountId: text().unique(),
+    linkedAt: instant(),
+    subscriptionId: text(),
+    plan: text({ enum: ["free", "business", "enterprise", "white_glove"] }),
+    planAt: instant().notNull().default(0),
+    paidAt: instant().notNull().default(0),
+    failedAt: instant().notNull().default(0),
+    pastDueSince: instant(),
+    suspendedAt: instant(),
+    endedAt: instant(),
+    revision: integer().notNull().default(0),
+    updatedAt: instant().notNull(),
+  },
+  (t) => [
+    index("billing_customers_unpaid").on(t.pastDueSince).where(sql`${t.pastDueSince} is not null and ${t.suspendedAt} is null`),
+    index("billing_customers_unlinked").on(t.updatedAt).where(isNull(t.accountId)),
+  ],
+);
+
+export const billingEvents = table(
+  "billing_events",
+  {
+    id: text().primaryKey(),
+    customerId: text().notNull(),
+    type: text().notNull(),
+    at: instant().notNull(),
+    receivedAt: instant().notNull(),
+  },
+  (t) => [index("billing_events_age").on(t.receivedAt)],
 );
 
 const realm = () => text({ enum: ["consumer", "business"] });

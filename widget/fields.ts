@@ -1,7 +1,7 @@
 // The contact fields of the submission: which controls, under which key, with which value.
 // A control is identified first and read only then: what has no key never has its value looked at.
 
-import { guessKey, hintsOf, isOffLimits } from "./field-names.ts";
+import { guessKey, hintsOf, isOffLimits } from "../core/forms/field-names.ts";
 import { controlsOf, onPage } from "./native-form.ts";
 
 /** The rule of the API for a field key; one bad key would have the whole certificate refused. */

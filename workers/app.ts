@@ -9,12 +9,15 @@ import { secureHeaders } from "hono/secure-headers";
 import { firstHome, newId, type RandomBytes } from "../core/ids.ts";
 import { access } from "./api/access/routes.ts";
 import { agents } from "./api/agents/routes.ts";
+import { admin } from "./api/admin/routes.ts";
 import { audit } from "./api/audit/routes.ts";
+import { billing } from "./api/billing/routes.ts";
 import { certificates } from "./api/certificates/routes.ts";
 import { account } from "./api/consumers/routes.ts";
 import { contact } from "./api/contact/routes.ts";
 import { events } from "./api/events/routes.ts";
 import { describeWebhooks } from "./api/events/webhooks.ts";
+import { integration } from "./api/integration/routes.ts";
 import { mountLogs } from "./api/logs/routes.ts";
 import { passkeys } from "./api/passkeys/routes.ts";
 import { accounts } from "./api/portal/account-routes.ts";
@@ -164,8 +167,9 @@ export const buildApp = (services: Services) => {
     }),
   );
   const people = [sessions, passkeys, agents, sharing, account];
-  const business = [accounts, domains, keys, members, portalCertificates, audit];
-  for (const words of [certificates, access, ...people, webhooks, events, ...business, withdrawals, contact, serviceRoutes(describe)])
+  const business = [accounts, domains, keys, members, portalCertificates, audit, integration, billing];
+  const ours = [serviceRoutes(describe), admin];
+  for (const words of [certificates, access, ...people, webhooks, events, ...business, withdrawals, contact, ...ours])
     app.route("/", words);
   app.route("/", agentServer);
   describeWebhooks(app);

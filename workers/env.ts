@@ -1,7 +1,9 @@
 // The bindings and settings of a deployment, read once and checked once: a deployment that is not fit to run answers 503
 // on every route instead of running half configured, and says in its log everything that is missing at once.
 import { bytesOfBase64, bytesOfBase64Url, hexOf } from "../core/bytes.ts";
+import type { TextModels } from "../core/integration/text-models.ts";
 import type { DayLimits } from "../core/access/window.ts";
+import { purchasablePlans, type PurchasablePlan } from "../core/billing/plans.ts";
 import { isRandomKey } from "../core/drawn.ts";
 import { isMailbox } from "../core/mailbox.ts";
 import type { Bytes } from "../core/hash.ts";
@@ -27,6 +29,8 @@ export interface Env {
   readonly SHIELD?: RateLimit;
   /** Cloudflare's Email Service, for MAIL_TRANSPORT "cloudflare". */
   readonly EMAIL?: SendEmail;
+  /** Workers AI, for the integration helper; without it heuristics alone map a form. */
+  readonly AI?: TextModels;
   /** Settings and secrets arrive as text under many names; they are read through `readConfig` only. */
   readonly [name: string]: unknown;
 }
@@ -52,8 +56,14 @@ export interface Config extends ProofSettings {
   readonly limits: Limits;
   readonly dayLimits: DayLimits;
   readonly mail: MailSettings;
+  /** Null for a deployment that sells nothing. */
+  readonly billing: BillingSettings | null;
   /** Whom to tell of a weakness: a mailto:, https: or tel: address (RFC 9116). Null where nobody is named. */
   readonly securityContact: string | null;
+  /** SHA-256 of the operator's token, hex; null where there is none, and then no operator's route. */
+  readonly adminTokenHash: string | null;
+  /** The model that the integration helper asks, where the binding AI is there. */
+  readonly aiModel: string;
   /** Added to every clock read; development only. */
   readonly clockOffsetMs: number;
   /** How long changes are gathered before the audit log and the ledger are notified of them. */
@@ -76,6 +86,16 @@ export interface MailSettings {
     | { readonly kind: "capture" };
 }
 
+export interface BillingSettings {
+  readonly secretKey: string;
+  /** Of the endpoint that the provider's events are sent to. */
+  readonly webhookSecret: string;
+  /** The provider's ids of what is sold. */
+  readonly prices: Readonly<Record<PurchasablePlan, string>>;
+  /** A stand-in for the provider's interface; development only. */
+  readonly api: URL | null;
+}
+
 export class ConfigFault extends Error {
   constructor(faults: readonly string[]) {
     super(`not configured to run: ${faults.join(", ")}`);
@@ -84,6 +104,7 @@ export class ConfigFault extends Error {
 }
 
 const keyBytes = 32;
+const defaultAiModel = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"; // answers by a JSON schema, and reads the languages of forms
 // Much of what anchoring costs is per batch (a signature, a checkpoint, tiles, leases), so under load a batch should be large. A
 // ledger's time is in minutes anyway.
 const defaultGatherMs = 2_000;
@@ -161,6 +182,27 @@ const demoOf = (text: string | undefined): Readonly<Record<string, string>> | nu
   }
 };
 
+const liveKey = /^[sr]k_live_[A-Za-z0-9_-]{8,}$/;
+const anyKey = /^[sr]k_(?:live|test)_[A-Za-z0-9_-]{8,}$/;
+
+/** All of it or nothing: with a part of it somebody could pay and get nothing for it. Test keys take no money, so production has none. */
+const billingOf = (
+  setting: (name: string) => string | undefined,
+  development: boolean,
+): { readonly billing: BillingSettings | null; readonly faults: readonly string[] } => {
+  const priceNames = purchasablePlans.map((plan) => [plan, `STRIPE_PRICE_${plan.toUpperCase()}`] as const);
+  const names = ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET", ...priceNames.map(([, name]) => name)];
+  if (names.every((name) => setting(name) === undefined)) return { billing: null, faults: [] };
+  const [secretKey = "", webhookSecret = ""] = [setting("STRIPE_SECRET_KEY"), setting("STRIPE_WEBHOOK_SECRET")];
+  const faults = names.filter((name) => setting(name) === undefined);
+  if (!faults.includes("STRIPE_SECRET_KEY") && !(development ? anyKey : liveKey).test(secretKey)) faults.push("STRIPE_SECRET_KEY");
+  if (webhookSecret !== "" && !/^whsec_.{16,}$/.test(webhookSecret)) faults.push("STRIPE_WEBHOOK_SECRET");
+  const api = setting("DEV_STRIPE_API");
+  if (api !== undefined && !URL.canParse(api)) return { billing: null, faults: [...faults, "DEV_STRIPE_API"] };
+  const prices = Object.fromEntries(priceNames.map(([plan, name]) => [plan, setting(name) ?? ""])) as BillingSettings["prices"];
+  return { billing: { secretKey, webhookSecret, prices, api: api === undefined ? null : new URL(api) }, faults };
+};
+
 /** Throws one ConfigFault naming every missing or unfit setting. Never prints a value. */
 export const readConfig = (env: Env): Config => {
   const setting = (name: string): string | undefined => (typeof env[name] === "string" && env[name] !== "" ? env[name] : undefined);
@@ -205,12 +247,17 @@ export const readConfig = (env: Env): Config => {
 
   const { mail, faults: mailFaults } = mailOf(env, setting, development);
   faults.push(...mailFaults);
+  const { billing, faults: billingFaults } = billingOf(setting, development);
+  faults.push(...billingFaults);
 
   const signupApproval = setting("SIGNUP_APPROVAL") ?? "none";
   if (signupApproval !== "manual" && signupApproval !== "none") faults.push("SIGNUP_APPROVAL");
 
   const securityContact = setting("SECURITY_CONTACT") ?? null;
   if (securityContact !== null && !/^(?:mailto:|https:\/\/|tel:)[\x21-\x7e]+$/.test(securityContact)) faults.push("SECURITY_CONTACT");
+
+  const adminTokenHash = setting("ADMIN_TOKEN_SHA256") ?? null;
+  if (adminTokenHash !== null && !/^[0-9a-f]{64}$/.test(adminTokenHash)) faults.push("ADMIN_TOKEN_SHA256");
 
   // By their prefix, so that a setting added for development is refused here without anybody thinking of it.
   if (!development) faults.push(...Object.keys(env).filter((name) => name.startsWith("DEV_") && setting(name) !== undefined));
@@ -246,7 +293,10 @@ export const readConfig = (env: Env): Config => {
     limits,
     dayLimits,
     mail,
+    billing,
     securityContact,
+    adminTokenHash,
+    aiModel: setting("AI_MODEL") ?? defaultAiModel,
     clockOffsetMs,
     gatherMs,
     demo,

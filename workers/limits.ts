@@ -39,6 +39,12 @@ export const defaultLimits = {
   AGENT_TOKEN: { count: 120, seconds: 60, scaled: false },
   /** SPEC, Limits: tests and replays of webhooks together, for each user. */
   WEBHOOK_CALLS: { count: 60, seconds: 600, scaled: false },
+  /** Somebody who pays opens one page, and one more when they change their mind; each is a call to the payment provider. */
+  CHECKOUT: { count: 30, seconds: 3_600, scaled: false },
+  /** CONTRACT 15: each maps a page once or twice; each fetches a page and may ask a model. Only what fetches is counted. */
+  INTEGRATE: { count: 10, seconds: 3_600, scaled: false },
+  /** The payment provider sends bursts from few addresses, and sends again what was refused. */
+  PROVIDER_SYNC_PER_IP: { count: 600, seconds: 60, scaled: true },
   /** A person withdraws from a few certificates; each request can send a mail. */
   OPT_OUT_REQUEST_PER_IP: { count: 10, seconds: 3_600, scaled: true },
   /** Wrong answers are also counted for each code, whoever gives them. */

@@ -1,9 +1,12 @@
 // What an operation may use, put together once per isolate and handed down: operations never see a binding.
 import { waitUntil } from "cloudflare:workers";
 import { BoundedMap } from "../core/bounded-map.ts";
+import type { PaymentProvider } from "../core/billing/payment-provider.ts";
 import type { AttestedStatement } from "../core/certificates/attested.ts";
 import type { WebAuthn } from "../core/access/passkey.ts";
 import type { FetchPage } from "../core/access/outbound-page.ts";
+import type { FormPage } from "../core/forms/page.ts";
+import type { Proposal, Question } from "../core/integration/proposal.ts";
 import type { Limit, WindowState } from "../core/access/window.ts";
 import type { ToE164 } from "../core/certificates/matching.ts";
 import type { Mailer } from "../core/mail/message.ts";
@@ -24,6 +27,9 @@ import { AddressWindows } from "./adapters/address-windows.ts";
 import { readPage, type ReadPage } from "./adapters/html-page.ts";
 import { bindingMailer, httpMailer } from "./adapters/mailer.ts";
 import { openPageFetcher } from "./adapters/page-fetcher.ts";
+import { openFormModel } from "./adapters/form-model.ts";
+import { readFormPage } from "./adapters/form-page.ts";
+import { stripeProvider } from "./adapters/payment-provider.ts";
 import { e164 } from "./adapters/phone.ts";
 import { openHostCheck } from "./adapters/public-hosts.ts";
 import { webAuthn } from "./adapters/webauthn.ts";
@@ -128,6 +134,18 @@ export interface Ceremonies {
   readonly webAuthn: WebAuthn;
 }
 
+/** Who takes the money; null where nothing is sold. */
+export interface Billing {
+  readonly paymentProvider: PaymentProvider | null;
+}
+
+/** What reads the forms of a business's page. */
+export interface Forms {
+  readonly readFormPage: (html: string) => FormPage;
+  /** What a model would add; null where none is bound, or it did not answer in time and in shape. Never throws. */
+  readonly proposeMapping: (question: Question) => Promise<Proposal | null>;
+}
+
 /** Counts a call against a limit. */
 export interface Counters {
   /** Kept in this isolate, behind the platform's shield. */
@@ -149,7 +167,7 @@ export interface Schedules {
 }
 
 /** All of them but what asks for work that follows: what that work itself may use. */
-export interface Platform extends Runtime, Stores, Memories, Proofs, Events, Mail, Web, Phones, Ceremonies, Counters {}
+export interface Platform extends Runtime, Stores, Memories, Proofs, Events, Mail, Web, Phones, Ceremonies, Billing, Forms, Counters {}
 
 /** One an isolate. An operation names the groups it uses, so that its type says what it can touch. */
 export interface Services extends Platform, Schedules {}
@@ -222,6 +240,13 @@ export const openPlatform = async (env: Env): Promise<Services> => {
     registrableOf,
     lookUpTxt: openTxtLookUp(config.dohUrls),
     metaContents,
+    readFormPage,
+    proposeMapping:
+      env.AI === undefined
+        ? async () => null
+        : openFormModel(env.AI, config.aiModel, (error) => consoleLog.fault({ at: "form model", error })),
+    paymentProvider:
+      config.billing === null ? null : stripeProvider(config.billing, (error) => consoleLog.fault({ at: "payment provider", error })),
     auditLog: (shard) => env.AUDIT_LOG.getByName(String(shard)),
     businessLog: (businessId) => env.BUSINESS_LOG.getByName(businessId),
     ledgerLog,

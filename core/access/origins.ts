@@ -95,6 +95,10 @@ const isPlainlySpelt = (pageUrl: string, url: URL): boolean => {
   return /^[\p{L}\p{N}\p{M}.-]+$/u.test(authority) && authority.normalize("NFKC") === authority.normalize("NFC");
 };
 
+/** Whether a host is on one of the domains, for what is fetched of a page and where it leads. */
+export const isOnDomains = (hostname: string, domains: readonly VerifiedDomain[]): boolean =>
+  domainCovering(domains, hostname) !== undefined;
+
 /** The host of the page that held the form. The page and the Origin may differ in host as long as each is verified. */
 export const verifyPageUrl = (
   pageUrl: string,

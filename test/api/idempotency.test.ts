@@ -114,7 +114,17 @@ const twoPeople = async () => {
 const sharedBy = async (pat: SignedPerson): Promise<string> => (await grant(pat)).share.id;
 const stopping = { body: { reason: "Found another provider" }, otherBody: { reason: "other" } };
 
+const page = (): Response => new Response("<form><input type=email name=email></form>", { headers: { "content-type": "text/html" } });
+const mapped = { url: "https://www.example.com/quote", mode: "consent", purpose: "quotes", entities: ["Acme Solar LLC"] };
+
 const routes: Readonly<Record<string, Route>> = {
+  "/v1/business/portal/integrate": {
+    repeats: false,
+    prepare: async () => {
+      answerPost = page;
+      return { path: "/v1/business/portal/integrate", body: mapped, otherBody: { ...mapped, purpose: "calls" }, ...people };
+    },
+  },
   "/v1/webhooks": {
     repeats: true,
     prepare: async () => ({ path: "/v1/webhooks", body: { url: hook }, otherBody: { url: hook, description: "CRM" }, ...people }),
@@ -367,6 +377,7 @@ describe("the key is taken", () => {
       "/v1/me/passkeys/options": "likewise",
       "/v1/certs/search": "it only reads",
       "/v1/business/portal/certs/{cert_id}/reveal": "it only reads, and what it shows is kept nowhere",
+      "/v1/webhooks/stripe": "the event's own id is the key",
       "/v1/auth/logout": "ends the very session that would name the caller, and a second time changes nothing",
     };
     const { paths } = (await get("/v1/openapi.json")).body as { paths: Record<string, { post?: { parameters?: { name: string }[] } }> };

@@ -1,6 +1,7 @@
 // The description of the API against the running thing: every route is described and every description is routed, and
 // what each route really answers, in success and in every refusal it names, is what its description says.
 import { env } from "cloudflare:workers";
+import type { PaymentProvider, ProviderAnswer } from "../../core/billing/payment-provider.ts";
 import { eventBody, eventTypes, namedOnlyEventTypes, type EventData } from "../../core/events/event.ts";
 import { z } from "@hono/zod-openapi";
 import { inspectRoutes } from "hono/dev";
@@ -14,6 +15,7 @@ import { madeExample, signedExample } from "../../workers/api/passkeys/examples.
 import { Authenticator } from "../support/authenticator.ts";
 import { erase } from "../support/erasing.ts";
 import { addPasskey, askToMake, giveSigned, signInWith } from "../support/passkeys.ts";
+import { customerOf, sendRaw, signed } from "../support/billing.ts";
 import { askForCode, codeFor, forgetCodes, giveCode, json, signIn } from "../support/people.ts";
 import { base64UrlOf, utf8 } from "../../core/bytes.ts";
 import { batch, databaseOf } from "../../storage/database.ts";
@@ -59,6 +61,7 @@ const undocumented: readonly { readonly path: RegExp; readonly why: string }[] =
   { path: /^GET \/(?:withdraw)?$/, why: "the first page and the way to withdraw, for people; programs are told where this description is" },
   { path: /^GET \/docs(?:\/|$)/, why: "the pages that show this description and the guides" },
   { path: /^GET \/\.well-known\/security\.txt$/, why: "whom to tell of a weakness, in the form of RFC 9116" },
+  { path: /^(?:GET|POST) \/v1\/admin\//, why: "the operator's, outside the protocol surface (docs/operating.md)" },
   { path: /^GET \/dev\//, why: "development only" },
   { path: /^ALL \/mcp$/, why: "the agent server, whose interface is the Model Context Protocol (docs/agents.md)" },
 ];
@@ -153,6 +156,38 @@ const postRefusals = (at: string, good: () => RequestInit): Scenarios => ({
   storage_unavailable: () => answerOf(outage(), at, good()),
   internal_error: () => answerOf(bug(), at, good()),
 });
+
+const providerAnswering = (answer: ProviderAnswer): PaymentProvider => ({
+  openCheckout: async () => answer,
+  openAccount: async () => answer,
+});
+const paymentPage = providerAnswering({ outcome: "url", url: "https://checkout.stripe.com/c/pay/cs_test" });
+
+interface Checkout {
+  readonly as?: string;
+  readonly plan?: string;
+  readonly headers?: Record<string, string>;
+  readonly changed?: Partial<Platform>;
+}
+
+const checkout = async ({ as = world.ownerEmail, plan = "business", headers = {}, changed = {} }: Checkout = {}): Promise<Answer> =>
+  answerOf({ paymentProvider: paymentPage, ...changed }, `/v1/billing/checkout?plan=${plan}`, {
+    headers: { ...(await signIn(as)), ...headers },
+  });
+
+const providerEvent = async (changed: Partial<Platform> = {}): Promise<Answer> => {
+  const body = JSON.stringify(customerOf(world.other.id, "enterprise").checkout(0));
+  const headers = { "content-type": "application/json", "stripe-signature": await signed(body) };
+  return answerOf(changed, "/v1/webhooks/stripe", { method: "POST", headers, body });
+};
+
+const integrationPath = "/v1/business/portal/integrate";
+const integrationRequest = { url: "https://www.example.com/quote", mode: "consent", purpose: "quotes", entities: ["Acme Solar LLC"] };
+const quotePage: Partial<Platform> = {
+  fetchPage: async ({ url }) => ({ outcome: "page", page: { url, type: "text/html", body: "<form><input type=email name=email></form>" } }),
+};
+const integrate = ({ body = integrationRequest, changed: parts = {}, ...more }: WebhookCall = {}): Promise<Answer> =>
+  webhooks("POST", integrationPath, { body, changed: { ...quotePage, ...parts }, ...more });
 
 const hook = "https://hook1.merchant-tests.com/in";
 const auditPath = "/v1/business/portal/audit";
@@ -968,6 +1003,44 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
       () => "/v1/contact-check",
       () => ({ subjects: [{ email: "pat@example.com" }] }),
     ),
+  },
+  integratePage: {
+    200: () => integrate(),
+    invalid_request: () => integrate({ body: { ...integrationRequest, mode: "both" } }),
+    page_url_not_verified: () => integrate({ body: { ...integrationRequest, url: "https://elsewhere.example.net/" } }),
+    subscription_past_due: () => integrate({ as: exampleOwnerEmail("past_due") }),
+    page_unreachable: () => integrate({ changed: { fetchPage: async () => ({ outcome: "unreached", reason: "network" }) } }),
+    csrf_failed: () => integrate({ headers: { origin: "https://elsewhere.example" } }),
+    payload_too_large: () => integrate({ body: " ".repeat(256 * 1_024 + 1) }),
+    unsupported_media_type: () => integrate({ headers: { "content-type": "text/plain" } }),
+    idempotency_conflict: () =>
+      twice((body, key) => integrate({ body, headers: key }), integrationRequest, { ...integrationRequest, purpose: "another" }),
+    ...memberRefusals("POST", () => integrationPath, integrationRequest),
+  },
+  openCheckout: {
+    303: () => checkout(),
+    invalid_request: () => checkout({ plan: "enterprise" }),
+    unauthorized: () => call("/v1/billing/checkout?plan=business"),
+    business_suspended: () => checkout({ as: exampleOwnerEmail("suspended") }),
+    business_inactive: () => checkout({ as: exampleOwnerEmail("closed") }),
+    csrf_failed: () => checkout({ headers: { "sec-fetch-site": "cross-site" } }),
+    forbidden: () => checkout({ plan: "white_glove" }),
+    owner_required: () => checkout({ as: world.memberEmail }),
+    not_found: () => checkout({ changed: { paymentProvider: null } }),
+    rate_limited: () => checkout({ changed: crowded() }),
+    billing_unavailable: () => checkout({ changed: { paymentProvider: providerAnswering({ outcome: "unavailable" }) } }),
+    storage_unavailable: () => checkout({ changed: outage() }),
+    internal_error: () => checkout({ changed: bug() }),
+  },
+  takeInProviderEvent: {
+    200: () => providerEvent(),
+    invalid_request: () => sendRaw("{}", null),
+    csrf_failed: () => call("/v1/webhooks/stripe", { method: "POST", headers: { origin: "https://elsewhere.example" }, body: "{}" }),
+    not_found: () => providerEvent({ config: { ...platform.config, billing: null } }),
+    payload_too_large: () => sendRaw(" ".repeat(256 * 1_024 + 1), null),
+    rate_limited: () => providerEvent(crowded()),
+    storage_unavailable: () => providerEvent(outage()),
+    internal_error: () => providerEvent(bug()),
   },
   health: {
     200: () => get("/v1/health"),

@@ -13,6 +13,7 @@ const texts: readonly (readonly [Actor, string, string])[] = [
   [{ kind: "subject", provenBy: "email_code" }, "subject:email_code", '{"actor":"subject:email_code","note":1}'],
   [{ kind: "subject", provenBy: "manage_link" }, "subject:manage_link", '{"actor":"subject:manage_link","note":1}'],
   [{ kind: "visitor" }, "visitor", '{"actor":"visitor","note":1}'],
+  [{ kind: "operator" }, "operator", '{"actor":"operator","note":1}'],
   [{ kind: "system" }, "service", '{"actor":"service","note":1}'],
 ];
 

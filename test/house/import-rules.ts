@@ -56,7 +56,7 @@ export const importRules: readonly ImportRule[] = [
   { from: "workers/app.ts", may: everything, packages: ["hono"] },
   { from: "workers/index.ts", may: everything, packages: [] },
   { from: "workers/ledger", may: everything, packages: [] },
-  { from: "widget", may: [], packages: [] },
+  { from: "widget", may: ["core/forms"], packages: [] },
   { from: "widget/build.mjs", may: ["widget"], packages: "any" },
   { from: "verifier", may: ["core"], packages: "any" },
   { from: "scripts", may: ["core", "storage", "workers", "widget", "verifier"], packages: "any" },

@@ -9,7 +9,7 @@ import { buildAssets } from "../../scripts/build.ts";
 import { startDemoSite } from "../../scripts/demo-site.ts";
 import { demoWorld, seedDemo, seedPeople, vaultOf, type DemoWorld } from "../../scripts/demo-world.ts";
 import { bundleWorker, startRuntime, type D1Like, type Runtime } from "../../scripts/local-runtime.ts";
-import { freshVars, settingsOf } from "../../scripts/settings.ts";
+import { freshVars, paymentStandInOf, settingsOf } from "../../scripts/settings.ts";
 
 export interface LocalService {
   /** Origin of the service; all its hosts are this one. */
@@ -95,7 +95,10 @@ export const startLocalService = async (vars: Readonly<Record<string, string>> =
   const database = await runtime.database();
   await seedDemo(database, world, Date.now());
   await seedPeople(database, await vaultOf(settings.vars), world, Date.now());
-  const site = await startDemoSite({ port: demoPort, cdnOrigin: settings.origin, clientId: world.acme.clients.live });
+  const site = await startDemoSite(
+    { port: demoPort, cdnOrigin: settings.origin, clientId: world.acme.clients.live },
+    paymentStandInOf(settings),
+  );
   return {
     origin: settings.origin,
     demoOrigin: settings.demoOrigin,

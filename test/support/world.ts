@@ -72,6 +72,7 @@ export const productionSettings = {
   APP_URL: "https://app.svc.test",
   DEV_RATE_SCALE: "",
   DEV_GATHER_MS: "",
+  STRIPE_SECRET_KEY: "sk_live_of_the_tests_no_account",
   MAIL_TRANSPORT: "http",
   MAIL_FROM: "no-reply@svc.test",
   MAIL_HTTP_URL: "https://mail.example/send",

@@ -1,6 +1,7 @@
 // Drops what has had its time, in every home.
 import { dayMs, secondMs, type Instant } from "../../core/time.ts";
 import { deleteEndedTokens } from "../../storage/agents.ts";
+import { deleteOldBillingEvents, deleteUnlinkedCustomers } from "../../storage/billing.ts";
 import { deleteOldDays } from "../../storage/client-days.ts";
 import { deleteOldMisses } from "../../storage/contact.ts";
 import { batch, type Database } from "../../storage/database.ts";
@@ -32,6 +33,8 @@ const sweeps = [
   deleteEndedSignups,
   deleteEndedInvitations,
   deleteExpiredClaimsOfDomains,
+  deleteOldBillingEvents,
+  deleteUnlinkedCustomers,
   (db: Database, now: Instant) => deleteOldMisses(db, Math.floor(now / dayMs)),
   (db: Database, now: Instant) => deleteOldDays(db, Math.floor(now / dayMs)),
 ];

@@ -15,6 +15,7 @@ import { relayMail } from "./mail-relay.ts";
 import { relayOutbox } from "./outbox-relay.ts";
 import { eraseExpired } from "./retention-sweep.ts";
 import { settleShares, sweepDueShares } from "./share-sweep.ts";
+import { suspendUnpaid } from "./unpaid-sweep.ts";
 
 /** `at` is the tick's own time: a checkpoint interval belongs to the tick, however late it runs. */
 type Job = (platform: Platform, at: Instant) => Promise<void>;
@@ -28,6 +29,7 @@ const minuteJobs: Jobs = {
   "audit-notify": notifyAudit,
   "expiry-sweep": dropExpired,
   "retention-sweep": eraseExpired,
+  "unpaid-sweep": suspendUnpaid,
   "outbox-relay": relayOutbox,
   anchoring: submitAnchors,
   "mail-relay": relayMail,

@@ -98,6 +98,8 @@ export const openApiDocument = (app: OpenAPIHono<Api>, apiOrigin: string): objec
       { name: "events", description: "What happened to your records, in order. The same events are pushed to your webhooks." },
       { name: "withdrawal", description: "The person takes consent back; the business records and acknowledges it." },
       { name: "contact", description: "Ask before contacting somebody." },
+      { name: "integration", description: "The script tag for a form, written from the page." },
+      { name: "billing", description: "Paying for a plan, and the payment provider's events." },
       { name: "service", description: "Health and keys of the service itself." },
     ],
   });

@@ -46,6 +46,8 @@ export const statuses = {
   unsupported_media_type: 415,
   rate_limited: 429,
   internal_error: 500,
+  page_unreachable: 502,
+  billing_unavailable: 503,
   storage_unavailable: 503,
   misconfigured: 503,
   unhealthy: 503,

@@ -22,7 +22,7 @@ export const profileSchema = z
 export const profileToWire = (profile: Profile): z.input<typeof profileSchema> => ({
   id: profile.id,
   email: profile.email,
-  plan: "free",
+  plan: profile.plan,
   created_at: isoOf(profile.createdAt),
   shares_active: profile.activeShares,
   fields_updated_at: isoOrNull(profile.fieldsUpdatedAt),

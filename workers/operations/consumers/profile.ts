@@ -1,5 +1,6 @@
 // GET /v1/me and GET /v1/me/shares: what a person sees of themselves, and of everybody who holds something of theirs.
 import type { Person } from "../../../core/access/principal.ts";
+import type { ConsumerPlan } from "../../../core/billing/plans.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Share } from "../../../core/shares/share.ts";
@@ -16,6 +17,7 @@ export interface Profile {
   readonly id: string;
   /** The proven address. */
   readonly email: string;
+  readonly plan: ConsumerPlan;
   readonly createdAt: Instant;
   readonly activeShares: number;
   /** Null while no field was ever set. */
@@ -36,6 +38,7 @@ export const readProfile = async (services: Runtime & Stores, { id }: Person): P
   const times = Object.values(kept.fields).map(({ updatedAt }) => updatedAt);
   return ok({
     id,
+    plan: record.plan,
     email: await vault.open(consumerEmailContext(id), record.emailSealed),
     createdAt: record.createdAt,
     activeShares: counts.reduce((sum, one) => sum + one, 0),

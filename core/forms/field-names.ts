@@ -1,5 +1,15 @@
 // Which contact field a control holds, guessed from the words around it, and which controls are never touched.
+// Shared by the page script, which reads a page that is open, and by the integration helper, which reads its source: both see one form.
 // Words are compared without case, accents, camelCase or punctuation: "contactLastName", "last-name" and "LAST_NAME" are one.
+
+/** As much of a form control as is looked at; an element of a page is one. */
+export interface NamedControl {
+  readonly type: string;
+  readonly id: string;
+  readonly textContent: string | null;
+  getAttribute(name: string): string | null;
+  matches(selector: string): boolean;
+}
 
 // Order matters: "email address" is no address, "company name" no name, "address city" a city. The autocomplete
 // vocabulary goes through the same table (address-level2 is a city, address-level1 a state).
@@ -28,7 +38,7 @@ const secretWords =
   /\bpass(w|code|phrase)|\bpwd|\bpin\b|\botp\b|one ?time|\bcv[vc]|security code|\bcc |\bcc(num|name|exp)|(credit|debit) ?card|card ?(num|no\b|holder)|\bssn|social ?sec/;
 
 /** Never read, mapped or not: what is no part of the visitor's visible answer, and what can hold a secret. */
-export function isOffLimits(control: HTMLInputElement, hints: string[]): boolean {
+export function isOffLimits(control: NamedControl, hints: string[]): boolean {
   // The label of a control that is named "mobile" may well say "we text you a one-time code": its own words count then.
   const own = hints.slice(0, 5);
   const telling = own.some((hint) => guessFrom(hint)) ? own : hints;
@@ -38,14 +48,14 @@ export function isOffLimits(control: HTMLInputElement, hints: string[]): boolean
 }
 
 /** The guessed key and its rank; a smaller rank is a stronger hint. Free text, boxes and dates are never guessed. */
-export function guessKey(control: HTMLInputElement, hints: string[]): [key: string, rank: number] {
+export function guessKey(control: NamedControl, hints: string[]): [key: string, rank: number] {
   const rank = hints.findIndex((hint) => guessFrom(hint));
   // Of the other types only what says autocomplete (a textarea with street-address).
   return [rank === 0 || guessableTypes.test(control.type || "") ? guessFrom(hints[rank]) : "", 2 + rank];
 }
 
 /** In order of trust: autocomplete, type, last part of the name (`user[address][city]`), name, id, then what is shown. */
-export function hintsOf(control: HTMLInputElement, label: HTMLLabelElement | undefined): string[] {
+export function hintsOf(control: NamedControl, label: { readonly textContent: string | null } | undefined): string[] {
   const attribute = (name: string) => control.getAttribute(name) || "";
   const name = attribute("name");
   const lastPart =

@@ -1,0 +1,166 @@
+// What the payment provider says of one customer, gathered from its events. They arrive late, twice and in any order, so each thing
+// that is said (the plan, the payment, the end) is kept with the provider's own time, and only what is newer replaces it: whatever
+// the order, the account ends up with the same plan and status. Of two that bear the same second, the one that arrives later counts.
+import type { BusinessStatus } from "../access/entitlement.ts";
+import { dayMs, type Instant } from "../time.ts";
+import type { AnyPlan } from "./plans.ts";
+
+/** From the first payment that failed until the account is suspended (CONTRACT 11). */
+export const graceMs = 14 * dayMs;
+
+interface EventHead {
+  readonly id: string;
+  readonly type: string;
+  /** The provider's time. */
+  readonly at: Instant;
+  readonly customerId: string;
+  readonly subscriptionId: string | null;
+}
+
+/** A checkout that went through: the only event that says whose account a customer is. */
+export interface CheckoutEvent extends EventHead {
+  readonly kind: "checkout";
+  readonly accountId: string;
+  readonly plan: AnyPlan;
+  /** False where the money is still on its way: then a later event brings the plan. */
+  readonly isPaid: boolean;
+}
+
+export interface SubscriptionEvent extends EventHead {
+  readonly kind: "subscription";
+  readonly state: "paid" | "past_due" | "ended" | "unsettled";
+  /** As the subscription's metadata spells it. */
+  readonly plan: string | null;
+}
+
+export interface PaymentEvent extends EventHead {
+  readonly kind: "payment";
+  readonly isPaid: boolean;
+}
+
+export type BillingEvent = CheckoutEvent | SubscriptionEvent | PaymentEvent;
+
+export interface Standing {
+  readonly customerId: string;
+  /** `biz_…` or `con_…`; null until its checkout is known. */
+  readonly accountId: string | null;
+  readonly linkedAt: Instant | null;
+  readonly subscriptionId: string | null;
+  /** The plan last named by the provider. */
+  readonly plan: AnyPlan | null;
+  readonly planAt: Instant;
+  /** Of the last payment that went through, and of the last that failed. */
+  readonly paidAt: Instant;
+  readonly failedAt: Instant;
+  /** Since the first failed payment after the last that went through; where that one arrives late, since the last failed one. */
+  readonly pastDueSince: Instant | null;
+  /** Since when the account is without its plan because nothing was paid; null also where an operator suspended it. */
+  readonly suspendedAt: Instant | null;
+  readonly endedAt: Instant | null;
+}
+
+const unknown = (customerId: string): Standing => ({
+  customerId,
+  accountId: null,
+  linkedAt: null,
+  subscriptionId: null,
+  plan: null,
+  planAt: 0,
+  paidAt: 0,
+  failedAt: 0,
+  pastDueSince: null,
+  suspendedAt: null,
+  endedAt: null,
+});
+
+const paidFrom = (standing: Standing, at: Instant): Standing => {
+  if (at < standing.paidAt) return standing;
+  const isStillDue = standing.failedAt > at;
+  return isStillDue
+    ? { ...standing, paidAt: at, pastDueSince: (standing.pastDueSince ?? 0) > at ? standing.pastDueSince : standing.failedAt }
+    : { ...standing, paidAt: at, pastDueSince: null, suspendedAt: null };
+};
+
+const pastDueFrom = (standing: Standing, at: Instant): Standing =>
+  at < standing.paidAt
+    ? standing
+    : { ...standing, failedAt: Math.max(at, standing.failedAt), pastDueSince: Math.min(at, standing.pastDueSince ?? at) };
+
+const afterCheckout = (standing: Standing, event: CheckoutEvent): Standing | null => {
+  if (standing.accountId !== null && standing.accountId !== event.accountId) return null;
+  if (standing.linkedAt !== null && event.at < standing.linkedAt) return null;
+  const sameSubscription = standing.subscriptionId === event.subscriptionId || event.subscriptionId === null;
+  const isOver = standing.endedAt !== null && sameSubscription && event.at < standing.endedAt;
+  const linked = {
+    ...standing,
+    accountId: event.accountId,
+    linkedAt: event.at,
+    subscriptionId: event.subscriptionId ?? standing.subscriptionId,
+    endedAt: isOver ? standing.endedAt : null,
+  };
+  if (!event.isPaid || isOver) return linked;
+  const planned = event.at < linked.planAt ? linked : { ...linked, plan: event.plan, planAt: event.at };
+  return paidFrom(planned, event.at);
+};
+
+const afterSubscription = (standing: Standing, event: SubscriptionEvent, plan: AnyPlan | null): Standing => {
+  if (event.state === "ended") {
+    const planAt = Math.max(event.at, standing.planAt);
+    return { ...standing, plan: "free", planAt, endedAt: event.at, pastDueSince: null, suspendedAt: null };
+  }
+  const isNewerPlan = plan !== null && event.state !== "unsettled" && event.at >= standing.planAt;
+  const planned = isNewerPlan ? { ...standing, plan, planAt: event.at } : standing;
+  if (event.state === "paid") return paidFrom(planned, event.at);
+  return event.state === "past_due" ? pastDueFrom(planned, event.at) : planned;
+};
+
+/**
+ * The standing after an event; null where the event changes nothing: it is about another subscription than the one in force, about
+ * one that has ended, or a checkout that would take a customer from one account to another. `planNamed` reads the event's plan for
+ * the kind of account.
+ */
+export const afterEvent = (known: Standing | null, event: BillingEvent, planNamed: (text: string) => AnyPlan | null): Standing | null => {
+  const standing = known ?? unknown(event.customerId);
+  if (event.kind === "checkout") return afterCheckout(standing, event);
+  const isOther = standing.subscriptionId !== null && event.subscriptionId !== null && standing.subscriptionId !== event.subscriptionId;
+  if (standing.endedAt !== null || (isOther && standing.accountId !== null)) return null;
+  // an end without the name of the subscription, from before the checkout: of an earlier one
+  const isNamed = standing.subscriptionId !== null && event.subscriptionId !== null;
+  const isEnd = event.kind === "subscription" && event.state === "ended";
+  if (isEnd && !isNamed && standing.linkedAt !== null && event.at < standing.linkedAt) return null;
+  const followed = { ...standing, subscriptionId: event.subscriptionId ?? standing.subscriptionId };
+  if (event.kind === "subscription") return afterSubscription(followed, event, event.plan === null ? null : planNamed(event.plan));
+  return event.isPaid ? paidFrom(followed, event.at) : pastDueFrom(followed, event.at);
+};
+
+/** The customer of an earlier checkout, once another one is the account's: nothing it says reaches the account any more. */
+export const unlinked = (standing: Standing): Standing => ({ ...standing, accountId: null, linkedAt: null });
+
+/** After fourteen days without a payment. */
+export const suspendedFrom = (standing: Standing, now: Instant): Standing => ({ ...standing, suspendedAt: now });
+
+/**
+ * The plan an account gets: the one the provider names, where it names another than before, where somebody has just paid for it, or
+ * where the customer has just become the account's. What an operator set stays until then.
+ */
+export const planAfter = (current: AnyPlan, before: Standing | null, after: Standing): AnyPlan => {
+  const isCheckout = after.linkedAt !== (before?.linkedAt ?? null);
+  return after.plan !== null && (isCheckout || after.plan !== before?.plan) ? after.plan : current;
+};
+
+/** What an operator decided, and accounts that are pending or closed, stay as they are. */
+export const statusAfter = (current: BusinessStatus, before: Standing | null, after: Standing): BusinessStatus => {
+  if (current === "pending" || current === "closed") return current;
+  if (current === "suspended" && (before?.suspendedAt ?? null) === null) return current;
+  if (after.suspendedAt !== null) return "suspended";
+  return after.pastDueSince !== null ? "past_due" : "active";
+};
+
+/** A consumer has no status: without a payment for fourteen days the plan rests, and comes back with the payment. */
+export const consumerPlanAfter = (current: AnyPlan, before: Standing | null, after: Standing): AnyPlan => {
+  if (after.suspendedAt !== null) return "free";
+  return (before?.suspendedAt ?? null) !== null && after.plan !== null ? after.plan : planAfter(current, before, after);
+};
+
+/** Once an operator has set the status: what billing did to it is over, and what was due is not due any more. */
+export const settledByOperator = (standing: Standing): Standing => ({ ...standing, pastDueSince: null, suspendedAt: null });

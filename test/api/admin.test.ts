@@ -1,0 +1,96 @@
+// The operator's routes: for whoever has the token, and nobody else.
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, test } from "vitest";
+import { sha256Hex } from "../../core/hash.ts";
+import { customerOf, send } from "../support/billing.ts";
+import { json } from "../support/people.ts";
+import { call, databaseContents, entryWith, get, productionSettings, serviceWith, world, type Answer } from "../support/world.ts";
+
+const token = "token-of-the-operator-in-the-tests-of-43-ch";
+const service = serviceWith({ ADMIN_TOKEN_SHA256: sha256Hex(token) });
+const bearer = { authorization: `Bearer ${token}` };
+const { free } = world.examples;
+const at = `/v1/admin/businesses/${free.id}`;
+const set = (change: unknown, headers: Record<string, string> = bearer, path = at): Promise<Answer> => service(path, json(change, headers));
+const outcome = ({ status, body }: Answer): string => `${status} ${body.error?.code ?? "ok"}`;
+
+beforeEach(async () => {
+  await env.DB.batch([
+    env.DB.prepare("DELETE FROM billing_customers"),
+    env.DB.prepare("DELETE FROM audit_outbox WHERE entity_id = ?").bind(free.id),
+    env.DB.prepare("UPDATE businesses SET status = 'pending', plan = 'free' WHERE id = ?").bind(free.id),
+  ]);
+});
+
+describe("the operator", () => {
+  test("approves, suspends and closes a business and sets its plan, each in its audit chain", async () => {
+    expect((await set({ status: "active" })).body.data).toEqual({ id: free.id, status: "active", plan: "free" });
+    expect((await set({ plan: "enterprise" })).body.data).toEqual({ id: free.id, status: "active", plan: "enterprise" });
+    expect((await set({ status: "suspended", plan: "business" })).status).toBe(200);
+    expect((await get("/v1/certs", free.keys.live)).body.error.code).toBe("business_suspended");
+    expect((await service(at, { headers: bearer })).body.data).toEqual({ id: free.id, status: "suspended", plan: "business" });
+    await set({ status: "suspended" });
+    const { results } = await env.DB.prepare("SELECT type FROM audit_outbox WHERE entity_id = ? ORDER BY ord").bind(free.id).all();
+    expect(results.map(({ type }) => type)).toEqual([
+      "business.status_changed",
+      "business.plan_changed",
+      "business.plan_changed",
+      "business.status_changed",
+    ]);
+  });
+
+  test("outranks billing: what was due is over, and a payment lifts no suspension", async () => {
+    const customer = customerOf(free.id, "business");
+    await set({ status: "active" });
+    await send(customer.checkout(0));
+    await send(customer.failed(1));
+    await set({ status: "active" });
+    expect((await service(at, { headers: bearer })).body.data).toMatchObject({ status: "active", plan: "business" });
+    await set({ status: "suspended" });
+    await send(customer.paid(2));
+    expect((await service(at, { headers: bearer })).body.data.status).toBe("suspended");
+  });
+
+  test("sees what should have been done by now", async () => {
+    await env.DB.prepare("DELETE FROM mail_outbox").run();
+    const old = Date.now() - 3_600_000;
+    await env.DB.prepare(
+      "INSERT INTO mail_outbox (id, template, message_sealed, next_at, give_up_at, created_at) VALUES ('m', 'login_code', 's', ?1 * 2, ?1 * 2, ?1)",
+    )
+      .bind(old)
+      .run();
+    const { stuck } = (await service("/v1/admin/stuck", { headers: bearer })).body.data as { stuck: { kind: string }[] };
+    expect(stuck).toContainEqual({ kind: "mail", count: 1, since: new Date(old).toISOString(), home: "00" });
+    await env.DB.prepare("DELETE FROM mail_outbox").run();
+  });
+});
+
+describe("everybody else", () => {
+  test("Y8: is refused without the token, whatever else they hold, and nothing changes", async () => {
+    const before = await databaseContents();
+    for (const headers of [
+      {},
+      { authorization: `Bearer ${token.slice(1)}x` },
+      { authorization: `Bearer ${sha256Hex(token)}` },
+      { authorization: token },
+      { authorization: `Bearer ${world.acme.keys.live}` },
+    ] as Record<string, string>[]) {
+      expect(outcome(await set({ plan: "enterprise" }, headers))).toBe("401 unauthorized");
+      expect(outcome(await service("/v1/admin/stuck", { headers }))).toBe("401 unauthorized");
+    }
+    expect(outcome(await call(at, { headers: bearer }))).toBe("404 not_found");
+    expect(await databaseContents()).toEqual(before);
+  });
+
+  test("is refused what is no business and no change", async () => {
+    for (const change of [{}, { status: "pending" }, { status: "past_due" }, { plan: "white_glove" }, { plan: "free", name: "x" }, []])
+      expect([change, outcome(await set(change))]).toEqual([change, "400 invalid_request"]);
+    for (const id of ["x", `biz_00${"0".repeat(24)}`, `biz_zz${"0".repeat(24)}`, `con_00${"0".repeat(24)}`])
+      expect(outcome(await set({ plan: "free" }, bearer, `/v1/admin/businesses/${id}`))).toBe("404 not_found");
+  });
+
+  test("finds no such routes where no token is set, and a deployment with a bad hash does not start", async () => {
+    const bad = entryWith({ ...productionSettings, ADMIN_TOKEN_SHA256: token }, "https://api.svc.test");
+    expect((await bad("/v1/health")).body.error.code).toBe("misconfigured");
+  });
+});

@@ -1,0 +1,393 @@
+// The integration helper through its door: a page of the business in, a script tag for its form out (CONTRACT 10).
+import { createExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { TextModels } from "../../core/integration/text-models.ts";
+import type { Proposal, Question } from "../../core/integration/proposal.ts";
+import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
+import { openFormModel } from "../../workers/adapters/form-model.ts";
+import { buildApp } from "../../workers/app.ts";
+import type { Env } from "../../workers/env.ts";
+import { openPlatform, type Platform } from "../../workers/services.ts";
+import { changedServices } from "../support/changed-services.ts";
+import { forgetCodes, json, signIn } from "../support/people.ts";
+import { html, movedTo, stubWeb, type StubWeb } from "../support/stub-web.ts";
+import { call, databaseContents, serviceWith, world, type Answer } from "../support/world.ts";
+
+const at = "/v1/business/portal/integrate";
+const url = "https://www.example.com/quote";
+const asked = { url, mode: "consent", purpose: "solar quote follow-up", entities: ["Bright Homes Inc", "Acme Solar LLC"] };
+const disclosure = "I agree that Acme Solar LLC and Bright Homes Inc may call me about solar quotes.";
+const form = `<form id="quote" action="/leads" method="post">
+<label for="mail">E-mail</label><input id="mail" name="mail" type="email" autocomplete="email">
+<label>Phone <input name="tel" type="tel"></label>
+<input name="x1" placeholder="When should we call?">
+<input type="checkbox" id="agree" name="agree"><label for="agree" id="text">${disclosure}</label>
+<button>Send</button></form>`;
+const page = `<!doctype html><html><body><form role="search" action="/search"><input name="q"></form>${form}</body></html>`;
+
+let web: StubWeb;
+let cookie: Record<string, string>;
+beforeEach(async () => {
+  await forgetCodes();
+  cookie = await signIn(world.memberEmail);
+  web = stubWeb();
+  for (const host of ["www.example.com", "shop.example.com"]) web.resolve(host, ["93.184.215.14"]);
+  web.serve(url, page);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const free = serviceWith({ LIMIT_INTEGRATE: "100000/3600" });
+const integrate = (change: object = {}, service = free, headers: Record<string, string> = cookie): Promise<Answer> =>
+  service(at, json({ ...asked, ...change }, headers));
+const outcome = ({ status, body }: Answer): string => `${status} ${body.error?.code ?? "ok"}`;
+
+/** The service with parts of it changed. */
+const withParts = async (changed: Partial<Platform>, body: object = asked): Promise<Answer> => {
+  const platform = await openPlatform({ ...env, LIMIT_INTEGRATE: "100000/3600" } as unknown as Env);
+  const request = new Request(`http://svc.test${at}`, json(body, cookie));
+  const response = await buildApp(changedServices(platform, changed)).fetch(request, env, createExecutionContext());
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+};
+
+describe("POST /v1/business/portal/integrate", () => {
+  test("maps the form of a page and writes the script tag for it", async () => {
+    const answer = await integrate();
+    expect([answer.status, answer.body.data]).toEqual([
+      200,
+      {
+        mode: "consent",
+        page_url: url,
+        form_selector: "#quote",
+        checkbox_selector: "#agree",
+        disclosure_selector: "#text",
+        disclosure_text: disclosure,
+        field_map: { "#mail": "email", 'input[name="tel"]': "phone" },
+        entity_checkboxes: [],
+        unmapped: ['input[name="x1"]'],
+        warnings: ["The page holds several forms. The one that asks for the most contact details was taken."],
+        confidence: 0.88,
+        source: "heuristic",
+        snippet: `<script async src="http://svc.test/v1/svc.js"
+  data-client-id="${world.acme.clients.live}"
+  data-mode="consent"
+  data-purpose="solar quote follow-up"
+  data-entities="Bright Homes Inc|Acme Solar LLC"
+  data-form-selector="#quote"
+  data-checkbox-selector="#agree"
+  data-disclosure-selector="#text"
+  data-field-map="{&quot;#mail&quot;:&quot;email&quot;,&quot;input[name=\\&quot;tel\\&quot;]&quot;:&quot;phone&quot;}"></script>`,
+      },
+    ]);
+  });
+
+  test("answers the same for the same page, and writes for a share what a share can be of", async () => {
+    expect((await integrate()).body.data).toEqual((await integrate()).body.data);
+    web.serve(url, page.replace("x1", "company"));
+    const { data } = (await integrate({ mode: "share", entities: [] })).body;
+    expect(data.snippet).toContain('data-mode="share"');
+    expect(data.snippet).toContain('data-scope="email phone"');
+    expect(data.snippet).not.toContain("data-entities");
+    expect(data.unmapped).toEqual(['input[name="company"]']);
+  });
+
+  test("finds the checkboxes of recipients, and says what is missing on them", async () => {
+    const boxes = `<input type="checkbox" id="b1" data-sp1-entity="Acme Solar LLC"><label for="b1">Acme</label>
+      <input type="checkbox" id="b2"><label for="b2">Bright Homes Inc</label>`;
+    web.serve(url, form.replace("<button>", `${boxes}<button>`));
+    const { data } = (await integrate()).body;
+    expect(data.entity_checkboxes).toEqual([
+      { selector: "#b1", entity: "Acme Solar LLC" },
+      { selector: "#b2", entity: "Bright Homes Inc" },
+    ]);
+    expect(data.warnings).toEqual([
+      "A checkbox of a recipient carries no data-sp1-entity: add it, with the recipient's name, to each box named in entity_checkboxes.",
+    ]);
+  });
+
+  test("takes for the disclosure what agrees, as a whole, and no question or part of it", async () => {
+    const said = "By pressing Send I agree that each company I ticked may call me about solar quotes.";
+    web.serve(
+      url,
+      `<form id="f"><input type=email name=email><fieldset><legend>Who may contact you about it?</legend></fieldset>
+       <p>We may call you on workdays.</p><p id="d">By pressing Send <b>I agree that each company</b> I ticked may call me about solar quotes.</p></form>`,
+    );
+    expect((await integrate()).body.data).toMatchObject({ disclosure_selector: "#d", disclosure_text: said });
+  });
+
+  test("says what a page lacks", async () => {
+    web.serve(url, "<form><input name=q7><input type=password name=p></form>");
+    const { data } = (await integrate()).body;
+    expect(data).toMatchObject({ field_map: {}, confidence: 0, disclosure_text: null, checkbox_selector: null, form_selector: "form" });
+    expect(data.unmapped).toEqual(['input[name="q7"]']);
+    expect(data.warnings).toHaveLength(3);
+  });
+
+  test("refuses a page without a form, a text, and input that breaks a rule", async () => {
+    web.serve(url, "<p>Nothing to fill in</p>");
+    expect(outcome(await integrate())).toBe("400 invalid_request");
+    web.serve(url, () => new Response("{}", { headers: { "content-type": "application/json" } }));
+    expect(outcome(await integrate())).toBe("400 invalid_request");
+    const fetched = web.calls.length;
+    for (const bad of [
+      { url: "quote" },
+      { url: "ftp://www.example.com/" },
+      { url: 7 },
+      { mode: "both" },
+      { purpose: "" },
+      { purpose: "a\u202eb" },
+      { purpose: "x".repeat(501) },
+      { entities: [] },
+      { entities: ["a|b"] },
+      { entities: ["a\u0000"] },
+      { entities: "Acme" },
+    ])
+      expect([bad, outcome(await integrate(bad))]).toEqual([bad, "400 invalid_request"]);
+    expect(web.calls.length).toBe(fetched);
+  });
+
+  test("G11: fetches pages on the business's verified domains and nothing else, wherever they lead", async () => {
+    const hosts = [
+      "https://evil.example.net/quote",
+      "https://www.other.example/quote",
+      "https://pending.example/quote",
+      "https://lapsed.example/quote",
+      "https://example.com.evil.net/",
+      "https://www.example.com@evil.net/",
+      "https://notexample.com/",
+      "http://169.254.169.254/latest/",
+    ];
+    for (const foreign of hosts)
+      expect(outcome(await integrate({ url: foreign }))).toMatch(/^(?:403 page_url_not_verified|400 invalid_request)$/);
+    expect(outcome(await integrate({ url: hosts[0] as string }))).toBe("403 page_url_not_verified");
+    expect(web.urls()).toEqual([]);
+    for (const location of [
+      "https://evil.example.net/x",
+      "http://www.example.com/x",
+      "https://127.0.0.1/",
+      "https://localhost:8788/",
+      "//evil.net/",
+    ]) {
+      web.serve(url, () => movedTo(location));
+      expect(outcome(await integrate())).toBe("502 page_unreachable");
+    }
+    expect(web.urls()).toEqual(Array.from({ length: 5 }, () => url));
+    web.serve(url, () => movedTo("https://shop.example.com/form"));
+    web.serve("https://shop.example.com/form", page);
+    expect((await integrate()).body.data.form_selector).toBe("#quote");
+    for (const sent of web.calls) expect([sent.headers.get("cookie"), sent.headers.get("authorization")]).toEqual([null, null]);
+  });
+
+  test("a verified host on a port that is not fetched is 400, a name that has no public address 502", async () => {
+    expect(outcome(await integrate({ url: "https://www.example.com:8444/quote" }))).toBe("400 invalid_request");
+    expect(outcome(await integrate({ url: "http://localhost:1/quote" }))).toBe("400 invalid_request");
+    expect(outcome(await integrate({ url: "https://demo.example/quote" }))).toBe("502 page_unreachable");
+    web.resolve("inside.example.com", ["10.0.0.1"]);
+    expect(outcome(await integrate({ url: "https://inside.example.com/" }))).toBe("502 page_unreachable");
+    expect(web.urls()).toEqual([]);
+    web.serve("http://localhost:8788/", page);
+    const local = serviceWith({ DEV_FETCH_ALLOW: "localhost:8788", LIMIT_INTEGRATE: "1000/3600" });
+    expect((await integrate({ url: "http://localhost:8788/#form" }, local)).body.data.page_url).toBe("http://localhost:8788/");
+  });
+
+  test("G12: a page that fails, breaks off or is too large is 502", async () => {
+    for (const page of [
+      () => html("", { status: 500 }),
+      () => html("", { status: 404 }),
+      () => html("x".repeat(2 * 1_024 * 1_024 + 1)),
+      () => {
+        throw new Error("reset");
+      },
+    ]) {
+      web.serve(url, page);
+      expect(outcome(await integrate())).toBe("502 page_unreachable");
+    }
+  });
+
+  test("G13: at most ten fetches an hour for a business, whoever asks; what fetches nothing does not count", async () => {
+    const limited = serviceWith({ LIMIT_INTEGRATE: "2/3600" });
+    const owner = await signIn(exampleOwnerEmail("free"));
+    const ask = (change: object = {}) => integrate(change, limited, owner);
+    for (const nothing of [{ url: "https://evil.example.net/" }, { purpose: "" }, { url: "https://www.example.com:1/" }])
+      await ask(nothing);
+    expect([outcome(await ask()), outcome(await ask())]).toEqual(["200 ok", "200 ok"]);
+    const last = await ask();
+    expect([outcome(last), Number(last.headers.get("retry-after")) > 0]).toEqual(["429 rate_limited", true]);
+    expect(outcome(await ask({ purpose: "" }))).toBe("400 invalid_request");
+  });
+
+  test("is for members of a business that may write", async () => {
+    const by = async (email: string, realm: "business" | "consumer" = "business") =>
+      outcome(await integrate({}, free, await signIn(email, realm)));
+    expect(await by(world.consumerEmail, "consumer")).toBe("403 forbidden");
+    expect(await by(exampleOwnerEmail("past_due"))).toBe("402 subscription_past_due");
+    expect(await by(exampleOwnerEmail("suspended"))).toBe("402 business_suspended");
+    expect(outcome(await integrate({}, free, {}))).toBe("401 unauthorized");
+    expect(outcome(await integrate({}, free, { ...cookie, origin: "https://www.example.com" }))).toBe("403 csrf_failed");
+    expect(web.urls()).toEqual([]);
+  });
+
+  test("writes nothing about the page anywhere", async () => {
+    const before = await databaseContents();
+    await integrate();
+    expect(await databaseContents()).toEqual(before);
+  });
+});
+
+describe("a hostile page", () => {
+  test("G14: writes nothing into the snippet but values of attributes", async () => {
+    const evil = `"><script>alert(1)</script><x y='`;
+    const attribute = evil.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
+    web.serve(
+      url,
+      `<form id="${attribute}"><input type=email id="${attribute}e" name="${attribute}"><input type=tel name="--&gt;\`\${1}\n">
+       <input type=checkbox id="${attribute}b"><label for="${attribute}b" id="${attribute}l">I agree that you may call me ${attribute.replaceAll("<", "&lt;")}</label></form>`,
+    );
+    const { snippet } = (await integrate({ purpose: evil, entities: [`A ${evil}`] })).body.data as { snippet: string };
+    // what stands between the attributes' quotes holds nothing that could end them
+    const rest = snippet.replace(/="[^"<>'`\n]*"/g, "");
+    expect(rest).toBe(
+      "<script async src\n  data-client-id\n  data-mode\n  data-purpose\n  data-entities\n  data-form-selector\n  data-checkbox-selector\n  data-disclosure-selector\n  data-field-map></script>",
+    );
+    const parsed: { name: string; value: string }[] = [];
+    await new HTMLRewriter()
+      .on("*", {
+        element: (element) =>
+          void parsed.push(...[...element.attributes].map(([name, value]) => ({ name: `${element.tagName} ${name}`, value: value ?? "" }))),
+      })
+      .transform(new Response(snippet))
+      .text();
+    expect(parsed.map(({ name }) => name)).toEqual(
+      [
+        "async",
+        "src",
+        "data-client-id",
+        "data-mode",
+        "data-purpose",
+        "data-entities",
+        "data-form-selector",
+        "data-checkbox-selector",
+        "data-disclosure-selector",
+        "data-field-map",
+      ].map((name) => `script ${name}`),
+    );
+  });
+
+  test("G15: of endless depth or size is answered like any other", async () => {
+    for (const body of [
+      "<div>".repeat(300_000),
+      "<form>".repeat(200_000),
+      `<form>${"<input name=a>".repeat(100_000)}</form>`,
+      `<form>${"<label>a b c ".repeat(90_000)}`,
+    ]) {
+      web.serve(url, body);
+      expect(outcome(await integrate())).toMatch(/^(?:200 ok|400 invalid_request)$/);
+    }
+  });
+
+  test("is never collected from where it must not be: passwords, cards, codes, hidden and disabled fields", async () => {
+    web.serve(
+      url,
+      `<form><input type=email name=email><input type=hidden name=phone><input type=password name=zip><input name=cc-number autocomplete=cc-number>
+       <input name=otp autocomplete=one-time-code><input name=city disabled><fieldset disabled><input name=state></fieldset><input name=ssn>
+       <template><input name=first_name></template><!-- <input name=last_name> --></form>`,
+    );
+    const { field_map: map, unmapped } = (await integrate()).body.data;
+    expect([map, unmapped]).toEqual([{ 'input[name="email"]': "email" }, []]);
+  });
+});
+
+describe("a model", () => {
+  const asking = (answer: unknown): { ai: TextModels; questions: Question[] } => {
+    const questions: Question[] = [];
+    const run = async (_model: string, input: object) => {
+      const { messages } = input as { messages: { content: string }[] };
+      questions.push(JSON.parse(messages[1]?.content as string));
+      if (answer instanceof Error) throw answer;
+      return { response: answer };
+    };
+    return { ai: { run }, questions };
+  };
+  const withModel = (answer: unknown, faults: string[] = []) => {
+    const { ai, questions } = asking(answer);
+    return { questions, parts: { proposeMapping: openFormModel(ai, "model", (fault) => void faults.push(fault)) } };
+  };
+  /** A name no question was asked about before: answers are kept. */
+  const freshPage = (): void => web.serve(url, page.replace("x1", `x_${crypto.randomUUID()}`));
+
+  test("adds what the form's own hints do not say, and is asked about that alone", async () => {
+    freshPage();
+    const { questions, parts } = withModel({ fields: [{ n: 0, key: "job_title" }], checkbox: null, disclosure: null });
+    const { data } = (await withParts(parts)).body;
+    expect(data.source).toBe("ai");
+    expect(Object.values(data.field_map)).toEqual(["email", "phone", "job_title"]);
+    expect(data.unmapped).toEqual([]);
+    expect(questions).toHaveLength(1);
+    expect(questions[0]).toEqual({
+      controls: [{ n: 0, tag: "input", type: "text", name: expect.stringMatching(/^x_/), id: "", label: "When should we call?" }],
+      boxes: [],
+      texts: [],
+    });
+    // the same page again: the same answer, without asking
+    expect((await withParts(parts)).body.data).toEqual(data);
+    expect(questions).toHaveLength(1);
+  });
+
+  test("G16: gone wrong or spoken to by the page changes nothing", async () => {
+    const plain = async () => (await withParts({ proposeMapping: async () => null })).body.data;
+    for (const answer of [
+      "not json",
+      "<script>alert(1)</script>",
+      { fields: "all", checkbox: null, disclosure: null },
+      { fields: [{ n: 0, key: "<script>" }], checkbox: null, disclosure: null },
+      { fields: [{ n: 0, key: "password" }], checkbox: null, disclosure: null },
+      { fields: [{ n: 0, key: "email" }], checkbox: null, disclosure: null },
+      { fields: [{ n: 7, key: "city" }], checkbox: 4, disclosure: 9 },
+      { fields: [{ n: -1, key: "city" }], checkbox: null, disclosure: null },
+      { fields: [{ n: 0.5, key: "city" }], checkbox: null, disclosure: null },
+      { fields: [], checkbox: 0, disclosure: 0, snippet: "<script src=https://evil.net></script>", form_selector: "#other" },
+      null,
+      new Error("no capacity"),
+    ]) {
+      freshPage();
+      const expected = await plain();
+      const { parts } = withModel(answer);
+      expect([answer, (await withParts(parts)).body.data]).toEqual([answer, expected]);
+      expect(expected.source).toBe("heuristic");
+    }
+  });
+
+  test("may choose box and disclosure where none speaks for itself, among those of the form", async () => {
+    web.serve(
+      url,
+      `<form id=f><input type=email name=email><input type=checkbox name=b1 id=b1><p id=t1>Genehmigung fuer Anrufe ${crypto.randomUUID()}</p></form>`,
+    );
+    const proposal: Proposal = { fields: [], checkbox: 0, disclosure: 0 };
+    const { parts } = withModel(JSON.stringify(proposal));
+    expect((await withParts(parts)).body.data).toMatchObject({
+      source: "ai",
+      checkbox_selector: "#b1",
+      disclosure_selector: "#t1",
+      warnings: [],
+    });
+  });
+
+  test("is asked nothing where none is bound, and through the binding where one is", async () => {
+    freshPage();
+    expect((await integrate()).body.data.source).toBe("heuristic");
+    freshPage();
+    const { ai, questions } = asking({ fields: [{ n: 0, key: "company" }], checkbox: null, disclosure: null });
+    const bound = serviceWith({ AI: ai, LIMIT_INTEGRATE: "1000/3600" });
+    expect((await integrate({}, bound)).body.data.source).toBe("ai");
+    expect(questions).toHaveLength(1);
+  });
+});
+
+test("a session of another business never sees this one's client or domains", async () => {
+  const other = await signIn(world.otherOwnerEmail);
+  expect(outcome(await integrate({}, free, other))).toBe("403 page_url_not_verified");
+  expect(outcome(await call(at, json({ ...asked, business_id: world.acme.id }, other)))).toBe("403 page_url_not_verified");
+});

@@ -1,0 +1,35 @@
+// A model that is slow, broken or away is one that was not asked.
+import { afterEach, expect, test, vi } from "vitest";
+import { openFormModel } from "../../../workers/adapters/form-model.ts";
+
+const question = { controls: [], boxes: [], texts: [] };
+const asked = async (run: () => Promise<unknown>): Promise<readonly [unknown, readonly string[]]> => {
+  const faults: string[] = [];
+  const proposal = openFormModel({ run }, "model", (fault) => void faults.push(fault))(question);
+  await vi.advanceTimersByTimeAsync(8_000);
+  return [await proposal, faults];
+};
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test("that does not answer in time is done without", async () => {
+  vi.useFakeTimers();
+  expect(await asked(() => new Promise(() => {}))).toEqual([null, ["timeout"]]);
+});
+
+test("that throws, or answers in another shape, is done without", async () => {
+  vi.useFakeTimers();
+  expect(await asked(() => Promise.reject(new Error("no capacity")))).toEqual([null, ["unreachable"]]);
+  expect(await asked(async () => ({ response: "{" }))).toEqual([null, ["shape"]]);
+  expect(await asked(async () => ({ response: { fields: 1 } }))).toEqual([null, ["shape"]]);
+  expect(await asked(async () => null)).toEqual([null, ["unreachable"]]);
+});
+
+test("is taken at its word only in the schema, whether as text or as an object", async () => {
+  vi.useFakeTimers();
+  const proposal = { fields: [{ n: 1, key: "city" }], checkbox: null, disclosure: 2 };
+  expect(await asked(async () => ({ response: { ...proposal, more: "<script>" } }))).toEqual([proposal, []]);
+  expect(await asked(async () => ({ response: JSON.stringify(proposal) }))).toEqual([proposal, []]);
+});

@@ -1,0 +1,65 @@
+// The whole upgrade on one machine: the service's own bundle, the provider's own library, and the stand-in for the provider.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+
+let service: LocalService;
+beforeAll(async () => {
+  service = await startLocalService();
+});
+afterAll(() => service.stop());
+
+const post = (address: string, body: object, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(address, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
+
+const signIn = async (email: string): Promise<string> => {
+  const { origin } = service;
+  await post(`${origin}/v1/auth/request-code`, { email, realm: "business" });
+  const mail = await (
+    await fetch(`${origin}/dev/mail?to=${encodeURIComponent(email)}`, { headers: { accept: "application/json" } })
+  ).json();
+  const code = /(?<!\d)\d{6}(?!\d)/.exec(mail.messages[0].text)?.[0];
+  const answer = await post(`${origin}/v1/auth/verify-code`, { email, realm: "business", code });
+  return (answer.headers.get("set-cookie") ?? "").split(";")[0] as string;
+};
+
+const press = (page: string, name: string): Promise<Response> =>
+  fetch(page, { method: "POST", body: new URLSearchParams({ do: name }), redirect: "manual" });
+
+const account = (): Promise<unknown> =>
+  service.database.prepare("SELECT status, plan FROM businesses WHERE id = ?").bind(service.world.examples.free.id).first();
+
+test("an owner pays for a plan, fails to pay, pays, and ends it, from page to page", async () => {
+  const cookie = await signIn(exampleOwnerEmail("free"));
+  const open = async (): Promise<string> => {
+    const answer = await fetch(`${service.origin}/v1/billing/checkout?plan=business`, { headers: { cookie }, redirect: "manual" });
+    expect(answer.status).toBe(303);
+    return answer.headers.get("location") as string;
+  };
+  const checkout = await open();
+  expect(checkout.startsWith(`${service.demoOrigin}/pay/cs_`)).toBe(true);
+  expect(await (await fetch(checkout)).text()).toContain("no money moves");
+  const paid = await press(checkout, "pay");
+  expect([paid.status, paid.headers.get("location")]).toEqual([303, `${service.origin}/portal/billing`]);
+  expect(await account()).toEqual({ status: "active", plan: "business" });
+  expect((await press(checkout, "pay")).status).toBe(405);
+
+  const subscription = await open();
+  expect(subscription).toMatch(/\/pay\/account\/cus_/);
+  await press(subscription, "fail");
+  expect(await account()).toEqual({ status: "past_due", plan: "business" });
+  await press(subscription, "pay");
+  expect(await account()).toEqual({ status: "active", plan: "business" });
+  await press(subscription, "enterprise");
+  expect(await account()).toEqual({ status: "active", plan: "enterprise" });
+  await press(subscription, "end");
+  expect(await account()).toEqual({ status: "active", plan: "free" });
+});
+
+test("the stand-in answers nobody without the key of this machine", async () => {
+  const answer = await fetch(`${service.demoOrigin}/v1/checkout/sessions`, {
+    method: "POST",
+    headers: { authorization: "Bearer sk_test_other" },
+  });
+  expect(answer.status).toBe(401);
+});

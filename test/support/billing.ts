@@ -1,0 +1,86 @@
+// The payment provider as tests play it: its events, signed by its own library, and its interface in the place of fetch.
+import Stripe from "stripe";
+import { vi } from "vitest";
+import { call, type Answer, type Call } from "./world.ts";
+
+const webhookSecret = "whsec_of_the_tests_not_a_secret";
+
+const { webhooks } = new Stripe("sk_test_unused");
+
+export const signed = (payload: string, { secret = webhookSecret, at = Date.now() } = {}): Promise<string> =>
+  webhooks.generateTestHeaderStringAsync({ payload, secret, timestamp: Math.floor(at / 1_000) });
+
+export const sendRaw = async (payload: string, signature: string | null, service: Call = call): Promise<Answer> =>
+  service("/v1/webhooks/stripe", {
+    method: "POST",
+    headers: { "content-type": "application/json; charset=utf-8", ...(signature !== null && { "stripe-signature": signature }) },
+    body: payload,
+  });
+
+export interface ProviderEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly created: number;
+  readonly data: { readonly object: Readonly<Record<string, unknown>> };
+  readonly livemode?: boolean;
+}
+
+export const send = async (event: ProviderEvent, service: Call = call): Promise<Answer> => {
+  const payload = JSON.stringify(event);
+  return sendRaw(payload, await signed(payload), service);
+};
+
+let count = 0;
+
+/** One customer of the provider and the events of its life. `minutes` after the beginning is the provider's time of each. */
+export const customerOf = (accountId: string, plan: string, { beganAt = Date.now() - 60 * 60_000 } = {}) => {
+  count += 1;
+  const [customer, subscription] = [`cus_${count}`, `sub_${count}`];
+  const event = (type: string, minutes: number, object: Readonly<Record<string, unknown>>): ProviderEvent => {
+    count += 1;
+    return { id: `evt_${count}`, type, created: Math.floor(beganAt / 1_000) + minutes * 60, data: { object }, livemode: false };
+  };
+  return {
+    customer,
+    subscription,
+    checkout: (minutes: number, change: Readonly<Record<string, unknown>> = {}) =>
+      event("checkout.session.completed", minutes, {
+        mode: "subscription",
+        customer,
+        subscription,
+        client_reference_id: accountId,
+        payment_status: "paid",
+        metadata: { plan },
+        ...change,
+      }),
+    failed: (minutes: number, change: Readonly<Record<string, unknown>> = {}) =>
+      event("invoice.payment_failed", minutes, { customer, parent: { subscription_details: { subscription } }, ...change }),
+    paid: (minutes: number, change: Readonly<Record<string, unknown>> = {}) =>
+      event("invoice.paid", minutes, { customer, parent: { subscription_details: { subscription } }, ...change }),
+    updated: (minutes: number, status: string, change: Readonly<Record<string, unknown>> = {}) =>
+      event("customer.subscription.updated", minutes, { id: subscription, customer, status, metadata: { plan }, ...change }),
+    deleted: (minutes: number, change: Readonly<Record<string, unknown>> = {}) =>
+      event("customer.subscription.deleted", minutes, { id: subscription, customer, status: "canceled", metadata: { plan }, ...change }),
+  };
+};
+
+export interface ProviderCall {
+  readonly path: string;
+  readonly form: Readonly<Record<string, string>>;
+  readonly headers: Headers;
+}
+
+/** Answers the provider's interface until `vi.restoreAllMocks()`; by default with a page of it. */
+export const playProvider = (answer?: (path: string) => Response | Promise<Response>): readonly ProviderCall[] => {
+  const calls: ProviderCall[] = [];
+  vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
+    const request = new Request(input, init);
+    const { hostname, pathname } = new URL(request.url);
+    if (hostname !== "api.stripe.com") throw new Error(`not the provider: ${hostname}`);
+    calls.push({ path: pathname, form: Object.fromEntries(new URLSearchParams(await request.text())), headers: request.headers });
+    if (answer !== undefined) return answer(pathname);
+    const host = pathname === "/v1/checkout/sessions" ? "checkout.stripe.com" : "billing.stripe.com";
+    return Response.json({ id: "cs_test", object: "checkout.session", url: `https://${host}/c/pay/cs_test` });
+  });
+  return calls;
+};

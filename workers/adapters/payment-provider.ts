@@ -1,0 +1,59 @@
+// Stripe's pages for paying, through its own library: it knows the version of the interface, how requests are repeated and how they
+// are told apart. Nothing about a person goes along; who pays gives name and address on Stripe's pages.
+import Stripe from "stripe";
+import type { PaymentProvider, ProviderAnswer } from "../../core/billing/payment-provider.ts";
+import { secondMs } from "../../core/time.ts";
+import type { BillingSettings } from "../env.ts";
+
+const patienceMs = 8 * secondMs; // somebody waits for the page
+
+/** Only Stripe's own hosts are sent to; the stand-in of a development machine is one host more. */
+const pageHosts: ReadonlySet<string> = new Set(["checkout.stripe.com", "billing.stripe.com"]);
+
+const mayBeSentTo = (address: string, api: URL | null): boolean => {
+  if (!URL.canParse(address)) return false;
+  const url = new URL(address);
+  return (url.protocol === "https:" && url.port === "" && pageHosts.has(url.hostname)) || (api !== null && url.origin === api.origin);
+};
+
+/** `report` hears that there was no page, and why in one word. */
+export const stripeProvider = (settings: BillingSettings, report: (fault: string) => void): PaymentProvider => {
+  const { api } = settings;
+  const stripe = new Stripe(settings.secretKey, {
+    httpClient: Stripe.createFetchHttpClient((input, init) => fetch(input, init)),
+    timeout: patienceMs,
+    maxNetworkRetries: 1,
+    telemetry: false,
+    ...(api !== null && { host: api.hostname, port: api.port, protocol: api.protocol === "http:" ? "http" : "https" }),
+  });
+  const pageOf = async (session: Promise<{ readonly url: string | null }>): Promise<ProviderAnswer> => {
+    try {
+      const { url } = await session;
+      if (url !== null && mayBeSentTo(url, api)) return { outcome: "url", url };
+      report("address");
+    } catch (error) {
+      report(error instanceof Stripe.errors.StripeError ? error.type : "network"); // its message can quote what was sent
+    }
+    return { outcome: "unavailable" };
+  };
+  return {
+    openCheckout: ({ accountId, plan, customerId, returnUrl, onceKey }) =>
+      pageOf(
+        stripe.checkout.sessions.create(
+          {
+            mode: "subscription",
+            line_items: [{ price: settings.prices[plan], quantity: 1 }],
+            client_reference_id: accountId,
+            metadata: { plan },
+            subscription_data: { metadata: { plan } },
+            success_url: returnUrl,
+            cancel_url: returnUrl,
+            ...(customerId !== null && { customer: customerId }),
+          },
+          { idempotencyKey: onceKey },
+        ),
+      ),
+    openAccount: ({ customerId, returnUrl }) =>
+      pageOf(stripe.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl })),
+  };
+};

@@ -1,0 +1,54 @@
+// Where somebody who wants to pay is sent: to a checkout, or, with a subscription already, to the page where it is managed, so that
+// nobody pays twice. Nothing is stored here; what came of it arrives as an event of the provider.
+import type { Session } from "../../../core/access/session.ts";
+import type { ProviderAnswer } from "../../../core/billing/payment-provider.ts";
+import { purchasable, type PurchasablePlan } from "../../../core/billing/plans.ts";
+import { sha256Hex } from "../../../core/hash.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { minuteMs } from "../../../core/time.ts";
+import { customerOfAccount, type BillingCustomer } from "../../../storage/billing.ts";
+import type { Database } from "../../../storage/database.ts";
+import type { Billing, Runtime, Stores } from "../../services.ts";
+
+type CheckoutRefusal = "not_found" | "forbidden" | "owner_required" | "business_suspended" | "business_inactive" | "billing_unavailable";
+
+/** Clicked again within this time, the same page opens. */
+const samePageMs = 10 * minuteMs;
+
+/** Of whom, and whether just now. A business that is suspended because it did not pay may still do that. */
+const mayPay = (session: Session, plan: PurchasablePlan, customer: BillingCustomer | null): Result<true, CheckoutRefusal> => {
+  if (session.realm !== purchasable[plan]) return refuse("forbidden");
+  if (session.realm === "consumer") return ok(true);
+  const { status } = session.business;
+  if (status === "pending" || status === "closed") return refuse("business_inactive");
+  const isSuspendedAsUnpaid = customer !== null && customer.suspendedAt !== null;
+  if (status === "suspended" && !isSuspendedAsUnpaid) return refuse("business_suspended");
+  return session.role === "owner" ? ok(true) : refuse("owner_required");
+};
+
+const hasSubscription = ({ endedAt, plan }: BillingCustomer): boolean => endedAt === null && plan !== null && plan !== "free";
+
+/**
+ * The address to send the browser to. Refuses, in this order: not_found (nothing is sold here), forbidden (what is sold to the other
+ * kind of account), the account's state, owner_required, billing_unavailable.
+ */
+export const openPayment = async (
+  services: Runtime & Stores & Billing,
+  session: Session,
+  plan: PurchasablePlan,
+): Promise<Result<string, CheckoutRefusal>> => {
+  const { paymentProvider: provider, config } = services;
+  if (provider === null) return refuse("not_found", "This deployment sells nothing: it has no billing.");
+  const accountId = session.realm === "business" ? session.business.id : session.userId;
+  const customer = await customerOfAccount(services.homes.of(accountId) as Database, accountId);
+  const allowed = mayPay(session, plan, customer);
+  if (!allowed.ok) return allowed;
+  const returnUrl = `${config.appUrl}${session.realm === "business" ? "/portal/billing" : "/app"}`;
+  const customerId = customer?.customerId ?? null;
+  const attempt = [accountId, plan, customerId, customer?.revision, Math.floor(services.clock() / samePageMs)];
+  const answer: ProviderAnswer =
+    customer !== null && hasSubscription(customer)
+      ? await provider.openAccount({ customerId: customer.customerId, returnUrl })
+      : await provider.openCheckout({ accountId, plan, customerId, returnUrl, onceKey: sha256Hex(attempt.join(" ")) });
+  return answer.outcome === "url" ? ok(answer.url) : refuse("billing_unavailable");
+};

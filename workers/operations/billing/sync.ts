@@ -1,0 +1,124 @@
+// An event of the payment provider becomes what the account may do. Load, decide, commit, as one batch with the event's id: sent
+// twice it does nothing, and whatever the order, the newest word of the provider holds (core/billing/standing.ts).
+import { entitlementFacts } from "../../../core/billing/facts.ts";
+import { planOf, realmOf, type AnyPlan, type ConsumerPlan } from "../../../core/billing/plans.ts";
+import {
+  afterEvent,
+  consumerPlanAfter,
+  planAfter,
+  statusAfter,
+  unlinked,
+  type BillingEvent,
+  type Standing,
+} from "../../../core/billing/standing.ts";
+import type { Plan } from "../../../core/access/entitlement.ts";
+import type { Fact } from "../../../core/facts.ts";
+import type { Instant } from "../../../core/time.ts";
+import { firstHome } from "../../../core/ids.ts";
+import {
+  billedAccount,
+  customerById,
+  customerOfAccount,
+  hasTakenIn,
+  insertBillingEvent,
+  isOutdatedBilling,
+  isTakenIn,
+  putCustomer,
+  setBusinessEntitlement,
+  setConsumerPlan,
+  type BilledAccount,
+  type BillingCustomer,
+} from "../../../storage/billing.ts";
+import { commit } from "../../../storage/commit.ts";
+import type { Database, Statement } from "../../../storage/database.ts";
+import type { Runtime, Schedules, Stores } from "../../services.ts";
+
+interface Place {
+  readonly db: Database;
+  readonly customer: BillingCustomer | null;
+  /** Of the customer's row in this very database; 0 where there is none yet. */
+  readonly revision: number;
+}
+
+/** Where the customer is known. One that is not waits in the first home; a checkout takes it to the home of its account. */
+const placeOf = async (services: Stores, event: BillingEvent): Promise<Place | null> => {
+  const found = await Promise.all(services.homes.all().map(async ([, db]) => ({ db, customer: await customerById(db, event.customerId) })));
+  const known =
+    found.find(({ customer }) => customer !== null && customer.accountId !== null) ?? found.find(({ customer }) => customer !== null);
+  const home = event.kind === "checkout" ? event.accountId : `con_${firstHome}`;
+  const db = event.kind === "checkout" ? services.homes.of(home) : (known?.db ?? services.homes.of(home));
+  if (db === null) return null;
+  return { db, customer: known?.customer ?? null, revision: known?.db === db ? (known.customer?.revision ?? 0) : 0 };
+};
+
+interface Change {
+  readonly rows: readonly Statement[];
+  readonly facts: readonly Fact[];
+}
+
+/** What becomes of the account, as rows and facts. */
+const entitlementChange = (
+  db: Database,
+  account: BilledAccount,
+  event: BillingEvent,
+  before: Standing | null,
+  after: Standing,
+  at: Instant,
+): Change => {
+  const because = { event_id: event.id, event_type: event.type };
+  const actor = { kind: "system" } as const;
+  if (account.kind === "consumer") {
+    const plan = (planOf(consumerPlanAfter(account.plan, before, after), "consumer") ?? account.plan) as ConsumerPlan;
+    const facts = entitlementFacts({ account, plan: { from: account.plan, to: plan }, because, actor, at });
+    return { rows: facts.length === 0 ? [] : [setConsumerPlan(db, account.id, plan)], facts };
+  }
+  const plan = (planOf(planAfter(account.plan, before, after), "business") ?? account.plan) as Plan;
+  const status = statusAfter(account.status, before, after);
+  const changes = { plan: { from: account.plan, to: plan }, status: { from: account.status, to: status } };
+  const facts = entitlementFacts({ account, ...changes, because, actor, at });
+  return { rows: facts.length === 0 ? [] : [setBusinessEntitlement(db, account.id, { status, plan })], facts };
+};
+
+/** `outdated`: customer or account changed in between; read both again. */
+const attempt = async (services: Runtime & Stores & Schedules, event: BillingEvent): Promise<"done" | "outdated"> => {
+  const place = await placeOf(services, event);
+  if (place === null) return "done"; // an account of no home there is
+  const { db, customer, revision } = place;
+  if (await hasTakenIn(db, event.id)) return "done";
+  const accountId = event.kind === "checkout" ? event.accountId : (customer?.accountId ?? null);
+  const account = accountId === null ? null : await billedAccount(db, accountId);
+  if (event.kind === "checkout" && account === null) return "done"; // closed for good since it was opened
+  // of a customer without an account any plan is kept; whether it is one for the account is asked when there is one
+  const planNamed = (text: string): AnyPlan | null =>
+    accountId === null ? (planOf(text, "business") ?? planOf(text, "consumer")) : planOf(text, realmOf(accountId));
+  const after = afterEvent(customer, event, planNamed);
+  if (after === null) return "done";
+  const former = event.kind === "checkout" ? await customerOfAccount(db, event.accountId) : null;
+  const isReplaced = former !== null && former.customerId !== event.customerId;
+  if (isReplaced && (former.linkedAt ?? 0) > event.at) return "done"; // the account has a newer customer
+  const now = services.clock();
+  const change = account === null ? { rows: [], facts: [] } : entitlementChange(db, account, event, customer, after, now);
+  const rows = [
+    insertBillingEvent(db, event, { revision, account }, now),
+    ...(isReplaced ? [putCustomer(db, unlinked(former), now)] : []),
+    putCustomer(db, after, now),
+    ...change.rows,
+  ];
+  try {
+    await commit({ db, vault: services.vault, ledgerId: services.config.ledger.id }, rows, change.facts);
+  } catch (error) {
+    if (isTakenIn(error)) return "done";
+    if (isOutdatedBilling(error)) return "outdated";
+    throw error;
+  }
+  if (change.facts.length > 0) services.scheduleFollowUp();
+  return "done";
+};
+
+const maxReadings = 5; // events of one customer come in bursts of three or four
+
+/** Takes an event in. Throws what makes the provider send it again; anything else is taken for good, also what changes nothing. */
+export const takeInEvent = async (services: Runtime & Stores & Schedules, event: BillingEvent): Promise<void> => {
+  for (let reading = 0; reading < maxReadings; reading += 1) if ((await attempt(services, event)) === "done") return;
+  throw new Error("billing: the account never rests");
+};
