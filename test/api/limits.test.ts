@@ -1,6 +1,8 @@
 // Limits by address and by client, as an isolate with the published limits counts them.
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { consentRequest, serviceWith, submission, world, type Answer, type Call } from "../support/world.ts";
+import { json } from "../support/people.ts";
+import { freshVerifier, grant, outcome, person, redeem } from "../support/sharing.ts";
+import { call, consentRequest, origin, serviceWith, submission, world, type Answer, type Call } from "../support/world.ts";
 
 /** Without the platform's own shield, whose local stand-in also counts. */
 const published = { DEV_RATE_SCALE: "1", SHIELD: undefined };
@@ -84,6 +86,65 @@ describe("limits by address", () => {
     const service = serviceWith({ ...published, LIMIT_CONSENT_PER_IP: "1/60", SHIELD: broken });
     expect((await service("/v1/consent", consentRequest(submission(world.acme), from("203.0.113.7")))).status).toBe(201);
     expect((await badConsent(service, "203.0.113.7")).status).toBe(429);
+  });
+});
+
+describe("limits of sharing", () => {
+  const stopPath = "/v1/shares/shr_00000000000000000000000000/revoke";
+  const redeemPath = "/v1/share/redeem";
+  const badPost = (path: string) => (service: Call, ip: string) =>
+    service(path, { method: "POST", headers: { "content-type": "application/json", ...from(ip) }, body: "{" });
+
+  test.each<readonly [string, (service: Call, ip: string) => Promise<Answer>]>([
+    ["requests that are checked", (service, ip) => service("/v1/authorize", { headers: from(ip) })],
+    ["redemptions", badPost(redeemPath)],
+    ["test shares", badPost("/v1/share/sandbox-consent")],
+    ["links that stop a share", badPost(stopPath)],
+  ])("60 %s a minute, good or bad, then 429 for that address alone", async (_name, ask) => {
+    const start = Date.now();
+    vi.useFakeTimers({ toFake: ["Date"], now: start });
+    const service = serviceWith(published);
+    expect(new Set(await times(60, () => ask(service, "203.0.113.7")))).toEqual(new Set([400]));
+    const refused = await ask(service, "203.0.113.7");
+    expect([outcome(refused), refused.headers.get("retry-after"), refused.headers.get("ratelimit-limit")]).toEqual([
+      "429 rate_limited",
+      "60",
+      "60",
+    ]);
+    expect((await ask(service, "203.0.113.8")).status).toBe(400);
+    vi.setSystemTime(start + 60_000);
+    expect((await ask(service, "203.0.113.7")).status).toBe(400);
+  });
+
+  test("20 wrong tries of one code a minute, then 429 for that address and that code alone; none uses the code up", async () => {
+    const granted = await grant(await person());
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+    const service = serviceWith(published);
+    const wrong = (ip: string, code = granted.code): Promise<Answer> =>
+      redeem({ code, verifier: freshVerifier() }, {}, { origin, ...from(ip) }, service);
+    expect(new Set(await times(20, () => wrong("203.0.113.7")))).toEqual(new Set([400]));
+    expect(outcome(await wrong("203.0.113.7"))).toBe("429 rate_limited");
+    expect(outcome(await wrong("203.0.113.7", `ac_00${"A".repeat(43)}`))).toBe("400 code_invalid");
+    expect(outcome(await wrong("203.0.113.8"))).toBe("400 pkce_mismatch");
+    expect(outcome(await redeem(granted, {}, { origin, ...from("203.0.113.7") }, service))).toBe("200 ok");
+  });
+
+  test.each([
+    ["decisions", "POST", "/v1/share/consent"],
+    ["changes of fields", "PUT", "/v1/me/fields"],
+  ])("30 %s a minute by one person, good or bad, then 429 for that person alone", async (_name, method, path) => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+    const [pat, sam] = [await person({}), await person({})];
+    const bad = ({ headers }: typeof pat): Promise<Answer> => call(path, { ...json({}, headers), method, body: "{" });
+    expect(new Set(await times(30, () => bad(pat)))).toEqual(new Set([400]));
+    const refused = await bad(pat);
+    expect([outcome(refused), refused.headers.get("retry-after"), refused.headers.get("ratelimit-limit")]).toEqual([
+      "429 rate_limited",
+      "60",
+      "30",
+    ]);
+    expect((await bad(sam)).status).toBe(400);
+    expect((await pat.get("/v1/me")).status).toBe(200);
   });
 });
 

@@ -1,6 +1,8 @@
 // A database that does not answer: what the caller is told, and what becomes of what it was sent.
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { json } from "../support/people.ts";
+import { decision, freshVerifier, person } from "../support/sharing.ts";
 import { consentRequest, serviceWith, submission } from "../support/world.ts";
 
 /** A database that does what it is asked and never says so. */
@@ -52,4 +54,25 @@ test("B2: the same key sent again finds what a database without an answer wrote"
     .bind(purpose)
     .first<{ n: number }>()) ?? { n: 0 };
   expect(n).toBe(1);
+});
+
+test("B2: a share that a database without an answer wrote is the one that the same key gets when it is sent again", async () => {
+  const pat = await person();
+  let isAway = false;
+  const sometimes = {
+    prepare: (text: string) => env.DB.prepare(text),
+    withSession: (constraint: D1SessionConstraint) => env.DB.withSession(constraint),
+    // The claim of the key is answered; the grant, which is longer, is not.
+    batch: (statements: D1PreparedStatement[]) => (isAway && statements.length > 5 ? silent.batch(statements) : env.DB.batch(statements)),
+  };
+  const service = serviceWith({ DB: sometimes });
+  const asked = json(decision(freshVerifier()), { ...pat.headers, "idempotency-key": "no-answer-2" });
+  isAway = true;
+  const first = await service("/v1/share/consent", asked);
+  expect([first.status, first.body.error.code]).toEqual([503, "storage_unavailable"]);
+  isAway = false;
+  const again = await service("/v1/share/consent", asked);
+  expect(again.status).toBe(201);
+  const { shares } = (await pat.get("/v1/me/shares")).body.data;
+  expect(shares.map(({ id }: { id: string }) => id)).toEqual([again.body.data.share.id]);
 });

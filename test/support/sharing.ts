@@ -7,7 +7,7 @@ import { call, origin, world, type Answer, type Call } from "./world.ts";
 
 let people = 0;
 /** An address that nobody else in the file uses. */
-export const freshPerson = (): string => {
+const freshPerson = (): string => {
   people += 1;
   return `person-${people}-${crypto.randomUUID().slice(0, 8)}@example.com`;
 };
@@ -85,7 +85,7 @@ export const redeem = (
 ): Promise<Answer> =>
   service("/v1/share/redeem", json({ code, code_verifier: verifier, client_id: world.acme.clients.live, ...change }, headers));
 
-export const keyed = (key: string = world.acme.keys.live) => ({ authorization: `Bearer ${key}` });
+const keyed = (key: string = world.acme.keys.live) => ({ authorization: `Bearer ${key}` });
 export const read = (path: string, key?: string, service: Call = call): Promise<Answer> => service(path, { headers: keyed(key) });
 export const write = (path: string, body: unknown, key?: string, service: Call = call): Promise<Answer> =>
   service(path, json(body, keyed(key)));

@@ -118,7 +118,7 @@ export const sandboxConsentSchema = z
 export type DecisionWire = z.output<typeof consentSchema>;
 
 /** The names in `missing_ok`, groups included. */
-export const keysOf = (words: readonly string[] | null | undefined): readonly ContactKey[] => {
+const keysOf = (words: readonly string[] | null | undefined): readonly ContactKey[] => {
   const asked = askedScope(words ?? []);
   return asked.ok ? asked.value.scope : [];
 };

@@ -44,7 +44,7 @@ export interface SheetRequest {
 }
 
 /** Exactly the bound origin, and no way around it: the answer goes nowhere else. */
-export const returnUrlOf = (services: Runtime, { client, origin }: AuthorizedRequest, returnUrl: string | undefined): string | null => {
+const returnUrlOf = (services: Runtime, { client, origin }: AuthorizedRequest, returnUrl: string | undefined): string | null => {
   if (returnUrl === undefined || !URL.canParse(returnUrl)) return null;
   const url = new URL(returnUrl);
   if (url.origin !== origin || url.username !== "" || url.password !== "" || url.hash !== "") return null;

@@ -21,9 +21,9 @@ export interface SheetView {
   readonly setting: Setting;
 }
 
-export const wordsOf = ({ language }: Setting): SheetWords => sheetWords[language];
+const wordsOf = ({ language }: Setting): SheetWords => sheetWords[language];
 
-export const dayIn = (language: Language, at: Instant): string =>
+const dayIn = (language: Language, at: Instant): string =>
   new Intl.DateTimeFormat(catalogues[language].locale, { dateStyle: "long", timeZone: "UTC" }).format(at);
 
 export const groupsIn = (language: Language, groups: readonly FieldGroup[]): string =>

@@ -1,0 +1,199 @@
+// The consent sheet as a browser without scripts meets it: plain forms, each answered by a redirect to the same address.
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { challengeOf } from "../../core/shares/pkce.ts";
+import { codeFor, forgetCodes } from "../support/people.ts";
+import { freshVerifier, outcome, read, redeem } from "../support/sharing.ts";
+import { call, origin, world, type Answer } from "../support/world.ts";
+
+beforeEach(forgetCodes);
+
+const returnUrl = `${origin}/quote?step=2`;
+
+const searchFor = (verifier: string, change: Readonly<Record<string, string>> = {}): string =>
+  `?${new URLSearchParams({
+    client_id: world.acme.clients.live,
+    origin,
+    scope: "email phone?",
+    purpose: "Send you a solar estimate",
+    code_challenge: challengeOf(verifier),
+    code_challenge_method: "S256",
+    state: "xyz",
+    return_url: returnUrl,
+    ...change,
+  })}`;
+
+/** A browser: its cookies, and where it stands. */
+class Visitor {
+  readonly cookies = new Map<string, string>();
+  readonly answers: Answer[] = [];
+
+  async #send(path: string, init: RequestInit): Promise<Answer> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const headers = { accept: "text/html", "sec-fetch-site": "same-origin", ...(init.headers as object), ...(cookie !== "" && { cookie }) };
+    const answer = await call(path, { redirect: "manual", ...init, headers });
+    for (const set of answer.headers.getSetCookie()) {
+      const [name = "", value = ""] = (set.split(";")[0] ?? "").split("=", 2);
+      if (value === "") this.cookies.delete(name);
+      else this.cookies.set(name, value);
+    }
+    this.answers.push(answer);
+    return answer;
+  }
+
+  async get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    return this.#send(path, { headers });
+  }
+
+  async post(path: string, form: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    const body = new URLSearchParams(form).toString();
+    const answer = await this.#send(path, {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
+      body,
+    });
+    return answer.status === 303 ? this.get(answer.headers.get("location") ?? "") : answer;
+  }
+}
+
+const headingOf = ({ text }: Answer): string => (/<h1>(.*?)<\/h1>/s.exec(text)?.[1] ?? "").replaceAll(/<[^>]+>/g, "");
+const tokenOf = ({ text }: Answer): string => /name="token" value="([^"]+)"/.exec(text)?.[1] ?? "";
+
+/** Up to the decision, with what is needed filled in. */
+const upToDecision = async (search: string, headers: Readonly<Record<string, string>> = { referer: `${origin}/` }) => {
+  const visitor = new Visitor();
+  const email = `sheet-${crypto.randomUUID()}@example.com`;
+  await visitor.get(`/authorize${search}`, headers);
+  await visitor.post(`/authorize/email${search}`, { email });
+  const details = await visitor.post(`/authorize/code${search}`, { code: await codeFor(email) });
+  expect(headingOf(details)).toBe("Your details");
+  expect(details.text).toContain(`value="${email}"`);
+  const decision = await visitor.post(`/authorize/details${search}`, { email, phone: "+1 202 555 0123" });
+  return { visitor, email, decision };
+};
+
+describe("the consent sheet", () => {
+  test("signs in, asks for what is missing, lets the person choose, and leads back with a code that redeems", async () => {
+    const verifier = freshVerifier();
+    const search = searchFor(verifier);
+    const { visitor, email, decision } = await upToDecision(search);
+    expect(headingOf(decision)).toBe("Share details with Acme Solar LLC?");
+    expect(decision.text).toContain(email);
+    expect(decision.text).toMatch(/name="group\.phone" value="on" id="group-phone"\/>/); // a box, and no tick
+    const done = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), days: "30" });
+    expect(headingOf(done)).toBe("Shared with Acme Solar LLC");
+    const back = new URL((/href="([^"]+)"[^>]*>Go back to/.exec(done.text)?.[1] ?? "").replaceAll("&amp;", "&"));
+    expect(`${back.origin}${back.pathname}`).toBe(`${origin}/quote`);
+    expect([back.searchParams.get("step"), back.searchParams.get("svc_state")]).toEqual(["2", "xyz"]);
+    const redeemed = await redeem({ code: back.searchParams.get("svc_code") ?? "", verifier });
+    expect(redeemed.body.data).toMatchObject({ scope: ["email"], fields: { email } });
+    const share = (await read(`/v1/shares/${redeemed.body.data.share_id}`)).body.data;
+    expect(share.duration_days).toBe(30);
+    const later = await visitor.get(`/authorize${search}`);
+    expect([later.status, headingOf(later)]).toEqual([409, "You have already decided this"]);
+  });
+
+  test("P22: never cuts the window that opened it, whatever it answers", async () => {
+    const { visitor, decision } = await upToDecision(searchFor(freshVerifier()));
+    await visitor.post(`/authorize/decide${searchFor(freshVerifier())}`, { token: tokenOf(decision) });
+    await visitor.get(`/authorize${searchFor(freshVerifier(), { client_id: "pc_live_00000000000000000000000000" })}`);
+    await visitor.get("/authorize");
+    await visitor.get(`/authorize/not-now${searchFor(freshVerifier())}`);
+    const moved = await call(`/v1/authorize${searchFor(freshVerifier())}`, {
+      redirect: "manual",
+      headers: { "sec-fetch-mode": "navigate" },
+    });
+    expect([moved.status, moved.headers.get("referrer-policy")]).toEqual([303, "origin"]);
+    for (const { headers } of [...visitor.answers, moved]) expect(headers.get("cross-origin-opener-policy")).toBe("unsafe-none");
+    for (const { headers, status } of visitor.answers)
+      if (status !== 303) expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+  });
+
+  test.each<readonly [string, Readonly<Record<string, string>>, Readonly<Record<string, string>>]>([
+    ["without a Referer", {}, {}],
+    ["from another site", { referer: "https://evil.example/" }, {}],
+    ["from a sub-domain of it", { referer: "https://shop.www.example.com/" }, {}],
+    ["to another origin", { referer: `${origin}/` }, { return_url: "https://evil.example/" }],
+    ["to another port", { referer: `${origin}/` }, { return_url: `${origin}:8443/` }],
+    ["to an address with a user", { referer: `${origin}/` }, { return_url: origin.replace("https://", "https://user@") }],
+  ])("P21: hands a code by redirect to nobody, asked %s", async (_name, headers, change) => {
+    const search = searchFor(freshVerifier(), change);
+    const { visitor, decision } = await upToDecision(search, headers);
+    const done = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision) });
+    expect(headingOf(done)).toBe("Shared with Acme Solar LLC");
+    expect(done.text).not.toContain("svc_code=");
+    expect(decision.text).toContain("Scripts are off here, and without them nothing decided here can reach");
+  });
+
+  test("P25: takes one decision, however often it is pressed", async () => {
+    const search = searchFor(freshVerifier());
+    const { visitor, decision } = await upToDecision(search);
+    const token = tokenOf(decision);
+    const codes = [];
+    for (const form of [{ token }, { token, "group.phone": "on" }, { token }])
+      codes.push(/data-code="([^"]+)"/.exec((await visitor.post(`/authorize/decide${search}`, form)).text)?.[1]);
+    expect(new Set(codes).size).toBe(1);
+    expect(codes[0]).toMatch(/^ac_00/);
+  });
+
+  test("P11: a decision is held to the request, the browser and the person it was shown to", async () => {
+    const search = searchFor(freshVerifier());
+    const { visitor, decision } = await upToDecision(search);
+    const token = tokenOf(decision);
+    const other = searchFor(freshVerifier());
+    expect(headingOf(await visitor.post(`/authorize/decide${other}`, { token }))).toBe("Share details with Acme Solar LLC?");
+    const elsewhere = await upToDecision(search);
+    expect(headingOf(await elsewhere.visitor.post(`/authorize/decide${search}`, { token }))).toBe("Share details with Acme Solar LLC?");
+    const forged = await visitor.post(`/authorize/decide${search}`, { token }, { "sec-fetch-site": "cross-site" });
+    expect(forged.status).toBe(403);
+  });
+
+  test("ends a request that is older than ten minutes, and offers to start again", async () => {
+    const search = searchFor(freshVerifier());
+    const { visitor, decision } = await upToDecision(search);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 11 * 60_000 });
+    try {
+      const late = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision) });
+      expect([late.status, headingOf(late)]).toEqual([400, "This took longer than 10 minutes"]);
+      expect(headingOf(await visitor.get(`/authorize${search}`))).toBe("Share details with Acme Solar LLC?");
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test.each<readonly [number, string, Readonly<Record<string, string>>]>([
+    [404, "This request is broken", { client_id: "pc_live_00000000000000000000000000" }],
+    [403, "This request comes from the wrong place", { origin: "https://evil.example" }],
+    [400, "This request is broken", { code_challenge_method: "plain" }],
+    [400, "This request is broken", { scope: "shoe_size" }],
+    [
+      402,
+      "This business cannot take shares at the moment",
+      { client_id: world.examples.suspended.clients.live, origin: "https://example.com" },
+    ],
+  ])("says why it cannot be decided on: %i %s", async (status, heading, change) => {
+    const answer = await new Visitor().get(`/authorize${searchFor(freshVerifier(), change)}`);
+    expect([answer.status, headingOf(answer)]).toEqual([status, heading]);
+    expect(answer.text).not.toContain("<form");
+  });
+
+  test("needs nobody to sign in for a test client, and shares a test person's details", async () => {
+    const verifier = freshVerifier();
+    const search = searchFor(verifier, { client_id: world.acme.clients.sandbox, scope: "email name" });
+    const visitor = new Visitor();
+    const decision = await visitor.get(`/authorize${search}`, { referer: `${origin}/` });
+    expect(decision.text).toContain("Test. Nobody’s real details. Nobody is told.");
+    const done = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), persona: "minimal" });
+    const code = /data-code="([^"]+)"/.exec(done.text)?.[1] ?? "";
+    const redeemed = await redeem({ code, verifier }, { client_id: world.acme.clients.sandbox });
+    expect(redeemed.body.data.fields).toEqual({ email: "sandbox@example.com", first_name: "Sandy", last_name: null });
+    expect(outcome(await read(`/v1/shares/${redeemed.body.data.share_id}`))).toBe("404 not_found");
+  });
+
+  test("speaks the language of the page that asked, until the person chooses another", async () => {
+    const visitor = new Visitor();
+    expect((await visitor.get(`/authorize${searchFor(freshVerifier(), { locale: "es" })}`)).text).toContain("¿Compartir datos con");
+    const chosen = await visitor.get(`/authorize${searchFor(freshVerifier(), { locale: "es", lang: "fr-CA" })}`);
+    expect(chosen.text).toContain("Partager vos renseignements avec");
+    expect(chosen.text).toMatch(/href="\?client_id=[^"]*&amp;lang=en"/);
+  });
+});
