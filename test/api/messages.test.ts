@@ -195,7 +195,7 @@ const faultOf = ({ input, answer }: Tried): string | null => {
 };
 
 describe("the message of a 400", () => {
-  test("names the input and the rule, and never repeats what was sent, on every route", { timeout: 120_000 }, async () => {
+  test("names the input and the rule, and never repeats what was sent, on every route", { timeout: 300_000 }, async () => {
     const faults = new Set<string>();
     const refused = new Map<string, number>();
     for (const operation of operations) {
@@ -209,7 +209,9 @@ describe("the message of a 400", () => {
       }
     }
     expect([...faults]).toEqual([]);
-    const asking = operations.filter(({ body, parameters }) => body !== null || parameters.some((one) => one.in === "query"));
+    const asking = operations.filter(
+      ({ body, parameters }) => (body !== null && membersOf(body.schema).length > 0) || parameters.some((one) => one.in === "query"),
+    );
     expect(asking.map(({ method, path }) => `${method} ${path}`).filter((name) => !refused.has(name))).toEqual([]);
   });
 

@@ -529,7 +529,7 @@ describe("who may do what", () => {
       (await call("/v1/auth/session", { headers: { cookie: person.cookie } })).body.data.user.id;
     const [ownerId, memberId] = [await idOf(owner), await idOf(member)];
     try {
-      await env.DB.batch([role(ownerId, "member"), role(memberId, "owner")]);
+      await env.DB.batch([role(memberId, "owner"), role(ownerId, "member")]); // in this order: a business keeps an owner
       expect(outcome(await as(owner, "GET", `/${webhook}/secret`))).toBe("403 owner_required");
       expect(outcome(await as(member, "GET", `/${webhook}/secret`))).toBe("200 ok");
     } finally {

@@ -5,6 +5,7 @@ import { every } from "hono/combine";
 import { createMiddleware } from "hono/factory";
 import { addressKey } from "../../../core/access/address.ts";
 import { personOf, type ConsumerSession, type Session } from "../../../core/access/session.ts";
+import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { shareIdOf } from "../../../core/ids.ts";
 import { askedScope } from "../../../core/shares/fields.ts";
@@ -428,12 +429,17 @@ sharing.openapi(authorizeRoute, async (c) => {
   return success(c, 200, authorizedToWire(authorized.value, await tokenOf(services, authorized.value), language));
 });
 
+/** The same caller, key and body are one request, also where the first answer was lost before it could be kept. */
+const retryKeyOf = (c: RequestContext, body: object, key: string | undefined): string | null =>
+  key === undefined ? null : `key ${c.var.caller?.id ?? addressKey(c.var.ip)} ${key} ${sha256Hex(canonicalJson(body as Json))}`;
+
 sharing.openapi(consentRoute, async (c) => {
   const body = c.req.valid("json");
   const chosen = askedScope(body.scope);
   if (!chosen.ok) return refusal(c, chosen);
   const { services, person, requestId } = c.var;
-  const decision = { ...decisionFromWire(body), scope: chosen.value.scope, language: languageOf(c), requestId };
+  const retryKey = retryKeyOf(c, body, c.req.valid("header")["Idempotency-Key"]);
+  const decision = { ...decisionFromWire(body), scope: chosen.value.scope, retryKey, language: languageOf(c), requestId };
   const granted = await decideShare(services, { person }, decision);
   return granted.ok ? success(c, 201, grantedToWire(granted.value, decision.state, services.clock())) : refusal(c, granted);
 });
@@ -443,7 +449,8 @@ sharing.openapi(sandboxRoute, async (c) => {
   const chosen = askedScope(body.scope);
   if (!chosen.ok) return refusal(c, chosen);
   const { services, requestId } = c.var;
-  const decision = { ...decisionFromWire(body), scope: chosen.value.scope, language: languageOf(c), requestId };
+  const retryKey = retryKeyOf(c, body, c.req.valid("header")["Idempotency-Key"]);
+  const decision = { ...decisionFromWire(body), scope: chosen.value.scope, retryKey, language: languageOf(c), requestId };
   const granted = await decideShare(services, { persona: body.persona ?? "default" }, decision);
   return granted.ok ? success(c, 201, grantedToWire(granted.value, decision.state, services.clock())) : refusal(c, granted);
 });

@@ -23,6 +23,8 @@ export interface Decision {
   readonly missingOk: readonly ContactKey[];
   /** Of GET /v1/authorize; null for a caller that did not ask there. */
   readonly token: string | null;
+  /** Of the idempotency key: a request whose answer was lost is the same one. Null without a key. */
+  readonly retryKey: string | null;
   readonly language: MailLanguage;
   readonly requestId: string;
 }
@@ -53,4 +55,8 @@ export const decideShare = async (
   by: Granting,
   decision: Decision,
 ): Promise<Result<Granted, GrantingRefusal>> =>
-  grantShare(services, by, { ...decision, decisionKey: decision.token, mayDecide: () => heldToToken(services, decision) });
+  grantShare(services, by, {
+    ...decision,
+    decisionKey: decision.token ?? decision.retryKey,
+    mayDecide: () => heldToToken(services, decision),
+  });
