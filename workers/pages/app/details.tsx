@@ -1,7 +1,7 @@
 // What a person keeps to share: ten fields in four groups. A change is shown with everybody who hears of it before it is saved.
 import type { FC } from "hono/jsx";
 import { audienceOf } from "../../../core/shares/audience.ts";
-import { fieldGroups, groupNames, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
+import { fieldGroups, groupNames, type ContactFields, type ContactKey, type FieldGroup } from "../../../core/shares/fields.ts";
 import { fieldLabels } from "../../../core/shares/labels.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { FieldsPreview } from "../../operations/consumers/fields.ts";
@@ -25,22 +25,71 @@ const autocomplete: Readonly<Record<ContactKey, string>> = {
   last_name: "family-name",
 };
 
-const Field: FC<{ name: ContactKey; value: string; isWrong: boolean; view: AppView }> = ({ name, value, isWrong, view }) => (
-  <>
-    <label for={name}>{fieldLabels[view.setting.language][name]}</label>
-    {isWrong && <Fault view={view} text={view.words.badValue} id={`${name}-fault`} />}
-    <input
-      id={name}
-      name={name}
-      type={name === "email" ? "email" : name === "phone" ? "tel" : "text"}
-      autocomplete={autocomplete[name] as never}
-      maxlength={name === "email" ? 254 : 200}
-      value={value}
-      aria-describedby={isWrong ? `${name}-fault` : undefined}
-      aria-invalid={isWrong ? "true" : undefined}
-    />
-  </>
-);
+interface Shown {
+  readonly value: (key: ContactKey) => string;
+  /** The field whose value was refused. */
+  readonly wrong: string | undefined;
+  readonly view: AppView;
+}
+
+/** With what else describes it, by its id. */
+const Field: FC<{ name: ContactKey; shown: Shown; hint?: string }> = ({ name, shown: { value, wrong, view }, hint }) => {
+  const isWrong = wrong === name;
+  const described = [...(hint === undefined ? [] : [hint]), ...(isWrong ? [`${name}-fault`] : [])].join(" ");
+  return (
+    <>
+      {isWrong && <Fault view={view} text={view.words.badValue} id={`${name}-fault`} />}
+      <input
+        id={name}
+        name={name}
+        type={name === "email" ? "email" : name === "phone" ? "tel" : "text"}
+        autocomplete={autocomplete[name] as never}
+        maxlength={name === "email" ? 254 : 200}
+        value={value(name)}
+        aria-describedby={described === "" ? undefined : described}
+        aria-invalid={isWrong ? "true" : undefined}
+      />
+    </>
+  );
+};
+
+/** The fields that are told together, and to whom they go. */
+const Group: FC<{ group: FieldGroup; shares: readonly Share[]; shown: Shown }> = ({ group, shares, shown }) => {
+  const { words, setting } = shown.view;
+  const keys: readonly ContactKey[] = fieldGroups[group];
+  const { told } = audienceOf(shares, keys);
+  const id = `${group}-goes`;
+  const goes = (
+    <p class="quiet" id={id}>
+      {told.length === 0 ? (
+        words.goesToNobody
+      ) : (
+        <Sentence text={words.goesTo} parts={{ businesses: <Names names={told} setting={setting} /> }} />
+      )}
+    </p>
+  );
+  const [first, ...more] = keys;
+  if (first !== undefined && more.length === 0)
+    return (
+      <div class="group">
+        <label for={first}>{words.groups[group]}</label>
+        {goes}
+        <Field name={first} shown={shown} hint={id} />
+      </div>
+    );
+  return (
+    <fieldset class="group" aria-describedby={id}>
+      <legend>{words.groups[group]}</legend>
+      {goes}
+      {keys.map((key) => (
+        <>
+          <label for={key}>{fieldLabels[setting.language][key]}</label>
+          <Field name={key} shown={shown} />
+        </>
+      ))}
+    </fieldset>
+  );
+};
 
 export interface Undoable {
   readonly until: number;
@@ -78,24 +127,9 @@ export const detailsPage = (view: AppView, { fields, shares, typed, wrong, undo 
         </section>
       )}
       <PostForm view={view} action="/app/details" class="form details">
-        {groupNames.map((group) => {
-          const { told } = audienceOf(shares, fieldGroups[group]);
-          return (
-            <fieldset aria-describedby={`${group}-goes`}>
-              <legend>{words.groups[group]}</legend>
-              <p class="quiet" id={`${group}-goes`}>
-                {told.length === 0 ? (
-                  words.goesToNobody
-                ) : (
-                  <Sentence text={words.goesTo} parts={{ businesses: <Names names={told} setting={setting} /> }} />
-                )}
-              </p>
-              {fieldGroups[group].map((key) => (
-                <Field name={key} value={typed?.get(key) ?? fields[key]?.value ?? ""} isWrong={wrong === key} view={view} />
-              ))}
-            </fieldset>
-          );
-        })}
+        {groupNames.map((group) => (
+          <Group group={group} shares={shares} shown={{ value: (key) => typed?.get(key) ?? fields[key]?.value ?? "", wrong, view }} />
+        ))}
         <button type="submit" class="primary">
           {words.review}
         </button>

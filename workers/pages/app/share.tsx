@@ -35,11 +35,12 @@ const Row: FC<{ name: string; children?: Child }> = ({ name, children }) => (
 
 const eventShapes = { done: "tick", pending: "clock", counted: "dot", failed: "warning" } as const;
 
-const Event: FC<{ kind: keyof typeof eventShapes; at?: Instant; view: AppView; children?: Child }> = ({ kind, at, view, children }) => (
-  <li class={kind}>
-    <Shape name={eventShapes[kind]} />
+const Event: FC<{ kind: keyof typeof eventShapes; text: string; at: Instant; view: AppView; children?: Child }> = (event) => (
+  <li class={event.kind}>
+    <Shape name={eventShapes[event.kind]} />
     <div>
-      {children} {at !== undefined && <Moment at={at} setting={view.setting} />}
+      <span>{event.text}</span> <Moment at={event.at} setting={event.view.setting} />
+      {event.children}
     </div>
   </li>
 );
@@ -64,8 +65,7 @@ const Timeline: FC<{ own: OwnShare; view: AppView }> = ({ own: { share, history,
         const name = told[type];
         if (name === undefined) return [];
         return [
-          <Event kind="done" at={at} view={view}>
-            <span>{words.events[name]}</span>
+          <Event kind="done" text={words.events[name]} at={at} view={view}>
             {name === "revoked" && reason !== null && (
               <p class="quiet">
                 {words.yourReason} <Exact text={reason} />
@@ -79,14 +79,9 @@ const Timeline: FC<{ own: OwnShare; view: AppView }> = ({ own: { share, history,
           </Event>,
         ];
       })}
-      {share.status === "active" && (
-        <Event kind="pending" at={share.expiresAt} view={view}>
-          <span>{words.endsByItself}</span>
-        </Event>
-      )}
+      {share.status === "active" && <Event kind="pending" text={words.endsByItself} at={share.expiresAt} view={view} />}
       {share.status === "revoked" && share.ceaseBy !== null && (
-        <Event kind={isOverdue ? "failed" : "pending"} at={share.ceaseBy} view={view}>
-          <span>{words.deadline}</span>
+        <Event kind={isOverdue ? "failed" : "pending"} text={words.deadline} at={share.ceaseBy} view={view}>
           {isOverdue && <p>{words.passed}</p>}
           {contact !== null && <p class="quiet">{filled(words.askThem, { contact })}</p>}
         </Event>

@@ -360,7 +360,7 @@ const es: AppWords = {
 
 const frCa: AppWords = {
   name: "Mes consentements",
-  tabs: { consents: "Consentements", details: "Mes renseignements", history: "Historique", account: "Compte" },
+  tabs: { consents: "Consentements", details: "Renseignements", history: "Historique", account: "Compte" },
   tabsLabel: "Vos pages",
   signIn: "Connexion",
   signInIntro: "Voyez qui détient vos renseignements ou votre consentement, et arrêtez-le.",
