@@ -1,12 +1,16 @@
-// /app/history and /app/account.
+// /app/history, and /app/account: where somebody is signed in, with what, and the way out.
 import type { Hono } from "hono";
+import { passkeyIdOf, sessionIdOf } from "../../../core/ids.ts";
 import type { Api } from "../../http/context.ts";
-import { clearSessionCookie, sessionToken } from "../../http/session-guards.ts";
+import { forgetSession, sessionToken } from "../../http/session-guards.ts";
+import { listPasskeys, removePasskey } from "../../operations/access/passkeys.ts";
+import { endOtherSessions, endSession, listSessions } from "../../operations/access/sessions.ts";
 import { signOut } from "../../operations/access/sign-in.ts";
 import { auditTrail } from "../../operations/audit/trail.ts";
 import { listOwnShares, readProfile } from "../../operations/consumers/profile.ts";
+import type { Flash } from "./parts.tsx";
 import { accountPage, historyPage } from "./records.tsx";
-import { acting, answer, reading, type Posted, type Visit } from "./signed-in.ts";
+import { acting, answer, flash, reading, type Posted, type Visit } from "./signed-in.ts";
 
 const entriesPerPage = 50;
 
@@ -24,19 +28,50 @@ const history = async (visit: Visit): Promise<Response> => {
 };
 
 const account = async (visit: Visit): Promise<Response> => {
-  const profile = await readProfile(visit.services, visit.person);
-  return profile.ok ? answer(visit, 200, accountPage(visit.view, profile.value)) : visit.c.redirect("/app", 303);
+  const { services, session, person, view, c } = visit;
+  const [profile, sessions, passkeys] = await Promise.all([
+    readProfile(services, person),
+    listSessions(services, session),
+    listPasskeys(services, session),
+  ]);
+  return profile.ok ? answer(visit, 200, accountPage(view, { profile: profile.value, sessions, passkeys })) : c.redirect("/app", 303);
+};
+
+const done = async (visit: Posted, key: Flash["key"] | null): Promise<Response> => {
+  if (key !== null) await flash(visit, { key });
+  return visit.c.redirect("/app/account", 303);
+};
+
+/** Somebody else's, or one that has ended already, changes nothing; the page says what there is. */
+const endDevice = async (visit: Posted): Promise<Response> => {
+  const id = sessionIdOf(visit.form.get("id") ?? "");
+  const ended = id === null ? null : await endSession(visit.services, visit.session, id);
+  return done(visit, ended?.ok ? "deviceEnded" : null);
+};
+
+const endOtherDevices = async (visit: Posted): Promise<Response> => {
+  const ended = await endOtherSessions(visit.services, visit.session);
+  return done(visit, ended > 0 ? "othersEnded" : null);
+};
+
+const dropPasskey = async (visit: Posted): Promise<Response> => {
+  const id = passkeyIdOf(visit.form.get("id") ?? "");
+  const removed = id === null ? null : await removePasskey(visit.services, visit.session, id);
+  return done(visit, removed?.ok ? "passkeyRemoved" : null);
 };
 
 const leave = async ({ c, services }: Posted): Promise<Response> => {
   const token = sessionToken(c);
   if (token !== null) await signOut(services, token);
-  clearSessionCookie(c);
+  forgetSession(c);
   return c.redirect("/app", 303);
 };
 
 export const mountAccount = (pages: Hono<Api>): void => {
   pages.get("/history", reading(history));
   pages.get("/account", reading(account));
+  pages.post("/account/devices/end", acting(endDevice));
+  pages.post("/account/devices/end-others", acting(endOtherDevices));
+  pages.post("/account/passkeys/remove", acting(dropPasskey));
   pages.post("/sign-out", acting(leave));
 };

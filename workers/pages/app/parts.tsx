@@ -93,6 +93,7 @@ const FlashLine: FC<{ view: AppView }> = ({ view: { flash, words, setting } }) =
 export const appPage = (view: AppView, tab: Tab | null, title: string, content: Child): Page => ({
   title: `${title} · ${view.words.name}`,
   navigation: <Navigation view={view} tab={tab} />,
+  keepsQuery: true,
   content: (
     <article class="own">
       <FlashLine view={view} />

@@ -1,13 +1,16 @@
 // History: every entry of the person's audit chain. Account: who is signed in, and the way out.
 import type { FC } from "hono/jsx";
 import type { AuditTrail } from "../../../core/audit/trail.ts";
+import { deviceName } from "../../../core/access/device.ts";
+import type { Passkey } from "../../../core/access/passkey.ts";
 import type { Share } from "../../../core/shares/share.ts";
-import type { Instant } from "../../../core/time.ts";
+import { dayMs, type Instant } from "../../../core/time.ts";
+import type { ListedSession } from "../../operations/access/sessions.ts";
 import type { Profile } from "../../operations/consumers/profile.ts";
 import type { AppWords } from "../i18n/app.ts";
 import type { Page } from "../layout.tsx";
-import { Exact, Moment } from "../parts.tsx";
-import { appPage, PostForm, type AppView } from "./parts.tsx";
+import { Exact, filled, Moment } from "../parts.tsx";
+import { appPage, dayIn, PostForm, type AppView } from "./parts.tsx";
 
 const whatHappened = (type: string, { facts, otherFact }: AppWords): string =>
   Object.hasOwn(facts, type) ? facts[type as keyof AppWords["facts"]] : otherFact;
@@ -97,7 +100,69 @@ export const historyPage = (view: AppView, { trail, shares, isNewest }: History)
   );
 };
 
-export const accountPage = (view: AppView, profile: Profile): Page => {
+export interface Account {
+  readonly profile: Profile;
+  readonly sessions: readonly ListedSession[];
+  readonly passkeys: readonly Passkey[];
+}
+
+/** A form of one button that says by its name what it is about. */
+const OneButton: FC<{ view: AppView; action: string; id: string; text: string; label?: string }> = ({ view, action, id, text, label }) => (
+  <PostForm view={view} action={action}>
+    <input type="hidden" name="id" value={id} />
+    <button type="submit" aria-label={label}>
+      {text}
+    </button>
+  </PostForm>
+);
+
+const dayText = (day: number, { setting }: AppView): string => dayIn(setting.language, day * dayMs);
+
+const Device: FC<{ session: ListedSession; view: AppView }> = ({ session: { id, device, seenDay, isCurrent }, view }) => {
+  const { words } = view;
+  const name = (device === null ? null : deviceName(device)) ?? words.unknownDevice;
+  return (
+    <li>
+      <p>
+        <Exact text={name} /> {isCurrent && <span class="quiet">({words.thisDevice})</span>}
+      </p>
+      {seenDay !== null && <p class="quiet">{filled(words.lastSeen, { date: dayText(seenDay, view) })}</p>}
+      {!isCurrent && (
+        <OneButton
+          view={view}
+          action="/app/account/devices/end"
+          id={id}
+          text={words.signOutThere}
+          label={`${words.signOutThere}: ${name}`}
+        />
+      )}
+    </li>
+  );
+};
+
+const PasskeyLine: FC<{ passkey: Passkey; view: AppView }> = ({ passkey: { id, name, createdAt, usedDay }, view }) => {
+  const { words, setting } = view;
+  const made = dayIn(setting.language, createdAt);
+  return (
+    <li>
+      <p>
+        <Exact text={name} />
+      </p>
+      <p class="quiet">
+        {usedDay === null ? filled(words.passkeyUnused, { made }) : filled(words.passkeyUsed, { made, date: dayText(usedDay, view) })}
+      </p>
+      <OneButton
+        view={view}
+        action="/app/account/passkeys/remove"
+        id={id}
+        text={words.remove}
+        label={filled(words.removeNamed, { name })}
+      />
+    </li>
+  );
+};
+
+export const accountPage = (view: AppView, { profile, sessions, passkeys }: Account): Page => {
   const { words, setting } = view;
   return appPage(
     view,
@@ -123,6 +188,31 @@ export const accountPage = (view: AppView, profile: Profile): Page => {
         <p class="quiet">{words.signOutAdvice}</p>
         <button type="submit">{words.signOutHere}</button>
       </PostForm>
+      <section aria-labelledby="devices">
+        <h2 id="devices">{words.devices}</h2>
+        <ul class="lines">
+          {sessions.map((session) => (
+            <Device session={session} view={view} />
+          ))}
+        </ul>
+        {sessions.length > 1 && (
+          <PostForm view={view} action="/app/account/devices/end-others">
+            <button type="submit">{words.signOutOthers}</button>
+          </PostForm>
+        )}
+      </section>
+      <section aria-labelledby="passkeys">
+        <h2 id="passkeys">{words.passkeys}</h2>
+        {passkeys.length === 0 ? (
+          <p>{words.noPasskeys}</p>
+        ) : (
+          <ul class="lines">
+            {passkeys.map((passkey) => (
+              <PasskeyLine passkey={passkey} view={view} />
+            ))}
+          </ul>
+        )}
+      </section>
     </>,
   );
 };

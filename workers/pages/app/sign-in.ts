@@ -72,7 +72,14 @@ const giveCode = async (c: Context<Api>): Promise<Response> => {
   const code = (form.get("code") ?? "").replaceAll(/[\s-]/g, ""); // as people copy it
   if (!codePattern.test(code))
     return pageAnswer(c, 400, (setting) => codeStep(setting, { next, email, fault: sheetWords[setting.language].badCode }));
-  const signed = await verifyCode(services, { email, code, realm: "consumer", name: null, replaces: sessionToken(c) });
+  const signed = await verifyCode(services, {
+    email,
+    code,
+    realm: "consumer",
+    name: null,
+    replaces: sessionToken(c),
+    userAgent: c.req.header("user-agent"),
+  });
   if (!signed.ok) return c.redirect(`${next}?answer=failed`, 303);
   setSessionCookie(c, signed.value.token, "consumer");
   deleteCookie(c, askedCookie, cookieOptions(c));
