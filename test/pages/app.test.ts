@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { browsing, hiddenFields, parsed, to, wordsOf, type Browsing } from "../support/app-pages.ts";
 import { codeFor, forgetCodes, signIn, wrongFor } from "../support/people.ts";
+import { addPasskey } from "../support/passkeys.ts";
 import { settled } from "../support/settled.ts";
 import { freshPerson, grant, person, read, redeem, values, write, type SignedPerson } from "../support/sharing.ts";
 import { serviceWith, world } from "../support/world.ts";
@@ -278,6 +279,48 @@ describe("history and account", () => {
     expect(wordsOf(history)).toContain("You changed your details");
     expect(wordsOf(await browserOf(pat).open("/app/history?before=2"))).toContain("Newest entries");
     expect(wordsOf(await browserOf(pat).open("/app/account"))).toContain(pat.email);
+  });
+});
+
+describe("the account", () => {
+  test("lists devices, and ends one, or all others, but never somebody else's", async () => {
+    const pat = await person();
+    const eve = await person();
+    const other = browsing((await signIn(pat.email, "consumer")).cookie);
+    const browser = browserOf(pat);
+    const page = await browser.open("/app/account");
+    expect(wordsOf(page)).toContain("(this one)");
+    const there = (await other.open("/app/account")).status;
+    const eves = (await eve.get("/v1/me/sessions")).body.data.sessions[0].id;
+    const end = "/app/account/devices/end";
+    expect(to(await browser.send(page, end, { id: eves }))).toBe("303 /app/account");
+    expect(wordsOf(await browserOf(eve).open("/app"))).toContain("My consents");
+    expect(to(await browser.send(page, end))).toBe("303 /app/account");
+    const after = await browser.open("/app/account");
+    expect([there, wordsOf(after).includes("Signed out there.")]).toEqual([200, true]);
+    expect(wordsOf(await other.open("/app"))).toContain("We mail you a six-digit code.");
+    const third = browsing((await signIn(pat.email, "consumer")).cookie);
+    await browser.send(await browser.open("/app/account"), "/app/account/devices/end-others");
+    expect(wordsOf(await third.open("/app"))).toContain("We mail you a six-digit code.");
+    expect((await pat.get("/v1/me/sessions")).body.data.sessions).toHaveLength(1);
+  });
+
+  test("lists passkeys and takes one away", async () => {
+    const pat = await person();
+    await addPasskey(pat.headers);
+    const browser = browserOf(pat);
+    const page = await browser.open("/app/account");
+    expect(wordsOf(page)).toContain("not used yet");
+    const remove = "/app/account/passkeys/remove";
+    const eve = await person();
+    await addPasskey(eve.headers);
+    const theirs = hiddenFields(await browserOf(eve).open("/app/account"), remove).id as string;
+    await browser.send(page, remove, { id: theirs });
+    expect((await eve.get("/v1/me/passkeys")).body.data.passkeys).toHaveLength(1);
+    expect(to(await browser.send(page, remove))).toBe("303 /app/account");
+    const after = wordsOf(await browser.open("/app/account"));
+    expect(after).toContain("The passkey is removed.");
+    expect(after).toContain("No passkey.");
   });
 });
 
