@@ -17,7 +17,7 @@ interface Group {
   readonly shares: readonly Share[];
 }
 
-export const byBusiness = (shares: readonly Share[]): readonly Group[] => {
+const byBusiness = (shares: readonly Share[]): readonly Group[] => {
   const groups = Map.groupBy(
     shares.toSorted((a, b) => lastAct(b) - lastAct(a)),
     ({ business }) => business.id,

@@ -10,7 +10,7 @@ import { sheetWords } from "../i18n/sheet.ts";
 import type { Page } from "../layout.tsx";
 import { Exact, filled, Sentence, Shape, type Setting } from "../parts.tsx";
 
-export { dayIn, groupsIn };
+export { dayIn };
 
 /** What the person just did, said once. */
 export interface Flash {
@@ -151,7 +151,7 @@ interface Standing {
   readonly text: string;
 }
 
-export const standingOf = (share: Share, { words: { status }, setting: { language }, now }: AppView): Standing => {
+const standingOf = (share: Share, { words: { status }, setting: { language }, now }: AppView): Standing => {
   const { ceaseBy } = share;
   if (share.status === "active") {
     const days = Math.floor((share.expiresAt - now) / dayMs);
