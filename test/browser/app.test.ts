@@ -133,6 +133,42 @@ describe("the app", () => {
     await close();
   });
 
+  test("adds a passkey and signs in with it, with forms of its own pages alone", async () => {
+    const { page, complaints, close } = await openPage(browser, { viewport: { width: 390, height: 900 } });
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send("WebAuthn.enable");
+    await devtools.send("WebAuthn.addVirtualAuthenticator", {
+      options: {
+        protocol: "ctap2",
+        transport: "internal",
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+    const email = await signIn(page, "/app/account");
+    await page.getByRole("button", { name: "Add a passkey" }).click();
+    await page.getByRole("status").getByText("The passkey is added.").waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await keep(page, "account-passkey");
+    await page.getByRole("button", { name: "Sign out on this device" }).click();
+    await page.getByRole("button", { name: "Use a passkey" }).waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await keep(page, "sign-in-passkey");
+    await page.getByRole("button", { name: "Use a passkey" }).click();
+    await page.getByRole("heading", { name: "My consents" }).waitFor();
+    await page.getByText(email).waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await devtools.send("WebAuthn.disable"); // the device has none any more
+    await page.getByRole("button", { name: "Use a passkey" }).click();
+    await page.getByRole("heading", { name: "Confirm on your device" }).waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await keep(page, "passkey-step");
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
   test.each([
     ["light", 1_000, "en"],
     ["dark", 1_000, "es"],

@@ -1,11 +1,13 @@
 // A person's own pages, through the front door: signing in, what is listed, stopping and renewing, changing details.
+import { DomUtils } from "htmlparser2";
 import { describe, expect, test } from "vitest";
 import { browsing, hiddenFields, parsed, to, wordsOf, type Browsing } from "../support/app-pages.ts";
 import { codeFor, forgetCodes, signIn, wrongFor } from "../support/people.ts";
+import { Authenticator } from "../support/authenticator.ts";
 import { addPasskey } from "../support/passkeys.ts";
 import { settled } from "../support/settled.ts";
 import { freshPerson, grant, person, read, redeem, values, write, type SignedPerson } from "../support/sharing.ts";
-import { serviceWith, world } from "../support/world.ts";
+import { serviceWith, world, type Answer } from "../support/world.ts";
 
 const day = 86_400_000;
 const at = (offset: number) => serviceWith({ DEV_CLOCK_OFFSET_MS: String(Math.round(offset)) });
@@ -321,6 +323,50 @@ describe("the account", () => {
     const after = wordsOf(await browser.open("/app/account"));
     expect(after).toContain("The passkey is removed.");
     expect(after).toContain("No passkey.");
+  });
+});
+
+describe("passkeys", () => {
+  const add = "/app/account/passkeys/add";
+  // biome-ignore lint/suspicious/noExplicitAny: options of two shapes
+  const offered = (answer: Answer): any =>
+    JSON.parse(
+      DomUtils.findOne(({ attribs }) => attribs["data-options"] !== undefined, parsed(answer).document.children)?.attribs["data-options"] ??
+        "",
+    );
+
+  test("are added and sign in by forms alone, and what was signed signs in once", async () => {
+    const pat = await person();
+    const browser = browserOf(pat);
+    const authenticator = new Authenticator();
+    const asked = await browser.send(await browser.open("/app/account"), add);
+    const made = JSON.stringify(await authenticator.make(offered(asked)));
+    expect(to(await browser.send(parsed(asked), "/app/account/passkeys", { credential: made }))).toBe("303 /app/account");
+    expect(wordsOf(await browser.open("/app/account"))).toContain("The passkey is added.");
+    const again = await browser.send(parsed(asked), "/app/account/passkeys", { credential: made });
+    expect(to(again)).toBe("303 /app/account");
+    expect((await pat.get("/v1/me/passkeys")).body.data.passkeys).toHaveLength(1);
+    const stranger = browsing();
+    const step = parsed(await stranger.send(await stranger.open("/app/details"), "/app/passkey"));
+    const signed = JSON.stringify(await authenticator.sign(offered(step)));
+    expect(to(await stranger.send(step, "/app/passkey/answer", { credential: signed }))).toBe("303 /app/details");
+    expect((await stranger.open("/app/account")).text).toContain(pat.email);
+    const thief = browsing();
+    expect(to(await thief.send(step, "/app/passkey/answer", { credential: signed }))).toBe("303 /app/details?answer=passkey");
+    expect(to(await thief.send(step, "/app/passkey/answer", { credential: "{}" }))).toBe("303 /app/details?answer=passkey");
+    expect(wordsOf(await thief.open("/app/details?answer=passkey"))).toContain("The passkey was not accepted.");
+    expect((await stranger.post("/app/passkey", {}, { "sec-fetch-site": "cross-site" })).status).toBe(403);
+  });
+
+  test("are added only within ten minutes of a proof that it is you", async () => {
+    const pat = await person();
+    const page = await browserOf(pat).open("/app/account");
+    const later = await browserOf(pat, at(10 * 60_000)).send(page, add);
+    expect([later.status, wordsOf(parsed(later)).includes("Sign in again first")]).toEqual([403, true]);
+    const asked = parsed(await browserOf(pat).send(page, add));
+    const credential = JSON.stringify(await new Authenticator().make(offered(asked)));
+    expect((await browserOf(pat, at(10 * 60_000)).send(asked, "/app/account/passkeys", { credential })).status).toBe(403);
+    expect((await pat.get("/v1/me/passkeys")).body.data.passkeys).toEqual([]);
   });
 });
 

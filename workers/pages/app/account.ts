@@ -1,16 +1,20 @@
 // /app/history, and /app/account: where somebody is signed in, with what, and the way out.
 import type { Hono } from "hono";
+import { isFresh } from "../../../core/access/session.ts";
 import { passkeyIdOf, sessionIdOf } from "../../../core/ids.ts";
 import type { Api } from "../../http/context.ts";
+import { relyingParty } from "../../http/guards.ts";
+import { madeIn } from "../../http/passkey-credentials.ts";
 import { forgetSession, sessionToken } from "../../http/session-guards.ts";
-import { listPasskeys, removePasskey } from "../../operations/access/passkeys.ts";
+import { addPasskey, askForPasskey, listPasskeys, removePasskey } from "../../operations/access/passkeys.ts";
 import { endOtherSessions, endSession, listSessions } from "../../operations/access/sessions.ts";
 import { signOut } from "../../operations/access/sign-in.ts";
 import { auditTrail } from "../../operations/audit/trail.ts";
 import { listOwnShares, readProfile } from "../../operations/consumers/profile.ts";
-import type { Flash } from "./parts.tsx";
+import { appNotice, type Flash } from "./parts.tsx";
+import { newPasskeyPage } from "./passkey.tsx";
 import { accountPage, historyPage } from "./records.tsx";
-import { acting, answer, flash, reading, type Posted, type Visit } from "./signed-in.ts";
+import { acting, answer, flash, reading, refused, type Posted, type Visit } from "./signed-in.ts";
 
 const entriesPerPage = 50;
 
@@ -60,6 +64,31 @@ const dropPasskey = async (visit: Posted): Promise<Response> => {
   return done(visit, removed?.ok ? "passkeyRemoved" : null);
 };
 
+const freshMinutes = 10;
+
+/** A session alone is not enough: whoever stole one would let themselves in for good. */
+const whileFresh =
+  (then: (visit: Posted) => Promise<Response>) =>
+  async (visit: Posted): Promise<Response> => {
+    const { session, view } = visit;
+    if (isFresh(session, view.now, freshMinutes)) return then(visit);
+    return refused(visit, "forbidden", appNotice(view, view.words.proveFirst, view.words.proveFirstAdvice));
+  };
+
+const askForNewPasskey = async (visit: Posted): Promise<Response> => {
+  const options = await askForPasskey(visit.services, visit.session, relyingParty(visit.c));
+  return options.ok ? answer(visit, 200, newPasskeyPage(visit.view, options.value)) : done(visit, "passkeyLimit");
+};
+
+const keepPasskey = async (visit: Posted): Promise<Response> => {
+  const { c, services, session, form, view } = visit;
+  const made = madeIn(form.get("credential") ?? "");
+  if (made === null) return done(visit, "passkeyNotAdded");
+  const request = { made, name: null, userAgent: c.req.header("user-agent"), language: view.setting.language };
+  const added = await addPasskey(services, session, relyingParty(c), request);
+  return done(visit, added.ok ? "passkeyAdded" : added.code === "passkey_limit" ? "passkeyLimit" : "passkeyNotAdded");
+};
+
 const leave = async ({ c, services }: Posted): Promise<Response> => {
   const token = sessionToken(c);
   if (token !== null) await signOut(services, token);
@@ -73,5 +102,7 @@ export const mountAccount = (pages: Hono<Api>): void => {
   pages.post("/account/devices/end", acting(endDevice));
   pages.post("/account/devices/end-others", acting(endOtherDevices));
   pages.post("/account/passkeys/remove", acting(dropPasskey));
+  pages.post("/account/passkeys/add", acting(whileFresh(askForNewPasskey)));
+  pages.post("/account/passkeys", acting(whileFresh(keepPasskey)));
   pages.post("/sign-out", acting(leave));
 };

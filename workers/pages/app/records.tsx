@@ -164,7 +164,7 @@ const PasskeyLine: FC<{ passkey: Passkey; view: AppView }> = ({ passkey: { id, n
 
 export const accountPage = (view: AppView, { profile, sessions, passkeys }: Account): Page => {
   const { words, setting } = view;
-  return appPage(
+  const page = appPage(
     view,
     "account",
     words.accountTitle,
@@ -212,7 +212,14 @@ export const accountPage = (view: AppView, { profile, sessions, passkeys }: Acco
             ))}
           </ul>
         )}
+        <div data-offers-passkey="" hidden>
+          <PostForm view={view} action="/app/account/passkeys/add">
+            <p class="quiet">{words.addPasskeyAdvice}</p>
+            <button type="submit">{words.addPasskey}</button>
+          </PostForm>
+        </div>
       </section>
     </>,
   );
+  return { ...page, script: "passkey.js" };
 };

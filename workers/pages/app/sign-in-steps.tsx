@@ -29,6 +29,7 @@ export const addressStep = (setting: Setting, step: Step & { readonly typed?: st
   const { signIn, signInIntro } = appWords[language];
   return {
     title: titled(signIn, setting, step),
+    script: "passkey.js",
     content: (
       <article class="step">
         <div>
@@ -58,6 +59,10 @@ export const addressStep = (setting: Setting, step: Step & { readonly typed?: st
           <button type="submit" class="primary">
             {words.send}
           </button>
+        </form>
+        <form method="post" action="/app/passkey" class="form" data-offers-passkey="" hidden>
+          <input type="hidden" name="next" value={step.next} />
+          <button type="submit">{appWords[language].usePasskey}</button>
         </form>
       </article>
     ),

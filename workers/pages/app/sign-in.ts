@@ -1,4 +1,4 @@
-// Signing in to the app: an address, then the code that was mailed to it; the same steps, and the same cookies, as on the consent sheet.
+// Signing in to the app: an address, then the code that was mailed to it, or a passkey; the same steps, and the same cookies, as on the consent sheet.
 // Every page of the app answers whoever is not signed in with these, and leads back to itself.
 import type { Context, Hono } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
@@ -6,17 +6,21 @@ import { addressKey } from "../../../core/access/address.ts";
 import { codePattern } from "../../../core/access/mailed-code.ts";
 import { isMailbox } from "../../../core/mailbox.ts";
 import type { Api } from "../../http/context.ts";
-import { limited } from "../../http/guards.ts";
+import { limited, relyingParty } from "../../http/guards.ts";
+import { signedIn } from "../../http/passkey-credentials.ts";
 import { sessionToken, setSessionCookie } from "../../http/session-guards.ts";
 import type { LimitName } from "../../limits.ts";
 import { askedSignInSeconds, openAskedSignIn, sealAskedSignIn } from "../../operations/access/asked-sign-in.ts";
+import { askToSignIn, signInWithPasskey } from "../../operations/access/passkey-sign-in.ts";
 import { requestCode, verifyCode } from "../../operations/access/sign-in.ts";
 import { readForm } from "../form-body.ts";
+import { appWords } from "../i18n/app.ts";
 import { sheetWords } from "../i18n/sheet.ts";
 import { languageOf, pageAnswer } from "../layout.tsx";
 import { crowdedFormPage, foreignFormPage } from "../notices.tsx";
 import { isOwnForm } from "../own-form.ts";
 import { cookieOf, cookieOptions } from "./cookies.ts";
+import { passkeyStep } from "./passkey.tsx";
 import { addressStep, codeStep } from "./sign-in-steps.tsx";
 
 const askedCookie = "svc_sign_in";
@@ -28,11 +32,11 @@ const nextPath = (text: string | undefined): string => (text !== undefined && /^
 export const signInPage = async (c: Context<Api>, next: string): Promise<Response> => {
   const email = await openAskedSignIn(c.var.services, cookieOf(c, askedCookie));
   const to = nextPath(next);
-  const isFailed = c.req.query("answer") === "failed";
+  const answered = c.req.query("answer");
   return pageAnswer(c, 200, (setting) =>
     email === null
-      ? addressStep(setting, { next: to })
-      : codeStep(setting, { next: to, email, ...(isFailed && { fault: sheetWords[setting.language].wrongCode }) }),
+      ? addressStep(setting, { next: to, ...(answered === "passkey" && { fault: appWords[setting.language].passkeyRefused }) })
+      : codeStep(setting, { next: to, email, ...(answered === "failed" && { fault: sheetWords[setting.language].wrongCode }) }),
   );
 };
 
@@ -93,8 +97,29 @@ const otherAddress = async (c: Context<Api>): Promise<Response> => {
   return c.redirect(sent.next, 303);
 };
 
+const askPasskey = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
+  if (sent instanceof Response) return sent;
+  const options = await askToSignIn(c.var.services, relyingParty(c));
+  return pageAnswer(c, 200, (setting) => passkeyStep(setting, { next: sent.next, options }));
+};
+
+const givePasskey = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
+  if (sent instanceof Response) return sent;
+  const credential = signedIn(sent.form.get("credential") ?? "");
+  const request = { party: relyingParty(c), replaces: sessionToken(c), userAgent: c.req.header("user-agent") };
+  const signed = credential === null ? null : await signInWithPasskey(c.var.services, { ...request, signed: credential });
+  deleteCookie(c, askedCookie, cookieOptions(c)); // whatever was typed before, this was the other way
+  if (!signed?.ok) return c.redirect(`${sent.next}?answer=passkey`, 303);
+  setSessionCookie(c, signed.value.token, "consumer");
+  return c.redirect(sent.next, 303);
+};
+
 export const mountSignIn = (pages: Hono<Api>): void => {
   pages.post("/sign-in", askForCode);
   pages.post("/code", giveCode);
   pages.post("/other-address", otherAddress);
+  pages.post("/passkey", askPasskey);
+  pages.post("/passkey/answer", givePasskey);
 };
