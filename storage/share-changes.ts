@@ -185,3 +185,7 @@ export const updateCeased = async (
 /** Why the person stopped, for the business they stopped; null where they did not say. */
 export const openReason = async (vault: Vault, share: Pick<Share, "id" | "business">, sealed: string | null): Promise<string | null> =>
   sealed === null ? null : vault.open(reasonContext(share.id, share.business.id), sealed);
+
+/** What the business wrote when it acknowledged; null where it wrote nothing. */
+export const openNote = async (vault: Vault, share: Pick<Share, "id" | "business">, sealed: string | null): Promise<string | null> =>
+  sealed === null ? null : (JSON.parse(await vault.open(detailsContext(share.id, share.business.id), sealed)) as CeaseDetails).note;

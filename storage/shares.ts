@@ -223,6 +223,44 @@ export const detailedShare = async (db: Database, id: ShareId, owner: ShareOwner
   };
 };
 
+export interface SharePersonSees extends Pick<DetailedShare, "share" | "disclosureText" | "anchor" | "reasonSealed"> {
+  /** In the words of the person's chain, oldest first. */
+  readonly history: readonly Pick<SharePast, "at" | "type">[];
+  /** What the business wrote when it acknowledged. */
+  readonly acknowledgementSealed: string | null;
+  /** Where the business is asked to delete what it holds. */
+  readonly contact: string | null;
+}
+
+/** Everything a person may read about a share of theirs. One round trip. */
+export const shareOfPerson = async (db: Database, id: ShareId, consumerId: ConsumerId, now: Instant): Promise<SharePersonSees | null> => {
+  const [[row], history] = await batch(db, [
+    db
+      .select({
+        ...shareFields,
+        disclosureText: disclosures.text.as("disclosure_text"),
+        anchor: jsonRow(anchorFields, firstAnchor).as("anchor"),
+        reasonSealed: shares.reasonSealed,
+        acknowledgementSealed: shareAcknowledgements.detailsSealed,
+        contact: businesses.contactEmail,
+      })
+      .from(shares)
+      .innerJoin(businesses, eq(businesses.id, shares.businessId))
+      .innerJoin(disclosures, eq(disclosures.hash, shares.disclosureHash))
+      .leftJoin(shareAcknowledgements, eq(shareAcknowledgements.shareId, shares.id))
+      .where(allOf(eq(shares.id, id), eq(shares.consumerId, consumerId))),
+    db
+      .select({ at: auditOutbox.at, type: auditOutbox.type })
+      .from(auditOutbox)
+      .innerJoin(shares, allOf(eq(shares.id, auditOutbox.entityId), eq(shares.consumerChain, auditOutbox.chain)))
+      .where(allOf(eq(auditOutbox.entityId, id), eq(shares.consumerId, consumerId)))
+      .orderBy(auditOutbox.ord),
+  ]);
+  if (row === undefined) return null;
+  const { disclosureText, anchor, reasonSealed, acknowledgementSealed, contact, ...share } = row;
+  return { share: toShare(share, now), disclosureText, anchor, reasonSealed, acknowledgementSealed, contact, history };
+};
+
 /** Where the copy of the in-scope values is sealed, under the share's own key. */
 export const copyContext = (shareId: string, businessId: string): EncryptionContext => ({
   table: "share_values",

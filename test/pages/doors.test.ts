@@ -94,6 +94,7 @@ describe("GET /", () => {
       ].filter((address) => address?.startsWith("https://") && !address.endsWith(".mjs")); // the verifier is a file beside the Worker
       expect(addresses).toEqual([
         "https://verify.svc.test/withdraw",
+        "https://app.svc.test/app",
         "https://api.svc.test/docs",
         "https://verify.svc.test/c/format",
         "https://verify.svc.test/c",

@@ -7,7 +7,7 @@ import { call, origin, world, type Answer, type Call } from "./world.ts";
 
 let people = 0;
 /** An address that nobody else in the file uses. */
-const freshPerson = (): string => {
+export const freshPerson = (): string => {
   people += 1;
   return `person-${people}-${crypto.randomUUID().slice(0, 8)}@example.com`;
 };

@@ -96,6 +96,20 @@ const WithdrawDoor: FC<{ place: Place }> = ({ place: { setting, choice, config }
   );
 };
 
+const ConsentsDoor: FC<{ place: Place }> = ({ place: { setting, choice, config } }) => {
+  const { front } = setting.words;
+  return (
+    <Door name="consents" heading={front.consents}>
+      <p>{front.consentsText}</p>
+      <p>
+        <a class="button" href={inLanguage(`${config.appUrl}/app`, choice)}>
+          {front.consentsLink}
+        </a>
+      </p>
+    </Door>
+  );
+};
+
 /** In development only: where to begin, and the keys of the businesses that were made up. */
 const DemoDoor: FC<{ place: Place }> = ({ place: { setting, config } }) => {
   const { front } = setting.words;
@@ -131,7 +145,7 @@ const DemoDoor: FC<{ place: Place }> = ({ place: { setting, config } }) => {
   );
 };
 
-const doors: readonly FC<{ place: Place }>[] = [CheckDoor, WithdrawDoor, DemoDoor];
+const doors: readonly FC<{ place: Place }>[] = [CheckDoor, WithdrawDoor, ConsentsDoor, DemoDoor];
 
 const Doors: FC<{ place: Place }> = ({ place }) => (
   <div class="doors">

@@ -1,5 +1,6 @@
 // The frame of every page, and the headers every page is answered with.
 import type { Context } from "hono";
+import { getCookie } from "hono/cookie";
 import type { Child, FC } from "hono/jsx";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Api } from "../http/context.ts";
@@ -12,6 +13,8 @@ export interface Page {
   readonly title: string;
   readonly script?: keyof typeof assets;
   readonly content: Child;
+  /** Under the masthead: where somebody who is signed in can go. The page is then a little wider. */
+  readonly navigation?: Child;
   readonly footer?: string;
   /** For a page that exists in one language only: no choice is offered, and the page says which language it is in. */
   readonly only?: Language;
@@ -74,7 +77,7 @@ const Frame: FC<{ page: Page; setting: Setting; search: string }> = ({ page, set
       <link rel="stylesheet" href={assets["app.css"]} />
       {page.script !== undefined && <script type="module" src={assets[page.script]} />}
     </head>
-    <body>
+    <body class={page.navigation === undefined ? undefined : "app"}>
       <a class="skip" href="#content">
         {words.skip}
       </a>
@@ -86,6 +89,7 @@ const Frame: FC<{ page: Page; setting: Setting; search: string }> = ({ page, set
           </a>
         </p>
         {page.only === undefined && <Languages current={language} search={search} />}
+        {page.navigation}
       </header>
       <main id="content" tabindex={-1}>
         {page.content}
@@ -99,12 +103,19 @@ const Frame: FC<{ page: Page; setting: Setting; search: string }> = ({ page, set
   </html>
 );
 
+/** Holds a language that was chosen in the app, and nothing else. */
+export const languageCookie = "svc_lang";
+
+/** The language of this address, else the one chosen before, else the browser's. */
+export const languageOf = (c: Context<Api>): Language =>
+  pageLanguage(c.req.query("lang") ?? getCookie(c, languageCookie), c.req.header("accept-language"));
+
 /** Answers with a page in the reader's language. */
 export const pageAnswer = async (
   c: Context<Api>,
   status: ContentfulStatusCode,
   pageOf: (setting: Setting) => Page,
-  language: Language = pageLanguage(c.req.query("lang"), c.req.header("accept-language")),
+  language: Language = languageOf(c),
 ): Promise<Response> => {
   const asked = settingOf(language);
   const page = pageOf(asked);

@@ -3,12 +3,14 @@
 import { Hono } from "hono";
 import type { Api } from "../http/context.ts";
 import type { Config } from "../env.ts";
+import { mountApp } from "./app/routes.ts";
 import { mountSheet } from "./authorize/routes.ts";
 import { mountDevMail } from "./dev-mail.tsx";
 import { mountDocs } from "./docs.tsx";
 import { mountFirstPage, mountNumberForm } from "./first-page.ts";
 import { noSuchPage, onPageFault, readOnlyPage } from "./notices.tsx";
 import { mountSecurityTxt } from "./security-txt.ts";
+import { mountStop } from "./stop.tsx";
 import { mountVerify } from "./verify.tsx";
 import { mountWithdrawalPages } from "./withdrawal.tsx";
 
@@ -18,6 +20,8 @@ export const mountPages = (app: Hono<Api>, config: Config, describe: () => objec
   mountSecurityTxt(app, config);
   if (config.environment === "development") mountDevMail(app);
   mountSheet(app);
+  mountApp(app);
+  mountStop(app);
   const pages = new Hono<Api>();
   mountNumberForm(pages);
   mountVerify(pages);

@@ -52,6 +52,12 @@ export const readOnlyPage = (c: Context<Api>): Promise<Response> => {
   return notice(c, "method_not_allowed", (words) => ({ title: words.readOnly, advice: words.readOnlyAdvice }));
 };
 
+/** The stores do not answer; whether a change was saved, the page loaded again will say. */
+export const outagePage = (c: Context<Api>): Promise<Response> => {
+  c.header("Retry-After", "1");
+  return notice(c, "storage_unavailable", (words) => ({ title: words.outage, advice: words.outageAdvice }));
+};
+
 /** The same judgement and log line as for the API, told to a person. */
 export const onPageFault: ErrorHandler<Api> = (error, c) => {
   const outage = isOutage(error);

@@ -3,6 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { jsonBody, optionalJsonBody } from "../../http/body.ts";
 import { refusal, success } from "../../http/envelope.ts";
 import { appOrigin, forAnyone, limitByAddress, relyingParty } from "../../http/guards.ts";
+import { signedSchema } from "../../http/passkey-credentials.ts";
 import { idempotentByAddress } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { forgetSession, sameOrigin, sessionToken, setSessionCookie, signedIn } from "../../http/session-guards.ts";
@@ -11,7 +12,7 @@ import { askToSignIn, signInWithPasskey } from "../../operations/access/passkey-
 import { requestCode, signOut, userOf, verifyCode } from "../../operations/access/sign-in.ts";
 import { pageLanguage } from "../../pages/language.ts";
 import { requestExample as passkeyRequestExample, signedExample } from "../passkeys/examples.ts";
-import { requestSchema as passkeyRequestSchema, signedSchema } from "../passkeys/schema.ts";
+import { requestSchema as passkeyRequestSchema } from "../passkeys/schema.ts";
 import { consumerExample, requestSchema, sessionSchema, signInAnswer, userExample, userToWire, verifySchema } from "./schema.ts";
 
 const json = <S extends z.ZodType>(schema: S, example: object) => ({ "application/json": { schema, example } });

@@ -21,6 +21,24 @@ export const readFields = async (services: Stores, person: Person): Promise<Resu
   return kept === null ? refuse("unauthorized") : ok(kept.fields);
 };
 
+export interface FieldsPreview {
+  readonly before: ContactFields;
+  readonly after: ContactFields;
+  readonly changed: readonly ContactKey[];
+}
+
+/** What a change would do, without doing it. Refuses as the change would. */
+export const previewFields = async (
+  services: Runtime & Stores & Phones,
+  person: Person,
+  change: ReadonlyMap<ContactKey, string | null>,
+): Promise<Result<FieldsPreview, "invalid_request" | "unauthorized">> => {
+  const before = await readFields(services, person);
+  if (!before.ok) return before;
+  const decided = changeFields(before.value, change, services.clock(), services.toE164);
+  return decided.ok ? ok({ before: before.value, after: decided.value.fields, changed: decided.value.changed }) : decided;
+};
+
 export interface FieldsChange {
   readonly fields: ContactFields;
   readonly changedGroups: readonly FieldGroup[];

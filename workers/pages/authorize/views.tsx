@@ -23,7 +23,7 @@ export interface SheetView {
 
 const wordsOf = ({ language }: Setting): SheetWords => sheetWords[language];
 
-const dayIn = (language: Language, at: Instant): string =>
+export const dayIn = (language: Language, at: Instant): string =>
   new Intl.DateTimeFormat(catalogues[language].locale, { dateStyle: "long", timeZone: "UTC" }).format(at);
 
 export const groupsIn = (language: Language, groups: readonly FieldGroup[]): string =>

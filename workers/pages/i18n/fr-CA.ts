@@ -248,6 +248,9 @@ export const frCa: Words = {
     verifier: "Vérifier des preuves sans nous",
     verifierHash: "SHA-256 de ce fichier",
     security: "Contact pour la sécurité",
+    consents: "Mes consentements",
+    consentsText: "Tous ceux qui détiennent vos renseignements, en une liste.",
+    consentsLink: "Se connecter par courriel",
     demo: "Ceci est une démonstration",
     demoText:
       "Elle tourne sur cette machine, avec des entreprises qui n’existent pas. Rien ici n’est une preuve, et aucun courriel ne part.",

@@ -1,0 +1,278 @@
+// A person's own pages in a real browser: signing in, finding a share and stopping it, changing a detail, the link of a mail; with
+// scripts and without, by the keyboard, in three languages, on wide and narrow windows, light and dark.
+import { mkdirSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { sha256Hex } from "../../core/hash.ts";
+import { challengeOf } from "../../core/shares/pkce.ts";
+import { accessibilityFindings, fitsItsWidth, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+
+let service: LocalService;
+let browser: Browser;
+
+beforeAll(async () => {
+  [service, browser] = await Promise.all([startLocalService({ DEV_RATE_SCALE: "1000" }), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await service.stop();
+});
+
+const mailsTo = async (email: string): Promise<readonly { readonly subject: string; readonly text: string }[]> => {
+  const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
+  return ((await answer.json()) as { messages: { subject: string; text: string }[] }).messages;
+};
+const codeFor = async (email: string): Promise<string> => {
+  for (;;) {
+    const code = /^\d{6}$/m.exec((await mailsTo(email))[0]?.text ?? "")?.[0];
+    if (code !== undefined) return code;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+};
+
+let people = 0;
+const signIn = async (page: Page, path = "/app"): Promise<string> => {
+  people += 1;
+  const email = `pat.${people}@example.com`;
+  await page.goto(service.origin + path);
+  await page.fill("#email", email);
+  await page.press("#email", "Enter");
+  await page.waitForSelector("#code");
+  await page.fill("#code", await codeFor(email));
+  await page.press("#code", "Enter");
+  await page.waitForSelector(".app-bar");
+  return email;
+};
+
+/** With the cookies of the page, past its forms: what has to be there before a test begins. */
+const send = async (page: Page, method: "POST" | "PUT", path: string, data: object): Promise<{ data: never }> => {
+  const answer = await page.request.fetch(service.origin + path, { method, data, headers: { "content-type": "application/json" } });
+  if (!answer.ok()) throw new Error(`${path}: ${await answer.text()}`);
+  return answer.json() as Promise<{ data: never }>;
+};
+
+const values = { email: "pat@example.com", phone: "+1 202 555 0123", first_name: "Pat", last_name: "Example" };
+
+const grant = async (page: Page, change: object = {}): Promise<string> => {
+  const { data } = (await send(page, "POST", "/v1/share/consent", {
+    client_id: service.world.acme.clients.live,
+    origin: service.demoOrigin,
+    scope: ["email", "phone"],
+    purpose: "Send you a solar estimate",
+    disclosure_text: "I agree that Acme Solar LLC may call or e-mail me about solar power at my home.",
+    code_challenge: challengeOf(sha256Hex(crypto.randomUUID()).slice(0, 43)),
+    code_challenge_method: "S256",
+    consent: true,
+    ...change,
+  })) as { data: { share: { id: string } } };
+  return data.share.id;
+};
+
+/** Somebody with details who shares twice with one business. */
+const sharing = async (options: BrowserContextOptions = {}): Promise<OpenPage & { readonly email: string; readonly id: string }> => {
+  const opened = await openPage(browser, options);
+  const email = await signIn(opened.page);
+  await send(opened.page, "PUT", "/v1/me/fields", values);
+  const id = await grant(opened.page);
+  await grant(opened.page, { scope: ["name"], purpose: "Write to you about panels", duration_days: 5 });
+  return { ...opened, email, id };
+};
+
+const keep = async (page: Page, name: string): Promise<void> => {
+  const dir = process.env.SCREENSHOTS;
+  if (dir === undefined) return;
+  mkdirSync(dir, { recursive: true });
+  await page.screenshot({ path: `${dir}/${name}.png`, fullPage: true });
+};
+
+describe("the app", () => {
+  test("finds a share and stops it in three presses, by the keyboard too", async () => {
+    const { page, complaints, close, id } = await sharing();
+    await page.goto(`${service.origin}/app`);
+    const link = page.locator(`a[href="/app/shares/${id}/stop"]`);
+    await link.focus();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**/app/shares/${id}/stop`);
+    await page.fill("#reason", "Found another");
+    await page.getByRole("button", { name: "Stop sharing" }).focus();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**/app/shares/${id}`);
+    await page.getByRole("status").getByText("You stopped sharing.").waitFor();
+    expect(await page.locator(".timeline").textContent()).toContain("You wrote: Found another");
+    await page.reload();
+    expect(await page.getByRole("status").count()).toBe(0);
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test("says who hears of a change before it is saved, and takes it back, without scripts", async () => {
+    const { page, close } = await sharing({ javaScriptEnabled: false });
+    await page.goto(`${service.origin}/app/details`);
+    await page.fill("#phone", "+1 202 555 0199");
+    await page.getByRole("button", { name: "Review changes" }).click();
+    await page.getByText("Told at once: Acme Solar LLC.").waitFor();
+    await page.getByRole("button", { name: "Save and tell 1 business" }).click();
+    await page.getByRole("status").getByText("Saved. 1 business is being told.").waitFor();
+    expect(await page.inputValue("#phone")).toBe("+1 202 555 0199");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("status").getByText("Your earlier values are back.").waitFor();
+    expect(await page.inputValue("#phone")).toBe(values.phone);
+    await close();
+  });
+
+  test("stops once, however often the button is pressed, and by Back shows the page as it stands", async () => {
+    const { page, close, id } = await sharing();
+    await page.goto(`${service.origin}/app/shares/${id}/stop`);
+    await page.getByRole("button", { name: "Stop sharing" }).dblclick();
+    await page.waitForURL(`**/app/shares/${id}`);
+    await page.goBack();
+    await page.waitForURL(`**/app/shares/${id}`);
+    expect(await page.locator(".timeline").textContent()).toContain("You stopped it, and they are told");
+    expect(await page.locator(".timeline li").filter({ hasText: "You stopped it" }).count()).toBe(1);
+    await close();
+  });
+
+  test("adds a passkey and signs in with it, with forms of its own pages alone", async () => {
+    const { page, complaints, close } = await openPage(browser, { viewport: { width: 390, height: 900 } });
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send("WebAuthn.enable");
+    await devtools.send("WebAuthn.addVirtualAuthenticator", {
+      options: {
+        protocol: "ctap2",
+        transport: "internal",
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+    const email = await signIn(page, "/app/account");
+    await page.getByRole("button", { name: "Add a passkey" }).click();
+    await page.getByRole("status").getByText("The passkey is added.").waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await keep(page, "account-passkey");
+    await page.getByRole("button", { name: "Sign out on this device" }).click();
+    await page.getByRole("button", { name: "Use a passkey" }).waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await keep(page, "sign-in-passkey");
+    await page.getByRole("button", { name: "Use a passkey" }).click();
+    await page.getByRole("heading", { name: "My consents" }).waitFor();
+    await page.getByText(email).waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await devtools.send("WebAuthn.disable"); // the device has none any more
+    await page.getByRole("button", { name: "Use a passkey" }).click();
+    await page.getByRole("heading", { name: "Confirm on your device" }).waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await keep(page, "passkey-step");
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test.each([
+    ["light", 1_000, "en"],
+    ["dark", 1_000, "es"],
+    ["light", 320, "fr-CA"],
+    ["dark", 390, "en"],
+  ] as const)("passes axe and fits on every page (%s, %i pixels, %s)", async (colorScheme, width, language) => {
+    const visit = await openPage(browser, { colorScheme, viewport: { width, height: 900 }, locale: language });
+    const { page, complaints } = visit;
+    const check = async (name: string): Promise<void> => {
+      expect(await accessibilityFindings(page), name).toEqual([]);
+      expect(await fitsItsWidth(page), name).toBe(true);
+      await keep(page, `${name}-${colorScheme}-${width}-${language}`);
+    };
+    await page.goto(`${service.origin}/app`);
+    await check("sign-in");
+    await page.fill("#email", "somebody@example.com");
+    await page.press("#email", "Enter");
+    await page.waitForSelector("#code");
+    await check("code");
+    await page.context().clearCookies();
+    await signIn(page);
+    await check("empty");
+    await send(page, "PUT", "/v1/me/fields", values);
+    const first = await grant(page);
+    const second = await grant(page, { scope: ["name"], purpose: "Write to you about panels", duration_days: 5 });
+    for (const [name, path] of [
+      ["consents", ""],
+      ["share", `/shares/${first}`],
+      ["stop", `/shares/${first}/stop`],
+      ["renew", `/shares/${first}/renew`],
+      ["with", `/with/${service.world.acme.id}`],
+      ["stop-all", `/with/${service.world.acme.id}/stop`],
+      ["details", "/details"],
+      ["account", "/account"],
+      ["none", "/shares/shr_none"],
+    ] as const) {
+      await page.goto(`${service.origin}/app${path}`);
+      await check(name);
+    }
+    await page.goto(`${service.origin}/app/details`);
+    await page.fill("#phone", "+1 202 555 0199");
+    await page.locator(".details .primary").click();
+    await page.waitForSelector("ins");
+    await check("review");
+    await page.locator("main .primary").click();
+    await page.waitForSelector(".flash");
+    await check("saved");
+    await page.fill("#phone", "12");
+    await page.locator(".details .primary").click();
+    await page.waitForSelector(".field-error");
+    await check("details-wrong");
+    await page.goto(`${service.origin}/app/shares/${second}/stop`);
+    await page.locator("main .primary").click();
+    await page.waitForSelector(".flash");
+    await check("stopped");
+    await page.goto(`${service.origin}/app?view=ended`);
+    await check("ended");
+    await page.goto(`${service.origin}/app/history`);
+    await check("history");
+    expect(complaints.filter((text) => !text.includes("404") && !text.includes("400"))).toEqual([]);
+    await visit.close();
+  });
+});
+
+describe("the link of a mail", () => {
+  const linkFor = async (email: string, id: string): Promise<string> => {
+    for (;;) {
+      const text = (await mailsTo(email)).map((mail) => mail.text).join("\n");
+      const link = new RegExp(`\\S+/stop/${id}#t=[\\w-]{43}`).exec(text)?.[0];
+      if (link !== undefined) return link;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+
+  test("stops the share in two presses in a browser that knows nobody, and leaves no token in the address", async () => {
+    const { close, email, id } = await sharing();
+    const link = await linkFor(email, id);
+    const stranger = await openPage(browser);
+    await stranger.page.goto(link);
+    await stranger.page.getByRole("button", { name: "Stop sharing" }).waitFor();
+    expect(stranger.page.url()).toBe(`${service.origin}/stop/${id}`);
+    expect(await accessibilityFindings(stranger.page)).toEqual([]);
+    await keep(stranger.page, "stop-link");
+    await stranger.page.getByRole("link", { name: "Español" }).click();
+    await stranger.page.getByRole("button", { name: "Dejar de compartir" }).click();
+    await stranger.page.getByRole("heading", { name: "Ha dejado de compartir" }).waitFor();
+    expect(await accessibilityFindings(stranger.page)).toEqual([]);
+    await keep(stranger.page, "stop-link-done");
+    expect(stranger.complaints).toEqual([]);
+    await stranger.close();
+    await close();
+  });
+
+  test("offers to sign in where scripts are off or the link is not whole", async () => {
+    const plain = await openPage(browser, { javaScriptEnabled: false });
+    await plain.page.goto(`${service.origin}/stop/shr_00none#t=${"A".repeat(43)}`);
+    expect(await plain.page.getByRole("button", { name: "Stop sharing" }).isVisible()).toBe(false);
+    expect(await plain.page.getByRole("link", { name: "Sign in" }).getAttribute("href")).toBe("/app/shares/shr_00none");
+    await plain.close();
+    const cut = await openPage(browser, { viewport: { width: 320, height: 700 } });
+    await cut.page.goto(`${service.origin}/stop/shr_00none`);
+    await cut.page.getByText("This link is not complete.").waitFor();
+    expect(await accessibilityFindings(cut.page)).toEqual([]);
+    expect(await fitsItsWidth(cut.page)).toBe(true);
+    await cut.close();
+  });
+});

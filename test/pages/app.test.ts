@@ -1,0 +1,428 @@
+// A person's own pages, through the front door: signing in, what is listed, stopping and renewing, changing details.
+import { DomUtils } from "htmlparser2";
+import { describe, expect, test } from "vitest";
+import { browsing, hiddenFields, parsed, to, wordsOf, type Browsing } from "../support/app-pages.ts";
+import { codeFor, forgetCodes, signIn, wrongFor } from "../support/people.ts";
+import { Authenticator } from "../support/authenticator.ts";
+import { addPasskey } from "../support/passkeys.ts";
+import { settled } from "../support/settled.ts";
+import { freshPerson, grant, person, read, redeem, values, write, type SignedPerson } from "../support/sharing.ts";
+import { serviceWith, world, type Answer } from "../support/world.ts";
+
+const day = 86_400_000;
+const at = (offset: number) => serviceWith({ DEV_CLOCK_OFFSET_MS: String(Math.round(offset)) });
+const browserOf = ({ headers }: SignedPerson, ...more: [Parameters<typeof browsing>[1]?, Parameters<typeof browsing>[2]?]): Browsing =>
+  browsing(headers.cookie, ...more);
+const shareStatus = async (id: string): Promise<string> => (await read(`/v1/shares/${id}`)).body.data.status;
+
+describe("signing in", () => {
+  test("takes an address and its code, and leads back to the page that was asked for", async () => {
+    await forgetCodes();
+    const email = freshPerson();
+    const pat = browsing();
+    const asked = await pat.open("/app/details");
+    expect(asked.status).toBe(200);
+    expect(wordsOf(asked)).toContain("We mail you a six-digit code. No password.");
+    expect(to(await pat.send(asked, "/app/sign-in", { email }))).toBe("303 /app/details");
+    const step = await pat.open("/app/details");
+    expect(wordsOf(step)).toContain(`To ${email}, valid for 10 minutes.`);
+    const code = await codeFor(email);
+    expect(to(await pat.send(step, "/app/code", { code: wrongFor(code) }))).toBe("303 /app/details?answer=failed");
+    expect(wordsOf(await pat.open("/app/details?answer=failed"))).toContain("Error: The code is not right");
+    expect(to(await pat.send(step, "/app/code", { code: `${code.slice(0, 3)} ${code.slice(3)}` }))).toBe("303 /app/details");
+    const inside = await pat.open("/app/details");
+    expect(wordsOf(inside)).toContain("Nothing here yet.");
+    expect(wordsOf(await pat.open("/app"))).toContain("Nobody holds your details through svc.");
+    expect(to(await pat.send(inside, "/app/sign-out"))).toBe("303 /app");
+    expect(wordsOf(await pat.open("/app"))).toContain("Sign in");
+  });
+
+  test("keeps what was typed when it is no address or no code, and says what is wrong", async () => {
+    const pat = browsing();
+    const page = await pat.open("/app");
+    const refused = await pat.send(page, "/app/sign-in", { email: "pat at example" });
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('value="pat at example"');
+    expect(refused.text).toMatch(/<title>Error: /);
+    await pat.send(page, "/app/sign-in", { email: freshPerson() });
+    const step = await pat.open("/app");
+    expect((await pat.send(step, "/app/code", { code: "12" })).status).toBe(400);
+    expect(to(await pat.send(step, "/app/other-address"))).toBe("303 /app");
+    expect((await pat.open("/app")).text).toContain('name="email"');
+  });
+
+  test.each(["https://evil.example/", "//evil.example", "/app/../c", "/v1/me"])("leads nowhere but to the app (%s)", async (next) => {
+    await forgetCodes();
+    expect(to(await browsing().post("/app/sign-in", { email: freshPerson(), next }))).toBe("303 /app");
+  });
+
+  test("is not done by a member of a business", async () => {
+    const member = browsing((await signIn(world.ownerEmail)).cookie);
+    expect(wordsOf(await member.open("/app"))).toContain("We mail you a six-digit code.");
+  });
+});
+
+describe("my consents", () => {
+  test("are listed by business with what can be done about each, and what has ended apart", async () => {
+    const pat = await person();
+    const first = await grant(pat);
+    const second = await grant(pat, { scope: ["name"], purpose: "Write to you about <b>panels</b>" });
+    const browser = browserOf(pat);
+    const list = await browser.open("/app");
+    expect(wordsOf(list)).toContain("Current (2)");
+    expect(wordsOf(list)).toContain("Share of e-mail and phone");
+    expect(wordsOf(list)).toContain("Write to you about <b>panels</b>");
+    expect(list.text).toContain(`/app/shares/${first.share.id}/stop`);
+    expect(list.text).toContain(`/app/with/${world.acme.id}/stop`);
+    await pat.post(`/v1/me/sever/${second.share.id}`, {});
+    expect(wordsOf(await browser.open("/app"))).toContain("Current (1)");
+    const ended = wordsOf(await browser.open("/app?view=ended"));
+    expect(ended).toContain("Stopped: contact must end by");
+    expect(ended).toContain("They have not confirmed yet.");
+  });
+
+  test("say how each share stands, whatever the sweep has done", async () => {
+    const pat = await person();
+    await grant(pat, { duration_days: 5 });
+    const standing = async (offset: number, view = ""): Promise<string> => wordsOf(await browserOf(pat, at(offset)).open(`/app${view}`));
+    expect(await standing(0)).toMatch(/Ends in [45] days/);
+    expect(await standing(3.5 * day)).toContain("Ends in 1 day");
+    expect(await standing(4.5 * day)).toContain("Ends today");
+    expect(await standing(5.1 * day, "?view=ended")).toContain("Ended by itself");
+  });
+
+  test("show one share whole: values, purpose, words, what happened, and the proof", async () => {
+    const pat = await person();
+    const granted = await grant(pat, { disclosure_text: "I agree that Acme may call me." });
+    await redeem(granted);
+    await read(`/v1/consumers/${granted.share.id}/current`);
+    await settled();
+    const page = await browserOf(pat).open(`/app/shares/${granted.share.id}`);
+    const words = wordsOf(page);
+    for (const told of [
+      "Share with Acme Solar LLC",
+      "pat@example.com",
+      "+1 202 555 0123",
+      "Send you a solar estimate",
+      "I agree that Acme may call me.",
+      "Delivered: the form was filled in",
+      "Delivered: they looked at the current values",
+      "Ends by itself",
+      granted.share.id,
+      granted.share.fingerprint,
+    ])
+      expect(words.replaceAll(/\s/g, "")).toContain(told.replaceAll(/\s/g, ""));
+    expect(words).not.toContain("Testville");
+  });
+
+  test("somebody else's share, a share that is none, and any other address look the same and change nothing", async () => {
+    const [pat, eve] = [await person(), await person()];
+    const { share } = await grant(pat);
+    const browser = browserOf(eve);
+    const own = await browser.open(`/app/shares/${(await grant(eve)).share.id}/stop`);
+    const pages = await Promise.all(
+      [share.id, `${share.id.slice(0, -1)}0`, "shr_zz", "nothing"].flatMap((id) => [
+        browser.open(`/app/shares/${id}`),
+        browser.open(`/app/shares/${id}/stop`),
+        browser.open(`/app/shares/${id}/renew`),
+      ]),
+    );
+    expect(new Set(pages.map(({ status }) => status))).toEqual(new Set([404]));
+    const tokens = /name="form" value="[^"]*"/g;
+    expect(new Set(pages.map(({ text }) => text.replaceAll(tokens, ""))).size).toBe(1);
+    const token = hiddenFields(own, own.text.match(/action="(\/app\/shares\/[^"]*)"/)?.[1] as string);
+    expect((await browser.post(`/app/shares/${share.id}/stop`, { ...token })).status).toBe(403);
+    expect(await shareStatus(share.id)).toBe("active");
+    const nobody = await browser.open(`/app/with/${world.other.id}`);
+    expect([nobody.status, wordsOf(nobody).includes("You share nothing with this business")]).toEqual([404, true]);
+  });
+
+  test("stop in two steps, with the reason, and go on telling until the business has confirmed", async () => {
+    const pat = await person();
+    const { share } = await grant(pat);
+    const browser = browserOf(pat);
+    const path = `/app/shares/${share.id}`;
+    const ask = await browser.open(`${path}/stop`);
+    expect(wordsOf(ask)).toContain("This cannot be undone.");
+    expect(ask.text.indexOf("Keep sharing")).toBeLessThan(ask.text.indexOf('class="primary"'));
+    const tooLong = await browser.send(ask, `${path}/stop`, { reason: "x".repeat(201) });
+    expect([tooLong.status, tooLong.text.includes("At most 200 characters in one line.")]).toEqual([400, true]);
+    expect(await shareStatus(share.id)).toBe("active");
+    expect(to(await browser.send(ask, `${path}/stop`, { reason: "Found another" }))).toBe(`303 ${path}`);
+    const stopped = wordsOf(await browser.open(path));
+    expect(stopped).toContain("You stopped sharing. Contact must end by");
+    expect(stopped).toContain("You wrote: Found another");
+    expect(wordsOf(await browser.open(path))).not.toContain("You stopped sharing. Contact");
+    expect(to(await browser.send(ask, `${path}/stop`, {}))).toBe(`303 ${path}`);
+    expect(to(await browser.open(`${path}/stop`))).toBe(`303 ${path}`);
+    expect((await read(`/v1/shares/${share.id}`)).body.data.reason).toBe("Found another");
+    expect(wordsOf(await browserOf(pat, at(20 * day)).open(path))).toContain("The day has passed without a word.");
+    await write(`/v1/shares/${share.id}/cease-ack`, { note: "We removed you" });
+    const ceased = wordsOf(await browser.open(path));
+    expect(ceased).toContain("Confirmed: contact has ended");
+    expect(ceased).toContain("They wrote: We removed you");
+  });
+
+  test("stop everything with one business at once, and nothing of another", async () => {
+    const pat = await person();
+    const mine = [await grant(pat), await grant(pat, { scope: ["name"] })];
+    const other = await grant(pat, { origin: "https://other.example" }, world.other);
+    const browser = browserOf(pat);
+    const path = `/app/with/${world.acme.id}/stop`;
+    const ask = await browser.open(path);
+    expect(wordsOf(ask)).toContain("Stop all 2");
+    expect(to(await browser.send(ask, path))).toBe(`303 /app/with/${world.acme.id}`);
+    expect(wordsOf(await browser.open(`/app/with/${world.acme.id}`))).toContain("2 shares have ended.");
+    expect(await Promise.all(mine.map(({ share }) => shareStatus(share.id)))).toEqual(["revoked", "revoked"]);
+    expect((await pat.get("/v1/me/shares")).body.data.shares.find(({ id }: { id: string }) => id === other.share.id).status).toBe("active");
+    expect(to(await browser.open(path))).toBe(`303 /app/with/${world.acme.id}`);
+  });
+
+  test("renew with what is ticked: what was shared is ticked, what is new is not", async () => {
+    const pat = await person();
+    const { share } = await grant(pat, { duration_days: 200 });
+    const browser = browserOf(pat);
+    const path = `/app/shares/${share.id}/renew`;
+    const ask = await browser.open(path);
+    expect(Object.keys(hiddenFields(ask, path)).sort()).toEqual(["days", "form", "group.email", "group.phone"]);
+    const { form } = hiddenFields(ask, path) as { form: string };
+    const nothing = await browser.post(path, { form });
+    expect([nothing.status, nothing.text.includes("Tick at least one detail")]).toEqual([400, true]);
+    const done = await browser.post(path, { form, "group.email": "on", "group.name": "on", days: "30" });
+    const fresh = done.headers.get("location") as string;
+    expect(fresh).toMatch(/^\/app\/shares\/shr_/);
+    const renewed = (await read(`/v1/shares/${fresh.split("/").at(-1)}`)).body.data;
+    expect(renewed).toMatchObject({
+      status: "active",
+      scope: ["email", "first_name", "last_name"],
+      duration_days: 30,
+      supersedes: share.id,
+    });
+    expect(wordsOf(await browser.open(fresh))).toContain("Renewed, until");
+    expect(to(await browser.post(path, { form, "group.email": "on" }))).toBe(`303 /app/shares/${share.id}`);
+    expect(wordsOf(await browser.open(`/app/shares/${share.id}`))).toContain("A new share took its place.");
+  });
+});
+
+describe("my details", () => {
+  test("are shown with everybody who hears of a change before it is saved, and can be put back for ten minutes", async () => {
+    const pat = await person();
+    const { share } = await grant(pat);
+    const browser = browserOf(pat);
+    const page = await browser.open("/app/details");
+    expect(wordsOf(page)).toContain("Goes to: Acme Solar LLC");
+    const review = await browser.send(page, "/app/details", { phone: "+1 202 555 0199" });
+    expect(review.status).toBe(200);
+    const reviewed = parsed(review);
+    expect(wordsOf(reviewed)).toContain("Told at once: Acme Solar LLC.");
+    expect(wordsOf(reviewed)).toContain("before: +1 202 555 0123now: +1 202 555 0199");
+    const fields = async () => (await pat.get("/v1/me/fields")).body.data.fields;
+    expect((await fields()).phone).toBe(values.phone);
+    expect(to(await browser.send(reviewed, "/app/details/save"))).toBe("303 /app/details");
+    expect((await fields()).phone).toBe("+1 202 555 0199");
+    expect((await read(`/v1/consumers/${share.id}/current`)).body.data.fields.phone).toBe("+1 202 555 0199");
+    const saved = await browser.open("/app/details");
+    expect(wordsOf(saved)).toContain("Saved. 1 business is being told.");
+    expect(
+      wordsOf(await browsing([...browser.jar].map((pair) => pair.join("=")).join("; "), at(600_001)).open("/app/details")),
+    ).not.toContain("Your last change");
+    expect(to(await browser.send(saved, "/app/details/undo"))).toBe("303 /app/details");
+    expect((await fields()).phone).toBe(values.phone);
+    expect((await fields()).email).toBe(values.email);
+    expect(wordsOf(await browser.open("/app/details"))).not.toContain("Your last change");
+  });
+
+  test("come back with what was typed and the field that is wrong", async () => {
+    const pat = await person();
+    const browser = browserOf(pat);
+    const page = await browser.open("/app/details");
+    const refused = await browser.send(page, "/app/details", { phone: "12", city: "Newtown" });
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('value="Newtown"');
+    expect(refused.text).toMatch(/<input id="phone"[^>]*aria-invalid="true"/);
+    expect(refused.text).toMatch(/<title>Error: /);
+    const direct = await browser.send(page, "/app/details", {});
+    expect(to(direct)).toBe("303 /app/details");
+    expect(wordsOf(await browser.open("/app/details"))).toContain("Nothing was changed.");
+  });
+
+  test("say who is not told because their share has ended", async () => {
+    const pat = await person();
+    const { share } = await grant(pat);
+    await pat.post(`/v1/me/sever/${share.id}`, {});
+    const browser = browserOf(pat);
+    const review = await browser.send(await browser.open("/app/details"), "/app/details", { phone: "" });
+    expect(review.text).toContain("Not told, because the share has ended:");
+    expect(review.text).toContain("Nobody is told:");
+  });
+
+  test("somebody else's undo puts nothing back", async () => {
+    const [pat, eve] = [await person(), await person({ phone: "+1 202 555 0177" })];
+    const browser = browserOf(pat);
+    const page = await browser.open("/app/details");
+    await browser.send(parsed(await browser.send(page, "/app/details", { phone: "" })), "/app/details/save");
+    const other = browserOf(eve);
+    other.jar.set("svc_undo", browser.jar.get("svc_undo") as string);
+    const theirs = await other.open("/app/details");
+    expect(wordsOf(theirs)).not.toContain("Your last change");
+    expect((await eve.get("/v1/me/fields")).body.data.fields.phone).toBe("+1 202 555 0177");
+  });
+});
+
+describe("history and account", () => {
+  test("tell every entry with the business it is about, fifty a page", async () => {
+    const pat = await person();
+    const { share } = await grant(pat);
+    await pat.post(`/v1/me/sever/${share.id}`, {});
+    await settled();
+    const history = await browserOf(pat).open("/app/history");
+    expect(wordsOf(history)).toMatch(/You stopped a share ?Acme Solar LLC/);
+    expect(wordsOf(history)).toMatch(/You shared details ?Acme Solar LLC/);
+    expect(wordsOf(history)).toContain("You changed your details");
+    expect(wordsOf(await browserOf(pat).open("/app/history?before=2"))).toContain("Newest entries");
+    expect(wordsOf(await browserOf(pat).open("/app/account"))).toContain(pat.email);
+  });
+});
+
+describe("the account", () => {
+  test("lists devices, and ends one, or all others, but never somebody else's", async () => {
+    const pat = await person();
+    const eve = await person();
+    const other = browsing((await signIn(pat.email, "consumer")).cookie);
+    const browser = browserOf(pat);
+    const page = await browser.open("/app/account");
+    expect(wordsOf(page)).toContain("(this one)");
+    const there = (await other.open("/app/account")).status;
+    const eves = (await eve.get("/v1/me/sessions")).body.data.sessions[0].id;
+    const end = "/app/account/devices/end";
+    expect(to(await browser.send(page, end, { id: eves }))).toBe("303 /app/account");
+    expect(wordsOf(await browserOf(eve).open("/app"))).toContain("My consents");
+    expect(to(await browser.send(page, end))).toBe("303 /app/account");
+    const after = await browser.open("/app/account");
+    expect([there, wordsOf(after).includes("Signed out there.")]).toEqual([200, true]);
+    expect(wordsOf(await other.open("/app"))).toContain("We mail you a six-digit code.");
+    const third = browsing((await signIn(pat.email, "consumer")).cookie);
+    await browser.send(await browser.open("/app/account"), "/app/account/devices/end-others");
+    expect(wordsOf(await third.open("/app"))).toContain("We mail you a six-digit code.");
+    expect((await pat.get("/v1/me/sessions")).body.data.sessions).toHaveLength(1);
+  });
+
+  test("lists passkeys and takes one away", async () => {
+    const pat = await person();
+    await addPasskey(pat.headers);
+    const browser = browserOf(pat);
+    const page = await browser.open("/app/account");
+    expect(wordsOf(page)).toContain("not used yet");
+    const remove = "/app/account/passkeys/remove";
+    const eve = await person();
+    await addPasskey(eve.headers);
+    const theirs = hiddenFields(await browserOf(eve).open("/app/account"), remove).id as string;
+    await browser.send(page, remove, { id: theirs });
+    expect((await eve.get("/v1/me/passkeys")).body.data.passkeys).toHaveLength(1);
+    expect(to(await browser.send(page, remove))).toBe("303 /app/account");
+    const after = wordsOf(await browser.open("/app/account"));
+    expect(after).toContain("The passkey is removed.");
+    expect(after).toContain("No passkey.");
+  });
+});
+
+describe("passkeys", () => {
+  const add = "/app/account/passkeys/add";
+  // biome-ignore lint/suspicious/noExplicitAny: options of two shapes
+  const offered = (answer: Answer): any =>
+    JSON.parse(
+      DomUtils.findOne(({ attribs }) => attribs["data-options"] !== undefined, parsed(answer).document.children)?.attribs["data-options"] ??
+        "",
+    );
+
+  test("are added and sign in by forms alone, and what was signed signs in once", async () => {
+    const pat = await person();
+    const browser = browserOf(pat);
+    const authenticator = new Authenticator();
+    const asked = await browser.send(await browser.open("/app/account"), add);
+    const made = JSON.stringify(await authenticator.make(offered(asked)));
+    expect(to(await browser.send(parsed(asked), "/app/account/passkeys", { credential: made }))).toBe("303 /app/account");
+    expect(wordsOf(await browser.open("/app/account"))).toContain("The passkey is added.");
+    const again = await browser.send(parsed(asked), "/app/account/passkeys", { credential: made });
+    expect(to(again)).toBe("303 /app/account");
+    expect((await pat.get("/v1/me/passkeys")).body.data.passkeys).toHaveLength(1);
+    const stranger = browsing();
+    const step = parsed(await stranger.send(await stranger.open("/app/details"), "/app/passkey"));
+    const signed = JSON.stringify(await authenticator.sign(offered(step)));
+    expect(to(await stranger.send(step, "/app/passkey/answer", { credential: signed }))).toBe("303 /app/details");
+    expect((await stranger.open("/app/account")).text).toContain(pat.email);
+    const thief = browsing();
+    expect(to(await thief.send(step, "/app/passkey/answer", { credential: signed }))).toBe("303 /app/details?answer=passkey");
+    expect(to(await thief.send(step, "/app/passkey/answer", { credential: "{}" }))).toBe("303 /app/details?answer=passkey");
+    expect(wordsOf(await thief.open("/app/details?answer=passkey"))).toContain("The passkey was not accepted.");
+    expect((await stranger.post("/app/passkey", {}, { "sec-fetch-site": "cross-site" })).status).toBe(403);
+  });
+
+  test("are added only within ten minutes of a proof that it is you", async () => {
+    const pat = await person();
+    const page = await browserOf(pat).open("/app/account");
+    const later = await browserOf(pat, at(10 * 60_000)).send(page, add);
+    expect([later.status, wordsOf(parsed(later)).includes("Sign in again first")]).toEqual([403, true]);
+    const asked = parsed(await browserOf(pat).send(page, add));
+    const credential = JSON.stringify(await new Authenticator().make(offered(asked)));
+    expect((await browserOf(pat, at(10 * 60_000)).send(asked, "/app/account/passkeys", { credential })).status).toBe(403);
+    expect((await pat.get("/v1/me/passkeys")).body.data.passkeys).toEqual([]);
+  });
+});
+
+describe("every page of the app", () => {
+  const paths = ["/app", "/app?view=ended", "/app/details", "/app/history", "/app/account", "/app/nothing"] as const;
+
+  test("is kept by nobody, found by no robot and framed by no page", async () => {
+    const pat = browserOf(await person());
+    for (const path of paths) {
+      const { headers } = await pat.open(path);
+      expect(headers.get("cache-control"), path).toBe("no-store");
+      expect(headers.get("x-robots-tag"), path).toContain("noindex");
+      expect(headers.get("content-security-policy"), path).toContain("frame-ancestors 'none'");
+    }
+    expect((await pat.open("/app/nothing")).status).toBe(404);
+    expect((await browserOf(await person()).post("/app/details/nothing", {})).status).toBe(405);
+  });
+
+  test("is read in a language that was chosen once", async () => {
+    const pat = browserOf(await person());
+    expect(wordsOf(await pat.open("/app?lang=es"))).toContain("Mis consentimientos");
+    expect(wordsOf(await pat.open("/app/details"))).toContain("Mis datos");
+    expect(wordsOf(await pat.open("/app/account?lang=fr"))).toContain("Votre adresse");
+    expect(wordsOf(await pat.open("/app"))).toContain("Mes consentements");
+  });
+
+  test.each([
+    ["from another site", { "sec-fetch-site": "cross-site" }, "right"],
+    ["from a sibling host", { "sec-fetch-site": "same-site" }, "right"],
+    ["of another origin, from a browser that says no more", { "sec-fetch-site": "", origin: "https://evil.example" }, "right"],
+    ["without the token of the session", {}, ""],
+    ["with the token of another form", {}, "other"],
+    ["with the token of another person's session", {}, "theirs"],
+  ])("takes no form %s", async (_name, headers, token) => {
+    const [pat, eve] = [await person(), await person()];
+    const { share } = await grant(pat);
+    const path = `/app/shares/${share.id}/stop`;
+    const browser = browserOf(pat);
+    const right = hiddenFields(await browser.open(path), path).form as string;
+    const other = hiddenFields(await browser.open("/app/details"), "/app/details").form as string;
+    const ofEve = await browserOf(eve).open("/app/details");
+    const theirs = hiddenFields(ofEve, "/app/details").form as string;
+    const form = { right, other, theirs, "": "" }[token] as string;
+    expect((await browser.post(path, { form }, headers)).status).toBe(403);
+    expect(await shareStatus(share.id)).toBe("active");
+    if (token === "theirs") expect((await browser.post("/app/details", { form, phone: "" })).status).toBe(403);
+  });
+
+  test("sends who has been signed out to the way in, and changes nothing", async () => {
+    const pat = await person();
+    const { share } = await grant(pat);
+    const path = `/app/shares/${share.id}/stop`;
+    const page = await browserOf(pat).open(path);
+    await pat.post("/v1/auth/logout", {});
+    const browser = browserOf(pat);
+    expect(to(await browser.send(page, path))).toBe("303 /app");
+    expect(await shareStatus(share.id)).toBe("active");
+  });
+});

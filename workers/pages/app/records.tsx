@@ -1,0 +1,225 @@
+// History: every entry of the person's audit chain. Account: who is signed in, and the way out.
+import type { FC } from "hono/jsx";
+import type { AuditTrail } from "../../../core/audit/trail.ts";
+import { deviceName } from "../../../core/access/device.ts";
+import type { Passkey } from "../../../core/access/passkey.ts";
+import type { Share } from "../../../core/shares/share.ts";
+import { dayMs, type Instant } from "../../../core/time.ts";
+import type { ListedSession } from "../../operations/access/sessions.ts";
+import type { Profile } from "../../operations/consumers/profile.ts";
+import type { AppWords } from "../i18n/app.ts";
+import type { Page } from "../layout.tsx";
+import { Exact, filled, Moment } from "../parts.tsx";
+import { appPage, dayIn, PostForm, type AppView } from "./parts.tsx";
+
+const whatHappened = (type: string, { facts, otherFact }: AppWords): string =>
+  Object.hasOwn(facts, type) ? facts[type as keyof AppWords["facts"]] : otherFact;
+
+const Entry: FC<{
+  at: Instant;
+  type: string;
+  entityId: string;
+  seq: string | null;
+  shares: ReadonlyMap<string, Share>;
+  view: AppView;
+}> = ({ at, type, entityId, seq, shares, view: { words, setting } }) => {
+  const share = shares.get(entityId);
+  return (
+    <tr>
+      <th scope="row">{whatHappened(type, words)}</th>
+      <td data-label={words.withWhom}>
+        {share !== undefined && (
+          <a href={`/app/shares/${share.id}`}>
+            <Exact text={share.business.name} />
+          </a>
+        )}
+      </td>
+      <td data-label={words.when}>
+        <Moment at={at} setting={setting} />
+      </td>
+      <td data-label={words.entry}>{seq ?? <span class="quiet">{words.historyWaiting}</span>}</td>
+    </tr>
+  );
+};
+
+export interface History {
+  /** Null while the log does not answer. */
+  readonly trail: AuditTrail | null;
+  readonly shares: readonly Share[];
+  readonly isNewest: boolean;
+}
+
+export const historyPage = (view: AppView, { trail, shares, isNewest }: History): Page => {
+  const { words } = view;
+  const byId = new Map(shares.map((share) => [share.id as string, share]));
+  const entries = trail?.page?.entries ?? [];
+  const waiting = isNewest ? (trail?.pending ?? []) : [];
+  const older = trail?.page?.nextBeforeSeq ?? null;
+  const isEmpty = trail !== null && entries.length === 0 && waiting.length === 0;
+  return appPage(
+    view,
+    "history",
+    words.historyTitle,
+    <>
+      <h1>{words.historyTitle}</h1>
+      <p>{words.historyIntro}</p>
+      {trail === null && <p role="status">{words.historyAway}</p>}
+      {isEmpty && <p>{words.historyNone}</p>}
+      {(entries.length > 0 || waiting.length > 0) && (
+        <table class="records">
+          <thead>
+            <tr>
+              {[words.what, words.withWhom, words.when, words.entry].map((heading) => (
+                <th scope="col">{heading}</th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {waiting.map(({ at, type, entityId }) => (
+              <Entry at={at} type={type} entityId={entityId} seq={null} shares={byId} view={view} />
+            ))}
+            {entries.map(({ at, type, entity_id: entityId, seq }) => (
+              <Entry at={Date.parse(at)} type={type} entityId={entityId} seq={seq} shares={byId} view={view} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      <p class="choices">
+        {!isNewest && (
+          <a class="button" href="/app/history">
+            {words.newest}
+          </a>
+        )}
+        {older !== null && (
+          <a class="button" href={`/app/history?before=${older}`}>
+            {words.older}
+          </a>
+        )}
+      </p>
+    </>,
+  );
+};
+
+export interface Account {
+  readonly profile: Profile;
+  readonly sessions: readonly ListedSession[];
+  readonly passkeys: readonly Passkey[];
+}
+
+/** A form of one button that says by its name what it is about. */
+const OneButton: FC<{ view: AppView; action: string; id: string; text: string; label?: string }> = ({ view, action, id, text, label }) => (
+  <PostForm view={view} action={action}>
+    <input type="hidden" name="id" value={id} />
+    <button type="submit" aria-label={label}>
+      {text}
+    </button>
+  </PostForm>
+);
+
+const dayText = (day: number, { setting }: AppView): string => dayIn(setting.language, day * dayMs);
+
+const Device: FC<{ session: ListedSession; view: AppView }> = ({ session: { id, device, seenDay, isCurrent }, view }) => {
+  const { words } = view;
+  const name = (device === null ? null : deviceName(device)) ?? words.unknownDevice;
+  return (
+    <li>
+      <p>
+        <Exact text={name} /> {isCurrent && <span class="quiet">({words.thisDevice})</span>}
+      </p>
+      {seenDay !== null && <p class="quiet">{filled(words.lastSeen, { date: dayText(seenDay, view) })}</p>}
+      {!isCurrent && (
+        <OneButton
+          view={view}
+          action="/app/account/devices/end"
+          id={id}
+          text={words.signOutThere}
+          label={`${words.signOutThere}: ${name}`}
+        />
+      )}
+    </li>
+  );
+};
+
+const PasskeyLine: FC<{ passkey: Passkey; view: AppView }> = ({ passkey: { id, name, createdAt, usedDay }, view }) => {
+  const { words, setting } = view;
+  const made = dayIn(setting.language, createdAt);
+  return (
+    <li>
+      <p>
+        <Exact text={name} />
+      </p>
+      <p class="quiet">
+        {usedDay === null ? filled(words.passkeyUnused, { made }) : filled(words.passkeyUsed, { made, date: dayText(usedDay, view) })}
+      </p>
+      <OneButton
+        view={view}
+        action="/app/account/passkeys/remove"
+        id={id}
+        text={words.remove}
+        label={filled(words.removeNamed, { name })}
+      />
+    </li>
+  );
+};
+
+export const accountPage = (view: AppView, { profile, sessions, passkeys }: Account): Page => {
+  const { words, setting } = view;
+  const page = appPage(
+    view,
+    "account",
+    words.accountTitle,
+    <>
+      <h1>{words.accountTitle}</h1>
+      <dl>
+        <div>
+          <dt>{words.address}</dt>
+          <dd>
+            <Exact text={profile.email} />
+          </dd>
+        </div>
+        <div>
+          <dt>{words.since}</dt>
+          <dd>
+            <Moment at={profile.createdAt} setting={setting} />
+          </dd>
+        </div>
+      </dl>
+      <PostForm view={view} action="/app/sign-out">
+        <p class="quiet">{words.signOutAdvice}</p>
+        <button type="submit">{words.signOutHere}</button>
+      </PostForm>
+      <section aria-labelledby="devices">
+        <h2 id="devices">{words.devices}</h2>
+        <ul class="lines">
+          {sessions.map((session) => (
+            <Device session={session} view={view} />
+          ))}
+        </ul>
+        {sessions.length > 1 && (
+          <PostForm view={view} action="/app/account/devices/end-others">
+            <button type="submit">{words.signOutOthers}</button>
+          </PostForm>
+        )}
+      </section>
+      <section aria-labelledby="passkeys">
+        <h2 id="passkeys">{words.passkeys}</h2>
+        {passkeys.length === 0 ? (
+          <p>{words.noPasskeys}</p>
+        ) : (
+          <ul class="lines">
+            {passkeys.map((passkey) => (
+              <PasskeyLine passkey={passkey} view={view} />
+            ))}
+          </ul>
+        )}
+        <div data-offers-passkey="" hidden>
+          <PostForm view={view} action="/app/account/passkeys/add">
+            <p class="quiet">{words.addPasskeyAdvice}</p>
+            <button type="submit">{words.addPasskey}</button>
+          </PostForm>
+        </div>
+      </section>
+    </>,
+  );
+  return { ...page, script: "passkey.js" };
+};

@@ -1,0 +1,123 @@
+// The two steps of signing in.
+import type { FC } from "hono/jsx";
+import { appWords } from "../i18n/app.ts";
+import { sheetWords } from "../i18n/sheet.ts";
+import type { Page } from "../layout.tsx";
+import { filled, Shape, type Setting } from "../parts.tsx";
+
+interface Step {
+  /** The page that is opened afterwards. */
+  readonly next: string;
+  readonly fault?: string;
+}
+
+const Fault: FC<{ text: string; setting: Setting }> = ({ text, setting }) => (
+  <p class="field-error" id="fault" role="alert">
+    <Shape name="warning" />
+    <span>
+      <strong>{sheetWords[setting.language].error}</strong> {text}
+    </span>
+  </p>
+);
+
+const titled = (title: string, { language }: Setting, { fault }: Step): string =>
+  `${fault === undefined ? "" : `${sheetWords[language].error} `}${title} · svc`;
+
+export const addressStep = (setting: Setting, step: Step & { readonly typed?: string }): Page => {
+  const { language } = setting;
+  const words = sheetWords[language];
+  const { signIn, signInIntro } = appWords[language];
+  return {
+    title: titled(signIn, setting, step),
+    script: "passkey.js",
+    content: (
+      <article class="step">
+        <div>
+          <h1>{signIn}</h1>
+          <p>{signInIntro}</p>
+        </div>
+        <form method="post" action="/app/sign-in" class="form">
+          <input type="hidden" name="next" value={step.next} />
+          <label for="email">{words.email}</label>
+          <p class="quiet" id="email-hint">
+            {words.emailHint}
+          </p>
+          {step.fault !== undefined && <Fault text={step.fault} setting={setting} />}
+          <input
+            id="email"
+            name="email"
+            type="email"
+            autocomplete="email"
+            maxlength={320}
+            required
+            value={step.typed}
+            dir="ltr"
+            spellcheck={false}
+            aria-describedby={step.fault === undefined ? "email-hint" : "email-hint fault"}
+            aria-invalid={step.fault === undefined ? undefined : "true"}
+          />
+          <button type="submit" class="primary">
+            {words.send}
+          </button>
+        </form>
+        <form method="post" action="/app/passkey" class="form" data-offers-passkey="" hidden>
+          <input type="hidden" name="next" value={step.next} />
+          <button type="submit">{appWords[language].usePasskey}</button>
+        </form>
+      </article>
+    ),
+  };
+};
+
+export const codeStep = (setting: Setting, step: Step & { readonly email: string }): Page => {
+  const { language } = setting;
+  const words = sheetWords[language];
+  const next = <input type="hidden" name="next" value={step.next} />;
+  return {
+    title: titled(words.codeHeading, setting, step),
+    content: (
+      <article class="step">
+        <div>
+          <h1>{words.codeHeading}</h1>
+          <p>{filled(words.codeTo, { address: step.email })}</p>
+        </div>
+        <form method="post" action="/app/code" class="form">
+          {next}
+          <label for="code">{words.code}</label>
+          {step.fault !== undefined && <Fault text={step.fault} setting={setting} />}
+          <input
+            id="code"
+            class="code"
+            name="code"
+            type="text"
+            inputmode="numeric"
+            autocomplete="one-time-code"
+            maxlength={20}
+            required
+            dir="ltr"
+            spellcheck={false}
+            aria-describedby={step.fault === undefined ? undefined : "fault"}
+            aria-invalid={step.fault === undefined ? undefined : "true"}
+          />
+          <button type="submit" class="primary">
+            {words.continue}
+          </button>
+        </form>
+        <div class="leave">
+          <form method="post" action="/app/sign-in">
+            {next}
+            <button type="submit" class="link">
+              {appWords[language].another}
+            </button>
+          </form>
+          <form method="post" action="/app/other-address">
+            {next}
+            <button type="submit" class="link">
+              {words.otherAddress}
+            </button>
+          </form>
+        </div>
+      </article>
+    ),
+  };
+};
