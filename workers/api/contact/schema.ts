@@ -71,15 +71,10 @@ export const contactCheckSchema = z
       .min(1)
       .max(100)
       .openapi({ description: "At most 100. Where a subject has an address and a number, a record with either counts." }),
-    entity: z
-      .string()
-      .min(1)
-      .max(200)
-      .nullish()
-      .openapi({
-        description:
-          "Only consent that names this recipient, exactly as on the certificate. A share is with you alone: it counts where the recipient is your name as the person was shown it.",
-      }),
+    entity: z.string().min(1).max(200).nullish().openapi({
+      description:
+        "Only consent that names this recipient, exactly as on the certificate. A share is with you alone: it counts where the recipient is your name as the person was shown it.",
+    }),
     purpose: z.string().min(1).max(500).nullish().openapi({ description: "Only consent for this purpose, exactly as stated." }),
   })
   .openapi("ContactCheck");
