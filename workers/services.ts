@@ -173,7 +173,20 @@ export interface Schedules {
 }
 
 /** All of them but what asks for work that follows: what that work itself may use. */
-export interface Platform extends Runtime, Stores, Memories, Proofs, Events, Mail, Web, Phones, Ceremonies, Billing, Forms, Papers, Counters {}
+export interface Platform
+  extends Runtime,
+    Stores,
+    Memories,
+    Proofs,
+    Events,
+    Mail,
+    Web,
+    Phones,
+    Ceremonies,
+    Billing,
+    Forms,
+    Papers,
+    Counters {}
 
 /** One an isolate. An operation names the groups it uses, so that its type says what it can touch. */
 export interface Services extends Platform, Schedules {}

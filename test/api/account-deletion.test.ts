@@ -110,6 +110,12 @@ describe("an account that is deleted", () => {
     await by.put("/v1/me/fields", { last_name: `Last${marker}` });
     await by.post(`/v1/me/sever/${(await grant(by)).share.id}`, { reason: `It is ${marker}` });
     await service(`/v1/shares/${(await grant(by)).share.id}/revoke`, json({}, by.headers));
+    expect((await by.post("/v1/me/agent-token", { name: `Agent ${marker}` })).status).toBe(201);
+    await env.DB.prepare(
+      "INSERT INTO passkeys (id, consumer_id, credential_id, user_handle, public_key, counter, transports, backed_up, name_sealed, created_at) VALUES ('psk_x', ?, 'x', 'x', 'x', 0, '[]', 0, ?, 0)",
+    )
+      .bind(id, by.email)
+      .run();
     expect([...sealed.values()].some(({ text }) => text.includes(marker))).toBe(true);
 
     expect(outcome(await remove(by, service))).toBe("200 ok");
@@ -147,9 +153,7 @@ describe("an account that is deleted", () => {
     const { share } = await grant(by, { duration_days: 1 });
     const nextDay = through({ clock: () => Date.now() + 25 * 60 * minuteMs });
     const headers = await signIn(by.email, "consumer");
-    await env.DB.prepare("UPDATE sessions SET created_at = created_at + ?, expires_at = expires_at + ?")
-      .bind(25 * 60 * minuteMs, 25 * 60 * minuteMs)
-      .run();
+    await env.DB.prepare("UPDATE sessions SET proved_at = proved_at + ?1, expires_at = expires_at + ?1").bind(25 * 60 * minuteMs).run();
     expect((await remove({ headers }, nextDay)).body.data).toMatchObject({ deleted: true, shares_revoked: 0 });
     expect((await read(`/v1/shares/${share.id}`)).body.data.status).toBe("expired");
     expect((await env.DB.prepare("SELECT consumer_id FROM shares WHERE id = ?").bind(share.id).first())?.consumer_id).toBeNull();

@@ -7,7 +7,7 @@ import { removalIdOf } from "../../core/ids.ts";
 import { removalTargetNames, type RemovalStatus } from "../../core/removals/removal.ts";
 import { recordRemovalProgress } from "../../workers/operations/consumers/removals.ts";
 import { changedServices } from "../support/changed-services.ts";
-import { mailsTo } from "../support/people.ts";
+import { json, mailsTo } from "../support/people.ts";
 import { platform } from "../support/scenarios.ts";
 import { outcome, person, type SignedPerson } from "../support/sharing.ts";
 import { settled } from "../support/settled.ts";
@@ -79,6 +79,28 @@ describe("asking for a removal", () => {
     for (let count = 0; count < 6; count += 1) answers.push(await request(by));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 429]);
     expect((await by.get("/v1/me/removals")).body.data.removals).toHaveLength(5);
+  });
+});
+
+describe("the operator's route", () => {
+  const token = "t".repeat(43);
+  const operated = serviceWith({ ADMIN_TOKEN_SHA256: sha256Hex(token) });
+  const note = (id: string, targets: object, secret = token) =>
+    operated(`/v1/admin/removals/${id}`, json({ targets }, { authorization: `Bearer ${secret}` }));
+
+  test("notes what came of asking; nobody else does", async () => {
+    const by = await onPlan();
+    const id = await requested(by);
+    expect(outcome(await note(id, { spokeo: "completed" }, "x".repeat(43)))).toBe("401 unauthorized");
+    expect(outcome(await operated(`/v1/admin/removals/${id}`, json({ targets: { spokeo: "completed" } }, by.headers)))).toBe(
+      "401 unauthorized",
+    );
+    expect(outcome(await note(id, { spokeo: "gone" }))).toBe("400 invalid_request");
+    expect(outcome(await note("rmv_00000000000000000000000000", {}))).toBe("404 not_found");
+    const answer = await note(id, { spokeo: "completed", radaris: "completed" });
+    expect(answer.body.data).toMatchObject({ id, status: "completed" });
+    expect(answer.text).not.toContain(by.email);
+    expect((await affidavit(id, by)).status).toBe(200);
   });
 });
 

@@ -35,7 +35,9 @@ export const exportSchema = z
     audit: trailSchema.shape.entries.openapi({ description: "Your whole audit chain, the newest first." }),
     audit_pending: trailSchema.shape.pending.openapi({ description: "Entries that are on their way into it." }),
     removals: z.array(removalSchema),
-    agent_tokens: consumerTokensSchema.shape.agent_tokens.openapi({ description: "Live tokens of assistants: what is known of them, never the token." }),
+    agent_tokens: consumerTokensSchema.shape.agent_tokens.openapi({
+      description: "Live tokens of assistants: what is known of them, never the token.",
+    }),
     receipts: z.array(whatever).openapi({ description: "One of each share, as ISO/IEC TS 27560 JSON-LD." }),
   })
   .openapi("AccountExport");

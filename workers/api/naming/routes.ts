@@ -138,7 +138,12 @@ naming.openapi(withdrawRoute, async (c) => {
   const { services, person } = c.var;
   const asked = c.req.valid("json");
   if (asked.scope === "certificate") {
-    const withdrawn = await withdrawOwn(services, person, certIdOf(asked.cert_id), pageLanguage(undefined, c.req.header("accept-language")));
+    const withdrawn = await withdrawOwn(
+      services,
+      person,
+      certIdOf(asked.cert_id),
+      pageLanguage(undefined, c.req.header("accept-language")),
+    );
     return withdrawn.ok ? success(c, 200, withdrawnOneToWire(withdrawn.value)) : refusal(c, withdrawn);
   }
   const from = asked.scope === "everything" ? "everybody" : { businessId: businessIdOf(asked.business_id) };

@@ -94,9 +94,7 @@ export const auditTrail = async (
   const [first] = services.homes.all();
   const [pending, anchor] = await Promise.all([
     Promise.all(
-      homes.map((home) =>
-        waitingEntries(databaseOf(services, home), { shard: chain.shard, chainTag: chain.tag, max: maxWaiting }),
-      ),
+      homes.map((home) => waitingEntries(databaseOf(services, home), { shard: chain.shard, chainTag: chain.tag, max: maxWaiting })),
     ),
     page === null || first === undefined ? null : newestCheckpointAnchor(first[1], services.config.ledger.id, page.proof.origin),
   ]);

@@ -174,7 +174,7 @@ export const recordRemovalProgress = async (
             entityId: id,
             at: now,
             chains: [chain],
-            actor: { kind: "system" },
+            actor: { kind: "operator" },
             payload: { affidavit_sha256: hash, asked: removal.targets.length, removed: completed },
           },
         ],
