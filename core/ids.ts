@@ -11,6 +11,7 @@ export type BusinessId = Branded<"business">;
 export type ClientId = Branded<"client">;
 export type ShareId = Branded<"share">;
 export type ConsumerId = Branded<"consumer">;
+export type RemovalId = Branded<"removal">;
 export type WebhookId = Branded<"webhook">;
 export type DeliveryId = Branded<"delivery">;
 /** Two Crockford characters naming the D1 database that holds the record; `00` while there is only one. */
@@ -80,6 +81,7 @@ export const typedCertIdOf = (text: string): CertId | null => {
 export const clientIdOf = (text: string): ClientId | null =>
   hasIdShape(text, "pc_live_") || hasIdShape(text, "pc_test_") ? (text as ClientId) : null;
 export const shareIdOf = (text: string): ShareId | null => (hasIdShape(text, "shr_") ? (text as ShareId) : null);
+export const removalIdOf = (text: string): RemovalId | null => (hasIdShape(text, "rmv_") ? (text as RemovalId) : null);
 export const businessIdOf = (text: string): BusinessId | null => (hasIdShape(text, "biz_") ? (text as BusinessId) : null);
 export const webhookIdOf = (text: string): WebhookId | null => (hasIdShape(text, "whk_") ? (text as WebhookId) : null);
 export const sessionIdOf = (text: string): string | null => (hasIdShape(text, "ssn_") ? text : null);

@@ -43,6 +43,7 @@ export const refusals = {
   already_revoked: "This consent has been withdrawn already.",
   not_a_consent: "Nobody was agreed to: this certificate records a refusal.",
   cease_not_open: "There is no withdrawal to acknowledge.",
+  affidavit_not_ready: "The removal is not complete, so there is no affidavit yet.",
   payload_too_large: "The body is larger than 256 KiB.",
   unsupported_media_type: "The body must be JSON, sent without a content encoding.",
   page_unreachable: "The page could not be fetched. It must answer anybody, within eight seconds, with HTML of at most 2 MiB.",

@@ -10,6 +10,7 @@ npm run admin -- suspend <biz_...>           no payment lifts it
 npm run admin -- unsuspend <biz_...>
 npm run admin -- close <biz_...>
 npm run admin -- plan <biz_...> <free|business|enterprise>
+npm run admin -- removal <rmv_...> <target>=<requested|in_progress|completed|rejected> ...
 npm run admin -- stuck                       work that should have been done by now
 
 ADMIN_URL is the root of the API (https://api.example.com/v1), ADMIN_TOKEN the secret. Without them the local service is asked.`;
@@ -41,7 +42,10 @@ try {
     const token = randomBytes(32).toString("base64url");
     console.log(`ADMIN_TOKEN=${token}\nADMIN_TOKEN_SHA256=${sha256Hex(token)}`);
   } else if (command === "stuck") await ask("stuck");
-  else if (command === "show" && business !== "") await ask(path);
+  else if (command === "removal" && plan !== "") {
+    const targets = Object.fromEntries(process.argv.slice(4).map((one) => one.split("=", 2)));
+    await ask(`removals/${encodeURIComponent(business)}`, { targets });
+  } else if (command === "show" && business !== "") await ask(path);
   else if (command === "plan" && plan !== "") await ask(path, { plan });
   else if (status !== undefined && business !== "") await ask(path, { status });
   else console.log(usage);

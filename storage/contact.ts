@@ -1,15 +1,17 @@
 // What a business's own records say about an address or a number, and whether a guess at a certificate's is right. Both look
 // up blind indexes; nothing is opened.
-import { and, desc, eq, inArray, lt, not, or, sql, type SQL } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, lt, not, or, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { CertificateStatus } from "../core/certificates/certificate.ts";
-import type { ContactBasis } from "../core/contact/verdict.ts";
+import { reasonOf, type ContactBasis } from "../core/contact/verdict.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
+import { statusAt } from "../core/shares/share.ts";
+import type { Instant } from "../core/time.ts";
 import type { WithdrawnEntity } from "../core/withdrawals/entities.ts";
 import { entitiesField } from "./entity-lists.ts";
 import { batch, type Database } from "./database.ts";
 import { inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
-import { certificates, entityWithdrawals, matchMisses, purposes, withdrawals, withdrawnEntities } from "./schema.ts";
+import { certificates, entityWithdrawals, matchMisses, purposes, shares, withdrawals, withdrawnEntities } from "./schema.ts";
 import { allOf, query } from "./query.ts";
 
 /** Whose contact is asked about: where both are given, a record with either counts. */
@@ -42,77 +44,101 @@ const ceaseByOf = (entity: string | null): SQL<number | null> => {
   return sql<number | null>`${act}`;
 };
 
-/** For each subject, the records about it: what grants contact first, then the newest. One round trip. */
-export const contactBasis = async (
-  db: Database,
-  asked: {
-    readonly businessId: BusinessId;
-    readonly environment: Environment;
-    readonly subjects: readonly SubjectIndexes[];
-    /** Exactly as on the certificate. */
-    readonly entity: string | null;
-    readonly purpose: string | null;
-  },
-): Promise<readonly (readonly ContactBasis[])[]> => {
-  const { businessId, environment, subjects, entity, purpose } = asked;
-  const { status, issuedAt, ord } = certificates;
+interface AskedRecords {
+  readonly businessId: BusinessId;
+  readonly environment: Environment;
+  readonly subjects: readonly SubjectIndexes[];
+  /** Exactly as on the record. */
+  readonly entity: string | null;
+  readonly purpose: string | null;
+}
+
+const eachSubject = (values: readonly (string | null)[]): SQL => sql`json_each(${JSON.stringify(values)}) j`;
+const subject = sql<number>`j.key`.as("subject");
+
+const certificatesBy = (db: Database, asked: AskedRecords, index: IndexName, values: readonly (string | null)[]) => {
+  const { businessId, environment, entity, purpose } = asked;
+  const { id, status, issuedAt, ord } = certificates;
   const rejected = isRejected(entity);
   const entityCeaseBy = ceaseByOf(entity);
-  const recordsBy = (index: IndexName, values: readonly (string | null)[]) => {
-    const foremost = query
-      .select({ ord })
-      .from(certificates)
-      .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
-      .where(
-        and(
-          sql`${certificates[index]} = j.value`,
-          eq(certificates.businessId, businessId),
-          eq(certificates.environment, environment),
-          entity === null ? undefined : has(entitiesField, entity),
-          purpose === null ? undefined : eq(purposes.purpose, purpose),
-        ),
-      )
-      .orderBy(desc(allOf(eq(status, "active"), sql`not (${rejected})`, sql`${entityCeaseBy} is null`)), desc(issuedAt))
-      .limit(maxBasis);
-    return db
-      .select({
-        subject: sql<number>`j.key`.as("subject"),
-        certId: certificates.id,
-        status,
-        ceaseBy: withdrawals.ceaseBy,
-        issuedAt,
-        isRejected: sql<number>`${rejected}`.mapWith(Boolean).as("is_rejected"),
-        entityCeaseBy: sql<number | null>`${entityCeaseBy}`.as("entity_cease_by"),
-      })
-      .from(sql`json_each(${JSON.stringify(values)}) j`)
-      .innerJoin(certificates, inArray(ord, foremost))
-      .leftJoin(withdrawals, eq(withdrawals.certId, certificates.id));
-  };
-  const records = await batch(db, [
-    recordsBy(
-      "emailIndex",
-      subjects.map(({ email }) => email),
-    ),
-    recordsBy(
-      "phoneIndex",
-      subjects.map(({ phone }) => phone),
-    ),
+  const foremost = query
+    .select({ ord })
+    .from(certificates)
+    .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
+    .where(
+      and(
+        sql`${certificates[index]} = j.value`,
+        eq(certificates.businessId, businessId),
+        eq(certificates.environment, environment),
+        entity === null ? undefined : has(entitiesField, entity),
+        purpose === null ? undefined : eq(purposes.purpose, purpose),
+      ),
+    )
+    .orderBy(desc(allOf(eq(status, "active"), sql`not (${rejected})`, sql`${entityCeaseBy} is null`)), desc(issuedAt))
+    .limit(maxBasis);
+  return db
+    .select({
+      subject,
+      id,
+      status,
+      ceaseBy: withdrawals.ceaseBy,
+      at: issuedAt,
+      isRejected: sql<number>`${rejected}`.mapWith(Boolean).as("is_rejected"),
+      entityCeaseBy: sql<number | null>`${entityCeaseBy}`.as("entity_cease_by"),
+    })
+    .from(eachSubject(values))
+    .innerJoin(certificates, inArray(ord, foremost))
+    .leftJoin(withdrawals, eq(withdrawals.certId, id));
+};
+
+/**
+ * A share is a consent towards the business alone, so a question about a recipient is answered by shares only where the recipient is
+ * the business under the name it was shown with.
+ */
+const sharesBy = (db: Database, asked: AskedRecords, index: IndexName, values: readonly (string | null)[], now: Instant) => {
+  const { businessId, environment, entity, purpose } = asked;
+  const { id, state, expiresAt, ceaseBy, createdAt, ord } = shares;
+  const foremost = query
+    .select({ ord })
+    .from(shares)
+    .where(
+      and(
+        sql`${shares[index]} = j.value`,
+        eq(shares.businessId, businessId),
+        eq(shares.environment, environment),
+        entity === null ? undefined : eq(shares.businessName, entity),
+        purpose === null ? undefined : eq(shares.purpose, purpose),
+      ),
+    )
+    .orderBy(desc(allOf(eq(state, "active"), gt(expiresAt, now))), desc(createdAt))
+    .limit(maxBasis);
+  return db
+    .select({ subject, id, state, expiresAt, ceaseBy, at: createdAt })
+    .from(eachSubject(values))
+    .innerJoin(shares, inArray(ord, foremost));
+};
+
+/** For each subject, the records about it: what grants contact first, then the newest. One round trip. */
+export const contactBasis = async (db: Database, asked: AskedRecords, now: Instant): Promise<readonly (readonly ContactBasis[])[]> => {
+  const emails = asked.subjects.map(({ email }) => email);
+  const phones = asked.subjects.map(({ phone }) => phone);
+  const [certsByEmail, certsByPhone, sharesByEmail, sharesByPhone] = await batch(db, [
+    certificatesBy(db, asked, "emailIndex", emails),
+    certificatesBy(db, asked, "phoneIndex", phones),
+    sharesBy(db, asked, "emailIndex", emails, now),
+    sharesBy(db, asked, "phoneIndex", phones, now),
   ]);
-  type Found = (typeof records)[number][number];
-  const bySubject = subjects.map(() => new Map<CertId, Found>());
-  for (const row of records.flat()) bySubject[row.subject]?.set(row.certId, row);
-  const grants = (row: Found): number => (row.status === "active" && !row.isRejected && row.entityCeaseBy === null ? 1 : 0);
-  return bySubject.map((rows) =>
-    [...rows.values()]
-      .sort((a, b) => grants(b) - grants(a) || b.issuedAt - a.issuedAt)
-      .map(({ certId, status, ceaseBy, isRejected, entityCeaseBy }) => ({
-        certId,
-        status,
-        ceaseBy: entityCeaseBy ?? ceaseBy,
-        isRejected,
-        isWithdrawn: entityCeaseBy !== null,
-      })),
-  );
+  const found = asked.subjects.map(() => new Map<string, { readonly at: Instant; readonly basis: ContactBasis }>());
+  for (const { subject: of, at, id, status, ceaseBy, entityCeaseBy, isRejected: rejected } of [...certsByEmail, ...certsByPhone]) {
+    const isWithdrawn = entityCeaseBy !== null;
+    const basis: ContactBasis = { type: "cert", id, status, ceaseBy: entityCeaseBy ?? ceaseBy, isRejected: rejected, isWithdrawn };
+    found[of]?.set(id, { at, basis });
+  }
+  for (const { subject: of, at, id, state, expiresAt, ceaseBy } of [...sharesByEmail, ...sharesByPhone]) {
+    found[of]?.set(id, { at, basis: { type: "share", id, status: statusAt(state, expiresAt, now), ceaseBy } });
+  }
+  const grants = ({ basis }: { readonly basis: ContactBasis }): number => (reasonOf(basis) === "active_consent" ? 1 : 0);
+  return found.map((records) => [...records.values()].sort((a, b) => grants(b) - grants(a) || b.at - a.at).map(({ basis }) => basis));
 };
 
 export interface MatchableCertificate {

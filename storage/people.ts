@@ -67,3 +67,9 @@ export const consumerAddress = async (db: Database, vault: Vault, id: ConsumerId
   const row = await db.select({ emailSealed, erasedAt }).from(consumers).where(eq(consumers.id, id)).get();
   return row === undefined || row.erasedAt !== null ? null : vault.open(consumerEmailContext(id), row.emailSealed);
 };
+
+/** The address of an account that is being erased, for the last mail to it; null once it is done. */
+export const addressToErase = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {
+  const row = await db.select({ emailSealed: consumers.emailSealed }).from(consumers).where(eq(consumers.id, id)).get();
+  return row === undefined || row.emailSealed === "" ? null : vault.open(consumerEmailContext(id), row.emailSealed);
+};

@@ -10,14 +10,18 @@ import { consumerHomes, consumers, shares } from "./schema.ts";
 export interface PersonRecord {
   readonly createdAt: Instant;
   readonly emailSealed: string;
+  /** Under what certificates name the person. */
+  readonly emailIndex: string;
   readonly plan: ConsumerPlan;
 }
 
 /** Null for a person who is not here, or is erased. */
 export const personRecord = async (db: Database, id: ConsumerId): Promise<PersonRecord | null> => {
-  const { createdAt, emailSealed, plan, erasedAt } = consumers;
-  const row = await db.select({ createdAt, emailSealed, plan, erasedAt }).from(consumers).where(eq(consumers.id, id)).get();
-  return row === undefined || row.erasedAt !== null ? null : row;
+  const { createdAt, emailSealed, emailIndex, plan, erasedAt } = consumers;
+  const row = await db.select({ createdAt, emailSealed, emailIndex, plan, erasedAt }).from(consumers).where(eq(consumers.id, id)).get();
+  if (row === undefined || row.erasedAt !== null) return null;
+  const { erasedAt: _, ...record } = row;
+  return record;
 };
 
 /** Where the person may have shares. */

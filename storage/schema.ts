@@ -7,7 +7,7 @@ import type { ContactKey } from "../core/shares/fields.ts";
 import type { CodePurpose } from "../core/access/mailed-code.ts";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import type { EntityType, FactType } from "../core/facts.ts";
-import type { BusinessId, CertId, ClientId, ConsumerId, Home, ShareId } from "../core/ids.ts";
+import type { BusinessId, CertId, ClientId, ConsumerId, Home, RemovalId, ShareId } from "../core/ids.ts";
 import { recordedChannels } from "../core/withdrawals/withdrawal.ts";
 
 const { table } = snakeCase;
@@ -286,6 +286,7 @@ export const auditOutbox = table(
     unique().on(t.id, t.chain),
     index("audit_outbox_undrained").on(t.shard, t.ord).where(isNull(t.drainedAt)),
     index("audit_outbox_entity").on(t.entityId),
+    index("audit_outbox_chain").on(t.chain).where(sql`${t.entityType} <> 'certificate'`),
   ],
 );
 
@@ -621,8 +622,13 @@ export const mailOutbox = table(
     giveUpAt: instant().notNull(),
     createdAt: instant().notNull(),
     certId: certId(),
+    consumerId: consumerId(),
   },
-  (t) => [index("mail_outbox_due").on(t.nextAt, t.ord), index("mail_outbox_certificate").on(t.certId).where(isNotNull(t.certId))],
+  (t) => [
+    index("mail_outbox_due").on(t.nextAt, t.ord),
+    index("mail_outbox_certificate").on(t.certId).where(isNotNull(t.certId)),
+    index("mail_outbox_consumer").on(t.consumerId).where(isNotNull(t.consumerId)),
+  ],
 );
 
 export const capturedMail = table(
@@ -979,4 +985,71 @@ export const shareNotices = table(
     nextAt: instant().notNull(),
   },
   (t) => [primaryKey({ columns: [t.shareId, t.kind] }), index("share_notices_due").on(t.nextAt)],
+);
+
+const language = () => text({ enum: ["en", "es", "fr-CA"] }).notNull();
+
+export const accountErasures = table(
+  "account_erasures",
+  {
+    consumerId: consumerId()
+      .primaryKey()
+      .references(() => consumers.id),
+    language: language(),
+    nextAt: instant().notNull(),
+  },
+  (t) => [index("account_erasures_due").on(t.nextAt)],
+);
+
+export const accountWithdrawals = table(
+  "account_withdrawals",
+  {
+    addressIndex: text().notNull(),
+    businessId: text().$type<BusinessId | "">().notNull(),
+    withdrawnAt: instant().notNull(),
+    nextAt: instant().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.addressIndex, t.businessId] }), index("account_withdrawals_due").on(t.nextAt)],
+);
+
+const removalStatus = () =>
+  text({ enum: ["requested", "in_progress", "completed", "rejected"] })
+    .notNull()
+    .default("requested");
+
+export const removals = table(
+  "removals",
+  {
+    ord: ord(),
+    id: text().$type<RemovalId>().notNull().unique(),
+    consumerId: consumerId()
+      .notNull()
+      .references(() => consumers.id),
+    status: removalStatus(),
+    notesSealed: text(),
+    language: language(),
+    requestedAt: instant().notNull(),
+    completedAt: instant(),
+    recheckAt: instant(),
+    affidavitSealed: text(),
+    affidavitSha256: text(),
+    signature: text(),
+    signatureKid: text(),
+    changedBy: text().notNull(),
+  },
+  (t) => [index("removals_consumer").on(t.consumerId, t.ord)],
+);
+
+export const removalTargets = table(
+  "removal_targets",
+  {
+    removalId: text()
+      .$type<RemovalId>()
+      .notNull()
+      .references(() => removals.id),
+    name: text().notNull(),
+    status: removalStatus(),
+    completedAt: instant(),
+  },
+  (t) => [primaryKey({ columns: [t.removalId, t.name] })],
 );

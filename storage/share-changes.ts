@@ -1,6 +1,6 @@
 // What changes a share: the rows of a grant and of each transition. A transition names the state it was decided on inside its own
 // statement; when that has passed, `changed_by` is NULL, the batch is undone, and whoever asked decides again.
-import { eq, sql, type SQL } from "drizzle-orm";
+import { eq, inArray, sql, type SQL } from "drizzle-orm";
 import { base64UrlOf } from "../core/bytes.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import type { IssuerSignature } from "../core/certificates/published.ts";
@@ -8,7 +8,7 @@ import type { BusinessId, ConsumerId, Home, ShareId } from "../core/ids.ts";
 import type { MailLanguage } from "../core/mail/templates.ts";
 import { nextDueAt } from "../core/shares/clock.ts";
 import type { Revocation } from "../core/shares/end.ts";
-import { scopeBits } from "../core/shares/fields.ts";
+import { scopeBits, type ContactFields } from "../core/shares/fields.ts";
 import type { DecidedGrant, GrantingClient, PreparedShare } from "../core/shares/grant.ts";
 import type { Person } from "../core/access/principal.ts";
 import type { Share } from "../core/shares/share.ts";
@@ -16,9 +16,10 @@ import type { Instant } from "../core/time.ts";
 import type { CeaseDetails } from "../core/withdrawals/acknowledge.ts";
 import { codeLifeMs } from "./auth-codes.ts";
 import { keepDisclosure } from "./certificates.ts";
-import { fieldsText, revisionIfStill } from "./contact-fields.ts";
+import { fieldsOfText, fieldsText, revisionIfStill } from "./contact-fields.ts";
 import type { Database, Statement } from "./database.ts";
 import { violates } from "./faults.ts";
+import { listed } from "./query.ts";
 import { authCodes, consumerHomes, shareAcknowledgements, shares, shareValues } from "./schema.ts";
 import { businessIfStill } from "./share-clients.ts";
 import { copyContext } from "./shares.ts";
@@ -110,6 +111,12 @@ export const insertShare = async (db: Database, vault: Vault, created: NewShare)
   ];
 };
 
+/** The values as they were at the moment of the grant, for the person alone. */
+export const openGranted = async (vault: Vault, id: ShareId, consumerId: ConsumerId, sealed: string): Promise<ContactFields> => {
+  const { fields } = JSON.parse(await vault.open(subjectContext(id, consumerId), sealed)) as { readonly fields: string };
+  return fieldsOfText(fields);
+};
+
 /** The code of a grant. It fails as `isDecidedAlready` says when the request has been decided before. */
 export const insertCode = (
   db: Database,
@@ -156,6 +163,18 @@ export const updateRevoked = async (
       .where(eq(shares.id, share.id)),
   ];
 };
+
+/** Several at once, without a reason. Fails as `isOutdatedShare` says where one of them is over by now. */
+export const updateRevokedTogether = (
+  db: Database,
+  ids: readonly ShareId[],
+  { revokedAt, ceaseBy }: Pick<Revocation, "revokedAt" | "ceaseBy">,
+  requestId: string,
+) =>
+  db
+    .update(shares)
+    .set({ ...over, state: "revoked", revokedAt, ceaseBy, changedBy: isStill(isActive(revokedAt), requestId) })
+    .where(inArray(shares.id, listed(ids)));
 
 /** Fails as `isOutdatedShare` says. */
 export const updateSuperseded = (db: Database, old: ShareId, by: ShareId, now: Instant, requestId: string) =>

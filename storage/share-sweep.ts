@@ -4,7 +4,7 @@ import { and, eq, lte, sql, type SQL } from "drizzle-orm";
 import { auditPayloadHash } from "../core/audit/payload.ts";
 import { base64UrlOf } from "../core/bytes.ts";
 import type { Environment } from "../core/access/entitlement.ts";
-import type { BusinessId, ShareId } from "../core/ids.ts";
+import type { BusinessId, ConsumerId, ShareId } from "../core/ids.ts";
 import { nextDueAt } from "../core/shares/clock.ts";
 import { isoOf, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
@@ -22,8 +22,7 @@ export interface DueShare {
   readonly dueAt: Instant;
 }
 
-/** Those that have been due longest. */
-export const dueShares = async (db: Database, environment: Environment, now: Instant): Promise<readonly DueShare[]> => {
+const dueWhere = async (db: Database, condition: SQL): Promise<readonly DueShare[]> => {
   const rows = await db
     .select({
       id: shares.id,
@@ -33,11 +32,19 @@ export const dueShares = async (db: Database, environment: Environment, now: Ins
       dueAt: shares.nextDueAt,
     })
     .from(shares)
-    .where(allOf(eq(shares.environment, environment), lte(shares.nextDueAt, now)))
+    .where(condition)
     .orderBy(shares.nextDueAt)
     .limit(maxSwept);
   return rows.map(({ dueAt, ...row }) => ({ ...row, dueAt: dueAt as Instant }));
 };
+
+/** Those that have been due longest. */
+export const dueShares = (db: Database, environment: Environment, now: Instant): Promise<readonly DueShare[]> =>
+  dueWhere(db, allOf(eq(shares.environment, environment), lte(shares.nextDueAt, now)));
+
+/** A person's shares that have come to their end and that no sweep has noted. */
+export const overdueShares = (db: Database, consumerId: ConsumerId, now: Instant): Promise<readonly DueShare[]> =>
+  dueWhere(db, allOf(eq(shares.consumerId, consumerId), eq(shares.state, "active"), lte(shares.expiresAt, now)));
 
 const entry = (payload: { readonly [key: string]: string }) => {
   const salt = base64UrlOf(crypto.getRandomValues(new Uint8Array(16)));

@@ -161,6 +161,31 @@ export const changeableShare = async (
   return { ...rest, share: toShare(share, now), chains: { business, person: tag === null || shard === null ? null : { tag, shard } } };
 };
 
+/** Shares of a person that nobody has ended yet, oldest first, with the chains that tell of them. */
+export const unendedShares = async (
+  db: Database,
+  consumerId: ConsumerId,
+  now: Instant,
+  max: number,
+): Promise<readonly Pick<ChangeableShare, "share" | "chains">[]> => {
+  const rows = await db
+    .select({
+      share: shareFields,
+      business: { tag: businesses.auditChain, shard: businesses.auditShard },
+      tag: shares.consumerChain,
+      shard: shares.consumerShard,
+    })
+    .from(shares)
+    .innerJoin(businesses, eq(businesses.id, shares.businessId))
+    .where(allOf(eq(shares.consumerId, consumerId), eq(shares.state, "active")))
+    .orderBy(shares.ord)
+    .limit(max);
+  return rows.map(({ share, business, tag, shard }) => ({
+    share: toShare(share, now),
+    chains: { business, person: tag === null || shard === null ? null : { tag, shard } },
+  }));
+};
+
 export interface SharePast {
   readonly at: Instant;
   readonly type: FactType;
@@ -259,6 +284,44 @@ export const shareOfPerson = async (db: Database, id: ShareId, consumerId: Consu
   if (row === undefined) return null;
   const { disclosureText, anchor, reasonSealed, acknowledgementSealed, contact, ...share } = row;
   return { share: toShare(share, now), disclosureText, anchor, reasonSealed, acknowledgementSealed, contact, history };
+};
+
+export interface ExportedShare {
+  readonly share: Share;
+  readonly disclosureText: string;
+  readonly subjectHash: string;
+  /** The values at the moment of the grant, sealed for the person. */
+  readonly subjectSealed: string | null;
+  /** Of the business. */
+  readonly country: string;
+  readonly anchor: PublishedAnchor | null;
+}
+
+const exportPage = 200;
+
+/** All that a person ever shared from one home, oldest first. */
+export const exportedShares = async (db: Database, consumerId: ConsumerId, now: Instant): Promise<readonly ExportedShare[]> => {
+  const found: ExportedShare[] = [];
+  for (let after = 0; ; ) {
+    const rows = await db
+      .select({
+        share: shareFields,
+        disclosureText: disclosures.text,
+        subjectHash: shares.subjectHash,
+        subjectSealed: shares.subjectSealed,
+        country: businesses.country,
+        anchor: jsonRow(anchorFields, firstAnchor),
+      })
+      .from(shares)
+      .innerJoin(businesses, eq(businesses.id, shares.businessId))
+      .innerJoin(disclosures, eq(disclosures.hash, shares.disclosureHash))
+      .where(allOf(eq(shares.consumerId, consumerId), gt(shares.ord, after)))
+      .orderBy(shares.ord)
+      .limit(exportPage);
+    found.push(...rows.map(({ share, ...rest }) => ({ ...rest, share: toShare(share, now) })));
+    after = rows.at(-1)?.share.ord ?? after;
+    if (rows.length < exportPage) return found;
+  }
 };
 
 /** Where the copy of the in-scope values is sealed, under the share's own key. */

@@ -76,7 +76,7 @@ export const openedWithdrawal = async (
   };
 };
 
-const withdrawable = {
+export const withdrawable = {
   id: certificates.id,
   businessId: certificates.businessId,
   businessName: certificates.businessName,

@@ -14,6 +14,8 @@ import { audit } from "./api/audit/routes.ts";
 import { billing } from "./api/billing/routes.ts";
 import { certificates } from "./api/certificates/routes.ts";
 import { account } from "./api/consumers/routes.ts";
+import { naming } from "./api/naming/routes.ts";
+import { removals } from "./api/removals/routes.ts";
 import { contact } from "./api/contact/routes.ts";
 import { events } from "./api/events/routes.ts";
 import { describeWebhooks } from "./api/events/webhooks.ts";
@@ -166,7 +168,7 @@ export const buildApp = (services: Services) => {
       },
     }),
   );
-  const people = [sessions, passkeys, agents, sharing, account];
+  const people = [sessions, passkeys, agents, sharing, account, naming, removals];
   const business = [accounts, domains, keys, members, portalCertificates, audit, integration, billing];
   const ours = [serviceRoutes(describe), admin];
   for (const words of [certificates, access, ...people, webhooks, events, ...business, withdrawals, contact, ...ours])

@@ -61,6 +61,10 @@ export const defaultLimits = {
   GRANTS: { count: 30, seconds: 60, scaled: false },
   /** Each change tells every business that may know. */
   FIELD_CHANGES: { count: 30, seconds: 60, scaled: false },
+  /** An export reads and opens everything that is kept about somebody. */
+  EXPORTS: { count: 5, seconds: 3_600, scaled: false },
+  /** Each removal is work for people. */
+  REMOVALS: { count: 5, seconds: 86_400, scaled: false },
   /** Matching tells something about a person each time. */
   MATCH_PER_KEY: { count: 60, seconds: 60, scaled: false },
 } as const satisfies Record<string, RouteLimit>;

@@ -30,6 +30,7 @@ import { openPageFetcher } from "./adapters/page-fetcher.ts";
 import { openFormModel } from "./adapters/form-model.ts";
 import { readFormPage } from "./adapters/form-page.ts";
 import { stripeProvider } from "./adapters/payment-provider.ts";
+import { writePdf, type WritePdf } from "./adapters/pdf.ts";
 import { e164 } from "./adapters/phone.ts";
 import { openHostCheck } from "./adapters/public-hosts.ts";
 import { webAuthn } from "./adapters/webauthn.ts";
@@ -146,6 +147,11 @@ export interface Forms {
   readonly proposeMapping: (question: Question) => Promise<Proposal | null>;
 }
 
+/** What is handed out as a file. */
+export interface Papers {
+  readonly writePdf: WritePdf;
+}
+
 /** Counts a call against a limit. */
 export interface Counters {
   /** Kept in this isolate, behind the platform's shield. */
@@ -167,7 +173,20 @@ export interface Schedules {
 }
 
 /** All of them but what asks for work that follows: what that work itself may use. */
-export interface Platform extends Runtime, Stores, Memories, Proofs, Events, Mail, Web, Phones, Ceremonies, Billing, Forms, Counters {}
+export interface Platform
+  extends Runtime,
+    Stores,
+    Memories,
+    Proofs,
+    Events,
+    Mail,
+    Web,
+    Phones,
+    Ceremonies,
+    Billing,
+    Forms,
+    Papers,
+    Counters {}
 
 /** One an isolate. An operation names the groups it uses, so that its type says what it can touch. */
 export interface Services extends Platform, Schedules {}
@@ -232,6 +251,7 @@ export const openPlatform = async (env: Env): Promise<Services> => {
     },
     toE164: e164,
     webAuthn,
+    writePdf,
     fetchPage: openPageFetcher(outbound),
     postWebhook: openWebhookSender({ ...outbound, clock }),
     mayBeWebhook: openWebhookUrlCheck(outbound),

@@ -20,8 +20,8 @@ export interface ReceiptParts {
   readonly context: ViewContext;
 }
 
-const notStated = "not stated";
-const undetermined = "und"; // BCP 47: the language the form was in is part of the evidence, which is not published
+export const notStated = "not stated";
+export const undetermined = "und"; // BCP 47: the language the form was in is part of the evidence, which is not published
 
 const site = ({ originDomain }: PublishedCertificate): string => `https://${originDomain}/`;
 
@@ -54,7 +54,7 @@ const certificateOf = ({ certificate, context }: ReceiptParts) => ({
 const iri = (term: string) => ({ "@id": term, "@type": "@id" });
 
 /** The fields of the standard that have one term of the vocabulary each; the others are plain JSON beside them. */
-const jsonLdContext = {
+export const jsonLdContext = {
   dpv: "https://w3id.org/dpv#",
   dct: "http://purl.org/dc/terms/",
   schema_version: "dct:conformsTo",
@@ -83,7 +83,7 @@ const jsonLdContext = {
   event_type: iri("dpv:hasLegalBasis"),
   event_state: iri("dpv:hasConsentStatus"),
 };
-const schemaVersion = "ISO/IEC TS 27560:2023" as const;
+export const schemaVersion = "ISO/IEC TS 27560:2023" as const;
 
 const partiesOf = (certificate: PublishedCertificate) => [
   {

@@ -1,12 +1,14 @@
 // May this person still be contacted? Decided from the business's own records about an address: one record that grants it is
 // enough, and each record says how it stands.
 import type { CertificateStatus } from "../certificates/certificate.ts";
-import type { CertId } from "../ids.ts";
+import type { CertId, ShareId } from "../ids.ts";
+import type { ShareStatus } from "../shares/share.ts";
 import type { Instant } from "../time.ts";
 
 /** A certificate that carries the address, as far as contact is concerned. */
-export interface ContactBasis {
-  readonly certId: CertId;
+interface CertificateBasis {
+  readonly type: "cert";
+  readonly id: CertId;
   readonly status: CertificateStatus;
   readonly ceaseBy: Instant | null;
   /** The person was asked about the recipient in question, or where none is in question about each, and declined. */
@@ -15,6 +17,16 @@ export interface ContactBasis {
   readonly isWithdrawn: boolean;
 }
 
+/** A share whose values held the address, as it stands at the moment of the question. */
+interface ShareBasis {
+  readonly type: "share";
+  readonly id: ShareId;
+  readonly status: ShareStatus;
+  readonly ceaseBy: Instant | null;
+}
+
+export type ContactBasis = CertificateBasis | ShareBasis;
+
 export type ContactReason = "active_consent" | "revoked" | "expired" | "none" | "rejected_recipient";
 
 export interface ContactVerdict {
@@ -22,10 +34,21 @@ export interface ContactVerdict {
   readonly reason: ContactReason;
 }
 
-/** Active consent wins, then a withdrawal, then a recipient the person declined. */
+/** What one record alone would answer. A share that was renewed without the address has ended for it. */
+export const reasonOf = (basis: ContactBasis): Exclude<ContactReason, "none"> => {
+  if (basis.type === "share") {
+    if (basis.status === "active") return "active_consent";
+    return basis.status === "revoked" || basis.status === "ceased" ? "revoked" : "expired";
+  }
+  if (basis.status === "revoked" || basis.isWithdrawn) return "revoked";
+  return basis.isRejected ? "rejected_recipient" : "active_consent";
+};
+
+const strongestFirst = ["active_consent", "revoked", "rejected_recipient", "expired"] as const;
+
+/** Active consent wins, then a withdrawal, then a recipient the person declined, then a share that ended by itself. */
 export const contactVerdict = (basis: readonly ContactBasis[]): ContactVerdict => {
-  const granted = basis.some(({ status, isRejected, isWithdrawn }) => status === "active" && !isRejected && !isWithdrawn);
-  if (granted) return { contactable: true, reason: "active_consent" };
-  if (basis.some(({ status, isWithdrawn }) => status === "revoked" || isWithdrawn)) return { contactable: false, reason: "revoked" };
-  return { contactable: false, reason: basis.length > 0 ? "rejected_recipient" : "none" };
+  const reasons = new Set(basis.map(reasonOf));
+  const reason = strongestFirst.find((one) => reasons.has(one)) ?? "none";
+  return { contactable: reason === "active_consent", reason };
 };

@@ -80,6 +80,14 @@ export interface MailData {
   readonly share_owner_notice: { readonly share_ids: readonly string[]; readonly cease_by: Instant };
   /** To the person whose assistant changed something, once an hour and token. */
   readonly agent_changed: { readonly token_id: string; readonly at: Instant; readonly app_url: string };
+  /** The last mail to a person: it is all that is left of their address. */
+  readonly account_deleted: { readonly at: Instant };
+  readonly removal_completed: {
+    readonly completed: number;
+    readonly asked: number;
+    readonly recheck_at: Instant;
+    readonly affidavit_url: string;
+  };
   /** To the owners of a business whose endpoint does not answer. */
   readonly webhook_failing: { readonly webhook_id: string; readonly failing_since: Instant; readonly failures: number };
   /** To the owners of a business whose public client comes close to the day's limit of submissions without an API key. */
@@ -108,6 +116,8 @@ export const mailLifeMs: Readonly<Record<MailTemplate, number>> = {
   share_ceased: 3 * dayMs,
   share_overdue: 3 * dayMs,
   share_owner_notice: 3 * dayMs,
+  account_deleted: dayMs,
+  removal_completed: 3 * dayMs,
   entities_owner_notice: 3 * dayMs,
   agent_changed: 3 * dayMs,
   webhook_failing: dayMs,
@@ -326,6 +336,24 @@ const en: Words = {
       { link: app_url },
     ],
   }),
+  account_deleted: ({ at }) => ({
+    subject: "Your account is deleted",
+    lines: [
+      `You deleted your account on ${minuteOf(at)}. Your details, your sessions and this address are gone from it.`,
+      "Everything you shared has been stopped. Each business has been told, and must stop contacting you within its deadline.",
+      "What stays is the record that the shares existed, without you, and the certificates of forms you sent: those belong to the forms. You can still withdraw from each on its own page.",
+      "This is our last mail about it. Was this not you? Then somebody else could read your mail: change its password.",
+    ],
+  }),
+  removal_completed: ({ completed, asked, recheck_at, affidavit_url }) => ({
+    subject: "Your removal request is complete",
+    lines: [
+      `${completed} of ${asked} places removed you. The affidavit, signed, is here:`,
+      { link: affidavit_url },
+      "It names each place and what came of asking it.",
+      `We look again on ${dayIn("en", recheck_at)}.`,
+    ],
+  }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({
     subject: "A webhook endpoint is failing",
     lines: [
@@ -520,6 +548,24 @@ const es: Words = {
       { link: app_url },
     ],
   }),
+  account_deleted: ({ at }) => ({
+    subject: "Su cuenta se ha eliminado",
+    lines: [
+      `Usted eliminó su cuenta el ${minuteOf(at)}. Sus datos, sus sesiones y esta dirección ya no están en ella.`,
+      "Todo lo que compartía se ha detenido. Se ha avisado a cada empresa, que debe dejar de contactarle dentro de su plazo.",
+      "Queda constancia de que hubo esos permisos, sin usted, y quedan los certificados de los formularios que envió: pertenecen a esos formularios. Puede retirarse de cada uno en su página.",
+      "Este es nuestro último correo sobre ello. ¿No ha sido usted? Entonces otra persona pudo leer su correo: cambie la contraseña.",
+    ],
+  }),
+  removal_completed: ({ completed, asked, recheck_at, affidavit_url }) => ({
+    subject: "Su solicitud de eliminación está completa",
+    lines: [
+      `${completed} de ${asked} sitios le han eliminado. La declaración firmada está aquí:`,
+      { link: affidavit_url },
+      "Nombra cada sitio y lo que resultó de preguntarle.",
+      `Volveremos a mirar el ${dayIn("es", recheck_at)}.`,
+    ],
+  }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({
     subject: "Un webhook está fallando",
     lines: [
@@ -712,6 +758,24 @@ const frCa: Words = {
       `Le jeton est ${token_id}. Ce qu’il a fait figure dans votre historique; nous n’écrirons pas de nouveau pour la prochaine heure.`,
       "Ce n’est pas ce que vous vouliez ? Mettez fin au jeton et consultez votre historique :",
       { link: app_url },
+    ],
+  }),
+  account_deleted: ({ at }) => ({
+    subject: "Votre compte est supprimé",
+    lines: [
+      `Vous avez supprimé votre compte le ${minuteOf(at)}. Vos renseignements, vos sessions et cette adresse n’y sont plus.`,
+      "Tout ce que vous partagiez est arrêté. Chaque entreprise en est avisée et doit cesser de communiquer avec vous dans son délai.",
+      "Il reste la trace que ces partages ont existé, sans vous, et les certificats des formulaires que vous avez envoyés : ils appartiennent à ces formulaires. Vous pouvez toujours retirer votre consentement sur la page de chacun.",
+      "C’est notre dernier courriel à ce sujet. Ce n’était pas vous ? Quelqu’un d’autre a donc pu lire vos courriels : changez-en le mot de passe.",
+    ],
+  }),
+  removal_completed: ({ completed, asked, recheck_at, affidavit_url }) => ({
+    subject: "Votre demande de retrait est terminée",
+    lines: [
+      `${completed} endroits sur ${asked} vous ont retiré. La déclaration signée se trouve ici :`,
+      { link: affidavit_url },
+      "Elle nomme chaque endroit et ce qu’a donné la demande.",
+      `Nous regarderons de nouveau le ${dayIn("fr-CA", recheck_at)}.`,
     ],
   }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({

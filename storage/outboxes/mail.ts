@@ -1,7 +1,7 @@
 // Mail on its way out: a row in the batch of the change that calls for it, with address and contents sealed. It is set when it
 // is sent, and its row is deleted when somebody has taken it or when it is of no use any more.
 import { eq, gt, inArray, lte, sql, type SQL } from "drizzle-orm";
-import type { CertId } from "../../core/ids.ts";
+import type { CertId, ConsumerId } from "../../core/ids.ts";
 import { isMailbox } from "../../core/mailbox.ts";
 import { mailLifeMs, type Mail, type MailLanguage } from "../../core/mail/templates.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
@@ -23,6 +23,8 @@ export type MailToSend = Mail & {
   readonly now: Instant;
   /** The certificate whose person it is for: unsent, it ends with them. */
   readonly certId?: CertId;
+  /** The person with an account whom it is for: likewise. */
+  readonly consumerId?: ConsumerId;
   /** A condition that must hold in the batch for the row to be written. */
   readonly onlyIf?: SQL;
 };
@@ -34,9 +36,9 @@ type OpenedMail = Mail & { readonly to: string | null; readonly language: MailLa
 export const insertMail = async (db: Database, vault: Vault, mail: MailToSend): Promise<readonly Statement[]> => {
   if (mail.to !== null && !isMailbox(mail.to)) throw new Error("mail: the address is not one mailbox");
   const id = crypto.randomUUID();
-  const { to, template, data, language = "en", now, certId } = mail;
+  const { to, template, data, language = "en", now, certId, consumerId } = mail;
   const messageSealed = await vault.seal(messageContext(id), JSON.stringify({ to, template, data, language }));
-  const row = { id, template, messageSealed, nextAt: now, giveUpAt: now + mailLifeMs[template], createdAt: now, certId };
+  const row = { id, template, messageSealed, nextAt: now, giveUpAt: now + mailLifeMs[template], createdAt: now, certId, consumerId };
   return [insertIf(db, mailOutbox, row, mail.onlyIf ?? sql`true`)];
 };
 

@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
+import { grant, person } from "../support/sharing.ts";
 import { serviceWith, world, type Answer } from "../support/world.ts";
 import { freshAddress, held, jsonPost, withdrawn } from "../support/withdrawing.ts";
 
@@ -120,6 +121,80 @@ describe("a contact check", () => {
     expect(result.reason).toBe("active_consent");
     expect(result.basis[0].id).toBe(granted.certId);
     expect(result.basis).toHaveLength(20);
+  });
+});
+
+describe("a contact check of somebody who shares", () => {
+  const sharing = async (change: object = {}) => {
+    const [email, phone] = [freshAddress(), freshPhone()];
+    const by = await person({ email, phone, first_name: "Pat" }, call);
+    return { by, email, phone, id: (await grant(by, change)).share.id as string };
+  };
+  const at = (ms: number) => serviceWith({ LIMIT_API_KEY: "100000/60", DEV_CLOCK_OFFSET_MS: String(ms) });
+
+  test("says yes while they share, by whatever the share holds, and no from the moment they stop, with the deadline", async () => {
+    const { by, email, phone, id } = await sharing({ scope: ["email"] });
+    const [yes, unshared] = await check([{ email }, { phone }]);
+    expect(yes).toMatchObject({
+      contactable: true,
+      reason: "active_consent",
+      basis: [{ type: "share", id, status: "active", cease_by: null }],
+    });
+    expect(unshared).toMatchObject({ contactable: false, reason: "none", basis: [] });
+    const { cease_by } = (await by.post(`/v1/me/sever/${id}`, {})).body.data;
+    const stopped = { contactable: false, reason: "revoked" };
+    expect((await check([{ email }]))[0]).toMatchObject({ ...stopped, basis: [{ type: "share", id, status: "revoked", cease_by }] });
+    await call(`/v1/shares/${id}/cease-ack`, keyed({}));
+    expect((await check([{ email }]))[0]).toMatchObject({ ...stopped, basis: [{ type: "share", id, status: "ceased", cease_by }] });
+  });
+
+  test("goes by the clock alone: a share that no sweep has come to has expired", async () => {
+    const { email, id } = await sharing({ duration_days: 1 });
+    const answer = await at(25 * 3_600_000)("/v1/contact-check", keyed({ subjects: [{ email }] }));
+    expect(answer.body.data.results[0]).toMatchObject({ contactable: false, reason: "expired", basis: [{ id, status: "expired" }] });
+  });
+
+  test("finds them under the address they have now, and a renewed share by its successor", async () => {
+    const { by, email, id } = await sharing({ scope: ["email"] });
+    const next = freshAddress();
+    await by.put("/v1/me/fields", { email: next });
+    expect((await check([{ email }, { email: next }])).map(({ reason }: { reason: string }) => reason)).toEqual(["none", "active_consent"]);
+    const renewed = await by.post(`/v1/me/shares/${id}/renew`, { consent: true });
+    const [result] = await check([{ email: next }]);
+    expect(result.reason).toBe("active_consent");
+    expect(result.basis[0]).toMatchObject({ id: renewed.body.data.share.id, status: "active" });
+    expect(result.basis[1]).toMatchObject({ id, status: "superseded" });
+  });
+
+  test("a share renewed without the address is no consent to use it", async () => {
+    const { by, email, id } = await sharing({ scope: ["email", "phone"] });
+    await by.post(`/v1/me/shares/${id}/renew`, { consent: true, scope: ["phone"] });
+    expect((await check([{ email }]))[0]).toMatchObject({ contactable: false, reason: "expired" });
+  });
+
+  test("is with the business alone: another recipient has none of it, and neither has another business or the sandbox", async () => {
+    const { email } = await sharing({ purpose: "Send you a solar estimate" });
+    const reason = async (more: object, key?: string) => (await check([{ email }], more, key))[0].reason;
+    expect(await reason({ entity: world.acme.name })).toBe("active_consent");
+    expect(await reason({ entity: "Bright Homes Inc" })).toBe("none");
+    expect(await reason({ purpose: "Send you a solar estimate" })).toBe("active_consent");
+    expect(await reason({ purpose: "something else" })).toBe("none");
+    expect(await reason({}, world.other.keys.live)).toBe("none");
+    expect(await reason({}, world.acme.keys.sandbox)).toBe("none");
+  });
+
+  test("one record that grants contact is enough, whichever kind it is", async () => {
+    const { by, email, id } = await sharing({ scope: ["email"] });
+    const mine = await held({ fields: { email } });
+    await by.post(`/v1/me/sever/${id}`, {});
+    const [result] = await check([{ email }]);
+    expect(result.reason).toBe("active_consent");
+    expect(result.basis.map(({ type, status }: { type: string; status: string }) => `${type} ${status}`)).toEqual([
+      "cert active",
+      "share revoked",
+    ]);
+    await withdrawn(mine);
+    expect((await check([{ email }]))[0].reason).toBe("revoked");
   });
 });
 

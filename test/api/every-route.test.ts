@@ -50,6 +50,8 @@ const unknownRecords: Readonly<Record<string, string>> = {
   domain_id: "dom_00000000000000000000000000",
   key_id: "key_00000000000000000000000000",
   member_id: "mem_00000000000000000000000000",
+  business_id: "biz_00000000000000000000000000",
+  removal_id: "rmv_00000000000000000000000000",
 };
 /** Of one person with acme: what only an active share answers, and what only one that was stopped. */
 let activeShareId = "";
@@ -108,6 +110,9 @@ const bodies: readonly (readonly [path: RegExp, body: () => unknown])[] = [
   [/\/share\/consent$/, () => decision(freshVerifier())],
   [/\/share\/sandbox-consent$/, () => decision(freshVerifier(), { client_id: world.acme.clients.sandbox })],
   [/\/share\/redeem$/, () => ({ code: `ac_00${"A".repeat(43)}`, code_verifier: freshVerifier(), client_id: world.acme.clients.live })],
+  [/\/me$/, () => ({})],
+  [/\/me\/certificates\/withdraw$/, () => ({ scope: "everything" })],
+  [/\/me\/removals$/, () => ({ authorize: true })],
   [/\/me\/fields$/, () => ({ phone: "+1 202 555 0199" })],
 ];
 const bodyFor = ({ path }: Operation): unknown => bodies.find(([pattern]) => pattern.test(path))?.[1]() ?? submission();

@@ -298,6 +298,22 @@ const routes: Readonly<Record<string, Route>> = {
       return { path: `/v1/me/shares/${await sharedBy(pat)}/renew`, body, otherBody: { ...body, duration_days: 60 }, ...callers };
     },
   },
+  "/v1/me/certificates/withdraw": {
+    repeats: false,
+    prepare: async () => {
+      const { pat, ...callers } = await twoPeople();
+      const body = { scope: "certificate", cert_id: (await held({ fields: { email: pat.email } })).certId };
+      return { path: "/v1/me/certificates/withdraw", body, otherBody: { scope: "everything" }, ...callers };
+    },
+  },
+  "/v1/me/removals": {
+    repeats: true,
+    prepare: async () => {
+      const { pat: _, ...callers } = await twoPeople();
+      await env.DB.prepare("UPDATE consumers SET plan = 'white_glove'").run();
+      return { path: "/v1/me/removals", body: { authorize: true }, otherBody: { authorize: true, targets: ["spokeo"] }, ...callers };
+    },
+  },
   "/v1/shares/{share_id}/cease-ack": {
     repeats: false,
     prepare: async () => {

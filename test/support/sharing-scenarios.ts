@@ -31,7 +31,7 @@ const nobody = { cookie: `svc_session=ses_00${"A".repeat(43)}` };
 
 let somebody: Promise<SignedPerson> | undefined;
 /** One person for all of it; each grant of theirs is a share of its own. */
-const pat = (): Promise<SignedPerson> => {
+export const pat = (): Promise<SignedPerson> => {
   somebody ??= person();
   return somebody;
 };
@@ -95,7 +95,7 @@ interface PersonCall {
   readonly headers?: Record<string, string>;
   readonly changed?: Partial<Platform>;
 }
-const asPat = async (method: string, at: string, { body, headers = {}, changed = {} }: PersonCall = {}): Promise<Answer> =>
+export const asPat = async (method: string, at: string, { body, headers = {}, changed = {} }: PersonCall = {}): Promise<Answer> =>
   answerOf(changed, at, {
     method,
     headers: { ...(await pat()).headers, ...(body !== undefined && { "content-type": "application/json" }), ...headers },
@@ -103,7 +103,7 @@ const asPat = async (method: string, at: string, { body, headers = {}, changed =
   });
 
 /** The refusals that all routes of a person share. */
-const personRefusals = (method: string, at: () => string, body?: unknown): Scenarios => {
+export const personRefusals = (method: string, at: () => string, body?: unknown): Scenarios => {
   const sent = body === undefined ? {} : { body };
   return {
     unauthorized: () => asPat(method, at(), { ...sent, headers: nobody }),
@@ -113,7 +113,7 @@ const personRefusals = (method: string, at: () => string, body?: unknown): Scena
     internal_error: () => asPat(method, at(), { ...sent, changed: bug() }),
   };
 };
-const unsafeRefusals = (method: string, at: () => string, body: unknown = {}): Scenarios => ({
+export const unsafeRefusals = (method: string, at: () => string, body: unknown = {}): Scenarios => ({
   ...personRefusals(method, at, body),
   csrf_failed: () => asPat(method, at(), { body, headers: { origin: "https://elsewhere.example" } }),
   payload_too_large: () => asPat(method, at(), { body: " ".repeat(256 * 1_024 + 1) }),

@@ -1,10 +1,13 @@
 // Each minute: shares that are due a warning or have come to their end, the mails that follow, and what a grant or a change of fields
-// left for another home.
+// left for another home, accounts whose erasure is not finished,
+// and withdrawals from accounts that go on.
 import type { Environment } from "../../core/access/entitlement.ts";
 import type { BusinessId } from "../../core/ids.ts";
 import { secondMs } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { dueShares, maxSwept, sweepShares } from "../../storage/share-sweep.ts";
+import { continueAccountWithdrawals } from "../operations/consumers/certificates.ts";
+import { continueErasures } from "../operations/consumers/erase-account.ts";
 import { continueFanOuts } from "../operations/consumers/fan-out.ts";
 import { writeNotices } from "../operations/shares/notices.ts";
 import { settleIntents } from "../operations/shares/other-home.ts";
@@ -46,5 +49,7 @@ export const settleShares = (platform: Platform): Promise<void> => {
   return inEachHome(platform, "share settling", async (db) => {
     await settleIntents(services, db);
     await continueFanOuts(services, db);
+    await continueErasures(services, db);
+    await continueAccountWithdrawals(services, db);
   });
 };

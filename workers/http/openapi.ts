@@ -88,7 +88,7 @@ export const openApiDocument = (app: OpenAPIHono<Api>, apiOrigin: string): objec
         name: "sharing",
         description: "A person shares contact fields with a business, by a single-use code with PKCE, and takes them back.",
       },
-      { name: "account", description: "A person's own: their contact fields, and everybody who holds something of theirs." },
+      { name: "account", description: "A person's own: their contact fields, everybody who holds something of theirs, and the end of it." },
       {
         name: "portal",
         description:

@@ -37,6 +37,7 @@ export const statuses = {
   token_limit: 409,
   code_used: 409,
   share_inactive: 409,
+  affidavit_not_ready: 409,
   idempotency_conflict: 409,
   already_revoked: 409,
   not_a_consent: 409,

@@ -84,6 +84,16 @@ const mails: { readonly [T in MailTemplate]: Extract<Mail, { template: T }> } = 
   },
   share_ceased: { template: "share_ceased", data: { ...stopped, note: hostileName } },
   share_overdue: { template: "share_overdue", data: { ...stopped, contact: null } },
+  account_deleted: { template: "account_deleted", data: { at: stopped.at } },
+  removal_completed: {
+    template: "removal_completed",
+    data: {
+      completed: 11,
+      asked: 12,
+      recheck_at: stopped.cease_by,
+      affidavit_url: "https://app.example.com/app/removals/rmv_00k3v9d2m4q8x1c7b5n0t6w2h9",
+    },
+  },
   share_owner_notice: { template: "share_owner_notice", data: { share_ids: [stopped.share_id], cease_by: stopped.cease_by } },
   client_limit_near: {
     template: "client_limit_near",

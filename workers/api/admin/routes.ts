@@ -3,7 +3,8 @@
 import { z } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import { sha256Hex } from "../../../core/hash.ts";
-import { businessIdOf } from "../../../core/ids.ts";
+import { businessIdOf, removalIdOf } from "../../../core/ids.ts";
+import { removalStatuses } from "../../../core/removals/removal.ts";
 import { isoOrNull } from "../../../core/time.ts";
 import { addressKey } from "../../../core/access/address.ts";
 import { jsonBody } from "../../http/body.ts";
@@ -12,6 +13,7 @@ import { failure, refusal, success } from "../../http/envelope.ts";
 import { forAnyone, limited } from "../../http/guards.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { listStuck, readEntitlement, setEntitlement } from "../../operations/admin/businesses.ts";
+import { recordRemovalProgress } from "../../operations/consumers/removals.ts";
 
 /** Hashes of 256 bits are compared: how long that takes tells nothing of the token. */
 const asOperator = createMiddleware<Api>(async (c, next) => {
@@ -53,6 +55,21 @@ const changeRoute = createRoute({
   middleware: forAnyone(asOperator, jsonBody),
   request: { params: businessParam, body: { required: true, content: { "application/json": { schema: changeSchema } } } },
 });
+/** Null for what is no id of a removal. */
+const removalParam = z.object({ removal_id: z.string().transform(removalIdOf) });
+const removalRoute = createRoute({
+  ...hidden,
+  method: "post",
+  path: "/v1/admin/removals/{removal_id}",
+  middleware: forAnyone(asOperator, jsonBody),
+  request: {
+    params: removalParam,
+    body: {
+      required: true,
+      content: { "application/json": { schema: z.strictObject({ targets: z.record(z.string(), z.enum(removalStatuses)) }) } },
+    },
+  },
+});
 const stuckRoute = createRoute({ ...hidden, method: "get", path: "/v1/admin/stuck", middleware: asOperator });
 
 export const admin = newApi();
@@ -69,6 +86,15 @@ admin.openapi(changeRoute, async (c) => {
   if (id === null) return failure(c, "not_found");
   const set = await setEntitlement(c.var.services, id, c.req.valid("json"));
   return set.ok ? success(c, 200, set.value) : refusal(c, set);
+});
+
+admin.openapi(removalRoute, async (c) => {
+  const { services } = c.var;
+  const found = new Map(Object.entries(c.req.valid("json").targets));
+  const recorded = await recordRemovalProgress(services, c.req.valid("param").removal_id, found);
+  if (!recorded.ok) return refusal(c, recorded);
+  const { id, status, targets } = recorded.value;
+  return success(c, 200, { id, status, targets: targets.map(({ name, status: of }) => ({ name, status: of })) });
 });
 
 admin.openapi(stuckRoute, async (c) => {

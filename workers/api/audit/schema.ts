@@ -63,7 +63,7 @@ export const trailSchema = z
   })
   .openapi("AuditTrail", { description: "A page of an audit chain, and what proves it." });
 
-const entryToWire = (entry: ProvenPage["entries"][number]): z.input<typeof trailSchema>["entries"][number] => ({
+export const entryToWire = (entry: ProvenPage["entries"][number]): z.input<typeof trailSchema>["entries"][number] => ({
   seq: Number(entry.seq),
   at: entry.at,
   type: entry.type,

@@ -18,3 +18,18 @@ export const changedExample = { fields, changed_groups: ["phone"], events_emitte
 
 const renewed = { ...shareExample, id: "shr_00m2k9x4c1v8b5n3q6t0w2h7f7", supersedes: shareExample.id };
 export const renewedExample = { share: renewed, superseded: { id: shareExample.id, status: "superseded" } };
+
+export const deletedExample = { deleted: true, shares_revoked: 2, fields_erased: true };
+
+export const exportExample = {
+  export_version: "1",
+  exported_at: at,
+  profile: profileExample,
+  fields: fieldsExample,
+  shares: [{ ...shareExample, disclosure_text: "", anchor: null, granted: { email: "pat@example.com" } }],
+  audit: [],
+  audit_pending: [],
+  removals: [],
+  agent_tokens: [],
+  receipts: [],
+};

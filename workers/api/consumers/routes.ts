@@ -3,14 +3,18 @@ import { createMiddleware } from "hono/factory";
 import type { z } from "@hono/zod-openapi";
 import { shareIdOf } from "../../../core/ids.ts";
 import { askedScope } from "../../../core/shares/fields.ts";
+import { isoOf } from "../../../core/time.ts";
 import { jsonBody, optionalJsonBody } from "../../http/body.ts";
 import type { ConsumerCaller } from "../../http/context.ts";
 import { refusal, success } from "../../http/envelope.ts";
 import { appOrigin, limited } from "../../http/guards.ts";
 import { idempotent } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
-import { behindConsumer, sameOrigin } from "../../http/session-guards.ts";
+import { behindConsumer, forgetSession, provedWithin, sameOrigin } from "../../http/session-guards.ts";
 import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import { listTokens } from "../../operations/agents/tokens.ts";
+import { deleteAccount } from "../../operations/consumers/erase-account.ts";
+import { exportAccount } from "../../operations/consumers/export.ts";
 import { changeContactFields, readFields } from "../../operations/consumers/fields.ts";
 import { listOwnShares, readProfile } from "../../operations/consumers/profile.ts";
 import { renewShare } from "../../operations/shares/renew.ts";
@@ -28,11 +32,14 @@ import {
   sharesToWire,
   shareToWire,
 } from "../shares/schema.ts";
-import { changedExample, fieldsExample, profileExample, renewedExample } from "./examples.ts";
+import { changedExample, deletedExample, exportExample, fieldsExample, profileExample, renewedExample } from "./examples.ts";
+import { exportSchema, exportToWire } from "./export.ts";
 import {
   changedSchema,
   changedToWire,
   changeFromWire,
+  deletedSchema,
+  deletionSchema,
   fieldChangeSchema,
   fieldsSchema,
   fieldsToWire,
@@ -195,6 +202,56 @@ const renewRoute = createRoute({
   },
 });
 
+const deleteRoute = createRoute({
+  method: "delete",
+  path: "/v1/me",
+  operationId: "deleteAccount",
+  tags: ["account"],
+  summary: "Delete your account",
+  description:
+    "Ends every share of yours, erases your fields, your address and everything that is kept about you, and signs you out everywhere. It needs a proof of the last five minutes that it is you: sign in again first. Fingerprints, times and statuses of what you shared stay, and name nobody. After a 503 the rest is done within minutes; you may also send it again.",
+  security: session,
+  middleware: behindConsumer(provedWithin(5), optionalJsonBody),
+  request: { body: { required: false, content: json(deletionSchema, { confirm: "DELETE" }) } },
+  responses: {
+    200: {
+      description: "Deleted. The session cookie is cleared.",
+      headers: rateHeaders,
+      content: json(envelope("AccountDeletionAnswer", deletedSchema), enveloped(deletedExample)),
+    },
+    ...failures([...bodyRefusals, ...sessionRefusals], {
+      forbidden: "The session is not a person's, or its last proof is older than five minutes.",
+      storage_unavailable: "A database did not answer. What is left is erased by itself.",
+    }),
+  },
+});
+
+const limitExports = createMiddleware<ConsumerCaller>(async (c, next) => {
+  const refused = limited(c, "EXPORTS", await c.var.services.takeExactly("EXPORTS", c.var.person.id));
+  if (refused !== null) return refused;
+  await next();
+});
+
+const exportRoute = createRoute({
+  method: "get",
+  path: "/v1/me/export",
+  operationId: "exportAccount",
+  tags: ["account"],
+  summary: "Export everything kept about you",
+  description:
+    "One JSON file, without an envelope: your profile and fields, every share with the values you gave, your audit chain, your removals, and a receipt of each consent. At most five an hour; each is entered in your chain.",
+  security: session,
+  middleware: behindConsumer(limitExports),
+  responses: {
+    200: {
+      description: "The file, as an attachment.",
+      headers: rateHeaders,
+      content: json(exportSchema, exportExample),
+    },
+    ...failures([...sessionRefusals], { ...onlyPeople, rate_limited: "More than five in an hour, or 120 calls in a minute." }),
+  },
+});
+
 export const account = newApi();
 
 account.use("/v1/me", appOrigin({ methods: ["GET", "DELETE"], headers: ["Content-Type"] }), sameOrigin);
@@ -203,6 +260,22 @@ account.use("/v1/me/*", appOrigin({ methods: ["GET", "PUT", "POST", "DELETE"], h
 account.openapi(profileRoute, async (c) => {
   const profile = await readProfile(c.var.services, c.var.person);
   return profile.ok ? success(c, 200, profileToWire(profile.value)) : refusal(c, profile);
+});
+
+account.openapi(deleteRoute, async (c) => {
+  const { services, person } = c.var;
+  const deleted = await deleteAccount(services, person, pageLanguage(undefined, c.req.header("accept-language")));
+  if (!deleted.ok) return refusal(c, deleted);
+  forgetSession(c);
+  return success(c, 200, { deleted: true as const, shares_revoked: deleted.value.sharesRevoked, fields_erased: true as const });
+});
+
+account.openapi(exportRoute, async (c) => {
+  const { services, person, consumer } = c.var;
+  const [exported, tokens] = await Promise.all([exportAccount(services, person), listTokens(services, consumer)]);
+  if (!exported.ok) return refusal(c, exported);
+  c.header("Content-Disposition", `attachment; filename="svc-export-${isoOf(exported.value.at).slice(0, 10)}.json"`);
+  return c.json(exportToWire(exported.value, tokens, services), 200);
 });
 
 account.openapi(fieldsRoute, async (c) => {

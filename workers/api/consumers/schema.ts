@@ -72,3 +72,17 @@ export const changedToWire = (change: FieldsChange): z.input<typeof changedSchem
   changed_groups: [...change.changedGroups],
   events_emitted: change.eventsEmitted,
 });
+
+export const deletionSchema = z
+  .object({
+    confirm: z.literal("DELETE").nullish().openapi({ description: "May be left out; anything else than `DELETE` is refused." }),
+  })
+  .openapi("AccountDeletion");
+
+export const deletedSchema = z
+  .object({
+    deleted: z.literal(true),
+    shares_revoked: z.number().int().openapi({ description: "Shares that this call ended." }),
+    fields_erased: z.literal(true),
+  })
+  .openapi("AccountDeleted");

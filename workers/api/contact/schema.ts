@@ -71,12 +71,10 @@ export const contactCheckSchema = z
       .min(1)
       .max(100)
       .openapi({ description: "At most 100. Where a subject has an address and a number, a record with either counts." }),
-    entity: z
-      .string()
-      .min(1)
-      .max(200)
-      .nullish()
-      .openapi({ description: "Only consent that names this recipient, exactly as on the certificate." }),
+    entity: z.string().min(1).max(200).nullish().openapi({
+      description:
+        "Only consent that names this recipient, exactly as on the certificate. A share is with you alone: it counts where the recipient is your name as the person was shown it.",
+    }),
     purpose: z.string().min(1).max(500).nullish().openapi({ description: "Only consent for this purpose, exactly as stated." }),
   })
   .openapi("ContactCheck");
@@ -91,9 +89,10 @@ export const contactResultsSchema = z
     results: z.array(
       z.object({
         contactable: z.boolean(),
-        reason: z
-          .enum(["active_consent", "revoked", "expired", "none", "rejected_recipient"])
-          .openapi({ description: "Why. Active consent wins; `none`: you hold no record of this person." }),
+        reason: z.enum(["active_consent", "revoked", "expired", "none", "rejected_recipient"]).openapi({
+          description:
+            "Why. Active consent wins, then a withdrawal, then a recipient the person declined; `expired`: all that is left are shares that ended by themselves; `none`: you hold no record of this person.",
+        }),
         basis: z
           .array(
             z.object({
@@ -105,7 +104,7 @@ export const contactResultsSchema = z
           )
           .openapi({
             description:
-              "Your records about this person: what allows contact first, then the newest; at most 20 for an address and 20 for a number.",
+              "Your records about this person: what allows contact first, then the newest; at most 20 certificates and 20 shares for an address, and as many for a number.",
           }),
         checked_at: timeOf("The records as they stood then"),
       }),
@@ -117,11 +116,11 @@ export const contactsToWire = (contacts: readonly CheckedContact[]): z.input<typ
   results: contacts.map(({ contactable, reason, basis, checkedAt }) => ({
     contactable,
     reason,
-    basis: basis.map(({ certId, status, ceaseBy, isWithdrawn }) => ({
-      type: "cert",
-      id: certId,
-      status: isWithdrawn ? "revoked" : status,
-      cease_by: isoOrNull(ceaseBy),
+    basis: basis.map((record) => ({
+      type: record.type,
+      id: record.id,
+      status: record.type === "cert" && record.isWithdrawn ? "revoked" : record.status,
+      cease_by: isoOrNull(record.ceaseBy),
     })),
     checked_at: isoOf(checkedAt),
   })),

@@ -13,7 +13,7 @@ import {
 import type { ConsumerSession } from "../../../core/access/session.ts";
 import { base64UrlOf } from "../../../core/bytes.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import { homeOfId, newId } from "../../../core/ids.ts";
+import { homeOfId, newId, type ConsumerId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { commit } from "../../../storage/commit.ts";
@@ -91,6 +91,7 @@ export const addPasskey = async (
     template: "passkey_added",
     data: { at: now, device },
     to: await emailOf(services, session),
+    consumerId: session.userId as ConsumerId,
     language,
     now,
     onlyIf: isWritten,

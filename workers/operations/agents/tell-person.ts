@@ -13,9 +13,13 @@ const writeMail = async (services: Runtime & Stores, agent: Agent): Promise<void
   const { vault } = services;
   const db = services.homes.of(ownerId) as Database;
   const now = services.clock();
-  const to = await consumerAddress(db, vault, personOfAgent(agent).id);
+  const { id: consumerId } = personOfAgent(agent);
+  const to = await consumerAddress(db, vault, consumerId);
   const data = { token_id: tokenId, at: now, app_url: `${services.config.appUrl}/app` };
-  const mail = to === null ? [] : await insertMail(db, vault, { template: "agent_changed", data, to, now, onlyIf: isUntold(tokenId, now) });
+  const mail =
+    to === null
+      ? []
+      : await insertMail(db, vault, { template: "agent_changed", data, to, consumerId, now, onlyIf: isUntold(tokenId, now) });
   await batch(db, [...mail, noteTold(db, tokenId, now), noteUse(db, tokenId, now)]);
 };
 

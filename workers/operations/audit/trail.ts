@@ -3,11 +3,12 @@
 import type { AuditTrail, ProvenPage } from "../../../core/audit/trail.ts";
 import type { AuditChain } from "../../../core/facts.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import { homeOfId } from "../../../core/ids.ts";
+import { homeOfId, type ConsumerId, type Home } from "../../../core/ids.ts";
 import { committedPayloads } from "../../../storage/audit.ts";
 import type { Database } from "../../../storage/database.ts";
 import { newestCheckpointAnchor } from "../../../storage/outboxes/anchors.ts";
 import { waitingEntries } from "../../../storage/outboxes/audit.ts";
+import { homesOfPerson } from "../../../storage/person-records.ts";
 import { kindOfError } from "../../log.ts";
 import type { Proofs, Runtime, Stores } from "../../services.ts";
 
@@ -26,23 +27,46 @@ export interface TrailQuery {
   readonly beforeSeq: number | null;
 }
 
+/** A person's chain tells of their shares too, which lie in the homes of the businesses. */
+const homesOf = async (services: Stores, { id }: TrailOwner): Promise<readonly Home[]> => {
+  const own = homeOfId(id);
+  const others = id.startsWith("con_") ? await homesOfPerson(services.homes.of(id) as Database, id as ConsumerId) : [];
+  return [...new Set([own, ...others])];
+};
+const databaseOf = (services: Stores, home: Home): Database => services.homes.of(`con_${home}`) as Database;
+
+/** What entries committed to lies in the home of each: the rows that carried them to the log. */
+const payloadsOf = async (
+  services: Stores,
+  chainTag: string,
+  entries: readonly { readonly outbox_id: string; readonly home: string }[],
+) => {
+  const byHome = Map.groupBy(entries, ({ home }) => home as Home);
+  const found = await Promise.all(
+    [...byHome].map(([home, of]) =>
+      committedPayloads(
+        databaseOf(services, home),
+        services.vault,
+        chainTag,
+        of.map(({ outbox_id }) => outbox_id),
+      ),
+    ),
+  );
+  return new Map(found.flatMap((payloads) => [...payloads]));
+};
+
 const readPage = async (
   services: Stores & Proofs,
-  db: Database,
-  { id, chain }: TrailOwner,
+  { chain }: TrailOwner,
+  homes: readonly Home[],
   query: TrailQuery,
 ): Promise<ProvenPage | null> => {
   const log = services.auditLog(chain.shard);
-  await log.drainNow(homeOfId(id));
+  for (const home of homes) await log.drainNow(home);
   const proven = await log.proofFor(chain.tag);
   const page = proven === null ? null : await log.readChain(chain.tag, query.limit, query.beforeSeq, proven.size);
   if (proven === null || page === null) return null;
-  const payloads = await committedPayloads(
-    db,
-    services.vault,
-    chain.tag,
-    page.entries.map(({ outbox_id }) => outbox_id),
-  );
+  const payloads = await payloadsOf(services, chain.tag, page.entries);
   return {
     chainIndex: page.chainIndex,
     entries: page.entries.map((entry) => ({ ...entry, committed: payloads.get(entry.outbox_id) ?? null })),
@@ -58,19 +82,21 @@ export const auditTrail = async (
   owner: TrailOwner,
   query: TrailQuery,
 ): Promise<Result<AuditTrail, "storage_unavailable">> => {
-  const { id, chain } = owner;
-  const db = services.homes.of(id) as Database;
+  const { chain } = owner;
+  const homes = await homesOf(services, owner);
   let page: ProvenPage | null;
   try {
-    page = await readPage(services, db, owner, query);
+    page = await readPage(services, owner, homes, query);
   } catch (error) {
     services.log.fault({ at: "audit", error: kindOfError(error) });
     return refuse("storage_unavailable");
   }
   const [first] = services.homes.all();
   const [pending, anchor] = await Promise.all([
-    waitingEntries(db, { shard: chain.shard, chainTag: chain.tag, max: maxWaiting }),
+    Promise.all(
+      homes.map((home) => waitingEntries(databaseOf(services, home), { shard: chain.shard, chainTag: chain.tag, max: maxWaiting })),
+    ),
     page === null || first === undefined ? null : newestCheckpointAnchor(first[1], services.config.ledger.id, page.proof.origin),
   ]);
-  return ok({ chain: chain.tag, page, pending, anchor });
+  return ok({ chain: chain.tag, page, pending: pending.flat(), anchor });
 };

@@ -38,8 +38,8 @@ export const readProfile = async (services: Runtime & Stores, { id }: Person): P
   const times = Object.values(kept.fields).map(({ updatedAt }) => updatedAt);
   return ok({
     id,
-    plan: record.plan,
     email: await vault.open(consumerEmailContext(id), record.emailSealed),
+    plan: record.plan,
     createdAt: record.createdAt,
     activeShares: counts.reduce((sum, one) => sum + one, 0),
     fieldsUpdatedAt: times.length === 0 ? null : Math.max(...times),

@@ -8,7 +8,7 @@ import { subjectIndexes, type AskedSubject } from "./asked-subject.ts";
 
 export interface ContactQuestion {
   readonly subjects: readonly AskedSubject[];
-  /** Only consent that names this recipient; null: whoever is named. */
+  /** Only consent that names this recipient, and shares with a business of that name; null: whoever is named. */
   readonly entity: string | null;
   /** Only consent for this purpose; null: whatever it is for. */
   readonly purpose: string | null;
@@ -30,6 +30,6 @@ export const checkContact = async (
   if (db === null) throw new Error("contact: the business has no home");
   const indexes = await Promise.all(subjects.map((subject) => subjectIndexes(services, business.country, subject)));
   const checkedAt = services.clock();
-  const found = await contactBasis(db, { businessId: business.id, environment, subjects: indexes, entity, purpose });
+  const found = await contactBasis(db, { businessId: business.id, environment, subjects: indexes, entity, purpose }, checkedAt);
   return found.map((basis) => ({ ...contactVerdict(basis), basis, checkedAt }));
 };

@@ -24,11 +24,11 @@ export const mailTo = async (
   services: Runtime & Stores,
   db: Database,
   id: ConsumerId,
-  mail: Omit<MailToSend, "to" | "now">,
+  mail: Omit<MailToSend, "to" | "now" | "consumerId">,
 ): Promise<readonly Statement[]> => {
   const home = services.homes.of(id);
   const to = home === null ? null : await consumerAddress(home, services.vault, id);
-  return to === null ? [] : insertMail(db, services.vault, { ...mail, to, now: services.clock() } as MailToSend);
+  return to === null ? [] : insertMail(db, services.vault, { ...mail, to, consumerId: id, now: services.clock() } as MailToSend);
 };
 
 export const receiptMail = async (

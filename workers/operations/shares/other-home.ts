@@ -3,6 +3,7 @@
 import type { Person } from "../../../core/access/principal.ts";
 import { homeOfId, type ConsumerId, type ShareId } from "../../../core/ids.ts";
 import { contactKeys } from "../../../core/shares/fields.ts";
+import { chainOfPerson } from "../../../storage/account-erasures.ts";
 import { batch, type Database, type Statement } from "../../../storage/database.ts";
 import { keptFields } from "../../../storage/contact-fields.ts";
 import { insertFanOut } from "../../../storage/share-copies.ts";
@@ -12,9 +13,9 @@ import { changeableShare } from "../../../storage/shares.ts";
 import { kindOfError } from "../../log.ts";
 import type { Phones, Runtime, Schedules, Stores } from "../../services.ts";
 import { continueFanOuts } from "../consumers/fan-out.ts";
-import { revokeAsService, type RevokeServices } from "./revoke.ts";
+import { eraseInHome } from "../consumers/erase-account.ts";
 
-type IntentServices = RevokeServices & Phones;
+type IntentServices = Runtime & Stores & Phones & Schedules;
 
 /** Rows for the batch of the grant where both lie in one home; otherwise they are written now, into the person's. */
 export const writeIntent = async (
@@ -30,7 +31,7 @@ export const writeIntent = async (
   return [];
 };
 
-/** The share is made, or never will be: what changed in between is sent after it, and a share of somebody who is gone is ended. */
+/** The share is made, or never will be: what changed in between is sent after it, and a share of somebody who is gone is ended and forgets them. */
 export const settleIntent = async (
   services: IntentServices,
   consumerId: ConsumerId,
@@ -47,7 +48,8 @@ export const settleIntent = async (
     return;
   }
   if (kept === null) {
-    await revokeAsService(services, there, found);
+    const chain = await chainOfPerson(own, consumerId);
+    if (chain !== null) await eraseInHome(services, there, { id: consumerId, chain });
     await deleteIntent(own, shareId).run();
     return;
   }
@@ -60,7 +62,7 @@ export const settleIntent = async (
 const maxIntents = 200;
 
 /** Grants whose process died in between. */
-export const settleIntents = async (services: IntentServices & Schedules, own: Database): Promise<void> => {
+export const settleIntents = async (services: IntentServices, own: Database): Promise<void> => {
   for (let settled = 0; settled < maxIntents; settled += 1) {
     const intent = await claimIntent(own, services.clock());
     if (intent === null) return;

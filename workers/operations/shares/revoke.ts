@@ -67,16 +67,6 @@ const commitRevocation = async (
   return { share: { ...share, status: "revoked", revokedAt, ceaseBy }, ceaseBy, isRepeated: false };
 };
 
-/** Of a share whose person is gone. */
-export const revokeAsService = async (services: RevokeServices, db: Database, found: ChangeableShare): Promise<void> => {
-  if (found.share.status !== "active") return;
-  try {
-    await commitRevocation(services, db, found, { actor: { kind: "system" }, reason: null, requestId: crypto.randomUUID() });
-  } catch (error) {
-    if (!isOutdatedShare(error)) throw error; // somebody else ended it meanwhile
-  }
-};
-
 /**
  * Refuses `unauthorized` for a link that is not this share's, `not_found` for somebody else's share, `share_inactive` for one that ended
  * otherwise. Possible whatever the business has paid.

@@ -1,0 +1,182 @@
+// Certificates that name a person, found by the blind index of an address they have proved. Anybody can make certificates about
+// anybody, so the list costs by businesses: it steps from one to the next along the index and counts only so far.
+import { and, desc, eq, gt, lte, max, min, sql, type SQL } from "drizzle-orm";
+import type { CertificateStatus } from "../core/certificates/certificate.ts";
+import type { BusinessId, CertId } from "../core/ids.ts";
+import { minuteMs, type Instant } from "../core/time.ts";
+import type { WithdrawableCertificate } from "../core/withdrawals/withdrawal.ts";
+import { chainOfBusiness } from "./accounts.ts";
+import type { Database } from "./database.ts";
+import { allOf, query } from "./query.ts";
+import { accountWithdrawals, businesses, certificates, purposes, withdrawals } from "./schema.ts";
+import { withdrawable } from "./withdrawals.ts";
+
+const { businessId, emailIndex, environment, issuedAt, ord, status } = certificates;
+const isActive = eq(status, "active");
+
+/** Test certificates are nobody's consent. */
+const named = (addressIndex: string): SQL => allOf(eq(emailIndex, addressIndex), eq(environment, "live"));
+
+/** More than this of one person with one business is told as this many. */
+export const maxCounted = 1_000;
+
+export interface NamingBusiness {
+  readonly id: BusinessId;
+  readonly name: string;
+  /** At most `maxCounted`. */
+  readonly certificates: number;
+  readonly active: number;
+  readonly lastIssuedAt: Instant;
+}
+
+/** The next businesses of a home, in the order of their ids. */
+export const namingBusinesses = (
+  db: Database,
+  addressIndex: string,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<readonly NamingBusiness[]> => {
+  const next = (behind: string | SQL) =>
+    query
+      .select({ id: min(businessId) })
+      .from(certificates)
+      .where(allOf(named(addressIndex), gt(businessId, behind as BusinessId)));
+  const id = sql<BusinessId>`found.id`;
+  const counted = (more?: SQL) =>
+    sql<number>`(select count(*) from ${query
+      .select({ ord })
+      .from(certificates)
+      .where(and(named(addressIndex), eq(businessId, id), more))
+      .limit(maxCounted)
+      .as("counted")})`;
+  const last = query
+    .select({ at: max(issuedAt) })
+    .from(certificates)
+    .where(allOf(named(addressIndex), eq(businessId, id)));
+  return db
+    .select({ id, name: businesses.name, certificates: counted(), active: counted(isActive), lastIssuedAt: sql<Instant>`${last}` })
+    .from(
+      sql`(with recursive step(id) as (select ${next(after)} union all select ${next(sql`step.id`)} from step where step.id is not null limit ${limit + 1}) select id from step where id is not null) found`,
+    )
+    .innerJoin(businesses, eq(businesses.id, id))
+    .orderBy(id)
+    .limit(limit)
+    .all();
+};
+
+export interface NamingCertificate {
+  readonly id: CertId;
+  readonly businessName: string;
+  readonly status: CertificateStatus;
+  readonly purpose: string;
+  readonly originDomain: string;
+  readonly issuedAt: Instant;
+  readonly withdrawnAt: Instant | null;
+  readonly ceaseBy: Instant | null;
+}
+
+/** Of one business, the newest first, from behind `startingAfter`. */
+export const namingCertificates = (
+  db: Database,
+  addressIndex: string,
+  of: BusinessId,
+  { startingAfter, limit }: { readonly startingAfter: CertId | null; readonly limit: number },
+): Promise<readonly NamingCertificate[]> => {
+  const ofBusiness = allOf(named(addressIndex), eq(businessId, of));
+  const start = query
+    .select({ issuedAt, ord })
+    .from(certificates)
+    .where(allOf(eq(certificates.id, startingAfter ?? ("" as CertId)), ofBusiness));
+  return db
+    .select({
+      id: certificates.id,
+      businessName: certificates.businessName,
+      status,
+      purpose: purposes.purpose,
+      originDomain: certificates.originDomain,
+      issuedAt,
+      withdrawnAt: withdrawals.withdrawnAt,
+      ceaseBy: withdrawals.ceaseBy,
+    })
+    .from(certificates)
+    .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
+    .leftJoin(withdrawals, eq(withdrawals.certId, certificates.id))
+    .where(and(ofBusiness, startingAfter === null ? undefined : sql`(${issuedAt}, ${ord}) < ${start}`))
+    .orderBy(desc(issuedAt), desc(ord))
+    .limit(limit)
+    .all();
+};
+
+/** A withdrawal from one business, or from all. */
+export interface AccountWithdrawal {
+  readonly addressIndex: string;
+  readonly businessId: BusinessId | null;
+  /** The moment of the person's act; a certificate issued later is a new consent. */
+  readonly withdrawnAt: Instant;
+}
+
+/** Active certificates of one business, oldest first: the one asked for, else the first that has any. */
+export const nextToWithdraw = (
+  db: Database,
+  { addressIndex, businessId: of, withdrawnAt }: AccountWithdrawal,
+  limit: number,
+): Promise<readonly WithdrawableCertificate[]> => {
+  const standing = allOf(named(addressIndex), isActive, lte(issuedAt, withdrawnAt));
+  const first = query
+    .select({ id: min(businessId) })
+    .from(certificates)
+    .where(standing);
+  return db
+    .select({ ...withdrawable, chain: chainOfBusiness })
+    .from(certificates)
+    .innerJoin(businesses, eq(businesses.id, businessId))
+    .where(and(standing, of === null ? sql`${businessId} = ${first}` : eq(businessId, of)))
+    .orderBy(issuedAt, ord)
+    .limit(limit)
+    .all();
+};
+
+const leaseMs = minuteMs; // more than a batch takes
+
+const rowOf = ({ addressIndex, businessId: of, withdrawnAt }: AccountWithdrawal) => ({
+  addressIndex,
+  businessId: of ?? ("" as const),
+  withdrawnAt,
+});
+
+/** The rest is withdrawn whatever dies; asked again, it covers what was issued since. */
+export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =>
+  db
+    .insert(accountWithdrawals)
+    .values({ ...rowOf(work), nextAt: work.withdrawnAt + leaseMs })
+    .onConflictDoUpdate({
+      target: [accountWithdrawals.addressIndex, accountWithdrawals.businessId],
+      set: { withdrawnAt: work.withdrawnAt, nextAt: work.withdrawnAt + leaseMs },
+    });
+
+/** Takes what has been due longest; of two workers at once, one gets it. */
+export const claimAccountWithdrawal = async (db: Database, now: Instant): Promise<AccountWithdrawal | null> => {
+  const { addressIndex, businessId: of, withdrawnAt, nextAt } = accountWithdrawals;
+  const rowid = sql`rowid`;
+  const due = query.select({ rowid }).from(accountWithdrawals).where(lte(nextAt, now)).orderBy(nextAt).limit(1);
+  const row = await db
+    .update(accountWithdrawals)
+    .set({ nextAt: now + leaseMs })
+    .where(sql`${rowid} = ${due}`)
+    .returning({ addressIndex, businessId: of, withdrawnAt })
+    .get();
+  return row === undefined ? null : { ...row, businessId: row.businessId === "" ? null : row.businessId };
+};
+
+/** Done, unless the person asked again meanwhile. */
+export const finishAccountWithdrawal = (db: Database, work: AccountWithdrawal) => {
+  const { addressIndex, businessId: of, withdrawnAt } = rowOf(work);
+  return db
+    .delete(accountWithdrawals)
+    .where(
+      and(
+        eq(accountWithdrawals.addressIndex, addressIndex),
+        eq(accountWithdrawals.businessId, of),
+        eq(accountWithdrawals.withdrawnAt, withdrawnAt),
+      ),
+    );
+};

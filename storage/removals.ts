@@ -1,0 +1,155 @@
+// Removals, in the home of the person. The file of an affidavit is sealed whole, since it names the person; its hash is not.
+import { desc, eq, sql } from "drizzle-orm";
+import { base64UrlOf, bytesOfBase64Url } from "../core/bytes.ts";
+import type { ConsumerId, RemovalId } from "../core/ids.ts";
+import type { MailLanguage } from "../core/mail/templates.ts";
+import type { AffidavitProof, Removal, RemovalTarget, RemovalTargetName } from "../core/removals/removal.ts";
+import type { Instant } from "../core/time.ts";
+import { batch, type Database, type Statement } from "./database.ts";
+import { violates } from "./faults.ts";
+import { insertMany } from "./inserts.ts";
+import { allOf, query } from "./query.ts";
+import { consumers, removals, removalTargets } from "./schema.ts";
+import type { EncryptionContext, Vault } from "./vault.ts";
+
+const contextOf = (id: RemovalId, consumerId: ConsumerId, field: "notes" | "affidavit"): EncryptionContext => ({
+  table: "removals",
+  record: id,
+  field,
+  owner: consumerId,
+});
+
+const insertTargets = insertMany(removalTargets, ["removalId", "name"]);
+
+export interface NewRemoval {
+  readonly id: RemovalId;
+  readonly consumerId: ConsumerId;
+  readonly targets: readonly RemovalTargetName[];
+  readonly notes: string | null;
+  readonly language: MailLanguage;
+  readonly now: Instant;
+  readonly requestId: string;
+}
+
+/** Fails as `isOfNobody` says for a person who is erased. */
+export const insertRemoval = async (db: Database, vault: Vault, removal: NewRemoval): Promise<readonly Statement[]> => {
+  const { id, consumerId, targets, notes, language, now, requestId } = removal;
+  const person = query
+    .select({ id: consumers.id })
+    .from(consumers)
+    .where(allOf(eq(consumers.id, consumerId), sql`${consumers.erasedAt} is null`));
+  return [
+    db.insert(removals).values({
+      id,
+      consumerId: sql<ConsumerId>`${person}`,
+      notesSealed: notes === null ? null : await vault.seal(contextOf(id, consumerId, "notes"), notes),
+      language,
+      requestedAt: now,
+      changedBy: requestId,
+    }),
+    insertTargets(
+      db,
+      targets.map((name) => ({ removalId: id, name })),
+    ),
+  ];
+};
+
+export const isOfNobody = (error: unknown): boolean => violates(error, "NOT NULL", removals.consumerId);
+
+type RemovalRow = typeof removals.$inferSelect;
+type TargetRow = typeof removalTargets.$inferSelect;
+
+const toRemoval = async (vault: Vault, row: RemovalRow, targets: readonly TargetRow[]): Promise<Removal> => {
+  const { id, consumerId, status, notesSealed, requestedAt, completedAt, recheckAt, affidavitSha256, signature, signatureKid } = row;
+  return {
+    id,
+    consumerId,
+    status,
+    targets: targets
+      .filter(({ removalId }) => removalId === id)
+      .map(({ name, status: of, completedAt: at }): RemovalTarget => ({ name: name as RemovalTargetName, status: of, completedAt: at })),
+    notes: notesSealed === null ? null : await vault.open(contextOf(id, consumerId, "notes"), notesSealed),
+    requestedAt,
+    completedAt,
+    recheckAt,
+    affidavit:
+      affidavitSha256 === null || signature === null || signatureKid === null
+        ? null
+        : { sha256: affidavitSha256, signature, kid: signatureKid },
+  };
+};
+
+const maxListed = 200;
+
+/** The newest first. */
+export const removalsOf = async (db: Database, vault: Vault, consumerId: ConsumerId): Promise<readonly Removal[]> => {
+  const ids = query.select({ id: removals.id }).from(removals).where(eq(removals.consumerId, consumerId));
+  const [rows, targets] = await batch(db, [
+    db.select().from(removals).where(eq(removals.consumerId, consumerId)).orderBy(desc(removals.ord)).limit(maxListed),
+    db.select().from(removalTargets).where(sql`${removalTargets.removalId} in ${ids}`).orderBy(removalTargets.name),
+  ]);
+  return Promise.all(rows.map((row) => toRemoval(vault, row, targets)));
+};
+
+export interface KnownRemoval {
+  readonly removal: Removal;
+  readonly language: MailLanguage;
+  readonly changedBy: string;
+  readonly affidavitSealed: string | null;
+}
+
+export const removalById = async (db: Database, vault: Vault, id: RemovalId): Promise<KnownRemoval | null> => {
+  const [[row], targets] = await batch(db, [
+    db.select().from(removals).where(eq(removals.id, id)),
+    db.select().from(removalTargets).where(eq(removalTargets.removalId, id)).orderBy(removalTargets.name),
+  ]);
+  if (row === undefined) return null;
+  const { language, changedBy, affidavitSealed } = row;
+  return { removal: await toRemoval(vault, row, targets), language, changedBy, affidavitSealed };
+};
+
+/** Fails as `isOutdatedRemoval` says when another act was first. */
+export const updateRemoval = async (
+  db: Database,
+  vault: Vault,
+  removal: Removal,
+  {
+    affidavit,
+    was,
+    requestId,
+  }: { readonly affidavit: (AffidavitProof & { readonly file: Uint8Array }) | null; readonly was: string; readonly requestId: string },
+): Promise<readonly Statement[]> => {
+  const { id, consumerId, status, completedAt, recheckAt, targets } = removal;
+  const proof =
+    affidavit === null ? {} : { affidavitSha256: affidavit.sha256, signature: affidavit.signature, signatureKid: affidavit.kid };
+  const affidavitSealed = affidavit === null ? null : await vault.seal(contextOf(id, consumerId, "affidavit"), base64UrlOf(affidavit.file));
+  return [
+    db
+      .update(removals)
+      .set({
+        status,
+        completedAt,
+        recheckAt,
+        affidavitSealed,
+        ...proof,
+        changedBy: sql<string>`case when ${removals.changedBy} = ${was} then ${requestId} end`,
+      })
+      .where(eq(removals.id, id)),
+    ...targets.map(({ name, status: of, completedAt: at }) =>
+      db
+        .update(removalTargets)
+        .set({ status: of, completedAt: at })
+        .where(allOf(eq(removalTargets.removalId, id), eq(removalTargets.name, name))),
+    ),
+  ];
+};
+
+export const isOutdatedRemoval = (error: unknown): boolean => violates(error, "NOT NULL", removals.changedBy);
+
+/** The file itself. */
+export const openAffidavit = async (
+  vault: Vault,
+  { id, consumerId }: Pick<Removal, "id" | "consumerId">,
+  sealed: string,
+): Promise<Uint8Array<ArrayBuffer>> =>
+  bytesOfBase64Url(await vault.open(contextOf(id, consumerId, "affidavit"), sealed)) as Uint8Array<ArrayBuffer>;

@@ -1,0 +1,264 @@
+// DELETE /v1/me: a person's account ends, and with it everything that says who they were.
+import { env } from "cloudflare:workers";
+import { describe, expect, test } from "vitest";
+import { minuteMs } from "../../core/time.ts";
+import type { Database } from "../../storage/database.ts";
+import type { Vault } from "../../storage/vault.ts";
+import { settleShares } from "../../workers/background/share-sweep.ts";
+import type { Platform } from "../../workers/services.ts";
+import { json, mailsTo, signIn } from "../support/people.ts";
+import { answerOf, outage, platform } from "../support/scenarios.ts";
+import {
+  allEvents,
+  decision,
+  freshVerifier,
+  grant,
+  outcome,
+  person,
+  read,
+  redeem,
+  values,
+  write,
+  type SignedPerson,
+} from "../support/sharing.ts";
+import { settled } from "../support/settled.ts";
+import { call, databaseContents, world, worldInSecondHome, type Call } from "../support/world.ts";
+
+const databases = [env.DB, (env as unknown as { DB_01: D1Database }).DB_01];
+const remove = ({ headers }: Pick<SignedPerson, "headers">, service: Call = call, body: object | null = { confirm: "DELETE" }) =>
+  service("/v1/me", body === null ? { method: "DELETE", headers } : { ...json(body, headers), method: "DELETE" });
+const later = (ms: number): Partial<Platform> => ({ clock: () => Date.now() + ms });
+const through =
+  (changed: Partial<Platform>): Call =>
+  (path, init) =>
+    answerOf(changed, path, init);
+
+/** What was sealed by the vault, and under which key of a record. */
+const recorded = () => {
+  const sealed = new Map<string, { readonly text: string; readonly key: string | null }>();
+  const { vault } = platform;
+  const noting =
+    (seal: Vault["seal"], key: string | null): Vault["seal"] =>
+    async (context, text) => {
+      const value = await seal(context, text);
+      sealed.set(value, { text, key });
+      return value;
+    };
+  const recording: Vault = {
+    ...vault,
+    seal: noting(vault.seal, null),
+    under: async (key) => {
+      const sealer = await vault.under(key);
+      return { ...sealer, seal: noting(sealer.seal, key) };
+    },
+  };
+  return { sealed, service: through({ vault: recording }) };
+};
+const everything = async (): Promise<string> => JSON.stringify(await Promise.all(databases.map((db) => databaseContents(db))));
+
+describe("an account that is deleted", () => {
+  test("ends every share in every home, tells each business, and signs out", async () => {
+    const by = await person();
+    const other = await signIn(by.email, "consumer");
+    const shares = [
+      await grant(by),
+      await grant(by, { scope: ["name"] }),
+      await grant(by, { origin: "https://other.example" }, world.other),
+      await grant(by, {}, worldInSecondHome.acme),
+    ];
+    const [first, , , far] = shares.map(({ share }) => share.id);
+    const stopped = (await grant(by)).share.id;
+    await by.post(`/v1/me/sever/${stopped}`, { reason: "My number is +1 202 555 0123" });
+    const before = (await mailsTo(world.ownerEmail)).length;
+
+    const answer = await remove(by);
+    expect(outcome(answer)).toBe("200 ok");
+    expect(answer.body.data).toEqual({ deleted: true, shares_revoked: 4, fields_erased: true });
+    expect(answer.headers.get("set-cookie")).toMatch(/^svc_session=;/);
+    for (const headers of [by.headers, other]) expect((await call("/v1/me", { headers })).status).toBe(401);
+
+    for (const { share } of shares.slice(0, 2)) {
+      const kept = (await read(`/v1/shares/${share.id}`)).body.data;
+      expect(kept).toMatchObject({ status: "revoked", fingerprint: share.fingerprint, reason: null });
+    }
+    expect((await read(`/v1/shares/${stopped}`)).body.data).toMatchObject({ status: "revoked", reason: null });
+    expect(outcome(await read(`/v1/consumers/${far}/current`, worldInSecondHome.acme.keys.live))).toBe("409 share_inactive");
+    expect(outcome(await redeem(shares[0] as (typeof shares)[number]))).toBe("409 share_inactive");
+    expect(outcome(await write(`/v1/shares/${first}/cease-ack`, {}))).toBe("200 ok");
+    expect((await read(`/v1/shares/${first}`)).body.data.status).toBe("ceased");
+    const contact = await write("/v1/contact-check", { subjects: [{ email: values.email }] });
+    expect(contact.body.data.results[0].basis.map(({ id }: { id: string }) => id)).not.toContain(first);
+
+    await settled();
+    const told = (await allEvents()).filter(({ type, share_id }) => type === "share.revoked" && [first, stopped].includes(share_id));
+    expect(told).toHaveLength(2);
+    const mails = (await mailsTo(world.ownerEmail)).slice(0, -before || undefined);
+    expect(mails.filter(({ text }) => text.includes(first))).toHaveLength(1);
+    expect(mails.find(({ text }) => text.includes(first))?.text).toContain(shares[1]?.share.id);
+    expect((await mailsTo(by.email))[0]?.subject).toBe("Your account is deleted");
+  });
+
+  test("leaves nothing that opens and says who they were, in any table of any home", async () => {
+    const { sealed, service } = recorded();
+    const marker = crypto.randomUUID().slice(0, 8);
+    const email = `${marker}@example.com`;
+    const by = await person({ ...values, email, first_name: `Name${marker}`, address_line1: `${marker} Street` }, service);
+    const id = (await by.get("/v1/me")).body.data.id as string;
+    const kept = await grant(by, { scope: ["email", "name", "address"], missing_ok: ["address"] });
+    const far = await grant(by, { scope: ["email", "name"] }, worldInSecondHome.acme);
+    await redeem(kept, {}, undefined, service);
+    await by.put("/v1/me/fields", { last_name: `Last${marker}` });
+    await by.post(`/v1/me/sever/${(await grant(by)).share.id}`, { reason: `It is ${marker}` });
+    await service(`/v1/shares/${(await grant(by)).share.id}/revoke`, json({}, by.headers));
+    expect((await by.post("/v1/me/agent-token", { name: `Agent ${marker}` })).status).toBe(201);
+    await env.DB.prepare(
+      "INSERT INTO passkeys (id, consumer_id, credential_id, user_handle, public_key, counter, transports, backed_up, name_sealed, created_at) VALUES ('psk_x', ?, 'x', 'x', 'x', 0, '[]', 0, ?, 0)",
+    )
+      .bind(id, by.email)
+      .run();
+    expect([...sealed.values()].some(({ text }) => text.includes(marker))).toBe(true);
+
+    expect(outcome(await remove(by, service))).toBe("200 ok");
+    await settled();
+    await env.DB.prepare("DELETE FROM captured_mail").run(); // development's own copy of what was sent
+    const contents = await everything();
+    for (const [value, { text, key }] of sealed) {
+      const opens = contents.includes(value) && (key === null || contents.includes(key));
+      if (opens) expect(text).not.toMatch(new RegExp(`${marker}|${by.email}`));
+    }
+    expect(contents).not.toContain(by.email);
+    for (const db of databases) {
+      const shares = await db.prepare("SELECT COUNT(*) AS n FROM shares WHERE consumer_id = ?").bind(id).first<{ n: number }>();
+      expect(shares?.n).toBe(0);
+    }
+    const row = await env.DB.prepare("SELECT * FROM consumers WHERE id = ?").bind(id).first();
+    expect(row).toMatchObject({ email_sealed: "", email_index: `erased ${id}`, name_sealed: null, fields_sealed: null });
+    expect((await read(`/v1/shares/${far.share.id}`, worldInSecondHome.acme.keys.live)).body.data.status).toBe("revoked");
+  });
+
+  test("makes room for a new one with the same address, which has nothing of the old", async () => {
+    const by = await person();
+    const old = (await by.get("/v1/me")).body.data.id;
+    await grant(by);
+    await remove(by);
+    const headers = await signIn(by.email, "consumer");
+    const profile = (await call("/v1/me", { headers })).body.data;
+    expect(profile.id).not.toBe(old);
+    expect(profile).toMatchObject({ shares_active: 0, fields_updated_at: null });
+    expect((await call("/v1/me/shares", { headers })).body.data.shares).toEqual([]);
+  });
+
+  test("a share whose time was over has expired, and was not stopped", async () => {
+    const by = await person();
+    const { share } = await grant(by, { duration_days: 1 });
+    const nextDay = through({ clock: () => Date.now() + 25 * 60 * minuteMs });
+    const headers = await signIn(by.email, "consumer");
+    await env.DB.prepare("UPDATE sessions SET proved_at = proved_at + ?1, expires_at = expires_at + ?1").bind(25 * 60 * minuteMs).run();
+    expect((await remove({ headers }, nextDay)).body.data).toMatchObject({ deleted: true, shares_revoked: 0 });
+    expect((await read(`/v1/shares/${share.id}`)).body.data.status).toBe("expired");
+    expect((await env.DB.prepare("SELECT consumer_id FROM shares WHERE id = ?").bind(share.id).first())?.consumer_id).toBeNull();
+  });
+});
+
+describe("what deleting an account asks for", () => {
+  test("a proof of the last five minutes, whatever the session", async () => {
+    const by = await person();
+    await grant(by);
+    await settled();
+    const before = await databaseContents();
+    expect(outcome(await remove(by, through(later(5 * minuteMs))))).toBe("403 forbidden");
+    expect(outcome(await remove(by, call, { confirm: "yes" }))).toBe("400 invalid_request");
+    expect(outcome(await remove({ headers: { ...by.headers, origin: "https://elsewhere.example" } as never }))).toBe("403 csrf_failed");
+    expect(await databaseContents()).toEqual(before);
+    expect(outcome(await remove(by, through(later(4 * minuteMs)), null))).toBe("200 ok");
+  });
+});
+
+describe("an erasure that is interrupted or raced", () => {
+  test("a home that is away: 503, nothing more can be granted, and the rest is erased by itself", async () => {
+    const by = await person();
+    const near = await grant(by);
+    const far = await grant(by, {}, worldInSecondHome.acme);
+    const id = (await by.get("/v1/me")).body.data.id as string;
+    const away = (outage().homes as Platform["homes"]).of("") as Database;
+    const { homes } = platform;
+    const halved = through({ homes: { ...homes, of: (of) => (of === "con_01" ? away : homes.of(of)) } });
+    expect(outcome(await remove(by, halved))).toBe("503 storage_unavailable");
+    expect((await read(`/v1/shares/${far.share.id}`, worldInSecondHome.acme.keys.live)).body.data.status).toBe("active");
+    expect((await by.put("/v1/me/fields", { city: "Elsewhere" })).status).toBe(401);
+    await expect(grant(by)).rejects.toThrow("not granted");
+
+    await settleShares({ ...platform, clock: () => Date.now() + 2 * minuteMs });
+    for (const [share, key] of [
+      [near.share.id, world.acme.keys.live],
+      [far.share.id, worldInSecondHome.acme.keys.live],
+    ]) {
+      expect((await read(`/v1/shares/${share}`, key)).body.data.status).toBe("revoked");
+    }
+    expect((await env.DB.prepare("SELECT email_sealed FROM consumers WHERE id = ?").bind(id).first())?.email_sealed).toBe("");
+    expect((await env.DB.prepare("SELECT COUNT(*) AS n FROM account_erasures").first<{ n: number }>())?.n).toBe(0);
+    expect((await by.get("/v1/me")).status).toBe(401);
+  });
+
+  test("a grant in another home that was under way is ended, and forgets them too", async () => {
+    const by = await person();
+    const id = (await by.get("/v1/me")).body.data.id as string;
+    const { homes } = platform;
+    const second = homes.of("con_01") as Database;
+    let isArmed = true;
+    const overtaken = new Proxy(second, {
+      get: (target, name) => {
+        const value = Reflect.get(target, name, target);
+        if (name !== "batch") return typeof value === "function" ? value.bind(target) : value;
+        return async (statements: readonly unknown[]) => {
+          const isGrant = isArmed && statements.length > 4;
+          if (isGrant) isArmed = false;
+          if (isGrant) expect(outcome(await remove(by))).toBe("200 ok");
+          return target.batch(statements as never);
+        };
+      },
+    });
+    const service = through({ homes: { ...homes, of: (of) => (homes.of(of) === second ? overtaken : homes.of(of)) } });
+    const answer = await service("/v1/share/consent", json(decision(freshVerifier(), {}, worldInSecondHome.acme), by.headers));
+    expect(isArmed).toBe(false);
+    expect(answer.status).toBe(201);
+    const rows = await (databases[1] as D1Database)
+      .prepare("SELECT state, consumer_id, subject_sealed, email_index FROM shares WHERE id = ?")
+      .bind(answer.body.data.share.id)
+      .first();
+    expect(rows).toEqual({ state: "revoked", consumer_id: null, subject_sealed: null, email_index: null });
+    const mine = await (databases[1] as D1Database)
+      .prepare("SELECT COUNT(*) AS n FROM mail_outbox WHERE consumer_id = ?")
+      .bind(id)
+      .first<{ n: number }>();
+    expect(mine?.n).toBe(0);
+  });
+
+  test("changes, grants, redemptions and a second deletion at once: nothing is left afterwards", async () => {
+    const by = await person();
+    const id = (await by.get("/v1/me")).body.data.id as string;
+    const made = await Promise.all([grant(by), grant(by), grant(by, {}, worldInSecondHome.acme)]);
+    const answers = await Promise.all([
+      remove(by),
+      remove(by),
+      ...Array.from({ length: 5 }, (_, at) => by.put("/v1/me/fields", { city: `City ${at}` })),
+      ...Array.from({ length: 3 }, () => by.post("/v1/share/consent", decision(freshVerifier()))),
+      ...made.slice(0, 2).map((one) => redeem(one)),
+    ]);
+    expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
+    await settled();
+    for (const db of databases) {
+      const row = await db
+        .prepare("SELECT COUNT(*) AS n FROM shares WHERE consumer_id = ? OR (state = 'active' AND id IN (SELECT value FROM json_each(?)))")
+        .bind(id, JSON.stringify(made.map(({ share }) => share.id)))
+        .first<{ n: number }>();
+      expect(row?.n).toBe(0);
+    }
+    const row = await env.DB.prepare("SELECT email_sealed, fields_sealed FROM consumers WHERE id = ?").bind(id).first();
+    expect(row).toEqual({ email_sealed: "", fields_sealed: null });
+    const deleted = await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'account.deleted'")
+      .bind(id)
+      .first<{ n: number }>();
+    expect(deleted?.n).toBe(1);
+  });
+});

@@ -1,0 +1,101 @@
+// GET /v1/me/export: everything that is kept about a person, for them and for nobody else.
+import { describe, expect, test } from "vitest";
+import { env } from "cloudflare:workers";
+import { grant, outcome, person, redeem, values } from "../support/sharing.ts";
+import { settled } from "../support/settled.ts";
+import { world, worldInSecondHome } from "../support/world.ts";
+
+const parts = [
+  "export_version",
+  "exported_at",
+  "profile",
+  "fields",
+  "shares",
+  "audit",
+  "audit_pending",
+  "removals",
+  "agent_tokens",
+  "receipts",
+];
+
+describe("an export", () => {
+  test("is one JSON file without an envelope, kept by nobody on the way", async () => {
+    const by = await person();
+    const answer = await by.get("/v1/me/export");
+    expect(answer.status).toBe(200);
+    expect(Object.keys(answer.body)).toEqual(parts);
+    expect(answer.body.export_version).toBe("1");
+    expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
+    expect(answer.headers.get("content-disposition")).toMatch(/^attachment; filename="svc-export-\d{4}-\d\d-\d\d\.json"$/);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(answer.body.profile.email).toBe(by.email);
+    expect(answer.body.fields.fields).toMatchObject({ first_name: "Pat", phone: values.phone });
+  });
+
+  test("tells every share in every home with what was given at that moment, a receipt of each, and the whole chain", async () => {
+    const by = await person();
+    const near = await grant(by, { disclosure_text: "We call you once." });
+    const far = await grant(by, { scope: ["email"] }, worldInSecondHome.acme);
+    await redeem(near);
+    await by.put("/v1/me/fields", { phone: "+1 202 555 0199" });
+    await by.post(`/v1/me/sever/${far.share.id}`, {});
+    await settled();
+    const { shares, audit, receipts } = (await by.get("/v1/me/export")).body;
+
+    expect(shares.map(({ id }: { id: string }) => id)).toEqual([far.share.id, near.share.id]);
+    expect(shares[1]).toMatchObject({
+      status: "active",
+      fingerprint: near.share.fingerprint,
+      disclosure_text: "We call you once.",
+      granted: { email: values.email, phone: values.phone },
+    });
+    expect(shares[0]).toMatchObject({ status: "revoked", granted: { email: values.email } });
+    expect(receipts.map(({ receipt_id }: { receipt_id: string }) => receipt_id)).toEqual([far.share.id, near.share.id]);
+    expect(receipts[1]).toMatchObject({
+      "@type": "dpv:ConsentReceipt",
+      schema_version: "ISO/IEC TS 27560:2023",
+      consent_record: {
+        pii_processing: {
+          purposes: [
+            { purpose: near.share.purpose, pii_information: [{ pii_type: "email" }, { pii_type: "phone" }], retention_period: "P365D" },
+          ],
+        },
+        party_identification: [{ party_name: world.acme.name }],
+        events: [{ event_state: "dpv:ConsentGiven" }],
+      },
+      share: { fingerprint: near.share.fingerprint, anchor: { status: expect.any(String) } },
+    });
+    expect(receipts[0].consent_record.events.map(({ event_state }: { event_state: string }) => event_state)).toEqual([
+      "dpv:ConsentGiven",
+      "dpv:ConsentWithdrawn",
+    ]);
+    expect(JSON.stringify(receipts)).not.toContain(values.email);
+
+    const types = audit.map(({ type }: { type: string }) => type);
+    expect(types[0]).toBe("data.exported");
+    expect(types).toEqual(expect.arrayContaining(["share.created", "share.redeemed", "share.revoked", "fields.updated"]));
+    expect(audit.filter(({ payload }: { payload: unknown }) => payload === null)).toEqual([]);
+    expect(audit.map(({ seq }: { seq: number }) => seq)).toEqual(audit.map((_: unknown, at: number) => audit.length - at));
+  });
+
+  test("holds nothing of anybody else", async () => {
+    const [by, other] = [await person(), await person({ email: "someone.else@example.com", first_name: "Somebodyelse" })];
+    await grant(other, { scope: ["email", "first_name"] });
+    const { text } = await by.get("/v1/me/export");
+    expect(text).not.toMatch(/someone\.else|Somebodyelse/);
+    expect(text).not.toContain(other.email);
+  });
+
+  test("five an hour", async () => {
+    const by = await person({});
+    const answers = [];
+    for (let count = 0; count < 6; count += 1) answers.push(await by.get("/v1/me/export"));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
+    const rows = await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE type = 'data.exported' AND entity_id = ?")
+      .bind((await by.get("/v1/me")).body.data.id)
+      .first<{ n: number }>();
+    expect(rows?.n).toBe(5);
+    expect(outcome(answers[5] as (typeof answers)[number])).toBe("429 rate_limited");
+  });
+});

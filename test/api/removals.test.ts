@@ -1,0 +1,200 @@
+// Removals: asked for by a person whose plan includes them, done by an operator, ended with an affidavit.
+import { env, exports } from "cloudflare:workers";
+import { describe, expect, test } from "vitest";
+import { bytesOfBase64Url } from "../../core/bytes.ts";
+import { sha256Hex } from "../../core/hash.ts";
+import { removalIdOf } from "../../core/ids.ts";
+import { removalTargetNames, type RemovalStatus } from "../../core/removals/removal.ts";
+import { recordRemovalProgress } from "../../workers/operations/consumers/removals.ts";
+import { changedServices } from "../support/changed-services.ts";
+import { json, mailsTo } from "../support/people.ts";
+import { platform } from "../support/scenarios.ts";
+import { outcome, person, type SignedPerson } from "../support/sharing.ts";
+import { settled } from "../support/settled.ts";
+import { call, databaseContents, serviceWith, type Call } from "../support/world.ts";
+
+const services = changedServices(platform, {});
+/** The limit of a day is tried on its own. */
+const patient = serviceWith({ LIMIT_REMOVALS: "1000/60" });
+const onPlan = async (service: Call = patient): Promise<SignedPerson> => {
+  const by = await person({}, service);
+  const { id } = (await by.get("/v1/me")).body.data;
+  await env.DB.prepare("UPDATE consumers SET plan = 'white_glove' WHERE id = ?").bind(id).run();
+  return by;
+};
+const request = (by: SignedPerson, change: object = {}) =>
+  by.post("/v1/me/removals", { authorize: true, targets: ["spokeo", "radaris"], ...change });
+const requested = async (by: SignedPerson): Promise<string> => (await request(by)).body.data.id;
+const progress = (id: string, found: Record<string, RemovalStatus>) =>
+  recordRemovalProgress(services, removalIdOf(id), new Map(Object.entries(found)));
+const affidavit = (id: string, by: Pick<SignedPerson, "headers">) => call(`/v1/me/removals/${id}/affidavit`, { headers: by.headers });
+const file = async (id: string, { headers }: SignedPerson): Promise<Uint8Array> => {
+  const response = await exports.default.fetch(new Request(`http://svc.test/v1/me/removals/${id}/affidavit`, { headers }));
+  return new Uint8Array(await response.arrayBuffer());
+};
+
+describe("asking for a removal", () => {
+  test("is for the plan that includes it, and for targets of the list", async () => {
+    const free = await person({});
+    expect(outcome(await request(free))).toBe("402 plan_required");
+    const by = await onPlan();
+    expect((await by.get("/v1/me")).body.data.plan).toBe("white_glove");
+    await settled();
+    const before = await databaseContents();
+    for (const change of [
+      { authorize: false },
+      { targets: [] },
+      { targets: ["https://evil.example/"] },
+      { targets: ["spokeo", "constructor"] },
+      { notes: "two\nlines" },
+      { notes: "x".repeat(501) },
+    ]) {
+      expect(outcome(await request(by, change))).toBe("400 invalid_request");
+    }
+    expect(await databaseContents()).toEqual(before);
+    const answer = await request(by, { notes: "I am also known as Patricia" });
+    expect(answer.status).toBe(201);
+    expect(answer.body.data).toMatchObject({
+      status: "requested",
+      targets: [
+        { name: "radaris", status: "requested", completed_at: null },
+        { name: "spokeo", status: "requested", completed_at: null },
+      ],
+      completed_at: null,
+      recheck_at: null,
+      affidavit_url: null,
+    });
+    expect(JSON.stringify(await databaseContents())).not.toContain("Patricia");
+    const all = await request(by, { targets: undefined });
+    expect(all.body.data.targets).toHaveLength(removalTargetNames.length);
+    const { removals, targets } = (await by.get("/v1/me/removals")).body.data;
+    expect(removals.map(({ id }: { id: string }) => id)).toEqual([all.body.data.id, answer.body.data.id]);
+    expect(removals[1].notes).toBe("I am also known as Patricia");
+    expect(targets).toContainEqual({ name: "spokeo", title: "Spokeo" });
+  });
+
+  test("five a day", async () => {
+    const by = await onPlan(call);
+    const answers = [];
+    for (let count = 0; count < 6; count += 1) answers.push(await request(by));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 429]);
+    expect((await by.get("/v1/me/removals")).body.data.removals).toHaveLength(5);
+  });
+});
+
+describe("the operator's route", () => {
+  const token = "t".repeat(43);
+  const operated = serviceWith({ ADMIN_TOKEN_SHA256: sha256Hex(token) });
+  const note = (id: string, targets: object, secret = token) =>
+    operated(`/v1/admin/removals/${id}`, json({ targets }, { authorization: `Bearer ${secret}` }));
+
+  test("notes what came of asking; nobody else does", async () => {
+    const by = await onPlan();
+    const id = await requested(by);
+    expect(outcome(await note(id, { spokeo: "completed" }, "x".repeat(43)))).toBe("401 unauthorized");
+    expect(outcome(await operated(`/v1/admin/removals/${id}`, json({ targets: { spokeo: "completed" } }, by.headers)))).toBe(
+      "401 unauthorized",
+    );
+    expect(outcome(await note(id, { spokeo: "gone" }))).toBe("400 invalid_request");
+    expect(outcome(await note("rmv_00000000000000000000000000", {}))).toBe("404 not_found");
+    const answer = await note(id, { spokeo: "completed", radaris: "completed" });
+    expect(answer.body.data).toMatchObject({ id, status: "completed" });
+    expect(answer.text).not.toContain(by.email);
+    expect((await affidavit(id, by)).status).toBe(200);
+  });
+});
+
+describe("a removal that is done", () => {
+  test("has an affidavit with the same bytes every time, its hash signed and in the person's chain", async () => {
+    const by = await onPlan();
+    const id = await requested(by);
+    expect(outcome(await affidavit(id, by))).toBe("409 affidavit_not_ready");
+    expect((await progress(id, { spokeo: "completed" })).ok).toBe(true);
+    expect((await by.get("/v1/me/removals")).body.data.removals[0]).toMatchObject({ status: "in_progress", affidavit_url: null });
+    expect(outcome(await affidavit(id, by))).toBe("409 affidavit_not_ready");
+    expect((await progress(id, { radaris: "rejected" })).ok).toBe(true);
+
+    const [removal] = (await by.get("/v1/me/removals")).body.data.removals;
+    expect(removal).toMatchObject({
+      status: "completed",
+      targets: [
+        { name: "radaris", status: "rejected", completed_at: null },
+        { name: "spokeo", status: "completed" },
+      ],
+      affidavit_url: `http://svc.test/v1/me/removals/${id}/affidavit`,
+    });
+    expect(Date.parse(removal.recheck_at) - Date.parse(removal.completed_at)).toBe(90 * 86_400_000);
+
+    const answer = await affidavit(id, by);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toBe("application/pdf");
+    expect(answer.headers.get("content-disposition")).toBe(`attachment; filename="affidavit-${id}.pdf"`);
+    const [bytes, again] = [await file(id, by), await file(id, by)];
+    expect(new TextDecoder("latin1").decode(bytes.subarray(0, 5))).toBe("%PDF-");
+    expect(again).toEqual(bytes);
+    expect(sha256Hex(bytes as Uint8Array<ArrayBuffer>)).toBe(removal.affidavit.sha256);
+
+    expect(JSON.parse(removal.affidavit.signed)).toEqual({ type: "svc-affidavit-v1", removal_id: id, sha256: removal.affidavit.sha256 });
+    const jwk = (await call("/.well-known/jwks.json")).body.keys.find(
+      ({ kid }: { kid: string }) => kid === removal.affidavit.signature.kid,
+    );
+    const key = await crypto.subtle.importKey("raw", bytesOfBase64Url(jwk.x) as Uint8Array<ArrayBuffer>, "Ed25519", false, ["verify"]);
+    const signature = Uint8Array.from(atob(removal.affidavit.signature.value), (letter) => letter.charCodeAt(0));
+    expect(await crypto.subtle.verify("Ed25519", key, signature, new TextEncoder().encode(removal.affidavit.signed))).toBe(true);
+
+    await settled();
+    const { audit } = (await by.get("/v1/me/export")).body;
+    expect(audit.find(({ type }: { type: string }) => type === "removal.completed")).toMatchObject({
+      entity_id: id,
+      payload: { affidavit_sha256: removal.affidavit.sha256, asked: 2, removed: 1 },
+    });
+    expect((await mailsTo(by.email))[0]?.text).toContain("1 of 2 places removed you");
+  });
+
+  test("is nobody else's to read, and neither is it the operator's to change once it is over", async () => {
+    const [by, other] = [await onPlan(), await onPlan()];
+    const id = await requested(by);
+    await progress(id, { spokeo: "completed", radaris: "completed" });
+    expect(outcome(await affidavit(id, other))).toBe("404 not_found");
+    expect(outcome(await affidavit("rmv_00000000000000000000000000", by))).toBe("404 not_found");
+    expect(outcome(await affidavit("nothing", by))).toBe("404 not_found");
+    expect(await progress(id, { spokeo: "rejected" })).toMatchObject({ ok: false, code: "invalid_request" });
+    expect(await progress(await requested(by), { acxiom: "completed" })).toMatchObject({ ok: false, code: "invalid_request" });
+    expect(await progress("nothing", {})).toMatchObject({ ok: false, code: "not_found" });
+  });
+
+  test("two acts of operators at once: both count, and the affidavit is made once", async () => {
+    const by = await onPlan();
+    const id = await requested(by);
+    const acts = await Promise.all([progress(id, { spokeo: "completed" }), progress(id, { radaris: "completed" })]);
+    expect(acts.map(({ ok }) => ok)).toEqual([true, true]);
+    expect((await by.get("/v1/me/removals")).body.data.removals[0].status).toBe("completed");
+    const entries = await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'removal.completed'")
+      .bind(id)
+      .first<{ n: number }>();
+    expect(entries?.n).toBe(1);
+  });
+
+  test("one that everybody refused has no affidavit", async () => {
+    const by = await onPlan();
+    const id = await requested(by);
+    await progress(id, { spokeo: "rejected", radaris: "rejected" });
+    expect((await by.get("/v1/me/removals")).body.data.removals[0]).toMatchObject({ status: "rejected", affidavit_url: null });
+    expect(outcome(await affidavit(id, by))).toBe("409 affidavit_not_ready");
+  });
+
+  test("an account that is deleted takes notes and file along, and its operator finds nobody", async () => {
+    const by = await onPlan();
+    const [done, open] = [await requested(by), (await request(by, { notes: "Also Patricia" })).body.data.id];
+    await progress(done, { spokeo: "completed", radaris: "completed" });
+    await call("/v1/me", { method: "DELETE", headers: by.headers });
+    const { results } = await env.DB.prepare("SELECT notes_sealed, affidavit_sealed FROM removals WHERE id IN (?, ?)")
+      .bind(done, open)
+      .all();
+    expect(results).toEqual([
+      { notes_sealed: null, affidavit_sealed: null },
+      { notes_sealed: null, affidavit_sealed: null },
+    ]);
+    expect(await progress(open, { spokeo: "completed" })).toMatchObject({ ok: false, code: "not_found" });
+  });
+});

@@ -1,0 +1,207 @@
+// Certificates that name the person, whoever issued them, and withdrawing from there. The session's proven address finds them; what is
+// told of each is no more than its public page tells. The state of a business's account is never asked: withdrawing is the person's.
+import type { Person } from "../../../core/access/principal.ts";
+import type { BusinessId, CertId } from "../../../core/ids.ts";
+import type { MailLanguage } from "../../../core/mail/templates.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import type { Instant } from "../../../core/time.ts";
+import type { WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
+import type { Database } from "../../../storage/database.ts";
+import { StorageFault } from "../../../storage/faults.ts";
+import {
+  claimAccountWithdrawal,
+  finishAccountWithdrawal,
+  insertAccountWithdrawal,
+  namingBusinesses,
+  namingCertificates,
+  nextToWithdraw,
+  type AccountWithdrawal,
+  type NamingBusiness,
+  type NamingCertificate,
+} from "../../../storage/person-certificates.ts";
+import { personRecord } from "../../../storage/person-records.ts";
+import { isWithdrawnAlready, withdrawableById } from "../../../storage/withdrawals.ts";
+import { kindOfError } from "../../log.ts";
+import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+import { afterWithdrawal, commitWithdrawals, maxPerBatch } from "../withdrawals/commit-withdrawals.ts";
+import { withdrawCertificate } from "../withdrawals/withdraw-certificate.ts";
+
+type WithdrawServices = Runtime & Stores & Proofs & Schedules;
+
+/** The blind index of the address that the person signs in with; null for a person who is gone. */
+const addressOf = async (services: Stores, { id }: Pick<Person, "id">): Promise<string | null> =>
+  (await personRecord(services.homes.of(id) as Database, id))?.emailIndex ?? null;
+
+export interface NamingBusinesses {
+  readonly businesses: readonly NamingBusiness[];
+  readonly hasMore: boolean;
+  /** A home did not answer: there may be others. */
+  readonly isIncomplete: boolean;
+}
+
+const businessesAPage = 20;
+
+/** By id, from behind `startingAfter`. Refuses `unauthorized` for a person who is gone. */
+export const businessesNaming = async (
+  services: Runtime & Stores,
+  person: Pick<Person, "id">,
+  startingAfter: BusinessId | null,
+): Promise<Result<NamingBusinesses, "unauthorized">> => {
+  const address = await addressOf(services, person);
+  if (address === null) return refuse("unauthorized");
+  const asked = { after: startingAfter ?? "", limit: businessesAPage + 1 };
+  const answers = await Promise.allSettled(services.homes.all().map(async ([, db]) => namingBusinesses(db, address, asked)));
+  for (const answer of answers) {
+    if (answer.status === "rejected") services.log.fault({ at: "certificates of a person", error: kindOfError(answer.reason) });
+  }
+  const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : [])).sort((a, b) => (a.id < b.id ? -1 : 1));
+  return ok({
+    businesses: found.slice(0, businessesAPage),
+    hasMore: found.length > businessesAPage,
+    isIncomplete: answers.some(({ status }) => status === "rejected"),
+  });
+};
+
+export interface NamingCertificates {
+  readonly certificates: readonly NamingCertificate[];
+  readonly hasMore: boolean;
+}
+
+const certificatesAPage = 50;
+
+/** Of one business, the newest first; none where nothing of it names the person. Refuses `unauthorized` for a person who is gone. */
+export const certificatesNaming = async (
+  services: Stores,
+  person: Pick<Person, "id">,
+  businessId: BusinessId | null,
+  startingAfter: CertId | null,
+): Promise<Result<NamingCertificates, "unauthorized">> => {
+  const address = await addressOf(services, person);
+  if (address === null) return refuse("unauthorized");
+  const db = businessId === null ? null : services.homes.of(businessId);
+  if (businessId === null || db === null) return ok({ certificates: [], hasMore: false });
+  const found = await namingCertificates(db, address, businessId, { startingAfter, limit: certificatesAPage + 1 });
+  return ok({ certificates: found.slice(0, certificatesAPage), hasMore: found.length > certificatesAPage });
+};
+
+/** The address was proven by a code when the person signed in. */
+const byAccount = { method: "email_code", recorded: null, actor: { kind: "subject", provenBy: "account" } } as const;
+
+export interface WithdrawnOne {
+  readonly certId: CertId;
+  readonly withdrawnAt: Instant;
+  readonly ceaseBy: Instant;
+}
+
+/** One certificate; a mail confirms it. Refuses `cert_not_found` for one that does not name the person, `already_revoked`. */
+export const withdrawOwn = async (
+  services: WithdrawServices,
+  person: Pick<Person, "id">,
+  certId: CertId | null,
+  language: MailLanguage,
+): Promise<Result<WithdrawnOne, "unauthorized" | "cert_not_found" | "already_revoked">> => {
+  const address = await addressOf(services, person);
+  if (address === null) return refuse("unauthorized");
+  const db = certId === null ? null : services.homes.of(certId);
+  const record = certId === null || db === null ? null : await withdrawableById(db, certId);
+  if (certId === null || db === null || record === null) return refuse("cert_not_found");
+  const { certificate, emailIndex } = record;
+  if (emailIndex !== address || certificate.environment !== "live") return refuse("cert_not_found");
+  if (certificate.status !== "active") return refuse("already_revoked");
+  const withdrawn = await withdrawCertificate(
+    services,
+    { db, record },
+    { change: byAccount, scope: "certificate", address: null, language, more: async () => [] },
+  );
+  if (!withdrawn.ok) return withdrawn;
+  const { withdrawnAt, ceaseBy } = withdrawn.value;
+  return ok({ certId, withdrawnAt, ceaseBy });
+};
+
+const maxBatches = 10;
+
+/** Some batches of it: how many certificates, and whether that was all. */
+const withdrawSome = async (
+  services: WithdrawServices,
+  db: Database,
+  work: AccountWithdrawal,
+): Promise<{ readonly withdrawn: number; readonly isDone: boolean }> => {
+  let withdrawn = 0;
+  for (let done = 0; done < maxBatches; done += 1) {
+    const certificates: readonly WithdrawableCertificate[] = await nextToWithdraw(db, work, maxPerBatch);
+    const [first] = certificates;
+    if (first === undefined) {
+      await finishAccountWithdrawal(db, work).run();
+      return { withdrawn, isDone: true };
+    }
+    try {
+      await commitWithdrawals(services, db, certificates, { change: byAccount, scope: "business", now: work.withdrawnAt }, {});
+      afterWithdrawal(services, first);
+      withdrawn += certificates.length;
+    } catch (error) {
+      if (!isWithdrawnAlready(error)) throw error; // one of them was withdrawn meanwhile: what is left is read again
+    }
+  }
+  return { withdrawn, isDone: false };
+};
+
+export interface WithdrawnMany {
+  readonly withdrawnAt: Instant;
+  /** Before this answer. */
+  readonly withdrawn: number;
+  /** The rest follows by itself. */
+  readonly isPending: boolean;
+}
+
+/**
+ * Everything that stands at this moment, of one business or of all. Refuses `unauthorized` for a person who is gone, and
+ * `cert_not_found` where nothing of that business names them. Throws where a home does not answer; asked again, it goes on.
+ */
+export const withdrawAll = async (
+  services: WithdrawServices,
+  person: Pick<Person, "id">,
+  from: { readonly businessId: BusinessId | null } | "everybody",
+): Promise<Result<WithdrawnMany, "unauthorized" | "cert_not_found">> => {
+  const address = await addressOf(services, person);
+  if (address === null) return refuse("unauthorized");
+  const now = services.clock();
+  const businessId = from === "everybody" ? null : from.businessId;
+  const home = businessId === null ? null : services.homes.of(businessId);
+  if (from !== "everybody") {
+    const named =
+      businessId === null || home === null ? [] : await namingCertificates(home, address, businessId, { startingAfter: null, limit: 1 });
+    if (named.length === 0) return refuse("cert_not_found");
+  }
+  const homes = home === null ? services.homes.all().map(([, db]) => db) : [home];
+  const work: AccountWithdrawal = { addressIndex: address, businessId, withdrawnAt: now };
+  const done = await Promise.allSettled(
+    homes.map(async (db) => {
+      await insertAccountWithdrawal(db, work).run();
+      return withdrawSome(services, db, work);
+    }),
+  );
+  const failed = done.find((one) => one.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+  const answers = done.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  return ok({
+    withdrawnAt: now,
+    withdrawn: answers.reduce((sum, one) => sum + one.withdrawn, 0),
+    isPending: answers.some(({ isDone }) => !isDone),
+  });
+};
+
+const maxWorks = 20;
+
+/** What is left of withdrawals in a home. */
+export const continueAccountWithdrawals = async (services: WithdrawServices, db: Database): Promise<void> => {
+  for (let done = 0; done < maxWorks; done += 1) {
+    const work = await claimAccountWithdrawal(db, services.clock());
+    if (work === null) return;
+    try {
+      await withdrawSome(services, db, work);
+    } catch (error) {
+      services.log.fault({ at: "account withdrawal", error: kindOfError(error) });
+      if (error instanceof StorageFault) return;
+    }
+  }
+};

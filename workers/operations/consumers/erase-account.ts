@@ -1,0 +1,163 @@
+// A person deletes their account. The wish is written down first, and from then on nothing can be granted or changed in it; then each
+// home ends their shares and forgets them, the own home last. Whatever dies in between, a cron goes on from the wish.
+import type { Person } from "../../../core/access/principal.ts";
+import type { Actor } from "../../../core/actor.ts";
+import type { AuditChain, Fact } from "../../../core/facts.ts";
+import { homeOfId, type BusinessId, type ConsumerId } from "../../../core/ids.ts";
+import type { MailLanguage } from "../../../core/mail/templates.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { revokeShare } from "../../../core/shares/end.ts";
+import type { Instant } from "../../../core/time.ts";
+import { beginErasure, chainOfPerson, claimErasure, eraseAccount, forgetPerson, type Erasure } from "../../../storage/account-erasures.ts";
+import { commit } from "../../../storage/commit.ts";
+import { isOutdatedFields } from "../../../storage/contact-fields.ts";
+import { batch, type Database, type Statement } from "../../../storage/database.ts";
+import { insertMail } from "../../../storage/outboxes/mail.ts";
+import { ownerAddresses } from "../../../storage/owners.ts";
+import { addressToErase } from "../../../storage/people.ts";
+import { homesOfPerson } from "../../../storage/person-records.ts";
+import { isOutdatedShare, updateRevokedTogether } from "../../../storage/share-changes.ts";
+import { overdueShares, sweepShares } from "../../../storage/share-sweep.ts";
+import { unendedShares, type ChangeableShare } from "../../../storage/shares.ts";
+import { kindOfError } from "../../log.ts";
+import type { Runtime, Schedules, Stores } from "../../services.ts";
+
+type EraseServices = Runtime & Stores & Schedules;
+
+/** Who is erased, and the chain that tells of it. */
+interface Erased {
+  readonly id: ConsumerId;
+  readonly chain: AuditChain;
+}
+
+const perBatch = 500;
+
+type Ending = Pick<ChangeableShare, "share" | "chains">;
+
+/** The owners of each business hear once, by numbers and deadline only. */
+const ownerMails = async (
+  { vault }: Stores,
+  db: Database,
+  ending: readonly Ending[],
+  ceaseBy: Instant,
+  now: Instant,
+): Promise<readonly Statement[]> => {
+  const byBusiness = Map.groupBy(ending, ({ share }) => share.business.id);
+  const mails = await Promise.all(
+    [...byBusiness].map(async ([businessId, of]) => {
+      const data = { share_ids: of.map(({ share }) => share.id), cease_by: ceaseBy };
+      const owners = await ownerAddresses(db, vault, businessId);
+      return Promise.all(owners.map((to) => insertMail(db, vault, { template: "share_owner_notice", data, to, now })));
+    }),
+  );
+  return mails.flat(2);
+};
+
+const revokeTogether = async (services: EraseServices, db: Database, ending: readonly Ending[], actor: Actor): Promise<void> => {
+  const { vault, config } = services;
+  const now = services.clock();
+  const revoked = ending.map(({ share, chains }) => revokeShare(share, chains, actor, now));
+  const [first] = revoked;
+  if (first === undefined) return;
+  const ids = ending.map(({ share }) => share.id);
+  const mails = await ownerMails(services, db, ending, first.ceaseBy, now);
+  await commit(
+    { db, vault, ledgerId: config.ledger.id },
+    [updateRevokedTogether(db, ids, first, crypto.randomUUID()), ...mails],
+    revoked.map(({ fact }) => fact),
+  );
+  for (const businessId of new Set<BusinessId>(ending.map(({ share }) => share.business.id))) services.scheduleEvents(businessId);
+};
+
+/** Ends a person's shares in a home and forgets who they were: how many it ended. Done again, it finds nothing. */
+export const eraseInHome = async (services: EraseServices, db: Database, { id, chain }: Erased): Promise<number> => {
+  let ended = 0;
+  for (;;) {
+    const now = services.clock();
+    const overdue = await overdueShares(db, id, now);
+    if (overdue.length > 0) {
+      await sweepShares(db, overdue, now);
+      for (const { businessId } of overdue) services.scheduleEvents(businessId);
+    }
+    const ending = (await unendedShares(db, id, now, perBatch)).filter(({ share }) => share.status === "active");
+    if (ending.length === 0) break;
+    try {
+      await revokeTogether(services, db, ending, { kind: "consumer", id });
+      ended += ending.length;
+    } catch (error) {
+      if (!isOutdatedShare(error)) throw error; // one of them ended meanwhile: what is left is read again
+    }
+  }
+  await batch(db, forgetPerson(db, id, chain));
+  return ended;
+};
+
+const accountDeleted = ({ id, chain }: Erased, at: Instant): Fact => ({
+  type: "account.deleted",
+  entityType: "consumer",
+  entityId: id,
+  at,
+  chains: [chain],
+  actor: { kind: "consumer", id },
+  payload: {},
+});
+
+/** Every home, and then the account itself: how many shares it ended. A home that fails leaves the rest to the cron. */
+const eraseEverywhere = async (services: EraseServices, own: Database, { consumerId: id, language }: Erasure): Promise<number> => {
+  const { vault, config } = services;
+  const chain = await chainOfPerson(own, id);
+  if (chain === null) throw new Error("accounts: nobody has this account");
+  const homes = new Set([...(await homesOfPerson(own, id)), homeOfId(id)]);
+  const done = await Promise.allSettled(
+    [...homes].map((home) => eraseInHome(services, services.homes.of(`con_${home}`) as Database, { id, chain })),
+  );
+  const failed = done.find((one) => one.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+  const ended = done.reduce((sum, one) => sum + (one.status === "fulfilled" ? one.value : 0), 0);
+  const now = services.clock();
+  const to = await addressToErase(own, vault, id);
+  const farewell = to === null ? [] : await insertMail(own, vault, { template: "account_deleted", data: { at: now }, to, language, now });
+  try {
+    await commit(
+      { db: own, vault, ledgerId: config.ledger.id },
+      [...eraseAccount(own, id), ...farewell],
+      [accountDeleted({ id, chain }, now)],
+    );
+  } catch (error) {
+    if (!isOutdatedFields(error)) throw error; // another worker was here first
+  }
+  services.scheduleFollowUp();
+  services.scheduleMail();
+  return ended;
+};
+
+export interface DeletedAccount {
+  /** By this call. */
+  readonly sharesRevoked: number;
+}
+
+/** Refuses `unauthorized` for an account that is gone. Throws where a home does not answer; the rest then follows by itself. */
+export const deleteAccount = async (
+  services: EraseServices,
+  { id }: Person,
+  language: MailLanguage,
+): Promise<Result<DeletedAccount, "unauthorized">> => {
+  const own = services.homes.of(id) as Database;
+  if (!(await beginErasure(own, { consumerId: id, language }, services.clock()))) return refuse("unauthorized");
+  return ok({ sharesRevoked: await eraseEverywhere(services, own, { consumerId: id, language }) });
+};
+
+const maxErasures = 50;
+
+/** Accounts whose erasure was left unfinished. */
+export const continueErasures = async (services: EraseServices, own: Database): Promise<void> => {
+  for (let done = 0; done < maxErasures; done += 1) {
+    const erasure = await claimErasure(own, services.clock());
+    if (erasure === null) return;
+    try {
+      await eraseEverywhere(services, own, erasure);
+    } catch (error) {
+      services.log.fault({ at: "account erasure", error: kindOfError(error) });
+    }
+  }
+};

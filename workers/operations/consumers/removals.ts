@@ -1,0 +1,190 @@
+// Removals: a person lets us ask others to delete them, an operator notes what came of it, and the end is an affidavit.
+import type { Person } from "../../../core/access/principal.ts";
+import { hexOf } from "../../../core/bytes.ts";
+import type { Fact } from "../../../core/facts.ts";
+import { sha256 } from "../../../core/hash.ts";
+import { homeOfId, newId, type RemovalId } from "../../../core/ids.ts";
+import type { MailLanguage } from "../../../core/mail/templates.ts";
+import { affidavitStatement, affidavitText } from "../../../core/removals/affidavit.ts";
+import { advanceRemoval, readTargets, type Removal, type RemovalStatus } from "../../../core/removals/removal.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { lineFault, trimmed } from "../../../core/text.ts";
+import { chainOfPerson } from "../../../storage/account-erasures.ts";
+import { commit } from "../../../storage/commit.ts";
+import type { Database } from "../../../storage/database.ts";
+import { consumerAddress } from "../../../storage/people.ts";
+import { personRecord } from "../../../storage/person-records.ts";
+import {
+  insertRemoval,
+  isOfNobody,
+  isOutdatedRemoval,
+  openAffidavit,
+  removalById,
+  removalsOf,
+  updateRemoval,
+} from "../../../storage/removals.ts";
+import type { Papers, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+import { mailTo } from "../shares/mails.ts";
+
+export type { Removal };
+
+export interface RemovalRequest {
+  /** Null: all of the list. */
+  readonly targets: readonly string[] | null;
+  readonly notes: string | null;
+  readonly language: MailLanguage;
+  readonly requestId: string;
+}
+
+const maxNotesLength = 500;
+
+const readNotes = (notes: string | null): Result<string | null, "invalid_request"> => {
+  const line = trimmed(notes ?? "");
+  if (line.length > maxNotesLength) return refuse("invalid_request", `notes: must be at most ${maxNotesLength} characters.`);
+  const fault = lineFault(line);
+  return fault === null ? ok(line || null) : refuse("invalid_request", `notes: ${fault}.`);
+};
+
+/** Refuses what is not on the list, then a plan without removals. */
+export const requestRemoval = async (
+  services: Runtime & Stores & Schedules,
+  person: Person,
+  request: RemovalRequest,
+): Promise<Result<Removal, "invalid_request" | "unauthorized" | "plan_required">> => {
+  const { vault, config } = services;
+  const targets = readTargets(request.targets);
+  if (!targets.ok) return targets;
+  const notes = readNotes(request.notes);
+  if (!notes.ok) return notes;
+  const db = services.homes.of(person.id) as Database;
+  const record = await personRecord(db, person.id);
+  if (record === null) return refuse("unauthorized");
+  if (record.plan !== "white_glove") return refuse("plan_required");
+  const now = services.clock();
+  const id = newId("rmv_", homeOfId(person.id), services.random) as RemovalId;
+  const fact: Fact = {
+    type: "removal.requested",
+    entityType: "removal",
+    entityId: id,
+    at: now,
+    chains: [person.chain],
+    actor: person.actor,
+    payload: { targets: [...targets.value] },
+  };
+  const { language, requestId } = request;
+  const rows = await insertRemoval(db, vault, {
+    id,
+    consumerId: person.id,
+    targets: targets.value,
+    notes: notes.value,
+    language,
+    now,
+    requestId,
+  });
+  try {
+    await commit({ db, vault, ledgerId: config.ledger.id }, rows, [fact]);
+  } catch (error) {
+    if (isOfNobody(error)) return refuse("unauthorized");
+    throw error;
+  }
+  services.scheduleFollowUp();
+  return ok({
+    id,
+    consumerId: person.id,
+    status: "requested",
+    targets: targets.value.map((name) => ({ name, status: "requested", completedAt: null })),
+    notes: notes.value,
+    requestedAt: now,
+    completedAt: null,
+    recheckAt: null,
+    affidavit: null,
+  });
+};
+
+/** The newest first. Whoever asked once keeps seeing it, whatever the plan. */
+export const listRemovals = (services: Stores, { id }: Pick<Person, "id">): Promise<readonly Removal[]> =>
+  removalsOf(services.homes.of(id) as Database, services.vault, id);
+
+/** The file. Refuses `not_found` for somebody else's, `affidavit_not_ready` before the end. */
+export const readAffidavit = async (
+  services: Stores,
+  person: Pick<Person, "id">,
+  id: RemovalId | null,
+): Promise<Result<Uint8Array<ArrayBuffer>, "not_found" | "affidavit_not_ready">> => {
+  const db = id === null ? null : services.homes.of(id);
+  const known = id === null || db === null ? null : await removalById(db, services.vault, id);
+  if (known === null || known.removal.consumerId !== person.id) return refuse("not_found");
+  if (known.affidavitSealed === null) return refuse("affidavit_not_ready");
+  return ok(await openAffidavit(services.vault, known.removal, known.affidavitSealed));
+};
+
+/**
+ * For the operator: what came of asking some of the targets. With the last of them the removal is over, and where anybody removed the
+ * person the affidavit is made, signed and mailed about. Refuses `not_found` also where the person is gone.
+ */
+export const recordRemovalProgress = async (
+  services: Runtime & Stores & Proofs & Papers & Schedules,
+  id: RemovalId | null,
+  found: ReadonlyMap<string, RemovalStatus>,
+): Promise<Result<Removal, "not_found" | "invalid_request" | "storage_unavailable">> => {
+  const { vault, signer, config } = services;
+  const db = id === null ? null : services.homes.of(id);
+  if (id === null || db === null) return refuse("not_found");
+  for (let reading = 1; reading <= 3; reading += 1) {
+    const known = await removalById(db, vault, id);
+    if (known === null) return refuse("not_found");
+    const { consumerId } = known.removal;
+    const [email, chain] = await Promise.all([consumerAddress(db, vault, consumerId), chainOfPerson(db, consumerId)]);
+    if (email === null || chain === null) return refuse("not_found");
+    const now = services.clock();
+    const advanced = advanceRemoval(known.removal, found, now);
+    if (!advanced.ok) return advanced;
+    const { removal, isCompleted } = advanced.value;
+    const requestId = crypto.randomUUID();
+    const change = { was: known.changedBy, requestId };
+    const store = { db, vault, ledgerId: config.ledger.id };
+    try {
+      if (!isCompleted) {
+        await commit(store, await updateRemoval(db, vault, removal, { ...change, affidavit: null }), []);
+        return ok(removal);
+      }
+      const issuer = new URL(config.baseUrl).host;
+      const file = await services.writePdf(affidavitText(removal, { email, kid: signer.kid, issuer }));
+      const hash = hexOf(sha256(file));
+      const affidavit = { sha256: hash, signature: await signer.sign(affidavitStatement(removal, hash)), kid: signer.kid };
+      const completed = removal.targets.filter(({ status }) => status === "completed").length;
+      const mail = await mailTo(services, db, consumerId, {
+        template: "removal_completed",
+        language: known.language,
+        data: {
+          completed,
+          asked: removal.targets.length,
+          recheck_at: removal.recheckAt as number,
+          affidavit_url: `${config.appUrl}/app/removals/${id}`,
+        },
+      });
+      const rows = await updateRemoval(db, vault, removal, { ...change, affidavit: { ...affidavit, file } });
+      await commit(
+        store,
+        [...rows, ...mail],
+        [
+          {
+            type: "removal.completed",
+            entityType: "removal",
+            entityId: id,
+            at: now,
+            chains: [chain],
+            actor: { kind: "operator" },
+            payload: { affidavit_sha256: hash, asked: removal.targets.length, removed: completed },
+          },
+        ],
+      );
+      services.scheduleFollowUp();
+      services.scheduleMail();
+      return ok({ ...removal, affidavit });
+    } catch (error) {
+      if (!isOutdatedRemoval(error)) throw error; // another act was first: decided again on what it left
+    }
+  }
+  return refuse("storage_unavailable");
+};
