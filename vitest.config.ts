@@ -41,6 +41,10 @@ export default defineConfig({
                 DEV_GATHER_MS: "200",
                 // How long the storms are: short here, in full by `npm run torture`.
                 SOAK_ALARMS: process.env.SOAK_ALARMS ?? "100",
+                REDEEMS_AT_ONCE: process.env.REDEEMS_AT_ONCE ?? "150",
+                HISTORIES: process.env.HISTORIES ?? "3",
+                HISTORY_SEED: process.env.HISTORY_SEED ?? "1",
+                REDEEMED_CODES: process.env.REDEEMED_CODES ?? "1",
                 ANCHORS_A_SECOND: process.env.ANCHORS_A_SECOND ?? "0.2",
                 // Moved by `npm run torture -- chance` (test/support/chance.ts).
                 TEST_CLOCK_OFFSET_MS: process.env.TEST_CLOCK_OFFSET_MS ?? "0",

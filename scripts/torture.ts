@@ -60,6 +60,16 @@ const storms: Readonly<Record<string, Storm>> = {
     tests: node("test/core/ledger/tiles.test.ts"),
     settings: { PAIR_STEP: "1" },
   },
+  redeem: {
+    does: "a thousand redemptions at once of each of a hundred codes (P1)",
+    tests: [...workerd("test/api/share-abuse.test.ts"), "-t", "P1:"],
+    settings: { REDEEMS_AT_ONCE: "1000", REDEEMED_CODES: "100" },
+  },
+  shares: {
+    does: "a thousand random histories of sharing against a model",
+    tests: workerd("test/jobs/share-histories.test.ts"),
+    settings: { HISTORIES: "1000" },
+  },
   chance: {
     does: "the tests of the rules and of the runtime twenty times, with the clock and the draws moved",
     tests: ["test/core/", "test/storage/", "test/api/", "test/durable-objects/", "test/jobs/", "test/pages/"],

@@ -2,15 +2,13 @@
 // hold, stamped with the request, so that of any number of redemptions at once one is told apart by its stamp (SHARES, Redeem).
 import { and, eq, exists, gt, inArray, isNull, lte, or, sql } from "drizzle-orm";
 import type { BusinessStatus } from "../core/access/entitlement.ts";
-import { base64UrlOf } from "../core/bytes.ts";
-import { auditPayloadHash } from "../core/audit/payload.ts";
 import type { BusinessId, ClientId, ShareId } from "../core/ids.ts";
 import { scopeOfBits, type ContactKey } from "../core/shares/fields.ts";
 import type { ShareStatus } from "../core/shares/share.ts";
 import { dayMs, minuteMs, type Instant } from "../core/time.ts";
 import { batch, onPrimary, type Database } from "./database.ts";
 import { violates } from "./faults.ts";
-import { openEntryText } from "./outboxes/audit.ts";
+import { openEntry, type OpenEntry } from "./outboxes/audit.ts";
 import { allOf, query } from "./query.ts";
 import { auditOutbox, authCodes, businesses, domains, shares, shareValues } from "./schema.ts";
 import type { SealedCopy } from "./shares.ts";
@@ -111,12 +109,6 @@ const isStillVerified = or(
 
 const maySpeakWithout = and(eq(authCodes.requireOrigin, false), isStillVerified);
 
-const entry = (by: string) => {
-  const salt = base64UrlOf(crypto.getRandomValues(new Uint8Array(16)));
-  const payload = { actor: by };
-  return { hash: auditPayloadHash(salt, payload), text: openEntryText(salt, payload) };
-};
-
 /**
  * One attempt, one round trip: the UPDATE that redeems, the entries of both chains where it did, and the code as it is now, from which
  * success or the right refusal is told. Null for an unknown code. Nothing but the UPDATE changes a code.
@@ -131,15 +123,15 @@ export const attemptRedemption = async (db: Database, attempt: Redemption): Prom
     .select()
     .from(businesses)
     .where(allOf(eq(businesses.id, authCodes.businessId), inArray(businesses.status, ["active", "past_due"])));
-  const told = { business: entry(`client:${clientId}`), person: entry(`client:${clientId}`) };
+  const told = () => openEntry("share.redeemed", { actor: `client:${clientId}` });
   const id = crypto.randomUUID();
   const isMine = allOf(eq(authCodes.codeHash, codeHash), eq(authCodes.usedBy, requestId));
   const row = (
     chain: typeof businesses.auditChain | typeof shares.consumerChain,
     shard: typeof businesses.auditShard | typeof shares.consumerShard,
-    { hash, text }: ReturnType<typeof entry>,
+    { type, hash, text }: OpenEntry,
   ) =>
-    sql`select ${id}, ${shard}, ${chain}, 'share.redeemed', 'share', ${shares.id}, ${now}, ${hash}, ${text} from ${authCodes} inner join ${shares} on ${shares.id} = ${authCodes.shareId} inner join ${businesses} on ${businesses.id} = ${authCodes.businessId} where ${isMine} and ${chain} is not null`;
+    sql`select ${id}, ${shard}, ${chain}, ${type}, 'share', ${shares.id}, ${now}, ${hash}, ${text} from ${authCodes} inner join ${shares} on ${shares.id} = ${authCodes.shareId} inner join ${businesses} on ${businesses.id} = ${authCodes.businessId} where ${isMine} and ${chain} is not null`;
   const [, , [code]] = await batch(db, [
     db
       .update(authCodes)
@@ -159,7 +151,7 @@ export const attemptRedemption = async (db: Database, attempt: Redemption): Prom
     db
       .insert(auditOutbox, "id", "shard", "chain", "type", "entityType", "entityId", "at", "payloadHash", "payloadSealed")
       .select(
-        sql`${row(businesses.auditChain, businesses.auditShard, told.business)} union all ${row(shares.consumerChain, shares.consumerShard, told.person)}`,
+        sql`${row(businesses.auditChain, businesses.auditShard, told())} union all ${row(shares.consumerChain, shares.consumerShard, told())}`,
       ),
     db
       .select({

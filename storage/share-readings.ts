@@ -2,19 +2,14 @@
 // business's chain has an entry for each reading, the person's one a share and day.
 import { eq, gte, notExists, sql } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
-import { auditPayloadHash } from "../core/audit/payload.ts";
-import { base64UrlOf } from "../core/bytes.ts";
 import type { BusinessId, ShareId } from "../core/ids.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
-import { openEntryText } from "./outboxes/audit.ts";
+import { openEntry } from "./outboxes/audit.ts";
 import { allOf, query } from "./query.ts";
 import { auditOutbox, businesses, shares, shareValues } from "./schema.ts";
 
-const openEntry = (payload: { readonly [key: string]: string }) => {
-  const salt = base64UrlOf(crypto.getRandomValues(new Uint8Array(16)));
-  return { hash: auditPayloadHash(salt, payload), text: openEntryText(salt, payload) };
-};
+const fact = "consumer.current_read";
 
 export interface CurrentReading {
   readonly id: ShareId;
@@ -35,15 +30,15 @@ export const readCurrent = async (db: Database, { id, businessId, environment, k
     .where(
       allOf(
         eq(auditOutbox.entityId, id),
-        eq(auditOutbox.type, "consumer.current_read"),
+        eq(auditOutbox.type, fact),
         eq(auditOutbox.chain, shares.consumerChain),
         gte(auditOutbox.at, today),
       ),
     );
   const entryId = crypto.randomUUID();
-  const business = openEntry({ actor: `api_key:${keyId}` });
-  const person = openEntry({ actor: "business", business_id: businessId });
-  const words = sql`'consumer.current_read', 'share', ${shares.id}, ${now}`;
+  const business = openEntry(fact, { actor: `api_key:${keyId}` });
+  const person = openEntry(fact, { actor: "business", business_id: businessId });
+  const words = sql`${fact}, 'share', ${shares.id}, ${now}`;
   const [[row]] = await batch(db, [
     db
       .select({

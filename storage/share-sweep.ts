@@ -1,14 +1,12 @@
 // What the clock does to shares: warnings and ends. A thousand at a time, as one batch in which each share is stamped with the run that
 // changed it; events, audit entries and mails to write follow the stamp, so a run that is doubled does nothing twice.
 import { and, eq, lte, sql, type SQL } from "drizzle-orm";
-import { auditPayloadHash } from "../core/audit/payload.ts";
-import { base64UrlOf } from "../core/bytes.ts";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ConsumerId, ShareId } from "../core/ids.ts";
 import { nextDueAt } from "../core/shares/clock.ts";
 import { isoOf, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
-import { openEntryText } from "./outboxes/audit.ts";
+import { openEntry } from "./outboxes/audit.ts";
 import { allOf } from "./query.ts";
 import { auditOutbox, businesses, eventOutbox, shareNotices, shares } from "./schema.ts";
 
@@ -46,28 +44,24 @@ export const dueShares = (db: Database, environment: Environment, now: Instant):
 export const overdueShares = (db: Database, consumerId: ConsumerId, now: Instant): Promise<readonly DueShare[]> =>
   dueWhere(db, allOf(eq(shares.consumerId, consumerId), eq(shares.state, "active"), lte(shares.expiresAt, now)));
 
-const entry = (payload: { readonly [key: string]: string }) => {
-  const salt = base64UrlOf(crypto.getRandomValues(new Uint8Array(16)));
-  return [auditPayloadHash(salt, payload), openEntryText(salt, payload)] as const;
-};
-
 /** A clock that jumped past both warnings gives the nearer one; past the end, only the end. */
 const marked = (share: DueShare, now: Instant) => {
   const isOver = share.expiresAt <= now;
   const payload = { actor: "service", expires_at: isoOf(share.expiresAt) };
-  const [businessHash, businessText] = entry(payload);
-  const [personHash, personText] = entry(payload);
+  const fact = isOver ? "share.expired" : "share.expiring";
+  const business = openEntry(fact, payload);
+  const person = openEntry(fact, payload);
   return {
     id: share.id,
     due: share.dueAt,
     next: isOver ? null : nextDueAt(share, now),
-    fact: isOver ? "share.expired" : "share.expiring",
+    fact,
     event: crypto.randomUUID(),
     entry: crypto.randomUUID(),
-    businessHash,
-    businessText,
-    personHash,
-    personText,
+    businessHash: business.hash,
+    businessText: business.text,
+    personHash: person.hash,
+    personText: person.text,
   };
 };
 

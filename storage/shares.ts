@@ -91,12 +91,8 @@ export const ownShares = async (
       .where(and(isOwn(owner), behind, more))
       .orderBy(desc(shares.ord))
       .limit(limit + 1);
-  const overdue = db
-    .select(shareFields)
-    .from(sql`${shares} indexed by shares_due`)
-    .where(and(eq(shares.environment, owner.environment), lte(shares.nextDueAt, now), lte(shares.expiresAt, now), isOwn(owner), behind))
-    .orderBy(desc(shares.ord))
-    .limit(limit + 1);
+  const isOverdue = and(eq(shares.environment, owner.environment), lte(shares.nextDueAt, now), lte(shares.expiresAt, now), isOwn(owner));
+  const overdue = sql`${shares.ord} in (select ${shares.ord} from ${shares} indexed by shares_due where ${isOverdue})`;
   const state = status === null ? undefined : eq(shares.state, status);
   const [found, rows, more] = await batch(db, [
     db
@@ -104,7 +100,7 @@ export const ownShares = async (
       .from(shares)
       .where(eq(shares.ord, sql`(${start})`)),
     page(status === "active" ? and(state, gt(shares.expiresAt, now)) : state),
-    status === "expired" ? overdue : db.select(shareFields).from(shares).where(sql`false`),
+    page(status === "expired" ? overdue : sql`false`),
   ]);
   if (startingAfter !== null && found.length === 0) return null;
   const merged = [...rows, ...more].sort((a, b) => b.ord - a.ord);

@@ -1,7 +1,10 @@
 // Entries on their way into the audit chains, written with the change they tell of.
 import { eq, gt, inArray, isNull } from "drizzle-orm";
-import { canonicalJson, type Json } from "../../core/canonical-json.ts";
+import { auditPayloadHash } from "../../core/audit/payload.ts";
 import type { WaitingEntry } from "../../core/audit/trail.ts";
+import { base64UrlOf } from "../../core/bytes.ts";
+import { canonicalJson } from "../../core/canonical-json.ts";
+import type { FactType } from "../../core/facts.ts";
 import type { Instant } from "../../core/time.ts";
 import { onPrimary, type Database } from "../database.ts";
 import { allOf, listed } from "../query.ts";
@@ -49,12 +52,25 @@ export const payloadContext = (id: string, chainTag: string): EncryptionContext 
 /** Marks a payload that is not sealed; no version of a master key is spelt so. */
 const openMark = "0.";
 
-/**
- * A payload of words and ids that a statement writes without knowing its chain, which a seal would have to name. It is kept as it is;
- * what of a person must not lie in the open goes into no such entry.
- */
-export const openEntryText = (salt: string, payload: { readonly [key: string]: Json }): string =>
-  `${openMark}${canonicalJson([salt, payload])}`;
+/** The facts whose entries a statement writes without knowing their chain, which a seal would have to name; and no other fact. */
+export const openFacts = [
+  "share.redeemed",
+  "consumer.current_read",
+  "share.expiring",
+  "share.expired",
+] as const satisfies readonly FactType[];
+
+export interface OpenEntry {
+  readonly type: (typeof openFacts)[number];
+  readonly hash: string;
+  readonly text: string;
+}
+
+/** A payload of constant words, times and ids of ours, kept as it is; what of a person must not lie in the open goes into no such entry. */
+export const openEntry = (type: OpenEntry["type"], payload: { readonly [key: string]: string }): OpenEntry => {
+  const salt = base64UrlOf(crypto.getRandomValues(new Uint8Array(16)));
+  return { type, hash: auditPayloadHash(salt, payload), text: `${openMark}${canonicalJson([salt, payload])}` };
+};
 
 /** The salt and the payload, of either form. */
 export const entryText = (vault: Vault, chainTag: string, id: string, stored: string): Promise<string> | string =>

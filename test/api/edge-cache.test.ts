@@ -28,7 +28,7 @@ const logSaying = (cacheControl: string, environment = "production") => {
   return { asked, read };
 };
 
-describe("P3: a log behind the edge's cache", () => {
+describe("Q3: a log behind the edge's cache", () => {
   test("is asked once for a full tile, whatever query is added, and its readers may keep it for good", async () => {
     const { asked, read } = logSaying(immutable);
     expect(await read("/audit/0/tile/0/001")).toEqual(["tile 1", immutable]);

@@ -23,7 +23,7 @@ const counted = () => {
   return { asked, binding };
 };
 
-describe("P1: public reads", () => {
+describe("Q1: public reads", () => {
   test.each([
     "/health",
     "/v1/health",
@@ -50,7 +50,7 @@ describe("P1: public reads", () => {
   });
 });
 
-describe("P2: API keys that nobody has", () => {
+describe("Q2: API keys that nobody has", () => {
   test("cost a database at most sixty readings a minute an address, and lock out no key that works there", async () => {
     const { asked, binding } = counted();
     const service = serviceWith({ ...strict, DB: binding });

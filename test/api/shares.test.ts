@@ -1,10 +1,12 @@
 // A share from its grant to its end, through the doors that a person, a page and a business use.
+import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
+import { dayMs } from "../../core/time.ts";
 import { allEvents, decision, freshVerifier, grant, outcome, person, read, redeem, values, write } from "../support/sharing.ts";
 import { mailsTo } from "../support/people.ts";
 import { settled } from "../support/settled.ts";
-import { call, origin, world } from "../support/world.ts";
+import { call, origin, serviceWith, world } from "../support/world.ts";
 
 describe("a share", () => {
   test("is granted, redeemed once, read, stopped and acknowledged; the business hears of each", async () => {
@@ -124,6 +126,22 @@ describe("a share", () => {
       ["share.created", share.id],
       ["share.renewed", renewed.body.data.share.id],
     ]);
+  });
+
+  test("is in its business's list of each status, of `expired` before the sweep and after it", async () => {
+    const pat = await person();
+    const [ended, swept, kept] = [await grant(pat, { duration_days: 1 }), await grant(pat, { duration_days: 1 }), await grant(pat)];
+    const later = serviceWith({ DEV_CLOCK_OFFSET_MS: String(dayMs) });
+    await env.DB.prepare("UPDATE shares SET state = 'expired', key_sealed = NULL, next_due_at = NULL WHERE id = ?")
+      .bind(swept.share.id)
+      .run();
+    const idsOf = async (asked: string): Promise<string[]> =>
+      (await read(`/v1/shares?${asked}`, undefined, later)).body.data.shares.map(({ id }: { id: string }) => id);
+    const mine = [kept, swept, ended].map(({ share }) => share.id);
+    expect((await idsOf("status=expired")).filter((id) => mine.includes(id))).toEqual([swept.share.id, ended.share.id]);
+    expect((await idsOf("status=active")).filter((id) => mine.includes(id))).toEqual([kept.share.id]);
+    expect(await idsOf(`status=expired&limit=1&starting_after=${swept.share.id}`)).toEqual([ended.share.id]);
+    expect((await idsOf("limit=200")).filter((id) => mine.includes(id))).toEqual(mine);
   });
 
   test("is stopped by whoever holds the link of the mail, and by nobody with another", async () => {

@@ -64,6 +64,11 @@ def vectors(path):
         expect(f"{one['name']}: disclosure", sha256(one["disclosure_text"]), bound["disclosure_hash"])
         expect(f"{one['name']}: canonical", jcs(bound), one["canonical"])
         expect(f"{one['name']}: fingerprint", sha256(jcs(bound)), one["fingerprint"])
+    for one in data["share"]:
+        bound = dict(one["input"], scope=by_code_units(one["input"]["scope"]))
+        expect(f"{one['name']}: disclosure", sha256(one["disclosure_text"]), bound["disclosure_hash"])
+        expect(f"{one['name']}: canonical", jcs(bound), one["canonical"])
+        expect(f"{one['name']}: fingerprint", sha256(jcs(bound)), one["fingerprint"])
     for one in data["subject"]:
         root = bytes.fromhex(one["salt"])
         commitments = {}
@@ -87,7 +92,7 @@ def vectors(path):
         expect("audit entry", jcs(entry), one["canonical"])
         before = sha256(one["canonical"])
         expect("audit hash", before, one["hash"])
-    print(f"{len(data['fingerprint'])} fingerprints, {len(data['subject'])} subjects, {len(data['anchor'])} statements, {len(audit['entries'])} audit entries")
+    print(f"{len(data['fingerprint'])} fingerprints, {len(data['share'])} of shares, {len(data['subject'])} subjects, {len(data['anchor'])} statements, {len(audit['entries'])} audit entries")
 
 
 def pack(folder):

@@ -2,6 +2,7 @@
 // repeats nothing. What a page shows follows from who is signed in, what they keep and what they decided; no step is stored.
 import { Hono, type Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { createMiddleware } from "hono/factory";
 import { addressKey } from "../../../core/access/address.ts";
 import { codePattern } from "../../../core/access/mailed-code.ts";
 import { personOf, type ConsumerSession } from "../../../core/access/session.ts";
@@ -84,10 +85,8 @@ const crowded = async (c: Context<Api>, name: LimitName): Promise<Response | nul
   return refused === null ? null : crowdedPage(c, refused.headers.get("retry-after") ?? "60");
 };
 
-const answer = (c: Context<Api>, status: 200 | 400 | 402 | 403 | 404 | 409 | 503, pageOf: () => Page): Promise<Response> => {
-  c.header("Cross-Origin-Opener-Policy", "unsafe-none");
-  return pageAnswer(c, status, pageOf, languageOf(c));
-};
+const answer = (c: Context<Api>, status: 200 | 400 | 402 | 403 | 404 | 409 | 503, pageOf: () => Page): Promise<Response> =>
+  pageAnswer(c, status, pageOf, languageOf(c));
 
 /** Why a request cannot be decided on, told to a person; the reason only to whoever builds the page that asks. */
 const refusedPage = (c: Context<Api>, code: RefusalCode, detail: string | undefined): Promise<Response> => {
@@ -138,10 +137,7 @@ const open = async (c: Context<Api>): Promise<Sheet | Response> => {
   return { sheet, browser, session, language, view, decisionKey };
 };
 
-const again = (c: Context<Api>, more = ""): Response => {
-  c.header("Cross-Origin-Opener-Policy", "unsafe-none");
-  return c.redirect(`/authorize${searchOf(c)}${more}`, 303);
-};
+const again = (c: Context<Api>, more = ""): Response => c.redirect(`/authorize${searchOf(c)}${more}`, 303);
 
 /** Parts of an address that many people do not have. */
 const mayBeBlank: ReadonlySet<ContactKey> = new Set(["address_line2", "state"]);
@@ -199,7 +195,6 @@ const posted = async (c: Context<Api>, limit: LimitName): Promise<(Sheet & { rea
   const refused = await crowded(c, limit);
   if (refused !== null) return refused;
   const form = await readForm(c.req.raw);
-  c.header("Cross-Origin-Opener-Policy", "unsafe-none");
   if (form === null || !isOwnForm(c, c.var.services.config.appUrl)) return foreignFormPage(c);
   const opened = await open(c);
   return opened instanceof Response ? opened : { ...opened, form };
@@ -332,8 +327,15 @@ const notNow = (c: Context<Api>): Promise<Response> => {
   return answer(c, 200, () => sheetNotice(words.refusedHeading, words.refused));
 };
 
+/** Of every answer, a crowded one and one that is no page too: any other value cuts the window off from the page that opened it. */
+const keepsOpener = createMiddleware<Api>(async (c, next) => {
+  c.header("Cross-Origin-Opener-Policy", "unsafe-none");
+  await next();
+});
+
 export const mountSheet = (app: Hono<Api>): void => {
   const pages = new Hono<Api>();
+  pages.use(keepsOpener);
   pages.get("/", show);
   pages.get("/not-now", notNow);
   pages.post("/email", askForCode);
@@ -342,9 +344,6 @@ export const mountSheet = (app: Hono<Api>): void => {
   pages.post("/sign-out", leave);
   pages.post("/details", saveDetails);
   pages.post("/decide", decide);
-  pages.onError((error, c) => {
-    c.header("Cross-Origin-Opener-Policy", "unsafe-none");
-    return onPageFault(error, c);
-  });
+  pages.onError(onPageFault);
   app.route("/authorize", pages);
 };

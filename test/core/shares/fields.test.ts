@@ -1,0 +1,161 @@
+// What a person may keep and share: words of a scope, bits of a stored one, values of each kind.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  askedScope,
+  changeFields,
+  contactKeys,
+  groupNames,
+  groupsOf,
+  inGroup,
+  isContactKey,
+  scopeBits,
+  scopeOfBits,
+  valuesIn,
+  type ContactFields,
+  type ContactKey,
+} from "../../../core/shares/fields.ts";
+
+const subset = fc.subarray([...contactKeys]);
+const toE164 = (text: string, country: string): string | null =>
+  /^[+\d ()-]{7,}$/.test(text) ? `+${country === "US" ? "1" : "44"}${text.replaceAll(/\D/g, "").slice(-10)}` : null;
+const change = (current: ContactFields, entries: readonly (readonly [ContactKey, string | null])[], now = 5) =>
+  changeFields(current, new Map(entries), now, toE164);
+const refused = (key: ContactKey, value: string): boolean => !change({}, [[key, value]]).ok;
+
+describe("a scope", () => {
+  test("is ten keys in one order, each in one group", () => {
+    expect(contactKeys).toEqual([
+      "email",
+      "phone",
+      "address_line1",
+      "address_line2",
+      "city",
+      "state",
+      "zip",
+      "country",
+      "first_name",
+      "last_name",
+    ]);
+    for (const key of contactKeys) expect(groupNames.filter((group) => inGroup([key], group).length === 1)).toHaveLength(1);
+    for (const word of ["toString", "__proto__", "constructor", "Email", " email", ""]) expect(isContactKey(word)).toBe(false);
+  });
+
+  test("is the same after being stored as bits, whatever is in it, and bits of no key are none", () => {
+    fc.assert(
+      fc.property(subset, (scope) => {
+        expect(scopeOfBits(scopeBits(scope))).toEqual(scope);
+      }),
+    );
+    expect(scopeBits(["email"])).toBe(1);
+    expect(scopeBits(["last_name"])).toBe(512);
+    expect(scopeBits(contactKeys)).toBe(1_023);
+    expect(scopeOfBits(0)).toEqual([]);
+    expect(scopeOfBits(1_024)).toEqual([]);
+  });
+
+  test.each([
+    [["email", "phone?"], ["email", "phone"], ["email"]],
+    [
+      ["name", "email"],
+      ["email", "first_name", "last_name"],
+      ["email", "first_name", "last_name"],
+    ],
+    [["address?", "zip"], ["address_line1", "address_line2", "city", "state", "zip", "country"], ["zip"]],
+    [["phone", "phone?"], ["phone"], ["phone"]],
+    [["phone?", "phone"], ["phone"], ["phone"]],
+    [["email", "email"], ["email"], ["email"]],
+  ])("asked for in the words %j holds %j, of which %j are needed", (words, scope, needed) => {
+    expect(askedScope(words)).toEqual({ ok: true, value: { scope, needed } });
+  });
+
+  test.each([[[]], [["?"]], [["email??"]], [["shoe_size"]], [["__proto__"]], [["toString"]], [["email", ""]], [["EMAIL"]]])(
+    "in the words %j is refused",
+    (words) => {
+      expect(askedScope(words)).toMatchObject({ ok: false, code: "invalid_request" });
+    },
+  );
+
+  test("names the groups that its keys belong to", () => {
+    fc.assert(
+      fc.property(subset, (scope) => {
+        const groups = groupsOf(scope);
+        expect(groups.flatMap((group) => inGroup(scope, group))).toEqual(scope);
+        for (const group of groups) expect(inGroup(scope, group)).not.toEqual([]);
+      }),
+    );
+  });
+
+  test("gives each of its keys a value, and null where there is none", () => {
+    expect(valuesIn({ email: { value: "pat@example.com", updatedAt: 1 } }, ["email", "phone"])).toEqual({
+      email: "pat@example.com",
+      phone: null,
+    });
+  });
+});
+
+describe("a value", () => {
+  test("is kept without white space at its ends, with the time it was set", () => {
+    expect(change({}, [["first_name", "  Pat\t"]])).toEqual({
+      ok: true,
+      value: { fields: { first_name: { value: "Pat", updatedAt: 5 } }, changed: ["first_name"] },
+    });
+  });
+
+  test("that is the same changes nothing, however it was spaced, and keeps its time", () => {
+    const kept: ContactFields = { email: { value: "pat@example.com", updatedAt: 1 }, country: { value: "US", updatedAt: 1 } };
+    const same = change(kept, [
+      ["email", " pat@example.com "],
+      ["country", "us"],
+      ["phone", null],
+      ["city", " "],
+    ]);
+    expect(same).toEqual({ ok: true, value: { fields: kept, changed: [] } });
+  });
+
+  test("is cleared by null and by nothing but white space", () => {
+    const kept: ContactFields = { email: { value: "pat@example.com", updatedAt: 1 }, city: { value: "Testville", updatedAt: 1 } };
+    const cleared = change(kept, [
+      ["city", " "],
+      ["email", null],
+    ]);
+    expect(cleared).toEqual({ ok: true, value: { fields: {}, changed: ["email", "city"] } });
+    expect(kept.email).toBeDefined();
+  });
+
+  test.each([
+    ["email", "pat"],
+    ["email", "pat@"],
+    ["email", `${"a".repeat(250)}@example.com`],
+    ["phone", "call me"],
+    ["country", "USA"],
+    ["country", "1"],
+    ["first_name", "Pat\nBcc: a@example.com"],
+    ["first_name", "Pat\u202eexe"],
+    ["city", "x".repeat(201)],
+  ] as const)("of %s is refused as %j", (key, value) => {
+    expect(refused(key, value)).toBe(true);
+  });
+
+  test("of a number is read with the country that comes along, or was kept, or the usual one", () => {
+    const seen: string[] = [];
+    const record = (_: string, country: string): string => {
+      seen.push(country);
+      return "+1";
+    };
+    const number = ["phone", "020 7946 0000"] as const;
+    changeFields({}, new Map([number, ["country", "gb"]]), 1, record);
+    changeFields({ country: { value: "CA", updatedAt: 1 } }, new Map([number]), 1, record);
+    changeFields({}, new Map([number]), 1, record);
+    expect(seen).toEqual(["GB", "CA", "US"]);
+  });
+
+  test("that is refused keeps every other one of the same change back", () => {
+    expect(
+      change({}, [
+        ["city", "Testville"],
+        ["email", "none"],
+      ]),
+    ).toMatchObject({ ok: false, code: "invalid_request" });
+  });
+});

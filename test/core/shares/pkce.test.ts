@@ -1,0 +1,38 @@
+// PKCE: the vector of RFC 7636, appendix B, and what a verifier and a challenge are.
+import { describe, expect, test } from "vitest";
+import { challengeOf, isChallenge, isVerifier } from "../../../core/shares/pkce.ts";
+
+const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+describe("PKCE", () => {
+  test("makes the challenge of RFC 7636, appendix B", () => {
+    expect(challengeOf(verifier)).toBe(challenge);
+  });
+
+  test.each([
+    ["a".repeat(43), true],
+    ["a".repeat(128), true],
+    ["A0-._~".repeat(8), true],
+    ["a".repeat(42), false],
+    ["a".repeat(129), false],
+    [`${"a".repeat(43)}+`, false],
+    [`${"a".repeat(43)}=`, false],
+    [`${"a".repeat(43)}\n`, false],
+    [`${"a".repeat(43)}é`, false],
+  ])("takes %j for a verifier: %s", (text, isOne) => {
+    expect(isVerifier(text)).toBe(isOne);
+  });
+
+  test.each([
+    [challenge, true],
+    [`${challenge}=`, false],
+    [challenge.slice(1), false],
+    [`${challenge}A`, false],
+    // the two bits behind the 32nd byte are zero in the one spelling that an encoder gives
+    [`${challenge.slice(0, -1)}N`, false],
+    [challenge.replace("-", "+"), false],
+  ])("takes %j for a challenge: %s", (text, isOne) => {
+    expect(isChallenge(text)).toBe(isOne);
+  });
+});

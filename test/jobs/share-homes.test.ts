@@ -1,0 +1,218 @@
+// A person whose account lies in one home and a business in another: no batch spans both, and whatever dies in between is repaired.
+import { env } from "cloudflare:workers";
+import { describe, expect, test } from "vitest";
+import { dayMs, minuteMs } from "../../core/time.ts";
+import { homesOf } from "../../storage/homes.ts";
+import { settleShares, sweepDueShares } from "../../workers/background/share-sweep.ts";
+import type { Env } from "../../workers/env.ts";
+import { platformOf, type Platform } from "../../workers/services.ts";
+import { answerOf } from "../support/scenarios.ts";
+import { relayed, settled } from "../support/settled.ts";
+import {
+  allEvents,
+  decision,
+  freshVerifier,
+  grant,
+  outcome,
+  person,
+  read,
+  redeem,
+  values,
+  write,
+  type SignedPerson,
+} from "../support/sharing.ts";
+import { origin, world, worldInSecondHome } from "../support/world.ts";
+import { jsonPost } from "../support/withdrawing.ts";
+
+const there = worldInSecondHome.acme;
+const base = await platformOf(env as unknown as Env);
+const at = (now: number): Platform => Object.assign(Object.create(base) as Platform, { clock: () => now });
+const minuteLater = async (): Promise<void> => {
+  await settled();
+  await settleShares(at(Date.now() + 2 * minuteMs));
+  await relayed();
+  await settled();
+};
+const theirs = { client_id: there.clients.live };
+const grantThere = (pat: SignedPerson, change: object = {}) => grant(pat, change, there);
+const currentOf = async (id: string) => (await read(`/v1/consumers/${id}/current`, there.keys.live)).body.data?.fields;
+const typesOf = async (id: string): Promise<string[]> =>
+  (await allEvents(there.keys.live)).filter(({ share_id }) => share_id === id).map(({ type }) => type);
+const waiting = async (table: "share_intents" | "field_fanouts"): Promise<number> =>
+  (await env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table}`).first("n")) as number;
+const idOf = async (pat: SignedPerson): Promise<string> => (await pat.get("/v1/me")).body.data.id;
+
+/** The second home, from which no batch comes back: lost before it was written, or after. */
+const dyingThere = (dies: "before" | "after"): D1Database =>
+  new Proxy(env.DB_01, {
+    get: (db, name) => {
+      const value = Reflect.get(db, name);
+      if (name === "withSession") return () => dyingThere(dies);
+      if (name === "batch")
+        return async (statements: D1PreparedStatement[]) => {
+          if (dies === "after") await db.batch(statements);
+          throw new Error("D1_ERROR: the isolate is gone");
+        };
+      return typeof value === "function" ? value.bind(db) : value;
+    },
+  });
+/** A request to an isolate whose second home is this database. */
+const askWith = (db: D1Database, path: string, init: RequestInit) => answerOf({ homes: homesOf({ DB: env.DB, DB_01: db }) }, path, init);
+
+describe("a share in another home than its person's", () => {
+  test("is granted, redeemed, kept up to date, renewed and stopped, and stands in the person's list beside their others", async () => {
+    const pat = await person();
+    const near = await grant(pat);
+    const far = await grantThere(pat);
+    expect(far.share.id).toMatch(/^shr_01/);
+    expect(await idOf(pat)).toMatch(/^con_00/);
+    expect(outcome(await redeem(far))).toBe("400 code_invalid"); // of this home's client
+    const redeemed = await redeem(far, theirs);
+    expect(redeemed.body.data).toMatchObject({ fields: { email: values.email, phone: values.phone }, business_id: there.id });
+    expect(await waiting("share_intents")).toBe(0);
+
+    await pat.put("/v1/me/fields", { phone: "+1 202 555 0177", first_name: "Patricia" });
+    await settled();
+    expect(await waiting("field_fanouts")).toBe(0);
+    expect(await currentOf(far.share.id)).toMatchObject({ phone: "+1 202 555 0177" });
+    const told = (await allEvents(there.keys.live)).filter(({ share_id }) => share_id === far.share.id);
+    expect(told.map(({ type, data }) => [type, data])).toEqual([
+      ["share.created", null],
+      ["consumer.updated.phone", { phone: "+1 202 555 0177" }],
+    ]);
+
+    const list = (await pat.get("/v1/me/shares")).body.data.shares;
+    expect(new Set(list.map(({ id }: { id: string }) => id))).toEqual(new Set([near.share.id, far.share.id]));
+    expect((await pat.get("/v1/me")).body.data.shares_active).toBe(2);
+    const renewed = (await pat.post(`/v1/me/shares/${far.share.id}/renew`, { consent: true })).body.data.share;
+    expect(renewed.id).toMatch(/^shr_01/);
+    expect(outcome(await pat.post(`/v1/shares/${renewed.id}/revoke`, {}))).toBe("200 ok");
+    expect(outcome(await read(`/v1/consumers/${renewed.id}/current`, there.keys.live))).toBe("409 share_inactive");
+    expect(outcome(await write(`/v1/shares/${renewed.id}/cease-ack`, {}, there.keys.live))).toBe("200 ok");
+    await settled();
+    expect(await typesOf(renewed.id)).toEqual(["share.renewed", "share.revoked", "business.ceased"]);
+    expect(outcome(await read(`/v1/shares/${far.share.id}`, world.acme.keys.live))).toBe("404 not_found");
+  });
+
+  test("is warned of and ended by the sweep of its own home, with the mail to the person's address", async () => {
+    const pat = await person();
+    const { share } = await grantThere(pat, { duration_days: 5 });
+    for (const now of [Date.parse(share.expires_at) - dayMs, Date.parse(share.expires_at)]) {
+      await sweepDueShares(at(now));
+      await settled();
+    }
+    expect(await typesOf(share.id)).toEqual(["share.created", "share.expiring", "share.expired"]);
+  });
+
+  test("hides from its person behind no outage: the list fails rather than be short of one", async () => {
+    const pat = await person();
+    const { share } = await grantThere(pat);
+    const away = new Proxy(env.DB_01, {
+      get: () => () => {
+        throw new Error("D1_ERROR: away");
+      },
+    });
+    expect(outcome(await askWith(away, "/v1/me/shares", { headers: pat.headers }))).toBe("503 storage_unavailable");
+    expect((await pat.get("/v1/me/shares")).body.data.shares.map(({ id }: { id: string }) => id)).toEqual([share.id]);
+  });
+
+  test("that twenty presses of one request ask for at once is one", async () => {
+    const pat = await person();
+    const verifier = freshVerifier();
+    const asked = decision(verifier, {}, there);
+    const query = new URLSearchParams({
+      client_id: asked.client_id,
+      origin,
+      scope: "email phone",
+      purpose: asked.purpose,
+      code_challenge: asked.code_challenge,
+      code_challenge_method: "S256",
+    });
+    const token = (await read(`/v1/authorize?${query}`)).body.data.authorize_token;
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => pat.post("/v1/share/consent", { ...asked, authorize_token: token })),
+    );
+    expect(new Set(answers.map(outcome))).toEqual(new Set(["201 ok"]));
+    expect(new Set(answers.map(({ body }) => body.data.share.id)).size).toBe(1);
+    await minuteLater();
+    expect(await waiting("share_intents")).toBe(0);
+    expect(await typesOf(answers[0]?.body.data.share.id)).toEqual(["share.created"]);
+  });
+});
+
+describe("a grant whose isolate dies", () => {
+  const consent = (pat: SignedPerson) => jsonPost(decision(freshVerifier(), {}, there), pat.headers);
+
+  test("between the intent and the share leaves an intent, which the minute drops", async () => {
+    const pat = await person();
+    const answer = await askWith(dyingThere("before"), "/v1/share/consent", consent(pat));
+    expect(answer.status).toBeGreaterThanOrEqual(500);
+    expect(await waiting("share_intents")).toBe(1);
+    expect((await pat.get("/v1/me/shares")).body.data.shares).toEqual([]);
+    await settleShares(base); // whoever grants has a minute
+    expect(await waiting("share_intents")).toBe(1);
+    await minuteLater();
+    expect(await waiting("share_intents")).toBe(0);
+    expect(await waiting("field_fanouts")).toBe(0);
+  });
+
+  test("between the share and its settling leaves a share, which the minute brings up to date", async () => {
+    const pat = await person();
+    await askWith(dyingThere("after"), "/v1/share/consent", consent(pat));
+    expect(await waiting("share_intents")).toBe(1);
+    const [share] = (await pat.get("/v1/me/shares")).body.data.shares;
+    expect(share).toMatchObject({ status: "active" });
+    await env.DB.exec("CREATE TRIGGER no_fan_out BEFORE INSERT ON field_fanouts BEGIN SELECT RAISE(IGNORE); END"); // as if it were older
+    await pat.put("/v1/me/fields", { phone: "+1 202 555 0166" });
+    await env.DB.exec("DROP TRIGGER no_fan_out");
+    await settled();
+    expect(await currentOf(share.id)).toMatchObject({ phone: values.phone });
+    await minuteLater();
+    await settled();
+    expect([await waiting("share_intents"), await waiting("field_fanouts")]).toEqual([0, 0]);
+    expect(await currentOf(share.id)).toMatchObject({ phone: "+1 202 555 0166" });
+  });
+
+  test("of somebody whose account is erased meanwhile is stopped by the minute", async () => {
+    const pat = await person();
+    const id = await idOf(pat);
+    await askWith(dyingThere("after"), "/v1/share/consent", consent(pat));
+    const [share] = (await pat.get("/v1/me/shares")).body.data.shares;
+    await env.DB.prepare("UPDATE consumers SET erased_at = ? WHERE id = ?").bind(Date.now(), id).run();
+    await minuteLater();
+    expect(await waiting("share_intents")).toBe(0);
+    expect(outcome(await read(`/v1/consumers/${share.id}/current`, there.keys.live))).toBe("409 share_inactive");
+    expect(await typesOf(share.id)).toEqual(["share.created", "share.revoked"]);
+  });
+});
+
+describe("changes of fields while the other home does not answer", () => {
+  test("wait there, and are told as one, with the values as they are then", async () => {
+    const pat = await person();
+    const { share } = await grantThere(pat);
+    for (const phone of ["+1 202 555 0151", "+1 202 555 0152"])
+      await askWith(dyingThere("before"), "/v1/me/fields", { ...jsonPost({ phone }, pat.headers), method: "PUT" });
+    await askWith(dyingThere("before"), "/v1/me/fields", { ...jsonPost({ email: "new@example.com" }, pat.headers), method: "PUT" });
+    expect(await waiting("field_fanouts")).toBe(1);
+    expect(await currentOf(share.id)).toMatchObject({ phone: values.phone });
+    await minuteLater();
+    expect(await waiting("field_fanouts")).toBe(0);
+    const told = (await allEvents(there.keys.live)).filter(({ share_id, type }) => share_id === share.id && type.startsWith("consumer."));
+    expect(told.map(({ type, data }) => [type, data])).toEqual([
+      ["consumer.updated.email", { email: "new@example.com" }],
+      ["consumer.updated.phone", { phone: "+1 202 555 0152" }],
+    ]);
+    await minuteLater();
+    expect(await typesOf(share.id)).toHaveLength(3);
+  });
+
+  test("reach no share that was stopped meanwhile", async () => {
+    const pat = await person();
+    const { share } = await grantThere(pat);
+    await askWith(dyingThere("before"), "/v1/me/fields", { ...jsonPost({ phone: "+1 202 555 0153" }, pat.headers), method: "PUT" });
+    await pat.post(`/v1/shares/${share.id}/revoke`, {});
+    await minuteLater();
+    expect(await waiting("field_fanouts")).toBe(0);
+    expect(await typesOf(share.id)).toEqual(["share.created", "share.revoked"]);
+  });
+});

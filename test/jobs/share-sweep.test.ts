@@ -1,0 +1,230 @@
+// What the clock does to shares: two warnings, an end, the mails that follow; each once, however the clock and the crons behave.
+import { env } from "cloudflare:workers";
+import { describe, expect, test } from "vitest";
+import { dayMs, minuteMs } from "../../core/time.ts";
+import { databaseOf } from "../../storage/database.ts";
+import { openFacts } from "../../storage/outboxes/audit.ts";
+import { dueShares, maxSwept, sweepShares } from "../../storage/share-sweep.ts";
+import { sweepDueShares } from "../../workers/background/share-sweep.ts";
+import type { Env } from "../../workers/env.ts";
+import { platformOf, type Platform } from "../../workers/services.ts";
+import { mailsTo } from "../support/people.ts";
+import { settled } from "../support/settled.ts";
+import { allEvents, grant, person, read, redeem, values, write, type SignedPerson } from "../support/sharing.ts";
+import { world } from "../support/world.ts";
+
+const base = await platformOf(env as unknown as Env);
+const at = (now: number): Platform => Object.assign(Object.create(base) as Platform, { clock: () => now });
+const sweepAt = async (now: number): Promise<void> => {
+  await sweepDueShares(at(now));
+  await settled();
+};
+const typesOf = async (id: string): Promise<string[]> =>
+  (await allEvents()).filter(({ share_id }) => share_id === id).map(({ type }) => type);
+const entriesOf = async (id: string): Promise<Record<string, number>> => {
+  const { results } = await env.DB.prepare("SELECT type, COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? GROUP BY type ORDER BY type")
+    .bind(id)
+    .all<{ type: string; n: number }>();
+  return Object.fromEntries(results.map(({ type, n }) => [type, n]));
+};
+const subjectsTo = async ({ email }: SignedPerson): Promise<string[]> =>
+  (await mailsTo(email)).map(({ subject }) => subject).filter((subject) => !/code/i.test(subject));
+const rowOf = (id: string) =>
+  env.DB.prepare(
+    "SELECT state, key_sealed IS NULL AS keyless, next_due_at, (SELECT COUNT(*) FROM share_values WHERE share_id = id) AS copies FROM shares WHERE id = ?",
+  )
+    .bind(id)
+    .first();
+
+describe("a share that nobody stops", () => {
+  test("is warned of seven days and one day before its end, and ends; each once, in both chains, with mails", async () => {
+    const pat = await person();
+    const { share } = await grant(pat, { duration_days: 30 });
+    const end = Date.parse(share.expires_at);
+    const seen: string[][] = [];
+    for (const now of [
+      end - 7 * dayMs - 1,
+      end - 7 * dayMs,
+      end - 7 * dayMs,
+      end - dayMs - 1,
+      end - dayMs,
+      end - 1,
+      end,
+      end,
+      end + dayMs,
+    ]) {
+      await sweepAt(now);
+      seen.push((await typesOf(share.id)).slice(1));
+    }
+    const [warned, ended] = ["share.expiring", "share.expired"];
+    expect(seen).toEqual([
+      [],
+      [warned],
+      [warned],
+      [warned],
+      [warned, warned],
+      [warned, warned],
+      [warned, warned, ended],
+      [warned, warned, ended],
+      [warned, warned, ended],
+    ]);
+    expect(await entriesOf(share.id)).toEqual({ "share.created": 2, "share.expired": 2, "share.expiring": 4 });
+    expect(await rowOf(share.id)).toEqual({ state: "expired", keyless: 1, next_due_at: null, copies: 0 });
+    const mails = await subjectsTo(pat);
+    expect(mails).toHaveLength(3); // the receipt and the two warnings; the end itself sends none
+    expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM share_notices").first("n")).toBe(0);
+    expect((await read(`/v1/shares/${share.id}`)).body.data.history.map(({ type }: { type: string }) => type)).toEqual([
+      "share.created",
+      warned,
+      warned,
+      ended,
+    ]);
+  });
+
+  test("is warned of once by a clock that jumped past both marks, and not at all by one that jumped past the end", async () => {
+    const pat = await person();
+    const [late, over] = [(await grant(pat, { duration_days: 30 })).share, (await grant(pat, { duration_days: 30 })).share];
+    const end = Date.parse(late.expires_at);
+    await env.DB.prepare("UPDATE shares SET next_due_at = ? WHERE id = ?")
+      .bind(end + 2 * dayMs, over.id)
+      .run(); // its sweep comes late
+    await sweepAt(end - 1_000);
+    await env.DB.prepare("UPDATE shares SET next_due_at = ? WHERE id = ?")
+      .bind(end - 7 * dayMs, over.id)
+      .run();
+    await sweepAt(Date.parse(over.expires_at));
+    expect((await typesOf(late.id)).slice(1)).toEqual(["share.expiring", "share.expired"]);
+    expect((await typesOf(over.id)).slice(1)).toEqual(["share.expired"]);
+  });
+
+  test("of a day is not warned of, and a stopped or renewed one is left alone", async () => {
+    const pat = await person();
+    const [day, stopped, old] = [
+      (await grant(pat, { duration_days: 1 })).share,
+      (await grant(pat, { duration_days: 1 })).share,
+      (await grant(pat, { duration_days: 1 })).share,
+    ];
+    await pat.post(`/v1/shares/${stopped.id}/revoke`, {});
+    await pat.post(`/v1/me/shares/${old.id}/renew`, { consent: true, duration_days: 30 });
+    await sweepAt(Date.now() + 2 * dayMs);
+    expect((await typesOf(day.id)).slice(1)).toEqual(["share.expired"]);
+    expect((await typesOf(stopped.id)).slice(1)).toEqual(["share.revoked"]);
+    expect((await typesOf(old.id)).slice(1)).toEqual([]);
+  });
+
+  test("is swept once by two crons at once, and stays as it was stopped in between", async () => {
+    const pat = await person();
+    const [both, stopped] = [(await grant(pat, { duration_days: 1 })).share, (await grant(pat, { duration_days: 1 })).share];
+    const now = Date.parse(both.expires_at) + minuteMs;
+    const db = databaseOf(env.DB);
+    const due = await dueShares(db, "live", now);
+    expect(due.map(({ id }) => id)).toEqual(expect.arrayContaining([both.id, stopped.id]));
+    await pat.post(`/v1/shares/${stopped.id}/revoke`, {});
+    await Promise.all([sweepShares(db, due, now), sweepShares(db, due, now), sweepDueShares(at(now)), sweepDueShares(at(now))]);
+    await settled();
+    expect((await typesOf(both.id)).slice(1)).toEqual(["share.expired"]);
+    expect(await entriesOf(both.id)).toEqual({ "share.created": 2, "share.expired": 2 });
+    expect((await typesOf(stopped.id)).slice(1)).toEqual(["share.revoked"]);
+  });
+
+  test("of a test person is swept without an event or a mail", async () => {
+    const pat = await person();
+    const { share } = await grant(pat, { duration_days: 1 });
+    const before = (await allEvents()).length;
+    await env.DB.exec("DROP TRIGGER shares_granted");
+    await env.DB.prepare("UPDATE shares SET environment = 'sandbox' WHERE id = ?").bind(share.id).run();
+    await sweepAt(Date.parse(share.expires_at));
+    expect(await rowOf(share.id)).toMatchObject({ state: "expired", keyless: 1 });
+    expect((await allEvents()).length).toBe(before);
+  });
+});
+
+describe("a business that lets its deadline pass", () => {
+  test("is told of to the person once, and never when it has acknowledged in time", async () => {
+    const pat = await person();
+    const [silent, quick] = [(await grant(pat)).share, (await grant(pat)).share];
+    for (const { id } of [silent, quick]) await pat.post(`/v1/shares/${id}/revoke`, {});
+    await write(`/v1/shares/${quick.id}/cease-ack`, {});
+    await settled();
+    const before = await subjectsTo(pat);
+    const deadline = Date.parse((await read(`/v1/shares/${silent.id}`)).body.data.cease.cease_by);
+    await sweepAt(deadline);
+    expect(await subjectsTo(pat)).toEqual(before);
+    for (const now of [deadline + 1, deadline + 1, deadline + dayMs]) await sweepAt(now);
+    expect(await subjectsTo(pat)).toHaveLength(before.length + 1);
+  });
+
+  test("is told of after a mail that could not be written at first", async () => {
+    const pat = await person();
+    const { share } = await grant(pat);
+    await pat.post(`/v1/shares/${share.id}/revoke`, {});
+    await settled();
+    const before = await subjectsTo(pat);
+    const deadline = Date.parse((await read(`/v1/shares/${share.id}`)).body.data.cease.cease_by);
+    await env.DB.exec("CREATE TRIGGER no_mail BEFORE INSERT ON mail_outbox BEGIN SELECT RAISE(ABORT, 'away'); END");
+    await sweepAt(deadline + 1);
+    await env.DB.exec("DROP TRIGGER no_mail");
+    await sweepAt(deadline + minuteMs + 1);
+    expect(await subjectsTo(pat)).toHaveLength(before.length + 1);
+  });
+});
+
+/** Copies of a share, made by the database itself: only what the sweep reads is theirs alone. */
+const copyShare = async (id: string, count: number): Promise<void> => {
+  const { results } = await env.DB.prepare("SELECT name FROM pragma_table_info('shares') WHERE name <> 'ord'").all<{ name: string }>();
+  const names = results.map(({ name }) => name);
+  const values = names.map((name) => (name === "id" ? "substr(s.id, 1, 20) || printf('%06d', n.i)" : `s.${name}`));
+  await env.DB.prepare(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+     INSERT INTO shares (${names.join(", ")}) SELECT ${values.join(", ")} FROM n, shares s WHERE s.id = ?2`,
+  )
+    .bind(count, id)
+    .run();
+};
+
+test("2,500 due shares are swept in one run, each with one event and two entries, and nothing is left", async () => {
+  const pat = await person();
+  const { share } = await grant(pat, { duration_days: 1 });
+  await sweepAt(Date.now());
+  await copyShare(share.id, 2_499);
+  const like = `${share.id.slice(0, 20)}%`;
+  const count = async (sql: string): Promise<number> => (await env.DB.prepare(sql).bind(like).first("n")) as number;
+  const now = Date.parse(share.expires_at);
+  expect(maxSwept).toBe(1_000);
+  await sweepDueShares(at(now));
+  expect(await count("SELECT COUNT(*) AS n FROM shares WHERE id LIKE ? AND state = 'expired' AND key_sealed IS NULL")).toBe(2_500);
+  expect(await count("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id LIKE ? AND type = 'share.expired'")).toBe(5_000);
+  expect(
+    await count("SELECT COUNT(DISTINCT entity_id || chain) AS n FROM audit_outbox WHERE entity_id LIKE ? AND type = 'share.expired'"),
+  ).toBe(5_000);
+  await settled();
+  const told = (await allEvents(world.acme.keys.live)).filter(
+    ({ type, share_id }) => type === "share.expired" && share_id.startsWith(like.slice(0, 20)),
+  );
+  expect([told.length, new Set(told.map(({ share_id }) => share_id)).size]).toEqual([2_500, 2_500]);
+  expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM shares WHERE next_due_at <= ?").bind(now).first("n")).toBe(0);
+}, 60_000);
+
+test("entries in the open form are of the four facts that may have it, and hold nothing that a person typed", async () => {
+  const pat = await person();
+  const made = await grant(pat);
+  await redeem(made);
+  await read(`/v1/consumers/${made.share.id}/current`);
+  await pat.post(`/v1/shares/${made.share.id}/revoke`, { reason: "Found another provider" });
+  await settled();
+  const { results } = await env.DB.prepare("SELECT type, payload_sealed AS text FROM audit_outbox WHERE payload_sealed LIKE '0.%'").all<{
+    type: string;
+    text: string;
+  }>();
+  expect([...new Set(results.map(({ type }) => type))].sort()).toEqual([...openFacts].sort());
+  const keys = new Set(results.flatMap(({ text }) => Object.keys((JSON.parse(text.slice(2)) as [string, object])[1])));
+  expect([...keys].sort()).toEqual(["actor", "business_id", "expires_at"]);
+  const all = results.map(({ text }) => text).join("\n");
+  for (const said of [...Object.values(values).filter((value) => value.length > 6), pat.email, "con_00"]) expect(all).not.toContain(said);
+  const others = await env.DB.prepare(
+    `SELECT COUNT(*) AS n FROM audit_outbox WHERE payload_sealed NOT LIKE '0.%' AND type IN (${openFacts.map(() => "?").join(", ")})`,
+  )
+    .bind(...openFacts)
+    .first("n");
+  expect(others).toBe(0);
+});
