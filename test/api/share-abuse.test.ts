@@ -11,7 +11,6 @@ import {
   decision,
   freshVerifier,
   grant,
-  keyed,
   outcome,
   person,
   read,
@@ -504,7 +503,7 @@ describe("a share", () => {
     expect(outcome(await call(path, jsonPost({})))).toBe("401 unauthorized");
     expect(outcome(await call(path, jsonPost({ revoke_token: "A".repeat(43) })))).toBe("401 unauthorized");
     expect(outcome(await call(path, jsonPost({}, { cookie: (await signIn(world.ownerEmail)).cookie })))).toBe("403 forbidden");
-    expect(outcome(await call(path, jsonPost({}, keyed())))).toBe("401 unauthorized");
+    expect(outcome(await call(path, jsonPost({}, { authorization: `Bearer ${acme.keys.live}` })))).toBe("401 unauthorized");
     expect(outcome(await pat.post(path, {}, { origin: "https://elsewhere.example" }))).toBe("403 csrf_failed");
     expect((await read(`/v1/shares/${made.share.id}`)).body.data.status).toBe("active");
   });
