@@ -431,22 +431,32 @@ export const attestations = table(
   ],
 );
 
-export const eventOutbox = table(
-  "event_outbox",
-  {
-    ord: ord(),
-    eventId: text().notNull().unique(),
-    businessId: businessId()
-      .notNull()
-      .references(() => businesses.id),
-    type: text().notNull(),
-    shareId: text(),
-    certId: text(),
-    dataSealed: text(),
-    createdAt: instant().notNull(),
-  },
-  (t) => [index("event_outbox_business").on(t.businessId, t.ord)],
-);
+const waitingEvent = () => ({
+  ord: ord(),
+  eventId: text().notNull().unique(),
+  businessId: businessId()
+    .notNull()
+    .references(() => businesses.id),
+  type: text().notNull(),
+  shareId: text(),
+  certId: text(),
+  dataSealed: text(),
+  createdAt: instant().notNull(),
+});
+
+export const eventOutbox = table("event_outbox", waitingEvent(), (t) => [index("event_outbox_business").on(t.businessId, t.ord)]);
+
+export const sandboxEventOutbox = table("sandbox_event_outbox", waitingEvent(), (t) => [
+  index("sandbox_event_outbox_business").on(t.businessId, t.ord),
+]);
+
+export const sandboxClocks = table("sandbox_clocks", {
+  businessId: businessId()
+    .primaryKey()
+    .references(() => businesses.id),
+  offsetMs: integer().notNull(),
+  movedAt: instant().notNull(),
+});
 
 export const members = table(
   "members",
