@@ -194,7 +194,10 @@ export const attemptRedemption = async (db: Database, attempt: Redemption): Prom
   ]);
   if (code === undefined) return null;
   const { state, scope, fingerprint, purpose, grantedAt, endsAt, clockOffsetMs, ...rest } = code;
-  return { ...rest, share: { state, scope: scopeOfBits(scope), fingerprint, purpose, createdAt: grantedAt, expiresAt: endsAt, clockOffsetMs } };
+  return {
+    ...rest,
+    share: { state, scope: scopeOfBits(scope), fingerprint, purpose, createdAt: grantedAt, expiresAt: endsAt, clockOffsetMs },
+  };
 };
 
 /** At most 1,000 a call, so that the sweep stays short however many there are. A used code is remembered for a day. */

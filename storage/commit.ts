@@ -81,7 +81,10 @@ const eventOf = ({ type: fact, entityType, entityId, at, toldAt, businessId, env
 };
 
 /** Events of sandbox records go a way of their own: test keys and test clients never make a live endpoint ring. */
-const eventRows = (db: Database, events: readonly { readonly environment: Environment; readonly event: NewEvent }[]): readonly Statement[] =>
+const eventRows = (
+  db: Database,
+  events: readonly { readonly environment: Environment; readonly event: NewEvent }[],
+): readonly Statement[] =>
   (["live", "sandbox"] as const).flatMap((environment) => {
     const of = events.filter((one) => one.environment === environment).map(({ event }) => event);
     return of.length === 0 ? [] : [insertEvents(db, environment, of)];
@@ -107,11 +110,7 @@ const factRows = async (
     if (statements.length + events.length > 0) throw new Error("commit: only what is audited alone can be under a condition");
     return entries.map((entry) => insertIf(db, auditOutbox, entry, onlyIf));
   }
-  return [
-    insertEntries(db, entries),
-    ...(statements.length === 0 ? [] : [insertStatements(db, statements)]),
-    ...eventRows(db, events),
-  ];
+  return [insertEntries(db, entries), ...(statements.length === 0 ? [] : [insertStatements(db, statements)]), ...eventRows(db, events)];
 };
 
 /**

@@ -52,4 +52,5 @@ export const moveClock = (db: Database, businessId: BusinessId, offsetMs: number
       setWhere: lte(sandboxClocks.offsetMs, excluded(sandboxClocks.offsetMs)),
     });
 
-export const setClockBack = (db: Database, businessId: BusinessId) => db.delete(sandboxClocks).where(eq(sandboxClocks.businessId, businessId));
+export const setClockBack = (db: Database, businessId: BusinessId) =>
+  db.delete(sandboxClocks).where(eq(sandboxClocks.businessId, businessId));

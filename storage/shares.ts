@@ -14,7 +14,7 @@ import { anchorFields } from "./certificates.ts";
 import { fieldsOfText } from "./contact-fields.ts";
 import { batch, type Database } from "./database.ts";
 import { jsonRow } from "./json-rows.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, listed, query } from "./query.ts";
 import { shareClockOffset, timeOfOwner } from "./sandbox-clocks.ts";
 import { anchors, auditOutbox, businesses, disclosures, shareAcknowledgements, shares } from "./schema.ts";
 import type { EncryptionContext, Vault } from "./vault.ts";
@@ -270,3 +270,6 @@ export const activeSharesWith = async (
       .orderBy(desc(shares.ord))
       .limit(20)
   ).map((row) => toShare(row, now));
+
+export const sharesByIds = async (db: Database, ids: readonly ShareId[], now: Instant): Promise<readonly Share[]> =>
+  (await sharesOf(db).where(inArray(shares.id, listed(ids)))).map((row) => toShare(row, now));

@@ -31,11 +31,7 @@ export interface WaitingEvent extends UnplacedEvent {
 }
 
 /** Oldest first; read from the primary, so that what was just committed is seen. */
-export const waitingEvents = (
-  db: Database,
-  { businessId, environment }: LogOwner,
-  max: number,
-): Promise<readonly WaitingEvent[]> => {
+export const waitingEvents = (db: Database, { businessId, environment }: LogOwner, max: number): Promise<readonly WaitingEvent[]> => {
   const outbox = outboxOf(environment);
   const { businessId: _business, eventId: id, ...rest } = getColumns(outbox);
   return onPrimary(db)
@@ -56,11 +52,6 @@ export const forgetPlacedEvents = (db: Database, environment: Environment, ids: 
 /** Whose events wait, for the sweep of each minute. */
 export const businessesWithEvents = async (db: Database, environment: Environment, max: number): Promise<readonly BusinessId[]> => {
   const outbox = outboxOf(environment);
-  const rows = await db
-    .select({ id: outbox.businessId })
-    .from(outbox)
-    .groupBy(outbox.businessId)
-    .orderBy(min(outbox.ord))
-    .limit(max);
+  const rows = await db.select({ id: outbox.businessId }).from(outbox).groupBy(outbox.businessId).orderBy(min(outbox.ord)).limit(max);
   return rows.map(({ id }) => id);
 };

@@ -52,9 +52,11 @@ export const acknowledgeStop = async (
     const rows = await updateCeased(db, vault, share, details, { now, requestId });
     const mail = consumerId === null ? [] : await ceasedMail(services, db, consumerId, share, { at: now, note: details.note, language });
     try {
-      await commit({ db, vault, ledgerId: config.ledger.id }, [...rows, ...mail], [
-        writtenAt(acknowledgeShare(share, chains, actor, now), written),
-      ]);
+      await commit(
+        { db, vault, ledgerId: config.ledger.id },
+        [...rows, ...mail],
+        [writtenAt(acknowledgeShare(share, chains, actor, now), written)],
+      );
     } catch (error) {
       if (!isOutdatedShare(error)) throw error;
       continue; // another acknowledgement was first: the second reading answers with it

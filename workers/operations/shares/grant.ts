@@ -8,7 +8,15 @@ import { homeOfId, newId, type ClientId, type Home, type ShareId } from "../../.
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { ContactKey } from "../../../core/shares/fields.ts";
-import { decideGrant, maxTestShares, mayGrant, readWords, type DecidedGrant, type GrantingClient, type GrantRefusal } from "../../../core/shares/grant.ts";
+import {
+  decideGrant,
+  maxTestShares,
+  mayGrant,
+  readWords,
+  type DecidedGrant,
+  type GrantingClient,
+  type GrantRefusal,
+} from "../../../core/shares/grant.ts";
 import { personaFields, type PersonaName } from "../../../core/shares/persona.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -220,7 +228,15 @@ export const grantShare = async (
     });
     if (!decided.ok) return decided;
     try {
-      const granted = await commitGrant(services, db, { person, revision: kept.revision, written }, client, decided.value, request, requestHash);
+      const granted = await commitGrant(
+        services,
+        db,
+        { person, revision: kept.revision, written },
+        client,
+        decided.value,
+        request,
+        requestHash,
+      );
       services.scheduleEvents(client.business.id, client.environment);
       services.scheduleFollowUp();
       services.scheduleMail();

@@ -79,6 +79,23 @@ export const revokeAsService = async (services: RevokeServices, db: Database, fo
   }
 };
 
+/** By the client that stands for a test person. */
+export const revokeAsTestPerson = async (
+  services: RevokeServices,
+  db: Database,
+  found: ChangeableShare,
+  requestId: string,
+): Promise<Result<Revoked, "share_inactive">> => {
+  if (found.share.status !== "active") return refuse("share_inactive");
+  try {
+    const actor: Actor = { kind: "client", id: found.share.clientId };
+    return ok(await commitRevocation(services, db, found, { actor, reason: null, requestId }));
+  } catch (error) {
+    if (!isOutdatedShare(error)) throw error;
+    return refuse("share_inactive"); // it ended meanwhile
+  }
+};
+
 /**
  * Refuses `unauthorized` for a link that is not this share's, `not_found` for somebody else's share, `share_inactive` for one that ended
  * otherwise. Possible whatever the business has paid.
