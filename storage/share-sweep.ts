@@ -49,7 +49,8 @@ export const dueShares = async (db: Database, environment: Environment, now: Ins
   // By the index of each sandbox whose clock was moved; all others go by the time itself.
   const moved = db
     .select(dueFields)
-    .from(sql`${sandboxClocks} cross join ${shares}`)
+    .from(sandboxClocks)
+    .crossJoin(shares)
     .where(allOf(eq(shares.businessId, sandboxClocks.businessId), isDueInSandbox(sql`${now} + ${sandboxClocks.offsetMs}`)))
     .limit(maxSwept);
   const [byTime, byClock] = await batch(db, [due, moved]);

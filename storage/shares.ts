@@ -94,11 +94,18 @@ export const ownShares = async (
       .where(and(isOwn(owner), behind, more))
       .orderBy(desc(shares.ord))
       .limit(limit + 1);
-  const overdue = db
-    .select(shareFields)
-    .from(sql`${shares} indexed by shares_due`)
-    .where(and(eq(shares.environment, owner.environment), lte(shares.nextDueAt, time), lte(shares.expiresAt, time), isOwn(owner), behind))
-    .orderBy(desc(shares.ord))
+  // With the plus signs only the index of what is due serves.
+  const overdue = sharesOf(db)
+    .where(
+      and(
+        eq(shares.environment, owner.environment),
+        sql`+${shares.businessId} = ${owner.businessId}`,
+        lte(shares.nextDueAt, time),
+        lte(shares.expiresAt, time),
+        startingAfter === null ? undefined : sql`+${shares.ord} < (${start})`,
+      ),
+    )
+    .orderBy(sql`+${shares.ord} desc`)
     .limit(limit + 1);
   const state = status === null ? undefined : eq(shares.state, status);
   const [found, rows, more] = await batch(db, [

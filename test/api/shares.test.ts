@@ -1,4 +1,5 @@
 // A share from its grant to its end, through the doors that a person, a page and a business use.
+import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { allEvents, decision, freshVerifier, grant, outcome, person, read, redeem, values, write } from "../support/sharing.ts";
@@ -99,6 +100,17 @@ describe("a share", () => {
     await pat.post(`/v1/shares/${share.id}/revoke`, {});
     const after = (await allEvents()).filter(({ share_id, type }) => share_id === share.id && type.startsWith("consumer."));
     expect(after.map(({ data }) => data)).toEqual([null]);
+  });
+
+  test("is listed by what it is now, and by nothing it is not", async () => {
+    const pat = await person();
+    const { share } = await grant(pat, { duration_days: 1 });
+    const listed = async (status: string) =>
+      (await read(`/v1/shares?status=${status}`)).body.data.shares.map(({ id }: { id: string }) => id) as string[];
+    expect(await listed("active")).toContain(share.id);
+    expect(await listed("expired")).not.toContain(share.id);
+    await env.DB.prepare("UPDATE shares SET next_due_at = 1 WHERE id = ?").bind(share.id).run();
+    expect(await listed("expired")).not.toContain(share.id);
   });
 
   test("is renewed by a fresh one, which takes its place", async () => {
