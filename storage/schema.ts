@@ -906,6 +906,7 @@ export const shares = table(
     index("shares_state").on(t.businessId, t.environment, t.state, t.ord),
     index("shares_consumer").on(t.consumerId, t.state, t.ord).where(isNotNull(t.consumerId)),
     index("shares_due").on(t.environment, t.nextDueAt).where(isNotNull(t.nextDueAt)),
+    index("shares_sandbox_due").on(t.businessId, t.nextDueAt).where(sql`${t.environment} = 'sandbox' and ${t.nextDueAt} is not null`),
     index("shares_deadline").on(t.businessId, t.environment, t.ceaseBy).where(sql`${t.state} = 'revoked'`),
     index("shares_email").on(t.emailIndex, t.businessId).where(isNotNull(t.emailIndex)),
     index("shares_phone").on(t.phoneIndex, t.businessId).where(isNotNull(t.phoneIndex)),

@@ -77,6 +77,7 @@ const clockRoute = createRoute({
   path: "/v1/sandbox/clock",
   operationId: "readSandboxClock",
   summary: "Read the clock of your sandbox",
+  description: "What your sandbox takes for the time, and how far that is ahead.",
   middleware: behindApiKey(testKeyOnly),
   responses: {
     200: {
