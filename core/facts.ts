@@ -99,9 +99,14 @@ export interface Fact {
   readonly anchor?: Pick<AnchorSubject, "fingerprint" | "originDomain" | "receiptHash">;
   /** Whose event it is; needed where the table names one. */
   readonly businessId?: BusinessId;
-  /** Needed with it: facts about sandbox records emit no event. */
+  /** Needed with it: events about sandbox records have a sequence of their own. */
   readonly environment?: Environment;
+  /** What its event says instead of `at`: the time by the clock of a sandbox that was moved. Chains and the ledger keep the real time. */
+  readonly toldAt?: Instant;
 }
+
+/** A fact decided on by the clock of a sandbox, as it is written down at a real time. */
+export const writtenAt = (fact: Fact, at: Instant): Fact => ({ ...fact, at, toldAt: fact.at });
 
 /** A principal's audit chain: a random tag, not derived from anything personal, and the log that holds it. */
 export interface AuditChain {

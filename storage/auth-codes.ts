@@ -10,6 +10,7 @@ import { batch, onPrimary, type Database } from "./database.ts";
 import { violates } from "./faults.ts";
 import { openEntry, type OpenEntry } from "./outboxes/audit.ts";
 import { allOf, query } from "./query.ts";
+import { shareClockOffset, timeOfShare } from "./sandbox-clocks.ts";
 import { auditOutbox, authCodes, businesses, domains, shares, shareValues } from "./schema.ts";
 import type { SealedCopy } from "./shares.ts";
 
@@ -93,6 +94,7 @@ export interface RedeemedCode extends SealedCopy {
     readonly purpose: string;
     readonly createdAt: Instant;
     readonly expiresAt: Instant;
+    readonly clockOffsetMs: number;
   };
 }
 
@@ -118,7 +120,7 @@ export const attemptRedemption = async (db: Database, attempt: Redemption): Prom
   const isActive = query
     .select()
     .from(shares)
-    .where(allOf(eq(shares.id, authCodes.shareId), eq(shares.state, "active"), gt(shares.expiresAt, now)));
+    .where(allOf(eq(shares.id, authCodes.shareId), eq(shares.state, "active"), gt(shares.expiresAt, timeOfShare(now))));
   const mayRead = query
     .select()
     .from(businesses)
@@ -172,6 +174,7 @@ export const attemptRedemption = async (db: Database, attempt: Redemption): Prom
         purpose: shares.purpose,
         grantedAt: shares.createdAt.as("granted_at"),
         endsAt: shares.expiresAt.as("ends_at"),
+        clockOffsetMs: shareClockOffset.as("clock_offset_ms"),
         keySealed: shares.keySealed,
         valuesSealed: shareValues.valuesSealed,
       })
@@ -182,8 +185,11 @@ export const attemptRedemption = async (db: Database, attempt: Redemption): Prom
       .where(eq(authCodes.codeHash, codeHash)),
   ]);
   if (code === undefined) return null;
-  const { state, scope, fingerprint, purpose, grantedAt, endsAt, ...rest } = code;
-  return { ...rest, share: { state, scope: scopeOfBits(scope), fingerprint, purpose, createdAt: grantedAt, expiresAt: endsAt } };
+  const { state, scope, fingerprint, purpose, grantedAt, endsAt, clockOffsetMs, ...rest } = code;
+  return {
+    ...rest,
+    share: { state, scope: scopeOfBits(scope), fingerprint, purpose, createdAt: grantedAt, expiresAt: endsAt, clockOffsetMs },
+  };
 };
 
 /** At most 1,000 a call, so that the sweep stays short however many there are. A used code is remembered for a day. */

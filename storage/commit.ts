@@ -2,6 +2,7 @@
 // the work that follows, all or nothing. A 2xx is answered only after this returned.
 import type { SQL } from "drizzle-orm";
 import type { BatchResponse } from "drizzle-orm/batch";
+import type { Environment } from "../core/access/entitlement.ts";
 import { auditPayloadHash } from "../core/audit/payload.ts";
 import { base64UrlOf } from "../core/bytes.ts";
 import type { EventType } from "../core/events/event.ts";
@@ -10,7 +11,7 @@ import { anchorStatement, entryHash, type AnchoredEvent } from "../core/ledger/s
 import { canonicalJson } from "../core/canonical-json.ts";
 import { payloadContext } from "./outboxes/audit.ts";
 import { batch, type Database, type Statement } from "./database.ts";
-import { insertEvents } from "./outboxes/events.ts";
+import { insertEvents, type NewEvent } from "./outboxes/events.ts";
 import { insertIf, insertMany } from "./inserts.ts";
 import { anchors, auditOutbox } from "./schema.ts";
 import type { Vault } from "./vault.ts";
@@ -72,14 +73,22 @@ const anchorRow = (ledgerId: string, { type, entityId, at, anchor }: Fact): Anch
   };
 };
 
-/** None for a fact about a sandbox record: test keys and test clients never make a live endpoint ring. */
-const eventOf = ({ type: fact, entityType, entityId, at, businessId, environment }: Fact, type: EventType) => {
+const eventOf = ({ type: fact, entityType, entityId, at, toldAt, businessId, environment }: Fact, type: EventType) => {
   if (businessId === undefined || environment === undefined) throw new Error(`commit: ${fact} has an event and does not say whose`);
-  if (environment === "sandbox") return [];
   const isShare = entityType === "share";
   const about = { shareId: isShare ? entityId : null, certId: isShare ? null : entityId };
-  return [{ id: crypto.randomUUID(), businessId, type, ...about, dataSealed: null, createdAt: at }];
+  return { environment, event: { id: crypto.randomUUID(), businessId, type, ...about, dataSealed: null, createdAt: toldAt ?? at } };
 };
+
+/** Events of sandbox records go a way of their own: test keys and test clients never make a live endpoint ring. */
+const eventRows = (
+  db: Database,
+  events: readonly { readonly environment: Environment; readonly event: NewEvent }[],
+): readonly Statement[] =>
+  (["live", "sandbox"] as const).flatMap((environment) => {
+    const of = events.filter((one) => one.environment === environment).map(({ event }) => event);
+    return of.length === 0 ? [] : [insertEvents(db, environment, of)];
+  });
 
 /** The rows that `facts` add to a change: one insert for all their audit entries, one for all their statements, one for all their events. */
 const factRows = async (
@@ -94,18 +103,14 @@ const factRows = async (
   const statements = facts.filter((fact) => routeOf(fact).anchored).map((fact) => anchorRow(ledgerId, fact));
   const events = facts.flatMap((fact) => {
     const { event, onRequest } = routeOf(fact);
-    return event === null || (onRequest === true && fact.businessId === undefined) ? [] : eventOf(fact, event);
+    return event === null || (onRequest === true && fact.businessId === undefined) ? [] : [eventOf(fact, event)];
   });
   const entries = (await Promise.all(facts.map((fact) => auditRows(vault, fact)))).flat();
   if (onlyIf !== undefined) {
     if (statements.length + events.length > 0) throw new Error("commit: only what is audited alone can be under a condition");
     return entries.map((entry) => insertIf(db, auditOutbox, entry, onlyIf));
   }
-  return [
-    insertEntries(db, entries),
-    ...(statements.length === 0 ? [] : [insertStatements(db, statements)]),
-    ...(events.length === 0 ? [] : [insertEvents(db, events)]),
-  ];
+  return [insertEntries(db, entries), ...(statements.length === 0 ? [] : [insertStatements(db, statements)]), ...eventRows(db, events)];
 };
 
 /**

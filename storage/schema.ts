@@ -432,22 +432,32 @@ export const attestations = table(
   ],
 );
 
-export const eventOutbox = table(
-  "event_outbox",
-  {
-    ord: ord(),
-    eventId: text().notNull().unique(),
-    businessId: businessId()
-      .notNull()
-      .references(() => businesses.id),
-    type: text().notNull(),
-    shareId: text(),
-    certId: text(),
-    dataSealed: text(),
-    createdAt: instant().notNull(),
-  },
-  (t) => [index("event_outbox_business").on(t.businessId, t.ord)],
-);
+const waitingEvent = () => ({
+  ord: ord(),
+  eventId: text().notNull().unique(),
+  businessId: businessId()
+    .notNull()
+    .references(() => businesses.id),
+  type: text().notNull(),
+  shareId: text(),
+  certId: text(),
+  dataSealed: text(),
+  createdAt: instant().notNull(),
+});
+
+export const eventOutbox = table("event_outbox", waitingEvent(), (t) => [index("event_outbox_business").on(t.businessId, t.ord)]);
+
+export const sandboxEventOutbox = table("sandbox_event_outbox", waitingEvent(), (t) => [
+  index("sandbox_event_outbox_business").on(t.businessId, t.ord),
+]);
+
+export const sandboxClocks = table("sandbox_clocks", {
+  businessId: businessId()
+    .primaryKey()
+    .references(() => businesses.id),
+  offsetMs: integer().notNull(),
+  movedAt: instant().notNull(),
+});
 
 export const members = table(
   "members",
@@ -902,6 +912,7 @@ export const shares = table(
     index("shares_state").on(t.businessId, t.environment, t.state, t.ord),
     index("shares_consumer").on(t.consumerId, t.state, t.ord).where(isNotNull(t.consumerId)),
     index("shares_due").on(t.environment, t.nextDueAt).where(isNotNull(t.nextDueAt)),
+    index("shares_sandbox_due").on(t.businessId, t.nextDueAt).where(sql`${t.environment} = 'sandbox' and ${t.nextDueAt} is not null`),
     index("shares_deadline").on(t.businessId, t.environment, t.ceaseBy).where(sql`${t.state} = 'revoked'`),
     index("shares_email").on(t.emailIndex, t.businessId).where(isNotNull(t.emailIndex)),
     index("shares_phone").on(t.phoneIndex, t.businessId).where(isNotNull(t.phoneIndex)),

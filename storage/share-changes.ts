@@ -126,6 +126,8 @@ export const insertCode = (
     readonly requestHash: string;
     readonly challenge: string;
     readonly requireOrigin: boolean;
+    /** The real time: a code lives no longer where a sandbox was moved. */
+    readonly createdAt: Instant;
   },
 ) =>
   db.insert(authCodes).values({
@@ -135,8 +137,7 @@ export const insertCode = (
     businessId: share.business.id,
     origin: share.origin,
     domainId: bound.domainId,
-    createdAt: share.createdAt,
-    expiresAt: share.createdAt + codeLifeMs,
+    expiresAt: code.createdAt + codeLifeMs,
   });
 
 /** In the person's home, before or with the first share in another. */

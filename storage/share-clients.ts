@@ -1,12 +1,19 @@
 // A client and its business as the share protocol decides on them. One query.
-import { eq, sql } from "drizzle-orm";
+import { count, eq, sql } from "drizzle-orm";
 import type { VerifiedDomain } from "../core/access/origins.ts";
 import type { ClientId } from "../core/ids.ts";
 import type { GrantingClient } from "../core/shares/grant.ts";
 import { chainOfBusiness, verifiedDomains } from "./accounts.ts";
 import type { Database } from "./database.ts";
 import { allOf, query } from "./query.ts";
-import { businesses, clients } from "./schema.ts";
+import { clientClockOffset } from "./sandbox-clocks.ts";
+import { businesses, clients, shares } from "./schema.ts";
+
+/** Counted for test clients alone: nothing bounds what people share. */
+const activeTestShares = sql<number>`${sql`iif(${clients.environment} = 'sandbox', ${query
+  .select({ n: count() })
+  .from(shares)
+  .where(allOf(eq(shares.businessId, clients.businessId), eq(shares.environment, "sandbox"), eq(shares.state, "active")))}, 0)`}`;
 
 /** Null for an unknown client. */
 export const grantingClient = async (db: Database, clientId: ClientId): Promise<GrantingClient | null> => {
@@ -20,6 +27,8 @@ export const grantingClient = async (db: Database, clientId: ClientId): Promise<
       revision: businesses.revision,
       domains: verifiedDomains,
       chain: chainOfBusiness,
+      clockOffsetMs: clientClockOffset.as("clock_offset_ms"),
+      activeTestShares: activeTestShares.as("active_test_shares"),
     })
     .from(clients)
     .innerJoin(businesses, eq(businesses.id, clients.businessId))

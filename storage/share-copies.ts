@@ -1,6 +1,7 @@
 // The copies of a person's fields that their shares hold, and the events that tell each business of a change: written together, so that
 // a copy is never behind the feed. A copy carries the revision of the fields it was made of; only older ones are replaced.
 import { and, eq, gt, inArray, lt, sql, type SQL } from "drizzle-orm";
+import type { Environment } from "../core/access/entitlement.ts";
 import type { EventType } from "../core/events/event.ts";
 import type { BusinessId, ConsumerId, Home, ShareId } from "../core/ids.ts";
 import { contactKeys, scopeBits, scopeOfBits, type ContactKey } from "../core/shares/fields.ts";
@@ -8,7 +9,9 @@ import type { Instant } from "../core/time.ts";
 import type { Database, Statement } from "./database.ts";
 import { excluded } from "./inserts.ts";
 import { allOf, listed, query } from "./query.ts";
-import { eventOutbox, fieldFanouts, shares, shareValues } from "./schema.ts";
+import { outboxOf } from "./outboxes/events.ts";
+import { timeOfShare } from "./sandbox-clocks.ts";
+import { fieldFanouts, shares, shareValues } from "./schema.ts";
 import type { EncryptionContext } from "./vault.ts";
 
 /** The most shares that one batch brings up to date. */
@@ -69,7 +72,7 @@ export const activeKeys = async (
   const rows = await db
     .select({ id: shares.id, keySealed: shares.keySealed })
     .from(shares)
-    .where(allOf(inArray(shares.id, listed(ids)), eq(shares.state, "active"), gt(shares.expiresAt, now)));
+    .where(allOf(inArray(shares.id, listed(ids)), eq(shares.state, "active"), gt(shares.expiresAt, timeOfShare(now))));
   return rows.map(({ id, keySealed }) => ({ id, keySealed: keySealed as string }));
 };
 
@@ -80,11 +83,11 @@ export interface ShareUpdate {
   readonly events: readonly { readonly id: string; readonly type: EventType; readonly dataSealed: string }[];
 }
 
-/** The events, then the copies; a share that is over by now, or whose copy is as new, gets neither. The first result counts the events. */
+/** The events, then the copies, of shares of one environment; `now` is by their clock. A share that is over by now, or whose copy is as new, gets neither. The first result counts the events. */
 export const updateShares = (
   db: Database,
   updates: readonly ShareUpdate[],
-  { revision, now }: { readonly revision: number; readonly now: Instant },
+  { environment, revision, now }: { readonly environment: Environment; readonly revision: number; readonly now: Instant },
 ): readonly [Statement, Statement] => {
   const events = updates.flatMap(({ shareId, events: of }) => of.map((event) => ({ shareId, ...event })));
   const copies = updates.map(({ shareId, sealed }) => ({ shareId, sealed }));
@@ -92,9 +95,9 @@ export const updateShares = (
   const isOlder = sql`${shareValues.revision} < ${revision}`;
   return [
     db
-      .insert(eventOutbox, "eventId", "businessId", "type", "shareId", "dataSealed", "createdAt")
+      .insert(outboxOf(environment), "eventId", "businessId", "type", "shareId", "dataSealed", "createdAt")
       .select(
-        sql`select ${cell("id")}, ${shares.businessId}, ${cell("type")}, ${shares.id}, ${cell("dataSealed")}, ${now} from json_each(${JSON.stringify(events)}) j inner join ${shares} on ${shares.id} = ${cell("shareId")} inner join ${shareValues} on ${shareValues.shareId} = ${shares.id} where ${shares.state} = 'active' and ${shares.expiresAt} > ${now} and ${isOlder} order by j.key`,
+        sql`select ${cell("id")}, ${shares.businessId}, ${cell("type")}, ${shares.id}, ${cell("dataSealed")}, ${now} from json_each(${JSON.stringify(events)}) j inner join ${shares} on ${shares.id} = ${cell("shareId")} inner join ${shareValues} on ${shareValues.shareId} = ${shares.id} where ${shares.environment} = ${environment} and ${shares.state} = 'active' and ${shares.expiresAt} > ${now} and ${isOlder} order by j.key`,
       ),
     db
       .update(shareValues)

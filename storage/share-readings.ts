@@ -7,6 +7,7 @@ import { dayMs, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
 import { openEntry } from "./outboxes/audit.ts";
 import { allOf, query } from "./query.ts";
+import { shareClockOffset, timeOfShare } from "./sandbox-clocks.ts";
 import { auditOutbox, businesses, shares, shareValues } from "./schema.ts";
 
 const fact = "consumer.current_read";
@@ -22,7 +23,7 @@ export interface CurrentReading {
 /** Null for a share that is not the business's. The entries are written only where the share is active. */
 export const readCurrent = async (db: Database, { id, businessId, environment, keyId, now }: CurrentReading) => {
   const isOwn = allOf(eq(shares.id, id), eq(shares.businessId, businessId), eq(shares.environment, environment));
-  const isActive = sql`${isOwn} and ${shares.state} = 'active' and ${shares.expiresAt} > ${now}`;
+  const isActive = sql`${isOwn} and ${shares.state} = 'active' and ${shares.expiresAt} > ${timeOfShare(now)}`;
   const today = Math.floor(now / dayMs) * dayMs;
   const toldToday = query
     .select()
@@ -45,6 +46,7 @@ export const readCurrent = async (db: Database, { id, businessId, environment, k
         state: shares.state,
         scope: shares.scope,
         expiresAt: shares.expiresAt,
+        clockOffsetMs: shareClockOffset.as("clock_offset_ms"),
         keySealed: shares.keySealed,
         valuesSealed: shareValues.valuesSealed,
       })

@@ -7,8 +7,10 @@ import { nextDueAt } from "../core/shares/clock.ts";
 import { isoOf, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
 import { openEntry } from "./outboxes/audit.ts";
+import { outboxOf } from "./outboxes/events.ts";
 import { allOf } from "./query.ts";
-import { auditOutbox, businesses, eventOutbox, shareNotices, shares } from "./schema.ts";
+import { shareClockOffset, timeOfOwner } from "./sandbox-clocks.ts";
+import { auditOutbox, businesses, sandboxClocks, shareNotices, shares } from "./schema.ts";
 
 export const maxSwept = 1_000;
 
@@ -18,34 +20,70 @@ export interface DueShare {
   readonly createdAt: Instant;
   readonly expiresAt: Instant;
   readonly dueAt: Instant;
+  /** How far its clock is ahead. */
+  readonly clockOffsetMs: number;
 }
 
-const dueWhere = async (db: Database, condition: SQL): Promise<readonly DueShare[]> => {
-  const rows = await db
-    .select({
-      id: shares.id,
-      businessId: shares.businessId,
-      createdAt: shares.createdAt,
-      expiresAt: shares.expiresAt,
-      dueAt: shares.nextDueAt,
-    })
-    .from(shares)
-    .where(condition)
-    .orderBy(shares.nextDueAt)
-    .limit(maxSwept);
-  return rows.map(({ dueAt, ...row }) => ({ ...row, dueAt: dueAt as Instant }));
+const dueFields = {
+  id: shares.id,
+  businessId: shares.businessId,
+  createdAt: shares.createdAt,
+  expiresAt: shares.expiresAt,
+  dueAt: shares.nextDueAt,
+  clockOffsetMs: shareClockOffset.as("clock_offset_ms"),
 };
 
+const toDue = <Row extends { readonly dueAt: Instant | null }>({ dueAt, ...row }: Row) => ({ ...row, dueAt: dueAt as Instant });
+
 /** Those that have been due longest. */
-export const dueShares = (db: Database, environment: Environment, now: Instant): Promise<readonly DueShare[]> =>
-  dueWhere(db, allOf(eq(shares.environment, environment), lte(shares.nextDueAt, now)));
+export const dueShares = async (db: Database, environment: Environment, now: Instant): Promise<readonly DueShare[]> => {
+  const due = db
+    .select(dueFields)
+    .from(shares)
+    .where(allOf(eq(shares.environment, environment), lte(shares.nextDueAt, now)))
+    .orderBy(shares.nextDueAt)
+    .limit(maxSwept);
+  if (environment === "live") return (await due).map(toDue);
+  // By the index of each sandbox whose clock was moved; all others go by the time itself.
+  const moved = db
+    .select(dueFields)
+    .from(sandboxClocks)
+    .crossJoin(shares)
+    .where(allOf(eq(shares.businessId, sandboxClocks.businessId), isDueInSandbox(sql`${now} + ${sandboxClocks.offsetMs}`)))
+    .limit(maxSwept);
+  const [byTime, byClock] = await batch(db, [due, moved]);
+  const found = new Map([...byTime, ...byClock].map((row) => [row.id, toDue(row)]));
+  return [...found.values()].slice(0, maxSwept);
+};
+
+const isDueInSandbox = (time: SQL): SQL => allOf(eq(shares.environment, "sandbox"), sql`${shares.nextDueAt} <= ${time}`);
+
+/** Of the sandbox of one business, by its clock. */
+export const dueInSandbox = async (db: Database, businessId: BusinessId, now: Instant): Promise<readonly DueShare[]> => {
+  const time = timeOfOwner({ businessId, environment: "sandbox" }, now);
+  const rows = await db
+    .select(dueFields)
+    .from(shares)
+    .where(allOf(eq(shares.businessId, businessId), isDueInSandbox(time)))
+    .orderBy(shares.nextDueAt)
+    .limit(maxSwept);
+  return rows.map(toDue);
+};
 
 /** A person's shares that have come to their end and that no sweep has noted. */
-export const overdueShares = (db: Database, consumerId: ConsumerId, now: Instant): Promise<readonly DueShare[]> =>
-  dueWhere(db, allOf(eq(shares.consumerId, consumerId), eq(shares.state, "active"), lte(shares.expiresAt, now)));
+export const overdueShares = async (db: Database, consumerId: ConsumerId, now: Instant): Promise<readonly DueShare[]> => {
+  const rows = await db
+    .select(dueFields)
+    .from(shares)
+    .where(allOf(eq(shares.consumerId, consumerId), eq(shares.state, "active"), lte(shares.expiresAt, now)))
+    .orderBy(shares.nextDueAt)
+    .limit(maxSwept);
+  return rows.map(toDue);
+};
 
 /** A clock that jumped past both warnings gives the nearer one; past the end, only the end. */
-const marked = (share: DueShare, now: Instant) => {
+const marked = (share: DueShare, written: Instant) => {
+  const now = written + share.clockOffsetMs;
   const isOver = share.expiresAt <= now;
   const payload = { actor: "service", expires_at: isoOf(share.expiresAt) };
   const fact = isOver ? "share.expired" : "share.expiring";
@@ -54,6 +92,7 @@ const marked = (share: DueShare, now: Instant) => {
   return {
     id: share.id,
     due: share.dueAt,
+    at: now,
     next: isOver ? null : nextDueAt(share, now),
     fact,
     event: crypto.randomUUID(),
@@ -67,8 +106,8 @@ const marked = (share: DueShare, now: Instant) => {
 
 const cell = (name: keyof ReturnType<typeof marked>): SQL => sql.raw(`j.value ->> '${name}'`);
 
-/** One batch. What somebody else changed since it was read stays as they left it. */
-export const sweepShares = async (db: Database, due: readonly DueShare[], now: Instant): Promise<void> => {
+/** One batch, of shares of one environment. What somebody else changed since it was read stays as they left it. */
+export const sweepShares = async (db: Database, environment: Environment, due: readonly DueShare[], now: Instant): Promise<void> => {
   const run = `sweep ${crypto.randomUUID()}`;
   const rows = JSON.stringify(due.map((share) => marked(share, now)));
   const each = sql`json_each(${rows}) j`;
@@ -87,9 +126,9 @@ export const sweepShares = async (db: Database, due: readonly DueShare[], now: I
       .from(each)
       .where(and(sql`${shares.id} = ${cell("id")}`, eq(shares.state, "active"), sql`${shares.nextDueAt} = ${cell("due")}`)),
     db
-      .insert(eventOutbox, "eventId", "businessId", "type", "shareId", "createdAt")
+      .insert(outboxOf(environment), "eventId", "businessId", "type", "shareId", "createdAt")
       .select(
-        sql`select ${cell("event")}, ${shares.businessId}, ${cell("fact")}, ${shares.id}, ${now} from ${swept} where ${shares.environment} = 'live' order by j.key`,
+        sql`select ${cell("event")}, ${shares.businessId}, ${cell("fact")}, ${shares.id}, ${cell("at")} from ${swept} where ${shares.environment} = ${environment} order by j.key`,
       ),
     db
       .insert(auditOutbox, "id", "shard", "chain", "type", "entityType", "entityId", "at", "payloadHash", "payloadSealed")

@@ -14,7 +14,8 @@ import { anchorFields } from "./certificates.ts";
 import { fieldsOfText } from "./contact-fields.ts";
 import { batch, type Database } from "./database.ts";
 import { jsonRow } from "./json-rows.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, listed, query } from "./query.ts";
+import { shareClockOffset, timeOfOwner } from "./sandbox-clocks.ts";
 import { anchors, auditOutbox, businesses, disclosures, shareAcknowledgements, shares } from "./schema.ts";
 import type { EncryptionContext, Vault } from "./vault.ts";
 
@@ -44,6 +45,7 @@ const shareFields = {
   supersedes: shares.supersedes,
   supersededBy: shares.supersededBy,
   acknowledgedAt,
+  clockOffsetMs: shareClockOffset.as("clock_offset_ms"),
 };
 
 const sharesOf = (db: Database) => db.select(shareFields).from(shares);
@@ -51,7 +53,7 @@ type ShareRow = Awaited<ReturnType<ReturnType<typeof sharesOf>["all"]>>[number];
 
 const toShare = ({ ord: _, state, businessId, businessName, scope, ...rest }: ShareRow, now: Instant): Share => ({
   ...rest,
-  status: statusAt(state, rest.expiresAt, now),
+  status: statusAt(state, rest.expiresAt, now + rest.clockOffsetMs),
   business: { id: businessId, name: businessName },
   scope: scopeOfBits(scope),
 });
@@ -86,21 +88,33 @@ export const ownShares = async (
     .from(shares)
     .where(allOf(eq(shares.id, startingAfter ?? ("" as ShareId)), isOwn(owner)));
   const behind = startingAfter === null ? undefined : lt(shares.ord, sql`(${start})`);
+  const time = timeOfOwner(owner, now);
   const page = (more: SQL | undefined) =>
     sharesOf(db)
       .where(and(isOwn(owner), behind, more))
       .orderBy(desc(shares.ord))
       .limit(limit + 1);
-  const isOverdue = and(eq(shares.environment, owner.environment), lte(shares.nextDueAt, now), lte(shares.expiresAt, now), isOwn(owner));
-  const overdue = sql`${shares.ord} in (select ${shares.ord} from ${shares} indexed by shares_due where ${isOverdue})`;
+  // With the plus signs only the index of what is due serves.
+  const overdue = sharesOf(db)
+    .where(
+      and(
+        eq(shares.environment, owner.environment),
+        sql`+${shares.businessId} = ${owner.businessId}`,
+        lte(shares.nextDueAt, time),
+        lte(shares.expiresAt, time),
+        startingAfter === null ? undefined : sql`+${shares.ord} < (${start})`,
+      ),
+    )
+    .orderBy(sql`+${shares.ord} desc`)
+    .limit(limit + 1);
   const state = status === null ? undefined : eq(shares.state, status);
   const [found, rows, more] = await batch(db, [
     db
       .select({ ord: shares.ord })
       .from(shares)
       .where(eq(shares.ord, sql`(${start})`)),
-    page(status === "active" ? and(state, gt(shares.expiresAt, now)) : state),
-    page(status === "expired" ? overdue : sql`false`),
+    page(status === "active" ? and(state, gt(shares.expiresAt, time)) : state),
+    status === "expired" ? overdue : db.select(shareFields).from(shares).where(sql`false`),
   ]);
   if (startingAfter !== null && found.length === 0) return null;
   const merged = [...rows, ...more].sort((a, b) => b.ord - a.ord);
@@ -364,3 +378,6 @@ export const activeSharesWith = async (
       .orderBy(desc(shares.ord))
       .limit(20)
   ).map((row) => toShare(row, now));
+
+export const sharesByIds = async (db: Database, ids: readonly ShareId[], now: Instant): Promise<readonly Share[]> =>
+  (await sharesOf(db).where(inArray(shares.id, listed(ids)))).map((row) => toShare(row, now));

@@ -29,6 +29,7 @@ import { keys } from "./api/portal/key-routes.ts";
 import { members } from "./api/portal/member-routes.ts";
 import { serviceRoutes } from "./api/service/routes.ts";
 import { sessions } from "./api/sessions/routes.ts";
+import { sandbox } from "./api/sandbox/routes.ts";
 import { sharing } from "./api/shares/routes.ts";
 import { webhooks } from "./api/webhooks/routes.ts";
 import { withdrawals } from "./api/withdrawals/routes.ts";
@@ -171,7 +172,7 @@ export const buildApp = (services: Services) => {
   const people = [sessions, passkeys, agents, sharing, account, naming, removals];
   const business = [accounts, domains, keys, members, portalCertificates, audit, integration, billing];
   const ours = [serviceRoutes(describe), admin];
-  for (const words of [certificates, access, ...people, webhooks, events, ...business, withdrawals, contact, ...ours])
+  for (const words of [certificates, access, ...people, webhooks, events, sandbox, ...business, withdrawals, contact, ...ours])
     app.route("/", words);
   app.route("/", agentServer);
   describeWebhooks(app);

@@ -53,6 +53,10 @@ export const defaultLimits = {
   AUTHORIZE_PER_IP: { count: 60, seconds: 60, scaled: true },
   REDEEM_PER_IP: { count: 60, seconds: 60, scaled: true },
   SANDBOX_CONSENT_PER_IP: { count: 60, seconds: 60, scaled: true },
+  /** Anyone can share a test person's details who read a test client id in a page: as many as a trial under load makes. */
+  SANDBOX_GRANTS_PER_CLIENT: { count: 600, seconds: 60, scaled: true },
+  /** A developer moves the clock of the sandbox, and a test of theirs some times more. Each sweeps up to a thousand shares. */
+  SANDBOX_CLOCK: { count: 20, seconds: 60, scaled: false },
   /** A code is 256 random bits and no try uses it up; this only bounds the noise of one address about one code. */
   REDEEM_FAILURES_PER_CODE: { count: 20, seconds: 60, scaled: false },
   /** By the link of a mail: 256 bits that nobody guesses; this only keeps the database from one caller's flood. */

@@ -1,10 +1,12 @@
 // What an operation may use, put together once per isolate and handed down: operations never see a binding.
 import { waitUntil } from "cloudflare:workers";
 import { BoundedMap } from "../core/bounded-map.ts";
+import type { Environment } from "../core/access/entitlement.ts";
 import type { PaymentProvider } from "../core/billing/payment-provider.ts";
 import type { AttestedStatement } from "../core/certificates/attested.ts";
 import type { WebAuthn } from "../core/access/passkey.ts";
 import type { FetchPage } from "../core/access/outbound-page.ts";
+import { logNameOf } from "../core/events/log-name.ts";
 import type { FormPage } from "../core/forms/page.ts";
 import type { Proposal, Question } from "../core/integration/proposal.ts";
 import type { Limit, WindowState } from "../core/access/window.ts";
@@ -96,8 +98,8 @@ export interface Proofs extends ProofServices {
 
 /** What a business is told of, and how. */
 export interface Events {
-  /** A business's events and endpoints. */
-  readonly businessLog: (businessId: string) => DurableObjectStub<BusinessLog>;
+  /** A business's events and endpoints, live or of its sandbox. */
+  readonly businessLog: (businessId: string, environment: Environment) => DurableObjectStub<BusinessLog>;
   /** A guarded POST to a receiver. */
   readonly postWebhook: PostWebhook;
   /** Whether an address may be registered as a receiver. */
@@ -169,7 +171,7 @@ export interface Schedules {
   /** Policies are captured, and withdrawals that did not fit into one batch go on. */
   readonly scheduleRelay: () => void;
   /** A business's events are in its feed and on their way to its endpoints some milliseconds after the answer. */
-  readonly scheduleEvents: (businessId: BusinessId) => void;
+  readonly scheduleEvents: (businessId: BusinessId, environment: Environment) => void;
 }
 
 /** All of them but what asks for work that follows: what that work itself may use. */
@@ -268,7 +270,7 @@ export const openPlatform = async (env: Env): Promise<Services> => {
     paymentProvider:
       config.billing === null ? null : stripeProvider(config.billing, (error) => consoleLog.fault({ at: "payment provider", error })),
     auditLog: (shard) => env.AUDIT_LOG.getByName(String(shard)),
-    businessLog: (businessId) => env.BUSINESS_LOG.getByName(businessId),
+    businessLog: (businessId, environment) => env.BUSINESS_LOG.getByName(logNameOf(businessId, environment)),
     ledgerLog,
     notifyAnchoring: async () => {
       await env.ANCHOR_KICKS.send({});

@@ -32,7 +32,14 @@ export interface GrantingClient {
   };
   readonly domains: readonly VerifiedDomain[];
   readonly revision: number;
+  /** How far the clock of its shares is ahead of the time. None for a live client. */
+  readonly clockOffsetMs: number;
+  /** Of its business; none are counted for a live client. */
+  readonly activeTestShares: number;
 }
+
+/** At most this many active shares in the sandbox of a business: anyone can make them. */
+export const maxTestShares = 10_000;
 
 /** Where a request may come from: scheme, host and port as one text, and the domain that covers it. */
 export interface BoundOrigin {
@@ -101,9 +108,11 @@ const actorOf = (person: Person | null, clientId: ClientId): Actor => person?.ac
 export const toldToBusiness = (actor: Actor): Actor =>
   actor.kind === "consumer" || actor.kind === "agent" ? { kind: "subject", provenBy: "account" } : actor;
 
+type RenewingClient = Pick<GrantingClient, "clientId" | "environment" | "business" | "clockOffsetMs">;
+
 const prepareShare = (input: {
   readonly type: "share.created" | "share.renewed";
-  readonly client: Pick<GrantingClient, "clientId" | "environment" | "business">;
+  readonly client: RenewingClient;
   readonly person: Person | null;
   readonly agreement: Agreement;
   readonly fields: ContactFields;
@@ -141,6 +150,7 @@ const prepareShare = (input: {
       ceaseBy: null,
       acknowledgedAt: null,
       supersededBy: null,
+      clockOffsetMs: client.clockOffsetMs,
     },
     disclosureText,
     canonical,
@@ -205,8 +215,9 @@ export const decideGrant = (input: {
 export const decideRenewal = (input: {
   readonly old: Share;
   readonly disclosureText: string;
-  readonly client: Pick<GrantingClient, "clientId" | "environment" | "business">;
-  readonly person: Person;
+  readonly client: RenewingClient;
+  /** Null for a test person. */
+  readonly person: Person | null;
   readonly scope: readonly ContactKey[] | null;
   readonly durationDays: number | null;
   readonly fields: ContactFields;

@@ -22,3 +22,20 @@ const values: Readonly<Record<PersonaName, Readonly<Partial<Record<ContactKey, s
 /** As a person's own fields; their values were set when the service was made. */
 export const personaFields = (name: PersonaName): ContactFields =>
   Object.fromEntries(Object.entries(values[name]).map(([key, value]) => [key, { value, updatedAt: 0 }]));
+
+const changedValues: Readonly<Record<ContactKey, string>> = {
+  email: "sandbox.changed@example.com",
+  phone: "+12025550199",
+  address_line1: "2 Test St",
+  address_line2: "Unit 2",
+  city: "New Testville",
+  state: "NV",
+  zip: "89000",
+  country: "CA",
+  first_name: "Sandra",
+  last_name: "Specimen",
+};
+
+/** Another value than the one a test person has: theirs changed, or as it was at first. */
+export const otherPersonaValue = (key: ContactKey, current: string | null): string | null =>
+  current === changedValues[key] ? (values.default[key] ?? null) : changedValues[key];

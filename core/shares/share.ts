@@ -29,6 +29,8 @@ export interface Share {
   readonly acknowledgedAt: Instant | null;
   readonly supersedes: ShareId | null;
   readonly supersededBy: ShareId | null;
+  /** How far the clock it lives by is ahead of the time: its sandbox may have been moved. None for a live share. */
+  readonly clockOffsetMs: number;
 }
 
 /** Time alone ends a share: one that the sweep has not come to yet has expired all the same. */

@@ -1,10 +1,11 @@
 // A webhook endpoint of a business, and its deliveries, as management sees them (CONTRACT 9). Times are instants; the
 // wire's names and forms begin in the route.
+import type { Environment } from "../access/entitlement.ts";
 import { eventTypes, type StoredEvent } from "../events/event.ts";
 import type { WebhookId } from "../ids.ts";
 import { hourMs, type Instant } from "../time.ts";
 
-/** At most this many endpoints a business. */
+/** At most this many endpoints a business, and as many for its sandbox. */
 export const maxEndpoints = 20;
 /** After a rotation the earlier secret signs beside the new one for a day. */
 export const secretOverlapMs = 24 * hourMs;
@@ -48,6 +49,7 @@ export interface RegisteredEndpoint {
   readonly events: readonly string[];
   readonly description: string | null;
   readonly status: EndpointStatus;
+  readonly environment: Environment;
   readonly secret: string;
   readonly createdAt: Instant;
 }

@@ -2,9 +2,9 @@
 // from the outbox of the business's database, each takes the next place exactly once, and every endpoint's lane
 // (endpoint-lane/object.ts) is handed what it has not seen. Whoever asks may die at any point: what is in the outbox is read again
 // and found known, and an alarm armed with the events themselves hands them on. What is too old for one object lies in
-// segments (sealed-segments.ts), which are objects of this class too.
+// segments (sealed-segments.ts), which are objects of this class too. The sandbox of a business has a log of its own, named after it.
 import { DurableObject } from "cloudflare:workers";
-import type { BusinessId } from "../../core/ids.ts";
+import { ownerOfLog, type LogOwner } from "../../core/events/log-name.ts";
 import type { Database } from "../../storage/database.ts";
 import { homesOf } from "../../storage/homes.ts";
 import { backgroundMs } from "../../storage/database.ts";
@@ -110,7 +110,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     this.#segments = new SealedSegments(
       ctx.storage,
       (name) => env.BUSINESS_LOG.getByName(name),
-      () => this.#businessId(),
+      () => this.#name(),
       env.DEV_EVENT_LOG_BYTES,
     );
   }
@@ -119,14 +119,18 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     return this.ctx.storage.sql;
   }
 
-  #businessId(): BusinessId {
+  #name(): string {
     const name = keptName(this.#sql);
     if (name === null) throw new Error("log: the object is not named by its business");
-    return name as BusinessId;
+    return name;
+  }
+
+  #owner(): LogOwner {
+    return ownerOfLog(this.#name());
   }
 
   #db(): Database {
-    const db = homesOf(this.env, backgroundMs).of(this.#businessId());
+    const db = homesOf(this.env, backgroundMs).of(this.#owner().businessId);
     if (db === null) throw new Error("log: the business has no home");
     return db;
   }
@@ -180,14 +184,16 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
    */
   async #drainOnce(): Promise<void> {
     const db = this.#db();
+    const owner = this.#owner();
     for (;;) {
-      const rows = await waitingEvents(db, this.#businessId(), rowsARead);
+      const rows = await waitingEvents(db, owner, rowsARead);
       if (rows.length === 0) return;
       const armed = this.#place(await this.#segments.unknown(rows));
       this.#serveAll();
       await armed;
       await forgetPlacedEvents(
         db,
+        owner.environment,
         rows.map(({ id }) => id),
       ).run();
       if (rows.length < rowsARead) return;
@@ -232,7 +238,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
   // As a segment of another log
 
   #isSegment(): void {
-    if (!isSegmentName(this.#businessId())) throw new Error("log: not a segment");
+    if (!isSegmentName(this.#name())) throw new Error("log: not a segment");
   }
 
   keepSegment(events: readonly StoredEvent[]): number {
@@ -309,7 +315,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
       return;
     }
     const lane = this.#lane(row.id);
-    const settings = settingsOf(row, this.#businessId());
+    const settings = settingsOf(row, this.#owner().businessId);
     if (row.sent_revision === 0) await lane.open(settings, row.acked);
     const received = await lane.push(settings, events, upTo);
     if (received === null) throw new Error("log: a lane is not open");
@@ -409,7 +415,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
   /** What is needed to send to an endpoint, its sealed secrets included. Null when there is no such endpoint. */
   settings(id: string): EndpointSettings | null {
     const row = endpointRow(this.#sql, id);
-    return row === null ? null : settingsOf(row, this.#businessId());
+    return row === null ? null : settingsOf(row, this.#owner().businessId);
   }
 
   /** When this returned, nothing more is sent but what was already under way. False when there is no such endpoint. */

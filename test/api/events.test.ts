@@ -156,7 +156,7 @@ describe("the feed", () => {
     const work: Promise<void>[] = [];
     const told = await newBusiness();
     const [id] = await commitEvents(told, 1);
-    openSchedules({ ...platform, afterAnswer: (task) => void work.push(task()) }).scheduleEvents(told as BusinessId);
+    openSchedules({ ...platform, afterAnswer: (task) => void work.push(task()) }).scheduleEvents(told as BusinessId, "live");
     await Promise.all(work);
     expect((await logs.getByName(told).page(0, 10, null)).events.map((event) => event.id)).toEqual([id]);
   });

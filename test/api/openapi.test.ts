@@ -37,6 +37,7 @@ import {
   type Scenarios,
 } from "../support/scenarios.ts";
 import { accountScenarios } from "../support/account-scenarios.ts";
+import { sandboxScenarios } from "../support/sandbox-scenarios.ts";
 import { sharingScenarios } from "../support/sharing-scenarios.ts";
 import { call, consent, get, issue, submission, world, type Answer } from "../support/world.ts";
 import { answerCode, askCode, held, jsonPost, ready, withdrawn, type Held } from "../support/withdrawing.ts";
@@ -1069,6 +1070,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   },
   ...sharingScenarios,
   ...accountScenarios,
+  ...sandboxScenarios,
 };
 
 /** Every object that lists its members lists all of them: an answer with a member that nobody described does not pass. */

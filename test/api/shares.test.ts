@@ -103,6 +103,17 @@ describe("a share", () => {
     expect(after.map(({ data }) => data)).toEqual([null]);
   });
 
+  test("is listed by what it is now, and by nothing it is not", async () => {
+    const pat = await person();
+    const { share } = await grant(pat, { duration_days: 1 });
+    const listed = async (status: string) =>
+      (await read(`/v1/shares?status=${status}`)).body.data.shares.map(({ id }: { id: string }) => id) as string[];
+    expect(await listed("active")).toContain(share.id);
+    expect(await listed("expired")).not.toContain(share.id);
+    await env.DB.prepare("UPDATE shares SET next_due_at = 1 WHERE id = ?").bind(share.id).run();
+    expect(await listed("expired")).not.toContain(share.id);
+  });
+
   test("is renewed by a fresh one, which takes its place", async () => {
     const pat = await person();
     const { share } = await grant(pat);

@@ -80,7 +80,7 @@ describe("a commit", () => {
     expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM anchors WHERE entity_id = 'cc_two'").first("n")).toBe(1);
   });
 
-  test("writes the event of a fact that a business is told of, and none about sandbox records", async () => {
+  test("writes the event of a fact that a business is told of, and those about sandbox records apart", async () => {
     const told = { businessId: world.acme.id as BusinessId, environment: "live" } as const;
     const revoked = fact({ type: "certificate.revoked", entityId: "cc_told", ...told });
     await committing(
@@ -98,6 +98,8 @@ describe("a commit", () => {
       { ...shared, type: "certificate.revoked", cert_id: "cc_told", share_id: null },
       { ...shared, type: "business.ceased", cert_id: null, share_id: "shr_1" },
     ]);
+    const apart = await env.DB.prepare("SELECT cert_id, type FROM sandbox_event_outbox").all();
+    expect(apart.results).toEqual([{ cert_id: "cc_sandbox", type: "certificate.revoked" }]);
     for (const { event_id } of results) expect(event_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     const { businessId: _, ...unowned } = revoked;
     await expect(committing([], [{ ...unowned, entityId: "cc_unowned" }])).rejects.toThrow("does not say whose");

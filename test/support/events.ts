@@ -35,7 +35,7 @@ export const newBusiness = async (db: D1Database = env.DB): Promise<string> => {
 const db = databaseOf(env.DB);
 
 export const eventRow = (businessId: string, change: Partial<StoredEvent> = {}) =>
-  insertEvents(db, [
+  insertEvents(db, "live", [
     {
       id: crypto.randomUUID(),
       businessId: businessId as BusinessId,

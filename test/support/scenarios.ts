@@ -49,16 +49,16 @@ export const bearerOf = (key: string): Record<string, string> => ({ authorizatio
 export const keyed = (body: unknown, key = world.acme.keys.live): RequestInit => jsonPost(body, bearerOf(key));
 
 /** The refusals that every route with an API key shares; `body` of one that is posted to. */
-export const keyRefusals = (at: () => string, body?: () => unknown): Scenarios => {
+export const keyRefusals = (at: () => string, body?: () => unknown, ofAcme = world.acme.keys.live): Scenarios => {
   const { suspended, closed } = world.examples;
   const by = (key: string): RequestInit => (body === undefined ? bearer(key) : keyed(body(), key));
   return {
     unauthorized: () => call(at(), by("sk_live_00wrong")),
     business_suspended: () => call(at(), by(suspended.keys.live)),
     business_inactive: () => call(at(), by(closed.keys.live)),
-    rate_limited: () => answerOf(crowded(), at(), by(world.acme.keys.live)),
-    storage_unavailable: () => answerOf(outage(), at(), by(world.acme.keys.live)),
-    internal_error: () => answerOf(bug(), at(), by(world.acme.keys.live)),
+    rate_limited: () => answerOf(crowded(), at(), by(ofAcme)),
+    storage_unavailable: () => answerOf(outage(), at(), by(ofAcme)),
+    internal_error: () => answerOf(bug(), at(), by(ofAcme)),
   };
 };
 export const bodyRefusals = (at: () => string, headers: Record<string, string> = {}): Scenarios => ({

@@ -1,5 +1,6 @@
 // Sees to it that committed events are placed in their business's sequence: right after an answer, and each minute for
 // whatever is left.
+import type { Environment } from "../../core/access/entitlement.ts";
 import { businessesWithEvents } from "../../storage/outboxes/events.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
@@ -9,9 +10,9 @@ import { inParallel } from "./in-parallel.ts";
 const maxBusinesses = 1_000;
 const atOnce = 5; // a Worker may wait for six connections; one stays free
 
-export const placeEvents = async (platform: Platform, businessId: string): Promise<void> => {
+export const placeEvents = async (platform: Platform, businessId: string, environment: Environment): Promise<void> => {
   try {
-    await platform.businessLog(businessId).drain();
+    await platform.businessLog(businessId, environment).drain();
   } catch (error) {
     platform.log.fault({ at: "events", error: kindOfError(error) }); // the rows stay, the next minute tries again
   }
@@ -20,6 +21,8 @@ export const placeEvents = async (platform: Platform, businessId: string): Promi
 /** What no request has seen to: every business whose events wait. */
 export const sweepEvents = (platform: Platform): Promise<void> =>
   inEachHome(platform, "events", async (db) => {
-    const waiting = await businessesWithEvents(db, maxBusinesses);
-    await inParallel(atOnce, waiting, (businessId) => placeEvents(platform, businessId));
+    for (const environment of ["live", "sandbox"] as const) {
+      const waiting = await businessesWithEvents(db, environment, maxBusinesses);
+      await inParallel(atOnce, waiting, (businessId) => placeEvents(platform, businessId, environment));
+    }
   });

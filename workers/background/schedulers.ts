@@ -69,6 +69,6 @@ export const openSchedules = (platform: Platform): Schedules => {
         await relayMail(platform);
       }),
     scheduleRelay: () => platform.afterAnswer(relay),
-    scheduleEvents: (businessId) => platform.afterAnswer(() => placeEvents(platform, businessId)),
+    scheduleEvents: (businessId, environment) => platform.afterAnswer(() => placeEvents(platform, businessId, environment)),
   };
 };

@@ -24,11 +24,11 @@ const sweepEnvironment = async (services: Services, db: Database, environment: E
   for (let done = 0; done < maxBatches && services.clock() < start + maxRunMs; done += 1) {
     const now = services.clock();
     const due = await dueShares(db, environment, now);
-    if (due.length > 0) await sweepShares(db, due, now);
+    if (due.length > 0) await sweepShares(db, environment, due, now);
     for (const { businessId } of due) touched.add(businessId);
     if (due.length < maxSwept) break;
   }
-  for (const businessId of touched) services.scheduleEvents(businessId);
+  for (const businessId of touched) services.scheduleEvents(businessId, environment);
   if (touched.size > 0) services.scheduleFollowUp();
 };
 

@@ -96,6 +96,11 @@ export const openApiDocument = (app: OpenAPIHono<Api>, apiOrigin: string): objec
       },
       { name: "audit", description: "What happened to your records, with the proof that nothing was changed or left out." },
       { name: "events", description: "What happened to your records, in order. The same events are pushed to your webhooks." },
+      {
+        name: "sandbox",
+        description:
+          "Test mode, by a test key: a clock to move, events to make happen, and the way back. Nothing of it reaches what is live.",
+      },
       { name: "withdrawal", description: "The person takes consent back; the business records and acknowledges it." },
       { name: "contact", description: "Ask before contacting somebody." },
       { name: "integration", description: "The script tag for a form, written from the page." },

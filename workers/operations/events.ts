@@ -19,17 +19,19 @@ export interface FeedPage {
   readonly events: readonly (Omit<StoredEvent, "dataSealed"> & { readonly data: EventData | null })[];
   readonly nextCursor: number;
   readonly hasMore: boolean;
+  /** The place of the newest event. */
+  readonly head: number;
 }
 
-/** The events behind the cursor, in their order. A test key has no feed: records of the sandbox emit nothing. */
+/** The events behind the cursor, in their order: a live key's business, or its sandbox for a test key. */
 export const readFeed = async (services: Runtime & Stores & Events, reader: FeedReader, query: FeedQuery): Promise<FeedPage> => {
-  if (reader.environment === "sandbox") return { events: [], nextCursor: query.cursor, hasMore: false };
-  const page = await services.businessLog(reader.business.id).page(query.cursor, query.limit, query.types);
+  const page = await services.businessLog(reader.business.id, reader.environment).page(query.cursor, query.limit, query.types);
   const sealed = page.events.filter(({ dataSealed }) => dataSealed !== null);
   const payloads = sealed.length === 0 ? new Map<string, EventData>() : await openPayloads(services, sealed);
   return {
     events: page.events.map(({ dataSealed: _, ...event }) => ({ ...event, data: payloads.get(event.id) ?? null })),
     nextCursor: page.readTo,
     hasMore: page.readTo < page.head,
+    head: page.head,
   };
 };

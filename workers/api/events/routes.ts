@@ -13,7 +13,7 @@ const feedRoute = createRoute({
   tags: ["events"],
   summary: "Read your events in order",
   description:
-    "Everything your webhooks are told, in one sequence that is kept for good. After an outage of your receiver, page from your last cursor: nothing is missing and nothing comes out of order. Records of the sandbox emit no events, so a test key reads an empty feed.",
+    "Everything your webhooks are told, in one sequence that is kept for good. After an outage of your receiver, page from your last cursor: nothing is missing and nothing comes out of order. A test key reads the events of its sandbox, which have a sequence of their own.",
   security: [{ apiKey: [] }],
   middleware: behindApiKey(),
   request: { query: feedQuerySchema },
@@ -24,7 +24,7 @@ const feedRoute = createRoute({
       content: {
         "application/json": {
           schema: envelope("EventsAnswer", feedPageSchema),
-          example: enveloped({ events: [eventExample], next_cursor: 42, has_more: false }),
+          example: enveloped({ events: [eventExample], next_cursor: 42, has_more: false, head: 42 }),
         },
       },
     },

@@ -36,7 +36,7 @@ export const feedQuerySchema = z.object({
 });
 
 /** One event, on the feed and as the body of every delivery. */
-const eventSchema = z
+export const eventSchema = z
   .object({
     id: z.string().openapi({ format: "uuid", description: "The same in every copy: tell repeats apart by it." }),
     type: z.string().openapi({ description: "What happened. New types may come; pass over those you do not know." }),
@@ -65,11 +65,13 @@ export const feedPageSchema = z
     events: z.array(eventSchema),
     next_cursor: z.int().openapi({ description: "Ask with it for what follows. An empty page repeats yours." }),
     has_more: z.boolean().openapi({ description: "True when the sequence goes on behind `next_cursor`." }),
+    head: z.int().openapi({ description: "The place of your newest event; 0 before the first. Ask with it to hear only of what is new." }),
   })
   .openapi("Events");
 
-export const toWire = ({ events, nextCursor, hasMore }: FeedPage): z.input<typeof feedPageSchema> => ({
+export const toWire = ({ events, nextCursor, hasMore, head }: FeedPage): z.input<typeof feedPageSchema> => ({
   events: events.map(({ data, ...event }) => eventBody(event, data)),
   next_cursor: nextCursor,
   has_more: hasMore,
+  head,
 });

@@ -72,7 +72,7 @@ export const keyToWire = (key: ApiKey): z.input<typeof keySchema> => ({
 });
 
 const common = { id: exampleKeyId, name: "CRM", environment: "live" as const, last4: "9AB0", createdAt };
-export const createdKeyExample = createdKeyToWire({ ...common, key: "sk_live_00ExampleOfAKeyThatIsNotAKey0123456789ABCDEF9AB0" });
+export const createdKeyExample = createdKeyToWire({ ...common, key: "sk_live_…9AB0" });
 export const keyExample = keyToWire({ ...common, lastUsedAt: Date.UTC(2026, 2, 5), revokedAt: null });
 
 export const newClientSchema = z

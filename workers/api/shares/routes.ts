@@ -207,7 +207,12 @@ const sandboxRoute = createRoute({
         "rate_limited",
         "storage_unavailable",
       ],
-      { ...badBody, ...granting, rate_limited: "More than 60 a minute from one address of the network." },
+      {
+        ...badBody,
+        ...granting,
+        rate_limited:
+          "More than 60 a minute from one address of the network, or 600 for one client; or the business has 10,000 active test shares, which `POST /v1/sandbox/reset` ends.",
+      },
     ),
   },
 });
@@ -451,6 +456,9 @@ sharing.openapi(sandboxRoute, async (c) => {
   const { services, requestId } = c.var;
   const retryKey = retryKeyOf(c, body, c.req.valid("header")["Idempotency-Key"]);
   const decision = { ...decisionFromWire(body), scope: chosen.value.scope, retryKey, language: languageOf(c), requestId };
+  const ofClient = decision.clientId === null ? null : await services.takeByAddress("SANDBOX_GRANTS_PER_CLIENT", decision.clientId);
+  const crowded = ofClient === null || ofClient.allowed ? null : limited(c, "SANDBOX_GRANTS_PER_CLIENT", ofClient);
+  if (crowded !== null) return crowded;
   const granted = await decideShare(services, { persona: body.persona ?? "default" }, decision);
   return granted.ok ? success(c, 201, grantedToWire(granted.value, decision.state, services.clock())) : refusal(c, granted);
 });

@@ -196,7 +196,7 @@ export const shareToWire = (share: Share, now: Instant): z.input<typeof shareSch
           opened_at: isoOf(share.revokedAt),
           cease_by: isoOf(share.ceaseBy),
           acknowledged_at: isoOrNull(share.acknowledgedAt),
-          overdue: isOverdue(share.ceaseBy, share.acknowledgedAt, now),
+          overdue: isOverdue(share.ceaseBy, share.acknowledgedAt, now + share.clockOffsetMs),
         },
 });
 

@@ -107,7 +107,7 @@ const createdRoute = createRoute({
   operationId: "createWebhook",
   summary: "Register an endpoint",
   description:
-    "Owners only. The endpoint receives what happens from now on; what was before is in the event feed. At most 20 a business. Unknown members of the body are refused here, so that a misspelt choice of events is not taken for all of them.",
+    "Owners only. The endpoint receives what happens from now on; what was before is in the event feed. At most 20 a business, and 20 for its sandbox. Unknown members of the body are refused here, so that a misspelt choice of events is not taken for all of them.",
   middleware: behindPortal(ownerOnly, jsonBody),
   request: {
     headers: idempotencyHeaders,
@@ -129,7 +129,7 @@ const listedRoute = createRoute({
   path: "/v1/webhooks",
   operationId: "listWebhooks",
   summary: "List your endpoints",
-  description: "Oldest first, with how each is doing.",
+  description: "Live ones, then those of the sandbox; each oldest first, with how it is doing.",
   middleware: behindPortal(),
   responses: {
     200: {
@@ -295,9 +295,9 @@ webhooks.openapi(listedRoute, async (c) => {
 });
 
 webhooks.openapi(createdRoute, async (c) => {
-  const { url, events = null, description = null } = c.req.valid("json");
+  const { url, events = null, description = null, environment = "live" } = c.req.valid("json");
   const idempotencyKey = c.req.valid("header")["Idempotency-Key"] ?? null;
-  const created = await createWebhook(c.var.services, c.var.member, { url, events, description, idempotencyKey });
+  const created = await createWebhook(c.var.services, c.var.member, { url, events, description, environment, idempotencyKey });
   if (!created.ok) return refusal(c, created);
   if (created.value.replayed) c.header("Idempotency-Replayed", "true");
   return success(c, 201, registeredToWire(created.value.endpoint));

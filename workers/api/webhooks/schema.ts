@@ -24,8 +24,17 @@ const descriptionSchema = z
   .string()
   .openapi({ description: `For people, at most ${maxDescriptionLength} characters on one line.`, example: "CRM" });
 
+const environmentSchema = z.enum(["live", "sandbox"]).openapi({ description: "Of which records it hears.", example: "live" });
+
 export const createSchema = z
-  .strictObject({ url: urlSchema, events: eventsSchema.nullish(), description: descriptionSchema.nullish() })
+  .strictObject({
+    url: urlSchema,
+    events: eventsSchema.nullish(),
+    description: descriptionSchema.nullish(),
+    environment: environmentSchema
+      .optional()
+      .openapi({ description: "Of which records it is to hear, for good: `live` unless given.", example: "live" }),
+  })
   .openapi("WebhookRequest");
 export const changeSchema = z
   .object({
@@ -76,6 +85,7 @@ const common = {
   events: z.array(z.string()).openapi({ description: "Types it receives." }),
   description: z.string().nullable(),
   status: statusSchema,
+  environment: environmentSchema,
 };
 export const registeredSchema = z
   .object({
@@ -141,16 +151,18 @@ export const registeredToWire = (endpoint: RegisteredEndpoint): z.input<typeof r
   events: [...endpoint.events],
   description: endpoint.description,
   status: endpoint.status,
+  environment: endpoint.environment,
   secret: endpoint.secret,
   created_at: isoOf(endpoint.createdAt),
 });
 
-export const webhookToWire = ({ endpoint, health }: EndpointState): z.input<typeof webhookSchema> => ({
+export const webhookToWire = ({ endpoint, environment, health }: EndpointState): z.input<typeof webhookSchema> => ({
   id: endpoint.id,
   url: endpoint.url,
   events: [...(endpoint.events ?? eventTypes)],
   description: endpoint.description,
   status: endpoint.status,
+  environment,
   secret_hint: endpoint.secretHint,
   created_at: isoOf(endpoint.createdAt),
   last_delivery_at: isoOrNull(health?.lastDeliveryAt ?? null),

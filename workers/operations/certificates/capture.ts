@@ -129,7 +129,7 @@ const commitIssuance = async (
   const [counted, , , , , , policyRequests] = await commit(store, [...issuance, ...answers], [issued.fact]);
   if (policyRequests.length > 0) services.scheduleRelay();
   if (counted[0]?.isNear === true) services.afterAnswer(() => warnNearLimit(services, db, { businessId: business.id, ...certificate }));
-  if (business.emitsIssued) services.scheduleEvents(business.id);
+  if (business.emitsIssued) services.scheduleEvents(business.id, business.environment);
   services.scheduleFollowUp();
   return receipt;
 };

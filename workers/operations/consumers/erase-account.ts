@@ -66,7 +66,7 @@ const revokeTogether = async (services: EraseServices, db: Database, ending: rea
     [updateRevokedTogether(db, ids, first, crypto.randomUUID()), ...mails],
     revoked.map(({ fact }) => fact),
   );
-  for (const businessId of new Set<BusinessId>(ending.map(({ share }) => share.business.id))) services.scheduleEvents(businessId);
+  for (const businessId of new Set<BusinessId>(ending.map(({ share }) => share.business.id))) services.scheduleEvents(businessId, "live");
 };
 
 /** Ends a person's shares in a home and forgets who they were: how many it ended. Done again, it finds nothing. */
@@ -76,8 +76,8 @@ export const eraseInHome = async (services: EraseServices, db: Database, { id, c
     const now = services.clock();
     const overdue = await overdueShares(db, id, now);
     if (overdue.length > 0) {
-      await sweepShares(db, overdue, now);
-      for (const { businessId } of overdue) services.scheduleEvents(businessId);
+      await sweepShares(db, "live", overdue, now);
+      for (const { businessId } of overdue) services.scheduleEvents(businessId, "live");
     }
     const ending = (await unendedShares(db, id, now, perBatch)).filter(({ share }) => share.status === "active");
     if (ending.length === 0) break;

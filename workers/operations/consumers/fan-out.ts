@@ -37,9 +37,12 @@ const fanOutOnce = async (services: FanOutServices, own: Database, waiting: FanO
     shareUpdates(services, rows.map(toShareToUpdate), fields, changed),
     contactIndexes(services, fields),
   ]);
-  await batch(there, [...updateShares(there, updates, { revision, now }), ...updateIndexes(there, consumerId, indexes)]);
+  await batch(there, [
+    ...updateShares(there, updates, { environment: "live", revision, now }),
+    ...updateIndexes(there, consumerId, indexes),
+  ]);
   await (rows.length < maxCopies ? finishFanOut(own, waiting) : continueFanOut(own, waiting, now)).run();
-  for (const businessId of new Set(rows.map((row) => row.businessId))) services.scheduleEvents(businessId);
+  for (const businessId of new Set(rows.map((row) => row.businessId))) services.scheduleEvents(businessId, "live");
 };
 
 const maxBatches = 100; // 50,000 shares; the next minute goes on

@@ -86,7 +86,7 @@ export const changeContactFields = async (
       shareUpdates(services, shares, fields, changed),
     ]);
     const rows = [
-      ...updateShares(db, updates, { revision, now }),
+      ...updateShares(db, updates, { environment: "live", revision, now }),
       ...updated,
       ...updateIndexes(db, person.id, {
         ...(changed.includes("email") && { email: indexes.email }),
@@ -97,7 +97,7 @@ export const changeContactFields = async (
     ] as const;
     try {
       const [events] = await commit({ db, vault, ledgerId: config.ledger.id }, rows, [fieldsUpdated(person, changed, now)]);
-      for (const businessId of new Set(shares.map((share) => share.businessId))) services.scheduleEvents(businessId);
+      for (const businessId of new Set(shares.map((share) => share.businessId))) services.scheduleEvents(businessId, "live");
       services.scheduleFollowUp();
       services.afterAnswer(() => continueFanOuts(services, db));
       return ok({ fields, changedGroups: groupsOf(changed), eventsEmitted: (events as D1Result).meta.changes });

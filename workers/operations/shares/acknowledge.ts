@@ -2,6 +2,7 @@
 import { mayWrite } from "../../../core/access/entitlement.ts";
 import type { Principal } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
+import { writtenAt } from "../../../core/facts.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { acknowledgeShare } from "../../../core/shares/end.ts";
@@ -41,21 +42,26 @@ export const acknowledgeStop = async (
   if (id === null || db === null) return refuse("not_found");
   const { vault, config } = services;
   for (let reading = 1; reading <= 2; reading += 1) {
-    const now = services.clock();
-    const found = await changeableShare(db, id, { businessId: business.id, environment }, now);
+    const written = services.clock();
+    const found = await changeableShare(db, id, { businessId: business.id, environment }, written);
     if (found === null) return refuse("not_found");
     const { share, chains, consumerId, language } = found;
+    const now = written + share.clockOffsetMs;
     if (share.status === "ceased") return ok({ share, isRepeated: true });
     if (share.status !== "revoked") return refuse("cease_not_open");
     const rows = await updateCeased(db, vault, share, details, { now, requestId });
     const mail = consumerId === null ? [] : await ceasedMail(services, db, consumerId, share, { at: now, note: details.note, language });
     try {
-      await commit({ db, vault, ledgerId: config.ledger.id }, [...rows, ...mail], [acknowledgeShare(share, chains, actor, now)]);
+      await commit(
+        { db, vault, ledgerId: config.ledger.id },
+        [...rows, ...mail],
+        [writtenAt(acknowledgeShare(share, chains, actor, now), written)],
+      );
     } catch (error) {
       if (!isOutdatedShare(error)) throw error;
       continue; // another acknowledgement was first: the second reading answers with it
     }
-    services.scheduleEvents(business.id);
+    services.scheduleEvents(business.id, environment);
     services.scheduleFollowUp();
     services.scheduleMail();
     return ok({ share: { ...share, status: "ceased", acknowledgedAt: now }, isRepeated: false });

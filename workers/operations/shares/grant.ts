@@ -3,11 +3,20 @@
 import type { Person } from "../../../core/access/principal.ts";
 import { canonicalJson } from "../../../core/canonical-json.ts";
 import { sha256Hex } from "../../../core/hash.ts";
+import { writtenAt } from "../../../core/facts.ts";
 import { homeOfId, newId, type ClientId, type Home, type ShareId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { ContactKey } from "../../../core/shares/fields.ts";
-import { decideGrant, mayGrant, readWords, type DecidedGrant, type GrantingClient, type GrantRefusal } from "../../../core/shares/grant.ts";
+import {
+  decideGrant,
+  maxTestShares,
+  mayGrant,
+  readWords,
+  type DecidedGrant,
+  type GrantingClient,
+  type GrantRefusal,
+} from "../../../core/shares/grant.ts";
 import { personaFields, type PersonaName } from "../../../core/shares/persona.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -62,6 +71,7 @@ export type GrantingRefusal =
   | "code_used"
   | "code_expired"
   | "share_inactive"
+  | "rate_limited"
   | "storage_unavailable";
 
 type GrantServices = Runtime & Stores & Proofs & Phones & Schedules;
@@ -125,7 +135,7 @@ const decidedBefore = async (
 const commitGrant = async (
   services: GrantServices,
   db: Database,
-  by: { readonly person: Person | null; readonly revision: number },
+  by: { readonly person: Person | null; readonly revision: number; readonly written: Instant },
   client: GrantingClient,
   decided: DecidedGrant,
   request: GrantRequest,
@@ -133,7 +143,7 @@ const commitGrant = async (
 ): Promise<Granted> => {
   const { vault, signer, config } = services;
   const { share } = decided;
-  const { person, revision } = by;
+  const { person, revision, written } = by;
   const home = homeOfId(share.id);
   const isSameHome = person === null || homeOfId(person.id) === home;
   const code = await codeOf(services, home, requestHash, 1);
@@ -149,13 +159,24 @@ const commitGrant = async (
     requestId: request.requestId,
   });
   const { challenge } = request;
-  const codeRow = insertCode(db, decided, { codeHash: sha256Hex(code), requestHash, challenge, requireOrigin: client.requireOrigin });
+  const codeRow = insertCode(db, decided, {
+    codeHash: sha256Hex(code),
+    requestHash,
+    challenge,
+    requireOrigin: client.requireOrigin,
+    createdAt: written,
+  });
   const homes = person === null ? [] : await writeIntent(services, db, person, share.id);
   const mail = person === null ? [] : await receiptMail(services, db, person, share, request.language);
-  await commit({ db, vault, ledgerId: config.ledger.id }, [...homes, ...rows, codeRow, ...mail], [decided.fact]);
+  await commit({ db, vault, ledgerId: config.ledger.id }, [...homes, ...rows, codeRow, ...mail], [writtenAt(decided.fact, written)]);
   if (person !== null && !isSameHome) await settleIntent(services, person.id, share.id, revision);
-  return { code, codeExpiresAt: share.createdAt + codeLifeMs, share, isRepeated: false };
+  return { code, codeExpiresAt: written + codeLifeMs, share, isRepeated: false };
 };
+
+const tooManyTestShares = refuse(
+  "rate_limited",
+  "This business has 10,000 active test shares, which is all there may be. POST /v1/sandbox/reset ends them.",
+);
 
 const maxReadings = 3; // an account and fields that change three times while somebody presses a button are not resting
 
@@ -192,6 +213,8 @@ export const grantShare = async (
     if (!mayAsk.ok) return mayAsk;
     const may = await request.mayDecide();
     if (!may.ok) return may;
+    if (client.activeTestShares >= maxTestShares) return tooManyTestShares;
+    const written = services.clock();
     const decided = decideGrant({
       client,
       person,
@@ -199,14 +222,22 @@ export const grantShare = async (
       bound: mayAsk.value,
       fields: kept.fields,
       missingOk: request.missingOk,
-      now: services.clock(),
+      now: written + client.clockOffsetMs,
       shareId: newId("shr_", homeOfId(clientId), services.random) as ShareId,
       rootSalt: services.random(32),
     });
     if (!decided.ok) return decided;
     try {
-      const granted = await commitGrant(services, db, { person, revision: kept.revision }, client, decided.value, request, requestHash);
-      services.scheduleEvents(client.business.id);
+      const granted = await commitGrant(
+        services,
+        db,
+        { person, revision: kept.revision, written },
+        client,
+        decided.value,
+        request,
+        requestHash,
+      );
+      services.scheduleEvents(client.business.id, client.environment);
       services.scheduleFollowUp();
       services.scheduleMail();
       return ok(granted);

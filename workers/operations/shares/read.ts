@@ -106,9 +106,10 @@ export const readCurrentValues = async (
   const now = services.clock();
   const row = await readCurrent(db, { id, businessId: business.id, environment, keyId, now });
   if (row === null) return refuse("not_found");
-  const isActive = statusAt(row.state, row.expiresAt, now) === "active";
+  const asOf = now + row.clockOffsetMs;
+  const isActive = statusAt(row.state, row.expiresAt, asOf) === "active";
   const fields = isActive ? await openCopy(services.vault, { id, businessId: business.id }, row) : null;
   if (fields === null) return refuse("share_inactive");
   services.scheduleFollowUp();
-  return ok({ shareId: id, scope: scopeOfBits(row.scope), fields, asOf: now });
+  return ok({ shareId: id, scope: scopeOfBits(row.scope), fields, asOf });
 };

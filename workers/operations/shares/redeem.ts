@@ -61,7 +61,8 @@ const refusalOf = (code: RedeemedCode | null, asked: Asked): Result<never, Redee
   if (code.challenge !== asked.challenge) return refuse("pkce_mismatch");
   const readable = mayRead(code.businessStatus as BusinessStatus);
   if (!readable.ok) return readable;
-  const isActive = code.share.state === "active" && code.share.expiresAt > asked.now && code.valuesSealed !== null;
+  const isActive =
+    code.share.state === "active" && code.share.expiresAt > asked.now + code.share.clockOffsetMs && code.valuesSealed !== null;
   if (code.usedAt !== null) {
     const isRetry = asked.retryHash !== null && code.retryHash === asked.retryHash && code.expiresAt > asked.now;
     if (!isRetry) return refuse("code_used");

@@ -89,7 +89,7 @@ export const renewShare = async (
       continue;
     }
     if (!isSameHome) await settleIntent(services, person.id, shareId, kept.revision);
-    services.scheduleEvents(share.business.id);
+    services.scheduleEvents(share.business.id, share.environment);
     services.scheduleFollowUp();
     services.scheduleMail();
     return ok({ share, superseded: id });

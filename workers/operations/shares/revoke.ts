@@ -1,6 +1,7 @@
 // The person takes a share back: signed in, by the link that was mailed, or through an assistant. Once; asked again it answers the same.
 import type { Person } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
+import { writtenAt } from "../../../core/facts.ts";
 import { isSameSecret } from "../../../core/hash.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -52,19 +53,37 @@ const commitRevocation = async (
   by: { readonly actor: Actor; readonly reason: string | null; readonly requestId: string },
 ): Promise<Revoked> => {
   const { vault, config } = services;
-  const revocation = revokeShare(share, chains, by.actor, services.clock());
+  const written = services.clock();
+  const revocation = revokeShare(share, chains, by.actor, written + share.clockOffsetMs);
   const { revokedAt, ceaseBy } = revocation;
   const rows = await updateRevoked(db, vault, share, revocation, by);
   const mails = await stoppedMails(services, db, consumerId, share, { at: revokedAt, ceaseBy, language });
   await commit(
     { db, vault, ledgerId: config.ledger.id },
     [...rows, insertOverdueNotice(db, share.id, ceaseBy), ...mails],
-    [revocation.fact],
+    [writtenAt(revocation.fact, written)],
   );
-  services.scheduleEvents(share.business.id);
+  services.scheduleEvents(share.business.id, share.environment);
   services.scheduleFollowUp();
   services.scheduleMail();
   return { share: { ...share, status: "revoked", revokedAt, ceaseBy }, ceaseBy, isRepeated: false };
+};
+
+/** By the client that stands for a test person. */
+export const revokeAsTestPerson = async (
+  services: RevokeServices,
+  db: Database,
+  found: ChangeableShare,
+  requestId: string,
+): Promise<Result<Revoked, "share_inactive">> => {
+  if (found.share.status !== "active") return refuse("share_inactive");
+  try {
+    const actor: Actor = { kind: "client", id: found.share.clientId };
+    return ok(await commitRevocation(services, db, found, { actor, reason: null, requestId }));
+  } catch (error) {
+    if (!isOutdatedShare(error)) throw error;
+    return refuse("share_inactive"); // it ended meanwhile
+  }
 };
 
 /**

@@ -5,6 +5,7 @@ import { firstHome, newId, type BusinessId, type DeliveryId, type WebhookId } fr
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { isDelivered, type Delivery, type Outcome, type Sent } from "../../../core/webhooks/endpoint.ts";
 import type { Events, Memories, Runtime, Stores } from "../../services.ts";
+import { environments, logHolding } from "./logs.ts";
 import { sendEvent } from "./sending.ts";
 
 export interface DeliveryQuery {
@@ -25,9 +26,9 @@ export const listDeliveries = async (
   endpointId: WebhookId,
   { limit, before }: DeliveryQuery,
 ): Promise<Result<DeliveryPage, "not_found" | "invalid_request">> => {
-  const log = services.businessLog(businessId);
-  if ((await log.settings(endpointId)) === null) return refuse("not_found");
-  const page = await log.deliveries(endpointId, limit, before);
+  const held = await logHolding(services, businessId, endpointId);
+  if (held === null) return refuse("not_found");
+  const page = await held.log.deliveries(endpointId, limit, before);
   return page === null ? refuse("invalid_request", "before: must be the id of a delivery to this endpoint.") : ok(page);
 };
 
@@ -60,8 +61,9 @@ export const testEndpoint = async (
   businessId: BusinessId,
   endpointId: WebhookId,
 ): Promise<Result<CallOutcome, "not_found">> => {
-  const settings = await services.businessLog(businessId).settings(endpointId);
-  if (settings === null) return refuse("not_found");
+  const held = await logHolding(services, businessId, endpointId);
+  if (held === null) return refuse("not_found");
+  const { settings } = held;
   const ping = {
     id: crypto.randomUUID(),
     type: "test.ping",
@@ -77,6 +79,15 @@ export const testEndpoint = async (
   return ok(calledOf(outcomeOf(sent)));
 };
 
+const sourceOf = async (services: Events, businessId: BusinessId, deliveryId: DeliveryId) => {
+  for (const environment of environments) {
+    const log = services.businessLog(businessId, environment);
+    const source = await log.replaySource(deliveryId);
+    if (source !== null) return { log, source };
+  }
+  return null;
+};
+
 /**
  * Sends a past event to its endpoint again, with a fresh signature. Delivered, it ends the delivery; failed, it changes nothing.
  * Refuses `not_found` and, for an update whose share is no longer active, `share_inactive`.
@@ -86,9 +97,9 @@ export const replayDelivery = async (
   businessId: BusinessId,
   deliveryId: DeliveryId,
 ): Promise<Result<ReplayOutcome, "not_found" | "share_inactive">> => {
-  const log = services.businessLog(businessId);
-  const source = await log.replaySource(deliveryId);
-  if (source === null) return refuse("not_found");
+  const found = await sourceOf(services, businessId, deliveryId);
+  if (found === null) return refuse("not_found");
+  const { log, source } = found;
   const sent = await sendEvent(services, source.sending);
   if (sent.kind === "cancelled") return refuse("share_inactive");
   const outcome = outcomeOf(sent);

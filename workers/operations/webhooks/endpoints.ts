@@ -1,4 +1,5 @@
 // Webhook endpoints as the people of a business manage them: list, change and remove.
+import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { WebhookId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -6,16 +7,26 @@ import type { Endpoint, EndpointChange, EndpointHealth, EndpointStatus } from ".
 import { chosenDescription, chosenEvents } from "../../../core/webhooks/management.ts";
 import type { Events, Runtime, Schedules, Stores } from "../../services.ts";
 import { enter } from "./audit-entry.ts";
+import { environments, logHolding } from "./logs.ts";
 
 export interface EndpointState {
   readonly endpoint: Endpoint;
+  /** Of which records it hears. */
+  readonly environment: Environment;
   /** Null where its lane did not answer: then nobody knows. */
   readonly health: EndpointHealth | null;
 }
 
-/** Oldest first. */
-export const listWebhooks = (services: Events, { business }: MemberSession): Promise<readonly EndpointState[]> =>
-  services.businessLog(business.id).endpoints();
+/** Live ones, then those of the sandbox; each oldest first. */
+export const listWebhooks = async (services: Events, { business }: MemberSession): Promise<readonly EndpointState[]> => {
+  const listed = await Promise.all(
+    environments.map(async (environment) => {
+      const found = await services.businessLog(business.id, environment).endpoints();
+      return found.map((state) => ({ ...state, environment }));
+    }),
+  );
+  return listed.flat();
+};
 
 /** What is undefined stays as it is. */
 export interface WebhookChange {
@@ -48,16 +59,19 @@ export const changeWebhook = async (
   id: WebhookId,
   asked: WebhookChange,
 ): Promise<Result<EndpointState, "not_found" | "invalid_request" | "invalid_webhook_url">> => {
-  const log = services.businessLog(member.business.id);
-  const before = await log.endpoint(id);
-  if (before === null) return refuse("not_found");
+  const held = await logHolding(services, member.business.id, id);
+  if (held === null) return refuse("not_found");
+  const { log, environment } = held;
   const change = await readChange(services, asked);
   if (!change.ok) return change;
   const changed = Object.keys(change.value).sort();
-  if (changed.length === 0) return ok(before);
+  if (changed.length === 0) {
+    const unchanged = await log.endpoint(id);
+    return unchanged === null ? refuse("not_found") : ok({ ...unchanged, environment });
+  }
   await enter(services, member, { type: "webhook.changed", id, url: change.value.url, changed });
   const after = await log.changeEndpoint(id, change.value);
-  return after === null ? refuse("not_found") : ok(after);
+  return after === null ? refuse("not_found") : ok({ ...after, environment });
 };
 
 export const deleteWebhook = async (
@@ -65,8 +79,8 @@ export const deleteWebhook = async (
   member: MemberSession,
   id: WebhookId,
 ): Promise<Result<WebhookId, "not_found">> => {
-  const log = services.businessLog(member.business.id);
-  if ((await log.settings(id)) === null) return refuse("not_found");
+  const held = await logHolding(services, member.business.id, id);
+  if (held === null) return refuse("not_found");
   await enter(services, member, { type: "webhook.deleted", id });
-  return (await log.removeEndpoint(id)) ? ok(id) : refuse("not_found");
+  return (await held.log.removeEndpoint(id)) ? ok(id) : refuse("not_found");
 };

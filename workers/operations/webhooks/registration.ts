@@ -1,5 +1,6 @@
 // Registering an endpoint. Only the business's log knows whether there is room, so the endpoint is added first and taken back
 // when its audit entry was not committed.
+import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { canonicalJson } from "../../../core/canonical-json.ts";
 import { eventTypes } from "../../../core/events/event.ts";
@@ -21,6 +22,8 @@ export interface WebhookRequest {
   /** Null: every ordinary type, now and later. */
   readonly events: readonly string[] | null;
   readonly description: string | null;
+  /** Of which records it is to hear; for good. */
+  readonly environment: Environment;
   readonly idempotencyKey: string | null;
 }
 
@@ -38,7 +41,7 @@ export const createWebhook = async (
   member: MemberSession,
   request: WebhookRequest,
 ): Promise<Result<Registration, RegistrationRefusal>> => {
-  const { url } = request;
+  const { url, environment } = request;
   const events = chosenEvents(request.events);
   if (!events.ok) return events;
   const description = chosenDescription(request.description);
@@ -49,7 +52,7 @@ export const createWebhook = async (
   const { vault } = services;
   const wanted = { url, events: events.value, description: description.value };
   const keyHash = request.idempotencyKey === null ? null : idempotencyKeyHash(member.userId, "POST /v1/webhooks", request.idempotencyKey);
-  const bodyHash = sha256Hex(canonicalJson(wanted));
+  const bodyHash = sha256Hex(canonicalJson({ ...wanted, ...(environment === "sandbox" && { environment }) }));
   const kept = async (): Promise<Result<Registration, RegistrationRefusal> | null> => {
     const answer = keyHash === null ? null : await keptAnswer(db, vault, keyHash, services.clock());
     if (answer === null) return null;
@@ -64,7 +67,7 @@ export const createWebhook = async (
   const id = newId("whk_", homeOfId(businessId), services.random) as WebhookId;
   const secret = webhookSecret(services.random(secretBytes));
   const secretSealed = await sealSecret(vault, { endpointId: id, businessId }, secret);
-  const log = services.businessLog(businessId);
+  const log = services.businessLog(businessId, environment);
   if (!(await log.addEndpoint({ id, ...wanted, secretSealed, secretHint: secretHint(secret), createdAt: now })))
     return refuse("webhook_limit");
   const endpoint: RegisteredEndpoint = {
@@ -73,6 +76,7 @@ export const createWebhook = async (
     events: wanted.events ?? eventTypes,
     description: wanted.description,
     status: "enabled",
+    environment,
     secret,
     createdAt: now,
   };

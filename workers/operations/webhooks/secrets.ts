@@ -7,6 +7,7 @@ import { secretBytes, secretHint, webhookSecret } from "../../../core/webhooks/s
 import { openSecret, sealSecret } from "../../../storage/webhook-secrets.ts";
 import type { Events, Runtime, Schedules, Stores } from "../../services.ts";
 import { enter } from "./audit-entry.ts";
+import { logHolding } from "./logs.ts";
 
 export interface ShownSecret {
   readonly id: WebhookId;
@@ -19,10 +20,10 @@ export const revealSecret = async (
   member: MemberSession,
   id: WebhookId,
 ): Promise<Result<ShownSecret, "not_found">> => {
-  const settings = await services.businessLog(member.business.id).settings(id);
-  if (settings === null) return refuse("not_found");
+  const held = await logHolding(services, member.business.id, id);
+  if (held === null) return refuse("not_found");
   const owner = { endpointId: id, businessId: member.business.id };
-  const secret = await openSecret(services.vault, owner, settings.secretSealed);
+  const secret = await openSecret(services.vault, owner, held.settings.secretSealed);
   await enter(services, member, { type: "webhook.secret_revealed", id });
   return ok({ id, secret });
 };
@@ -42,12 +43,12 @@ export const rotateSecret = async (
   id: WebhookId,
   draft: (sealed: string) => Promise<string>,
 ): Promise<Result<RotatedSecret, "not_found">> => {
-  const log = services.businessLog(member.business.id);
-  if ((await log.settings(id)) === null) return refuse("not_found");
+  const held = await logHolding(services, member.business.id, id);
+  if (held === null) return refuse("not_found");
   const owner = { endpointId: id, businessId: member.business.id };
   const sealed = await draft(await sealSecret(services.vault, owner, webhookSecret(services.random(secretBytes))));
   const secret = await openSecret(services.vault, owner, sealed);
   await enter(services, member, { type: "webhook.secret_rotated", id });
-  const previousUntil = await log.rotateSecret(id, { sealed, hint: secretHint(secret) }, services.clock());
+  const previousUntil = await held.log.rotateSecret(id, { sealed, hint: secretHint(secret) }, services.clock());
   return previousUntil === null ? refuse("not_found") : ok({ id, secret, previousUntil });
 };

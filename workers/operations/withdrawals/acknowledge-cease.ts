@@ -49,7 +49,7 @@ export const acknowledgeWithdrawal = async (
     const again = (await load())?.record.withdrawal;
     return again?.acknowledgedAt ? repeated(again, again.acknowledgedAt) : refuse("cease_not_open");
   }
-  services.scheduleEvents(certificate.businessId);
+  services.scheduleEvents(certificate.businessId, certificate.environment);
   services.scheduleFollowUp();
   return ok({ certId, withdrawal: { ...withdrawal, acknowledgedAt: now }, isRepeated: false });
 };

@@ -57,8 +57,8 @@ export const commitWithdrawals = async (
 };
 
 /** After the answer the event, the mail, the audit entry and the ledger's statement go on their way. */
-export const afterWithdrawal = (services: Schedules, { businessId }: WithdrawableCertificate): void => {
-  services.scheduleEvents(businessId);
+export const afterWithdrawal = (services: Schedules, { businessId, environment }: WithdrawableCertificate): void => {
+  services.scheduleEvents(businessId, environment);
   services.scheduleMail();
   services.scheduleFollowUp();
 };

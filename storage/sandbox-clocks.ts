@@ -1,0 +1,56 @@
+// The clock of a business's sandbox: as far ahead as a developer moved it, so that warnings and ends can be seen without waiting. Every
+// statement that compares a share with the time takes it from here; for a live share that is the time itself.
+import { eq, lte, sql, type SQL } from "drizzle-orm";
+import type { Environment } from "../core/access/entitlement.ts";
+import type { BusinessId } from "../core/ids.ts";
+import type { Instant } from "../core/time.ts";
+import type { Database } from "./database.ts";
+import { excluded } from "./inserts.ts";
+import { query } from "./query.ts";
+import { clients, sandboxClocks, shares } from "./schema.ts";
+
+const offsetFor = (businessId: typeof shares.businessId | typeof clients.businessId | BusinessId): SQL =>
+  sql`coalesce(${query.select({ offsetMs: sandboxClocks.offsetMs }).from(sandboxClocks).where(eq(sandboxClocks.businessId, businessId))}, 0)`;
+
+const aheadIf = (environment: typeof shares.environment | typeof clients.environment, offset: SQL): SQL<number> =>
+  sql<number>`${sql`iif(${environment} = 'sandbox', ${offset}, 0)`}`;
+
+/** For selections from shares: how far the clock of the share is ahead. */
+export const shareClockOffset = aheadIf(shares.environment, offsetFor(shares.businessId));
+/** Likewise for selections from clients. */
+export const clientClockOffset = aheadIf(clients.environment, offsetFor(clients.businessId));
+
+/** The time by the clock of the share of a row. */
+export const timeOfShare = (now: Instant): SQL<Instant> => sql<Instant>`(${now} + ${shareClockOffset})`;
+
+/** The time by the clock of all shares of one owner. */
+export const timeOfOwner = (
+  { businessId, environment }: { readonly businessId: BusinessId; readonly environment: Environment },
+  now: Instant,
+): SQL<Instant> => (environment === "live" ? sql<Instant>`${now}` : sql<Instant>`(${now} + ${offsetFor(businessId)})`);
+
+export interface SandboxClock {
+  readonly offsetMs: number;
+  /** Null while it was never moved. */
+  readonly movedAt: Instant | null;
+}
+
+export const sandboxClock = async (db: Database, businessId: BusinessId): Promise<SandboxClock> => {
+  const { offsetMs, movedAt } = sandboxClocks;
+  const row = await db.select({ offsetMs, movedAt }).from(sandboxClocks).where(eq(sandboxClocks.businessId, businessId)).get();
+  return row ?? { offsetMs: 0, movedAt: null };
+};
+
+/** Ahead to `offsetMs`; a clock that is further already stays where it is. */
+export const moveClock = (db: Database, businessId: BusinessId, offsetMs: number, now: Instant) =>
+  db
+    .insert(sandboxClocks)
+    .values({ businessId, offsetMs, movedAt: now })
+    .onConflictDoUpdate({
+      target: sandboxClocks.businessId,
+      set: { offsetMs: excluded(sandboxClocks.offsetMs), movedAt: now },
+      setWhere: lte(sandboxClocks.offsetMs, excluded(sandboxClocks.offsetMs)),
+    });
+
+export const setClockBack = (db: Database, businessId: BusinessId) =>
+  db.delete(sandboxClocks).where(eq(sandboxClocks.businessId, businessId));

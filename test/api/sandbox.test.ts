@@ -1,0 +1,323 @@
+// Test mode through the doors that a page, a test key and a person of the business use: the flow of a share against the sandbox, its
+// clock, and the events one can make happen. Whatever is done here, the live feed and live endpoints stay silent.
+import { env } from "cloudflare:workers";
+import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
+import type { BusinessLog } from "../../durable-objects/business-log/object.ts";
+import { logNameOf } from "../../core/events/log-name.ts";
+import { sweepDueShares } from "../../workers/background/share-sweep.ts";
+import type { Env } from "../../workers/env.ts";
+import { platformOf } from "../../workers/services.ts";
+import { json, signIn } from "../support/people.ts";
+import { allEvents, decision, freshVerifier, grant, outcome, person, read, redeem, values, write, type Grant } from "../support/sharing.ts";
+import { settled } from "../support/settled.ts";
+import { call, issue, world } from "../support/world.ts";
+
+const testKey = world.acme.keys.sandbox;
+const clientId = world.acme.clients.sandbox;
+const dayMs = 86_400_000;
+
+const tryOut = async (change: object = {}): Promise<Grant> => {
+  const verifier = freshVerifier();
+  const answer = await call("/v1/share/sandbox-consent", json(decision(verifier, { client_id: clientId, ...change })));
+  if (answer.status !== 201) throw new Error(`not granted: ${answer.text}`);
+  return { verifier, code: answer.body.data.code, share: answer.body.data.share };
+};
+const trigger = (body: object, key = testKey) => write("/v1/sandbox/trigger", body, key);
+const move = (body: object, key = testKey) => write("/v1/sandbox/clock", body, key);
+const reset = () => write("/v1/sandbox/reset", {}, testKey);
+const share = async (id: string) => (await read(`/v1/shares/${id}`, testKey)).body.data;
+const eventsOf = async (id: string) => {
+  await settled();
+  return (await allEvents(testKey)).filter(({ share_id, cert_id }) => [share_id, cert_id].includes(id));
+};
+
+beforeEach(async () => {
+  await settled();
+  vi.setSystemTime(Date.now() + 61_000); // calls of a business are counted by the minute, and each test has its own
+  expect((await reset()).status).toBe(200);
+});
+afterAll(async () => {
+  await settled();
+  vi.useRealTimers();
+});
+
+describe("a test share", () => {
+  test("goes from its grant to its end as a live one does, and the sandbox hears of it in its own sequence", async () => {
+    const granted = await tryOut({ state: "xyz" });
+    expect(granted.share).toMatchObject({ status: "active", environment: "sandbox", client_id: clientId, business: { id: world.acme.id } });
+    const redeemed = await redeem(granted, { client_id: clientId });
+    expect(redeemed.body.data.fields).toEqual({ email: "sandbox@example.com", phone: "+12025550123" });
+    expect(outcome(await redeem(granted, { client_id: clientId }))).toBe("409 code_used");
+    const { id } = granted.share;
+    expect((await read(`/v1/consumers/${id}/current`, testKey)).body.data.fields.email).toBe("sandbox@example.com");
+
+    const changed = await trigger({ type: "consumer.updated.email", share_id: id, fields: { email: "new@example.com" } });
+    expect(changed.body.data).toMatchObject({
+      environment: "sandbox",
+      share: { id, status: "active" },
+      event: { type: "consumer.updated.email", share_id: id, data: { email: "new@example.com" } },
+    });
+    expect((await read(`/v1/consumers/${id}/current`, testKey)).body.data.fields.email).toBe("new@example.com");
+
+    const renewed = (await trigger({ type: "share.renewed", share_id: id })).body.data;
+    expect(renewed.share).toMatchObject({ status: "active", supersedes: id, environment: "sandbox" });
+    expect(await share(id)).toMatchObject({ status: "superseded", superseded_by: renewed.share.id });
+    expect((await read(`/v1/consumers/${renewed.share.id}/current`, testKey)).body.data.fields.email).toBe("new@example.com");
+
+    const stopped = (await trigger({ type: "share.revoked", share_id: renewed.share.id })).body.data;
+    expect(stopped.share).toMatchObject({ status: "revoked", cease: { status: "open", overdue: false } });
+    expect(outcome(await read(`/v1/consumers/${renewed.share.id}/current`, testKey))).toBe("409 share_inactive");
+    const ceased = await write(`/v1/shares/${renewed.share.id}/cease-ack`, { note: "Done" }, testKey);
+    expect(ceased.body.data).toMatchObject({ on_time: true, share: { status: "ceased" } });
+
+    expect((await eventsOf(id)).map(({ type, data }) => [type, data])).toEqual([
+      ["share.created", null],
+      ["consumer.updated.email", null], // the share is over
+    ]);
+    expect((await eventsOf(renewed.share.id)).map(({ type }) => type)).toEqual(["share.renewed", "share.revoked", "business.ceased"]);
+  });
+
+  test("has a sequence from 1 without a gap, with its head, and a test certificate is in it", async () => {
+    const { share: made } = await tryOut();
+    const certificate = await issue({ client_id: clientId });
+    await write(`/v1/certs/${certificate.cert_id}/withdrawals`, { method: "phone", received_at: new Date().toISOString() }, testKey);
+    expect((await eventsOf(made.id)).map(({ type }) => type)).toEqual(["share.created"]);
+    expect((await eventsOf(certificate.cert_id)).map(({ type }) => type)).toEqual(["certificate.revoked"]);
+    const events = await allEvents(testKey);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
+    expect((await read("/v1/events?limit=1", testKey)).body.data.head).toBe(events.length);
+    const log = (env.BUSINESS_LOG as DurableObjectNamespace<BusinessLog>).getByName(logNameOf(world.acme.id, "sandbox"));
+    expect((await log.page(0, 500, null)).head).toBe(events.length);
+  });
+});
+
+describe("what is live", () => {
+  test("hears of nothing that happens in the sandbox, and the sandbox of nothing live", async () => {
+    const before = (await read("/v1/events", world.acme.keys.live)).body.data.head;
+    const certificate = await issue({ client_id: clientId });
+    await write(`/v1/certs/${certificate.cert_id}/withdrawals`, { method: "phone", received_at: new Date().toISOString() }, testKey);
+    for (const type of ["share.created", "share.renewed", "share.revoked", "business.ceased", "consumer.updated.name"])
+      expect((await trigger({ type })).status).toBe(200);
+    for (const type of ["share.expiring", "share.expired"]) expect((await trigger({ type })).status).toBe(200);
+    await settled();
+    expect((await read("/v1/events", world.acme.keys.live)).body.data.head).toBe(before);
+    const sandboxHead = (await read("/v1/events", testKey)).body.data.head;
+    const pat = await person();
+    const live = await grant(pat);
+    await pat.put("/v1/me/fields", { phone: "+1 202 555 0177" });
+    await pat.post(`/v1/shares/${live.share.id}/revoke`, {});
+    await settled();
+    expect((await read("/v1/events", testKey)).body.data.head).toBe(sandboxHead);
+    expect((await read("/v1/events", world.acme.keys.live)).body.data.head).toBe(before + 3);
+  });
+
+  test("is not what a test key's clock moves", async () => {
+    const pat = await person();
+    const { share: live } = await grant(pat, { duration_days: 5 });
+    expect((await move({ advance_seconds: 30 * 86_400 })).status).toBe(200);
+    await sweepDueShares(await platformOf(env as unknown as Env));
+    expect((await read(`/v1/shares/${live.id}`)).body.data.status).toBe("active");
+    expect((await read("/v1/shares?status=active")).body.data.shares.map(({ id }: { id: string }) => id)).toContain(live.id);
+    expect((await read(`/v1/consumers/${live.id}/current`)).body.data.fields.email).toBe(values.email);
+  });
+
+  test("is nothing a live key may do here", async () => {
+    const live = world.acme.keys.live;
+    for (const answer of [
+      await read("/v1/sandbox/clock", live),
+      await move({ advance_seconds: 60 }, live),
+      await trigger({ type: "share.created" }, live),
+      await write("/v1/sandbox/reset", {}, live),
+    ])
+      expect(outcome(answer)).toBe("403 sandbox_only");
+    const pat = await person();
+    const { share: own } = await grant(pat);
+    expect(outcome(await trigger({ type: "share.revoked", share_id: own.id }))).toBe("404 not_found");
+    expect(outcome(await trigger({ type: "consumer.updated.email", share_id: own.id }))).toBe("404 not_found");
+    expect((await read(`/v1/shares/${own.id}`)).body.data.status).toBe("active");
+  });
+});
+
+describe("an endpoint of the sandbox", () => {
+  test("hears of the sandbox only, a live one of what is live only", async () => {
+    const owner = await signIn(world.ownerEmail);
+    const register = async (environment?: string) =>
+      (
+        await call(
+          "/v1/webhooks",
+          json({ url: `https://hooks.example.com/${crypto.randomUUID()}`, ...(environment && { environment }) }, owner),
+        )
+      ).body.data;
+    const [live, test] = [await register(), await register("sandbox")];
+    expect([live.environment, test.environment]).toEqual(["live", "sandbox"]);
+    try {
+      await trigger({ type: "share.created" });
+      await settled();
+      const deliveries = async (id: string) => (await call(`/v1/webhooks/${id}/deliveries`, { headers: owner })).body.data.deliveries;
+      expect((await deliveries(test.id)).map(({ event_type }: { event_type: string }) => event_type)).toEqual(["share.created"]);
+      expect(await deliveries(live.id)).toEqual([]);
+      await grant(await person());
+      await settled();
+      expect(await deliveries(test.id)).toHaveLength(1);
+      expect(await deliveries(live.id)).toHaveLength(1);
+      const listed = (await call("/v1/webhooks", { headers: owner })).body.data.webhooks;
+      expect(listed.map(({ id, environment }: { id: string; environment: string }) => [id, environment])).toEqual(
+        expect.arrayContaining([
+          [live.id, "live"],
+          [test.id, "sandbox"],
+        ]),
+      );
+      const [delivery] = await deliveries(test.id);
+      const post = (path: string) => call(path, json({}, owner));
+      expect((await post(`/v1/webhooks/${test.id}/test`)).status).toBe(200);
+      expect((await post(`/v1/webhooks/deliveries/${delivery.id}/replay`)).status).toBe(200);
+      expect((await post(`/v1/webhooks/${test.id}/rotate-secret`)).body.data.id).toBe(test.id);
+      expect((await call(`/v1/webhooks/${test.id}/secret`, { headers: owner })).body.data.id).toBe(test.id);
+      const changed = await call(`/v1/webhooks/${test.id}`, {
+        ...json({ environment: "live", description: "Trial" }, owner),
+        method: "PATCH",
+      });
+      expect(changed.body.data).toMatchObject({ environment: "sandbox", description: "Trial" });
+    } finally {
+      for (const { id } of [live, test]) {
+        const gone = await call(`/v1/webhooks/${id}`, { headers: owner, method: "DELETE" });
+        expect(gone.status).toBe(200);
+      }
+    }
+  });
+});
+
+describe("the clock of a sandbox", () => {
+  test("warns of a share and ends it; what follows goes by it", async () => {
+    const { share: made } = await tryOut({ duration_days: 30 });
+    const moved = await move({ advance_seconds: 24 * 86_400 });
+    expect(moved.body.data).toMatchObject({ environment: "sandbox", offset_seconds: 24 * 86_400, swept: 1 });
+    expect((await eventsOf(made.id)).map(({ type }) => type)).toEqual(["share.created", "share.expiring"]);
+    const [, warned] = await eventsOf(made.id);
+    expect(Date.parse(warned.created_at) - Date.now()).toBeGreaterThan(23 * dayMs);
+    const later = await tryOut({ duration_days: 1 });
+    expect(Date.parse(later.share.created_at) - Date.now()).toBeGreaterThan(23 * dayMs);
+    expect((await redeem(later, { client_id: clientId })).status).toBe(200); // a code lives by the real time
+    await move({ to: made.expires_at });
+    expect(await share(made.id)).toMatchObject({ status: "expired", expired_at: made.expires_at });
+    expect(await share(later.share.id)).toMatchObject({ status: "expired" });
+    expect((await read("/v1/shares?status=active", testKey)).body.data.shares).toEqual([]);
+    expect((await eventsOf(made.id)).map(({ type }) => type)).toEqual(["share.created", "share.expiring", "share.expired"]);
+  });
+
+  test("ends access at the very moment, swept or not", async () => {
+    const granted = await tryOut({ duration_days: 1 });
+    await env.DB.prepare("INSERT INTO sandbox_clocks VALUES (?, ?, 0)").bind(world.acme.id, dayMs).run();
+    expect(outcome(await redeem(granted, { client_id: clientId }))).toBe("409 share_inactive");
+    expect(outcome(await read(`/v1/consumers/${granted.share.id}/current`, testKey))).toBe("409 share_inactive");
+    expect((await share(granted.share.id)).status).toBe("expired");
+    expect((await read("/v1/shares?status=active", testKey)).body.data.shares).toEqual([]);
+    const expired = (await read("/v1/shares?status=expired&limit=1", testKey)).body.data.shares;
+    expect(expired[0].id).toBe(granted.share.id);
+    await sweepDueShares(await platformOf(env as unknown as Env));
+    expect((await eventsOf(granted.share.id)).map(({ type }) => type)).toEqual(["share.created", "share.expired"]);
+  });
+
+  test("makes a stopped share overdue, and an acknowledgement late", async () => {
+    const { body } = await trigger({ type: "share.revoked" });
+    const { id } = body.data.share;
+    await move({ advance_seconds: 30 * 86_400 });
+    expect((await share(id)).cease).toMatchObject({ status: "open", overdue: true });
+    expect((await write(`/v1/shares/${id}/cease-ack`, {}, testKey)).body.data.on_time).toBe(false);
+  });
+
+  test("goes forward only, not too far, by one of two ways, and back by a reset", async () => {
+    const start = (await read("/v1/sandbox/clock", testKey)).body.data;
+    expect(start).toMatchObject({ environment: "sandbox", offset_seconds: 0, moved_at: null });
+    for (const wrong of [
+      {},
+      { advance_seconds: 0 },
+      { advance_seconds: -1 },
+      { advance_seconds: 1.5 },
+      { advance_seconds: 60, to: "2040-01-01T00:00:00Z" },
+      { to: "2001-01-01T00:00:00.000Z" },
+      { to: "soon" },
+      { to: "2099-01-01T00:00:00.000Z" },
+      { advance_seconds: 1_097 * 86_400 },
+    ])
+      expect([wrong, outcome(await move(wrong))]).toEqual([wrong, "400 invalid_request"]);
+    expect((await read("/v1/sandbox/clock", testKey)).body.data.offset_seconds).toBe(0);
+    await move({ advance_seconds: 1_096 * 86_400 });
+    expect(outcome(await move({ advance_seconds: 60 }))).toBe("400 invalid_request");
+    const { share: made } = await tryOut();
+    expect((await reset()).body.data).toEqual({ environment: "sandbox", ended: 1 });
+    expect(await share(made.id)).toMatchObject({ status: "revoked" });
+    expect((await read("/v1/sandbox/clock", testKey)).body.data).toMatchObject({ offset_seconds: 0, moved_at: null });
+  });
+});
+
+describe("a trigger", () => {
+  test.each([
+    ["share.created", "active"],
+    ["share.renewed", "active"],
+    ["share.revoked", "revoked"],
+    ["business.ceased", "ceased"],
+    ["share.expiring", "active"],
+    ["share.expired", "expired"],
+    ["consumer.updated.email", "active"],
+    ["consumer.updated.phone", "active"],
+    ["consumer.updated.address", "active"],
+    ["consumer.updated.name", "active"],
+  ])("makes %s of a fresh share", async (type, status) => {
+    const { body } = await trigger({ type });
+    expect(body.data).toMatchObject({ environment: "sandbox", share: { status, environment: "sandbox" }, event: { type } });
+    expect(body.data.event.share_id).toBe(body.data.share.id);
+    expect((await eventsOf(body.data.share.id)).at(-1)).toEqual(body.data.event);
+  });
+
+  test("changes back and forth when nothing is said", async () => {
+    const { id } = (await tryOut()).share;
+    const update = async () => (await trigger({ type: "consumer.updated.phone", share_id: id })).body.data.event.data;
+    expect(await update()).toEqual({ phone: "+12025550199" });
+    expect(await update()).toEqual({ phone: "+12025550123" });
+  });
+
+  test("refuses what cannot happen, and changes nothing", async () => {
+    const { share: made } = await tryOut({ scope: ["email"] });
+    await settled();
+    const before = (await allEvents(testKey)).length;
+    for (const [body, wanted] of [
+      [{}, "400 invalid_request"],
+      [{ type: "certificate.revoked" }, "400 invalid_request"],
+      [{ type: "share.created", share_id: made.id }, "400 invalid_request"],
+      [{ type: "share.revoked", share_id: made.id, fields: { email: "a@example.com" } }, "400 invalid_request"],
+      [{ type: "consumer.updated.phone", share_id: made.id }, "400 invalid_request"],
+      [{ type: "consumer.updated.email", share_id: made.id, fields: { email: "sandbox@example.com" } }, "400 invalid_request"],
+      [{ type: "consumer.updated.email", share_id: made.id, fields: { email: "no address" } }, "400 invalid_request"],
+      [{ type: "consumer.updated.email", share_id: made.id, fields: { phone: "+12025550123" } }, "400 invalid_request"],
+      [{ type: "consumer.updated.email", share_id: made.id, fields: { shoe_size: "42" } }, "400 invalid_request"],
+      [{ type: "share.revoked", share_id: "shr_1" }, "404 not_found"],
+      [{ type: "share.revoked", share_id: "shr_00000000000000000000000000" }, "404 not_found"],
+      [{ type: "business.ceased", share_id: made.id }, "409 cease_not_open"],
+    ] as const)
+      expect([body, outcome(await trigger(body))]).toEqual([body, wanted]);
+    expect(outcome(await trigger({ type: "share.revoked", share_id: made.id }, world.other.keys.sandbox))).toBe("404 not_found");
+    expect((await allEvents(testKey)).length).toBe(before);
+    await trigger({ type: "share.revoked", share_id: made.id });
+    for (const type of ["share.revoked", "share.renewed", "share.expired", "consumer.updated.email"])
+      expect(outcome(await trigger({ type, share_id: made.id }))).toBe("409 share_inactive");
+  });
+});
+
+test("a sandbox has no more active shares than it may, until a reset", async () => {
+  const { share: made } = await tryOut();
+  const filled = `INSERT INTO shares SELECT NULL, 'shr_fill' || value, business_id, business_name, client_id, environment, NULL, NULL, NULL, state,
+    scope, origin, purpose, disclosure_hash, duration_days, created_at, expires_at, next_due_at, NULL, NULL, NULL, NULL, NULL, 0, fingerprint,
+    subject_hash, NULL, signature, signature_kid, key_sealed, NULL, NULL, language, 'fill'
+    FROM shares s, json_each(?) WHERE s.id = ?`;
+  await env.DB.prepare(filled)
+    .bind(JSON.stringify(Array.from({ length: 9_999 }, (_, at) => at)), made.id)
+    .run();
+  const full = await call("/v1/share/sandbox-consent", json(decision(freshVerifier(), { client_id: clientId })));
+  expect(outcome(full)).toBe("429 rate_limited");
+  expect((await reset()).body.data).toEqual({ environment: "sandbox", ended: 2_000, more: true });
+  expect((await call("/v1/share/sandbox-consent", json(decision(freshVerifier(), { client_id: clientId })))).status).toBe(201);
+  await env.DB.prepare(
+    "UPDATE shares SET state = 'expired', key_sealed = NULL, next_due_at = NULL WHERE changed_by = 'fill' AND state = 'active'",
+  ).run();
+});

@@ -1,0 +1,181 @@
+// The routes of test mode (docs/sandbox.md): by a test key, and about the sandbox of its business alone.
+import type { z } from "@hono/zod-openapi";
+import { createMiddleware } from "hono/factory";
+import { mayWrite } from "../../../core/access/entitlement.ts";
+import { jsonBody, optionalJsonBody } from "../../http/body.ts";
+import type { KeyCaller } from "../../http/context.ts";
+import { failure, refusal, success } from "../../http/envelope.ts";
+import { behindApiKey, limited } from "../../http/guards.ts";
+import { idempotent } from "../../http/idempotency.ts";
+import { createRoute, newApi } from "../../http/openapi.ts";
+import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import { advanceClock, readClock } from "../../operations/sandbox/clock.ts";
+import { resetSandbox } from "../../operations/sandbox/reset.ts";
+import { triggerEvent } from "../../operations/sandbox/trigger.ts";
+import {
+  clockExample,
+  clockSchema,
+  clockToWire,
+  movedSchema,
+  movedToWire,
+  moveFromWire,
+  moveSchema,
+  resetSchema,
+  resetToWire,
+  triggeredExample,
+  triggeredSchema,
+  triggeredToWire,
+  triggerFromWire,
+  triggerSchema,
+} from "./schema.ts";
+
+/** A live key moves nothing here: what it opens is no trial. */
+const testKeyOnly = createMiddleware<KeyCaller>(async (c, next) => {
+  if (c.var.principal.environment !== "sandbox") return failure(c, "sandbox_only", "This works with a test key only.");
+  await next();
+});
+
+const writable = createMiddleware<KeyCaller>(async (c, next) => {
+  const may = mayWrite(c.var.principal.business.status);
+  if (!may.ok) return refusal(c, may);
+  await next();
+});
+
+const clockCounted = createMiddleware<KeyCaller>(async (c, next) => {
+  const refused = limited(c, "SANDBOX_CLOCK", await c.var.services.takeExactly("SANDBOX_CLOCK", c.var.principal.business.id));
+  if (refused !== null) return refused;
+  await next();
+});
+
+const keyRefusals = [
+  "unauthorized",
+  "business_suspended",
+  "business_inactive",
+  "sandbox_only",
+  "rate_limited",
+  "storage_unavailable",
+] as const;
+const writeRefusals = [
+  ...keyRefusals,
+  "subscription_past_due",
+  "invalid_request",
+  "payload_too_large",
+  "unsupported_media_type",
+  "idempotency_conflict",
+] as const;
+const reasons = {
+  sandbox_only: "The key is a live one.",
+  invalid_request: "The message names the input and the rule.",
+} as const;
+const often = { rate_limited: "More than 20 a minute by one business, or 120 calls by one key." } as const;
+const json = <S extends z.ZodType>(schema: S, example: object) => ({ "application/json": { schema, example } });
+const common = { tags: ["sandbox"], security: [{ apiKey: [] }] };
+
+const clockRoute = createRoute({
+  ...common,
+  method: "get",
+  path: "/v1/sandbox/clock",
+  operationId: "readSandboxClock",
+  summary: "Read the clock of your sandbox",
+  description: "What your sandbox takes for the time, and how far that is ahead.",
+  middleware: behindApiKey(testKeyOnly),
+  responses: {
+    200: {
+      description: "The clock.",
+      headers: rateHeaders,
+      content: json(envelope("SandboxClockAnswer", clockSchema), enveloped(clockExample)),
+    },
+    ...failures(keyRefusals, reasons),
+  },
+});
+
+const moveRoute = createRoute({
+  ...common,
+  method: "post",
+  path: "/v1/sandbox/clock",
+  operationId: "moveSandboxClock",
+  summary: "Move the clock of your sandbox forward",
+  description:
+    "Forward only, at most 1,096 days ahead of the time in all. Warnings and ends of test shares that become due happen before the answer, a thousand at most. Codes, limits, signatures and retries keep the real time.",
+  middleware: behindApiKey(clockCounted, testKeyOnly, writable, jsonBody, idempotent),
+  request: { headers: idempotencyHeaders, body: { required: true, content: json(moveSchema, { advance_seconds: 518_400 }) } },
+  responses: {
+    200: {
+      description: "The clock as it is now.",
+      headers: repeatHeaders,
+      content: json(envelope("SandboxClockMoveAnswer", movedSchema), enveloped({ ...clockExample, swept: 1 })),
+    },
+    ...failures(writeRefusals, { ...reasons, ...often }),
+  },
+});
+
+const triggerRoute = createRoute({
+  ...common,
+  method: "post",
+  path: "/v1/sandbox/trigger",
+  operationId: "triggerSandboxEvent",
+  summary: "Make an event happen",
+  description:
+    "Does in your sandbox what makes such an event: the test person shares, renews, takes back or changes a field, you acknowledge, or the clock goes to the next mark of the share. The event is in the feed, and on its way to the endpoints of the sandbox, when this is answered.",
+  middleware: behindApiKey(testKeyOnly, writable, jsonBody, idempotent),
+  request: { headers: idempotencyHeaders, body: { required: true, content: json(triggerSchema, { type: "share.created" }) } },
+  responses: {
+    200: {
+      description: "The share that the event is about, and the event.",
+      headers: repeatHeaders,
+      content: json(envelope("SandboxTriggerAnswer", triggeredSchema), enveloped(triggeredExample)),
+    },
+    ...failures([...writeRefusals, "client_not_found", "not_found", "share_inactive", "cease_not_open"], {
+      ...reasons,
+      client_not_found: "There is no test client to share with.",
+      not_found: "There is no such share in your sandbox.",
+      rate_limited: "More than 120 calls by one key; or there are 10,000 active test shares, which `POST /v1/sandbox/reset` ends.",
+      cease_not_open: "Nobody has stopped the share, or it was acknowledged before.",
+    }),
+  },
+});
+
+const resetRoute = createRoute({
+  ...common,
+  method: "post",
+  path: "/v1/sandbox/reset",
+  operationId: "resetSandbox",
+  summary: "End every test share and set the clock back",
+  description: "Active test shares are revoked, 2,000 a call, each with its event. Events, ended shares and endpoints stay.",
+  middleware: behindApiKey(clockCounted, testKeyOnly, writable, optionalJsonBody, idempotent),
+  request: { headers: idempotencyHeaders },
+  responses: {
+    200: {
+      description: "What was ended.",
+      headers: repeatHeaders,
+      content: json(envelope("SandboxResetAnswer", resetSchema), enveloped({ environment: "sandbox", ended: 3 })),
+    },
+    ...failures(writeRefusals, {
+      ...reasons,
+      ...often,
+      invalid_request: "There is a body, and it is not JSON: none is needed. Or the idempotency key is not one.",
+    }),
+  },
+});
+
+export const sandbox = newApi();
+
+sandbox.openapi(clockRoute, async (c) => success(c, 200, clockToWire(await readClock(c.var.services, c.var.principal))));
+
+sandbox.openapi(moveRoute, async (c) => {
+  const moved = await advanceClock(c.var.services, c.var.principal, moveFromWire(c.req.valid("json")));
+  return moved.ok ? success(c, 200, movedToWire(moved.value)) : refusal(c, moved);
+});
+
+sandbox.openapi(triggerRoute, async (c) => {
+  const { services, principal, requestId } = c.var;
+  const asked = triggerFromWire(c.req.valid("json"));
+  if (asked === null) return failure(c, "not_found");
+  const triggered = await triggerEvent(services, principal, asked, requestId);
+  return triggered.ok ? success(c, 200, triggeredToWire(triggered.value, services.clock())) : refusal(c, triggered);
+});
+
+sandbox.openapi(resetRoute, async (c) => {
+  const reset = await resetSandbox(c.var.services, c.var.principal, c.var.requestId);
+  return reset.ok ? success(c, 200, resetToWire(reset.value)) : refusal(c, reset);
+});

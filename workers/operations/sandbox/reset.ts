@@ -1,0 +1,76 @@
+// The sandbox as at first: every active test share is ended, as its person would end it, and the clock goes with the time again.
+import { keyActor, type Principal } from "../../../core/access/principal.ts";
+import { writtenAt } from "../../../core/facts.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { revokeShare } from "../../../core/shares/end.ts";
+import { commit } from "../../../storage/commit.ts";
+import type { Database } from "../../../storage/database.ts";
+import { sandboxClock, setClockBack } from "../../../storage/sandbox-clocks.ts";
+import { activeTestShareIds, updateTestSharesRevoked } from "../../../storage/sandbox-shares.ts";
+import { isOutdatedShare } from "../../../storage/share-changes.ts";
+import { sharesByIds } from "../../../storage/shares.ts";
+import type { Events, Runtime, Schedules, Stores } from "../../services.ts";
+import { sweepSandbox } from "./clock.ts";
+
+const perBatch = 500;
+const maxBatches = 4;
+const maxReadings = 3;
+
+export interface ResetOutcome {
+  readonly ended: number;
+  /** There are more test shares than one call ends; the clock is set back with the last of them. */
+  readonly hasMore: boolean;
+}
+
+/** One batch; how many shares it ended. The one that finds less than it may take sets the clock back with them. */
+const endSome = async (
+  services: Runtime & Stores,
+  db: Database,
+  principal: Principal,
+  requestId: string,
+): Promise<Result<number, "storage_unavailable">> => {
+  const { id: businessId, chain } = principal.business;
+  for (let reading = 1; reading <= maxReadings; reading += 1) {
+    const ids = await activeTestShareIds(db, businessId, perBatch);
+    const written = services.clock();
+    const time = written + (await sandboxClock(db, businessId)).offsetMs;
+    const shares = await sharesByIds(db, ids, written);
+    const revocations = shares.map((share) => revokeShare(share, { business: chain, person: null }, keyActor(principal), time));
+    const [first] = revocations;
+    const rows = [
+      ...(first === undefined ? [] : [updateTestSharesRevoked(db, ids, first, requestId)]),
+      ...(ids.length < perBatch ? [setClockBack(db, businessId)] : []),
+    ];
+    try {
+      await commit(
+        { db, vault: services.vault, ledgerId: services.config.ledger.id },
+        rows,
+        revocations.map(({ fact }) => writtenAt(fact, written)),
+      );
+      return ok(ids.length);
+    } catch (error) {
+      if (!isOutdatedShare(error)) throw error; // one of them ended meanwhile: the next reading is without it
+    }
+  }
+  return refuse("storage_unavailable");
+};
+
+export const resetSandbox = async (
+  services: Runtime & Stores & Events & Schedules,
+  principal: Principal,
+  requestId: string,
+): Promise<Result<ResetOutcome, "storage_unavailable">> => {
+  const { id: businessId } = principal.business;
+  const db = services.homes.of(businessId) as Database;
+  await sweepSandbox(services, db, businessId); // what has expired by the clock has expired, and is not revoked
+  let ended = 0;
+  for (let done = 0; done < maxBatches; done += 1) {
+    const some = await endSome(services, db, principal, requestId);
+    if (!some.ok) return some;
+    ended += some.value;
+    if (some.value < perBatch) break;
+  }
+  services.scheduleEvents(businessId, "sandbox");
+  services.scheduleFollowUp();
+  return ok({ ended, hasMore: ended === perBatch * maxBatches });
+};
