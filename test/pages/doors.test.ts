@@ -95,13 +95,16 @@ describe("GET /", () => {
       expect(addresses).toEqual([
         "https://verify.svc.test/withdraw",
         "https://app.svc.test/app",
+        "https://app.svc.test/portal",
         "https://api.svc.test/docs",
         "https://verify.svc.test/c/format",
         "https://verify.svc.test/c",
       ]);
       for (const address of addresses) {
         const { origin: there, pathname } = new URL(address as string);
-        expect((await serviceWith(productionSettings, there)(pathname, asPerson)).status, address).toBe(200);
+        const answer = await serviceWith(productionSettings, there)(pathname, asPerson);
+        if (pathname === "/portal") expect(answer.headers.get("location")).toBe("/portal/sign-in"); // nobody is signed in
+        else expect(answer.status, address).toBe(200);
       }
       expect(page.headers.get("content-security-policy")).toContain("form-action 'self' https://verify.svc.test;");
     }

@@ -110,6 +110,20 @@ const ConsentsDoor: FC<{ place: Place }> = ({ place: { setting, choice, config }
   );
 };
 
+const BusinessDoor: FC<{ place: Place }> = ({ place: { setting, config } }) => {
+  const { front } = setting.words;
+  return (
+    <Door name="business" heading={front.business}>
+      <p>{front.businessText}</p>
+      <p>
+        <a class="button" href={`${config.appUrl}/portal`}>
+          {front.businessLink}
+        </a>
+      </p>
+    </Door>
+  );
+};
+
 /** In development only: where to begin, and the keys of the businesses that were made up. */
 const DemoDoor: FC<{ place: Place }> = ({ place: { setting, config } }) => {
   const { front } = setting.words;
@@ -145,7 +159,7 @@ const DemoDoor: FC<{ place: Place }> = ({ place: { setting, config } }) => {
   );
 };
 
-const doors: readonly FC<{ place: Place }>[] = [CheckDoor, WithdrawDoor, ConsentsDoor, DemoDoor];
+const doors: readonly FC<{ place: Place }>[] = [CheckDoor, WithdrawDoor, ConsentsDoor, BusinessDoor, DemoDoor];
 
 const Doors: FC<{ place: Place }> = ({ place }) => (
   <div class="doors">

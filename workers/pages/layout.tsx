@@ -26,6 +26,8 @@ export interface Page {
   readonly keepsQuery?: true;
   /** The window that opened this one may hear of it. */
   readonly speaksToOpener?: true;
+  /** For pages of people who are signed in: who they are, in the masthead, and where they can go, between it and the page. */
+  readonly frame?: { readonly name: "portal"; readonly bar?: Child; readonly side?: Child };
 }
 
 /** Nothing but our own files, no request by a script, no form to anywhere else, in nobody's frame. Styles and scripts stand in files only. */
@@ -77,7 +79,7 @@ const Frame: FC<{ page: Page; setting: Setting; search: string }> = ({ page, set
       <link rel="stylesheet" href={assets["app.css"]} />
       {page.script !== undefined && <script type="module" src={assets[page.script]} />}
     </head>
-    <body class={page.navigation === undefined ? undefined : "app"}>
+    <body class={page.frame?.name ?? (page.navigation === undefined ? undefined : "app")}>
       <a class="skip" href="#content">
         {words.skip}
       </a>
@@ -90,7 +92,9 @@ const Frame: FC<{ page: Page; setting: Setting; search: string }> = ({ page, set
         </p>
         {page.only === undefined && <Languages current={language} search={search} />}
         {page.navigation}
+        {page.frame?.bar}
       </header>
+      {page.frame?.side}
       <main id="content" tabindex={-1}>
         {page.content}
       </main>

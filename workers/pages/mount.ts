@@ -9,6 +9,7 @@ import { mountDevMail } from "./dev-mail.tsx";
 import { mountDocs } from "./docs.tsx";
 import { mountFirstPage, mountNumberForm } from "./first-page.ts";
 import { noSuchPage, onPageFault, readOnlyPage } from "./notices.tsx";
+import { mountPortal } from "./portal/routes.ts";
 import { mountSecurityTxt } from "./security-txt.ts";
 import { mountStop } from "./stop.tsx";
 import { mountVerify } from "./verify.tsx";
@@ -22,6 +23,7 @@ export const mountPages = (app: Hono<Api>, config: Config, describe: () => objec
   mountSheet(app);
   mountApp(app);
   mountStop(app);
+  mountPortal(app);
   const pages = new Hono<Api>();
   mountNumberForm(pages);
   mountVerify(pages);

@@ -5,7 +5,7 @@ import { every } from "hono/combine";
 import { etag, RETAINED_304_HEADERS } from "hono/etag";
 import { createMiddleware } from "hono/factory";
 import { addressKey } from "../../../core/access/address.ts";
-import type { Principal } from "../../../core/access/principal.ts";
+import { keyActor, type Principal } from "../../../core/access/principal.ts";
 import { evidenceBundle } from "../../../core/certificates/evidence-bundle.ts";
 import { evidenceHtml, evidenceZip } from "../../../core/certificates/evidence-pack.ts";
 import { verifyView } from "../../../core/certificates/views.ts";
@@ -423,7 +423,7 @@ certificates.openapi(packRoute, async (c) => {
   const { cert_id: certId } = c.req.valid("param");
   if (certId === null) return failure(c, "cert_not_found");
   const { format, redact, disclose } = c.req.valid("query");
-  const parts = await gatherEvidence(c.var.services, c.var.principal, certId, {
+  const parts = await gatherEvidence(c.var.services, c.var.principal, keyActor(c.var.principal), certId, {
     disclose: disclose === undefined ? null : new Set(disclose.split(",")),
     redacted: redact === "subject",
   });

@@ -1,5 +1,6 @@
 // The routes of withdrawal: the person's need no credential and work whatever the business has paid; the business records and
 // acknowledges with its key.
+import { keyActor } from "../../../core/access/principal.ts";
 import { z } from "@hono/zod-openapi";
 import { withdrawalReceiptView } from "../../../core/certificates/views.ts";
 import { certIdOf } from "../../../core/ids.ts";
@@ -324,9 +325,9 @@ withdrawals.openapi(ceaseRoute, async (c) => {
   const { note, acknowledged_by: acknowledgedBy, actions, entities } = c.req.valid("json");
   const details = { note: note ?? null, acknowledgedBy: acknowledgedBy ?? null, actions: actions ?? [] };
   if (entities !== null) {
-    const single = await acknowledgeSingle(services, principal, certId, { ...details, entities });
+    const single = await acknowledgeSingle(services, principal, keyActor(principal), certId, { ...details, entities });
     return single.ok ? success(c, 200, entitiesCeasedToWire(single.value, viewContext(services))) : refusal(c, single);
   }
-  const ceased = await acknowledgeWithdrawal(services, principal, certId, details);
+  const ceased = await acknowledgeWithdrawal(services, principal, keyActor(principal), certId, details);
   return ceased.ok ? success(c, 200, ceasedToWire(ceased.value, viewContext(services))) : refusal(c, ceased);
 });

@@ -1,6 +1,7 @@
 // Everything that proves one certificate, gathered for its owner: from the certificate's home, the ledger's receipts and the
 // audit log. What a log cannot show at this moment is left out rather than waited for: the pack says what it lacks.
-import { keyActor, type Principal } from "../../../core/access/principal.ts";
+import type { Reader } from "../../../core/access/principal.ts";
+import type { Actor } from "../../../core/actor.ts";
 import { packedAttestation } from "../../../core/certificates/attested.ts";
 import {
   evidenceFacts,
@@ -122,11 +123,12 @@ const packedActs = async (
  */
 export const gatherEvidence = async (
   services: Runtime & Stores & Memories & Proofs & Schedules,
-  principal: Principal,
+  reader: Reader,
+  actor: Actor,
   certId: CertId,
   asked: { readonly disclose: ReadonlySet<string> | null; readonly redacted: boolean },
 ): Promise<Result<EvidenceParts, "cert_not_found">> => {
-  const read = await openForReading(services, principal, keyActor(principal), certId, "evidence_pack.exported", {
+  const read = await openForReading(services, reader, actor, certId, "evidence_pack.exported", {
     redacted: asked.redacted,
     disclosed: asked.disclose === null ? "all" : [...asked.disclose].sort(),
   });
@@ -135,7 +137,7 @@ export const gatherEvidence = async (
   const { config, signer } = services;
   const db = services.homes.of(certId) as Database;
   const [identity, anchors, acts, audit] = await Promise.all([
-    businessIdentity(db, principal.business.id),
+    businessIdentity(db, reader.business.id),
     entityAnchors(db, certId),
     packedActs(services, db, opened.certificate),
     auditOf(services, db, opened),

@@ -1,6 +1,7 @@
 // The business says that it has ceased contact. Once a certificate; a second time answers with the first.
 import { mayWrite } from "../../../core/access/entitlement.ts";
-import type { Principal } from "../../../core/access/principal.ts";
+import type { Reader } from "../../../core/access/principal.ts";
+import type { Actor } from "../../../core/actor.ts";
 import type { PublishedWithdrawal } from "../../../core/certificates/published.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -22,13 +23,14 @@ export type CeaseRefusal = "cert_not_found" | "cease_not_open" | "subscription_p
 /** Refuses writing while a payment is due, then cert_not_found, then cease_not_open (nobody has withdrawn). */
 export const acknowledgeWithdrawal = async (
   services: Runtime & Stores & Schedules,
-  principal: Principal,
+  reader: Reader,
+  actor: Actor,
   certId: CertId,
   details: CeaseDetails,
 ): Promise<Result<Ceased, CeaseRefusal>> => {
-  const writable = mayWrite(principal.business.status);
+  const writable = mayWrite(reader.business.status);
   if (!writable.ok) return writable;
-  const load = () => locateOwnRecord(services, principal, certId);
+  const load = () => locateOwnRecord(services, reader, certId);
   const located = await load();
   if (located === null) return refuse("cert_not_found");
   const { db, record } = located;
@@ -39,7 +41,7 @@ export const acknowledgeWithdrawal = async (
   if (withdrawal.acknowledgedAt !== null) return repeated(withdrawal, withdrawal.acknowledgedAt);
 
   const now = services.clock();
-  const fact = acknowledgeCease({ certificate, ceaseBy: withdrawal.ceaseBy, actor: { kind: "api_key", id: principal.keyId }, now });
+  const fact = acknowledgeCease({ certificate, ceaseBy: withdrawal.ceaseBy, actor, now });
   const store = { db, vault: services.vault, ledgerId: services.config.ledger.id };
   try {
     const of = { certId, businessId: certificate.businessId };

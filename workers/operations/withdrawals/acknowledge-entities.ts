@@ -1,6 +1,7 @@
 // The business says of single recipients, which the person withdrew from alone, that they have ceased contact. Once a recipient.
 import { mayWrite } from "../../../core/access/entitlement.ts";
-import type { Principal } from "../../../core/access/principal.ts";
+import type { Reader } from "../../../core/access/principal.ts";
+import type { Actor } from "../../../core/actor.ts";
 import type { PublishedWithdrawal } from "../../../core/certificates/published.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -30,14 +31,15 @@ const maxAttempts = 10; // each time somebody else's acknowledgement came first
 /** Refuses as `acknowledgeWithdrawal`, `cease_not_open` also where one of them was not withdrawn from alone, and `invalid_request`. */
 export const acknowledgeSingle = async (
   services: Runtime & Stores & Schedules,
-  principal: Principal,
+  reader: Reader,
+  actor: Actor,
   certId: CertId,
   { entities, ...details }: CeaseDetails & { readonly entities: readonly string[] },
 ): Promise<Result<EntitiesCeased, CeaseRefusal | "invalid_request">> => {
-  const writable = mayWrite(principal.business.status);
+  const writable = mayWrite(reader.business.status);
   if (!writable.ok) return writable;
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-    const located = await locateOwnRecord(services, principal, certId);
+    const located = await locateOwnRecord(services, reader, certId);
     if (located === null) return refuse("cert_not_found");
     const { db, record } = located;
     const { certificate, withdrawal, entitiesWithdrawn } = record;
@@ -49,7 +51,7 @@ export const acknowledgeSingle = async (
     if (open.length === 0) return ok({ certId, withdrawal, ceased: named.filter(isAcknowledged), isRepeated: true });
 
     const now = services.clock();
-    const fact = acknowledgeEntities({ certificate, ceased: open, actor: { kind: "api_key", id: principal.keyId }, now });
+    const fact = acknowledgeEntities({ certificate, ceased: open, actor, now });
     const number = Math.max(0, ...entitiesWithdrawn.map(({ acknowledgement }) => acknowledgement ?? 0)) + 1;
     const said = { number, entities: open.map(({ entity }) => entity), details, now };
     const { vault, config } = services;

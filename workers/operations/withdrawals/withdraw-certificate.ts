@@ -1,5 +1,5 @@
 // Withdrawing a certificate, and with it the person's others where everything is meant: by the person or as the business recorded it.
-import type { Principal } from "../../../core/access/principal.ts";
+import type { Reader } from "../../../core/access/principal.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { PublishedWithdrawal } from "../../../core/certificates/published.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
@@ -26,10 +26,10 @@ export const locateRecord = async (services: Stores, certId: CertId): Promise<Lo
 };
 
 /** The same for a business's key; null also for a certificate that is not its own. */
-export const locateOwnRecord = async (services: Stores, principal: Principal, certId: CertId): Promise<LocatedRecord | null> => {
+export const locateOwnRecord = async (services: Stores, reader: Reader, certId: CertId): Promise<LocatedRecord | null> => {
   const located = await locateRecord(services, certId);
   const certificate = located?.record.certificate;
-  return certificate?.businessId === principal.business.id && certificate.environment === principal.environment ? located : null;
+  return certificate?.businessId === reader.business.id && certificate.environment === reader.environment ? located : null;
 };
 
 export interface Act {

@@ -1,6 +1,7 @@
 // The certificate page checks itself in the visitor's browser: the fingerprint is recomputed from the record, and the
 // record is put together again from what the page shows, so that a page that shows something else is found out. Nothing is
 // fetched. Elements marked `data-bound` hold exactly one member of the record each.
+import "./copy.ts";
 import "./manage-link.ts";
 import { hexOf, utf8 } from "../../../core/bytes.ts";
 import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
@@ -100,18 +101,3 @@ if (verdict !== null) {
 }
 
 void checkProofs();
-
-for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-copy]")) {
-  const source = document.getElementById(button.dataset.copy ?? "");
-  if (source === null || navigator.clipboard === undefined) continue;
-  const label = button.textContent;
-  button.hidden = false;
-  button.addEventListener("click", () => {
-    void navigator.clipboard.writeText(source.textContent ?? "").then(() => {
-      button.textContent = button.dataset.copied ?? "";
-      setTimeout(() => {
-        button.textContent = label;
-      }, 2_000);
-    });
-  });
-}

@@ -1,0 +1,66 @@
+// What a business has to have done by when: certificates that people withdrew from and shares they stopped, as long as nobody has said
+// that contact has ended. By the indexes of deadlines, the earliest first. Single recipients stand on their certificate.
+import { and, eq, gt, isNull } from "drizzle-orm";
+import type { Environment } from "../core/access/entitlement.ts";
+import type { BusinessId } from "../core/ids.ts";
+import type { Instant } from "../core/time.ts";
+import { batch, type Database } from "./database.ts";
+import { ceaseAcknowledgements, certificates, purposes, shares, withdrawals } from "./schema.ts";
+
+/** One duty. */
+export interface Deadline {
+  readonly kind: "certificate" | "share";
+  /** Of the certificate or share. */
+  readonly id: string;
+  readonly ceaseBy: Instant;
+  readonly withdrawnAt: Instant;
+  readonly purpose: string;
+  /** Masked; null for a share. */
+  readonly person: Readonly<Record<string, string>> | null;
+}
+
+export interface DeadlinePage {
+  readonly deadlines: readonly Deadline[];
+  readonly hasMore: boolean;
+}
+
+/** Overdue first, because they were due first. */
+export const openDeadlines = async (
+  db: Database,
+  { businessId, environment }: { readonly businessId: BusinessId; readonly environment: Environment },
+  max: number,
+): Promise<DeadlinePage> => {
+  const ofWhole = db
+    .select({
+      id: withdrawals.certId,
+      ceaseBy: withdrawals.ceaseBy,
+      withdrawnAt: withdrawals.withdrawnAt,
+      purpose: purposes.purpose,
+      person: certificates.subjectMasked,
+    })
+    .from(withdrawals)
+    .innerJoin(certificates, eq(certificates.id, withdrawals.certId))
+    .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
+    .leftJoin(ceaseAcknowledgements, eq(ceaseAcknowledgements.certId, withdrawals.certId))
+    .where(and(eq(withdrawals.businessId, businessId), eq(withdrawals.environment, environment), isNull(ceaseAcknowledgements.certId)))
+    .orderBy(withdrawals.ceaseBy)
+    .limit(max + 1);
+  const ofShares = db
+    .select({ id: shares.id, ceaseBy: shares.ceaseBy, withdrawnAt: shares.revokedAt, purpose: shares.purpose })
+    .from(shares)
+    .where(and(eq(shares.businessId, businessId), eq(shares.environment, environment), eq(shares.state, "revoked"), gt(shares.ceaseBy, 0)))
+    .orderBy(shares.ceaseBy)
+    .limit(max + 1);
+  const [whole, stopped] = await batch(db, [ofWhole, ofShares]);
+  const deadlines: readonly Deadline[] = [
+    ...whole.map((row) => ({ ...row, kind: "certificate" as const })),
+    ...stopped.map(({ ceaseBy, withdrawnAt, ...row }) => ({
+      ...row,
+      ceaseBy: ceaseBy as Instant,
+      withdrawnAt: withdrawnAt as Instant,
+      kind: "share" as const,
+      person: null,
+    })),
+  ].sort((a, b) => a.ceaseBy - b.ceaseBy || (a.id < b.id ? -1 : 1));
+  return { deadlines: deadlines.slice(0, max), hasMore: deadlines.length > max };
+};

@@ -1,0 +1,155 @@
+// The portal in a real browser: an account from nothing without script, every page accessible, at each width and in both schemes.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { accessibilityFindings, fitsItsWidth, launchBrowser, openPage } from "../support/browser.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+
+let service: LocalService;
+let browser: Browser;
+const usedCodes = new Set<string>();
+const pictures = process.env.PICTURES;
+
+beforeAll(async () => {
+  [service, browser] = await Promise.all([startLocalService(), launchBrowser()]);
+  for (const email of [service.world.consumerEmail, "sam@example.com"]) {
+    const answer = await fetch(`${service.origin}/v1/consent`, {
+      method: "POST",
+      headers: { "content-type": "application/json", origin: service.demoOrigin },
+      body: JSON.stringify({
+        client_id: service.world.acme.clients.live,
+        fields: { email, first_name: "Sam" },
+        disclosure_text: "I agree that Acme Solar LLC may call me.",
+        entities: ["Acme Solar LLC", "Bright Homes Inc"],
+        purpose: "solar quote",
+        page_url: `${service.demoOrigin}/`,
+      }),
+    });
+    const { data } = (await answer.json()) as { data: { cert_id: string; manage_url: string } };
+    if (email !== "sam@example.com") continue;
+    await fetch(`${service.origin}/v1/certs/${data.cert_id}/opt-out/manage`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ token: data.manage_url.split("#m=")[1] }),
+    });
+  }
+});
+afterAll(async () => {
+  await browser.close();
+  await service.stop();
+});
+
+/** From the newest mail, which leaves after the answer. */
+const codeFor = async (email: string): Promise<string> => {
+  const codes = new Set<string>();
+  await expect
+    .poll(
+      async () => {
+        const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`, {
+          headers: { accept: "application/json" },
+        });
+        const { messages } = (await answer.json()) as { messages: readonly { text: string }[] };
+        const code = /(?<!\d)\d{6}(?!\d)/.exec(messages[0]?.text ?? "")?.[0];
+        if (code !== undefined && !usedCodes.has(code)) codes.add(code);
+        return codes.size;
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(1);
+  const [code = ""] = codes;
+  usedCodes.add(code);
+  return code;
+};
+
+const signIn = async (page: Page, email: string): Promise<void> => {
+  await page.goto(`${service.origin}/portal/sign-in`);
+  await page.getByLabel("Your e-mail address at the business").fill(email);
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Six-digit code").fill(await codeFor(email));
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${service.origin}/portal`);
+};
+
+const paths = [
+  "",
+  "/certificates",
+  "/certificates?purpose=none-like-it",
+  "/deadlines",
+  "/shares",
+  "/domains",
+  "/snippet",
+  "/webhooks",
+  "/keys",
+  "/team",
+  "/audit",
+  "/billing",
+  "/settings",
+  "/nothing",
+];
+
+describe("the portal", () => {
+  for (const [colorScheme, width] of [
+    ["light", 1_280],
+    ["dark", 320],
+  ] as const) {
+    test(`is accessible in ${colorScheme} at ${width} pixels, and nobody scrolls sideways`, async () => {
+      const { page, close } = await openPage(browser, { colorScheme, viewport: { width, height: 900 } });
+      const findings: unknown[] = [];
+      const look = async (name: string): Promise<void> => {
+        findings.push(...(await accessibilityFindings(page)).map((finding) => `${name}: ${finding}`));
+        if (!(await fitsItsWidth(page))) findings.push(`${name} is too wide`);
+        if (pictures !== undefined)
+          await page.screenshot({ path: `${pictures}/${name.replaceAll(/\W+/g, "-")}-${width}.png`, fullPage: true });
+      };
+      for (const path of ["/sign-in", "/sign-up"]) {
+        await page.goto(`${service.origin}/portal${path}`);
+        await look(path);
+      }
+      await signIn(page, service.world.ownerEmail);
+      for (const path of paths) {
+        await page.goto(`${service.origin}/portal${path}`);
+        await look(`portal${path}`);
+      }
+      for (const [list, link] of [
+        ["/certificates", '.listing a[href^="/portal/certificates/cc_"]'],
+        ["/deadlines", '.listing a[href^="/portal/deadlines/"]'],
+        ["/domains", '.listing a[href^="/portal/domains/dom_"]'],
+      ] as const) {
+        await page.goto(`${service.origin}/portal${list}`);
+        await page.locator(link).first().click();
+        await look(`detail${list}`);
+      }
+      expect(findings).toEqual([]);
+      await close();
+    }, 240_000);
+  }
+
+  test("goes from signing up to a key without script", async () => {
+    const { page, close } = await openPage(browser, { javaScriptEnabled: false, viewport: { width: 390, height: 800 } });
+    const email = "owner@roofs-in-a-browser.example";
+    await page.goto(service.origin);
+    await page.getByRole("link", { name: "Open the portal" }).click();
+    await page.getByRole("link", { name: "Open an account" }).click();
+    await page.getByLabel("Name of the business").fill("Fresh Roofs LLC");
+    await page.getByLabel("Website").fill("https://roofs-in-a-browser.example");
+    await page.getByLabel("Your e-mail address at the business").fill(email);
+    await page.getByRole("button", { name: "Send me a code" }).click();
+    await page.getByLabel("Six-digit code").fill(await codeFor(email));
+    await page.getByRole("button", { name: "Continue" }).click();
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("First steps");
+    await page.getByRole("link", { name: "Prove your domain" }).click();
+    await page.getByRole("link", { name: "roofs-in-a-browser.example" }).click();
+    expect(await page.textContent("main")).toContain("_svc-challenge.roofs-in-a-browser.example");
+    await page.getByText("Menu: Domains").click();
+    await page.getByRole("navigation", { name: "Portal, folded" }).getByRole("link", { name: "Keys" }).click();
+    await page.getByRole("region", { name: "Keys for your servers" }).getByLabel("Name").fill("CRM");
+    await page.getByRole("button", { name: "Make a key" }).click();
+    expect(await page.getByRole("heading", { level: 2 }).textContent()).toBe("Copy it now. It is not shown again.");
+    expect(await page.locator("code.whole").textContent()).toMatch(/^sk_live_/);
+    await page.getByRole("link", { name: "I have kept it" }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    expect(new URL(page.url()).pathname).toBe("/portal/sign-in");
+    await page.goto(`${service.origin}/portal/keys`);
+    expect(new URL(page.url()).pathname).toBe("/portal/sign-in");
+    await close();
+  }, 120_000);
+});

@@ -1,0 +1,331 @@
+// The business portal through HTTP: signing up and in, who may do what, forms that are ours, ids of others, accounts that may not.
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, test } from "vitest";
+import { codeFor, cookieOf, forgetCodes, mailsTo, signIn } from "../support/people.ts";
+import { entriesOf, newBusiness } from "../support/portal.ts";
+import { open, post, said, send, standingIn, parsed, to, type Member } from "../support/portal-pages.ts";
+import { grant, person, redeem } from "../support/sharing.ts";
+import { held, jsonPost } from "../support/withdrawing.ts";
+import { call, databaseContents, get, issue, world } from "../support/world.ts";
+import { words } from "./page.ts";
+
+let acme: Member;
+let other: Member & { id: string };
+let clerk: Member;
+
+beforeAll(async () => {
+  await forgetCodes();
+  acme = await signIn(world.ownerEmail);
+  other = await newBusiness("owner@portal-pages.example", { website: "https://portal-pages.example" });
+  await send(other, "/portal/team", "/portal/team", { email: "clerk@portal-pages.example", role: "member" });
+  await forgetCodes();
+  clerk = await signIn("clerk@portal-pages.example");
+});
+
+const pages = [
+  "",
+  "/certificates",
+  "/deadlines",
+  "/shares",
+  "/domains",
+  "/snippet",
+  "/webhooks",
+  "/keys",
+  "/team",
+  "/audit",
+  "/billing",
+  "/settings",
+];
+
+describe("the way in", () => {
+  test("is asked of whoever is not signed in, on every page, and leads back there", async () => {
+    for (const path of pages) {
+      const next = path === "" ? "" : `?next=${encodeURIComponent(`/portal${path}`)}`;
+      expect(to(await call(`/portal${path}`, { redirect: "manual" }))).toBe(`303 /portal/sign-in${next}`);
+    }
+  });
+
+  test("opens an account by four fields and the code of a mail", async () => {
+    const email = "first@new-portal.example";
+    const form = await open({ cookie: "" }, "/portal/sign-up");
+    expect(form.status).toBe(200);
+    const bad = await post({ cookie: "" }, "/portal/sign-up", { business_name: "", email, country: "US", website: "" });
+    expect([bad.status, said(bad)]).toEqual([400, expect.stringContaining("Must hold something visible")]);
+    expect(bad.text).toContain(`value="${email}"`);
+    const asked = await post({ cookie: "" }, "/portal/sign-up", {
+      business_name: "New Portal LLC",
+      email,
+      country: "us",
+      website: "https://new-portal.example",
+    });
+    expect(to(asked)).toBe("303 /portal/sign-in");
+    const step = { cookie: cookieOf(asked) };
+    expect(said(await open(step, "/portal/sign-in"))).toContain(`To ${email}`);
+    const wrong = await post(step, "/portal/sign-in/code", { code: "12 34" });
+    expect([wrong.status, said(wrong)]).toEqual([400, expect.stringContaining("Must be six digits.")]);
+    const code = await codeFor(email);
+    const signed = await post(step, "/portal/sign-in/code", { code: `${code.slice(0, 3)} ${code.slice(3)}` });
+    expect(to(signed)).toBe("303 /portal");
+    const home = said(await open({ cookie: cookieOf(signed) }, "/portal"));
+    expect(home).toContain("New Portal LLC");
+    expect(home).toContain("Claimed. Publish the proof and press Check now.");
+  });
+
+  test("is the same whether or not an address is known", async () => {
+    const of = async (email: string): Promise<readonly unknown[]> => {
+      const asked = await post({ cookie: "" }, "/portal/sign-in", { email });
+      const step = said(await open({ cookie: cookieOf(asked) }, "/portal/sign-in"));
+      return [to(asked), step.replaceAll(email, "")];
+    };
+    expect(await of("nobody@portal-pages.example")).toEqual(await of("owner@portal-pages.example"));
+    expect(await mailsTo("nobody@portal-pages.example")).toEqual([]);
+  });
+
+  test("leads nowhere else", async () => {
+    for (const next of ["https://evil.example", "//evil.example", "/portal/../c", "/app", "/portal/sign-in", "/portal\\evil"]) {
+      const asked = await post({ cookie: "" }, "/portal/sign-in", { email: "nobody@portal-pages.example", next });
+      expect(to(asked)).toBe("303 /portal/sign-in");
+      expect(to(await open(acme, `/portal/sign-in?next=${encodeURIComponent(next)}`))).toBe("303 /portal");
+    }
+  });
+});
+
+describe("every page", () => {
+  test.each(pages)("/portal%s is there for owner and member, by nobody kept, with nothing but its own files", async (path) => {
+    for (const who of [acme, other, clerk]) {
+      const page = await open(who, `/portal${path}`);
+      expect([path, page.status]).toEqual([path, 200]);
+      expect(page.headers.get("cache-control")).toBe("no-store");
+      expect(page.headers.get("content-security-policy")).toContain("form-action 'self'");
+      expect(page.headers.get("x-robots-tag")).toBe("noindex, nofollow");
+    }
+  });
+
+  test("has no form for a member where only an owner may, and refuses the form", async () => {
+    const before = await databaseContents();
+    for (const [path, action] of [
+      ["/portal/keys", "/portal/keys"],
+      ["/portal/team", "/portal/team"],
+      ["/portal/webhooks", "/portal/webhooks"],
+      ["/portal/domains", "/portal/domains"],
+      ["/portal/settings", "/portal/settings"],
+    ] as const) {
+      const page = await open(clerk, path);
+      expect(() => standingIn(page, action)).toThrow("no form");
+      expect(words(page.document)).toContain("Only an owner can change this.");
+    }
+    expect(await databaseContents()).toEqual(before);
+  });
+});
+
+describe("a form", () => {
+  test("from elsewhere, of another session or of another action changes nothing", async () => {
+    const own = standingIn(await open(other, "/portal/domains"), "/portal/domains");
+    const ofClerk = standingIn(await open(clerk, "/portal"), "/portal/sign-out");
+    const before = await databaseContents();
+    const domain = "stolen.example";
+    const tries = [
+      post(other, "/portal/domains", { domain }),
+      post(other, "/portal/domains", { domain, form: ofClerk.form as string }),
+      post(other, "/portal/keys", { ...own, key_name: "x" }),
+      post(other, "/portal/domains", { ...own, domain }, { "sec-fetch-site": "cross-site" }),
+      post(other, "/portal/domains", { ...own, domain }, { "sec-fetch-site": "same-site" }),
+    ];
+    expect((await Promise.all(tries)).map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
+    expect(to(await post({ cookie: "" }, "/portal/domains", { ...own, domain }))).toBe("303 /portal/sign-in");
+    expect(await databaseContents()).toEqual(before);
+  });
+});
+
+describe("what is another business's", () => {
+  test("gets the same page as what is nobody's, on every path with an id", async () => {
+    const { certId } = await held();
+    const giver = await person();
+    const { share } = await grant(giver);
+    const ids = {
+      certificates: [certId, "cc_00000000000000000000000000"],
+      shares: [share.id ?? share.share_id, "shr_00000000000000000000000000"],
+    };
+    const pageOf = async (path: string): Promise<readonly unknown[]> => {
+      const page = await open(other, path);
+      return [page.status, page.text.replaceAll(/name="form" value="[^"]*"/g, "")];
+    };
+    for (const [kind, [theirs = "", nobodys = ""]] of Object.entries(ids)) {
+      expect((await open(acme, `/portal/${kind}/${theirs}`)).status).toBe(200);
+      const unknown = await pageOf(`/portal/${kind}/${nobodys}`);
+      expect(unknown[0]).toBe(404);
+      expect(await pageOf(`/portal/${kind}/${theirs}`)).toEqual(unknown);
+      expect(await pageOf(`/portal/deadlines/${theirs}`)).toEqual(await pageOf(`/portal/deadlines/${nobodys}`));
+    }
+  });
+});
+
+describe("certificates", () => {
+  test("stand in a list whose state is its address, and as CSV of the same rows", async () => {
+    const purpose = `=portal ${crypto.randomUUID()}`;
+    await issue({ purpose, fields: { email: "csv@example.com" } });
+    await issue({ purpose, fields: { email: "csv@example.com" } });
+    const path = `/portal/certificates?purpose=${encodeURIComponent(purpose)}`;
+    expect(words((await open(acme, path)).document)).toContain("1 to 2 of 2, newest first.");
+    expect(to(await open(acme, `${path}&status=&website=`))).toMatch(/^303 \/portal\/certificates\?purpose=[^&]+$/);
+    expect(words((await open(acme, `${path}&status=revoked`)).document)).toContain("Nothing matches.");
+    const file = await open(acme, path.replace("certificates?", "certificates.csv?"));
+    expect(file.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+    const lines = file.text.trim().split("\r\n");
+    expect(lines).toHaveLength(3);
+    expect(lines[1]).toContain(`,'${purpose},`);
+    expect(file.text).not.toContain("csv@example.com");
+  });
+
+  test("are found by a person who stands in no address", async () => {
+    const email = `found-${crypto.randomUUID().slice(0, 8)}@example.com`;
+    await issue({ fields: { email } });
+    const found = await send(acme, "/portal/certificates", "/portal/certificates/find", { person: email });
+    const address = to(found).slice(4);
+    expect(address).not.toContain("found-");
+    expect(words((await open(acme, address)).document)).toContain("1 to 1 of 1");
+    expect(words((await open(other, address)).document)).toContain("Nothing matches.");
+  });
+
+  test("show the person by a form only, which is entered in the audit chain", async () => {
+    const { certId, email } = await held();
+    const path = `/portal/certificates/${certId}`;
+    expect((await open(acme, path)).text).not.toContain(email);
+    expect((await open(acme, `${path}/reveal`)).status).toBe(404);
+    const before = (await entriesOf(world.acme.id)).length;
+    const shown = await send(acme, path, `${path}/reveal`);
+    expect([shown.status, shown.text.includes(email)]).toEqual([200, true]);
+    expect((await entriesOf(world.acme.id)).slice(before)).toContain("certificate.subject_read");
+    const pack = await send(acme, path, `${path}/evidence`, { format: "html", redact: "1" });
+    expect(pack.headers.get("content-disposition")).toBe(`attachment; filename="evidence-${certId}.html"`);
+    expect(pack.text).not.toContain(email);
+    expect((await entriesOf(world.acme.id)).slice(before)).toContain("evidence_pack.exported");
+  });
+});
+
+describe("deadlines", () => {
+  test("name what was withdrawn until a member says that contact has ended", async () => {
+    const { certId, manageToken } = await held();
+    expect((await call(`/v1/certs/${certId}/opt-out/manage`, jsonPost({ token: manageToken }))).status).toBe(200);
+    expect((await open(acme, "/portal/deadlines")).text).toContain(`/portal/deadlines/${certId}`);
+    const path = `/portal/deadlines/${certId}`;
+    const long = await send(acme, path, path, { note: "n".repeat(501), "action.told": "1" });
+    expect([long.status, said(long)]).toEqual([400, expect.stringContaining("Must be at most 500 characters.")]);
+    expect(long.text).toContain("n".repeat(501));
+    expect(to(await send(acme, path, path, { note: "done", "action.told": "1" }))).toBe("303 /portal/deadlines?done=acknowledged");
+    expect((await open(acme, "/portal/deadlines")).text).not.toContain(certId);
+    const { body } = await get(`/v1/certs/${certId}`, world.acme.keys.live);
+    expect(body.data.withdrawal.acknowledgement).toEqual({ note: "done", acknowledged_by: null, actions: ["Told the recipients"] });
+    expect(words((await open(acme, path)).document)).toContain("Acknowledged");
+  });
+
+  test("name a share that was stopped, too", async () => {
+    const giver = await person();
+    const granted = await grant(giver);
+    await redeem(granted);
+    const id = granted.share.share_id ?? granted.share.id;
+    expect((await giver.post(`/v1/shares/${id}/revoke`, {})).status).toBe(200);
+    const path = `/portal/deadlines/${id}`;
+    expect(to(await send(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
+    expect(words((await open(acme, `/portal/shares/${id}`)).document)).toContain("Acknowledged");
+  });
+});
+
+describe("what is shown once", () => {
+  test("a key, in the answer to its form, and never by sending it again", async () => {
+    const form = standingIn(await open(other, "/portal/keys"), "/portal/keys");
+    const fields = { ...form, key_name: "CRM", key_environment: "live" };
+    const made = await post(other, "/portal/keys", fields);
+    const key = /sk_live_[A-Za-z0-9_-]{40,}/.exec(made.text)?.[0] as string;
+    expect((await get("/v1/certs", key)).status).toBe(200);
+    const again = await post(other, "/portal/keys", fields);
+    expect(said(again)).toContain("It was shown already");
+    expect(again.text).not.toContain(key);
+    const list = await open(other, "/portal/keys");
+    expect(list.text).not.toContain(key);
+    const action = /\/portal\/keys\/key_[a-z0-9]+\/remove/.exec(list.text)?.[0] as string;
+    expect(to(await send(other, "/portal/keys", action))).toBe("303 /portal/keys?done=removed");
+    expect((await get("/v1/certs", key)).status).toBe(401);
+  });
+
+  test("the secret of a webhook endpoint, and of its change, once however often it is pressed", async () => {
+    const bad = await send(other, "/portal/webhooks", "/portal/webhooks", { url: "http://10.0.0.1/x" });
+    expect([bad.status, bad.text.includes("http://10.0.0.1/x")]).toEqual([400, true]);
+    const made = await send(other, "/portal/webhooks", "/portal/webhooks", { url: "https://hooks.example.com/in" });
+    expect(made.text).toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
+    const path = /\/portal\/webhooks\/whk_[a-z0-9]+/.exec(made.text)?.[0] as string;
+    const page = await open(other, path);
+    expect(page.text).not.toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
+    const rotation = standingIn(page, `${path}/rotate`);
+    expect((await post(other, `${path}/rotate`, rotation)).text).toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
+    expect(said(await post(other, `${path}/rotate`, rotation))).toContain("It was shown already");
+    expect((await open(acme, path)).status).toBe(404);
+    expect(to(await send(other, path, `${path}/status`))).toBe(`303 ${path}?done=saved`);
+    expect(to(await send(other, path, `${path}/remove`))).toBe("303 /portal/webhooks?done=removed");
+  });
+});
+
+test("domains are claimed, show three proofs, and are removed", async () => {
+  const bad = await send(other, "/portal/domains", "/portal/domains", { domain: "not a domain" });
+  expect([bad.status, bad.text.includes('value="not a domain"')]).toEqual([400, true]);
+  const claimed = await send(other, "/portal/domains", "/portal/domains", { domain: "second-portal.example" });
+  const path = to(claimed).slice(4).split("?")[0] as string;
+  const page = words((await open(other, path)).document);
+  for (const part of ["_svc-challenge.second-portal.example", "/.well-known/svc-verification.txt", "svc-site-verification"])
+    expect(page).toContain(part);
+  const unproved = await send(other, path, `${path}/verify`);
+  expect(unproved.status).toBe(409);
+  expect((await open(acme, path)).status).toBe(404);
+  expect(to(await send(other, path, `${path}/remove`))).toBe("303 /portal/domains?done=removed");
+});
+
+test("a team keeps an owner, and says so in the place of the button", async () => {
+  const page = words((await open(other, "/portal/team")).document);
+  expect(page).toContain("A business keeps an owner.");
+  const clerkRole = /\/portal\/team\/mem_[a-z0-9]+\/role/.exec((await open(other, "/portal/team")).text)?.[0] as string;
+  expect(to(await send(other, "/portal/team", clerkRole))).toBe("303 /portal/team?done=saved");
+});
+
+test("settings keep what was typed where one of them is wrong", async () => {
+  const bad = await send(other, "/portal/settings", "/portal/settings", { contact_email: "none", legal_name: "Portal Pages Inc" });
+  expect([bad.status, bad.text.includes("Portal Pages Inc")]).toEqual([400, true]);
+  expect(parsed(bad).text).toContain('aria-invalid="true"');
+  const saved = await send(other, "/portal/settings", "/portal/settings", { legal_name: "Portal Pages Inc", retention_years: "3" });
+  expect(to(saved)).toBe("303 /portal/settings?done=saved");
+  expect((await open(other, "/portal/settings")).text).toContain("Portal Pages Inc");
+});
+
+describe("an account", () => {
+  const setStatus = (status: string) =>
+    env.DB.prepare("UPDATE businesses SET status = ?, revision = revision + 1 WHERE id = ?").bind(status, other.id).run();
+
+  test("that is past due is read and not changed", async () => {
+    const form = standingIn(await open(other, "/portal/domains"), "/portal/domains");
+    await setStatus("past_due");
+    const before = await databaseContents();
+    for (const path of pages) expect([path, (await open(other, `/portal${path}`)).status]).toEqual([path, 200]);
+    expect((await open(other, "/portal/domains")).text).not.toContain('action="/portal/domains"');
+    const refused = await post(other, "/portal/domains", { ...form, domain: "later.example" });
+    expect([refused.status, said(refused)]).toEqual([402, expect.stringContaining("Not while a payment is past due.")]);
+    expect(await databaseContents()).toEqual(before);
+    await setStatus("active");
+  });
+
+  test("that is suspended shows nothing but the way to pay", async () => {
+    const form = standingIn(await open(other, "/portal/domains"), "/portal/domains");
+    await setStatus("suspended");
+    for (const path of pages.filter((one) => one !== "/billing")) {
+      const page = await open(other, `/portal${path}`);
+      expect([path, page.status, words(page.document)]).toEqual([path, 402, expect.stringContaining("This account is suspended")]);
+    }
+    expect((await open(other, "/portal/billing")).status).toBe(200);
+    expect((await post(other, "/portal/domains", { ...form, domain: "later.example" })).status).toBe(402);
+    await setStatus("active");
+  });
+});
+
+test("a tag is written for a proved page only, and what was typed stays", async () => {
+  const fields = { url: "https://elsewhere.example/form", purpose: "solar quote", entities: "Acme Solar LLC", mode: "consent" };
+  const refused = await send(acme, "/portal/snippet", "/portal/snippet", fields);
+  expect([refused.status, refused.text.includes(fields.url)]).toEqual([403, true]);
+});

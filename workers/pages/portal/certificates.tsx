@@ -1,0 +1,536 @@
+// Certificates as the people of a business read them: a list whose state is its address, the same rows as CSV, and one certificate,
+// masked until somebody asks for the person, which is entered in the audit chain.
+import type { Hono } from "hono";
+import type { FC } from "hono/jsx";
+import type { Environment } from "../../../core/access/entitlement.ts";
+import { evidenceHtml, evidenceZip } from "../../../core/certificates/evidence-pack.ts";
+import type { ListedCertificate, PublishedCertificate, View } from "../../../core/certificates/published.ts";
+import { verifyUrlOf } from "../../../core/certificates/views.ts";
+import { certIdOf, type CertId } from "../../../core/ids.ts";
+import { isOverdue } from "../../../core/withdrawals/acknowledge.ts";
+import { dayMs, isoOf, type Instant } from "../../../core/time.ts";
+import type { Api } from "../../http/context.ts";
+import { gatherEvidence } from "../../operations/certificates/evidence.ts";
+import { listCertificates, type CertificateList, type ListQuery } from "../../operations/certificates/list.ts";
+import type { CertificateDetail } from "../../operations/certificates/read.ts";
+import { openAskedPerson, sealAskedPerson } from "../../operations/portal/asked-person.ts";
+import { ownCertificate, revealCertificate, viewsOfCertificate } from "../../operations/portal/certificates.ts";
+import type { Page } from "../layout.tsx";
+import { Exact, filled, Foreign, Hash, Moment, numberText } from "../parts.tsx";
+import { verifierSource } from "../verifier.gen.ts";
+import { csvOf } from "./csv.ts";
+import { Choice, Field, Pages, portalPage, PostForm, Press, Status, Table, type PortalView, type Tone } from "./parts.tsx";
+import { acting, answer, nothing, reading, to, type Posted, type Visit } from "./visit.ts";
+
+const perPage = 25;
+const maxExported = 1_000;
+
+/** What the address says: only what is filled in, so that the same list has one address. */
+interface Asked {
+  readonly environment: Environment;
+  readonly status: "active" | "revoked" | null;
+  readonly purpose: string | null;
+  readonly website: string | null;
+  readonly recipient: string | null;
+  readonly from: string | null;
+  readonly to: string | null;
+  /** Sealed, so that no address holds a person. */
+  readonly person: string | null;
+  readonly page: number;
+}
+
+const text = (value: string | undefined, max = 200): string | null => value?.trim().slice(0, max) || null;
+
+const dayOf = (value: string | undefined): string | null =>
+  value !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value)) ? value : null;
+
+const maxPage = 10_000;
+
+const askedOf = ({ c }: Visit): Asked => {
+  const page = Number(c.req.query("page"));
+  const status = c.req.query("status");
+  return {
+    environment: c.req.query("environment") === "sandbox" ? "sandbox" : "live",
+    status: status === "active" || status === "revoked" ? status : null,
+    purpose: text(c.req.query("purpose"), 500),
+    website: text(c.req.query("website"), 253),
+    recipient: text(c.req.query("recipient")),
+    from: dayOf(c.req.query("from")),
+    to: dayOf(c.req.query("to")),
+    person: text(c.req.query("person"), 2_000),
+    page: Number.isInteger(page) && page >= 1 && page <= maxPage ? page : 1,
+  };
+};
+
+const addressOf = (path: string, asked: Asked): string => {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(asked)) {
+    const isUsual = value === null || (name === "environment" && value === "live") || (name === "page" && value === 1);
+    if (!isUsual) query.set(name, String(value));
+  }
+  return query.size === 0 ? path : `${path}?${query}`;
+};
+
+const queryOf = async (visit: Visit, asked: Asked, page: number, size: number): Promise<ListQuery> => {
+  const person = asked.person === null ? null : await openAskedPerson(visit.services, visit.member, asked.person);
+  const at = (day: string | null, more: number): Instant | null => (day === null ? null : Date.parse(day) + more);
+  return {
+    page,
+    perPage: size,
+    status: asked.status,
+    subjectEmail: person?.includes("@") ? person : null,
+    subjectPhone: person === null || person.includes("@") ? null : person,
+    q: asked.purpose,
+    originDomain: asked.website,
+    entity: asked.recipient,
+    from: at(asked.from, 0),
+    to: at(asked.to, dayMs - 1),
+  };
+};
+
+const tones: Readonly<Record<PublishedCertificate["status"], Tone>> = { active: "good", revoked: "bad" };
+
+/** The address or number of a person as it may be shown. */
+const personText = (masked: Readonly<Record<string, string>>): string => masked.email ?? masked.phone ?? Object.values(masked)[0] ?? "";
+
+const Person: FC<{ view: PortalView; listed: Pick<ListedCertificate, "subjectMasked" | "subjectErasedAt"> }> = ({ view, listed }) =>
+  listed.subjectErasedAt === null ? <Exact text={personText(listed.subjectMasked)} /> : <>{view.words.certificates.erased}</>;
+
+const Filters: FC<{ view: PortalView; asked: Asked }> = ({ view, asked }) => {
+  const { words, setting } = view;
+  const { certificates: said } = words;
+  const isFiltered = addressOf("", { ...asked, page: 1 }) !== "";
+  return (
+    <details class="filters" open={isFiltered}>
+      <summary>{words.filter}</summary>
+      <form method="get" action="/portal/certificates" class="form fields">
+        {asked.person !== null && <input type="hidden" name="person" value={asked.person} />}
+        <div>
+          <Choice name="status" label={words.state} value={asked.status} options={[["", words.any], ...Object.entries(said.states)]} />
+        </div>
+        <div>
+          <Field name="purpose" label={said.purpose} value={asked.purpose} setting={setting} maxlength={500} />
+        </div>
+        <div>
+          <Field name="website" label={said.website} value={asked.website} setting={setting} maxlength={253} />
+        </div>
+        <div>
+          <Field name="recipient" label={said.recipient} value={asked.recipient} setting={setting} maxlength={200} />
+        </div>
+        <div>
+          <Field name="from" label={said.from} type="date" value={asked.from} setting={setting} />
+        </div>
+        <div>
+          <Field name="to" label={said.to} type="date" value={asked.to} setting={setting} />
+        </div>
+        <div>
+          <Choice
+            name="environment"
+            label={words.keys.environment}
+            value={asked.environment}
+            options={Object.entries(words.environments)}
+          />
+        </div>
+        <button type="submit" class="primary">
+          {words.show}
+        </button>
+      </form>
+      <PostForm view={view} action="/portal/certificates/find">
+        <Field name="person" label={said.person} hint={said.personHint} setting={setting} required maxlength={320} />
+        <button type="submit">{said.find}</button>
+      </PostForm>
+      {isFiltered && (
+        <p>
+          <a href="/portal/certificates">{words.clear}</a>
+        </p>
+      )}
+    </details>
+  );
+};
+
+const listPage = (view: PortalView, asked: Asked, list: CertificateList): Page => {
+  const { words, setting } = view;
+  const { certificates: said } = words;
+  const { total } = list;
+  const isFiltered = addressOf("", { ...asked, page: 1, environment: "live" }) !== "";
+  const first = (list.page - 1) * perPage + 1;
+  const number = (value: number): string => numberText(value, setting.language);
+  const shown = { first: number(first), last: number(first + list.certificates.length - 1), total: number(total) };
+  return portalPage(view, {
+    tab: "certificates",
+    title: words.tabs.certificates,
+    content: (
+      <>
+        {asked.environment === "sandbox" && <p class="band">{words.testBand}</p>}
+        <Filters view={view} asked={asked} />
+        {list.certificates.length === 0 ? (
+          <p>
+            {isFiltered || total > 0 ? (
+              <>
+                {words.noMatch} <a href="/portal/certificates">{words.clear}</a>
+              </>
+            ) : (
+              <>
+                {said.empty} <a href="/portal/snippet">{words.tabs.snippet}</a>
+              </>
+            )}
+          </p>
+        ) : (
+          <>
+            <p>{filled(said.range, shown)}</p>
+            {total <= maxExported ? (
+              <p>
+                <a href={addressOf("/portal/certificates.csv", { ...asked, page: 1 })}>{filled(said.csv, { total: number(total) })}</a>
+              </p>
+            ) : (
+              <p class="quiet">{filled(said.tooMany, { max: number(maxExported) })}</p>
+            )}
+            <Table
+              label={words.tabs.certificates}
+              rows={list.certificates}
+              columns={[
+                {
+                  head: said.issued,
+                  cell: (row) => (
+                    <a href={`/portal/certificates/${row.id}`}>
+                      <Moment at={row.issuedAt} setting={setting} />
+                    </a>
+                  ),
+                },
+                { head: words.state, cell: (row) => <Status tone={tones[row.status]} text={said.states[row.status]} /> },
+                { head: said.person, cell: (row) => <Person view={view} listed={row} /> },
+                { head: said.purpose, cell: (row) => <Exact text={row.purpose} /> },
+                { head: said.website, cell: (row) => row.originDomain },
+                { head: said.recipients, cell: (row) => number(row.entities.length) },
+                { head: said.opened, cell: (row) => number(row.viewCount) },
+              ]}
+            />
+            <Pages
+              words={words}
+              page={list.page}
+              pages={Math.ceil(total / perPage)}
+              at={(page) => addressOf("/portal/certificates", { ...asked, page })}
+            />
+          </>
+        )}
+      </>
+    ),
+  });
+};
+
+const reader = ({ member }: Visit, environment: Environment) => ({ business: member.business, environment });
+
+const list = async (visit: Visit): Promise<Response> => {
+  const { c, services } = visit;
+  const asked = askedOf(visit);
+  const address = addressOf("/portal/certificates", asked);
+  if (new URL(c.req.url).searchParams.size > new URL(address, c.req.url).searchParams.size) return to(visit, address);
+  const found = await listCertificates(services, reader(visit, asked.environment), await queryOf(visit, asked, asked.page, perPage));
+  return answer(visit, listPage(visit.view, asked, found));
+};
+
+const find = async (visit: Posted): Promise<Response> => {
+  const person = text(visit.form.get("person"), 320);
+  if (person === null) return to(visit, "/portal/certificates");
+  return to(visit, `/portal/certificates?person=${encodeURIComponent(await sealAskedPerson(visit.services, visit.member, person))}`);
+};
+
+const csv = async (visit: Visit): Promise<Response> => {
+  const { c, services } = visit;
+  const asked = askedOf(visit);
+  const found = await listCertificates(services, reader(visit, asked.environment), await queryOf(visit, asked, 1, maxExported));
+  if (found.total > maxExported) return to(visit, addressOf("/portal/certificates", asked));
+  const head = ["certificate", "issued_at", "status", "person", "purpose", "website", "recipients", "opened"];
+  const rows = found.certificates.map((row) => [
+    row.id,
+    isoOf(row.issuedAt),
+    row.status,
+    row.subjectErasedAt === null ? personText(row.subjectMasked) : "",
+    row.purpose,
+    row.originDomain,
+    String(row.entities.length),
+    String(row.viewCount),
+  ]);
+  c.header("Content-Disposition", 'attachment; filename="certificates.csv"');
+  return c.body(csvOf([head, ...rows]), 200, { "Content-Type": "text/csv; charset=utf-8" });
+};
+
+const Recipients: FC<{ view: PortalView; certificate: PublishedCertificate }> = ({ view, certificate }) => {
+  const { words, setting, now } = view;
+  const { certificates: said } = words;
+  return (
+    <Table
+      label={said.recipients}
+      rows={certificate.entities}
+      columns={[
+        { head: said.recipient, cell: (name) => <Foreign text={name} setting={setting} /> },
+        {
+          head: words.state,
+          cell: (name) => {
+            const one = certificate.entitiesWithdrawn.find(({ entity }) => entity === name);
+            if (certificate.answered?.rejected.includes(name)) return <Status tone="plain" text={said.declined} />;
+            if (certificate.withdrawal !== null) return <Status tone="plain" text={said.states.revoked} />;
+            if (one === undefined) return <Status tone="good" text={said.agreed} />;
+            if (one.acknowledgedAt !== null) return <Status tone="plain" text={words.deadlines.acknowledged} />;
+            return (
+              <>
+                <Status tone={isOverdue(one.ceaseBy, null, now) ? "bad" : "caution"} text={said.states.revoked} /> {words.deadlines.due}{" "}
+                <Moment at={one.ceaseBy} setting={setting} />
+              </>
+            );
+          },
+        },
+      ]}
+    />
+  );
+};
+
+const Withdrawn: FC<{ view: PortalView; certificate: PublishedCertificate }> = ({ view, certificate }) => {
+  const { words, setting, now } = view;
+  const { withdrawal } = certificate;
+  const isOpen =
+    withdrawal === null
+      ? certificate.entitiesWithdrawn.some(({ acknowledgedAt }) => acknowledgedAt === null)
+      : withdrawal.acknowledgedAt === null;
+  if (withdrawal === null && certificate.entitiesWithdrawn.length === 0) return null;
+  return (
+    <section aria-labelledby="withdrawal">
+      <h2 id="withdrawal">{words.certificates.withdrawal}</h2>
+      {withdrawal !== null && (
+        <dl>
+          <div>
+            <dt>{words.deadlines.withdrawn}</dt>
+            <dd>
+              <Moment at={withdrawal.withdrawnAt} setting={setting} />
+            </dd>
+          </div>
+          <div>
+            <dt>{words.deadlines.due}</dt>
+            <dd>
+              <Moment at={withdrawal.ceaseBy} setting={setting} />{" "}
+              {isOverdue(withdrawal.ceaseBy, withdrawal.acknowledgedAt, now) && <Status tone="bad" text={words.deadlines.overdue} />}
+            </dd>
+          </div>
+          <div>
+            <dt>{words.deadlines.acknowledged}</dt>
+            <dd>
+              {withdrawal.acknowledgedAt === null ? words.deadlines.notYet : <Moment at={withdrawal.acknowledgedAt} setting={setting} />}
+            </dd>
+          </div>
+        </dl>
+      )}
+      {isOpen && (
+        <p>
+          <a class="button" href={`/portal/deadlines/${certificate.id}`}>
+            {words.deadlines.acknowledge}
+          </a>
+        </p>
+      )}
+    </section>
+  );
+};
+
+const Opened: FC<{ view: PortalView; detail: CertificateDetail }> = ({ view: { words, setting }, detail: { opened } }) => (
+  <>
+    {opened.subject === null ? (
+      <p>{words.certificates.erased}</p>
+    ) : (
+      <dl>
+        {[...opened.subject.fields].map(([key, value]) => (
+          <div>
+            <dt>{key}</dt>
+            <dd>
+              <Foreign text={String(value)} setting={setting} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    )}
+    {opened.evidence !== null && (
+      <>
+        <h3>{words.certificates.circumstances}</h3>
+        <dl>
+          {Object.entries(opened.evidence).map(([key, value]) => (
+            <div>
+              <dt>{key}</dt>
+              <dd>
+                <Exact text={typeof value === "string" ? value : JSON.stringify(value)} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </>
+    )}
+  </>
+);
+
+interface Shown {
+  readonly certificate: PublishedCertificate;
+  readonly views: readonly View[];
+  readonly detail: CertificateDetail | null;
+}
+
+const detailPage = (view: PortalView, publicUrl: string, { certificate, views, detail }: Shown): Page => {
+  const { words, setting } = view;
+  const { certificates: said } = words;
+  const own = `/portal/certificates/${certificate.id}`;
+  return portalPage(view, {
+    tab: "certificates",
+    title: said.one,
+    content: (
+      <>
+        <p>
+          <Status tone={tones[certificate.status]} text={said.states[certificate.status]} /> <Hash value={certificate.id} />
+        </p>
+        {certificate.environment === "sandbox" && <p class="band">{words.testBand}</p>}
+        <dl>
+          <div>
+            <dt>{said.issued}</dt>
+            <dd>
+              <Moment at={certificate.issuedAt} setting={setting} />
+            </dd>
+          </div>
+          <div>
+            <dt>{said.purpose}</dt>
+            <dd>
+              <Foreign text={certificate.purpose} setting={setting} />
+            </dd>
+          </div>
+          <div>
+            <dt>{said.website}</dt>
+            <dd>{certificate.originDomain}</dd>
+          </div>
+          <div>
+            <dt>{said.public}</dt>
+            <dd>
+              <a href={publicUrl}>{publicUrl}</a>
+            </dd>
+          </div>
+        </dl>
+        <Withdrawn view={view} certificate={certificate} />
+        <section aria-labelledby="what">
+          <h2 id="what">{said.what}</h2>
+          <blockquote>
+            <Exact text={certificate.disclosureText} passage />
+          </blockquote>
+        </section>
+        <section aria-labelledby="recipients">
+          <h2 id="recipients">{said.recipients}</h2>
+          <Recipients view={view} certificate={certificate} />
+        </section>
+        <section aria-labelledby="person">
+          <h2 id="person">{said.person}</h2>
+          {detail === null ? (
+            <>
+              <dl>
+                {Object.entries(certificate.subjectMasked).map(([key, value]) => (
+                  <div>
+                    <dt>{key}</dt>
+                    <dd>
+                      <Exact text={value} />
+                    </dd>
+                  </div>
+                ))}
+              </dl>
+              {certificate.subjectErasedAt === null ? (
+                <>
+                  <p class="quiet">{said.revealHint}</p>
+                  <Press view={view} action={`${own}/reveal`} label={said.reveal} />
+                </>
+              ) : (
+                <p>{said.erased}</p>
+              )}
+            </>
+          ) : (
+            <Opened view={view} detail={detail} />
+          )}
+        </section>
+        <section aria-labelledby="packs">
+          <h2 id="packs">{said.packs}</h2>
+          <p class="quiet">{said.packsHint}</p>
+          <PostForm view={view} action={`${own}/evidence`}>
+            <Choice
+              name="format"
+              label={said.format}
+              options={[
+                ["zip", said.zip],
+                ["html", said.html],
+              ]}
+            />
+            <p class="choice">
+              <input type="checkbox" id="redact" name="redact" value="1" /> <label for="redact">{said.redact}</label>
+            </p>
+            <button type="submit">{said.download}</button>
+          </PostForm>
+        </section>
+        <section aria-labelledby="opens">
+          <h2 id="opens">{said.opens}</h2>
+          {views.length === 0 ? (
+            <p>{said.noOpens}</p>
+          ) : (
+            <Table
+              label={said.opens}
+              rows={views}
+              columns={[
+                { head: said.at, cell: (row) => <Moment at={row.at} setting={setting} /> },
+                { head: said.ip, cell: (row) => <code>{row.ip}</code> },
+                { head: said.system, cell: (row) => row.os ?? "" },
+                { head: said.browser, cell: (row) => (row.bot ? said.bot : <Exact text={row.userAgent} />) },
+              ]}
+            />
+          )}
+        </section>
+      </>
+    ),
+  });
+};
+
+const shownOpens = 25;
+
+const asked = ({ c }: Visit): CertId | null => certIdOf(c.req.param("id") ?? "");
+
+const show = async (visit: Visit, detail: CertificateDetail | null): Promise<Response> => {
+  const { services, member, view } = visit;
+  const id = asked(visit);
+  const own = id === null ? null : await ownCertificate(services, member, id);
+  if (id === null || !own?.ok) return nothing(visit);
+  const opens = await viewsOfCertificate(services, member, id, { page: 1, perPage: shownOpens });
+  const shown = { certificate: own.value, views: opens.ok ? opens.value.views : [], detail };
+  return answer(visit, detailPage(view, verifyUrlOf(services.config.verifyUrl, id), shown));
+};
+
+const reveal = async (visit: Posted): Promise<Response> => {
+  const id = asked(visit);
+  const detail = id === null ? null : await revealCertificate(visit.services, visit.member, id);
+  return detail?.ok ? show(visit, detail.value) : nothing(visit);
+};
+
+const evidence = async (visit: Posted): Promise<Response> => {
+  const { c, services, member, form } = visit;
+  const id = asked(visit);
+  const own = id === null ? null : await ownCertificate(services, member, id);
+  if (id === null || !own?.ok) return nothing(visit);
+  const actor = { kind: "member", id: member.userId } as const;
+  const parts = await gatherEvidence(services, reader(visit, own.value.environment), actor, id, {
+    disclose: null,
+    redacted: form.has("redact"),
+  });
+  if (!parts.ok) return nothing(visit);
+  const format = form.get("format") === "html" ? "html" : "zip";
+  c.header("Content-Disposition", `attachment; filename="evidence-${id}.${format}"`);
+  return format === "zip"
+    ? c.body(await evidenceZip(parts.value), 200, { "Content-Type": "application/zip" })
+    : c.body(await evidenceHtml(parts.value, verifierSource), 200, { "Content-Type": "text/html; charset=utf-8" });
+};
+
+export const mountCertificates = (pages: Hono<Api>): void => {
+  pages.get("/certificates", reading(list));
+  pages.get("/certificates.csv", reading(csv));
+  pages.post("/certificates/find", acting({ reads: true }, find));
+  pages.get(
+    "/certificates/:id",
+    reading((visit) => show(visit, null)),
+  );
+  pages.post("/certificates/:id/reveal", acting({ reads: true }, reveal));
+  pages.post("/certificates/:id/evidence", acting({ reads: true }, evidence));
+};

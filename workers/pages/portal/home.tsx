@@ -1,0 +1,149 @@
+// The first steps of a business, each with its state as it is now. It stays reachable when all are done.
+import type { Hono } from "hono";
+import type { Child } from "hono/jsx";
+import type { Api } from "../../http/context.ts";
+import { listCertificates, type ListQuery } from "../../operations/certificates/list.ts";
+import { listDeadlines } from "../../operations/portal/deadlines.ts";
+import { listDomains } from "../../operations/portal/domains.ts";
+import { readAccount } from "../../operations/portal/profile.ts";
+import { listWebhooks } from "../../operations/webhooks/endpoints.ts";
+import { filled, Moment, numberText } from "../parts.tsx";
+import { portalPage, Status, type Tone } from "./parts.tsx";
+import { answer, reading, type Visit } from "./visit.ts";
+
+const newest: ListQuery = {
+  page: 1,
+  perPage: 1,
+  status: null,
+  subjectEmail: null,
+  subjectPhone: null,
+  q: null,
+  originDomain: null,
+  entity: null,
+  from: null,
+  to: null,
+};
+
+type StepState = "done" | "waiting" | "todo" | "blocked";
+const tones: Readonly<Record<StepState, Tone>> = { done: "good", waiting: "caution", todo: "plain", blocked: "plain" };
+
+interface Step {
+  readonly title: string;
+  readonly href: string;
+  readonly state: StepState;
+  readonly evidence: Child;
+}
+
+const show = async (visit: Visit): Promise<Response> => {
+  const { services, member, view } = visit;
+  const { words, setting } = view;
+  const { home: said } = words;
+  const reader = (environment: "live" | "sandbox") => ({ business: member.business, environment });
+  const [domains, live, tests, endpoints, due, account] = await Promise.all([
+    listDomains(services, member),
+    listCertificates(services, reader("live"), newest),
+    listCertificates(services, reader("sandbox"), newest),
+    listWebhooks(services, member),
+    listDeadlines(services, member, "live"),
+    readAccount(services, member),
+  ]);
+  const proved = domains.find(({ status }) => status === "verified");
+  const [first] = live.certificates;
+  const [test] = tests.certificates;
+  const heard = endpoints.find(({ health }) => health?.lastResponseStatus != null && health.lastResponseStatus < 300);
+  const steps: readonly Step[] = [
+    {
+      title: said.steps.domain,
+      href: "/portal/domains",
+      state: proved !== undefined ? "done" : domains.length > 0 ? "waiting" : "todo",
+      evidence:
+        proved !== undefined ? filled(said.proved, { domain: proved.domain }) : domains.length > 0 ? said.proofWaits : said.noDomain,
+    },
+    {
+      title: said.steps.tag,
+      href: "/portal/snippet",
+      state: first !== undefined || test !== undefined ? "done" : "todo",
+      evidence: first !== undefined || test !== undefined ? said.tagCalled : said.tagSilent,
+    },
+    {
+      title: said.steps.test,
+      href: test === undefined ? "/portal/keys" : `/portal/certificates/${test.id}`,
+      state: test === undefined ? "todo" : "done",
+      evidence: test === undefined ? said.noTest : <Moment at={test.issuedAt} setting={setting} />,
+    },
+    {
+      title: said.steps.webhook,
+      href: "/portal/webhooks",
+      state: heard !== undefined ? "done" : endpoints.length > 0 ? "waiting" : "todo",
+      evidence: heard !== undefined ? said.answered : endpoints.length > 0 ? said.unanswered : said.noEndpoint,
+    },
+    {
+      title: said.steps.profile,
+      href: "/portal/settings",
+      state: account.legalName !== null && account.mailingAddress !== null && account.contactEmail !== null ? "done" : "todo",
+      evidence: said.profile,
+    },
+    {
+      title: said.steps.live,
+      href: first === undefined ? "/portal/billing" : `/portal/certificates/${first.id}`,
+      state: first !== undefined ? "done" : account.plan !== "enterprise" || proved === undefined ? "blocked" : "todo",
+      evidence:
+        first !== undefined ? (
+          <Moment at={first.issuedAt} setting={setting} />
+        ) : account.plan !== "enterprise" ? (
+          said.needsPlan
+        ) : proved === undefined ? (
+          said.needsDomain
+        ) : (
+          said.ready
+        ),
+    },
+  ];
+  const overdue = due.deadlines.filter(({ ceaseBy }) => ceaseBy < view.now).length;
+  const number = (value: number): string => numberText(value, setting.language);
+  return answer(
+    visit,
+    portalPage(view, {
+      tab: "home",
+      title: words.tabs.home,
+      content: (
+        <>
+          {due.deadlines.length > 0 && (
+            <p class="band">
+              <a href="/portal/deadlines">
+                {filled(said.due, { open: `${number(due.deadlines.length)}${due.hasMore ? "+" : ""}`, overdue: number(overdue) })}
+              </a>
+            </p>
+          )}
+          {live.total > 0 && (
+            <p>
+              <a href="/portal/certificates">{filled(said.issued, { total: number(live.total) })}</a>
+            </p>
+          )}
+          <h2>{said.heading}</h2>
+          <ol class="steps">
+            {steps.map(({ title, href, state, evidence }) => (
+              <li>
+                <h3>
+                  <a href={href}>{title}</a>
+                </h3>
+                <p>
+                  <Status tone={tones[state]} text={said.states[state]} /> {evidence}
+                </p>
+              </li>
+            ))}
+          </ol>
+          <p>
+            <a class="button" href="/portal">
+              {said.again}
+            </a>
+          </p>
+        </>
+      ),
+    }),
+  );
+};
+
+export const mountHome = (pages: Hono<Api>): void => {
+  pages.get("/", reading(show));
+};

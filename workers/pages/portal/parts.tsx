@@ -1,0 +1,376 @@
+// What the portal's pages are set from: the way around, what was just done, forms with their token, tables that fold on a phone.
+import type { Child, FC } from "hono/jsx";
+import { mayWrite } from "../../../core/access/entitlement.ts";
+import type { MemberSession } from "../../../core/access/session.ts";
+import type { PortalWords } from "../i18n/portal.ts";
+import type { Page } from "../layout.tsx";
+import { Exact, filled, Shape, type Setting } from "../parts.tsx";
+import { FieldError } from "../withdrawal-parts.tsx";
+import { brand } from "../brand.ts";
+import type { Fault } from "./visit.ts";
+
+/** What the pages know of whoever reads them. */
+export interface PortalView {
+  readonly setting: Setting;
+  readonly words: PortalWords;
+  readonly member: MemberSession;
+  /** The proven address. */
+  readonly email: string;
+  readonly path: string;
+  /** The word in the address for what was just done. */
+  readonly done: string | null;
+  readonly now: number;
+  readonly formToken: (path: string) => Promise<string>;
+}
+
+type Tab = keyof PortalWords["tabs"];
+
+const tabs: readonly (readonly [Tab, string])[] = [
+  ["home", "/portal"],
+  ["certificates", "/portal/certificates"],
+  ["deadlines", "/portal/deadlines"],
+  ["shares", "/portal/shares"],
+  ["domains", "/portal/domains"],
+  ["snippet", "/portal/snippet"],
+  ["webhooks", "/portal/webhooks"],
+  ["keys", "/portal/keys"],
+  ["team", "/portal/team"],
+  ["audit", "/portal/audit"],
+  ["billing", "/portal/billing"],
+  ["settings", "/portal/settings"],
+];
+
+/** A form of somebody who is signed in: only its own page knows its token. */
+export const PostForm: FC<{ view: PortalView; action: string; class?: string; children?: Child }> = async ({
+  view,
+  action,
+  class: classes = "form",
+  children,
+}) => (
+  <form method="post" action={action} class={classes}>
+    <input type="hidden" name="form" value={await view.formToken(action)} />
+    {children}
+  </form>
+);
+
+/** One press. `of` names what it is done to, for those who cannot see the row it stands in. */
+export const Press: FC<{ view: PortalView; action: string; label: string; of?: string; values?: Readonly<Record<string, string>> }> = ({
+  view,
+  action,
+  label,
+  of,
+  values = {},
+}) => (
+  <PostForm view={view} action={action} class="form press">
+    {Object.entries(values).map(([name, value]) => (
+      <input type="hidden" name={name} value={value} />
+    ))}
+    <button type="submit" aria-label={of === undefined ? undefined : `${label}: ${of}`}>
+      {label}
+    </button>
+  </PostForm>
+);
+
+/** For what cannot be undone: what happens then is said before the button can be reached. */
+export const Careful: FC<{
+  view: PortalView;
+  action: string;
+  label: string;
+  of: string;
+  consequence: string;
+  values?: Readonly<Record<string, string>>;
+}> = ({ view, action, label, of, consequence, values = {} }) => (
+  <details class="careful">
+    <summary aria-label={`${label}: ${of}`}>{label}</summary>
+    <p>{consequence}</p>
+    <Press view={view} action={action} label={label} of={of} values={values} />
+  </details>
+);
+
+interface Input {
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string;
+  readonly type?: "text" | "email" | "url" | "date" | "number";
+  readonly value?: string | null | undefined;
+  readonly required?: boolean;
+  readonly autocomplete?: string;
+  readonly fault?: Fault | null | undefined;
+  readonly setting: Setting;
+  readonly rows?: number;
+  readonly maxlength?: number;
+}
+
+export const Field: FC<Input> = ({
+  name,
+  label,
+  hint,
+  type = "text",
+  value,
+  required = false,
+  autocomplete = "off",
+  fault,
+  setting,
+  rows,
+  maxlength,
+}) => {
+  const isWrong = fault?.field === name;
+  const described = [...(hint === undefined ? [] : [`${name}-hint`]), ...(isWrong ? [`${name}-error`] : [])].join(" ");
+  const common = {
+    id: name,
+    name,
+    required,
+    maxlength,
+    "aria-describedby": described === "" ? undefined : described,
+    "aria-invalid": isWrong ? ("true" as const) : undefined,
+  };
+  return (
+    <>
+      <label for={name}>{label}</label>
+      {hint !== undefined && (
+        <p class="quiet" id={`${name}-hint`}>
+          {hint}
+        </p>
+      )}
+      {isWrong && <FieldError id={`${name}-error`} text={fault.text} setting={setting} />}
+      {rows === undefined ? (
+        <input {...common} type={type} value={value ?? undefined} autocomplete={autocomplete} />
+      ) : (
+        <textarea {...common} rows={rows}>
+          {value ?? ""}
+        </textarea>
+      )}
+    </>
+  );
+};
+
+export const Choice: FC<{
+  name: string;
+  label: string;
+  options: readonly (readonly [value: string, label: string])[];
+  value?: string | null | undefined;
+}> = ({ name, label, options, value }) => (
+  <>
+    <label for={name}>{label}</label>
+    <select id={name} name={name}>
+      {options.map(([option, text]) => (
+        <option value={option} selected={option === value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </>
+);
+
+/** A fault of the form as a whole, before it; of an input it stands beside that. */
+export const Wrong: FC<{ fault: Fault | null | undefined; fields: readonly string[]; setting: Setting }> = ({ fault, fields, setting }) =>
+  fault === null || fault === undefined || (fault.field !== null && fields.includes(fault.field)) ? null : (
+    <FieldError id="form-error" text={fault.text} setting={setting} />
+  );
+
+interface Column<Row> {
+  readonly head: string;
+  readonly cell: (row: Row) => Child;
+}
+
+/** The first cell heads its row. On a phone each row becomes a block of lines. */
+export const Table = <Row,>({ label, columns, rows }: { label: string; columns: readonly Column<Row>[]; rows: readonly Row[] }) => (
+  <table class="listing">
+    <caption class="visually-hidden">{label}</caption>
+    <thead>
+      <tr>
+        {columns.map(({ head }) => (
+          <th scope="col">{head}</th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map((row) => (
+        <tr>
+          {columns.map(({ head, cell }, at) => (at === 0 ? <th scope="row">{cell(row)}</th> : <td data-label={head}>{cell(row)}</td>))}
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
+
+const tones = { good: "tick", caution: "clock", bad: "cross", plain: "dot" } as const;
+export type Tone = keyof typeof tones;
+
+export const Status: FC<{ tone: Tone; text: string }> = ({ tone, text }) => (
+  <span class={tone === "plain" ? "status" : `status ${tone}`}>
+    <Shape name={tones[tone]} />
+    {text}
+  </span>
+);
+
+export const Pages: FC<{ words: PortalWords; page: number; pages: number; at: (page: number) => string }> = ({
+  words,
+  page,
+  pages,
+  at,
+}) => (
+  <nav class="pages" aria-label={words.pages.label}>
+    <p>{filled(words.pages.at, { page: String(page), pages: String(pages) })}</p>
+    {page > 1 && <a href={at(1)}>{words.pages.first}</a>}
+    {page > 1 && (
+      <a href={at(page - 1)} rel="prev">
+        {words.pages.previous}
+      </a>
+    )}
+    {page < pages && (
+      <a href={at(page + 1)} rel="next">
+        {words.pages.next}
+      </a>
+    )}
+  </nav>
+);
+
+/** What may be shown once only: the answer to the form that made it. */
+export const SecretOnce: FC<{ view: PortalView; label: string; value: string | null; back: string }> = ({
+  view: { words, setting },
+  label,
+  value,
+  back,
+}) => (
+  <section class="secret" aria-labelledby="secret">
+    <h2 id="secret">{value === null ? words.secret.over : words.secret.heading}</h2>
+    {value === null ? (
+      <p>{words.secret.overAdvice}</p>
+    ) : (
+      <>
+        <p id="secret-label">{label}</p>
+        <p>
+          <code class="whole" id="secret-value" translate="no">
+            {value}
+          </code>{" "}
+          <button type="button" class="copy" hidden data-copy="secret-value" data-copied={setting.words.copied} aria-label={label}>
+            {setting.words.copy}
+          </button>
+        </p>
+      </>
+    )}
+    <p>
+      <a class="button" href={back}>
+        {value === null ? words.secret.back : words.secret.kept}
+      </a>
+    </p>
+  </section>
+);
+
+/** Why there is no form for this reader; nothing where there is one. */
+export const readerBar = ({ words, member }: PortalView, ownerOnly = true): string | null => {
+  if (!mayWrite(member.business.status).ok) return words.pastDue;
+  return ownerOnly && member.role !== "owner" ? words.ownersOnly : null;
+};
+
+/** What stands in the place of a form or button that the reader may not use. */
+export const Allowed: FC<{ view: PortalView; ownerOnly?: boolean; children?: Child }> = ({ view, ownerOnly = true, children }) => {
+  const bar = readerBar(view, ownerOnly);
+  return bar === null ? <div class="allowed">{children}</div> : <p class="quiet">{bar}</p>;
+};
+
+const Links: FC<{ view: PortalView; tab: Tab | null; label: string; class: string }> = ({ view, tab, label, class: classes }) => (
+  <nav class={classes} aria-label={label}>
+    <ul>
+      {tabs.map(([name, path]) => (
+        <li>
+          <a href={path} aria-current={name === tab ? (path === view.path ? "page" : "true") : undefined}>
+            {view.words.tabs[name]}
+          </a>
+        </li>
+      ))}
+    </ul>
+  </nav>
+);
+
+const Bar: FC<{ view: PortalView }> = ({ view }) => (
+  <div class="portal-bar">
+    <span>
+      <strong>
+        <Exact text={view.member.business.name} />
+      </strong>
+    </span>
+    <span>
+      <Exact text={view.email} /> ({view.words.roles[view.member.role]})
+    </span>
+    <Press view={view} action="/portal/sign-out" label={view.words.signOut} />
+  </div>
+);
+
+interface Sheet {
+  readonly tab: Tab | null;
+  readonly title: string;
+  readonly content: Child;
+  readonly fault?: Fault | null | undefined;
+}
+
+export const portalPage = (view: PortalView, { tab, title, content, fault }: Sheet): Page => {
+  const { words, done, member } = view;
+  const said = done !== null && Object.hasOwn(words.done, done) ? words.done[done as keyof PortalWords["done"]] : null;
+  return {
+    title: `${fault === null || fault === undefined ? "" : `${words.error} `}${title} · ${brand}`,
+    only: "en",
+    script: "copy.js",
+    frame: {
+      name: "portal",
+      bar: <Bar view={view} />,
+      side: (
+        <>
+          <details class="menu">
+            <summary>{filled(words.menu, { page: tab === null ? title : words.tabs[tab] })}</summary>
+            <Links view={view} tab={tab} label={words.menuLabel} class="folded" />
+          </details>
+          <Links view={view} tab={tab} label={words.sideLabel} class="side" />
+        </>
+      ),
+    },
+    content: (
+      <article class="portal-page">
+        {said !== null && (
+          <p class="flash" role="status">
+            <Shape name="tick" /> {said}
+          </p>
+        )}
+        {member.business.status === "past_due" && (
+          <p class="band">
+            <Shape name="warning" /> <span>{words.pastDueBand}</span> <a href="/portal/billing">{words.tabs.billing}</a>
+          </p>
+        )}
+        <h1>{title}</h1>
+        {content}
+      </article>
+    ),
+  };
+};
+
+const notice = (view: PortalView, title: string, advice: string, more?: Child): Page =>
+  portalPage(view, {
+    tab: null,
+    title,
+    content: (
+      <>
+        <p>{advice}</p>
+        {more}
+      </>
+    ),
+  });
+
+export const nothingPage = (view: PortalView): Page => notice(view, view.words.nothing, view.words.nothingAdvice);
+
+export const forbiddenPage = (view: PortalView, why: string): Page => notice(view, view.words.notDone, why);
+
+/** The account is suspended, pending or closed: nothing of it is shown, but an owner may still pay. */
+export const closedPage = (view: PortalView): Page => {
+  const { status } = view.member.business;
+  const { closed } = view.words;
+  const said = status === "suspended" ? closed.suspended : status === "pending" ? closed.pending : closed.closed;
+  const more =
+    status === "suspended" ? (
+      <p>
+        <a href="/portal/billing">{view.words.tabs.billing}</a>
+      </p>
+    ) : undefined;
+  const { frame, ...page } = notice(view, said.title, said.advice, more);
+  return { ...page, frame: { name: "portal", ...(frame?.bar !== undefined && { bar: frame.bar }) } };
+};

@@ -1,0 +1,39 @@
+// The business portal: {app_url}/portal. Every page is a plain document and every change a form, answered by a redirect; only what may
+// be shown once is answered to the form itself. Pages call operations, never the API.
+import { Hono } from "hono";
+import type { Api } from "../../http/context.ts";
+import { onPageFault } from "../notices.tsx";
+import { mountAudit } from "./audit.tsx";
+import { mountBilling } from "./billing.tsx";
+import { mountCertificates } from "./certificates.tsx";
+import { mountDeadlines } from "./deadlines.tsx";
+import { mountDomains } from "./domains.tsx";
+import { mountHome } from "./home.tsx";
+import { mountKeys } from "./keys.tsx";
+import { mountSettings } from "./settings.tsx";
+import { mountShares } from "./shares.tsx";
+import { mountSignIn } from "./sign-in.tsx";
+import { mountSnippet } from "./snippet.tsx";
+import { mountTeam } from "./team.tsx";
+import { mountWebhooks } from "./webhooks.tsx";
+import { nothing, reading } from "./visit.ts";
+
+const parts = [
+  mountSignIn,
+  mountHome,
+  mountCertificates,
+  mountDeadlines,
+  mountShares,
+  mountDomains,
+  mountSnippet,
+  mountWebhooks,
+  mountKeys,
+];
+
+export const mountPortal = (app: Hono<Api>): void => {
+  const pages = new Hono<Api>();
+  for (const mount of [...parts, mountTeam, mountAudit, mountBilling, mountSettings]) mount(pages);
+  pages.get("*", reading(nothing));
+  pages.onError(onPageFault);
+  app.route("/portal", pages);
+};

@@ -1,0 +1,290 @@
+// Signing in and signing up: an address, then the code that was mailed to it; the same steps, and the same cookies, as on the consent
+// sheet. A sign-up and a sign-in go on to the same page, whoever has the address.
+import type { Context, Hono } from "hono";
+import type { Child, FC } from "hono/jsx";
+import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { addressKey } from "../../../core/access/address.ts";
+import { codePattern } from "../../../core/access/mailed-code.ts";
+import { isMailbox } from "../../../core/mailbox.ts";
+import type { Api } from "../../http/context.ts";
+import { isPlainHttp, limited } from "../../http/guards.ts";
+import { forgetSession, sessionToken, setSessionCookie } from "../../http/session-guards.ts";
+import { statuses } from "../../http/statuses.ts";
+import type { LimitName } from "../../limits.ts";
+import { askedSignInSeconds, openAskedSignIn, sealAskedSignIn } from "../../operations/access/asked-sign-in.ts";
+import { requestCode, sessionOf, signOut, verifyCode } from "../../operations/access/sign-in.ts";
+import { signUp } from "../../operations/access/sign-up.ts";
+import { brand } from "../brand.ts";
+import { readForm } from "../form-body.ts";
+import { portalWords } from "../i18n/portal.ts";
+import { pageAnswer, type Page } from "../layout.tsx";
+import { crowdedFormPage, foreignFormPage } from "../notices.tsx";
+import { isOwnForm } from "../own-form.ts";
+import { filled, settingOf } from "../parts.tsx";
+import { Field, Wrong } from "./parts.tsx";
+import { faultOf, language, type Fault } from "./visit.ts";
+
+const words = portalWords[language];
+const setting = settingOf(language);
+const askedCookie = "svc_sign_in";
+
+const cookieOptions = (c: Context<Api>) =>
+  isPlainHttp(c)
+    ? ({ path: "/", httpOnly: true, sameSite: "Lax" } as const)
+    : ({ path: "/", httpOnly: true, sameSite: "Lax", secure: true, prefix: "host" } as const);
+
+const askedAddress = (c: Context<Api>): Promise<string | null> =>
+  openAskedSignIn(c.var.services, getCookie(c, askedCookie, cookieOptions(c).prefix));
+
+const keepAddress = async (c: Context<Api>, email: string): Promise<void> =>
+  setCookie(c, askedCookie, await sealAskedSignIn(c.var.services, email), { ...cookieOptions(c), maxAge: askedSignInSeconds });
+
+/** A page of the portal and nothing else: whoever signs in is sent there. */
+const nextPath = (text: string | undefined): string =>
+  text !== undefined && /^\/portal(?:\/[\w/-]*)?$/.test(text) && !text.startsWith("/portal/sign-") ? text : "/portal";
+
+const back = (next: string, more = ""): string => {
+  const query = [...(next === "/portal" ? [] : [`next=${encodeURIComponent(next)}`]), ...(more === "" ? [] : [more])].join("&");
+  return `/portal/sign-in${query === "" ? "" : `?${query}`}`;
+};
+
+const step = (title: string, content: Child, fault?: Fault | null): Page => ({
+  title: `${fault === undefined || fault === null ? "" : `${words.error} `}${title} · ${brand}`,
+  only: "en",
+  content: (
+    <article class="step portal-step">
+      <h1>{title}</h1>
+      {content}
+    </article>
+  ),
+});
+
+const Next: FC<{ next: string }> = ({ next }) => <input type="hidden" name="next" value={next} />;
+
+const addressStep = (next: string, typed?: string, fault?: Fault): Page =>
+  step(
+    words.signIn.title,
+    <>
+      <form method="post" action="/portal/sign-in" class="form">
+        <Next next={next} />
+        <Field
+          name="email"
+          label={words.signIn.email}
+          hint={words.signIn.hint}
+          type="email"
+          autocomplete="email"
+          required
+          value={typed}
+          fault={fault}
+          setting={setting}
+        />
+        <button type="submit" class="primary">
+          {words.signIn.send}
+        </button>
+      </form>
+      <p>
+        {words.signIn.new} <a href="/portal/sign-up">{words.signUp.title}</a>
+      </p>
+    </>,
+    fault,
+  );
+
+const codeStep = (next: string, email: string, fault?: Fault): Page =>
+  step(
+    words.signIn.codeTitle,
+    <>
+      <p>{filled(words.signIn.codeTo, { address: email })}</p>
+      <form method="post" action="/portal/sign-in/code" class="form">
+        <Next next={next} />
+        <Field name="code" label={words.signIn.code} autocomplete="one-time-code" required fault={fault} setting={setting} maxlength={20} />
+        <button type="submit" class="primary">
+          {words.signIn.continue}
+        </button>
+      </form>
+      <p class="quiet">{words.signIn.noMail}</p>
+      <form method="post" action="/portal/sign-in/other" class="form">
+        <Next next={next} />
+        <button type="submit">{words.signIn.other}</button>
+      </form>
+    </>,
+    fault,
+  );
+
+const names = ["business_name", "website", "email", "country"] as const;
+type Typed = Readonly<Partial<Record<(typeof names)[number], string>>>;
+
+const signUpStep = (typed: Typed, fault?: Fault): Page =>
+  step(
+    words.signUp.title,
+    <>
+      <p>{words.signUp.intro}</p>
+      <form method="post" action="/portal/sign-up" class="form">
+        <Wrong fault={fault} fields={names} setting={setting} />
+        <Field
+          name="business_name"
+          label={words.signUp.name}
+          autocomplete="organization"
+          required
+          value={typed.business_name}
+          fault={fault}
+          setting={setting}
+        />
+        <Field
+          name="website"
+          label={words.signUp.website}
+          hint={words.signUp.websiteHint}
+          autocomplete="url"
+          value={typed.website}
+          fault={fault}
+          setting={setting}
+        />
+        <Field
+          name="email"
+          label={words.signUp.email}
+          type="email"
+          autocomplete="email"
+          required
+          value={typed.email}
+          fault={fault}
+          setting={setting}
+        />
+        <Field
+          name="country"
+          label={words.signUp.country}
+          hint={words.signUp.countryHint}
+          autocomplete="country"
+          required
+          value={typed.country ?? "US"}
+          fault={fault}
+          setting={setting}
+          maxlength={2}
+        />
+        <button type="submit" class="primary">
+          {words.signUp.submit}
+        </button>
+      </form>
+      <p>
+        {words.signUp.known} <a href="/portal/sign-in">{words.signIn.title}</a>
+      </p>
+    </>,
+    fault,
+  );
+
+const answer = (c: Context<Api>, page: Page, fault?: Fault): Promise<Response> => {
+  if (fault !== undefined) c.set("refused", fault.code);
+  return pageAnswer(c, fault === undefined ? 200 : statuses[fault.code], () => page, language);
+};
+
+const isSignedIn = async (c: Context<Api>): Promise<boolean> => (await sessionOf(c.var.services, sessionToken(c)))?.realm === "business";
+
+/** The step that the browser has come to. */
+const showSignIn = async (c: Context<Api>): Promise<Response> => {
+  const next = nextPath(c.req.query("next"));
+  if (await isSignedIn(c)) return c.redirect(next, 303);
+  const email = await askedAddress(c);
+  if (email === null) return answer(c, addressStep(next));
+  const failed: Fault = { code: "login_failed", field: "code", text: words.signIn.wrongCode };
+  return c.req.query("answer") === "failed" ? answer(c, codeStep(next, email, failed), failed) : answer(c, codeStep(next, email));
+};
+
+const posted = async (
+  c: Context<Api>,
+  limit: LimitName,
+): Promise<{ readonly form: ReadonlyMap<string, string>; readonly next: string } | Response> => {
+  const refused = limited(c, limit, await c.var.services.takeByAddress(limit, addressKey(c.var.ip)));
+  if (refused !== null) return crowdedFormPage(c, refused.headers.get("retry-after") ?? "60");
+  const form = await readForm(c.req.raw);
+  if (form === null || !isOwnForm(c, c.var.services.config.appUrl)) return foreignFormPage(c);
+  return { form, next: nextPath(form.get("next")) };
+};
+
+const askForCode = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "AUTH_REQUEST_PER_IP");
+  if (sent instanceof Response) return sent;
+  const { form, next } = sent;
+  const email = (form.get("email") ?? "").trim();
+  if (!isMailbox(email)) {
+    const fault: Fault = { code: "invalid_request", field: "email", text: words.signIn.badEmail };
+    return answer(c, addressStep(next, email.slice(0, 320), fault), fault);
+  }
+  await requestCode(c.var.services, { email, realm: "business", language });
+  await keepAddress(c, email);
+  return c.redirect(back(next), 303);
+};
+
+const giveCode = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
+  if (sent instanceof Response) return sent;
+  const { services } = c.var;
+  const { form, next } = sent;
+  const email = await askedAddress(c);
+  if (email === null) return c.redirect(back(next), 303);
+  const code = (form.get("code") ?? "").replaceAll(/[\s-]/g, ""); // as people copy it
+  if (!codePattern.test(code)) {
+    const fault: Fault = { code: "invalid_request", field: "code", text: words.signIn.badCode };
+    return answer(c, codeStep(next, email, fault), fault);
+  }
+  const signed = await verifyCode(services, {
+    email,
+    code,
+    realm: "business",
+    name: null,
+    replaces: sessionToken(c),
+    userAgent: c.req.header("user-agent"),
+  });
+  if (!signed.ok) return c.redirect(back(next, "answer=failed"), 303);
+  setSessionCookie(c, signed.value.token, "business");
+  deleteCookie(c, askedCookie, cookieOptions(c));
+  return c.redirect(next, 303);
+};
+
+const otherAddress = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
+  if (sent instanceof Response) return sent;
+  deleteCookie(c, askedCookie, cookieOptions(c));
+  return c.redirect(back(sent.next), 303);
+};
+
+const showSignUp = async (c: Context<Api>): Promise<Response> =>
+  (await isSignedIn(c)) ? c.redirect("/portal", 303) : answer(c, signUpStep({}));
+
+const askForAccount = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "SIGNUP_PER_IP");
+  if (sent instanceof Response) return sent;
+  const { form } = sent;
+  const typed = Object.fromEntries(names.map((name) => [name, (form.get(name) ?? "").slice(0, 2_048)])) as Required<Typed>;
+  const asked = {
+    businessName: typed.business_name,
+    legalName: null,
+    email: typed.email,
+    country: typed.country.trim(),
+    website: typed.website,
+  };
+  const signedUp = await signUp(c.var.services, asked, language);
+  if (!signedUp.ok) {
+    const fault = faultOf(signedUp);
+    return answer(c, signUpStep(typed, fault), fault);
+  }
+  await keepAddress(c, typed.email.trim());
+  return c.redirect("/portal/sign-in", 303);
+};
+
+/** Without the form's own token: a form from elsewhere ends at `isOwnForm`, and signing out needs no session that holds. */
+const leave = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
+  if (sent instanceof Response) return sent;
+  const token = sessionToken(c);
+  if (token !== null) await signOut(c.var.services, token);
+  forgetSession(c);
+  return c.redirect("/portal/sign-in", 303);
+};
+
+export const mountSignIn = (pages: Hono<Api>): void => {
+  pages.get("/sign-in", showSignIn);
+  pages.post("/sign-in", askForCode);
+  pages.post("/sign-in/code", giveCode);
+  pages.post("/sign-in/other", otherAddress);
+  pages.get("/sign-up", showSignUp);
+  pages.post("/sign-up", askForAccount);
+  pages.post("/sign-out", leave);
+};

@@ -1,0 +1,171 @@
+// The snippet builder: a page of the business is read as a stranger would, its form is mapped, and the tag for it is shown.
+import type { Hono } from "hono";
+import type { FC } from "hono/jsx";
+import type { Integration } from "../../../core/integration/integration.ts";
+import type { Api } from "../../http/context.ts";
+import { mapPage, planIntegration, type IntegrationInput } from "../../operations/integration/map-page.ts";
+import type { Page } from "../layout.tsx";
+import { Exact, filled } from "../parts.tsx";
+import { Allowed, Choice, Field, portalPage, PostForm, Table, Wrong, type PortalView } from "./parts.tsx";
+import { acting, answer, crowded, faultOf, reading, type Fault, type Posted, type Visit } from "./visit.ts";
+
+const Built: FC<{ view: PortalView; built: Integration }> = ({ view, built }) => {
+  const { words, setting } = view;
+  const { snippet: said } = words;
+  return (
+    <section aria-labelledby="built">
+      <h2 id="built">{said.built}</h2>
+      <p>{filled(said.confidence, { percent: String(Math.round(built.confidence * 100)) })}</p>
+      {built.warnings.length > 0 && (
+        <>
+          <h3>{said.warnings}</h3>
+          <ul class="plain">
+            {built.warnings.map((warning) => (
+              <li>{warning}</li>
+            ))}
+          </ul>
+        </>
+      )}
+      {built.fieldMap.length > 0 && (
+        <Table
+          label={said.fields}
+          rows={built.fieldMap}
+          columns={[
+            {
+              head: said.selector,
+              cell: ([selector]) => (
+                <code class="wraps">
+                  <Exact text={selector} />
+                </code>
+              ),
+            },
+            { head: said.becomes, cell: ([, key]) => <code>{key}</code> },
+          ]}
+        />
+      )}
+      {built.unmapped.length > 0 && (
+        <>
+          <h3>{said.unmapped}</h3>
+          <ul class="plain">
+            {built.unmapped.map((name) => (
+              <li>
+                <code class="wraps">
+                  <Exact text={name} />
+                </code>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <h3>{said.tag}</h3>
+      <p>{said.tagText}</p>
+      <pre>
+        <code id="tag" translate="no">
+          {built.snippet}
+        </code>
+      </pre>
+      <button
+        type="button"
+        class="copy"
+        hidden
+        data-copy="tag"
+        data-copied={setting.words.copied}
+        aria-label={`${setting.words.copy}: ${said.tag}`}
+      >
+        {setting.words.copy}
+      </button>
+    </section>
+  );
+};
+
+const pageOf = (view: PortalView, typed: Partial<IntegrationInput> = {}, built: Integration | null = null, fault?: Fault): Page => {
+  const { words, setting } = view;
+  const { snippet: said } = words;
+  return portalPage(view, {
+    tab: "snippet",
+    title: words.tabs.snippet,
+    fault,
+    content: (
+      <>
+        <p>{said.intro}</p>
+        <Allowed view={view} ownerOnly={false}>
+          <PostForm view={view} action="/portal/snippet">
+            <Wrong fault={fault} fields={["url", "purpose", "entities"]} setting={setting} />
+            <Choice name="mode" label={said.mode} value={typed.mode} options={Object.entries(said.modes)} />
+            <Field
+              name="url"
+              label={said.url}
+              hint={said.urlHint}
+              type="url"
+              required
+              value={typed.url}
+              fault={fault}
+              setting={setting}
+              maxlength={2_048}
+            />
+            <Field
+              name="purpose"
+              label={words.certificates.purpose}
+              hint={said.purposeHint}
+              required
+              value={typed.purpose}
+              fault={fault}
+              setting={setting}
+              maxlength={500}
+            />
+            <Field
+              name="entities"
+              label={words.certificates.recipients}
+              hint={said.entitiesHint}
+              rows={4}
+              value={typed.entities?.join("\n")}
+              fault={fault}
+              setting={setting}
+            />
+            <button type="submit" class="primary">
+              {said.map}
+            </button>
+          </PostForm>
+        </Allowed>
+        {built !== null && <Built view={view} built={built} />}
+      </>
+    ),
+  });
+};
+
+const show = (visit: Visit): Promise<Response> => answer(visit, pageOf(visit.view));
+
+/** Answered to the form: nothing of it is kept, and the address of the page would not bring it back. */
+const build = async (visit: Posted): Promise<Response> => {
+  const { c, services, member, form, view } = visit;
+  const input: IntegrationInput = {
+    mode: form.get("mode") === "share" ? "share" : "consent",
+    url: (form.get("url") ?? "").trim(),
+    purpose: form.get("purpose") ?? "",
+    entities: (form.get("entities") ?? "")
+      .split("\n")
+      .map((name) => name.trim())
+      .filter((name) => name !== ""),
+  };
+  const wrong = (refused: Parameters<typeof faultOf>[0]): Promise<Response> => {
+    const fault = faultOf(refused);
+    return answer(
+      visit,
+      pageOf(view, input, null, fault.code === "page_url_not_verified" ? { ...fault, field: "url" } : fault),
+      fault.code,
+    );
+  };
+  const plan = await planIntegration(services, member, input);
+  if (!plan.ok) return wrong(plan);
+  if (plan.value.isFetchable) {
+    const full = await crowded(c, "INTEGRATE", member.business.id);
+    if (full !== null) return full;
+  }
+  const mapped = await mapPage(services, plan.value);
+  return mapped.ok ? answer(visit, pageOf(view, input, mapped.value)) : wrong(mapped);
+};
+
+export const mountSnippet = (pages: Hono<Api>): void => {
+  pages.get("/snippet", reading(show));
+  pages.post("/snippet", acting({}, build));
+};

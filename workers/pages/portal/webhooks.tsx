@@ -1,0 +1,387 @@
+// Webhook endpoints: made with a secret that is shown once, tried, looked into, changed and removed.
+import type { Hono } from "hono";
+import type { FC } from "hono/jsx";
+import { hexOf } from "../../../core/bytes.ts";
+import { deliveryIdOf, webhookIdOf, type WebhookId } from "../../../core/ids.ts";
+import type { Delivery, DeliveryStatus } from "../../../core/webhooks/endpoint.ts";
+import { choosableEventTypes } from "../../../core/webhooks/management.ts";
+import type { Api } from "../../http/context.ts";
+import { listDeliveries, replayDelivery, testEndpoint, type CallOutcome, type DeliveryPage } from "../../operations/webhooks/deliveries.ts";
+import { changeWebhook, deleteWebhook, listWebhooks, type EndpointState } from "../../operations/webhooks/endpoints.ts";
+import { createWebhook } from "../../operations/webhooks/registration.ts";
+import { rotateSecret } from "../../operations/webhooks/secrets.ts";
+import type { Page } from "../layout.tsx";
+import { Exact, filled, Moment, numberText } from "../parts.tsx";
+import {
+  Allowed,
+  Careful,
+  Field,
+  portalPage,
+  PostForm,
+  Press,
+  SecretOnce,
+  Status,
+  Table,
+  Wrong,
+  type PortalView,
+  type Tone,
+} from "./parts.tsx";
+import { acting, answer, crowded, faultOf, nothing, reading, to, type Fault, type Posted, type Visit } from "./visit.ts";
+
+const shownDeliveries = 25;
+
+const Health: FC<{ view: PortalView; state: EndpointState }> = ({ view: { words, setting }, state: { endpoint, health } }) => {
+  const { webhooks: said } = words;
+  if (endpoint.status === "disabled") return <Status tone="plain" text={said.off} />;
+  if (health === null) return <Status tone="plain" text={said.unknown} />;
+  if (health.failingSince === null) return <Status tone="good" text={said.works} />;
+  return (
+    <>
+      <Status tone="bad" text={said.failing} /> <Moment at={health.failingSince} setting={setting} />
+    </>
+  );
+};
+
+const eventsText = ({ words }: PortalView, events: readonly string[] | null): string =>
+  events === null ? words.webhooks.allEvents : events.join(", ");
+
+interface Typed {
+  readonly form: ReadonlyMap<string, string>;
+  readonly fault: Fault;
+}
+
+const listPage = (view: PortalView, endpoints: readonly EndpointState[], once: string, typed?: Typed): Page => {
+  const { words, setting } = view;
+  const { webhooks: said } = words;
+  const fault = typed?.fault;
+  return portalPage(view, {
+    tab: "webhooks",
+    title: words.tabs.webhooks,
+    fault,
+    content: (
+      <>
+        {endpoints.length === 0 ? (
+          <p>{said.empty}</p>
+        ) : (
+          <Table
+            label={words.tabs.webhooks}
+            rows={endpoints}
+            columns={[
+              {
+                head: said.url,
+                cell: ({ endpoint }) => (
+                  <a href={`/portal/webhooks/${endpoint.id}`}>
+                    <Exact text={endpoint.url} />
+                  </a>
+                ),
+              },
+              { head: said.listens, cell: ({ endpoint }) => eventsText(view, endpoint.events) },
+              { head: words.state, cell: (row) => <Health view={view} state={row} /> },
+              { head: said.lastAnswer, cell: ({ health }) => health?.lastResponseStatus ?? words.none },
+              { head: said.waiting, cell: ({ health }) => (health === null ? words.none : numberText(health.backlog, setting.language)) },
+            ]}
+          />
+        )}
+        <section aria-labelledby="new">
+          <h2 id="new">{said.new}</h2>
+          <Allowed view={view}>
+            <PostForm view={view} action="/portal/webhooks">
+              <Wrong fault={fault} fields={["url", "description"]} setting={setting} />
+              <input type="hidden" name="once" value={once} />
+              <Field
+                name="url"
+                label={said.url}
+                hint={said.urlHint}
+                type="url"
+                required
+                value={typed?.form.get("url")}
+                fault={fault}
+                setting={setting}
+                maxlength={2_048}
+              />
+              <fieldset>
+                <legend>{said.events}</legend>
+                <p class="quiet">{said.eventsHint}</p>
+                {choosableEventTypes.map((type) => (
+                  <p>
+                    <input
+                      type="checkbox"
+                      id={`event-${type}`}
+                      name={`event.${type}`}
+                      value="1"
+                      checked={typed?.form.has(`event.${type}`)}
+                    />
+                    <label for={`event-${type}`}>
+                      <code>{type}</code>
+                    </label>
+                  </p>
+                ))}
+              </fieldset>
+              <Field
+                name="description"
+                label={said.description}
+                value={typed?.form.get("description")}
+                fault={fault}
+                setting={setting}
+                maxlength={200}
+              />
+              <button type="submit" class="primary">
+                {said.create}
+              </button>
+            </PostForm>
+          </Allowed>
+        </section>
+      </>
+    ),
+  });
+};
+
+const deliveryTones: Readonly<Record<DeliveryStatus, Tone>> = { success: "good", pending: "plain", retrying: "caution", abandoned: "bad" };
+
+const answerText = ({ words }: PortalView, { responseStatus, error }: Delivery): string =>
+  responseStatus !== null && responseStatus > 0 ? String(responseStatus) : error === null ? words.none : words.webhooks.errors[error];
+
+const Called: FC<{ view: PortalView; called: CallOutcome }> = ({ view: { words, setting }, called }) => {
+  const { webhooks: said } = words;
+  const parts = { status: String(called.responseStatus), ms: numberText(called.durationMs, setting.language) };
+  const text = called.responseStatus === 0 ? said.unanswered : filled(said.answered, parts);
+  return (
+    <p role="status">
+      <Status tone={called.delivered ? "good" : "bad"} text={called.delivered ? said.delivered : said.undelivered} /> {text}
+    </p>
+  );
+};
+
+const detailPage = (
+  view: PortalView,
+  state: EndpointState,
+  page: DeliveryPage,
+  before: string | null,
+  more: { called?: CallOutcome; fault?: Fault } = {},
+): Page => {
+  const { words, setting } = view;
+  const { webhooks: said } = words;
+  const { endpoint, health } = state;
+  const own = `/portal/webhooks/${endpoint.id}`;
+  const last = page.deliveries.at(-1);
+  return portalPage(view, {
+    tab: "webhooks",
+    title: said.one,
+    fault: more.fault,
+    content: (
+      <>
+        <p>
+          <Exact text={endpoint.url} />
+        </p>
+        {more.called !== undefined && <Called view={view} called={more.called} />}
+        <Wrong fault={more.fault} fields={[]} setting={setting} />
+        <dl>
+          <div>
+            <dt>{words.state}</dt>
+            <dd>
+              <Health view={view} state={state} />
+            </dd>
+          </div>
+          <div>
+            <dt>{said.listens}</dt>
+            <dd>{eventsText(view, endpoint.events)}</dd>
+          </div>
+          {endpoint.description !== null && (
+            <div>
+              <dt>{said.description}</dt>
+              <dd>
+                <Exact text={endpoint.description} />
+              </dd>
+            </div>
+          )}
+          <div>
+            <dt>{said.secret}</dt>
+            <dd>
+              <code>{endpoint.secretHint}</code>
+            </dd>
+          </div>
+          {health !== null && health.oldestPendingAt !== null && (
+            <div>
+              <dt>{said.oldest}</dt>
+              <dd>
+                <Moment at={health.oldestPendingAt} setting={setting} />
+              </dd>
+            </div>
+          )}
+        </dl>
+        <div class="actions">
+          <Allowed view={view} ownerOnly={false}>
+            <Press view={view} action={`${own}/test`} label={said.test} />
+          </Allowed>
+          <Allowed view={view}>
+            <Press
+              view={view}
+              action={`${own}/status`}
+              label={endpoint.status === "enabled" ? said.switchOff : said.switchOn}
+              values={{ status: endpoint.status === "enabled" ? "disabled" : "enabled" }}
+            />
+            <Careful
+              view={view}
+              action={`${own}/rotate`}
+              label={said.rotate}
+              of={endpoint.url}
+              consequence={said.rotation}
+              values={{ hint: endpoint.secretHint }}
+            />
+            <Careful view={view} action={`${own}/remove`} label={said.remove} of={endpoint.url} consequence={said.removal} />
+          </Allowed>
+        </div>
+        <section aria-labelledby="deliveries">
+          <h2 id="deliveries">{said.deliveries}</h2>
+          {page.deliveries.length === 0 ? (
+            <p>{said.noDeliveries}</p>
+          ) : (
+            <Table
+              label={said.deliveries}
+              rows={page.deliveries}
+              columns={[
+                { head: said.event, cell: (row) => <code>{row.eventType}</code> },
+                { head: words.state, cell: (row) => <Status tone={deliveryTones[row.status]} text={said.states[row.status]} /> },
+                { head: said.attempt, cell: (row) => String(row.attempt) },
+                { head: said.lastAnswer, cell: (row) => answerText(view, row) },
+                { head: said.made, cell: (row) => <Moment at={row.createdAt} setting={setting} /> },
+                {
+                  head: said.next,
+                  cell: (row) => {
+                    const at = row.deliveredAt ?? row.nextAttemptAt;
+                    return at === null ? words.none : <Moment at={at} setting={setting} />;
+                  },
+                },
+                {
+                  head: words.action,
+                  cell: (row) => (
+                    <Allowed view={view} ownerOnly={false}>
+                      <Press view={view} action={`${own}/replay`} label={said.replay} of={row.eventType} values={{ delivery: row.id }} />
+                    </Allowed>
+                  ),
+                },
+              ]}
+            />
+          )}
+          {(before !== null || page.hasMore) && (
+            <nav class="pages" aria-label={words.pages.label}>
+              {before !== null && <a href={own}>{words.pages.first}</a>}
+              {page.hasMore && last !== undefined && (
+                <a href={`${own}?before=${last.id}`} rel="next">
+                  {words.pages.next}
+                </a>
+              )}
+            </nav>
+          )}
+        </section>
+        <p>
+          <a href="/portal/webhooks">{said.all}</a>
+        </p>
+      </>
+    ),
+  });
+};
+
+const once = ({ services }: Visit): string => hexOf(services.random(16));
+
+const list = async (visit: Visit): Promise<Response> =>
+  answer(visit, listPage(visit.view, await listWebhooks(visit.services, visit.member), once(visit)));
+
+const idOf = ({ c }: Visit): WebhookId | null => webhookIdOf(c.req.param("id") ?? "");
+
+const shown = async (visit: Visit, more: { called?: CallOutcome; fault?: Fault } = {}): Promise<Response> => {
+  const { c, services, member, view } = visit;
+  const id = idOf(visit);
+  const asked = c.req.query("before");
+  const before = asked === undefined ? null : deliveryIdOf(asked);
+  if (id === null || (asked !== undefined && before === null)) return nothing(visit);
+  const state = (await listWebhooks(services, member)).find(({ endpoint }) => endpoint.id === id);
+  const page = await listDeliveries(services, member.business.id, id, { limit: shownDeliveries, before });
+  if (state === undefined || !page.ok) return nothing(visit);
+  return answer(visit, detailPage(view, state, page.value, before, more), more.fault?.code);
+};
+
+const create = async (visit: Posted): Promise<Response> => {
+  const { services, member, form, view } = visit;
+  const events = choosableEventTypes.filter((type) => form.has(`event.${type}`));
+  const made = await createWebhook(services, member, {
+    url: (form.get("url") ?? "").trim(),
+    events: events.length === 0 ? null : events,
+    description: form.get("description")?.trim() || null,
+    idempotencyKey: form.get("once")?.slice(0, 64) || null,
+  });
+  if (!made.ok) {
+    const fault = faultOf(made);
+    return answer(visit, listPage(view, await listWebhooks(services, member), once(visit), { form, fault }), fault.code);
+  }
+  const { endpoint, replayed } = made.value;
+  return secretPage(visit, endpoint.id, replayed ? null : endpoint.secret);
+};
+
+const secretPage = (visit: Visit, id: string, secret: string | null): Promise<Response> => {
+  const { words } = visit.view;
+  return answer(
+    visit,
+    portalPage(visit.view, {
+      tab: "webhooks",
+      title: words.webhooks.secretTitle,
+      content: <SecretOnce view={visit.view} label={words.webhooks.secretLabel} value={secret} back={`/portal/webhooks/${id}`} />,
+    }),
+  );
+};
+
+const calls = ({ c, member }: Visit): Promise<Response | null> => crowded(c, "WEBHOOK_CALLS", member.userId);
+
+const test = async (visit: Posted): Promise<Response> => {
+  const full = await calls(visit);
+  if (full !== null) return full;
+  const id = idOf(visit);
+  const tested = id === null ? null : await testEndpoint(visit.services, visit.member.business.id, id);
+  return tested?.ok ? shown(visit, { called: tested.value }) : nothing(visit);
+};
+
+const replay = async (visit: Posted): Promise<Response> => {
+  const full = await calls(visit);
+  if (full !== null) return full;
+  const id = deliveryIdOf(visit.form.get("delivery") ?? "");
+  if (id === null) return nothing(visit);
+  const replayed = await replayDelivery(visit.services, visit.member.business.id, id);
+  if (replayed.ok) return shown(visit, { called: replayed.value });
+  return replayed.code === "not_found" ? nothing(visit) : shown(visit, { fault: { ...faultOf(replayed), field: null } });
+};
+
+const change = async (visit: Posted): Promise<Response> => {
+  const id = idOf(visit);
+  const status = visit.form.get("status") === "disabled" ? "disabled" : "enabled";
+  const changed = id === null ? null : await changeWebhook(visit.services, visit.member, id, { status });
+  return changed?.ok ? to(visit, `/portal/webhooks/${id}`, "saved") : nothing(visit);
+};
+
+const rotate = async (visit: Posted): Promise<Response> => {
+  const id = idOf(visit);
+  const before = (await listWebhooks(visit.services, visit.member)).find(({ endpoint }) => endpoint.id === id);
+  // Pressed twice, it must not end the secret that receivers still know.
+  if (id !== null && before !== undefined && before.endpoint.secretHint !== visit.form.get("hint")) return secretPage(visit, id, null);
+  const rotated = id === null ? null : await rotateSecret(visit.services, visit.member, id, async (sealed) => sealed);
+  return id !== null && rotated?.ok ? secretPage(visit, id, rotated.value.secret) : nothing(visit);
+};
+
+const remove = async (visit: Posted): Promise<Response> => {
+  const id = idOf(visit);
+  const removed = id === null ? null : await deleteWebhook(visit.services, visit.member, id);
+  return removed?.ok ? to(visit, "/portal/webhooks", "removed") : nothing(visit);
+};
+
+export const mountWebhooks = (pages: Hono<Api>): void => {
+  pages.get("/webhooks", reading(list));
+  pages.post("/webhooks", acting({ owner: true }, create));
+  pages.get(
+    "/webhooks/:id",
+    reading((visit) => shown(visit)),
+  );
+  pages.post("/webhooks/:id/test", acting({}, test));
+  pages.post("/webhooks/:id/replay", acting({}, replay));
+  pages.post("/webhooks/:id/status", acting({ owner: true }, change));
+  pages.post("/webhooks/:id/rotate", acting({ owner: true }, rotate));
+  pages.post("/webhooks/:id/remove", acting({ owner: true }, remove));
+};
