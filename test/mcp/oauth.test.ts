@@ -1,7 +1,13 @@
 // Connecting an assistant by OAuth, through the doors: what it finds, what a person is shown, and that a code is worth one token.
+import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { PageAnswer, PageRequest } from "../../core/access/outbound-page.ts";
+import { buildApp } from "../../workers/app.ts";
+import type { Env } from "../../workers/env.ts";
+import { openPlatform } from "../../workers/services.ts";
 import { callTool, mint, mintWith, post, rpc } from "../support/agents.ts";
+import { changedServices } from "../support/changed-services.ts";
 import {
   allowed,
   answerIn,
@@ -463,6 +469,68 @@ describe("a program that registers itself", () => {
           : await exchange(code, id, { client_id: null }, { authorization: `Basic ${btoa(`${encodeURIComponent(id)}:${secret}`)}` });
       expect(outcome(right)).toBe("200 ok");
     }
+  });
+});
+
+describe("a program with a document", () => {
+  const id = "https://assistant.merchant-tests.com/client.json";
+  const document = { client_id: id, client_name: "Known Helper", redirect_uris: ["https://assistant.merchant-tests.com/cb"] };
+
+  /** The service where programs' documents say this. */
+  const serving = async (bodyOf: (url: string) => object | null) => {
+    const asked: PageRequest[] = [];
+    const fetchPage = async (request: PageRequest): Promise<PageAnswer> => {
+      asked.push(request);
+      const body = bodyOf(request.url);
+      if (body === null) return { outcome: "unreached", reason: "network" };
+      return { outcome: "page", page: { url: request.url, type: "application/json", body: JSON.stringify(body) } };
+    };
+    const deployment = env as unknown as Env;
+    const app = buildApp(changedServices(await openPlatform(deployment), { fetchPage }));
+    const get = async (path: string, headers: Record<string, string> = {}) => {
+      const response = await app.fetch(new Request(`http://svc.test${path}`, { headers }), deployment, createExecutionContext());
+      return { status: response.status, text: await response.text() };
+    };
+    return { asked, get };
+  };
+  const redirect_uri = "https://assistant.merchant-tests.com/cb";
+
+  test("is shown with the host that vouches for it, read without a redirect and at most 8 KiB", async () => {
+    const { asked, get } = await serving(() => document);
+    const page = await get(authorizePath(id, { redirect_uri }), await pat());
+    expect(page.status).toBe(200);
+    expect(page.text).toContain("Its identity is served by <strong");
+    expect(page.text).toContain("Known Helper");
+    expect(asked).toMatchObject([{ url: id, maxRedirects: 0, maxBytes: 8_192, wants: "json", ports: [443] }]);
+  });
+
+  test("is asked for once while it is remembered, and at most ten documents a minute of one host", async () => {
+    const { asked, get } = await serving((url) => ({ ...document, client_id: url }));
+    const session = await pat();
+    for (let at = 0; at < 4; at += 1) await get(authorizePath(id, { redirect_uri }), session);
+    expect(asked).toHaveLength(1);
+    for (let at = 0; at < 30; at += 1) await get(authorizePath(`${id}?${at}`, { redirect_uri }), session);
+    expect(asked).toHaveLength(10);
+  });
+
+  test.each([
+    ["is of another address", { ...document, client_id: "https://claude.ai/oauth/x" }],
+    ["holds a secret", { ...document, client_secret: "x" }],
+    ["proves itself by a secret", { ...document, token_endpoint_auth_method: "client_secret_post" }],
+    ["names other addresses", { ...document, redirect_uris: ["https://other.merchant-tests.com/cb"] }],
+    ["names none", { client_id: id }],
+    ["cannot be read", null],
+  ])("that %s leads nowhere", async (_, body) => {
+    const { get } = await serving(() => body);
+    const page = await get(authorizePath(id, { redirect_uri }), await pat());
+    expect([page.status, page.text.includes("error=")]).toEqual([400, false]);
+  });
+
+  test("is none where its address is not plain, and nothing is asked then", async () => {
+    const { asked, get } = await serving((url) => ({ ...document, client_id: url }));
+    for (const odd of ["http://x.com/a", "https://x.com", "https://x.com/", "https://x.com:8443/a", "https://a@x.com/a", "https://127.0.0.1/a", "https://[::1]/a", "https://x.com/a/../b", "https://x.com/%2e%2e/b", "https://X.com/a", "https://localhost/a", "https://x.com/a#b"])
+      expect((await get(authorizePath(odd, { redirect_uri }))).status, odd).toBe(400);
+    expect(asked).toEqual([]);
   });
 });
 

@@ -67,7 +67,7 @@ const notice = (
 ): Promise<Response> => {
   c.set("refused", status === 404 ? "not_found" : "invalid_request");
   const words = wordsOf(c);
-  return answer(c, status, connectNotice(settingOf(languageOf(c)), words[heading] as string, words[advice] as string));
+  return answer(c, status, connectNotice(words[heading] as string, words[advice] as string));
 };
 
 /** What is asked, and who answers. */
@@ -97,7 +97,7 @@ const faulty = (
       <BackLink words={words} host={redirectUriOf(redirectUri)?.host ?? ""} target={target} />
     </>
   );
-  return answer(c, 400, connectNotice(settingOf(languageOf(c)), words.broken, words.brokenAdvice, more));
+  return answer(c, 400, connectNotice(words.broken, words.brokenAdvice, more));
 };
 
 const searchOf = (c: Context<Api>): string => {
@@ -261,7 +261,7 @@ const end = async (c: Context<Api>): Promise<Response> => {
   const isEnded = await endByLink(c.var.services, c.req.param("token_id") ?? "", c.req.query("t") ?? "");
   if (!isEnded) return notice(c, 404, "badLink", "badLinkAdvice");
   const words = wordsOf(c);
-  return answer(c, 200, connectNotice(settingOf(languageOf(c)), words.ended, words.endedAdvice));
+  return answer(c, 200, connectNotice(words.ended, words.endedAdvice));
 };
 
 export const mountConnect = (app: Hono<Api>): void => {

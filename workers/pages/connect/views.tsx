@@ -39,7 +39,7 @@ const page = ({ setting, request }: ConnectView, content: Child): Page => {
 };
 
 /** A page that only says something. */
-export const connectNotice = (setting: Setting, heading: string, advice: string, more?: Child): Page => ({
+export const connectNotice = (heading: string, advice: string, more?: Child): Page => ({
   title: `${heading} · svc`,
   speaksToOpener: true,
   content: (
@@ -223,7 +223,7 @@ export const decideStep = (view: ConnectView, { session, address, sealed, again,
 export const returningStep = (setting: Setting, host: string, target: string, isAllowed: boolean): Page => {
   const words = wordsOf(setting);
   const said = filled(isAllowed ? words.returning : words.returningDenied, { host });
-  return connectNotice(setting, words.title, said, <BackLink words={words} host={host} target={target} />);
+  return connectNotice(words.title, said, <BackLink words={words} host={host} target={target} />);
 };
 
 export const BackLink: FC<{ words: ConnectWords; host: string; target: string }> = ({ words, host, target }) => (
