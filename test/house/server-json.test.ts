@@ -6,7 +6,11 @@ import { read } from "./repository.ts";
 /** The members that the registry's schema of 2025-12-11 asks for, as far as a remote server uses them. */
 const schema = z.strictObject({
   $schema: z.literal("https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"),
-  name: z.string().min(3).max(200).regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
+  name: z
+    .string()
+    .min(3)
+    .max(200)
+    .regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
   title: z.string().min(1).max(100),
   description: z.string().min(1).max(100),
   version: z.string().max(255),
@@ -17,9 +21,7 @@ describe("docs/server.json", () => {
   const server = schema.parse(JSON.parse(read("docs/server.json")));
 
   test("is of the version that the server says it is", () => {
-    expect(read("workers/mcp/spec-era.ts") + read("workers/mcp/tool.ts") + read("workers/mcp/modern-era.ts") + read("core/agents/modern-era.ts")).toContain(
-      `version: "${server.version}"`,
-    );
+    expect(read("workers/mcp/spec-era.ts")).toContain(`version: "${server.version}"`);
   });
 
   test("names the address of wrangler.toml", () => {

@@ -528,7 +528,20 @@ describe("a program with a document", () => {
 
   test("is none where its address is not plain, and nothing is asked then", async () => {
     const { asked, get } = await serving((url) => ({ ...document, client_id: url }));
-    for (const odd of ["http://x.com/a", "https://x.com", "https://x.com/", "https://x.com:8443/a", "https://a@x.com/a", "https://127.0.0.1/a", "https://[::1]/a", "https://x.com/a/../b", "https://x.com/%2e%2e/b", "https://X.com/a", "https://localhost/a", "https://x.com/a#b"])
+    for (const odd of [
+      "http://x.com/a",
+      "https://x.com",
+      "https://x.com/",
+      "https://x.com:8443/a",
+      "https://a@x.com/a",
+      "https://127.0.0.1/a",
+      "https://[::1]/a",
+      "https://x.com/a/../b",
+      "https://x.com/%2e%2e/b",
+      "https://X.com/a",
+      "https://localhost/a",
+      "https://x.com/a#b",
+    ])
       expect((await get(authorizePath(odd, { redirect_uri }))).status, odd).toBe(400);
     expect(asked).toEqual([]);
   });
