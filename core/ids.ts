@@ -98,7 +98,7 @@ export const homeOfId = (id: CertId | BusinessId | ClientId | string): Home => {
   return id.slice(start, start + 2) as Home;
 };
 
-const secretPrefixes = ["sk_live_", "sk_test_", "pat_", "ac_", "ses_"] as const;
+const secretPrefixes = ["sk_live_", "sk_test_", "pat_", "ac_", "oac_", "ses_"] as const;
 export type SecretPrefix = (typeof secretPrefixes)[number];
 const secretPattern = new RegExp(`^(?:${secretPrefixes.join("|")})[${alphabet}]{2}[A-Za-z0-9_-]{43}$`);
 

@@ -5,7 +5,17 @@ import { basename } from "node:path";
 import { Marked, type Tokens } from "marked";
 
 /** Served in this order. A guide more is one line. */
-const served = ["first-hour", "widget", "sharing", "webhooks", "withdrawal", "evidence-pack", "fingerprints", "policies"] as const;
+const served = [
+  "first-hour",
+  "widget",
+  "sharing",
+  "webhooks",
+  "withdrawal",
+  "evidence-pack",
+  "fingerprints",
+  "policies",
+  "agents",
+] as const;
 
 const sourceOf = (name: string): string => readFileSync(`docs/${name}.md`, "utf8");
 

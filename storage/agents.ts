@@ -1,7 +1,7 @@
 // Agent tokens: found by their hash together with who they are and the business as it stands at that moment, so that a person who
 // is gone, a seat that is lost and an account that is suspended count from the next request on.
 import { desc, eq, gt, inArray, isNull, lte, ne, or, sql, type SQL } from "drizzle-orm";
-import { maxLiveTokens, type Agent, type AgentToken } from "../core/agents/token.ts";
+import { maxLiveTokens, type Agent, type AgentToken, type TokenHolder } from "../core/agents/token.ts";
 import { dayMs, hourMs, type Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { insertIf } from "./inserts.ts";
@@ -19,6 +19,12 @@ const nameContext = (id: string, principalId: string): EncryptionContext => ({
 
 const isLive = (now: Instant): SQL => allOf(isNull(agentTokens.revokedAt), gt(agentTokens.expiresAt, now));
 
+const liveCount = (principalId: string, now: Instant) =>
+  query
+    .select({ count: sql`count(*)` })
+    .from(agentTokens)
+    .where(allOf(eq(agentTokens.principalId, principalId), isLive(now)));
+
 /** Written only where the person has fewer live ones than there may be. */
 export const insertToken = async (
   db: Database,
@@ -27,14 +33,12 @@ export const insertToken = async (
     name,
     ...token
   }: Omit<typeof agentTokens.$inferInsert, "nameSealed" | "lastUsedDay" | "toldAt" | "revokedAt"> & { readonly name: string | null },
+  onlyIf: SQL = sql`true`,
 ) => {
   const { id, principalId, createdAt } = token;
-  const live = query
-    .select({ count: sql`count(*)` })
-    .from(agentTokens)
-    .where(allOf(eq(agentTokens.principalId, principalId), isLive(createdAt)));
+  const live = liveCount(principalId, createdAt);
   const nameSealed = name === null ? null : await vault.seal(nameContext(id, principalId), name);
-  return [insertIf(db, agentTokens, { ...token, nameSealed }, sql`${live} < ${maxLiveTokens}`)] as const;
+  return [insertIf(db, agentTokens, { ...token, nameSealed }, sql`${onlyIf} and ${live} < ${maxLiveTokens}`)] as const;
 };
 
 /** For what follows in the batch of an insert. */
@@ -95,6 +99,8 @@ const shown = {
   createdAt: agentTokens.createdAt,
   expiresAt: agentTokens.expiresAt,
   lastUsedDay: agentTokens.lastUsedDay,
+  clientHost: agentTokens.clientHost,
+  redirectHost: agentTokens.redirectHost,
 };
 
 /** The live ones, newest first. */
@@ -105,8 +111,9 @@ export const liveTokens = async (db: Database, vault: Vault, scope: TokenScope, 
     .where(allOf(inScope(scope), isLive(now)))
     .orderBy(desc(agentTokens.createdAt), desc(agentTokens.id));
   return Promise.all(
-    rows.map(async ({ nameSealed, ...token }) => ({
+    rows.map(async ({ nameSealed, clientHost, redirectHost, ...token }) => ({
       ...token,
+      client: redirectHost === null ? null : { host: clientHost, redirectHost },
       name: nameSealed === null ? null : await vault.open(nameContext(token.id, token.principalId), nameSealed),
     })),
   );
@@ -129,6 +136,54 @@ export const revokeToken = (db: Database, id: string, now: Instant) =>
     .update(agentTokens)
     .set({ revokedAt: now })
     .where(allOf(eq(agentTokens.id, id), isLive(now)));
+
+/** Live tokens of a person for one program, by where its answers go: what another connection may take the place of. */
+export const tokensOfClient = async (
+  db: Database,
+  of: { readonly principalId: string; readonly clientId: string; readonly redirectHost: string },
+  now: Instant,
+): Promise<readonly string[]> => {
+  const { id, principalId, clientId, redirectHost } = agentTokens;
+  const rows = await db
+    .select({ id })
+    .from(agentTokens)
+    .where(allOf(eq(principalId, of.principalId), eq(clientId, of.clientId), eq(redirectHost, of.redirectHost), isLive(now)));
+  return rows.map((row) => row.id);
+};
+
+/** Whose a live token is, by its id alone or by its hash: for whoever proves otherwise that they may end it. */
+export const holderOfToken = async (
+  db: Database,
+  by: { readonly id: string } | { readonly tokenHash: string },
+  now: Instant,
+): Promise<{ readonly id: string; readonly holder: TokenHolder } | null> => {
+  const { id, realm, principalId, businessId } = agentTokens;
+  const row = await db
+    .select({
+      id,
+      realm,
+      principalId,
+      businessId,
+      consumer: { tag: consumers.auditChain, shard: consumers.auditShard },
+      business: { tag: businesses.auditChain, shard: businesses.auditShard },
+    })
+    .from(agentTokens)
+    .leftJoin(consumers, allOf(eq(realm, "consumer"), eq(consumers.id, principalId as never)))
+    .leftJoin(businesses, eq(businesses.id, businessId))
+    .where(allOf("id" in by ? eq(id, by.id) : eq(agentTokens.tokenHash, by.tokenHash), isLive(now)))
+    .get();
+  const chain = row?.consumer ?? row?.business ?? null;
+  if (row === undefined || chain === null) return null;
+  const kind = row.realm === "consumer" ? "consumer" : "member";
+  const holder = {
+    realm: row.realm,
+    principalId: row.principalId,
+    businessId: row.businessId,
+    chain,
+    actor: { kind, id: row.principalId },
+  };
+  return { id: row.id, holder: holder as TokenHolder };
+};
 
 /** For the audit entry right behind `revokeToken`: of two at once, one has changed the row. */
 export const wasRevoked: SQL = sql`changes() = 1`;

@@ -18,7 +18,7 @@ const isActive = eq(status, "active");
 const named = (addressIndex: string): SQL => allOf(eq(emailIndex, addressIndex), eq(environment, "live"));
 
 /** More than this of one person with one business is told as this many. */
-export const maxCounted = 1_000;
+const maxCounted = 1_000;
 
 export interface NamingBusiness {
   readonly id: BusinessId;

@@ -851,6 +851,12 @@ export const agentTokens = table(
     lastUsedDay: integer(),
     toldAt: instant(),
     revokedAt: instant(),
+    source: text({ enum: ["minted", "oauth"] })
+      .notNull()
+      .default("minted"),
+    clientId: text(),
+    clientHost: text(),
+    redirectHost: text(),
   },
   (t) => [
     index("agent_tokens_principal").on(t.principalId),
@@ -858,6 +864,30 @@ export const agentTokens = table(
     index("agent_tokens_expiry").on(t.expiresAt),
   ],
 );
+
+export const oauthCodes = table(
+  "oauth_codes",
+  {
+    codeHash: text().primaryKey(),
+    nonceHash: text().notNull().unique(),
+    realm: realm().notNull(),
+    principalId: text().notNull(),
+    businessId: businessId().references(() => businesses.id),
+    clientId: text().notNull(),
+    clientName: text(),
+    clientHost: text(),
+    redirectUri: text().notNull(),
+    challenge: text().notNull(),
+    replaces: flag().notNull(),
+    language: text({ enum: ["en", "es", "fr-CA"] }).notNull(),
+    createdAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+    usedAt: instant(),
+    tokenId: text(),
+  },
+  (t) => [index("oauth_codes_age").on(t.expiresAt)],
+);
+
 export const shares = table(
   "shares",
   {

@@ -21,6 +21,7 @@ import { events } from "./api/events/routes.ts";
 import { describeWebhooks } from "./api/events/webhooks.ts";
 import { integration } from "./api/integration/routes.ts";
 import { mountLogs } from "./api/logs/routes.ts";
+import { oauth } from "./api/oauth/routes.ts";
 import { passkeys } from "./api/passkeys/routes.ts";
 import { accounts } from "./api/portal/account-routes.ts";
 import { portalCertificates } from "./api/portal/certificate-routes.ts";
@@ -47,8 +48,8 @@ const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" 
   { setting: "baseUrl", paths: /^\/(?:$|v1\/|ledger\/|audit\/|health$|docs(?:\/|$)|\.well-known\/|a\/)/ },
   { setting: "verifyUrl", paths: /^\/(?:$|withdraw$|c(?:\/|$)|\.well-known\/|a\/)/ },
   { setting: "cdnUrl", paths: /^\/v1\/(?:svc[^/]*\.js|consent|share\/redeem)$/ }, // the script asks where it was loaded from
-  { setting: "mcpUrl", paths: /^\/(?:mcp)?$/ },
-  { setting: "appUrl", paths: /^\/(?:$|(?:app|portal|authorize|stop|a|v1)(?:\/|$))/ },
+  { setting: "mcpUrl", paths: /^\/(?:(?:mcp)?$|oauth\/(?:token|register|revoke)$|\.well-known\/oauth-)/ },
+  { setting: "appUrl", paths: /^\/(?:$|(?:app|portal|authorize|oauth\/(?:authorize|end)|stop|a|v1)(?:\/|$))/ },
 ];
 
 const everyPath = /^/;
@@ -175,6 +176,7 @@ export const buildApp = (services: Services) => {
   for (const words of [certificates, access, ...people, webhooks, events, sandbox, ...business, withdrawals, contact, ...ours])
     app.route("/", words);
   app.route("/", agentServer);
+  app.route("/", oauth);
   describeWebhooks(app);
   mountPages(app, config, describe);
   mountLogs(app, config);

@@ -44,6 +44,10 @@ export interface Config extends ProofSettings {
   /** Whether the agent server speaks revision 2026-07-28 beside 2025-03-26. */
   readonly mcpModern: boolean;
   readonly appUrl: string;
+  /** Hosts that a program which registers itself may have its answers sent to. */
+  readonly oauthHosts: readonly string[];
+  /** Hosts whose programs may not be connected. */
+  readonly oauthBlockedHosts: readonly string[];
   readonly dohUrls: readonly string[];
   readonly masterKeys: ReadonlyMap<string, Bytes>;
   readonly indexKey: Bytes;
@@ -111,6 +115,11 @@ const defaultGatherMs = 2_000;
 /** Where the agent server answers: the address is also the name that clients know it by, so it is spelt one way. */
 export const mcpPath = "/mcp";
 const addresses = ["BASE_URL", "VERIFY_URL", "CDN_URL", "MCP_URL", "APP_URL"] as const;
+
+/** Where assistants of large makers that register themselves have their answers sent. */
+const hostedAssistants = "claude.ai claude.com chatgpt.com vscode.dev insiders.vscode.dev www.cursor.com";
+
+const wordsOf = (text: string): readonly string[] => text.split(" ").filter((word) => word !== "");
 
 const secretBytes = (text: string | undefined): Bytes | null => {
   const bytes = text === undefined ? null : bytesOfBase64(text);
@@ -282,8 +291,10 @@ export const readConfig = (env: Env): Config => {
     mcpUrl: setting("MCP_URL") as string,
     mcpModern: mcpModern === "on",
     appUrl: setting("APP_URL") as string,
+    oauthHosts: wordsOf(setting("OAUTH_DCR_HOSTS") ?? hostedAssistants),
+    oauthBlockedHosts: wordsOf(setting("OAUTH_BLOCKED_HOSTS") ?? ""),
     ...proofs,
-    dohUrls: (setting("DOH_URLS") ?? "").split(" ").filter((url) => url !== ""),
+    dohUrls: wordsOf(setting("DOH_URLS") ?? ""),
     masterKeys,
     indexKey,
     issuerSeed,

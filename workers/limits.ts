@@ -37,6 +37,15 @@ export const defaultLimits = {
   API_KEY: { count: 120, seconds: 60, scaled: false },
   /** As many as an API key: an assistant that works through a list asks in bursts. */
   AGENT_TOKEN: { count: 120, seconds: 60, scaled: false },
+  /** A person looks at one page and decides; signing in on the way is counted with other sign-ins. */
+  OAUTH_AUTHORIZE_PER_IP: { count: 60, seconds: 60, scaled: true },
+  /** Hosted assistants ask for everybody from a few addresses. */
+  OAUTH_TOKEN_PER_IP: { count: 600, seconds: 60, scaled: true },
+  OAUTH_REGISTER_PER_IP: { count: 600, seconds: 60, scaled: true },
+  /** Of one host, in an isolate: whoever sends people to the page must not make it a flood of requests to somebody's server. */
+  OAUTH_DOCUMENTS_PER_HOST: { count: 10, seconds: 60, scaled: false },
+  /** Each allows one program; nobody connects twenty in an hour. */
+  CONNECT_PER_PRINCIPAL: { count: 20, seconds: 3_600, scaled: false },
   /** SPEC, Limits: tests and replays of webhooks together, for each user. */
   WEBHOOK_CALLS: { count: 60, seconds: 600, scaled: false },
   /** Somebody who pays opens one page, and one more when they change their mind; each is a call to the payment provider. */

@@ -11,12 +11,16 @@ export interface PageRequest {
   readonly totalMs: number;
   /** After decompression. */
   readonly maxBytes: number;
+  /** A JSON document where it is asked for, and nothing else then. */
+  readonly wants?: "json";
+  /** Three unless said otherwise. */
+  readonly maxRedirects?: number;
 }
 
 export interface Page {
   /** Where it was found, after redirects. */
   readonly url: string;
-  readonly type: "text/html" | "text/plain";
+  readonly type: "text/html" | "text/plain" | "application/json";
   readonly body: string;
 }
 

@@ -34,6 +34,15 @@ export interface AgentToken {
   readonly expiresAt: Instant;
   /** Whole days since 1970. */
   readonly lastUsedDay: number | null;
+  /** The program that was connected with it; null for one that its person pasted. */
+  readonly client: ConnectedClient | null;
+}
+
+export interface ConnectedClient {
+  /** Whose server vouches for the program; null for one that only says so itself. */
+  readonly host: string | null;
+  /** Where the answer was sent: a host, the person's own machine, or an app. */
+  readonly redirectHost: string;
 }
 
 interface KnownAgent {

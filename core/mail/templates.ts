@@ -88,6 +88,15 @@ export interface MailData {
     readonly recheck_at: Instant;
     readonly affidavit_url: string;
   };
+  /** To whoever let a program be connected, at each connection. */
+  readonly agent_connected: {
+    readonly client_name: string;
+    /** Null for a program that only says who it is. */
+    readonly client_host: string | null;
+    readonly redirect_host: string;
+    readonly at: Instant;
+    readonly end_url: string;
+  };
   /** To the owners of a business whose endpoint does not answer. */
   readonly webhook_failing: { readonly webhook_id: string; readonly failing_since: Instant; readonly failures: number };
   /** To the owners of a business whose public client comes close to the day's limit of submissions without an API key. */
@@ -120,6 +129,7 @@ export const mailLifeMs: Readonly<Record<MailTemplate, number>> = {
   removal_completed: 3 * dayMs,
   entities_owner_notice: 3 * dayMs,
   agent_changed: 3 * dayMs,
+  agent_connected: 3 * dayMs,
   webhook_failing: dayMs,
   client_limit_near: dayMs,
 };
@@ -354,6 +364,18 @@ const en: Words = {
       `We look again on ${dayIn("en", recheck_at)}.`,
     ],
   }),
+  agent_connected: ({ client_name, client_host, redirect_host, at, end_url }) => ({
+    subject: "An assistant was connected",
+    lines: [
+      `On ${minuteOf(at)} you let this program be connected:`,
+      plainName(client_name),
+      client_host === null
+        ? `It gave itself this name, and we could not check it. Its access went to ${redirect_host}.`
+        : `${client_host} vouches for it. Its access went to ${redirect_host}.`,
+      "It can read your records and, for a person, correct contact fields and stop shares. It can agree to nothing. Was this not you, or no longer wanted? End it here:",
+      { link: end_url },
+    ],
+  }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({
     subject: "A webhook endpoint is failing",
     lines: [
@@ -566,6 +588,18 @@ const es: Words = {
       `Volveremos a mirar el ${dayIn("es", recheck_at)}.`,
     ],
   }),
+  agent_connected: ({ client_name, client_host, redirect_host, at, end_url }) => ({
+    subject: "Se ha conectado un asistente",
+    lines: [
+      `El ${minuteOf(at)} permitió que se conectara este programa:`,
+      plainName(client_name),
+      client_host === null
+        ? `Se ha dado ese nombre él mismo y no hemos podido comprobarlo. Su acceso fue a ${redirect_host}.`
+        : `${client_host} responde de él. Su acceso fue a ${redirect_host}.`,
+      "Puede leer sus registros y, en el caso de una persona, corregir datos de contacto y dejar de compartir. No puede aceptar nada. ¿No fue usted o ya no lo quiere? Anúlelo aquí:",
+      { link: end_url },
+    ],
+  }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({
     subject: "Un webhook está fallando",
     lines: [
@@ -776,6 +810,18 @@ const frCa: Words = {
       { link: affidavit_url },
       "Elle nomme chaque endroit et ce qu’a donné la demande.",
       `Nous regarderons de nouveau le ${dayIn("fr-CA", recheck_at)}.`,
+    ],
+  }),
+  agent_connected: ({ client_name, client_host, redirect_host, at, end_url }) => ({
+    subject: "Un assistant a été connecté",
+    lines: [
+      `Le ${minuteOf(at)}, vous avez permis la connexion de ce programme :`,
+      plainName(client_name),
+      client_host === null
+        ? `Il s’est donné ce nom lui-même et nous n’avons pas pu le vérifier. Son accès est allé à ${redirect_host}.`
+        : `${client_host} en répond. Son accès est allé à ${redirect_host}.`,
+      "Il peut lire vos dossiers et, pour une personne, corriger des coordonnées et arrêter des partages. Il ne peut rien accepter. Ce n’était pas vous, ou vous n’en voulez plus ? Mettez-y fin ici :",
+      { link: end_url },
     ],
   }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({

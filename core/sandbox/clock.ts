@@ -3,7 +3,7 @@ import { refuse, ok, type Result } from "../result.ts";
 import { dayMs, secondMs, type Instant } from "../time.ts";
 
 /** Three years, one of them a leap year. */
-export const maxAheadMs = 1_096 * dayMs;
+const maxAheadMs = 1_096 * dayMs;
 
 /** By so many seconds, or to a moment. */
 export type ClockMove = { readonly advanceSeconds: number } | { readonly to: Instant };

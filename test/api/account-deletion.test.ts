@@ -153,7 +153,9 @@ describe("an account that is deleted", () => {
     const { share } = await grant(by, { duration_days: 1 });
     const nextDay = through({ clock: () => Date.now() + 25 * 60 * minuteMs });
     const headers = await signIn(by.email, "consumer");
-    await env.DB.prepare("UPDATE sessions SET proved_at = proved_at + ?1, expires_at = expires_at + ?1").bind(25 * 60 * minuteMs).run();
+    await env.DB.prepare("UPDATE sessions SET proved_at = proved_at + ?1, expires_at = expires_at + ?1")
+      .bind(25 * 60 * minuteMs)
+      .run();
     expect((await remove({ headers }, nextDay)).body.data).toMatchObject({ deleted: true, shares_revoked: 0 });
     expect((await read(`/v1/shares/${share.id}`)).body.data.status).toBe("expired");
     expect((await env.DB.prepare("SELECT consumer_id FROM shares WHERE id = ?").bind(share.id).first())?.consumer_id).toBeNull();

@@ -52,7 +52,9 @@ describe("a token", () => {
     expect([realm, name]).toEqual(["consumer", "Claude on my laptop"]);
     expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(90 * dayMs);
     const listed = await call(ownPath, { headers: await pat() });
-    expect(listed.body.data).toEqual({ agent_tokens: [{ id, realm, name, created_at, expires_at, last_used_at: null }] });
+    expect(listed.body.data).toEqual({
+      agent_tokens: [{ id, realm, name, created_at, expires_at, last_used_at: null, source: "minted", client: null }],
+    });
     expect(await ping(token)).toBe(200);
   });
 

@@ -65,6 +65,11 @@ const undocumented: readonly { readonly path: RegExp; readonly why: string }[] =
   { path: /^GET \/\.well-known\/security\.txt$/, why: "whom to tell of a weakness, in the form of RFC 9116" },
   { path: /^(?:GET|POST) \/v1\/admin\//, why: "the operator's, outside the protocol surface (docs/operating.md)" },
   { path: /^GET \/dev\//, why: "development only" },
+  { path: /^(?:GET|POST) \/oauth\/(?:authorize|end)(?:\/|$)/, why: "pages on which people let an assistant be connected, and their forms" },
+  {
+    path: /^(?:POST \/oauth\/(?:token|register|revoke)|(?:GET|ALL) \/\.well-known\/oauth-.*)$/,
+    why: "what programs ask to be connected, whose interface is OAuth (docs/agents.md)",
+  },
   { path: /^ALL \/mcp$/, why: "the agent server, whose interface is the Model Context Protocol (docs/agents.md)" },
 ];
 

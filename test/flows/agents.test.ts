@@ -4,11 +4,14 @@ import { request } from "node:http";
 import { Client as NewerClient, StreamableHTTPClientTransport as NewerTransport } from "@modelcontextprotocol/client";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
+import type { OAuthClientInformationMixed, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 let service: LocalService;
 const tokens = { consumer: "", business: "" };
+const cookies = { consumer: "", business: "" };
 
 const sent = (path: string, body: object, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(`${service.origin}${path}`, {
@@ -26,6 +29,7 @@ const minted = async (realm: "consumer" | "business", email: string, path: strin
   const code = /\d{6}/.exec(messages[0]?.text ?? "")?.[0];
   const signedIn = await sent("/v1/auth/verify-code", { email, realm, code });
   const cookie = (signedIn.headers.get("set-cookie") ?? "").split(";")[0] as string;
+  cookies[realm] = cookie;
   const answer = (await (await sent(path, {}, { cookie })).json()) as { data: { token: string } };
   return answer.data.token;
 };
@@ -42,6 +46,55 @@ afterAll(async () => {
 
 const named = { name: "svc-tests", version: "1.0.0" };
 const address = (): URL => new URL(`${service.origin}/mcp`);
+/** A browser on the consent page: reads the form, allows, and takes the answer from the redirect. */
+const allowAs = async (cookie: string, address: URL): Promise<URL> => {
+  const page = await (await fetch(address, { headers: { cookie } })).text();
+  const request = /name="request" value="([^"]+)"/.exec(page)?.[1] ?? "";
+  const answer = await fetch(new URL("/oauth/authorize/decide", address), {
+    method: "POST",
+    redirect: "manual",
+    headers: { cookie, "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" },
+    body: new URLSearchParams({ request, decision: "allow" }).toString(),
+  });
+  return new URL(answer.headers.get("location") ?? "");
+};
+
+describe("SDK 1 without a token", () => {
+  test("finds the way from the 401, registers, is allowed, and calls a tool", async () => {
+    const redirectUrl = "http://127.0.0.1:50123/callback";
+    const kept: { client?: OAuthClientInformationMixed; tokens?: OAuthTokens; verifier?: string; address?: URL } = {};
+    const authProvider: OAuthClientProvider = {
+      redirectUrl,
+      clientMetadata: { client_name: "SDK", redirect_uris: [redirectUrl] },
+      clientInformation: () => kept.client,
+      saveClientInformation: (client) => {
+        kept.client = client;
+      },
+      tokens: () => kept.tokens,
+      saveTokens: (tokens) => {
+        kept.tokens = tokens;
+      },
+      redirectToAuthorization: (url) => {
+        kept.address = url;
+      },
+      saveCodeVerifier: (verifier) => {
+        kept.verifier = verifier;
+      },
+      codeVerifier: () => kept.verifier as string,
+    };
+    const transport = new StreamableHTTPClientTransport(address(), { authProvider });
+    await expect(new Client(named).connect(transport as Parameters<Client["connect"]>[0])).rejects.toThrow();
+    const back = await allowAs(cookies.consumer, kept.address as URL);
+    expect(back.searchParams.get("iss")).toBe(service.origin);
+    await transport.finishAuth(back.searchParams.get("code") as string);
+    const client = new Client(named);
+    const connected = new StreamableHTTPClientTransport(address(), { authProvider });
+    await client.connect(connected as Parameters<Client["connect"]>[0]);
+    expect((await client.callTool({ name: "svc_get_audit", arguments: { limit: 5 } })).isError).toBe(false);
+    await client.close();
+  });
+});
+
 const withToken = (token: string) => ({ requestInit: { headers: { authorization: `Bearer ${token}` } } });
 
 /** What both clients have, as far as it is asked for here. */

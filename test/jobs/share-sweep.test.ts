@@ -120,7 +120,12 @@ describe("a share that nobody stops", () => {
     const due = await dueShares(db, "live", now);
     expect(due.map(({ id }) => id)).toEqual(expect.arrayContaining([both.id, stopped.id]));
     await pat.post(`/v1/shares/${stopped.id}/revoke`, {});
-    await Promise.all([sweepShares(db, "live", due, now), sweepShares(db, "live", due, now), sweepDueShares(at(now)), sweepDueShares(at(now))]);
+    await Promise.all([
+      sweepShares(db, "live", due, now),
+      sweepShares(db, "live", due, now),
+      sweepDueShares(at(now)),
+      sweepDueShares(at(now)),
+    ]);
     await settled();
     expect((await typesOf(both.id)).slice(1)).toEqual(["share.expired"]);
     expect(await entriesOf(both.id)).toEqual({ "share.created": 2, "share.expired": 2 });

@@ -103,7 +103,8 @@ describe("GET /", () => {
       for (const address of addresses) {
         const { origin: there, pathname } = new URL(address as string);
         const answer = await serviceWith(productionSettings, there)(pathname, asPerson);
-        if (pathname === "/portal") expect(answer.headers.get("location")).toBe("/portal/sign-in"); // nobody is signed in
+        if (pathname === "/portal")
+          expect(answer.headers.get("location")).toBe("/portal/sign-in"); // nobody is signed in
         else expect(answer.status, address).toBe(200);
       }
       expect(page.headers.get("content-security-policy")).toContain("form-action 'self' https://verify.svc.test;");

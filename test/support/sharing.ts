@@ -85,7 +85,7 @@ export const redeem = (
 ): Promise<Answer> =>
   service("/v1/share/redeem", json({ code, code_verifier: verifier, client_id: world.acme.clients.live, ...change }, headers));
 
-export const keyed = (key: string = world.acme.keys.live) => ({ authorization: `Bearer ${key}` });
+const keyed = (key: string = world.acme.keys.live) => ({ authorization: `Bearer ${key}` });
 export const read = (path: string, key?: string, service: Call = call): Promise<Answer> => service(path, { headers: keyed(key) });
 export const write = (path: string, body: unknown, key?: string, service: Call = call): Promise<Answer> =>
   service(path, json(body, keyed(key)));

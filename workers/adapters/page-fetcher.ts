@@ -19,8 +19,9 @@ const askAgainStatuses: ReadonlySet<number> = new Set([408, 425, 429]);
 const nothing = (reason: Extract<PageAnswer, { outcome: "nothing" }>["reason"]): PageAnswer => ({ outcome: "nothing", reason });
 const unreached = (reason: Extract<PageAnswer, { outcome: "unreached" }>["reason"]): PageAnswer => ({ outcome: "unreached", reason });
 
-const typeOf = (header: string | null): Page["type"] | null => {
+const typeOf = (header: string | null, wants: PageRequest["wants"]): Page["type"] | null => {
   const type = header?.split(";")[0]?.trim().toLowerCase();
+  if (wants === "json") return /^application\/(?:[a-z0-9.-]+\+)?json$/.test(type ?? "") ? "application/json" : null;
   return type === "text/html" || type === "text/plain" ? type : null;
 };
 
@@ -45,9 +46,9 @@ const decoded = (bytes: Uint8Array, charset: string): string => {
   }
 };
 
-const readPage = async (response: Response, url: string, maxBytes: number): Promise<PageAnswer> => {
+const readPage = async (response: Response, url: string, { maxBytes, wants }: PageRequest): Promise<PageAnswer> => {
   const contentType = response.headers.get("content-type") ?? "";
-  const type = typeOf(contentType);
+  const type = typeOf(contentType, wants);
   if (type === null || response.status !== 200) {
     await response.body?.cancel();
     if (response.status === 200) return nothing("type");
@@ -60,7 +61,7 @@ const readPage = async (response: Response, url: string, maxBytes: number): Prom
 
 const follow = async (settings: PageFetcherSettings, request: PageRequest, signal: AbortSignal): Promise<PageAnswer> => {
   let address = request.url;
-  for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
+  for (let redirects = 0; redirects <= (request.maxRedirects ?? maxRedirects); redirects += 1) {
     const checked = checkOutboundUrl(address, { ...settings, ports: request.ports });
     if (!checked.ok) return nothing("address");
     const { href, hostname, local } = checked.url;
@@ -70,10 +71,10 @@ const follow = async (settings: PageFetcherSettings, request: PageRequest, signa
     const response = await fetch(href, {
       redirect: "manual",
       cache: "no-store",
-      headers: { "user-agent": request.userAgent, accept: "text/html, text/plain;q=0.5" },
+      headers: { "user-agent": request.userAgent, accept: request.wants === "json" ? "application/json" : "text/html, text/plain;q=0.5" },
       signal,
     });
-    if (!redirectStatuses.has(response.status)) return readPage(response, href, request.maxBytes);
+    if (!redirectStatuses.has(response.status)) return readPage(response, href, request);
     const location = response.headers.get("location");
     await response.body?.cancel();
     const next = location === null ? null : referenceAsWritten(location, href);

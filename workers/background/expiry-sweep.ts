@@ -10,6 +10,7 @@ import { deleteExpiredAnswers } from "../../storage/idempotency.ts";
 import { deleteExpiredClaims } from "../../storage/idempotency-claims.ts";
 import { deleteOldAuthCodes } from "../../storage/auth-codes.ts";
 import { deleteOldCodes, deleteOldFailures } from "../../storage/mailed-codes.ts";
+import { deleteOldOAuthCodes } from "../../storage/oauth-codes.ts";
 import { deleteEndedInvitations } from "../../storage/members.ts";
 import { deleteEndedSessions } from "../../storage/sessions.ts";
 import { deleteOldChallenges } from "../../storage/webauthn-challenges.ts";
@@ -29,6 +30,7 @@ const sweeps = [
   deleteOldCodes,
   deleteOldFailures,
   deleteOldAuthCodes,
+  deleteOldOAuthCodes,
   deleteOldChallenges,
   deleteEndedSignups,
   deleteEndedInvitations,

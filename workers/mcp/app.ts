@@ -4,6 +4,7 @@ import { Hono, type Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { addressKey } from "../../core/access/address.ts";
+import { oauthScope } from "../../core/agents/authorization.ts";
 import { errorOf, idIn, messageOf, rpcErrors, type Message, type Reply, type RpcError } from "../../core/agents/json-rpc.ts";
 import { isModern, missingClaim, modernVersion } from "../../core/agents/modern-era.ts";
 import type { Agent } from "../../core/agents/token.ts";
@@ -15,6 +16,7 @@ import { mcpPath } from "../env.ts";
 import { maxBodyBytes, readCapped } from "../http/body.ts";
 import type { Api } from "../http/context.ts";
 import { limited } from "../http/guards.ts";
+import { oauthNames } from "../http/oauth-names.ts";
 import { statuses } from "../http/statuses.ts";
 import { kindOfError } from "../log.ts";
 import { agentOf, isKnownToken, isNoToken } from "../operations/agents/authenticate.ts";
@@ -64,7 +66,9 @@ const tokenOf = (c: Context<Api>): string | null => /^bearer (\S+)$/i.exec(c.req
 
 const unauthorized = (c: Context<Api>, id: string | number | null) => {
   const wasTried = c.req.header("authorization") !== undefined;
-  c.header("WWW-Authenticate", wasTried ? 'Bearer error="invalid_token"' : "Bearer");
+  const metadata = `${oauthNames(c).issuer}/.well-known/oauth-protected-resource${mcpPath}`; // from here a program finds the way to sign in
+  const challenge = `Bearer resource_metadata="${metadata}", scope="${oauthScope}"`;
+  c.header("WWW-Authenticate", wasTried ? `${challenge}, error="invalid_token"` : challenge);
   return refusedWith(c, "unauthorized", rpcErrors.unauthorized, id);
 };
 

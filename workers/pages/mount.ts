@@ -5,6 +5,7 @@ import type { Api } from "../http/context.ts";
 import type { Config } from "../env.ts";
 import { mountApp } from "./app/routes.ts";
 import { mountSheet } from "./authorize/routes.ts";
+import { mountConnect } from "./connect/routes.tsx";
 import { mountDevMail } from "./dev-mail.tsx";
 import { mountDocs } from "./docs.tsx";
 import { mountFirstPage, mountNumberForm } from "./first-page.ts";
@@ -24,6 +25,7 @@ export const mountPages = (app: Hono<Api>, config: Config, describe: () => objec
   mountApp(app);
   mountStop(app);
   mountPortal(app);
+  mountConnect(app);
   const pages = new Hono<Api>();
   mountNumberForm(pages);
   mountVerify(pages);

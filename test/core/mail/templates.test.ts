@@ -51,6 +51,16 @@ const mails: { readonly [T in MailTemplate]: Extract<Mail, { template: T }> } = 
       cease_by: Date.UTC(2026, 11, 4, 23, 59, 59, 999),
     },
   },
+  agent_connected: {
+    template: "agent_connected",
+    data: {
+      client_name: "Helper",
+      client_host: "assistant.example.com",
+      redirect_host: "127.0.0.1",
+      at: 0,
+      end_url: "https://app.example.com/oauth/end/tok_x?t=y",
+    },
+  },
   agent_changed: {
     template: "agent_changed",
     data: { token_id: "tok_00k3v9d2m4q8x1c7b5n0t6w2h9", at: Date.UTC(2026, 10, 20, 10, 5), app_url: "https://app.example.com/app" },

@@ -93,7 +93,7 @@ export const ownWithdrawalSchema = z
     z.object({ scope: z.literal("business"), business_id: z.string().max(100) }),
     z.object({ scope: z.literal("everything") }),
   ])
-  .openapi("OwnWithdrawal");
+  .openapi("WithdrawalFromAccount");
 
 export const ownWithdrawnSchema = z
   .object({
@@ -103,7 +103,7 @@ export const ownWithdrawnSchema = z
     cert_id: z.string().nullable().openapi({ description: "With scope `certificate`." }),
     cease_by: timeOf("When contact must have ended; with scope `certificate`").nullable(),
   })
-  .openapi("OwnWithdrawn");
+  .openapi("WithdrawnFromAccount");
 
 export const withdrawnOneToWire = ({ certId, withdrawnAt, ceaseBy }: WithdrawnOne): z.input<typeof ownWithdrawnSchema> => ({
   withdrawn: 1,

@@ -60,13 +60,9 @@ const key = z.enum(contactKeys as [ContactKey, ...ContactKey[]]);
 export const triggerSchema = z
   .object({
     type: z.enum(triggeredTypes).openapi({ description: "What is to happen.", example: "share.revoked" }),
-    share_id: z
-      .string()
-      .max(64)
-      .nullish()
-      .openapi({
-        description: "An active test share of yours (for `business.ceased` one that was revoked). Left out: a fresh one is made.",
-      }),
+    share_id: z.string().max(64).nullish().openapi({
+      description: "An active test share of yours (for `business.ceased` one that was revoked). Left out: a fresh one is made.",
+    }),
     fields: z
       .partialRecord(key, z.string().max(300).nullable())
       .nullish()

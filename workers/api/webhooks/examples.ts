@@ -10,6 +10,7 @@ const commonExample = {
   url: "https://hooks.example.com/svc",
   events: ["share.revoked", "certificate.revoked"],
   description: "CRM",
+  environment: "live",
   status: "enabled",
 };
 export const webhookExample = {

@@ -44,7 +44,7 @@ export const mintToken = async (
   const [inserted] = await commit(store, rows, [fact], isMinted(id));
   if (inserted.meta.changes === 0) return refuse("token_limit");
   services.scheduleFollowUp();
-  return ok({ ...token, secret, lastUsedDay: null });
+  return ok({ ...token, secret, lastUsedDay: null, client: null });
 };
 
 /** The live ones, newest first: a consumer's own, or all of a business. */

@@ -94,7 +94,7 @@ const tones: Readonly<Record<PublishedCertificate["status"], Tone>> = { active: 
 const personText = (masked: Readonly<Record<string, string>>): string => masked.email ?? masked.phone ?? Object.values(masked)[0] ?? "";
 
 const Person: FC<{ view: PortalView; listed: Pick<ListedCertificate, "subjectMasked" | "subjectErasedAt"> }> = ({ view, listed }) =>
-  listed.subjectErasedAt === null ? <Exact text={personText(listed.subjectMasked)} /> : <>{view.words.certificates.erased}</>;
+  listed.subjectErasedAt === null ? <Exact text={personText(listed.subjectMasked)} /> : view.words.certificates.erased;
 
 const Filters: FC<{ view: PortalView; asked: Asked }> = ({ view, asked }) => {
   const { words, setting } = view;

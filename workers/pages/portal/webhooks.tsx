@@ -305,6 +305,7 @@ const create = async (visit: Posted): Promise<Response> => {
   const { services, member, form, view } = visit;
   const events = choosableEventTypes.filter((type) => form.has(`event.${type}`));
   const made = await createWebhook(services, member, {
+    environment: "live",
     url: (form.get("url") ?? "").trim(),
     events: events.length === 0 ? null : events,
     description: form.get("description")?.trim() || null,

@@ -1,0 +1,110 @@
+// Which program asks to be connected. It either serves a document about itself at an address, which is then its id, or it registered
+// itself and nothing of what it says about itself was checked. A redirect is judged strictly; what is of no use here is passed over.
+import { redirectUriOf } from "./redirect-uri.ts";
+
+export type ClientAuthentication = "none" | "client_secret_post" | "client_secret_basic";
+
+export interface OAuthClient {
+  readonly id: string;
+  /** Null where the name it gives itself may not be shown. */
+  readonly name: string | null;
+  /** Whose server vouches for it; null for one that registered itself. */
+  readonly host: string | null;
+  readonly redirectUris: readonly string[];
+  readonly authentication: ClientAuthentication;
+}
+
+const maxNameLength = 80;
+const maxRedirects = 20;
+const maxIdLength = 1_024;
+
+const unseen = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
+/** One visible line; null when nothing is left. */
+const cleanName = (text: unknown): string | null => {
+  if (typeof text !== "string") return null;
+  const name = text.slice(0, 400).normalize("NFC").replaceAll(/\s+/g, " ").replaceAll(unseen, "").trim();
+  return [...name].slice(0, maxNameLength).join("").trim() || null;
+};
+
+/** Assistants that people know, by the start of their names, and where those are at home. */
+const knownNames: readonly (readonly [start: string, hosts: readonly string[]])[] = [
+  ["claude", ["claude.ai", "claude.com", "anthropic.com"]],
+  ["anthropic", ["claude.ai", "claude.com", "anthropic.com"]],
+  ["chatgpt", ["chatgpt.com", "openai.com"]],
+  ["openai", ["chatgpt.com", "openai.com"]],
+  ["codex", ["chatgpt.com", "openai.com"]],
+  ["visualstudiocode", ["vscode.dev", "insiders.vscode.dev"]],
+  ["vscode", ["vscode.dev", "insiders.vscode.dev"]],
+  ["cursor", ["www.cursor.com", "Cursor"]],
+  ["svc", []],
+];
+
+const folded = (name: string): string =>
+  name
+    .normalize("NFKC")
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]/gu, "");
+
+/** A known name is shown only for the program whose it is. */
+const ownName = (name: string | null, hosts: readonly string[]): string | null => {
+  const known = name === null ? undefined : knownNames.find(([start]) => folded(name).startsWith(start));
+  return known === undefined || (hosts.length > 0 && hosts.every((host) => known[1].includes(host))) ? name : null;
+};
+
+type Members = Readonly<Record<string, unknown>>;
+
+const texts = (value: unknown): readonly string[] | null =>
+  Array.isArray(value) && value.length > 0 && value.length <= maxRedirects && value.every((one) => typeof one === "string")
+    ? (value as readonly string[])
+    : null;
+
+/** Whether such an id is the address of a document: judged as it is written. */
+export const documentUrlOf = (id: string): URL | null => {
+  if (id.length > maxIdLength || !id.startsWith("https://")) return null;
+  const place = redirectUriOf(id);
+  const url = place?.kind === "https" ? new URL(id) : null;
+  return url === null || url.pathname === "/" ? null : url;
+};
+
+/** What a document says of the program whose id is its address; null for a document that is not of it, or of no use. */
+export const clientOfDocument = (url: URL, document: unknown): OAuthClient | null => {
+  if (typeof document !== "object" || document === null || Array.isArray(document)) return null;
+  const { client_id, client_name, redirect_uris, token_endpoint_auth_method: method, client_secret } = document as Members;
+  const redirectUris = texts(redirect_uris)?.filter((uri) => redirectUriOf(uri) !== null) ?? [];
+  const isPublic = method === undefined || method === "none" || method === "private_key_jwt"; // the last is not offered, and so not used
+  if (client_id !== url.href || redirectUris.length === 0 || !isPublic || client_secret !== undefined) return null;
+  return { id: url.href, name: ownName(cleanName(client_name), [url.host]), host: url.host, redirectUris, authentication: "none" };
+};
+
+/** What a program that registers itself is remembered by. */
+export interface Registration {
+  readonly name: string | null;
+  readonly redirectUris: readonly string[];
+  readonly authentication: ClientAuthentication;
+}
+
+export type RegistrationFault = "invalid_redirect_uri" | "invalid_client_metadata";
+
+const methods: readonly unknown[] = ["client_secret_post", "client_secret_basic"];
+
+/** `hosts`: where https redirects may lead, since a stranger may register any name. Redirects of no use are left out. */
+export const registrationOf = (body: unknown, hosts: readonly string[]): Registration | RegistrationFault => {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return "invalid_client_metadata";
+  const { redirect_uris, client_name, token_endpoint_auth_method: method } = body as Members;
+  const redirectUris = [...new Set(texts(redirect_uris) ?? [])].filter((uri) => {
+    const place = redirectUriOf(uri);
+    return place !== null && (place.kind !== "https" || hosts.includes(place.host));
+  });
+  if (redirectUris.length === 0) return "invalid_redirect_uri";
+  const authentication = methods.includes(method) ? (method as ClientAuthentication) : "none";
+  return { name: cleanName(client_name), redirectUris, authentication };
+};
+
+export const clientOfRegistration = (id: string, { name, redirectUris, authentication }: Registration): OAuthClient => {
+  const hosts = redirectUris.flatMap((uri) => redirectUriOf(uri)?.host ?? []);
+  return { id, name: ownName(name, hosts), host: null, redirectUris, authentication };
+};
+
+export const registeredPrefix = "dcr_";
+export const isIdTooLong = (id: string): boolean => id.length > maxIdLength;

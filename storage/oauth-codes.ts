@@ -1,0 +1,125 @@
+// Codes that a connected program turns into its token (RFC 6749 4.1). A code is stored by its hash. Spending it is one UPDATE that names
+// everything that must hold, stamped with the token it becomes, so that of any number at once one is told apart by its stamp, and a
+// request that fails any check changes nothing.
+import { and, eq, exists, gt, inArray, isNull, lte, sql, type SQL } from "drizzle-orm";
+import { maxLiveTokens, type TokenHolder } from "../core/agents/token.ts";
+import { dayMs, type Instant } from "../core/time.ts";
+import { onPrimary, type Database } from "./database.ts";
+import { violates } from "./faults.ts";
+import { allOf, listed, query } from "./query.ts";
+import { agentTokens, businesses, consumers, members, oauthCodes } from "./schema.ts";
+
+const keptMs = dayMs; // so that a code that was used is known when it is shown again
+
+export type OAuthCode = typeof oauthCodes.$inferSelect;
+
+export const insertOAuthCode = (db: Database, code: Omit<OAuthCode, "usedAt" | "tokenId">) => db.insert(oauthCodes).values(code);
+
+/** The insert failed because the page was answered before. */
+export const isAnsweredAlready = (error: unknown): boolean => violates(error, "UNIQUE", oauthCodes.nonceHash);
+
+/** A code with whose it is; null for an unknown one, and where its person is gone or the business may not be read. */
+export const oauthCodeByHash = async (
+  db: Database,
+  codeHash: string,
+): Promise<{ readonly code: OAuthCode; readonly holder: TokenHolder } | null> => {
+  const row = await onPrimary(db)
+    .select({
+      code: oauthCodes,
+      consumer: { tag: consumers.auditChain, shard: consumers.auditShard },
+      business: { tag: businesses.auditChain, shard: businesses.auditShard },
+    })
+    .from(oauthCodes)
+    .leftJoin(consumers, allOf(eq(oauthCodes.realm, "consumer"), eq(consumers.id, oauthCodes.principalId as never)))
+    .leftJoin(businesses, eq(businesses.id, oauthCodes.businessId))
+    .where(eq(oauthCodes.codeHash, codeHash))
+    .get();
+  const chain = row?.consumer ?? row?.business ?? null;
+  if (row === undefined || chain === null) return null;
+  const { realm, principalId, businessId } = row.code;
+  const actor = { kind: realm === "consumer" ? ("consumer" as const) : ("member" as const), id: principalId };
+  return { code: row.code, holder: { realm, principalId, businessId, chain, actor } };
+};
+
+/** The person is there, and for a member the seat and an account that may be read. */
+const isPrincipalAlive = (realm: OAuthCode["realm"]): SQL =>
+  realm === "consumer"
+    ? exists(
+        query
+          .select({ id: consumers.id })
+          .from(consumers)
+          .where(allOf(eq(consumers.id, oauthCodes.principalId as never), isNull(consumers.erasedAt))),
+      )
+    : exists(
+        query
+          .select({ id: members.id })
+          .from(members)
+          .innerJoin(businesses, eq(businesses.id, members.businessId))
+          .where(
+            allOf(
+              eq(members.id, oauthCodes.principalId),
+              eq(members.businessId, oauthCodes.businessId as never),
+              inArray(businesses.status, ["active", "past_due"]),
+            ),
+          ),
+      );
+
+export interface Spending {
+  readonly codeHash: string;
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly challenge: string;
+  readonly tokenId: string;
+  /** Tokens that end when this one is made. */
+  readonly replaced: readonly string[];
+  readonly now: Instant;
+}
+
+/** Live tokens of the code's person, without those that are to end. */
+const remaining = (replaced: readonly string[], now: Instant): SQL =>
+  sql`(select count(*) from ${agentTokens} where ${agentTokens.principalId} = ${oauthCodes.principalId} and ${agentTokens.revokedAt} is null and ${agentTokens.expiresAt} > ${now} and ${agentTokens.id} not in ${listed(replaced)})`;
+
+export const spendOAuthCode = (db: Database, realm: OAuthCode["realm"], spending: Spending) => {
+  const { codeHash, clientId, redirectUri, challenge, tokenId, replaced, now } = spending;
+  return db
+    .update(oauthCodes)
+    .set({ usedAt: now, tokenId })
+    .where(
+      and(
+        eq(oauthCodes.codeHash, codeHash),
+        eq(oauthCodes.clientId, clientId),
+        eq(oauthCodes.redirectUri, redirectUri),
+        eq(oauthCodes.challenge, challenge),
+        isNull(oauthCodes.usedAt),
+        gt(oauthCodes.expiresAt, now),
+        isPrincipalAlive(realm),
+        sql`${remaining(replaced, now)} < ${maxLiveTokens}`,
+      ),
+    );
+};
+
+/** For what follows in the batch: the code became this token. */
+export const becameToken = (codeHash: string, tokenId: string): SQL =>
+  exists(
+    query
+      .select({ codeHash: oauthCodes.codeHash })
+      .from(oauthCodes)
+      .where(allOf(eq(oauthCodes.codeHash, codeHash), eq(oauthCodes.tokenId, tokenId))),
+  );
+
+/** The earlier tokens end with the statement that makes room for the new one. */
+export const endReplaced = (db: Database, replaced: readonly string[], made: SQL, now: Instant) =>
+  db
+    .update(agentTokens)
+    .set({ revokedAt: now })
+    .where(allOf(inArray(agentTokens.id, listed(replaced)), isNull(agentTokens.revokedAt), made));
+
+/** At most 1,000 a call. A code that has ended is remembered for a day. */
+export const deleteOldOAuthCodes = (db: Database, now: Instant) => {
+  const old = query
+    .select({ codeHash: oauthCodes.codeHash })
+    .from(oauthCodes)
+    .where(lte(oauthCodes.expiresAt, now - keptMs))
+    .limit(1_000);
+  return db.delete(oauthCodes).where(inArray(oauthCodes.codeHash, old));
+};

@@ -1,0 +1,561 @@
+// Connecting an assistant by OAuth, through the doors: what it finds, what a person is shown, and that a code is worth one token.
+import { createExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { PageAnswer, PageRequest } from "../../core/access/outbound-page.ts";
+import { buildApp } from "../../workers/app.ts";
+import type { Env } from "../../workers/env.ts";
+import { openPlatform } from "../../workers/services.ts";
+import { callTool, mint, mintWith, post, rpc } from "../support/agents.ts";
+import { changedServices } from "../support/changed-services.ts";
+import {
+  allowed,
+  answerIn,
+  authorizePath,
+  challengeOf,
+  consentPage,
+  decide,
+  exchange,
+  form,
+  loopback,
+  register,
+  registered,
+  verifier,
+} from "../support/connecting.ts";
+import { codeFor, mailsTo, signIn } from "../support/people.ts";
+import { call, databaseContents, productionSettings, serviceWith, world, type Answer } from "../support/world.ts";
+
+let clock = Date.now();
+// People decide more often here than a person may in an hour.
+beforeEach(async () => {
+  clock += 7_200_000;
+  vi.useFakeTimers({ toFake: ["Date"], now: clock });
+  await env.DB.batch([env.DB.prepare("DELETE FROM agent_tokens"), env.DB.prepare("DELETE FROM oauth_codes")]);
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+type Session = { readonly cookie: string };
+const pat = (): Promise<Session> => signIn(world.consumerEmail, "consumer");
+const owner = (): Promise<Session> => signIn(world.ownerEmail);
+const outcome = ({ status, body }: Answer): string => `${status} ${body?.error ?? "ok"}`;
+const count = async (table: "agent_tokens" | "oauth_codes"): Promise<unknown> =>
+  env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table}`).first("n");
+
+describe("what a program finds", () => {
+  test("from a 401: where the server is described, and what to ask for", async () => {
+    const answer = await post({ jsonrpc: "2.0", id: 1, method: "ping" });
+    const challenge = 'Bearer resource_metadata="http://svc.test/.well-known/oauth-protected-resource/mcp", scope="svc:agent"';
+    expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, challenge]);
+    const tried = await rpc("pat_00wrong", "ping");
+    expect(tried.headers.get("www-authenticate")).toBe(`${challenge}, error="invalid_token"`);
+  });
+
+  test("the resource and its issuer, readable from anywhere", async () => {
+    for (const path of ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"]) {
+      const { status, body, headers } = await call(path, { headers: { origin: "https://inspector.example" } });
+      expect([status, headers.get("access-control-allow-origin")]).toEqual([200, "*"]);
+      expect(body).toEqual({
+        resource: "http://svc.test/mcp",
+        authorization_servers: ["http://svc.test"],
+        scopes_supported: ["svc:agent"],
+        bearer_methods_supported: ["header"],
+        resource_name: "svc",
+      });
+    }
+    const { body } = await call("/.well-known/oauth-authorization-server");
+    expect(body).toMatchObject({
+      issuer: "http://svc.test",
+      authorization_endpoint: expect.stringMatching(/\/oauth\/authorize$/),
+      token_endpoint: "http://svc.test/oauth/token",
+      code_challenge_methods_supported: ["S256"],
+      client_id_metadata_document_supported: true,
+      authorization_response_iss_parameter_supported: true,
+    });
+    expect(body.token_endpoint_auth_methods_supported).toContain("none");
+    expect(JSON.stringify(body)).not.toContain("offline_access");
+  });
+
+  test("in production under the agent server's name, and the page under the app's", async () => {
+    const paths = ["/.well-known/oauth-authorization-server", "/oauth/register", "/oauth/token"];
+    const at = async (host: string) => {
+      const service = serviceWith(productionSettings, host);
+      return Promise.all(paths.map(async (path) => (await service(path, path.startsWith("/oauth") ? { method: "POST" } : {})).status));
+    };
+    expect(await at("https://mcp.svc.test")).toEqual([200, 400, 400]);
+    expect(await at("https://app.svc.test")).toEqual([404, 404, 404]);
+    expect(await at("https://api.svc.test")).toEqual([404, 404, 404]);
+    expect((await serviceWith(productionSettings, "https://app.svc.test")("/oauth/authorize")).status).toBe(400);
+    expect((await serviceWith(productionSettings, "https://mcp.svc.test")("/oauth/authorize")).status).toBe(404);
+    const { body } = await serviceWith(productionSettings, "https://mcp.svc.test")(paths[0] as string);
+    expect([body.issuer, body.authorization_endpoint]).toEqual(["https://mcp.svc.test", "https://app.svc.test/oauth/authorize"]);
+  });
+});
+
+describe("a person", () => {
+  test("connects a program: the token is one of their agent tokens, for 90 days, and ends like them", async () => {
+    const session = await pat();
+    const client = await registered();
+    const { page, sealed } = await consentPage(client, session);
+    expect(page.status).toBe(200);
+    const sent = await decide(sealed, "allow", session);
+    expect(sent.status).toBe(303);
+    expect(sent.headers.get("location")?.startsWith(`${loopback}?`)).toBe(true);
+    const answer = answerIn(sent);
+    expect([answer.get("state"), answer.get("iss")]).toEqual(["a state", "http://svc.test"]);
+    const given = await exchange(answer.get("code") ?? "", client);
+    expect(given.body).toEqual({
+      access_token: expect.stringMatching(/^pat_00/),
+      token_type: "Bearer",
+      expires_in: 7_776_000,
+      scope: "svc:agent",
+    });
+    expect(given.headers.get("cache-control")).toBe("no-store");
+    const token = given.body.access_token;
+    expect((await callTool(token, "svc_get_audit")).body.result.isError).toBe(false);
+    const { agent_tokens: listed } = (await call("/v1/me/agent-tokens", { headers: session })).body.data;
+    expect(listed).toMatchObject([
+      { name: "Helper", source: "oauth", client: { host: null, redirect_host: "127.0.0.1", verified: false } },
+    ]);
+    await call(`/v1/me/agent-tokens/${listed[0].id}`, { method: "DELETE", headers: session });
+    expect((await rpc(token, "ping")).status).toBe(401);
+  });
+
+  test("of a business connects one for the business, and it never opens a person's records", async () => {
+    const client = await registered();
+    const { page } = await consentPage(client, await owner());
+    expect(page.text).toContain("Acme Solar LLC");
+    const { access_token: token } = (await exchange(await allowed(client, await owner()), client)).body;
+    expect((await callTool(token, "svc_list_events")).body.result.isError).toBe(false);
+    expect((await callTool(token, "svc_update_field", { field: "city", value: "x" })).body.result.isError).toBe(true);
+  });
+
+  test("signs in on the way, with nothing but forms, and comes back to the same request", async () => {
+    const client = await registered();
+    const path = authorizePath(client);
+    const first = await call(path);
+    expect([first.status, first.text.includes("<script")]).toEqual([200, false]);
+    const search = path.slice("/oauth/authorize".length);
+    const asked = await call(`/oauth/authorize/email${search}`, form({ email: world.consumerEmail, as: "consumer" }));
+    expect(asked.status).toBe(303);
+    const back = asked.headers.get("location") ?? "";
+    expect(back).toContain("as=consumer");
+    const cookie = (asked.headers.get("set-cookie") ?? "").split(";")[0] as string;
+    expect((await call(back, { headers: { cookie } })).text).toContain("one-time-code");
+    const code = await codeFor(world.consumerEmail);
+    const signed = await call(back.replace("/authorize?", "/authorize/code?"), form({ code }, { cookie }));
+    const session = (signed.headers.getSetCookie().find((one) => one.startsWith("svc_session=")) ?? "").split(";")[0] as string;
+    const page = await call(signed.headers.get("location") ?? "", { headers: { cookie: session } });
+    expect(page.text).toContain('name="request"');
+  });
+
+  test("is told who asks and what cannot be checked, in three languages, and nothing is written by looking", async () => {
+    const before = await databaseContents();
+    const client = await registered();
+    const session = await pat();
+    const seen = await databaseContents();
+    for (const [lang, words] of [
+      ["en", ["svc could not check it", "on the computer in front of you", "agree to, widen or renew a share"]],
+      ["es", ["svc no ha podido comprobarlo", "que tiene delante", "aceptar, ampliar o renovar"]],
+      ["fr-CA", ["svc n’a pas pu le vérifier", "devant vous", "accepter, élargir ou renouveler"]],
+    ] as const) {
+      const { page } = await consentPage(client, session, { lang });
+      for (const word of words) expect(page.text, lang).toContain(word);
+      expect(page.headers.get("content-security-policy")).toContain("form-action 'self' http://127.0.0.1:7777;");
+      expect(page.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+      expect(page.headers.get("cross-origin-opener-policy")).toBe("unsafe-none");
+      expect(page.headers.get("referrer-policy")).toBe("no-referrer");
+    }
+    expect(await databaseContents()).toEqual(seen);
+    expect(before.oauth_codes).toEqual(seen.oauth_codes);
+  });
+
+  test("refuses: the program hears so, and nothing is written", async () => {
+    const session = await pat();
+    const client = await registered();
+    const { sealed } = await consentPage(client, session);
+    const answer = answerIn(await decide(sealed, "deny", session));
+    expect([answer.get("error"), answer.get("state"), answer.get("iss")]).toEqual(["access_denied", "a state", "http://svc.test"]);
+    expect(await count("oauth_codes")).toBe(0);
+  });
+
+  test("allows once, however often the button is pressed", async () => {
+    const session = await pat();
+    const { sealed } = await consentPage(await registered(), session);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => decide(sealed, "allow", session)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 409, 409, 409, 409, 409, 409, 409]);
+    expect(await count("oauth_codes")).toBe(1);
+  });
+
+  test("is mailed of each connection, with a link that ends it", async () => {
+    const client = await registered();
+    const { access_token: token } = (await exchange(await allowed(client, await pat()), client)).body;
+    const mail = (await mailsTo(world.consumerEmail)).find(({ text }) => text.includes("/oauth/end/"));
+    expect(mail?.text).toContain("Helper");
+    const link = new URL(/https?:\/\/\S+\/oauth\/end\/\S+/.exec(mail?.text ?? "")?.[0] as string);
+    const path = `${link.pathname}${link.search}`;
+    expect((await call(path)).status).toBe(200);
+    expect((await rpc(token, "ping")).status).toBe(200);
+    for (const wrong of [
+      link.pathname,
+      `${link.pathname}?t=x`,
+      path.replace(/\w\?t=/, (text) => (text[0] === "0" ? `1${text.slice(1)}` : `0${text.slice(1)}`)),
+    ])
+      expect((await call(wrong, form({}))).status).toBe(404);
+    expect((await rpc(token, "ping")).status).toBe(200);
+    expect((await call(path, form({}))).status).toBe(200);
+    expect((await rpc(token, "ping")).status).toBe(401);
+  });
+
+  test("replaces the earlier connection of the same program, or keeps both", async () => {
+    const session = await pat();
+    const client = await registered();
+    const first = (await exchange(await allowed(client, session), client)).body.access_token;
+    expect((await consentPage(client, session)).page.text).toContain('value="replace"');
+    const second = (await exchange(await allowed(client, session), client)).body.access_token;
+    const other = await mint("consumer");
+    const third = (await exchange(await allowed(client, session, {}, "replace"), client)).body.access_token;
+    const states = [first, second, third, other.token].map(async (token) => (await rpc(token, "ping")).status);
+    expect(await Promise.all(states)).toEqual([401, 401, 200, 200]);
+  });
+});
+
+describe("the form of the page", () => {
+  test("is of one person, session and ten minutes, and of our own page", async () => {
+    const session = await pat();
+    const client = await registered();
+    const { sealed } = await consentPage(client, session);
+    const edited = `${sealed.slice(0, -2)}${sealed.endsWith("AA") ? "BB" : "AA"}`;
+    expect((await decide(sealed, "allow", await pat())).status).toBe(400);
+    expect((await decide(sealed, "allow", await owner())).status).toBe(400);
+    expect((await decide(sealed, "allow", { cookie: "" })).status).toBe(400);
+    expect((await decide(edited, "allow", session)).status).toBe(400);
+    for (const foreign of [{ "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "same-site" }])
+      expect((await decide(sealed, "allow", { ...session, ...foreign })).status).toBe(403);
+    vi.setSystemTime(clock + 600_001);
+    expect((await decide(sealed, "allow", session)).status).toBe(400);
+    expect(await count("oauth_codes")).toBe(0);
+  });
+});
+
+describe("a code", () => {
+  test("becomes one token, of a thousand exchanges at once", async () => {
+    const client = await registered();
+    const code = await allowed(client, await pat());
+    const answers: Answer[] = [];
+    for (let round = 0; round < 10; round += 1)
+      answers.push(...(await Promise.all(Array.from({ length: 100 }, () => exchange(code, client)))));
+    const given = answers.filter(({ status }) => status === 200);
+    expect(given).toHaveLength(1);
+    expect(new Set(answers.filter(({ status }) => status !== 200).map(outcome))).toEqual(new Set(["400 invalid_grant"]));
+    expect(await count("agent_tokens")).toBe(1);
+    expect((await rpc(given[0]?.body.access_token, "ping")).status).toBe(200);
+  });
+
+  test("is not used up by whoever lacks something", async () => {
+    const client = await registered();
+    const other = await registered({ client_name: "Other" });
+    const code = await allowed(client, await pat());
+    const wrong: readonly [object, string][] = [
+      [{ code_verifier: `${verifier}x` }, "400 invalid_grant"],
+      [{ code_verifier: "short" }, "400 invalid_grant"],
+      [{ code_verifier: challengeOf(verifier) }, "400 invalid_grant"],
+      [{ code_verifier: null }, "400 invalid_request"],
+      [{ code_verifier: "" }, "400 invalid_request"],
+      [{ redirect_uri: "http://127.0.0.1:7778/callback" }, "400 invalid_grant"],
+      [{ redirect_uri: null }, "400 invalid_request"],
+      [{ client_id: other }, "400 invalid_grant"],
+      [{ client_id: "https://claude.ai/oauth/other" }, "400 invalid_grant"],
+      [{ client_id: `${client.slice(0, -1)}${client.endsWith("A") ? "B" : "A"}` }, "401 invalid_client"],
+      [{ client_id: client.replace("dcr_", "dcr_A") }, "401 invalid_client"],
+      [{ client_id: "somebody" }, "401 invalid_client"],
+      [{ client_id: null }, "400 invalid_request"],
+      [{ client_secret: "guess" }, "401 invalid_client"],
+      [{ resource: "https://elsewhere.example/mcp" }, "400 invalid_target"],
+      [{ grant_type: "refresh_token" }, "400 unsupported_grant_type"],
+      [{ grant_type: "client_credentials" }, "400 unsupported_grant_type"],
+      [{ grant_type: null }, "400 invalid_request"],
+      [{ code: `${code.slice(0, -1)}${code.endsWith("A") ? "B" : "A"}` }, "400 invalid_grant"],
+      [{ code: "oac_" }, "400 invalid_grant"],
+      [{ code: null }, "400 invalid_request"],
+    ];
+    for (const [change, expected] of wrong)
+      expect(outcome(await exchange(code, client, change as never)), JSON.stringify(change)).toBe(expected);
+    const twice = form({ grant_type: "authorization_code" });
+    expect(outcome(await call("/oauth/token", { ...twice, body: `${twice.body}&code=a&code=b` }))).toBe("400 invalid_request");
+    expect(outcome(await exchange(code, client, { resource: "HTTP://SVC.test/mcp/" }))).toBe("200 ok");
+  });
+
+  test("ends after five minutes", async () => {
+    const client = await registered();
+    const code = await allowed(client, await pat());
+    vi.setSystemTime(clock + 300_000);
+    expect(outcome(await exchange(code, client))).toBe("400 invalid_grant");
+  });
+
+  test("shown again later by whoever has everything else ends what it became; soon, or with something wrong, it does not", async () => {
+    const client = await registered();
+    const code = await allowed(client, await pat());
+    const token = (await exchange(code, client)).body.access_token;
+    vi.setSystemTime(clock + 9_000);
+    expect(outcome(await exchange(code, client))).toBe("400 invalid_grant");
+    vi.setSystemTime(clock + 11_000);
+    await exchange(code, client, { code_verifier: `${verifier}x` });
+    expect((await rpc(token, "ping")).status).toBe(200);
+    expect(outcome(await exchange(code, client))).toBe("400 invalid_grant");
+    expect((await rpc(token, "ping")).status).toBe(401);
+  });
+
+  test("makes no eleventh token, also beside tokens that are minted at the same time", async () => {
+    const client = await registered();
+    const session = await pat();
+    const codes: string[] = [];
+    for (let at = 0; at < 12; at += 1) codes.push(await allowed(client, session));
+    const [answers, minted] = await Promise.all([
+      Promise.all(codes.map((code) => exchange(code, client))),
+      Promise.all(codes.map(() => mintWith("consumer", session))),
+    ]);
+    expect([...answers, ...minted].filter(({ status }) => status < 300)).toHaveLength(10);
+    const refused = answers.filter(({ status }) => status === 400);
+    expect(refused.length).toBeGreaterThan(1);
+    expect(refused.every(({ body }) => body.error === "invalid_grant" && body.error_description.includes("10 connections"))).toBe(true);
+    expect(await count("agent_tokens")).toBe(10);
+  });
+
+  test("is worth nothing once its member has lost the seat or the business is suspended", async () => {
+    const client = await registered();
+    const code = await allowed(client, await owner());
+    await env.DB.prepare("UPDATE businesses SET status = 'suspended' WHERE id = ?").bind(world.acme.id).run();
+    const refused = outcome(await exchange(code, client));
+    await env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id).run();
+    expect(refused).toBe("400 invalid_grant");
+    expect(outcome(await exchange(code, client))).toBe("200 ok");
+  });
+
+  test("stands in no store but as a hash, nor does the token", async () => {
+    const client = await registered();
+    const code = await allowed(client, await pat());
+    const token = (await exchange(code, client)).body.access_token as string;
+    const stored = Object.values(await databaseContents()).join("\n");
+    expect([stored.includes(code.slice(6)), stored.includes(token.slice(6))]).toEqual([false, false]);
+  });
+});
+
+describe("a request", () => {
+  const faults: readonly [string, object, string][] = [
+    ["another response type", { response_type: "token" }, "unsupported_response_type"],
+    ["no PKCE", { code_challenge: null, code_challenge_method: null }, "invalid_request"],
+    ["a plain challenge", { code_challenge_method: "plain" }, "invalid_request"],
+    ["a challenge without its method", { code_challenge_method: null }, "invalid_request"],
+    ["an empty challenge", { code_challenge: "" }, "invalid_request"],
+    ["another resource", { resource: "https://evil.example/mcp" }, "invalid_target"],
+    ["an answer in a fragment", { response_mode: "fragment" }, "invalid_request"],
+    ["a request object", { request: "x" }, "invalid_request"],
+  ];
+  test.each(faults)("with %s is refused on our page, with a link back and no redirect", async (_, change, error) => {
+    const answer = await call(authorizePath(await registered(), change as never), { headers: await pat(), redirect: "manual" });
+    expect([answer.status, answer.headers.get("location"), answer.headers.get("refresh")]).toEqual([400, null, null]);
+    expect(answer.text).toContain(`error=${error}`);
+    expect(answer.text).toContain("iss=http%3A%2F%2Fsvc.test");
+  });
+
+  test.each([
+    "https://claude.ai.evil.example/cb",
+    "https://claude.ai@evil.example/cb",
+    "https://evil.example/cb",
+    "javascript:alert(1)",
+    "http://127.0.0.1.evil.example:7777/callback",
+    "http://127.0.0.1:7777/callback/",
+    "http://127.0.0.1:7777/CALLBACK",
+    "http://127.0.0.1:7777/callback?x=1",
+    "http://127.0.0.1:7777/x/../callback",
+    "http://127.0.0.1:7777/%2e/callback",
+    "http://127.0.0.1:7777\\callback",
+    "http://127.0.0.1:7777/callback#x",
+    "http://localhost:7777/callback",
+    "http://localhost@evil.example/callback",
+    "http://0.0.0.0:7777/callback",
+    "http://2130706433:7777/callback",
+    "http://[::ffff:127.0.0.1]:7777/callback",
+    "http://127.1:7777/callback",
+    "//evil.example",
+    "cursor://anysphere.cursor-mcp/oauth/other",
+  ])("to an address that is not registered leads nowhere: %s", async (uri) => {
+    const answer = await call(authorizePath(await registered(), { redirect_uri: uri }), { headers: await pat(), redirect: "manual" });
+    expect([answer.status, answer.headers.get("location"), answer.headers.get("refresh")]).toEqual([400, null, null]);
+    expect(answer.text).not.toContain("error=");
+    expect(answer.text).not.toMatch(/evil|claude|javascript/);
+  });
+
+  test("may name any port of the person's own machine", async () => {
+    const client = await registered();
+    const uri = "http://127.0.0.1:50123/callback";
+    const code = await allowed(client, await pat(), { redirect_uri: uri });
+    expect(outcome(await exchange(code, client, { redirect_uri: uri }))).toBe("200 ok");
+  });
+
+  test("of an unknown program, or with an id twice, leads nowhere", async () => {
+    const client = await registered();
+    for (const path of [
+      authorizePath("dcr_x.y"),
+      authorizePath("x"),
+      authorizePath(""),
+      `${authorizePath(client)}&client_id=x`,
+      "/oauth/authorize",
+    ]) {
+      const answer = await call(path, { headers: await pat(), redirect: "manual" });
+      expect([answer.status, answer.headers.get("location"), answer.text.includes("error=")]).toEqual([400, null, false]);
+    }
+  });
+});
+
+describe("a program that registers itself", () => {
+  test("leaves nothing behind, and gets only what may be used", async () => {
+    const before = await databaseContents();
+    const answer = await register({
+      client_name: "Cur\u202esor\u0000",
+      redirect_uris: [
+        "cursor://anysphere.cursor-mcp/oauth/callback",
+        "https://evil.example/cb",
+        "http://evil.example/cb",
+        "https://www.cursor.com/cb",
+      ],
+      grant_types: ["authorization_code", "refresh_token"],
+    });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toMatchObject({
+      client_name: "Cursor",
+      redirect_uris: ["cursor://anysphere.cursor-mcp/oauth/callback", "https://www.cursor.com/cb"],
+      grant_types: ["authorization_code"],
+      token_endpoint_auth_method: "none",
+    });
+    expect(answer.body.client_secret).toBeUndefined();
+    expect(await databaseContents()).toEqual(before);
+  });
+
+  test.each([
+    ["no address that may be used", { redirect_uris: ["https://evil.example/cb"] }, "400 invalid_redirect_uri"],
+    ["no addresses", {}, "400 invalid_redirect_uri"],
+    ["addresses that are none", { redirect_uris: [7] }, "400 invalid_redirect_uri"],
+    ["21 addresses", { redirect_uris: Array(21).fill(loopback) }, "400 invalid_redirect_uri"],
+    ["an array", [], "400 invalid_client_metadata"],
+    ["too much", { redirect_uris: [loopback], x: "x".repeat(9_000) }, "400 invalid_client_metadata"],
+    ["an id that would be too long", { redirect_uris: [`${loopback}/${"x".repeat(1_000)}`] }, "400 invalid_client_metadata"],
+  ])("with %s is refused", async (_, body, expected) => {
+    expect(outcome(await register(body))).toBe(expected);
+  });
+
+  test("may not go by the name of a program that people know", async () => {
+    const session = await pat();
+    for (const name of ["Claude", "cLaUde  Code", "ChatGPT", "ｃｌａｕｄｅ", "svc"]) {
+      const { page } = await consentPage(await registered({ client_name: name }), session);
+      expect(/<h1>(.*?)<\/h1>/.exec(page.text)?.[1]).toBe("Connect an app at 127.0.0.1 to svc?");
+    }
+  });
+
+  test("with a secret proves itself by it, in the form or by Basic", async () => {
+    for (const method of ["client_secret_post", "client_secret_basic"]) {
+      const { client_id: id, client_secret: secret } = (await register({ redirect_uris: [loopback], token_endpoint_auth_method: method }))
+        .body;
+      const code = await allowed(id, await pat());
+      expect(outcome(await exchange(code, id))).toBe("401 invalid_client");
+      expect(outcome(await exchange(code, id, { client_secret: `${secret}x` }))).toBe("401 invalid_client");
+      const wrong = await exchange(code, id, {}, { authorization: `Basic ${btoa(`${encodeURIComponent(id)}:x`)}` });
+      expect([outcome(wrong), wrong.headers.get("www-authenticate")]).toEqual(["401 invalid_client", 'Basic realm="svc"']);
+      const right =
+        method === "client_secret_post"
+          ? await exchange(code, id, { client_secret: secret })
+          : await exchange(code, id, { client_id: null }, { authorization: `Basic ${btoa(`${encodeURIComponent(id)}:${secret}`)}` });
+      expect(outcome(right)).toBe("200 ok");
+    }
+  });
+});
+
+describe("a program with a document", () => {
+  const id = "https://assistant.merchant-tests.com/client.json";
+  const document = { client_id: id, client_name: "Known Helper", redirect_uris: ["https://assistant.merchant-tests.com/cb"] };
+
+  /** The service where programs' documents say this. */
+  const serving = async (bodyOf: (url: string) => object | null) => {
+    const asked: PageRequest[] = [];
+    const fetchPage = async (request: PageRequest): Promise<PageAnswer> => {
+      asked.push(request);
+      const body = bodyOf(request.url);
+      if (body === null) return { outcome: "unreached", reason: "network" };
+      return { outcome: "page", page: { url: request.url, type: "application/json", body: JSON.stringify(body) } };
+    };
+    const deployment = env as unknown as Env;
+    const app = buildApp(changedServices(await openPlatform(deployment), { fetchPage }));
+    const get = async (path: string, headers: Record<string, string> = {}) => {
+      const response = await app.fetch(new Request(`http://svc.test${path}`, { headers }), deployment, createExecutionContext());
+      return { status: response.status, text: await response.text() };
+    };
+    return { asked, get };
+  };
+  const redirect_uri = "https://assistant.merchant-tests.com/cb";
+
+  test("is shown with the host that vouches for it, read without a redirect and at most 8 KiB", async () => {
+    const { asked, get } = await serving(() => document);
+    const page = await get(authorizePath(id, { redirect_uri }), await pat());
+    expect(page.status).toBe(200);
+    expect(page.text).toContain("Its identity is served by <strong");
+    expect(page.text).toContain("Known Helper");
+    expect(asked).toMatchObject([{ url: id, maxRedirects: 0, maxBytes: 8_192, wants: "json", ports: [443] }]);
+  });
+
+  test("is asked for once while it is remembered, and at most ten documents a minute of one host", async () => {
+    const { asked, get } = await serving((url) => ({ ...document, client_id: url }));
+    const session = await pat();
+    for (let at = 0; at < 4; at += 1) await get(authorizePath(id, { redirect_uri }), session);
+    expect(asked).toHaveLength(1);
+    for (let at = 0; at < 30; at += 1) await get(authorizePath(`${id}?${at}`, { redirect_uri }), session);
+    expect(asked).toHaveLength(10);
+  });
+
+  test.each([
+    ["is of another address", { ...document, client_id: "https://claude.ai/oauth/x" }],
+    ["holds a secret", { ...document, client_secret: "x" }],
+    ["proves itself by a secret", { ...document, token_endpoint_auth_method: "client_secret_post" }],
+    ["names other addresses", { ...document, redirect_uris: ["https://other.merchant-tests.com/cb"] }],
+    ["names none", { client_id: id }],
+    ["cannot be read", null],
+  ])("that %s leads nowhere", async (_, body) => {
+    const { get } = await serving(() => body);
+    const page = await get(authorizePath(id, { redirect_uri }), await pat());
+    expect([page.status, page.text.includes("error=")]).toEqual([400, false]);
+  });
+
+  test("is none where its address is not plain, and nothing is asked then", async () => {
+    const { asked, get } = await serving((url) => ({ ...document, client_id: url }));
+    for (const odd of [
+      "http://x.com/a",
+      "https://x.com",
+      "https://x.com/",
+      "https://x.com:8443/a",
+      "https://a@x.com/a",
+      "https://127.0.0.1/a",
+      "https://[::1]/a",
+      "https://x.com/a/../b",
+      "https://x.com/%2e%2e/b",
+      "https://X.com/a",
+      "https://localhost/a",
+      "https://x.com/a#b",
+    ])
+      expect((await get(authorizePath(odd, { redirect_uri }))).status, odd).toBe(400);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe("POST /oauth/revoke", () => {
+  test("ends a token for whoever has it, and says the same of any other", async () => {
+    const { token } = await mint("consumer");
+    for (const text of ["x", token.replace(/.$/, (last) => (last === "A" ? "B" : "A"))])
+      expect((await call("/oauth/revoke", form({ token: text }))).status).toBe(200);
+    expect((await rpc(token, "ping")).status).toBe(200);
+    const answer = await call("/oauth/revoke", form({ token }));
+    expect([answer.status, answer.text]).toEqual([200, ""]);
+    expect((await rpc(token, "ping")).status).toBe(401);
+    expect(outcome(await call("/oauth/revoke", form({})))).toBe("400 invalid_request");
+  });
+});

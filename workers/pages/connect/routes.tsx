@@ -1,0 +1,282 @@
+// {app_url}/oauth/authorize: a person is asked whether an assistant may be connected. Each step is a plain form answered by a redirect to
+// the same address; only the decision leads elsewhere, to an address that the program has registered. What is wrong with a request is told
+// here and never by a redirect, so that nobody is sent anywhere by a link alone.
+import { Hono, type Context } from "hono";
+import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { askedOf, type OAuthError } from "../../../core/agents/authorization.ts";
+import { isRegistered, redirectUriOf, withAnswer } from "../../../core/agents/redirect-uri.ts";
+import { addressKey } from "../../../core/access/address.ts";
+import { mayWrite } from "../../../core/access/entitlement.ts";
+import { codePattern } from "../../../core/access/mailed-code.ts";
+import type { Realm, Session } from "../../../core/access/session.ts";
+import { isMailbox } from "../../../core/mailbox.ts";
+import type { Api } from "../../http/context.ts";
+import { isPlainHttp, limited } from "../../http/guards.ts";
+import { oauthNames } from "../../http/oauth-names.ts";
+import { forgetSession, sessionToken, setSessionCookie } from "../../http/session-guards.ts";
+import type { LimitName } from "../../limits.ts";
+import { askedSignInSeconds, openAskedSignIn, sealAskedSignIn } from "../../operations/access/asked-sign-in.ts";
+import { requestCode, sessionOf, signOut, userOf, verifyCode } from "../../operations/access/sign-in.ts";
+import { allowConnection, isConnected, openRequest, sealRequest, type ConnectionRequest } from "../../operations/agents/connect.ts";
+import { endByLink, isEndLink } from "../../operations/agents/exchange.ts";
+import { oauthClientOf } from "../../operations/agents/oauth-clients.ts";
+import { readForm } from "../form-body.ts";
+import { connectWords, type ConnectWords } from "../i18n/connect.ts";
+import { pageLanguage, type Language } from "../language.ts";
+import { pageAnswer, type Page } from "../layout.tsx";
+import { crowdedPage, foreignFormPage, onPageFault } from "../notices.tsx";
+import { isOwnForm } from "../own-form.ts";
+import { settingOf } from "../parts.tsx";
+import {
+  BackLink,
+  codeStep,
+  connectNotice,
+  decideStep,
+  emailStep,
+  endStep,
+  formTarget,
+  returningStep,
+  type ConnectView,
+} from "./views.tsx";
+
+const askedCookie = "svc_connect";
+
+const cookieOptions = (c: Context<Api>) =>
+  isPlainHttp(c)
+    ? ({ path: "/", httpOnly: true, sameSite: "Lax" } as const)
+    : ({ path: "/", httpOnly: true, sameSite: "Lax", secure: true, prefix: "host" } as const);
+
+const languageOf = (c: Context<Api>): Language => pageLanguage(c.req.query("lang"), c.req.header("accept-language"));
+const wordsOf = (c: Context<Api>): ConnectWords => connectWords[languageOf(c)];
+
+const answer = (c: Context<Api>, status: 200 | 400 | 402 | 404 | 409, said: Page): Promise<Response> => {
+  c.header("Cross-Origin-Opener-Policy", "unsafe-none");
+  return pageAnswer(c, status, () => said, languageOf(c));
+};
+
+const crowded = async (c: Context<Api>, name: LimitName): Promise<Response | null> => {
+  const refused = limited(c, name, await c.var.services.takeByAddress(name, addressKey(c.var.ip)));
+  return refused === null ? null : crowdedPage(c, refused.headers.get("retry-after") ?? "60");
+};
+
+const notice = (
+  c: Context<Api>,
+  status: 400 | 402 | 404 | 409,
+  heading: keyof ConnectWords,
+  advice: keyof ConnectWords,
+): Promise<Response> => {
+  c.set("refused", status === 404 ? "not_found" : "invalid_request");
+  const words = wordsOf(c);
+  return answer(c, status, connectNotice(words[heading] as string, words[advice] as string));
+};
+
+/** What is asked, and who answers. */
+interface Opened {
+  readonly request: ConnectionRequest;
+  readonly view: ConnectView;
+  readonly session: Session | null;
+  /** Whose records the person chose before signing in. */
+  readonly as: Realm;
+}
+
+/** With a link back only to an address that the program has registered; and no code of ours in it. */
+const faulty = (
+  c: Context<Api>,
+  request: Omit<ConnectionRequest, "challenge">,
+  fault: { readonly error: OAuthError; readonly detail: string },
+) => {
+  c.set("refused", "invalid_request");
+  const words = wordsOf(c);
+  const { redirectUri, state } = request;
+  const target = withAnswer(redirectUri, { error: fault.error, state, iss: oauthNames(c).issuer });
+  const more = (
+    <>
+      <p class="quiet">
+        {words.forDevelopers} <code>{fault.error}</code>: {fault.detail}
+      </p>
+      <BackLink words={words} host={redirectUriOf(redirectUri)?.host ?? ""} target={target} />
+    </>
+  );
+  return answer(c, 400, connectNotice(words.broken, words.brokenAdvice, more));
+};
+
+const searchOf = (c: Context<Api>): string => {
+  const query = new URLSearchParams(new URL(c.req.url).search);
+  query.delete("answer");
+  return `?${query}`;
+};
+
+const open = async (c: Context<Api>): Promise<Opened | Response> => {
+  const { services } = c.var;
+  const { resource } = oauthNames(c);
+  const asked = askedOf(c.req.queries(), resource);
+  const client = asked === null ? null : await oauthClientOf(services, asked.clientId);
+  if (asked === null || client === null) return notice(c, 400, "broken", "unknownAdvice");
+  const [only, ...others] = client.redirectUris;
+  const isOnlyOne = only !== undefined && others.length === 0 && redirectUriOf(only)?.kind !== "loopback";
+  const redirectUri = asked.redirectUri ?? (isOnlyOne ? only : null);
+  if (redirectUri === null || !isRegistered(client.redirectUris, redirectUri)) return notice(c, 400, "broken", "unknownAdvice");
+  const { id, name, host } = client;
+  const request = { client: { id, name, host }, redirectUri, state: asked.state, challenge: asked.challenge };
+  if (asked.fault !== null) return faulty(c, request, asked.fault);
+  const session = await sessionOf(services, sessionToken(c));
+  const view = { request, search: searchOf(c), setting: settingOf(languageOf(c)) };
+  return { request, view, session, as: c.req.query("as") === "business" ? "business" : "consumer" };
+};
+
+const again = (c: Context<Api>, more: Readonly<Record<string, string>> = {}): Response => {
+  c.header("Cross-Origin-Opener-Policy", "unsafe-none");
+  const query = new URLSearchParams(searchOf(c));
+  for (const [name, value] of Object.entries(more)) query.set(name, value);
+  return c.redirect(`/oauth/authorize?${query}`, 303);
+};
+
+const isInactive = (session: Session): boolean => session.realm === "business" && !mayWrite(session.business.status).ok;
+
+const show = async (c: Context<Api>): Promise<Response> => {
+  const refused = await crowded(c, "OAUTH_AUTHORIZE_PER_IP");
+  if (refused !== null) return refused;
+  const opened = await open(c);
+  if (opened instanceof Response) return opened;
+  const { services } = c.var;
+  const { request, view, session } = opened;
+  if (session === null) {
+    const email = await openAskedSignIn(services, getCookie(c, askedCookie, cookieOptions(c).prefix));
+    if (email === null) return answer(c, 200, emailStep(view));
+    return answer(c, 200, codeStep(view, email, c.req.query("answer") === "failed" ? wordsOf(c).wrongCode : undefined));
+  }
+  if (isInactive(session)) return notice(c, 402, "inactive", "inactiveAdvice");
+  const [{ email: address }, sealed, connected] = await Promise.all([
+    userOf(services, session),
+    sealRequest(services, session, request),
+    isConnected(services, session, request),
+  ]);
+  return answer(c, 200, decideStep(view, { session, address, sealed, again: connected, now: services.clock() }));
+};
+
+type Posted = Opened & { readonly form: ReadonlyMap<string, string> };
+
+const posted = async (c: Context<Api>, limit: LimitName): Promise<Posted | Response> => {
+  const refused = await crowded(c, limit);
+  if (refused !== null) return refused;
+  const form = await readForm(c.req.raw);
+  c.header("Cross-Origin-Opener-Policy", "unsafe-none");
+  if (form === null || !isOwnForm(c, c.var.services.config.appUrl)) return foreignFormPage(c);
+  const opened = await open(c);
+  return opened instanceof Response ? opened : { ...opened, form };
+};
+
+const askForCode = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "AUTH_REQUEST_PER_IP");
+  if (sent instanceof Response) return sent;
+  const { services } = c.var;
+  const email = (sent.form.get("email") ?? "").trim();
+  const realm = sent.form.get("as") === "business" ? "business" : "consumer";
+  if (!isMailbox(email)) return answer(c, 400, emailStep(sent.view, wordsOf(c).badAddress, email.slice(0, 320)));
+  await requestCode(services, { email, realm, language: languageOf(c) });
+  setCookie(c, askedCookie, await sealAskedSignIn(services, email), { ...cookieOptions(c), maxAge: askedSignInSeconds });
+  return again(c, { as: realm });
+};
+
+const giveCode = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
+  if (sent instanceof Response) return sent;
+  const { services } = c.var;
+  const email = await openAskedSignIn(services, getCookie(c, askedCookie, cookieOptions(c).prefix));
+  if (email === null) return again(c);
+  const code = (sent.form.get("code") ?? "").replaceAll(/[\s-]/g, ""); // as people copy it
+  if (!codePattern.test(code)) return answer(c, 400, codeStep(sent.view, email, wordsOf(c).badCode));
+  const signed = await verifyCode(services, {
+    email,
+    code,
+    realm: sent.as,
+    name: null,
+    replaces: sessionToken(c),
+    userAgent: c.req.header("user-agent"),
+  });
+  if (!signed.ok) return again(c, { answer: "failed" });
+  setSessionCookie(c, signed.value.token, sent.as);
+  deleteCookie(c, askedCookie, cookieOptions(c));
+  return again(c);
+};
+
+const otherAddress = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
+  if (sent instanceof Response) return sent;
+  deleteCookie(c, askedCookie, cookieOptions(c));
+  return again(c);
+};
+
+const leave = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
+  if (sent instanceof Response) return sent;
+  const token = sessionToken(c);
+  if (token !== null) await signOut(c.var.services, token);
+  forgetSession(c);
+  return again(c);
+};
+
+/** The answer to the program, by way of the browser. */
+const goBack = async (c: Context<Api>, { redirectUri, state }: ConnectionRequest, result: { code: string } | { error: OAuthError }) => {
+  const target = withAnswer(redirectUri, { ...result, state, iss: oauthNames(c).issuer });
+  c.header("Cross-Origin-Opener-Policy", "unsafe-none");
+  if (formTarget(redirectUri) !== undefined) return c.redirect(target, 303);
+  c.header("Refresh", `0; url=${target}`);
+  const host = redirectUriOf(redirectUri)?.host ?? "";
+  return answer(c, 200, returningStep(settingOf(languageOf(c)), host, target, "code" in result));
+};
+
+const decide = async (c: Context<Api>): Promise<Response> => {
+  const refused = await crowded(c, "OAUTH_AUTHORIZE_PER_IP");
+  if (refused !== null) return refused;
+  const { services } = c.var;
+  const form = await readForm(c.req.raw);
+  c.header("Cross-Origin-Opener-Policy", "unsafe-none");
+  const decision = form?.get("decision") ?? "";
+  if (form === null || !isOwnForm(c, services.config.appUrl) || !["deny", "allow", "replace"].includes(decision)) return foreignFormPage(c);
+  const session = await sessionOf(services, sessionToken(c));
+  // What the page showed counts, not what stands in the address now.
+  const pending = session === null ? null : await openRequest(services, session, form.get("request") ?? "");
+  if (session === null || pending === null) return notice(c, 400, "stale", "staleAdvice");
+  if (decision === "deny") return goBack(c, pending, { error: "access_denied" });
+  if (isInactive(session)) return notice(c, 402, "inactive", "inactiveAdvice");
+  const counted = limited(c, "CONNECT_PER_PRINCIPAL", await services.takeExactly("CONNECT_PER_PRINCIPAL", session.userId));
+  if (counted !== null) return crowdedPage(c, counted.headers.get("retry-after") ?? "60");
+  const code = await allowConnection(services, session, pending, { replaces: decision === "replace", language: languageOf(c) });
+  return code === null ? notice(c, 409, "answered", "answeredAdvice") : goBack(c, pending, { code });
+};
+
+const askToEnd = async (c: Context<Api>): Promise<Response> => {
+  const refused = await crowded(c, "REVOKE_LINK_PER_IP");
+  if (refused !== null) return refused;
+  const [id, token] = [c.req.param("token_id") ?? "", c.req.query("t") ?? ""];
+  if (!(await isEndLink(c.var.services, id, token))) return notice(c, 404, "badLink", "badLinkAdvice");
+  return answer(c, 200, endStep(settingOf(languageOf(c)), `/oauth/end/${id}${searchOf(c)}`));
+};
+
+/** Whoever has the mail may end it; the mail is the proof, as the form's origin is not. */
+const end = async (c: Context<Api>): Promise<Response> => {
+  const refused = await crowded(c, "REVOKE_LINK_PER_IP");
+  if (refused !== null) return refused;
+  const isEnded = await endByLink(c.var.services, c.req.param("token_id") ?? "", c.req.query("t") ?? "");
+  if (!isEnded) return notice(c, 404, "badLink", "badLinkAdvice");
+  const words = wordsOf(c);
+  return answer(c, 200, connectNotice(words.ended, words.endedAdvice));
+};
+
+export const mountConnect = (app: Hono<Api>): void => {
+  const pages = new Hono<Api>();
+  pages.get("/authorize", show);
+  pages.post("/authorize/email", askForCode);
+  pages.post("/authorize/code", giveCode);
+  pages.post("/authorize/other-address", otherAddress);
+  pages.post("/authorize/sign-out", leave);
+  pages.post("/authorize/decide", decide);
+  pages.get("/end/:token_id", askToEnd);
+  pages.post("/end/:token_id", end);
+  pages.onError((error, c) => {
+    c.header("Cross-Origin-Opener-Policy", "unsafe-none");
+    return onPageFault(error, c);
+  });
+  app.route("/oauth", pages);
+};

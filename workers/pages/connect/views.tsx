@@ -1,0 +1,254 @@
+// What the pages of a connection show. Nothing runs but forms; a sentence of ours never takes its meaning from what a program wrote.
+import type { Child, FC } from "hono/jsx";
+import { tokenLifeMs } from "../../../core/agents/token.ts";
+import { redirectUriOf } from "../../../core/agents/redirect-uri.ts";
+import type { Session } from "../../../core/access/session.ts";
+import type { Instant } from "../../../core/time.ts";
+import type { ConnectionRequest } from "../../operations/agents/connect.ts";
+import { connectWords, type ConnectWords } from "../i18n/connect.ts";
+import { catalogues } from "../language.ts";
+import type { Page } from "../layout.tsx";
+import { Exact, filled, Remarks, Sentence, Shape, type Setting } from "../parts.tsx";
+
+/** What every step needs to know. */
+export interface ConnectView {
+  readonly request: Omit<ConnectionRequest, "challenge">;
+  /** With the question mark; every form goes on with it. */
+  readonly search: string;
+  readonly setting: Setting;
+}
+
+const wordsOf = ({ language }: Setting): ConnectWords => connectWords[language];
+
+/** Where a form of the page may lead: browsers hold it to that. IPv6 has no spelling there; it and apps are led by a page instead. */
+export const formTarget = (redirectUri: string): string | undefined => {
+  const kind = redirectUriOf(redirectUri)?.kind;
+  if (kind === undefined || kind === "app" || redirectUri.startsWith("http://[")) return undefined;
+  return new URL(redirectUri).origin;
+};
+
+const page = ({ setting, request }: ConnectView, content: Child): Page => {
+  const formsTo = formTarget(request.redirectUri);
+  return {
+    title: `${wordsOf(setting).title} · svc`,
+    ...(formsTo !== undefined && { formsTo }),
+    speaksToOpener: true,
+    keepsQuery: true,
+    content: <article class="sheet">{content}</article>,
+  };
+};
+
+/** A page that only says something. */
+export const connectNotice = (heading: string, advice: string, more?: Child): Page => ({
+  title: `${heading} · svc`,
+  speaksToOpener: true,
+  content: (
+    <article class="notice-page">
+      <h1>{heading}</h1>
+      <p>{advice}</p>
+      {more}
+    </article>
+  ),
+});
+
+const Fault: FC<{ text: string; words: ConnectWords }> = ({ text, words }) => (
+  <p class="field-error" id="fault" role="alert">
+    <Shape name="warning" />
+    <span>
+      <strong>{words.error}</strong> {text}
+    </span>
+  </p>
+);
+
+/** Who asks, and where the access would go: on every step, in the same words. */
+const Asking: FC<{ view: ConnectView }> = ({ view: { request, setting } }) => {
+  const words = wordsOf(setting);
+  const { client, redirectUri } = request;
+  const { kind = "https", host = "" } = redirectUriOf(redirectUri) ?? {};
+  const goes = { https: words.goesTo, loopback: words.goesHere, app: words.goesToApp }[kind];
+  const name = client.name === null ? filled(words.nameless, { host: client.host ?? host }) : <Exact text={client.name} />;
+  return (
+    <>
+      <h1>
+        <Sentence text={words.heading} parts={{ client: name }} />
+      </h1>
+      {client.name !== null && <Remarks text={client.name} setting={setting} />}
+      <p>
+        {client.host === null ? (
+          words.unchecked
+        ) : (
+          <Sentence text={words.vouched} parts={{ host: <strong dir="ltr">{client.host}</strong> }} />
+        )}
+      </p>
+      <p>
+        <Sentence text={goes} parts={{ host: <strong dir="ltr">{host}</strong> }} />
+      </p>
+    </>
+  );
+};
+
+export const emailStep = (view: ConnectView, fault?: string, typed = ""): Page => {
+  const words = wordsOf(view.setting);
+  return page(
+    view,
+    <>
+      <Asking view={view} />
+      <p>{words.signIn}</p>
+      <form method="post" action={`/oauth/authorize/email${view.search}`} class="form">
+        <label for="connect-email">{words.email}</label>
+        {fault !== undefined && <Fault text={fault} words={words} />}
+        <input
+          id="connect-email"
+          name="email"
+          type="email"
+          autocomplete="email"
+          maxlength={320}
+          required
+          value={typed}
+          dir="ltr"
+          spellcheck={false}
+          aria-describedby={fault === undefined ? undefined : "fault"}
+          aria-invalid={fault === undefined ? undefined : "true"}
+        />
+        <button type="submit" name="as" value="consumer" class="primary">
+          {words.forMe}
+        </button>
+        <button type="submit" name="as" value="business" class="primary">
+          {words.forBusiness}
+        </button>
+      </form>
+    </>,
+  );
+};
+
+export const codeStep = (view: ConnectView, email: string, fault?: string): Page => {
+  const words = wordsOf(view.setting);
+  return page(
+    view,
+    <>
+      <h1>{words.codeHeading}</h1>
+      <p>{filled(words.codeTo, { address: email })}</p>
+      <form method="post" action={`/oauth/authorize/code${view.search}`} class="form">
+        <label for="connect-code">{words.code}</label>
+        {fault !== undefined && <Fault text={fault} words={words} />}
+        <input
+          id="connect-code"
+          name="code"
+          type="text"
+          inputmode="numeric"
+          autocomplete="one-time-code"
+          maxlength={20}
+          required
+          dir="ltr"
+          spellcheck={false}
+          aria-describedby={fault === undefined ? undefined : "fault"}
+          aria-invalid={fault === undefined ? undefined : "true"}
+        />
+        <button type="submit" class="primary">
+          {words.continue}
+        </button>
+      </form>
+      <form method="post" action={`/oauth/authorize/other-address${view.search}`}>
+        <button type="submit" class="button">
+          {words.otherAddress}
+        </button>
+      </form>
+    </>,
+  );
+};
+
+const Listed: FC<{ lead: string; lines: readonly string[] }> = ({ lead, lines }) => (
+  <>
+    <h2>{lead}</h2>
+    <ul>
+      {lines.map((line) => (
+        <li>{line}</li>
+      ))}
+    </ul>
+  </>
+);
+
+export interface Decision {
+  readonly session: Session;
+  readonly address: string;
+  /** What the page showed, sealed. */
+  readonly sealed: string;
+  /** The same program is connected already. */
+  readonly again: boolean;
+  readonly now: Instant;
+}
+
+export const decideStep = (view: ConnectView, { session, address, sealed, again, now }: Decision): Page => {
+  const { setting, search } = view;
+  const words = wordsOf(setting);
+  const isConsumer = session.realm === "consumer";
+  const parts = { address: <bdi dir="ltr">{address}</bdi>, business: isConsumer ? "" : <Exact text={session.business.name} /> };
+  const until = new Intl.DateTimeFormat(catalogues[setting.language].locale, { dateStyle: "long", timeZone: "UTC" }).format(
+    now + tokenLifeMs,
+  );
+  return page(
+    view,
+    <>
+      <Asking view={view} />
+      <p>
+        <Sentence text={isConsumer ? words.asConsumer : words.asMember} parts={parts} />
+      </p>
+      <Listed lead={words.can} lines={isConsumer ? words.consumerCan : words.businessCan} />
+      <Listed lead={words.never} lines={words.cannot} />
+      <p class="quiet">{filled(words.ends, { date: until })}</p>
+      <form method="post" action={`/oauth/authorize/decide${search}`} class="form">
+        <input type="hidden" name="request" value={sealed} />
+        <button type="submit" name="decision" value="deny" class="button">
+          {words.deny}
+        </button>
+        {again && (
+          <button type="submit" name="decision" value="replace" class="primary">
+            {words.replace}
+          </button>
+        )}
+        <button type="submit" name="decision" value="allow" class={again ? "button" : "primary"}>
+          {again ? words.beside : words.allow}
+        </button>
+      </form>
+      <form method="post" action={`/oauth/authorize/sign-out${search}`} class="signed-in">
+        <button type="submit" class="link">
+          {words.notYou}
+        </button>
+      </form>
+    </>,
+  );
+};
+
+/** Where a form may not lead by itself: the browser goes on, and a link is there if it does not. */
+export const returningStep = (setting: Setting, host: string, target: string, isAllowed: boolean): Page => {
+  const words = wordsOf(setting);
+  const said = filled(isAllowed ? words.returning : words.returningDenied, { host });
+  return connectNotice(words.title, said, <BackLink words={words} host={host} target={target} />);
+};
+
+export const BackLink: FC<{ words: ConnectWords; host: string; target: string }> = ({ words, host, target }) => (
+  <p>
+    <a href={target} rel="noreferrer">
+      {filled(words.back, { host })}
+    </a>
+  </p>
+);
+
+export const endStep = (setting: Setting, action: string): Page => {
+  const words = wordsOf(setting);
+  return {
+    title: `${words.endHeading} · svc`,
+    keepsQuery: true,
+    content: (
+      <article class="notice-page">
+        <h1>{words.endHeading}</h1>
+        <p>{words.endAdvice}</p>
+        <form method="post" action={action} class="form">
+          <button type="submit" class="primary">
+            {words.end}
+          </button>
+        </form>
+      </article>
+    ),
+  };
+};
