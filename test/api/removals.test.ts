@@ -1,4 +1,5 @@
 // Removals: asked for by a person whose plan includes them, done by an operator, ended with an affidavit.
+import "@cantoo/pdf-lib"; // hundreds of modules: loaded here, so that no test's time runs meanwhile
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { bytesOfBase64Url } from "../../core/bytes.ts";
