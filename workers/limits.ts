@@ -76,8 +76,8 @@ export const defaultLimits = {
   FIELD_CHANGES: { count: 30, seconds: 60, scaled: false },
   /** An export reads and opens everything that is kept about somebody. */
   EXPORTS: { count: 5, seconds: 3_600, scaled: false },
-  /** Each removal is work for people. */
-  REMOVALS: { count: 5, seconds: 86_400, scaled: false },
+  /** Each removal is work for people; a repeat counts too, as everywhere. */
+  REMOVALS: { count: 30, seconds: 86_400, scaled: false },
   /** Matching tells something about a person each time. */
   MATCH_PER_KEY: { count: 60, seconds: 60, scaled: false },
 } as const satisfies Record<string, RouteLimit>;

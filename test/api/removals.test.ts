@@ -1,4 +1,5 @@
 // Removals: asked for by a person whose plan includes them, done by an operator, ended with an affidavit.
+import "@cantoo/pdf-lib"; // hundreds of modules: loaded here, so that no test's time runs meanwhile
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { bytesOfBase64Url } from "../../core/bytes.ts";
@@ -73,12 +74,12 @@ describe("asking for a removal", () => {
     expect(targets).toContainEqual({ name: "spokeo", title: "Spokeo" });
   });
 
-  test("five a day", async () => {
+  test("thirty a day", async () => {
     const by = await onPlan(call);
     const answers = [];
-    for (let count = 0; count < 6; count += 1) answers.push(await request(by));
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 429]);
-    expect((await by.get("/v1/me/removals")).body.data.removals).toHaveLength(5);
+    for (let count = 0; count < 31; count += 1) answers.push(await request(by));
+    expect(answers.map(({ status }) => status)).toEqual([...Array.from({ length: 30 }, () => 201), 429]);
+    expect((await by.get("/v1/me/removals")).body.data.removals).toHaveLength(30);
   });
 });
 

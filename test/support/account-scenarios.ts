@@ -1,5 +1,6 @@
 // An answer of each success and each refusal of the routes of a person's account that are not about shares: its end, its export,
 // certificates that name the person, removals.
+import "@cantoo/pdf-lib"; // hundreds of modules: loaded here, so that no test's time runs meanwhile
 import { env } from "cloudflare:workers";
 import { minuteMs } from "../../core/time.ts";
 import { removalIdOf } from "../../core/ids.ts";
@@ -11,8 +12,10 @@ import { grant, person, type SignedPerson } from "./sharing.ts";
 import { held } from "./withdrawing.ts";
 import { call, world, type Answer } from "./world.ts";
 
-const remove = ({ headers }: SignedPerson, body: object = {}): Promise<Answer> =>
-  call("/v1/me", { method: "DELETE", headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(body) });
+const removeRaw = ({ headers }: SignedPerson, body: string, type = "application/json"): Promise<Answer> =>
+  call("/v1/me", { method: "DELETE", headers: { ...headers, "content-type": type }, body });
+/** By somebody who has just signed in. */
+const remove = (by: SignedPerson, body: object = {}): Promise<Answer> => removeRaw(by, JSON.stringify(body));
 
 const certifiedId = async (): Promise<string> => (await held({ fields: { email: (await pat()).email } })).certId;
 const certificatesPath = `/v1/me/certificates/${world.acme.id}`;
@@ -42,8 +45,10 @@ export const accountScenarios: Readonly<Record<string, Scenarios>> = {
   deleteAccount: {
     200: async () => remove(await person(), { confirm: "DELETE" }),
     ...unsafeRefusals("DELETE", () => "/v1/me"),
+    payload_too_large: async () => removeRaw(await person({}), " ".repeat(256 * 1_024 + 1)),
+    unsupported_media_type: async () => removeRaw(await person({}), "a=b", "text/plain"),
     forbidden: () => asPat("DELETE", "/v1/me", { changed: { clock: () => Date.now() + 6 * minuteMs } }),
-    invalid_request: async () => remove(await pat(), { confirm: "yes" }),
+    invalid_request: async () => remove(await person({}), { confirm: "yes" }),
   },
   exportAccount: {
     200: async () => {

@@ -34,7 +34,7 @@ const requestRoute = createRoute({
   tags: ["account"],
   summary: "Have others asked to remove you",
   description:
-    "We ask data brokers of a fixed list, in your name, to delete what they hold about you. Part of the plan `white_glove`. At most five requests a day.",
+    "We ask data brokers of a fixed list, in your name, to delete what they hold about you. Part of the plan `white_glove`. At most thirty requests a day.",
   security: session,
   middleware: behindConsumer(limitRemovals, jsonBody, idempotent),
   request: {
