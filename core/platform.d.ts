@@ -22,6 +22,10 @@ declare class URL {
   readonly search: string;
   readonly hash: string;
 }
+declare class URLSearchParams {
+  set(name: string, value: string): void;
+  toString(): string;
+}
 declare function btoa(binary: string): string;
 declare function atob(base64: string): string;
 /** Named in the types of seams only; no rule waits for anything. */
