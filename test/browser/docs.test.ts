@@ -111,6 +111,19 @@ describe("the reference of the API", () => {
     await close();
   });
 
+  /** Refusals that a call meets only here: a demo with one owner and no internet, a test key that is not at hand, a plan nobody bought. */
+  const known = [
+    /^\/v1\/business\/portal\/members\/me last_owner$/,
+    /^\/v1\/business\/portal\/integrate page_unreachable$/,
+    /^\/v1\/webhooks\/stripe invalid_request$/, // no signature of the provider's
+    /^\/v1\/share\/redeem code_invalid$/,
+    /^\/v1\/share\/sandbox-consent sandbox_only$/,
+    /^\/v1\/share\/consent (?:invalid_request|answered)$/, // the demo's person keeps no telephone number
+    /^\/v1\/sandbox\/\w+ sandbox_only$/,
+    /^\/v1\/me\/certificates\/withdraw cert_not_found$/,
+    /^\/v1\/me\/removals plan_required$/,
+  ];
+
   test("shows calls that a shell takes as they stand", async () => {
     const { page, close } = await openPage(browser);
     await page.goto(`${service.origin}/docs`);
@@ -118,12 +131,15 @@ describe("the reference of the API", () => {
     await close();
     const owner = await signedIn(service.world.ownerEmail, "business");
     const consumer = await signedIn(service.world.consumerEmail, "consumer");
+    const leaving = await signedIn("leaving@example.com", "consumer"); // whoever deletes the account takes the session with it
     // The example's client and domain are nobody's here; the rest of each call goes out as a shell reads it.
     const answers = calls.map(async (call) => {
       const own = call
         .replace(/pc_live_\w+/, service.world.acme.clients.live)
-        .replaceAll("https://www.acme-solar.example", "https://www.example.com");
-      const session = own.includes("/v1/me/") ? consumer : owner;
+        .replaceAll(/https(:\/\/|%3A%2F%2F)(?:www\.)?acme-solar\.example/g, "https$1www.example.com");
+      const isPersons = /\/v1\/(?:me\b|share\/consent|shares\/\w+\/revoke)/.test(own);
+      const isLeaving = own.includes("DELETE") && /\/v1\/me(?![/\w])/.test(own);
+      const session = isLeaving ? leaving : isPersons ? consumer : owner;
       const [address = "", ...options] = argumentsOf(own, { SVC_API_KEY: service.world.acme.keys.live, SVC_SESSION: session });
       const optionOf = (name: string): string | undefined => (options.includes(name) ? options[options.indexOf(name) + 1] : undefined);
       const headers = options.flatMap((option, at) =>
@@ -134,8 +150,12 @@ describe("the reference of the API", () => {
       if (cookie !== undefined) headers.push(["cookie", cookie]);
       const body = optionOf("--data");
       const init = { method: optionOf("-X") ?? (body === undefined ? "GET" : "POST"), headers, ...(body !== undefined && { body }) };
-      const { ok, error } = (await (await fetch(address, init)).json()) as { ok?: boolean; error?: { code: string } };
-      return `${new URL(address).pathname.replace(/(?:cc|whk|dlv|ssn|psk)_\w+/, "…")} ${ok === false ? error?.code : "answered"}`;
+      const answer = await fetch(address, { ...init, redirect: "manual" });
+      const isJson = answer.headers.get("content-type")?.includes("json") === true;
+      const { ok, error } = isJson
+        ? ((await answer.json()) as { ok?: boolean; error?: { code: string } })
+        : { ok: answer.status < 400, error: undefined };
+      return `${new URL(address).pathname.replace(/(?:cc|whk|dlv|ssn|psk|tok|shr|dom|key|mem|biz|rmv)_\w+|text/, "…")} ${ok === false ? error?.code : "answered"}`;
     });
     const given = await Promise.all(answers);
     const { paths } = (await (await fetch(`${service.origin}/v1/openapi.json`)).json()) as { paths: Record<string, object> };
@@ -145,8 +165,13 @@ describe("the reference of the API", () => {
     expect(given).toContain("/v1/webhooks answered");
     // The example's records are in nobody's database, its code was never mailed, and its passkeys were never made; those are the only
     // refusals.
-    const expected =
-      / answered$|…(?:\/[a-z/-]+)? (?:cert_)?not_found$|^\/v1\/auth\/(?:verify-code|passkey\/verify) login_failed$|^\/v1\/me\/passkeys passkey_refused$/;
-    expect(given.filter((answer) => !expected.test(answer))).toEqual([]);
+    const expected = [
+      / answered$/,
+      /…(?:\/[a-z/-]+)? (?:cert_)?not_found$/,
+      /^\/v1\/auth\/(?:verify-code|passkey\/verify) login_failed$/,
+      /^\/v1\/me\/passkeys passkey_refused$/,
+      ...known,
+    ];
+    expect(given.filter((answer) => !expected.some((pattern) => pattern.test(answer)))).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ export const challengeSchema = z
   .string()
   .refine(isChallenge, "must be the 43 characters of an S256 challenge")
   .openapi({ description: "S256 challenge of RFC 7636.", example: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" });
-export const challengeMethodSchema = z.literal("S256").openapi({ description: "The only method there is." });
+export const challengeMethodSchema = z.literal("S256").openapi({ description: "The only method there is.", example: "S256" });
 export const stateSchema = z.string().max(512).openapi({ description: "Comes back as it was sent." });
 export const clientIdSchema = z
   .string()

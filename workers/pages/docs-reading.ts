@@ -207,6 +207,13 @@ const filledPath = (document: ApiDocument, operation: Operation): string =>
     .filter(({ in: place }) => place === "path")
     .reduce((path, { name, schema }) => path.replace(`{${name}}`, encodeURIComponent(String(exampleOf(document, schema)))), operation.path);
 
+/** What a call cannot do without. */
+const filledQuery = (document: ApiDocument, operation: Operation): string => {
+  const needed = (operation.parameters ?? []).filter(({ in: place, required }) => place === "query" && required);
+  const query = new URLSearchParams(needed.map(({ name, schema }) => [name, String(exampleOf(document, schema))]));
+  return needed.length === 0 ? "" : `?${query}`;
+};
+
 /** The same call on a command line. The key and the cookie come from the environment, so that they stay out of the shell's history. */
 export const curlOf = (document: ApiDocument, operation: Operation): string => {
   const body = operation.requestBody?.content["application/json"];
@@ -214,7 +221,7 @@ export const curlOf = (document: ApiDocument, operation: Operation): string => {
   const needsKey = operation.security.length > 0 && operation.security.every((need) => "apiKey" in need);
   const needsSession = operation.security.some((need) => "session" in need);
   const parts = [
-    `curl ${quoted(`${document.servers[0]?.url ?? ""}${filledPath(document, operation)}`)}`,
+    `curl ${quoted(`${document.servers[0]?.url ?? ""}${filledPath(document, operation)}${filledQuery(document, operation)}`)}`,
     // with data curl posts, without it gets
     ...(operation.method === (body === undefined ? "GET" : "POST") ? [] : [`-X ${operation.method}`]),
     ...(needsKey ? ['-H "Authorization: Bearer $SVC_API_KEY"'] : []),

@@ -28,7 +28,7 @@ const listRoute = createRoute({
   method: "get",
   path: "/v1/business/portal/certs",
   operationId: "listPortalCertificates",
-  summary: "List your certificates",
+  summary: "List certificates in the portal",
   description: "As `GET /v1/certs`, for the person who is signed in.",
   middleware: behindPortal(),
   request: {
