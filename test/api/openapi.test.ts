@@ -58,7 +58,7 @@ interface Document {
 const undocumented: readonly { readonly path: RegExp; readonly why: string }[] = [
   { path: /^GET \/health$/, why: "where load balancers look; the same answer as /v1/health" },
   { path: /^OPTIONS /, why: "asked by browsers on their own" },
-  { path: /^(?:GET|POST|ALL) \/(?:c|authorize)(?:\/|$)/, why: "pages for people and their forms" },
+  { path: /^(?:GET|POST|ALL) \/(?:c|authorize|app|stop|portal|oauth\/(?:authorize|end))(?:\/|$)/, why: "pages for people and their forms" },
   { path: /^(?:GET|HEAD|POST) \/(?:ledger|audit)\//, why: "transparency logs, whose interface is a public standard (docs/ledger.md)" },
   { path: /^GET \/(?:withdraw)?$/, why: "the first page and the way to withdraw, for people; programs are told where this description is" },
   { path: /^GET \/docs(?:\/|$)/, why: "the pages that show this description and the guides" },

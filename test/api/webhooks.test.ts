@@ -96,7 +96,7 @@ describe("an endpoint", () => {
     expect(id).toMatch(/^whk_00[0-9a-hjkmnp-tv-z]{24}$/);
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(created_at).toBe(new Date(start).toISOString());
-    expect(rest).toEqual({ url: hook, events: [...eventTypes], description: "CRM", status: "enabled" });
+    expect(rest).toEqual({ url: hook, events: [...eventTypes], description: "CRM", environment: "live", status: "enabled" });
     const read = await as(member, "GET", "");
     expect(read.body.data.webhooks).toEqual([
       {

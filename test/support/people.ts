@@ -42,10 +42,14 @@ export const forgetCodes = async (): Promise<void> => {
   );
 };
 
+let signedIn = 0;
+
 /** Signs in and answers with the cookie as a header. */
 export const signIn = async (email: string, realm: Realm = "business"): Promise<{ readonly cookie: string }> => {
   await env.DB.prepare("DELETE FROM mailed_codes").run();
-  await askForCode(email, realm);
+  signedIn += 1;
+  const at = { "cf-connecting-ip": `2001:db8:face:${signedIn.toString(16)}::1` }; // one address may ask thirty times an hour
+  await call("/v1/auth/request-code", json({ email, realm }, at));
   const answer = await giveCode(email, await codeFor(email), realm);
   if (answer.status !== 200) throw new Error(`not signed in: ${answer.text}`);
   return { cookie: cookieOf(answer) };
