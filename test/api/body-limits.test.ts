@@ -71,7 +71,8 @@ describe.each(Object.keys(bodies) as (keyof typeof bodies)[])("a body past the c
         path.startsWith("/v1/business") ||
         path.endsWith("/erase-subject");
       const isOfPerson = path.startsWith("/v1/me") || path === "/v1/share/consent" || path.endsWith("/revoke");
-      const key = { authorization: `Bearer ${world.acme.keys.live}` };
+      const { live, sandbox } = world.acme.keys;
+      const key = { authorization: `Bearer ${path.startsWith("/v1/sandbox/") ? sandbox : live}` };
       const credential = isPortal ? { cookie } : isOfPerson ? { cookie: personsCookie } : key;
       const { answer, heldWhole } = await sendTo(method, path, "application/json", bodies[how](), credential);
       expect([method, path, answer.status, answer.body.error?.code, heldWhole]).toEqual([method, path, 413, "payload_too_large", false]);

@@ -147,7 +147,7 @@ describe("svc_list_events", () => {
 
   test("of another business are not there", async () => {
     const other = await mint("business", world.otherOwnerEmail);
-    expect(await dataOf(other.token, "svc_list_events")).toEqual({ events: [], next_cursor: 0, has_more: false });
+    expect(await dataOf(other.token, "svc_list_events")).toEqual({ events: [], next_cursor: 0, has_more: false, head: 0 });
   });
 });
 
