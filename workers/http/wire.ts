@@ -128,7 +128,8 @@ z.config({ customError: ruleOf }); // the only place where zod shows what was se
 export const schemaFault = (error: z.ZodError): string => {
   const [issue] = error.issues;
   const name = issue?.path[0];
-  if (issue?.code === "unrecognized_keys") return "The body holds a member that is not known here.";
+  if (issue?.code === "unrecognized_keys")
+    return typeof name === "string" ? `${name}: holds a member that is not known here.` : "The body holds a member that is not known here.";
   if (issue === undefined || typeof name !== "string") return "The body must be a JSON object.";
   const named = [name, ...issue.path.slice(1).filter((part) => typeof part === "string")].join(".");
   return `${named}: ${typeof issue.path.at(-1) === "number" ? "each " : ""}${issue.message}.`;
