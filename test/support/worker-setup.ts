@@ -29,7 +29,7 @@ const moveAlarms = async (): Promise<void> => {
 };
 
 // What a file has asked for, ended half in its databases and half in those of the next, would spoil both.
-afterAll(settled);
+afterAll(settled, 70_000);
 vi.useRealTimers(); // whatever time the file before it left
 await reset();
 await moveAlarms();
