@@ -259,13 +259,15 @@ export const es: Words = {
   },
   withdrawDoor: {
     title: "Retirar un consentimiento",
-    intro: "El certificado de su consentimiento tiene un número. Con él llega a la página en la que lo retira.",
+    intro: "Puede retirar un consentimiento en cualquier momento. Hay dos maneras.",
     withNumber: "Con el número",
-    hint: "Empieza por cc_. Búsquelo en lo que le envió la empresa o en el certificado impreso.",
+    hint: "El número del certificado. Empieza por cc_. Búsquelo en lo que le envió la empresa o en el certificado impreso.",
     submit: "Continuar",
-    without: "Sin el número",
-    withoutText:
-      "Si la empresa le dio un enlace para retirarlo, ábralo: basta con pulsar una vez. Si no, dígaselo a la empresa, como usted quiera. Pídale el número, o que registre que usted retira su consentimiento.",
+    withEmail: "Con su correo electrónico",
+    emailHint:
+      "La dirección que dio en el formulario. Le enviamos un código de seis cifras. Con el código ve lo que aceptó, y lo retira allí mismo.",
+    otherWays:
+      "Si la empresa le dio un enlace para retirarlo, ábralo: basta con pulsar una vez. También puede decírselo a la empresa, como usted quiera. Pídale que registre que usted retira su consentimiento.",
   },
   noPage: "Aquí no hay ninguna página",
   noPageAdvice: "Compruebe la dirección. Estas son las puertas que hay:",
