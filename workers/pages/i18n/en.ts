@@ -205,7 +205,7 @@ export const en = {
     linkFailed:
       "This link does not withdraw this certificate, or it has expired. Use the form instead: type your address, and a code is mailed to you.",
     foreign: "This form was sent from another site",
-    foreignAdvice: "Open the certificate’s page and use the form there.",
+    foreignAdvice: "Open the page again and use the form there.",
     doneTitle: "Consent withdrawn",
     done: "Your consent is withdrawn. We are telling {business}.",
     doneAt: "Withdrawn",

@@ -209,7 +209,7 @@ export const es: Words = {
       "La dirección o el código no son correctos, o el código ha caducado. Mire el correo más reciente o pida otro código. Tras cinco intentos un código ya no sirve; el enlace del correo, sí.",
     linkFailed: "Este enlace no retira este certificado, o ha caducado. Use el formulario: escriba su dirección y recibirá un código.",
     foreign: "Este formulario se envió desde otro sitio",
-    foreignAdvice: "Abra la página del certificado y use el formulario que hay allí.",
+    foreignAdvice: "Abra la página de nuevo y use el formulario que hay allí.",
     doneTitle: "Consentimiento retirado",
     done: "Su consentimiento está retirado. Estamos avisando a {business}.",
     doneAt: "Retirado",

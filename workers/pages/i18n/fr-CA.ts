@@ -211,7 +211,7 @@ export const frCa: Words = {
     linkFailed:
       "Ce lien ne permet pas de retirer ce certificat, ou il a expiré. Utilisez le formulaire\u00a0: saisissez votre adresse, et un code vous sera envoyé.",
     foreign: "Ce formulaire a été envoyé d’un autre site",
-    foreignAdvice: "Ouvrez la page du certificat et utilisez le formulaire qui s’y trouve.",
+    foreignAdvice: "Ouvrez de nouveau la page et utilisez le formulaire qui s’y trouve.",
     doneTitle: "Consentement retiré",
     done: "Votre consentement est retiré. Nous en avisons {business}.",
     doneAt: "Retiré",
