@@ -110,8 +110,12 @@ const kinds: Readonly<Record<string, string>> = {
   array: "a list",
   object: "an object",
 };
+const units: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  string: [" character", " characters"],
+  array: [" entry", " entries"],
+};
 const counted = (bound: number | bigint, origin: string): string =>
-  `${bound.toLocaleString("en-US")}${{ string: " characters", array: " entries" }[origin] ?? ""}`;
+  `${bound.toLocaleString("en-US")}${units[origin]?.[Number(bound) === 1 ? 0 : 1] ?? ""}`;
 
 /** What a schema asks, for rules that have no words of their own beside them. */
 const ruleOf = (issue: z.core.$ZodRawIssue): string | undefined => {
