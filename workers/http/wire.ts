@@ -110,8 +110,12 @@ const kinds: Readonly<Record<string, string>> = {
   array: "a list",
   object: "an object",
 };
+const units: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  string: [" character", " characters"],
+  array: [" entry", " entries"],
+};
 const counted = (bound: number | bigint, origin: string): string =>
-  `${bound.toLocaleString("en-US")}${{ string: " characters", array: " entries" }[origin] ?? ""}`;
+  `${bound.toLocaleString("en-US")}${units[origin]?.[Number(bound) === 1 ? 0 : 1] ?? ""}`;
 
 /** What a schema asks, for rules that have no words of their own beside them. */
 const ruleOf = (issue: z.core.$ZodRawIssue): string | undefined => {
@@ -120,6 +124,10 @@ const ruleOf = (issue: z.core.$ZodRawIssue): string | undefined => {
   if (issue.code === "too_big") return `must be at most ${counted(issue.maximum, issue.origin)}`;
   if (issue.code === "too_small") return `must be at least ${counted(issue.minimum, issue.origin)}`;
   if (issue.code === "invalid_value") return `must be ${issue.values.length > 1 ? "one of " : ""}${issue.values.join(", ")}`;
+  if (issue.code === "invalid_union" && typeof issue.discriminator === "string") {
+    const isThere = Object.hasOwn(issue.input as object, issue.discriminator);
+    return isThere ? `must be one of ${(issue.options as readonly string[]).join(", ")}` : "is missing";
+  }
   return undefined;
 };
 z.config({ customError: ruleOf }); // the only place where zod shows what was sent, so where "missing" can be told from "wrong"
