@@ -112,6 +112,7 @@ const stopAll = async (visit: Posted, [{ business }]: readonly [Share, ...Share[
 
 export const mountShares = (pages: Hono<Api>): void => {
   pages.get("/", reading(consents));
+  pages.get("/shares", (c) => c.redirect("/app", 303)); // as assistants are told of it
   pages.get("/shares/:id", reading(withShare((visit, own, fields) => answer(visit, 200, sharePage(visit.view, own, fields)))));
   pages.get("/shares/:id/stop", reading(withShare(whileActive((visit, own) => answer(visit, 200, stopPage(visit.view, own))))));
   pages.post("/shares/:id/stop", acting(withShare(whileActive(stop))));
