@@ -20,7 +20,7 @@ const asked = async (args: object, capabilities: object, more: object = {}) =>
   (await laterRpc(token, "tools/call", { name: "svc_get_share", arguments: { share_id: shareId, ...args }, ...more }, capabilities)).body
     .result;
 const pages = { review: () => `http://svc.test/app/shares/${shareId}`, renew: () => `http://svc.test/app/shares/${shareId}/renew` };
-const answers = [{ sheet: { action: "accept" } }, { sheet: { action: "decline" } }, { sheet: { action: "cancel" } }, {}, null, 7];
+const answers = [{ sheet: { action: "accept" } }, { sheet: { action: "decline" } }, { sheet: { action: "cancel" } }, {}];
 
 describe.each(["review", "renew"] as const)("svc_get_share with hand_over %s", (hand_over) => {
   test("asks a client that opens addresses to open the page of this share, whose address holds its id and nothing else", async () => {
@@ -87,6 +87,14 @@ describe.each(["review", "renew"] as const)("svc_get_share with hand_over %s", (
 });
 
 describe("hand_over", () => {
+  test("is answered with an object, or the call is none", async () => {
+    for (const inputResponses of [null, 7, "accept", []]) {
+      const params = { name: "svc_get_share", arguments: { share_id: shareId, hand_over: "renew" }, inputResponses };
+      const { status, body } = await laterRpc(token, "tools/call", params, opens);
+      expect([status, body.error?.code]).toEqual([200, -32602]);
+    }
+  });
+
   test("is one of two pages", async () => {
     const told = await asked({ hand_over: "consent" }, opens);
     expect([told.isError, told.content[0].text]).toEqual([true, "argument hand_over must be one of: review, renew"]);

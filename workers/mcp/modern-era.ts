@@ -69,6 +69,8 @@ export const answerModern = async (context: CallContext, asked: Asked, header: H
       });
     case "tools/call":
       if (typeof params.name !== "string") return refused(asked, 200, rpcErrors.badParams);
+      if (params.inputResponses !== undefined && !isObject(params.inputResponses))
+        return refused(asked, 200, { ...rpcErrors.badParams, message: "inputResponses must be an object" });
       return callInLater(context, asked, params.name, params);
     default:
       return refused(asked, 404, rpcErrors.unknownMethod);
