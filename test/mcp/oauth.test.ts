@@ -126,6 +126,8 @@ describe("a person", () => {
     const client = await registered();
     const { page } = await consentPage(client, await owner());
     expect(page.text).toContain("Acme Solar LLC");
+    expect(page.text).toContain(", owner: the records of");
+    expect(page.text).not.toContain(world.ownerEmail); // enough of it to recognise oneself, in a window that others may see
     const { access_token: token } = (await exchange(await allowed(client, await owner()), client)).body;
     expect((await callTool(token, "svc_list_events")).body.result.isError).toBe(false);
     expect((await callTool(token, "svc_update_field", { field: "city", value: "x" })).body.result.isError).toBe(true);
@@ -218,6 +220,62 @@ describe("a person", () => {
     const third = (await exchange(await allowed(client, session, {}, "replace"), client)).body.access_token;
     const states = [first, second, third, other.token].map(async (token) => (await rpc(token, "ping")).status);
     expect(await Promise.all(states)).toEqual([401, 401, 200, 200]);
+  });
+});
+
+describe("a person with ten assistants", () => {
+  const tenOf = async (session: Session): Promise<void> => {
+    for (let at = 0; at < 10; at += 1) expect((await mintWith("consumer", session, { name: `Number ${at}` })).status).toBe(201);
+  };
+  const idsIn = (text: string): string[] => [...text.matchAll(/name="token_id" value="(tok_[^"]+)"/g)].map(([, id]) => id as string);
+  const endOne = (client: string, token_id: string, headers: Record<string, string>) =>
+    call(authorizePath(client).replace("/authorize?", "/authorize/end-one?"), form({ token_id }, headers));
+
+  test("sees them first and cannot allow an eleventh; once one is ended there, the page lets them, and the code is worth a token", async () => {
+    const session = await pat();
+    const client = await registered();
+    await tenOf(session);
+    const { page } = await consentPage(client, session);
+    const ids = idsIn(page.text);
+    expect([ids.length, page.text.includes('value="allow"'), page.text.includes('value="deny"')]).toEqual([10, false, true]);
+    expect(page.text.indexOf("Number 3")).toBeLessThan(page.text.indexOf("It can never"));
+    const ended = await endOne(client, ids[0] as string, session);
+    expect([ended.status, ended.headers.get("location")?.startsWith("/oauth/authorize?")]).toEqual([303, true]);
+    const after = await consentPage(client, session);
+    expect([idsIn(after.page.text), after.page.text.includes('value="allow"')]).toEqual([[], true]);
+    expect(outcome(await exchange(await allowed(client, session), client))).toBe("200 ok");
+    expect(await count("agent_tokens")).toBe(11);
+  });
+
+  test("may still replace the connection of the same program", async () => {
+    const session = await pat();
+    const client = await registered();
+    await exchange(await allowed(client, session), client);
+    for (let at = 0; at < 9; at += 1) await mintWith("consumer", session);
+    const { page } = await consentPage(client, session);
+    expect([page.text.includes('value="replace"'), page.text.includes('value="allow"')]).toEqual([true, false]);
+    expect(outcome(await exchange(await allowed(client, session, {}, "replace"), client))).toBe("200 ok");
+  });
+
+  test("ends none by another site's page, without a session, or of somebody else", async () => {
+    const session = await pat();
+    const client = await registered();
+    await tenOf(session);
+    const [id = ""] = idsIn((await consentPage(client, session)).page.text);
+    expect((await endOne(client, id, { ...session, "sec-fetch-site": "cross-site" })).status).toBe(403);
+    expect((await endOne(client, id, { cookie: "" })).status).toBe(303);
+    expect((await endOne(client, id, await owner())).status).toBe(303);
+    expect((await endOne(client, id, await signIn("somebody-else@example.com", "consumer"))).status).toBe(303);
+    expect(idsIn((await consentPage(client, session)).page.text)).toHaveLength(10);
+  });
+
+  test("makes room by the API too: 409 token_limit, and after DELETE 201", async () => {
+    const session = await pat();
+    await tenOf(session);
+    expect((await mintWith("consumer", session)).body.error.code).toBe("token_limit");
+    const { agent_tokens: listed } = (await call("/v1/me/agent-tokens", { headers: session })).body.data;
+    await call(`/v1/me/agent-tokens/${listed[0].id}`, { method: "DELETE", headers: session });
+    expect((await mintWith("consumer", session)).status).toBe(201);
   });
 });
 

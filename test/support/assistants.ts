@@ -11,7 +11,7 @@ const sent = (service: LocalService, path: string, body: object, headers: Record
   });
 
 /** The newest code that was mailed to the address. */
-const mailedCode = async (service: LocalService, email: string): Promise<string> => {
+export const mailedCode = async (service: LocalService, email: string): Promise<string> => {
   for (;;) {
     const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
     const { messages } = (await answer.json()) as { messages: { text: string }[] };
