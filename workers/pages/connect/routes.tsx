@@ -20,7 +20,7 @@ import { askedSignInSeconds, openAskedSignIn, sealAskedSignIn } from "../../oper
 import { requestCode, sessionOf, signOut, userOf, verifyCode } from "../../operations/access/sign-in.ts";
 import { allowConnection, isConnected, openRequest, sealRequest, type ConnectionRequest } from "../../operations/agents/connect.ts";
 import { endByLink, isEndLink } from "../../operations/agents/exchange.ts";
-import { oauthClientOf } from "../../operations/agents/oauth-clients.ts";
+import { keepClient, oauthClientOf } from "../../operations/agents/oauth-clients.ts";
 import { endToken, listTokens } from "../../operations/agents/tokens.ts";
 import { readForm } from "../form-body.ts";
 import { connectWords, type ConnectWords } from "../i18n/connect.ts";
@@ -258,6 +258,7 @@ const decide = async (c: Context<Api>): Promise<Response> => {
   if (isInactive(session)) return notice(c, 402, "inactive", "inactiveAdvice");
   const counted = limited(c, "CONNECT_PER_PRINCIPAL", await services.takeExactly("CONNECT_PER_PRINCIPAL", session.userId));
   if (counted !== null) return crowdedPage(c, counted.headers.get("retry-after") ?? "60");
+  await keepClient(services, pending.client.id);
   const code = await allowConnection(services, session, pending, { replaces: decision === "replace", language: languageOf(c) });
   return code === null ? notice(c, 409, "answered", "answeredAdvice") : goBack(c, pending, { code });
 };
