@@ -96,7 +96,13 @@ describe("my consents", () => {
     const granted = await grant(pat, { disclosure_text: "I agree that Acme may call me." });
     await redeem(granted);
     await read(`/v1/consumers/${granted.share.id}/current`);
+    await pat.put("/v1/me/fields", { phone: "+1 202 555 0199" });
+    await pat.put("/v1/me/fields", { phone: values.phone });
     await settled();
+    const list = wordsOf(await browserOf(pat).open("/app"));
+    expect(list).toContain(
+      `last delivered on ${new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" }).format(Date.now())}`,
+    );
     const page = await browserOf(pat).open(`/app/shares/${granted.share.id}`);
     const words = wordsOf(page);
     for (const told of [
@@ -107,6 +113,7 @@ describe("my consents", () => {
       "I agree that Acme may call me.",
       "Delivered: the form was filled in",
       "Delivered: they looked at the current values",
+      "Delivered: a change of your details",
       "Ends by itself",
       granted.share.id,
       granted.share.fingerprint,

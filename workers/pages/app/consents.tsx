@@ -44,6 +44,9 @@ const ShareLine: FC<{ share: Share; view: AppView }> = ({ share, view }) => {
       <p class="quiet">
         <Exact text={new URL(share.origin).host} />
         {isActive && <> · {filled(words.until, { date: dayIn(language, share.expiresAt) })}</>}
+        {isActive && share.lastDeliveredAt != null && (
+          <> · {filled(words.lastDelivered, { date: dayIn(language, share.lastDeliveredAt) })}</>
+        )}
         {share.status === "expired" && <> · {filled(words.endedOn, { date: dayIn(language, share.expiresAt) })}</>}
         {share.status === "revoked" && <> · {words.notConfirmed}</>}
       </p>

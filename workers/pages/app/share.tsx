@@ -13,7 +13,7 @@ import {
 } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
-import type { OwnShare } from "../../operations/consumers/own-shares.ts";
+import type { OwnShare } from "../../operations/shares/own.ts";
 import type { Page } from "../layout.tsx";
 import { Exact, filled, Foreign, Hash, Moment, Shape } from "../parts.tsx";
 import { appPage, dayIn, Fault, groupLine, groupsText, Naming, PostForm, Standing, titleOf, type AppView } from "./parts.tsx";
@@ -56,29 +56,36 @@ const told: Readonly<Partial<Record<FactType, keyof AppWords["events"]>>> = {
   "business.ceased": "ceased",
 };
 
-const Timeline: FC<{ own: OwnShare; view: AppView }> = ({ own: { share, history, note, reason, contact }, view }) => {
+/** What the entries tell, and the last change that the business was told of: each change is an entry of the details, not of a share. */
+const tellings = ({ history, updateSentAt }: OwnShare): readonly { readonly at: Instant; readonly name: keyof AppWords["events"] }[] =>
+  [
+    ...history.flatMap(({ at, type }) => {
+      const name = told[type];
+      return name === undefined ? [] : [{ at, name }];
+    }),
+    ...(updateSentAt === null ? [] : [{ at: updateSentAt, name: "updated" as const }]),
+  ].sort((a, b) => a.at - b.at);
+
+const Timeline: FC<{ own: OwnShare; view: AppView }> = ({ own, view }) => {
+  const { share, note, reason, contact } = own;
   const { words, setting } = view;
   const isOverdue = share.status === "revoked" && share.ceaseBy !== null && view.now > share.ceaseBy;
   return (
     <ol class="timeline">
-      {history.flatMap(({ at, type }) => {
-        const name = told[type];
-        if (name === undefined) return [];
-        return [
-          <Event kind="done" text={words.events[name]} at={at} view={view}>
-            {name === "revoked" && reason !== null && (
-              <p class="quiet">
-                {words.yourReason} <Exact text={reason} />
-              </p>
-            )}
-            {name === "ceased" && note !== null && (
-              <p class="quiet">
-                {words.theirNote} <Foreign text={note} setting={setting} />
-              </p>
-            )}
-          </Event>,
-        ];
-      })}
+      {tellings(own).map(({ at, name }) => (
+        <Event kind="done" text={words.events[name]} at={at} view={view}>
+          {name === "revoked" && reason !== null && (
+            <p class="quiet">
+              {words.yourReason} <Exact text={reason} />
+            </p>
+          )}
+          {name === "ceased" && note !== null && (
+            <p class="quiet">
+              {words.theirNote} <Foreign text={note} setting={setting} />
+            </p>
+          )}
+        </Event>
+      ))}
       {share.status === "active" && <Event kind="pending" text={words.endsByItself} at={share.expiresAt} view={view} />}
       {share.status === "revoked" && share.ceaseBy !== null && (
         <Event kind={isOverdue ? "failed" : "pending"} text={words.deadline} at={share.ceaseBy} view={view}>

@@ -5,8 +5,9 @@ import { contactKeys, type ContactFields } from "../../../core/shares/fields.ts"
 import type { Share } from "../../../core/shares/share.ts";
 import type { Api } from "../../http/context.ts";
 import { readFields } from "../../operations/consumers/fields.ts";
-import { readOwnShare, stopAllWith, type OwnShare } from "../../operations/consumers/own-shares.ts";
 import { listOwnShares } from "../../operations/consumers/profile.ts";
+import { stopAllWith } from "../../operations/consumers/stop-all.ts";
+import { readOwnShare, type OwnShare } from "../../operations/shares/own.ts";
 import { renewShare } from "../../operations/shares/renew.ts";
 import { revokeByPerson } from "../../operations/shares/revoke.ts";
 import { outagePage } from "../notices.tsx";
