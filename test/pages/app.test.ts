@@ -369,16 +369,20 @@ describe("passkeys", () => {
     const pat = await person();
     const page = await browserOf(pat).open("/app/account");
     const later = await browserOf(pat, at(10 * 60_000)).send(page, add);
-    expect([later.status, wordsOf(parsed(later)).includes("Sign in again first")]).toEqual([403, true]);
+    expect(to(later)).toBe("303 /app/prove/passkey");
     const asked = parsed(await browserOf(pat).send(page, add));
     const credential = JSON.stringify(await new Authenticator().make(offered(asked)));
-    expect((await browserOf(pat, at(10 * 60_000)).send(asked, "/app/account/passkeys", { credential })).status).toBe(403);
+    const kept = await browserOf(pat, at(10 * 60_000)).send(asked, "/app/account/passkeys", { credential });
+    expect(to(kept)).toBe("303 /app/prove/passkey");
     expect((await pat.get("/v1/me/passkeys")).body.data.passkeys).toEqual([]);
   });
 });
 
 describe("every page of the app", () => {
-  const paths = ["/app", "/app?view=ended", "/app/details", "/app/history", "/app/account", "/app/nothing"] as const;
+  const paths = [
+    ...["/app", "/app?view=ended", "/app/details", "/app/history", "/app/account", "/app/agents", "/app/removals", "/app/export"],
+    ...["/app/delete", "/app/deleted", "/app/nothing"],
+  ];
 
   test("is kept by nobody, found by no robot and framed by no page", async () => {
     const pat = browserOf(await person());

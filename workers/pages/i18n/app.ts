@@ -165,6 +165,12 @@ const en = {
     "agent_token.minted": "You let an assistant in",
     "agent_token.revoked": "You shut an assistant out",
     "agent.called": "An assistant acted for you",
+    "data.exported": "You downloaded your data",
+    "removal.requested": "You asked for a removal",
+    "removal.completed": "A removal is complete",
+    "certificate.entities_withdrawn": "You withdrew from some recipients",
+    "consumer.plan_changed": "Your plan changed",
+    "account.deleted": "You deleted your account",
   },
   otherFact: "Something else",
   accountTitle: "Account",
@@ -185,8 +191,6 @@ const en = {
   passkeyWaitingAdvice: "Your device shows what to do. If nothing appears, press the button.",
   passkeyFailed: "That did not work, or it was cancelled. Press the button to try again.",
   passkeyRefused: "The passkey was not accepted. Sign in with a code.",
-  proveFirst: "Sign in again first",
-  proveFirstAdvice: "Adding a passkey needs a sign-in of the last ten minutes. Sign out, sign in with a code, and come back here.",
   noPasskeys: "No passkey. You sign in with a code that we mail to you.",
   passkeyUsed: "Made on {made}, last used on {date}",
   passkeyUnused: "Made on {made}, not used yet",
@@ -210,10 +214,13 @@ const en = {
     passkeyLimit: "You have ten passkeys. Remove one first.",
     passkeyRemoved: "The passkey is removed. Nobody can sign in with it.",
     undone: "Your earlier values are back.",
+    tokenEnded: "The assistant is shut out.",
+    removalAsked: "We ask them in your name. What comes of it appears here.",
   },
 };
 
-type Translated<T> = { readonly [K in keyof T]: T[K] extends string ? string : Translated<T[K]> };
+/** The same places for words, filled in in another language. */
+export type Translated<T> = { readonly [K in keyof T]: T[K] extends string ? string : Translated<T[K]> };
 export type AppWords = Translated<typeof en>;
 
 const es: AppWords = {
@@ -380,6 +387,12 @@ const es: AppWords = {
     "agent_token.minted": "Dejó entrar a un asistente",
     "agent_token.revoked": "Cerró el paso a un asistente",
     "agent.called": "Un asistente actuó por usted",
+    "data.exported": "Descargó sus datos",
+    "removal.requested": "Pidió una eliminación",
+    "removal.completed": "Una eliminación está completa",
+    "certificate.entities_withdrawn": "Retiró su consentimiento a algunos destinatarios",
+    "consumer.plan_changed": "Su plan cambió",
+    "account.deleted": "Borró su cuenta",
   },
   otherFact: "Otra cosa",
   accountTitle: "Cuenta",
@@ -400,8 +413,6 @@ const es: AppWords = {
   passkeyWaitingAdvice: "Su dispositivo muestra qué hacer. Si no aparece nada, pulse el botón.",
   passkeyFailed: "No funcionó, o se canceló. Pulse el botón para intentarlo otra vez.",
   passkeyRefused: "La llave de acceso no se aceptó. Entre con un código.",
-  proveFirst: "Entre otra vez primero",
-  proveFirstAdvice: "Para añadir una llave hace falta haber entrado en los últimos diez minutos. Salga, entre con un código y vuelva aquí.",
   noPasskeys: "Ninguna. Entra con un código que le enviamos.",
   passkeyUsed: "Creada el {made}, último uso el {date}",
   passkeyUnused: "Creada el {made}, sin usar todavía",
@@ -425,6 +436,8 @@ const es: AppWords = {
     passkeyLimit: "Tiene diez llaves de acceso. Quite una primero.",
     passkeyRemoved: "La llave de acceso se ha quitado. Nadie puede entrar con ella.",
     undone: "Sus datos anteriores están de vuelta.",
+    tokenEnded: "El asistente queda fuera.",
+    removalAsked: "Lo pedimos en su nombre. El resultado aparece aquí.",
   },
 };
 
@@ -592,6 +605,12 @@ const frCa: AppWords = {
     "agent_token.minted": "Vous avez admis un assistant",
     "agent_token.revoked": "Vous avez exclu un assistant",
     "agent.called": "Un assistant a agi pour vous",
+    "data.exported": "Vous avez téléchargé vos données",
+    "removal.requested": "Vous avez demandé un retrait",
+    "removal.completed": "Un retrait est terminé",
+    "certificate.entities_withdrawn": "Vous avez retiré votre consentement à certains destinataires",
+    "consumer.plan_changed": "Votre forfait a changé",
+    "account.deleted": "Vous avez supprimé votre compte",
   },
   otherFact: "Autre chose",
   accountTitle: "Compte",
@@ -612,9 +631,6 @@ const frCa: AppWords = {
   passkeyWaitingAdvice: "Votre appareil montre quoi faire. Si rien n’apparaît, appuyez sur le bouton.",
   passkeyFailed: "Cela n’a pas fonctionné, ou a été annulé. Appuyez sur le bouton pour réessayer.",
   passkeyRefused: "La clé d’accès n’a pas été acceptée. Connectez-vous avec un code.",
-  proveFirst: "Connectez-vous d’abord de nouveau",
-  proveFirstAdvice:
-    "Ajouter une clé demande une connexion des dix dernières minutes. Déconnectez-vous, reconnectez-vous avec un code, et revenez ici.",
   noPasskeys: "Aucune. Vous vous connectez avec un code envoyé par courriel.",
   passkeyUsed: "Créée le {made}, dernière utilisation le {date}",
   passkeyUnused: "Créée le {made}, pas encore utilisée",
@@ -638,6 +654,8 @@ const frCa: AppWords = {
     passkeyLimit: "Vous avez dix clés d’accès. Retirez-en une d’abord.",
     passkeyRemoved: "La clé d’accès est retirée. Personne ne peut plus s’en servir.",
     undone: "Vos valeurs antérieures sont de retour.",
+    tokenEnded: "L’assistant est exclu.",
+    removalAsked: "Nous le demandons en votre nom. Le résultat apparaît ici.",
   },
 };
 
