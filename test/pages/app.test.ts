@@ -141,7 +141,7 @@ describe("my consents", () => {
     expect((await browser.post(`/app/shares/${share.id}/stop`, { ...token })).status).toBe(403);
     expect(await shareStatus(share.id)).toBe("active");
     const nobody = await browser.open(`/app/with/${world.other.id}`);
-    expect([nobody.status, wordsOf(nobody).includes("You share nothing with this business")]).toEqual([404, true]);
+    expect([nobody.status, wordsOf(nobody).includes("This business holds nothing of yours")]).toEqual([404, true]);
   });
 
   test("stop in two steps, with the reason, and go on telling until the business has confirmed", async () => {

@@ -254,6 +254,11 @@ export const withdrawDoorPage = (place: Place): Page => {
         <section aria-labelledby="without-number">
           <h2 id="without-number">{words.without}</h2>
           <p>{words.withoutText}</p>
+          <p>
+            <a class="button" href={inLanguage(`${place.config.appUrl}/app`, place.choice)}>
+              {place.setting.words.front.consentsLink}
+            </a>
+          </p>
         </section>
       </article>
     ),

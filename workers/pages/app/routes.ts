@@ -4,6 +4,7 @@ import type { Api } from "../../http/context.ts";
 import { onPageFault, readOnlyPage } from "../notices.tsx";
 import { mountAccount } from "./account.ts";
 import { mountAgents } from "./agents.tsx";
+import { mountCertificates } from "./certificates.tsx";
 import { mountDetails } from "./fields.ts";
 import { mountOwnData, type ExportFile } from "./own-data.tsx";
 import { appNotice } from "./parts.tsx";
@@ -17,6 +18,7 @@ export const mountApp = (app: Hono<Api>, exportFile: ExportFile): void => {
   const pages = new Hono<Api>();
   mountSignIn(pages);
   mountShares(pages);
+  mountCertificates(pages);
   mountDetails(pages);
   mountAccount(pages);
   mountProof(pages);

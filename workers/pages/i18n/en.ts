@@ -259,9 +259,9 @@ export const en = {
     withNumber: "With the number",
     hint: "It begins with cc_. Look for it in what the business sent you, or on the printed certificate.",
     submit: "Continue",
-    without: "Without the number",
+    without: "With your e-mail",
     withoutText:
-      "If the business gave you a link to withdraw, open it: one press is enough. Otherwise tell the business, in any way you like. Ask it for the number, or to record that you withdraw.",
+      "Sign in with the address that you typed into the form: a code is mailed to it. You then see every consent that names it, and withdraw there. If the business gave you a link to withdraw, one press on it is enough.",
   },
   noPage: "There is no page here",
   noPageAdvice: "Check the address. These are the doors there are:",

@@ -263,9 +263,9 @@ export const es: Words = {
     withNumber: "Con el número",
     hint: "Empieza por cc_. Búsquelo en lo que le envió la empresa o en el certificado impreso.",
     submit: "Continuar",
-    without: "Sin el número",
+    without: "Con su correo",
     withoutText:
-      "Si la empresa le dio un enlace para retirarlo, ábralo: basta con pulsar una vez. Si no, dígaselo a la empresa, como usted quiera. Pídale el número, o que registre que usted retira su consentimiento.",
+      "Entre con la dirección que escribió en el formulario: le enviamos un código. Después ve cada consentimiento que la nombra, y lo retira allí. Si la empresa le dio un enlace para retirar, basta con pulsarlo.",
   },
   noPage: "Aquí no hay ninguna página",
   noPageAdvice: "Compruebe la dirección. Estas son las puertas que hay:",

@@ -266,9 +266,9 @@ export const frCa: Words = {
     withNumber: "Avec le numéro",
     hint: "Il commence par cc_. Cherchez-le dans ce que l’entreprise vous a envoyé ou sur le certificat imprimé.",
     submit: "Continuer",
-    without: "Sans le numéro",
+    without: "Avec votre courriel",
     withoutText:
-      "Si l’entreprise vous a donné un lien pour retirer votre consentement, ouvrez-le\u00a0: il suffit d’appuyer une fois. Sinon, dites-le à l’entreprise, comme vous voulez. Demandez-lui le numéro, ou d’inscrire que vous retirez votre consentement.",
+      "Connectez-vous avec l’adresse tapée dans le formulaire : un code y est envoyé. Vous voyez ensuite chaque consentement qui la nomme, et le retirez là. Si l’entreprise vous a donné un lien de retrait, une pression suffit.",
   },
   noPage: "Il n’y a pas de page ici",
   noPageAdvice: "Vérifiez l’adresse. Voici les portes qu’il y a\u00a0:",
