@@ -942,6 +942,7 @@ export const shares = table(
       .notNull()
       .default("en"),
     changedBy: text().notNull(),
+    updateSentAt: instant(),
   },
   (t) => [
     index("shares_listed").on(t.businessId, t.environment, t.ord),

@@ -13,6 +13,7 @@ import { admin } from "./api/admin/routes.ts";
 import { audit } from "./api/audit/routes.ts";
 import { billing } from "./api/billing/routes.ts";
 import { certificates } from "./api/certificates/routes.ts";
+import { exportToWire } from "./api/consumers/export.ts";
 import { account } from "./api/consumers/routes.ts";
 import { naming } from "./api/naming/routes.ts";
 import { removals } from "./api/removals/routes.ts";
@@ -178,7 +179,7 @@ export const buildApp = (services: Services) => {
   app.route("/", agentServer);
   app.route("/", oauth);
   describeWebhooks(app);
-  mountPages(app, config, describe);
+  mountPages(app, config, { describe, exportFile: exportToWire });
   mountLogs(app, config);
   app.onError(onFault);
   app.notFound(unknown);

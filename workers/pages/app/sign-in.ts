@@ -23,7 +23,8 @@ import { cookieOf, cookieOptions, keepLanguage } from "./cookies.ts";
 import { passkeyStep } from "./passkey.tsx";
 import { addressStep, codeStep } from "./sign-in-steps.tsx";
 
-const askedCookie = "svc_sign_in";
+/** Holds the address that a code was mailed to, sealed. */
+export const askedCookie = "svc_sign_in";
 
 /** A page of the app and nothing else: whoever signs in is sent there. */
 const nextPath = (text: string | undefined): string => (text !== undefined && /^\/app(?:\/[\w/-]*)?$/.test(text) ? text : "/app");
