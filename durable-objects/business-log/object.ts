@@ -19,6 +19,7 @@ import type {
   EndpointSettings,
   NewEndpoint,
   Outcome,
+  Recovery,
   ReplaySource,
 } from "../../core/webhooks/endpoint.ts";
 import { retryDelayMs } from "../../core/retry.ts";
@@ -451,6 +452,16 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     const holders = endpointRows(this.#sql).filter((row) => mayHold(row.id, deliveryId));
     const found = await Promise.all(holders.map((row) => this.#lane(row.id).replaySource(deliveryId)));
     return found.find((source) => source !== null) ?? null;
+  }
+
+  /** Null when there is no such endpoint. */
+  async failedSince(endpointId: string, since: Instant): Promise<number | null> {
+    return endpointRow(this.#sql, endpointId) === null ? null : this.#lane(endpointId).failedSince(since);
+  }
+
+  /** Null when there is no such endpoint. */
+  async recover(endpointId: string, since: Instant): Promise<Recovery | null> {
+    return endpointRow(this.#sql, endpointId) === null ? null : this.#lane(endpointId).recover(since);
   }
 
   async keepReplay(endpointId: string, deliveryId: string, outcome: Outcome): Promise<Delivery | null> {

@@ -753,6 +753,18 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
       );
     },
   },
+  recoverWebhook: {
+    200: () => webhooks("POST", `/${webhookId}/recover`, { body: { since: "2026-01-01T00:00:00Z" } }),
+    ...unsafeRefusals("POST", () => `/${webhookId}/recover`, { since: "2026-01-01T00:00:00Z" }),
+    idempotency_conflict: () =>
+      twice(
+        (body, headers) => webhooks("POST", `/${webhookId}/recover`, { body, headers }),
+        { since: "2026-01-01" },
+        { since: "2026-01-02" },
+      ),
+    ...notFound("POST", `/${noWebhook}/recover`, { since: "2026-01-01T00:00:00Z" }),
+    invalid_request: () => webhooks("POST", `/${webhookId}/recover`, { body: { since: "2999-01-01" } }),
+  },
   deleteWebhook: {
     200: async () => {
       const made = await webhooks("POST", "", { owner: true, body: { url: hook } });

@@ -91,7 +91,7 @@ interface Input {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
-  readonly type?: "text" | "email" | "url" | "date" | "number";
+  readonly type?: "text" | "email" | "url" | "date" | "datetime-local" | "number";
   readonly value?: string | null | undefined;
   readonly required?: boolean;
   readonly autocomplete?: string;
