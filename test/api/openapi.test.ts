@@ -669,6 +669,18 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     ...notFound("DELETE", portal(`/members/${noMember}`)),
     last_owner: async () => webhooks("DELETE", portal(`/members/${await ownerId()}`), { owner: true }),
   },
+  readRefusedRequest: {
+    200: async () => {
+      const refusedId = (await webhooks("GET", portal(`/certs/cc_${"0".repeat(26)}`))).body.request_id;
+      return vi.waitFor(async () => {
+        const found = await webhooks("GET", portal(`/requests/${refusedId}`));
+        expect(found.status).toBe(200);
+        return found;
+      });
+    },
+    ...notFound("GET", portal(`/requests/req_${"0".repeat(26)}`)),
+    ...memberRefusals("GET", () => portal("/requests/req_0")),
+  },
   listPortalCertificates: {
     200: () => webhooks("GET", portal("/certs?q=solar")),
     "200 of the sandbox": () => webhooks("GET", portal("/certs?environment=sandbox")),

@@ -5,8 +5,9 @@ import { codeFor, cookieOf, forgetCodes, mailsTo, signIn } from "../support/peop
 import { entriesOf, newBusiness } from "../support/portal.ts";
 import { open, post, said, send, standingIn, parsed, to, type Member } from "../support/portal-pages.ts";
 import { grant, person, redeem } from "../support/sharing.ts";
+import { settled } from "../support/settled.ts";
 import { held, jsonPost } from "../support/withdrawing.ts";
-import { call, databaseContents, get, issue, world } from "../support/world.ts";
+import { call, consent, databaseContents, get, issue, submission, world } from "../support/world.ts";
 import { words } from "./page.ts";
 
 let acme: Member;
@@ -31,6 +32,7 @@ const pages = [
   "/snippet",
   "/webhooks",
   "/keys",
+  "/requests",
   "/team",
   "/audit",
   "/billing",
@@ -134,6 +136,26 @@ describe("a form", () => {
     expect((await Promise.all(tries)).map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
     expect(to(await post({ cookie: "" }, "/portal/domains", { ...own, domain }))).toBe("303 /portal/sign-in");
     expect(await databaseContents()).toEqual(before);
+  });
+});
+
+describe("finding a request", () => {
+  test("says why it was refused and where that is settled; what is not kept is a page of its own", async () => {
+    const refused = await consent({ ...submission(), page_url: "https://shop.elsewhere.example/" });
+    await settled();
+    const id = refused.body.request_id;
+    expect(to(await open(acme, `/portal/requests?id=${id.toUpperCase()}`))).toBe(`303 /portal/requests/${id}`);
+    const page = await open(acme, `/portal/requests/${id}`);
+    expect(page.status).toBe(200);
+    expect(words(page.document)).toContain("403 page_url_not_verified");
+    expect(words(page.document)).toContain("shop.elsewhere.example");
+    expect(page.text).toContain('href="/portal/domains"');
+    const theirs = await open(other, `/portal/requests/${id}`);
+    expect([theirs.status, words(theirs.document)]).toEqual([404, expect.stringContaining("We keep refused requests 7 days.")]);
+    expect(theirs.text).not.toContain("shop.elsewhere.example");
+    const wrong = await open(acme, "/portal/requests?id=nonsense");
+    expect([wrong.status, words(wrong.document)]).toEqual([400, expect.stringContaining("Must be a request id")]);
+    expect(wrong.text).toContain('value="nonsense"');
   });
 });
 

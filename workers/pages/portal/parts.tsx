@@ -34,6 +34,7 @@ const tabs: readonly (readonly [Tab, string])[] = [
   ["snippet", "/portal/snippet"],
   ["webhooks", "/portal/webhooks"],
   ["keys", "/portal/keys"],
+  ["requests", "/portal/requests"],
   ["team", "/portal/team"],
   ["audit", "/portal/audit"],
   ["billing", "/portal/billing"],

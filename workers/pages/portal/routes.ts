@@ -10,6 +10,7 @@ import { mountDeadlines } from "./deadlines.tsx";
 import { mountDomains } from "./domains.tsx";
 import { mountHome } from "./home.tsx";
 import { mountKeys } from "./keys.tsx";
+import { mountRequests } from "./requests.tsx";
 import { mountSettings } from "./settings.tsx";
 import { mountShares } from "./shares.tsx";
 import { mountSignIn } from "./sign-in.tsx";
@@ -28,6 +29,7 @@ const parts = [
   mountSnippet,
   mountWebhooks,
   mountKeys,
+  mountRequests,
 ];
 
 export const mountPortal = (app: Hono<Api>): void => {
