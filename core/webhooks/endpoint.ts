@@ -106,6 +106,13 @@ export interface Delivery {
   readonly createdAt: Instant;
 }
 
+/** A delivery with the place of its event and where it goes. */
+export interface EndpointDelivery {
+  readonly url: string;
+  readonly seq: number;
+  readonly delivery: Delivery;
+}
+
 /** What one attempt came to. */
 export type Outcome =
   | { readonly kind: "answered"; readonly status: number; readonly durationMs: number }

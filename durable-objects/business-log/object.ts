@@ -15,6 +15,7 @@ import type {
   Delivery,
   Endpoint,
   EndpointChange,
+  EndpointDelivery,
   EndpointHealth,
   EndpointSettings,
   NewEndpoint,
@@ -445,6 +446,12 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     before: string | null,
   ): Promise<{ readonly deliveries: readonly Delivery[]; readonly hasMore: boolean } | null> {
     return endpointRow(this.#sql, endpointId) === null ? null : this.#lane(endpointId).deliveries(limit, before);
+  }
+
+  /** To every endpoint, of the events behind `after`, up to `upTo`. An endpoint that does not answer is left out. */
+  async deliveriesOf(after: number, upTo: number): Promise<readonly EndpointDelivery[]> {
+    const found = await Promise.allSettled(endpointRows(this.#sql).map(({ id }) => this.#lane(id).deliveriesBetween(after, upTo)));
+    return found.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
   }
 
   /** A delivery of any endpoint of this business, with what is needed to send it again. */

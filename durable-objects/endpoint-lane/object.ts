@@ -6,6 +6,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { StoredEvent } from "../../core/events/event.ts";
 import type {
   Delivery,
+  EndpointDelivery,
   EndpointHealth,
   EndpointSettings,
   Outcome,
@@ -23,6 +24,7 @@ import {
   cancelDelivery,
   claimDelivery,
   countFailed,
+  deliveriesBetween,
   deliveryOf,
   deliveryRow,
   eventOf,
@@ -149,6 +151,14 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
     const rows = settings === null ? null : listDeliveries(this.ctx.storage.sql, limit + 1, before);
     if (settings === null || rows === null) return null;
     return { deliveries: rows.slice(0, limit).map((row) => deliveryOf(row, settings.endpointId)), hasMore: rows.length > limit };
+  }
+
+  /** Of the events behind `after`, up to `upTo`; an event's place beside each. */
+  deliveriesBetween(after: number, upTo: number): readonly EndpointDelivery[] {
+    const settings = this.#isOpen() ? laneSettings(this.ctx.storage.sql) : null;
+    if (settings === null) return [];
+    const rows = deliveriesBetween(this.ctx.storage.sql, after, upTo);
+    return rows.map((row) => ({ url: settings.url, seq: row.seq, delivery: deliveryOf(row, settings.endpointId) }));
   }
 
   replaySource(deliveryId: string): ReplaySource | null {

@@ -285,6 +285,10 @@ export const listDeliveries = (sql: SqlStorage, limit: number, before: string | 
   return sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE seq < ? ORDER BY seq DESC LIMIT ?", start, limit).toArray();
 };
 
+/** Of the events behind `after`, up to `upTo`. */
+export const deliveriesBetween = (sql: SqlStorage, after: number, upTo: number): readonly DeliveryRow[] =>
+  sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE seq > ? AND seq <= ?", after, upTo).toArray();
+
 export const deliveryRow = (sql: SqlStorage, id: string): DeliveryRow | null =>
   sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE id = ?", id).toArray()[0] ?? null;
 

@@ -37,7 +37,7 @@ const page = (view: PortalView, typed: string | null, looked: Looked | null, fau
     content: (
       <>
         <p>{said.intro}</p>
-        <form method="get" action="/portal/requests" class="form">
+        <form method="get" action={view.at("/portal/requests")} class="form">
           <Wrong fault={fault} fields={["id"]} setting={setting} />
           <Field name="id" label={said.id} hint={said.idHint} required value={typed} fault={fault} setting={setting} maxlength={60} />
           <button type="submit" class="primary">
@@ -93,7 +93,7 @@ const page = (view: PortalView, typed: string | null, looked: Looked | null, fau
                 </dl>
                 {remedy !== undefined && (
                   <p>
-                    <a class="button" href={`/portal/${remedy}`}>
+                    <a class="button" href={view.at(`/portal/${remedy}`)}>
                       {said.remedies[remedy]}
                     </a>
                   </p>

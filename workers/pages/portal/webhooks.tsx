@@ -79,7 +79,7 @@ const listPage = (view: PortalView, endpoints: readonly EndpointState[], once: s
               {
                 head: said.url,
                 cell: ({ endpoint }) => (
-                  <a href={`/portal/webhooks/${endpoint.id}`}>
+                  <a href={view.at(`/portal/webhooks/${endpoint.id}`)}>
                     <Exact text={endpoint.url} />
                   </a>
                 ),
@@ -179,7 +179,7 @@ const detailPage = (view: PortalView, state: EndpointState, page: DeliveryPage, 
   const { words, setting } = view;
   const { webhooks: said } = words;
   const { endpoint, health } = state;
-  const own = `/portal/webhooks/${endpoint.id}`;
+  const own = view.at(`/portal/webhooks/${endpoint.id}`);
   const last = page.deliveries.at(-1);
   return portalPage(view, {
     tab: "webhooks",
@@ -334,7 +334,7 @@ const detailPage = (view: PortalView, state: EndpointState, page: DeliveryPage, 
           )}
         </section>
         <p>
-          <a href="/portal/webhooks">{said.all}</a>
+          <a href={view.at("/portal/webhooks")}>{said.all}</a>
         </p>
       </>
     ),
@@ -343,8 +343,11 @@ const detailPage = (view: PortalView, state: EndpointState, page: DeliveryPage, 
 
 const once = ({ services }: Visit): string => hexOf(services.random(16));
 
-const list = async (visit: Visit): Promise<Response> =>
-  answer(visit, listPage(visit.view, await listWebhooks(visit.services, visit.member), once(visit)));
+/** Those of the mode. */
+const endpointsOf = async ({ services, member, view }: Visit): Promise<readonly EndpointState[]> =>
+  (await listWebhooks(services, member)).filter(({ environment }) => environment === view.environment);
+
+const list = async (visit: Visit): Promise<Response> => answer(visit, listPage(visit.view, await endpointsOf(visit), once(visit)));
 
 const idOf = ({ c }: Visit): WebhookId | null => webhookIdOf(c.req.param("id") ?? "");
 
@@ -370,7 +373,7 @@ const shown = async (visit: Visit, given: More = {}): Promise<Response> => {
   const asked = c.req.query("before");
   const before = asked === undefined ? null : deliveryIdOf(asked);
   if (id === null || (asked !== undefined && before === null)) return nothing(visit);
-  const state = (await listWebhooks(services, member)).find(({ endpoint }) => endpoint.id === id);
+  const state = (await endpointsOf(visit)).find(({ endpoint }) => endpoint.id === id);
   const page = await listDeliveries(services, member.business.id, id, { limit: shownDeliveries, before });
   if (state === undefined || !page.ok) return nothing(visit);
   const more = c.req.method === "GET" ? await failed(visit, id) : given;
@@ -381,7 +384,7 @@ const create = async (visit: Posted): Promise<Response> => {
   const { services, member, form, view } = visit;
   const events = choosableEventTypes.filter((type) => form.has(`event.${type}`));
   const made = await createWebhook(services, member, {
-    environment: "live",
+    environment: view.environment,
     url: (form.get("url") ?? "").trim(),
     events: events.length === 0 ? null : events,
     description: form.get("description")?.trim() || null,
@@ -389,7 +392,7 @@ const create = async (visit: Posted): Promise<Response> => {
   });
   if (!made.ok) {
     const fault = faultOf(made);
-    return answer(visit, listPage(view, await listWebhooks(services, member), once(visit), { form, fault }), fault.code);
+    return answer(visit, listPage(view, await endpointsOf(visit), once(visit), { form, fault }), fault.code);
   }
   const { endpoint, replayed } = made.value;
   return secretPage(visit, endpoint.id, replayed ? null : endpoint.secret);
@@ -446,7 +449,7 @@ const change = async (visit: Posted): Promise<Response> => {
 
 const rotate = async (visit: Posted): Promise<Response> => {
   const id = idOf(visit);
-  const before = (await listWebhooks(visit.services, visit.member)).find(({ endpoint }) => endpoint.id === id);
+  const before = (await endpointsOf(visit)).find(({ endpoint }) => endpoint.id === id);
   // Pressed twice, it must not end the secret that receivers still know.
   if (id !== null && before !== undefined && before.endpoint.secretHint !== visit.form.get("hint")) return secretPage(visit, id, null);
   const rotated = id === null ? null : await rotateSecret(visit.services, visit.member, id, async (sealed) => sealed);
