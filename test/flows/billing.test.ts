@@ -1,6 +1,7 @@
 // The whole upgrade on one machine: the service's own bundle, the provider's own library, and the stand-in for the provider.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
+import { signInTo } from "../support/local-session.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 let service: LocalService;
@@ -9,20 +10,6 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const post = (address: string, body: object, headers: Record<string, string> = {}): Promise<Response> =>
-  fetch(address, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
-
-const signIn = async (email: string): Promise<string> => {
-  const { origin } = service;
-  await post(`${origin}/v1/auth/request-code`, { email, realm: "business" });
-  const mail = await (
-    await fetch(`${origin}/dev/mail?to=${encodeURIComponent(email)}`, { headers: { accept: "application/json" } })
-  ).json();
-  const code = /(?<!\d)\d{6}(?!\d)/.exec(mail.messages[0].text)?.[0];
-  const answer = await post(`${origin}/v1/auth/verify-code`, { email, realm: "business", code });
-  return (answer.headers.get("set-cookie") ?? "").split(";")[0] as string;
-};
-
 const press = (page: string, name: string): Promise<Response> =>
   fetch(page, { method: "POST", body: new URLSearchParams({ do: name }), redirect: "manual" });
 
@@ -30,7 +17,7 @@ const account = (): Promise<unknown> =>
   service.database.prepare("SELECT status, plan FROM businesses WHERE id = ?").bind(service.world.examples.free.id).first();
 
 test("an owner pays for a plan, fails to pay, pays, and ends it, from page to page", async () => {
-  const cookie = await signIn(exampleOwnerEmail("free"));
+  const cookie = await signInTo(service.origin, exampleOwnerEmail("free"));
   const open = async (): Promise<string> => {
     const answer = await fetch(`${service.origin}/v1/billing/checkout?plan=business`, { headers: { cookie }, redirect: "manual" });
     expect(answer.status).toBe(303);
