@@ -43,6 +43,31 @@ test("an owner pays for a plan, fails to pay, pays, and ends it, from page to pa
   expect(await account()).toEqual({ status: "active", plan: "free" });
 });
 
+test("a person who pays and deletes the account is asked for nothing more", async () => {
+  const { origin, world, database, runtime } = service;
+  const cookie = await signInTo(origin, world.consumerEmail, "consumer");
+  const opened = await fetch(`${origin}/v1/billing/checkout?plan=white_glove`, { headers: { cookie }, redirect: "manual" });
+  expect((await press(opened.headers.get("location") as string, "pay")).status).toBe(303);
+  const customer = await database
+    .prepare("SELECT customer_id AS id FROM billing_customers WHERE plan = 'white_glove'")
+    .first<{ id: string }>();
+  const page = async (): Promise<string> => (await fetch(`${service.demoOrigin}/pay/account/${customer?.id}`)).text();
+  expect(await page()).toContain("white_glove");
+  const deleted = await fetch(`${origin}/v1/me`, {
+    method: "DELETE",
+    headers: { cookie, "content-type": "application/json" },
+    body: JSON.stringify({ confirm: "DELETE" }),
+  });
+  expect(deleted.status).toBe(200);
+  await runtime.scheduled("* * * * *");
+  expect(await page()).not.toContain("white_glove");
+  const { results } = await database
+    .prepare("SELECT account_id, ended_at FROM billing_customers WHERE customer_id = ?")
+    .bind(customer?.id)
+    .all();
+  expect(results).toEqual([{ account_id: null, ended_at: expect.any(Number) }]);
+});
+
 test("the stand-in answers nobody without the key of this machine", async () => {
   const answer = await fetch(`${service.demoOrigin}/v1/checkout/sessions`, {
     method: "POST",
