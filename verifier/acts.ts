@@ -5,6 +5,7 @@ import { maxPackedActs } from "../core/certificates/evidence-parts.ts";
 import { minuteMs } from "../core/time.ts";
 import { checkAnchor, type AnchorContext, type AnchorExhibit } from "./anchor.ts";
 import { fail, incomplete, pass, skipped, type CheckId, type Finding, type Findings } from "./checks.ts";
+import { groupedBy } from "./grouped.ts";
 import { objectOf, parseCanonical, stringOf, type JsonObject } from "./json.ts";
 import type { Preimage } from "./record.ts";
 import { checkDeadline, checkSigned, receiptOf, statementOf } from "./receipt.ts";
@@ -23,7 +24,7 @@ const numberOf = (one: JsonObject): number => Number(/[?&]withdrawal=([1-9][0-9]
 /** Recipients by the number of the act that named them. */
 const listedActs = (certificate: JsonObject): ReadonlyMap<number, Listed> => {
   const listed = Array.isArray(certificate.entities_withdrawn) ? certificate.entities_withdrawn : [];
-  return Map.groupBy(
+  return groupedBy(
     listed.map(objectOf).filter((one) => one !== null),
     numberOf,
   );

@@ -5,6 +5,7 @@ import type { AuditEntry } from "../core/audit/chain.ts";
 import { ceaseBy } from "../core/business-days.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import { fail, incomplete, pass, skipped, type Finding } from "./checks.ts";
+import { groupedBy } from "./grouped.ts";
 import { isIso, objectOf, stringsOf, type JsonObject } from "./json.ts";
 
 export interface History {
@@ -81,7 +82,7 @@ const checkWithdrawal = (history: History, withdrawal: JsonObject): Finding => {
 /** Recipients that the certificate says were withdrawn from at one moment, and until when their contact must cease. */
 const listedActs = ({ certificate }: History): readonly (readonly [at: string, names: string, until: unknown, method: unknown])[] => {
   const listed = (Array.isArray(certificate.entities_withdrawn) ? certificate.entities_withdrawn : []).map(objectOf);
-  const acts = Map.groupBy(listed, (one) => String(one?.receipt_url));
+  const acts = groupedBy(listed, (one) => String(one?.receipt_url));
   return [...acts.values()].map((act) => [
     String(act[0]?.withdrawn_at),
     canonicalJson(act.map((one) => String(one?.entity)).sort()),

@@ -43,6 +43,21 @@ describe("svc-verify", () => {
     expect(stdout.trimEnd()).toMatch(/VALID: every check passed\.$/);
   });
 
+  test("needs nothing that Node 20 does not have", () => {
+    const newer = `for (const of of [Map, Object]) delete of.groupBy;
+      for (const name of ["withResolvers", "try"]) delete Promise[name];
+      for (const name of ["toHex", "toBase64", "setFromHex", "setFromBase64"]) delete Uint8Array.prototype[name];
+      for (const name of ["fromHex", "fromBase64"]) delete Uint8Array[name];
+      for (const name of ["union", "intersection", "difference", "isSubsetOf", "isSupersetOf", "isDisjointFrom"]) delete Set.prototype[name];
+      for (const name of ["map", "filter", "take", "drop", "flatMap", "reduce", "toArray", "forEach", "some", "every", "find"])
+        delete Iterator.prototype[name];
+      delete Array.fromAsync; delete RegExp.escape; delete Error.isError; delete globalThis.Iterator;`;
+    const aged = ["--import", `data:text/javascript,${encodeURIComponent(newer)}`, inFolder("svc-verify.mjs")];
+    const { status, stdout, stderr } = spawnSync(process.execPath, [...aged, "pack.zip", ...trusted], { cwd: folder, encoding: "utf8" });
+    expect([stderr, status]).toEqual(["", 0]);
+    expect(stdout).toContain("VALID: every check passed.");
+  });
+
   test.each<[string, number, readonly string[], RegExp]>([
     ["a trust that asks for nobody's attestation", 0, ["plain.zip", "--trust", "plain-trust.json"], /VALID: every/],
     ["a changed byte", 1, ["changed.zip", ...trusted], /INVALID: the first check that failed is zip\.structure$/m],
