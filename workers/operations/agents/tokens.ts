@@ -8,6 +8,7 @@ import { insertToken, isMinted, liveTokens, principalOfToken, revokeToken, wasRe
 import { commit } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
+import type { Keeping } from "../access/idempotency.ts";
 
 export interface MintedToken extends AgentToken {
   /** Shown now and never again. */
@@ -28,6 +29,7 @@ export const mintToken = async (
   services: Runtime & Stores & Schedules,
   session: Session,
   request: { readonly name: string | null },
+  keep: Keeping<MintedToken> | undefined,
 ): Promise<Result<MintedToken, "invalid_request" | "token_limit">> => {
   const name = chosenName(request.name);
   if (!name.ok) return name;
@@ -41,10 +43,11 @@ export const mintToken = async (
   const store = storeOf(services, session);
   const rows = await insertToken(store.db, store.vault, { ...token, businessId, tokenHash: sha256Hex(secret) });
   const fact = tokenFact(holder, { type: "agent_token.minted", id, at: now, expiresAt: token.expiresAt });
-  const [inserted] = await commit(store, rows, [fact], isMinted(id));
+  const minted: MintedToken = { ...token, secret, lastUsedDay: null, client: null };
+  const [inserted] = await commit(store, [...rows, ...((await keep?.(minted, isMinted(id))) ?? [])], [fact], isMinted(id));
   if (inserted.meta.changes === 0) return refuse("token_limit");
   services.scheduleFollowUp();
-  return ok({ ...token, secret, lastUsedDay: null, client: null });
+  return ok(minted);
 };
 
 /** The live ones, newest first: a consumer's own, or all of a business. */
