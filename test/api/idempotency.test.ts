@@ -135,6 +135,13 @@ const routes: Readonly<Record<string, Route>> = {
     repeats: true,
     prepare: async () => ({ path: `/v1/webhooks/${(await registered()).id}/rotate-secret`, ...empty, ...people }),
   },
+  "/v1/webhooks/{webhook_id}/recover": {
+    repeats: false,
+    prepare: async () => {
+      const since = (days: number) => ({ since: new Date(start - days * dayMs).toISOString() });
+      return { path: `/v1/webhooks/${(await registered()).id}/recover`, body: since(1), otherBody: since(2), ...people };
+    },
+  },
   "/v1/webhooks/{webhook_id}/test": {
     repeats: true,
     prepare: async () => ({ path: `/v1/webhooks/${(await registered()).id}/test`, ...empty, ...people }),
