@@ -586,6 +586,9 @@ describe("a change whose answer was lost", () => {
     "/v1/business/portal/agent-token",
     "/v1/me/removals",
     "/v1/me/passkeys",
+    "/v1/certs/{cert_id}/opt-out/confirm",
+    "/v1/certs/{cert_id}/opt-out/manage",
+    "/v1/certs/{cert_id}/cease-ack",
   ])("is answered as it was to the same key, and is not made again: POST %s", async (path) => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const sendable = await (routes[path] as Route).prepare();
