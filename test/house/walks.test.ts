@@ -4,7 +4,9 @@ import { describe, expect, test } from "vitest";
 import { importsOf, read } from "./repository.ts";
 
 const text = read("docs/walks.md");
-const counts = [...text.matchAll(/^\| (\w+) \| (\d+) \|(?: \d+)? \|$/gm)].map(([, walk, files]) => [walk as string, Number(files)] as const);
+const counts = [...text.matchAll(/^\| (\w+) \| (\d+) \|(?: \d+)? \|$/gm)].map(
+  ([, walk, files]) => [walk as string, Number(files)] as const,
+);
 const filesOf = (walk: string): readonly string[] => {
   const list = new RegExp(`^- ${walk}: ((?:.|\\n {2})+)`, "m").exec(text)?.[1] ?? "";
   return [...list.matchAll(/`([^`]+)`/g)].map(([, file]) => file as string);
