@@ -4,6 +4,7 @@ import { and, eq, exists, gt, inArray, isNull, lte, or, sql } from "drizzle-orm"
 import type { BusinessStatus } from "../core/access/entitlement.ts";
 import type { BusinessId, ClientId, ShareId } from "../core/ids.ts";
 import { scopeOfBits, type ContactKey } from "../core/shares/fields.ts";
+import { codeLifeMs } from "../core/shares/request.ts";
 import type { ShareStatus } from "../core/shares/share.ts";
 import { dayMs, minuteMs, type Instant } from "../core/time.ts";
 import { batch, onPrimary, type Database } from "./database.ts";
@@ -14,7 +15,6 @@ import { shareClockOffset, timeOfShare } from "./sandbox-clocks.ts";
 import { auditOutbox, authCodes, businesses, domains, shares, shareValues } from "./schema.ts";
 import type { SealedCopy } from "./shares.ts";
 
-export const codeLifeMs = minuteMs;
 /** How long after the decision the same request may be given another code, if none was redeemed. */
 const renewalMs = 10 * minuteMs;
 const keptMs = dayMs;

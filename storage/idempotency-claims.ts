@@ -1,12 +1,12 @@
-// Work under an idempotency key that does not end in one batch of this database: claimed before it begins, its answer kept
-// when it is done. One request holds a claim; when it has died, the next equal one takes over and finds its draft.
+// Work under an idempotency key: claimed before it begins, its answer kept in the batch of the change, or when it is done where the work
+// is more than one batch. One request holds a claim; when it has died, the next equal one takes over and finds its draft.
 import { eq, exists, inArray, lte, notExists, sql } from "drizzle-orm";
 import { minuteMs, type Instant } from "../core/time.ts";
-import { batch, type Database } from "./database.ts";
+import { batch, type Database, type Statement } from "./database.ts";
 import { dropExpiredAnswer, keptMs, responseContext } from "./idempotency.ts";
 import { idempotency, idempotencyClaims as claims } from "./schema.ts";
 import { excluded, insertIf } from "./inserts.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, query, type Condition } from "./query.ts";
 import type { Vault } from "./vault.ts";
 
 // The longest work is a delivery that a person waits for: 5 s to judge its host, 10 s for the receiver. Four times that.
@@ -48,24 +48,38 @@ export const claimWork = async (db: Database, vault: Vault, claim: Claim, now: I
 
 const isHeldBy = ({ keyHash, holder }: Pick<Claim, "keyHash" | "holder">) => allOf(eq(claims.keyHash, keyHash), eq(claims.holder, holder));
 
+interface Answer {
+  readonly status: number;
+  readonly response: string;
+  readonly now: Instant;
+}
+
+const answerRow = async (vault: Vault, { keyHash, bodyHash }: Claim, { status, response, now }: Answer) => {
+  const responseSealed = await vault.seal(responseContext(keyHash), response);
+  return { keyHash, bodyHash, status, responseSealed, expiresAt: now + keptMs };
+};
+
+const isStillHeld = (claim: Claim) => exists(query.select().from(claims).where(isHeldBy(claim)));
+
 /** The work is done: its answer is kept in place of the claim, unless somebody else holds that by now. */
-export const keepAnswer = async (
+export const keepAnswer = async (db: Database, vault: Vault, claim: Claim, answer: Answer): Promise<void> => {
+  await batch(db, [insertIf(db, idempotency, await answerRow(vault, claim, answer), isStillHeld(claim)), dropClaim(db, claim)]);
+};
+
+/**
+ * The same as the last rows of the batch of the change, which fails, and takes the change with it, where somebody else holds the claim
+ * by now. `onlyIf` is what must hold after the rows before for the change to have happened.
+ */
+export const answerRows = async (
   db: Database,
   vault: Vault,
   claim: Claim,
-  answer: { readonly status: number; readonly response: string; readonly now: Instant },
-): Promise<void> => {
-  const { keyHash, bodyHash } = claim;
-  const responseSealed = await vault.seal(responseContext(keyHash), answer.response);
-  await batch(db, [
-    insertIf(
-      db,
-      idempotency,
-      { keyHash, bodyHash, status: answer.status, responseSealed, expiresAt: answer.now + keptMs },
-      exists(query.select().from(claims).where(isHeldBy(claim))),
-    ),
-    dropClaim(db, claim),
-  ]);
+  answer: Answer,
+  onlyIf: Condition = sql`true`,
+): Promise<readonly Statement[]> => {
+  const row = await answerRow(vault, claim, answer);
+  const bodyHash = sql`case when ${isStillHeld(claim)} then ${claim.bodyHash} end`;
+  return [insertIf(db, idempotency, { ...row, bodyHash }, onlyIf), dropClaim(db, claim)];
 };
 
 /** Nothing was done: the key is as if it had never been used. */

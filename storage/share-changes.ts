@@ -14,7 +14,7 @@ import type { Person } from "../core/access/principal.ts";
 import type { Share } from "../core/shares/share.ts";
 import type { Instant } from "../core/time.ts";
 import type { CeaseDetails } from "../core/withdrawals/acknowledge.ts";
-import { codeLifeMs } from "./auth-codes.ts";
+import { codeLifeMs } from "../core/shares/request.ts";
 import { keepDisclosure } from "./certificates.ts";
 import { fieldsOfText, fieldsText, revisionIfStill } from "./contact-fields.ts";
 import type { Database, Statement } from "./database.ts";

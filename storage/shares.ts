@@ -240,6 +240,13 @@ const firstAnchor = (row: SQL) =>
     .orderBy(anchors.ord)
     .limit(1);
 
+/** What happened to a share. That another took its place is told by the entry of that one. */
+const isOfShare = (id: ShareId): SQL => {
+  const { entityId, type } = auditOutbox;
+  const successor = query.select({ id: shares.supersededBy }).from(shares).where(eq(shares.id, id));
+  return sql`(${entityId} = ${id} or (${entityId} = (${successor}) and ${eq(type, "share.renewed")}))`;
+};
+
 /** Everything a business may read about a share of its own. One round trip. */
 export const detailedShare = async (db: Database, id: ShareId, owner: ShareOwner, now: Instant): Promise<DetailedShare | null> => {
   const { at, type, drainedAt } = auditOutbox;
@@ -261,7 +268,7 @@ export const detailedShare = async (db: Database, id: ShareId, owner: ShareOwner
       .select({ at, type, entryId: auditOutbox.id, drainedAt })
       .from(auditOutbox)
       .innerJoin(businesses, eq(businesses.auditChain, auditOutbox.chain))
-      .where(allOf(eq(auditOutbox.entityId, id), eq(businesses.id, owner.businessId)))
+      .where(allOf(isOfShare(id), eq(businesses.id, owner.businessId)))
       .orderBy(auditOutbox.ord),
   ]);
   if (row === undefined) return null;

@@ -15,7 +15,7 @@ import { Authenticator } from "../support/authenticator.ts";
 import { askToMake } from "../support/passkeys.ts";
 import { mailsTo, signIn } from "../support/people.ts";
 import { decision, freshVerifier, grant, person, redeem, type SignedPerson } from "../support/sharing.ts";
-import { call, get, rowCounts, world, type Answer } from "../support/world.ts";
+import { call, get, rowCounts, serviceWith, world, type Answer } from "../support/world.ts";
 import { answerCode, askCode, codesTo, cookieOf, freshAddress, held, ready, withdrawn } from "../support/withdrawing.ts";
 import { changedServices } from "../support/changed-services.ts";
 
@@ -134,6 +134,13 @@ const routes: Readonly<Record<string, Route>> = {
   "/v1/webhooks/{webhook_id}/rotate-secret": {
     repeats: true,
     prepare: async () => ({ path: `/v1/webhooks/${(await registered()).id}/rotate-secret`, ...empty, ...people }),
+  },
+  "/v1/webhooks/{webhook_id}/recover": {
+    repeats: false,
+    prepare: async () => {
+      const since = (days: number) => ({ since: new Date(start - days * dayMs).toISOString() });
+      return { path: `/v1/webhooks/${(await registered()).id}/recover`, body: since(1), otherBody: since(2), ...people };
+    },
   },
   "/v1/webhooks/{webhook_id}/test": {
     repeats: true,
@@ -554,6 +561,76 @@ const withLog = (methods: object): Partial<Platform> => {
   const changed = new Proxy(log, { get: (target, name) => Reflect.get(name in methods ? methods : target, name) as unknown });
   return { businessLog: () => changed as never };
 };
+
+/** A database that makes every change it is asked for, and whose answer to that is lost. */
+const losingChanges = {
+  prepare: (text: string) => env.DB.prepare(text),
+  withSession: (constraint: D1SessionConstraint) => env.DB.withSession(constraint),
+  batch: async (statements: D1PreparedStatement[]) => {
+    const entries = () => env.DB.prepare("SELECT MAX(ord) AS last FROM audit_outbox").first("last");
+    const before = await entries();
+    const results = await env.DB.batch(statements);
+    return (await entries()) === before ? results : new Promise<never>(() => {});
+  },
+};
+
+describe("a change whose answer was lost", () => {
+  test.each([
+    "/v1/share/consent",
+    "/v1/share/sandbox-consent",
+    "/v1/shares/{share_id}/revoke",
+    "/v1/me/sever/{share_id}",
+    "/v1/me/shares/{share_id}/renew",
+    "/v1/shares/{share_id}/cease-ack",
+    "/v1/me/agent-token",
+    "/v1/business/portal/agent-token",
+    "/v1/me/removals",
+    "/v1/me/passkeys",
+    "/v1/certs/{cert_id}/opt-out/confirm",
+    "/v1/certs/{cert_id}/opt-out/manage",
+    "/v1/certs/{cert_id}/cease-ack",
+  ])("is answered as it was to the same key, and is not made again: POST %s", async (path) => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const sendable = await (routes[path] as Route).prepare();
+    const [key, before] = [freshKey(), await effects()];
+    const lossy = serviceWith({ DB: losingChanges });
+    const headers = { "content-type": "application/json", "idempotency-key": key, ...sendable.caller() };
+    const lost = await lossy(sendable.path, { method: "POST", headers, body: JSON.stringify(sendable.body) });
+    expect(outcome(lost)).toBe("503 storage_unavailable");
+    const after = await effects();
+    expect(after).not.toEqual(before);
+    const again = await send(sendable, key);
+    expect([again.status < 300, isReplay(again)], again.text).toEqual([true, true]);
+    expect(again.body.data).not.toMatchObject({ already_revoked: true });
+    expect(again.body.data).not.toMatchObject({ already_acknowledged: true });
+    expect(told(await send(sendable, key))).toEqual(told(again));
+    expect(await effects()).toEqual(after);
+    expect(outcome(await send(sendable, key, { body: sendable.otherBody }))).toBe("409 idempotency_conflict");
+  });
+
+  test("is not made at all where another request has taken its key over meanwhile", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const { pat, caller } = await twoPeople();
+    const sendable = { path: "/v1/share/consent", body: decision(freshVerifier()), otherBody: {}, caller, otherCaller: caller };
+    const key = freshKey();
+    const slow = {
+      ...losingChanges,
+      batch: async (statements: D1PreparedStatement[]) => {
+        if (statements.length > 4) await env.DB.prepare("UPDATE idempotency_claims SET holder = 'another'").run();
+        return env.DB.batch(statements);
+      },
+    };
+    const headers = { "content-type": "application/json", "idempotency-key": key, ...caller() };
+    const first = await serviceWith({ DB: slow })(sendable.path, { method: "POST", headers, body: JSON.stringify(sendable.body) });
+    expect(outcome(first)).toBe("503 storage_unavailable");
+    expect((await pat.get("/v1/me/shares")).body.data.shares).toEqual([]);
+    await env.DB.prepare("UPDATE idempotency_claims SET leased_until = 0").run();
+    const second = await send(sendable, key);
+    expect([second.status, isReplay(second)]).toEqual([201, false]);
+    const { shares } = (await pat.get("/v1/me/shares")).body.data;
+    expect(shares.map(({ id }: { id: string }) => id)).toEqual([second.body.data.share.id]);
+  });
+});
 
 describe("work that breaks off", () => {
   const rotation = async () => {

@@ -306,10 +306,10 @@ describe("a trigger", () => {
 
 test("a sandbox has no more active shares than it may, until a reset", async () => {
   const { share: made } = await tryOut();
-  const filled = `INSERT INTO shares SELECT NULL, 'shr_fill' || value, business_id, business_name, client_id, environment, NULL, NULL, NULL, state,
-    scope, origin, purpose, disclosure_hash, duration_days, created_at, expires_at, next_due_at, NULL, NULL, NULL, NULL, NULL, 0, fingerprint,
-    subject_hash, NULL, signature, signature_kid, key_sealed, NULL, NULL, language, 'fill'
-    FROM shares s, json_each(?) WHERE s.id = ?`;
+  const same = `business_id, business_name, client_id, environment, state, scope, origin, purpose, disclosure_hash, duration_days, created_at,
+    expires_at, next_due_at, fields_revision, fingerprint, subject_hash, signature, signature_kid, key_sealed, language`;
+  const filled = `INSERT INTO shares (id, changed_by, ${same}) SELECT 'shr_fill' || value, 'fill', ${same}
+    FROM (SELECT ${same} FROM shares WHERE id = ?2), json_each(?1)`;
   await env.DB.prepare(filled)
     .bind(JSON.stringify(Array.from({ length: 9_999 }, (_, at) => at)), made.id)
     .run();

@@ -145,6 +145,34 @@ describe("a share", () => {
     expect(await listed("expired")).not.toContain(share.id);
   });
 
+  test("gives a code of sixty seconds, however long the change took", async () => {
+    const pat = await person();
+    const slow = {
+      prepare: (text: string) => env.DB.prepare(text),
+      withSession: (constraint: D1SessionConstraint) => env.DB.withSession(constraint),
+      batch: async (statements: D1PreparedStatement[]) => {
+        if (statements.length > 4) await scheduler.wait(700);
+        return env.DB.batch(statements);
+      },
+    };
+    const asked = json(decision(freshVerifier()), pat.headers);
+    const { data } = (await serviceWith({ DB: slow })("/v1/share/consent", asked)).body;
+    expect(data.expires_in).toBe(60);
+    expect(Date.parse(data.expires_at) - Date.parse(data.share.created_at)).toBe(60_000);
+  });
+
+  test("that was renewed tells in its history what took its place", async () => {
+    const pat = await person();
+    const { share } = await grant(pat);
+    const fresh = (await pat.post(`/v1/me/shares/${share.id}/renew`, { consent: true })).body.data.share;
+    await settled();
+    const history = async (id: string) => (await read(`/v1/shares/${id}`)).body.data.history;
+    const [, ended] = await history(share.id);
+    expect(await history(share.id)).toHaveLength(2);
+    expect(ended).toMatchObject({ type: "share.renewed", at: fresh.created_at });
+    expect(await history(fresh.id)).toEqual([ended]);
+  });
+
   test("is renewed by a fresh one, which takes its place", async () => {
     const pat = await person();
     const { share } = await grant(pat);

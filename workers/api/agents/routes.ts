@@ -4,7 +4,7 @@ import type { RefusalCode } from "../../../core/refusals.ts";
 import { optionalJsonBody } from "../../http/body.ts";
 import { refusal, success } from "../../http/envelope.ts";
 import { appOrigin } from "../../http/guards.ts";
-import { idempotent } from "../../http/idempotency.ts";
+import { idempotent, keeping } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { behindConsumer, behindPortal, sameOrigin } from "../../http/session-guards.ts";
 import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
@@ -172,7 +172,7 @@ for (const path of [
   agents.use(path, appOrigin({ methods: ["GET", "POST", "DELETE"], headers: ["Content-Type", "Idempotency-Key"] }), sameOrigin);
 
 agents.openapi(consumerMint, async (c) => {
-  const token = await mintToken(c.var.services, c.var.consumer, { name: c.req.valid("json").name ?? null });
+  const token = await mintToken(c.var.services, c.var.consumer, { name: c.req.valid("json").name ?? null }, keeping(c, 201, mintedToWire));
   return token.ok ? success(c, 201, mintedToWire(token.value)) : refusal(c, token);
 });
 
@@ -185,7 +185,7 @@ agents.openapi(consumerEnd, async (c) => {
 });
 
 agents.openapi(businessMint, async (c) => {
-  const token = await mintToken(c.var.services, c.var.member, { name: c.req.valid("json").name ?? null });
+  const token = await mintToken(c.var.services, c.var.member, { name: c.req.valid("json").name ?? null }, keeping(c, 201, mintedToWire));
   return token.ok ? success(c, 201, mintedToWire(token.value)) : refusal(c, token);
 });
 

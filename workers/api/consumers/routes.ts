@@ -8,7 +8,7 @@ import { jsonBody, optionalJsonBody } from "../../http/body.ts";
 import type { ConsumerCaller } from "../../http/context.ts";
 import { refusal, success } from "../../http/envelope.ts";
 import { appOrigin, limited } from "../../http/guards.ts";
-import { idempotent } from "../../http/idempotency.ts";
+import { idempotent, keeping } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { behindConsumer, forgetSession, provedWithin, sameOrigin } from "../../http/session-guards.ts";
 import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
@@ -17,12 +17,13 @@ import { deleteAccount } from "../../operations/consumers/erase-account.ts";
 import { exportAccount } from "../../operations/consumers/export.ts";
 import { changeContactFields, readFields } from "../../operations/consumers/fields.ts";
 import { listOwnShares, readProfile } from "../../operations/consumers/profile.ts";
-import { renewShare } from "../../operations/shares/renew.ts";
-import { revokeByPerson } from "../../operations/shares/revoke.ts";
+import { renewShare, type Renewed } from "../../operations/shares/renew.ts";
+import { revokeByPerson, type Revoked } from "../../operations/shares/revoke.ts";
 import { pageLanguage } from "../../pages/language.ts";
 import { revokedExample } from "../shares/examples.ts";
 import {
   renewedSchema,
+  renewedToWire,
   renewSchema,
   revokedSchema,
   revokedToWire,
@@ -30,7 +31,6 @@ import {
   shareParam,
   sharesSchema,
   sharesToWire,
-  shareToWire,
 } from "../shares/schema.ts";
 import {
   changedExample,
@@ -307,8 +307,10 @@ account.openapi(sharesRoute, async (c) => {
 account.openapi(severRoute, async (c) => {
   const { services, person, requestId } = c.var;
   const id = shareIdOf(c.req.valid("param").share_id);
-  const revoked = await revokeByPerson(services, id, { person }, { reason: c.req.valid("json").reason ?? null, requestId });
-  return revoked.ok ? success(c, 200, revokedToWire(revoked.value, services.clock())) : refusal(c, revoked);
+  const toWire = (revoked: Revoked) => revokedToWire(revoked, services.clock());
+  const asked = { reason: c.req.valid("json").reason ?? null, requestId };
+  const revoked = await revokeByPerson(services, id, { person }, asked, keeping(c, 200, toWire));
+  return revoked.ok ? success(c, 200, toWire(revoked.value)) : refusal(c, revoked);
 });
 
 account.openapi(renewRoute, async (c) => {
@@ -317,13 +319,9 @@ account.openapi(renewRoute, async (c) => {
   const asked = scope == null ? null : askedScope(scope);
   if (asked !== null && !asked.ok) return refusal(c, asked);
   const language = pageLanguage(undefined, c.req.header("accept-language"));
-  const renewed = await renewShare(services, person, shareIdOf(c.req.valid("param").share_id), {
-    scope: asked === null ? null : asked.value.scope,
-    durationDays: durationDays ?? null,
-    language,
-    requestId,
-  });
-  if (!renewed.ok) return refusal(c, renewed);
-  const { share, superseded } = renewed.value;
-  return success(c, 201, { share: shareToWire(share, services.clock()), superseded: { id: superseded, status: "superseded" as const } });
+  const id = shareIdOf(c.req.valid("param").share_id);
+  const request = { scope: asked === null ? null : asked.value.scope, durationDays: durationDays ?? null, language, requestId };
+  const toWire = (renewed: Renewed) => renewedToWire(renewed, services.clock());
+  const renewed = await renewShare(services, person, id, request, keeping(c, 201, toWire));
+  return renewed.ok ? success(c, 201, toWire(renewed.value)) : refusal(c, renewed);
 });

@@ -5,7 +5,7 @@ import { addingNeedsProofMinutes } from "../../../core/access/passkey.ts";
 import { jsonBody, optionalJsonBody } from "../../http/body.ts";
 import { failure, refusal, success } from "../../http/envelope.ts";
 import { appOrigin, relyingParty } from "../../http/guards.ts";
-import { idempotent } from "../../http/idempotency.ts";
+import { idempotent, keeping } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { behindConsumer, provedWithin, sameOrigin } from "../../http/session-guards.ts";
 import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
@@ -141,12 +141,13 @@ passkeys.openapi(askedRoute, async (c) => {
 
 passkeys.openapi(addedRoute, async (c) => {
   const { credential, name } = c.req.valid("json");
-  const added = await addPasskey(c.var.services, c.var.consumer, relyingParty(c), {
+  const request = {
     made: credential,
     name: name ?? null,
     userAgent: c.req.header("user-agent"),
     language: pageLanguage(undefined, c.req.header("accept-language")),
-  });
+  };
+  const added = await addPasskey(c.var.services, c.var.consumer, relyingParty(c), request, keeping(c, 201, passkeyToWire));
   return added.ok ? success(c, 201, passkeyToWire(added.value)) : refusal(c, added);
 });
 

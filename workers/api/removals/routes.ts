@@ -7,7 +7,7 @@ import { jsonBody } from "../../http/body.ts";
 import type { ConsumerCaller } from "../../http/context.ts";
 import { refusal, success } from "../../http/envelope.ts";
 import { limited } from "../../http/guards.ts";
-import { idempotent } from "../../http/idempotency.ts";
+import { idempotent, keeping } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { behindConsumer } from "../../http/session-guards.ts";
 import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
@@ -118,8 +118,10 @@ removals.openapi(requestRoute, async (c) => {
   const { services, person, requestId } = c.var;
   const { targets, notes } = c.req.valid("json");
   const language = pageLanguage(undefined, c.req.header("accept-language"));
-  const requested = await requestRemoval(services, person, { targets: targets ?? null, notes: notes ?? null, language, requestId });
-  return requested.ok ? success(c, 201, removalView(services, requested.value)) : refusal(c, requested);
+  const request = { targets: targets ?? null, notes: notes ?? null, language, requestId };
+  const toWire = (removal: Removal) => removalView(services, removal);
+  const requested = await requestRemoval(services, person, request, keeping(c, 201, toWire));
+  return requested.ok ? success(c, 201, toWire(requested.value)) : refusal(c, requested);
 });
 
 removals.openapi(listRoute, async (c) => {

@@ -5,7 +5,6 @@ import { every } from "hono/combine";
 import { createMiddleware } from "hono/factory";
 import { addressKey } from "../../../core/access/address.ts";
 import { personOf, type ConsumerSession, type Session } from "../../../core/access/session.ts";
-import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { shareIdOf } from "../../../core/ids.ts";
 import { askedScope } from "../../../core/shares/fields.ts";
@@ -13,18 +12,19 @@ import { jsonBody, optionalJsonBody } from "../../http/body.ts";
 import type { Api, ConsumerCaller, RequestContext } from "../../http/context.ts";
 import { failure, refusal, success } from "../../http/envelope.ts";
 import { appOrigin, behindApiKey, callersOrigin, forAnyone, limitByAddress, limited } from "../../http/guards.ts";
-import { idempotent, idempotentByAddress } from "../../http/idempotency.ts";
+import { idempotent, idempotentByAddress, keeping } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { authorizeQuery, requestOf, scopeOfText } from "../../http/share-request.ts";
 import { behindConsumer, sameOrigin, sessionToken } from "../../http/session-guards.ts";
 import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
 import { sessionOf } from "../../operations/access/sign-in.ts";
-import { acknowledgeStop } from "../../operations/shares/acknowledge.ts";
+import { acknowledgeStop, type CeasedShare } from "../../operations/shares/acknowledge.ts";
 import { authorizeRequest, tokenOf } from "../../operations/shares/authorize.ts";
+import type { Granted } from "../../operations/shares/grant.ts";
 import { decideShare } from "../../operations/shares/decide.ts";
 import { listShares, readCurrentValues, readShare } from "../../operations/shares/read.ts";
 import { redeemCode } from "../../operations/shares/redeem.ts";
-import { revokeByPerson, type Revoking } from "../../operations/shares/revoke.ts";
+import { revokeByPerson, type Revoked, type Revoking } from "../../operations/shares/revoke.ts";
 import { pageLanguage } from "../../pages/language.ts";
 import {
   authorizedExample,
@@ -434,19 +434,15 @@ sharing.openapi(authorizeRoute, async (c) => {
   return success(c, 200, authorizedToWire(authorized.value, await tokenOf(services, authorized.value), language));
 });
 
-/** The same caller, key and body are one request, also where the first answer was lost before it could be kept. */
-const retryKeyOf = (c: RequestContext, body: object, key: string | undefined): string | null =>
-  key === undefined ? null : `key ${c.var.caller?.id ?? addressKey(c.var.ip)} ${key} ${sha256Hex(canonicalJson(body as Json))}`;
-
 sharing.openapi(consentRoute, async (c) => {
   const body = c.req.valid("json");
   const chosen = askedScope(body.scope);
   if (!chosen.ok) return refusal(c, chosen);
   const { services, person, requestId } = c.var;
-  const retryKey = retryKeyOf(c, body, c.req.valid("header")["Idempotency-Key"]);
-  const decision = { ...decisionFromWire(body), scope: chosen.value.scope, retryKey, language: languageOf(c), requestId };
-  const granted = await decideShare(services, { person }, decision);
-  return granted.ok ? success(c, 201, grantedToWire(granted.value, decision.state, services.clock())) : refusal(c, granted);
+  const decision = { ...decisionFromWire(body), scope: chosen.value.scope, language: languageOf(c), requestId };
+  const toWire = (granted: Granted) => grantedToWire(granted, decision.state, services.clock());
+  const granted = await decideShare(services, { person }, decision, keeping(c, 201, toWire));
+  return granted.ok ? success(c, 201, toWire(granted.value)) : refusal(c, granted);
 });
 
 sharing.openapi(sandboxRoute, async (c) => {
@@ -454,13 +450,13 @@ sharing.openapi(sandboxRoute, async (c) => {
   const chosen = askedScope(body.scope);
   if (!chosen.ok) return refusal(c, chosen);
   const { services, requestId } = c.var;
-  const retryKey = retryKeyOf(c, body, c.req.valid("header")["Idempotency-Key"]);
-  const decision = { ...decisionFromWire(body), scope: chosen.value.scope, retryKey, language: languageOf(c), requestId };
+  const decision = { ...decisionFromWire(body), scope: chosen.value.scope, language: languageOf(c), requestId };
+  const toWire = (granted: Granted) => grantedToWire(granted, decision.state, services.clock());
   const ofClient = decision.clientId === null ? null : await services.takeByAddress("SANDBOX_GRANTS_PER_CLIENT", decision.clientId);
   const crowded = ofClient === null || ofClient.allowed ? null : limited(c, "SANDBOX_GRANTS_PER_CLIENT", ofClient);
   if (crowded !== null) return crowded;
-  const granted = await decideShare(services, { persona: body.persona ?? "default" }, decision);
-  return granted.ok ? success(c, 201, grantedToWire(granted.value, decision.state, services.clock())) : refusal(c, granted);
+  const granted = await decideShare(services, { persona: body.persona ?? "default" }, decision, keeping(c, 201, toWire));
+  return granted.ok ? success(c, 201, toWire(granted.value)) : refusal(c, granted);
 });
 
 /** What a guesser gets wrong; whoever comes too late has guessed nothing. */
@@ -495,8 +491,10 @@ sharing.openapi(revokeRoute, async (c) => {
   if (token == null && session === null) return failure(c, "unauthorized");
   if (token == null && session?.realm === "business") return failure(c, "forbidden");
   const by: Revoking = token == null ? { person: personOf(session as ConsumerSession) } : { token };
-  const revoked = await revokeByPerson(services, shareIdOf(c.req.valid("param").share_id), by, { reason: reason ?? null, requestId });
-  return revoked.ok ? success(c, 200, revokedToWire(revoked.value, services.clock())) : refusal(c, revoked);
+  const id = shareIdOf(c.req.valid("param").share_id);
+  const toWire = (revoked: Revoked) => revokedToWire(revoked, services.clock());
+  const revoked = await revokeByPerson(services, id, by, { reason: reason ?? null, requestId }, keeping(c, 200, toWire));
+  return revoked.ok ? success(c, 200, toWire(revoked.value)) : refusal(c, revoked);
 });
 
 sharing.openapi(ceaseRoute, async (c) => {
@@ -505,8 +503,9 @@ sharing.openapi(ceaseRoute, async (c) => {
   const details = { note: note ?? null, acknowledgedBy: acknowledgedBy ?? null, actions: actions ?? [] };
   const actor = { kind: "api_key", id: principal.keyId } as const;
   const id = shareIdOf(c.req.valid("param").share_id);
-  const ceased = await acknowledgeStop(services, principal, actor, id, details, requestId);
-  return ceased.ok ? success(c, 200, ceasedToWire(ceased.value.share, ceased.value.isRepeated, services.clock())) : refusal(c, ceased);
+  const toWire = (ceased: CeasedShare) => ceasedToWire(ceased, services.clock());
+  const ceased = await acknowledgeStop(services, principal, actor, id, details, requestId, keeping(c, 200, toWire));
+  return ceased.ok ? success(c, 200, toWire(ceased.value)) : refusal(c, ceased);
 });
 
 sharing.openapi(listRoute, async (c) => {

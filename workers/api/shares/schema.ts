@@ -8,7 +8,7 @@ import { fieldLabels } from "../../../core/shares/labels.ts";
 import { personaNames } from "../../../core/shares/persona.ts";
 import { isVerifier } from "../../../core/shares/pkce.ts";
 import { shareStatuses, type Share } from "../../../core/shares/share.ts";
-import { requestLifeMs } from "../../../core/shares/request.ts";
+import { codeLifeMs, requestLifeMs } from "../../../core/shares/request.ts";
 import { isoOf, isoOrNull, type Instant, secondMs } from "../../../core/time.ts";
 import { isOverdue } from "../../../core/withdrawals/acknowledge.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
@@ -22,10 +22,12 @@ import {
   stateSchema,
 } from "../../http/share-request.ts";
 import { limitParam } from "../../http/wire.ts";
+import type { CeasedShare } from "../../operations/shares/acknowledge.ts";
 import type { AuthorizedRequest } from "../../operations/shares/authorize.ts";
 import type { Granted } from "../../operations/shares/grant.ts";
 import type { CurrentValues, ShareDetail, SharePage } from "../../operations/shares/read.ts";
 import type { Redeemed } from "../../operations/shares/redeem.ts";
+import type { Renewed } from "../../operations/shares/renew.ts";
 import type { Revoked } from "../../operations/shares/revoke.ts";
 import { anchorSchema, orNull, timeOf } from "../certificates/schema.ts";
 
@@ -218,7 +220,7 @@ export const grantedSchema = z
 
 export const grantedToWire = (granted: Granted, asked: string | null, now: Instant): z.input<typeof grantedSchema> => ({
   code: granted.code,
-  expires_in: Math.max(0, Math.round((granted.codeExpiresAt - now) / 1_000)),
+  expires_in: granted.isRepeated ? Math.max(0, Math.round((granted.codeExpiresAt - now) / 1_000)) : codeLifeMs / secondMs,
   expires_at: isoOf(granted.codeExpiresAt),
   state: asked,
   share: shareToWire(granted.share, now),
@@ -304,7 +306,7 @@ export const ceasedSchema = z
   })
   .openapi("CeasedShare");
 
-export const ceasedToWire = (share: Share, isRepeated: boolean, now: Instant): z.input<typeof ceasedSchema> => {
+export const ceasedToWire = ({ share, isRepeated }: CeasedShare, now: Instant): z.input<typeof ceasedSchema> => {
   const { acknowledgedAt, ceaseBy } = share as Share & { readonly acknowledgedAt: Instant; readonly ceaseBy: Instant };
   return {
     share: shareToWire(share, now),
@@ -326,6 +328,11 @@ export const renewSchema = z
 export const renewedSchema = z
   .object({ share: shareSchema, superseded: z.object({ id: z.string(), status: z.literal("superseded") }) })
   .openapi("RenewedShare");
+
+export const renewedToWire = ({ share, superseded }: Renewed, now: Instant): z.input<typeof renewedSchema> => ({
+  share: shareToWire(share, now),
+  superseded: { id: superseded, status: "superseded" },
+});
 
 export const listSharesQuery = z.object({
   status: z.enum(shareStatuses).optional().openapi({ description: "Only shares that are so now." }),

@@ -7,15 +7,16 @@ import { certIdOf } from "../../../core/ids.ts";
 import { jsonBody, optionalJsonBody } from "../../http/body.ts";
 import { failure, refusal, success } from "../../http/envelope.ts";
 import { anyOrigin, behindApiKey, callersOrigin, forAnyone, limitByAddress } from "../../http/guards.ts";
-import { idempotent, idempotentByAddress } from "../../http/idempotency.ts";
+import { idempotent, idempotentByAddress, keeping } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
 import { openWithdrawalContext, withdrawalContext } from "../../http/withdrawal-context.ts";
 import { certificateReceipt } from "../../operations/certificates/verify.ts";
 import { viewContext } from "../../operations/certificates/view-context.ts";
-import { acknowledgeWithdrawal } from "../../operations/withdrawals/acknowledge-cease.ts";
+import { acknowledgeWithdrawal, type Ceased } from "../../operations/withdrawals/acknowledge-cease.ts";
 import { acknowledgeSingle } from "../../operations/withdrawals/acknowledge-entities.ts";
 import { withdrawByLink } from "../../operations/withdrawals/by-link.ts";
+import type { Withdrawn } from "../../operations/withdrawals/by-person.ts";
 import { confirmWithdrawal } from "../../operations/withdrawals/confirm.ts";
 import { entityWithdrawalReceipt, withdrawalReceipt } from "../../operations/withdrawals/read-receipt.ts";
 import { recordWithdrawal } from "../../operations/withdrawals/record.ts";
@@ -272,8 +273,10 @@ withdrawals.openapi(confirmRoute, async (c) => {
   const answer = c.req.valid("json");
   const origin = c.req.header("origin") ?? null;
   const language = pageLanguage(undefined, c.req.header("accept-language"));
-  const withdrawn = await confirmWithdrawal(services, { certId, ...answer, context: withdrawalContext(c), origin, language });
-  return withdrawn.ok ? success(c, 200, withdrawnToWire(services.config.baseUrl, withdrawn.value)) : refusal(c, withdrawn);
+  const toWire = (withdrawn: Withdrawn) => withdrawnToWire(services.config.baseUrl, withdrawn);
+  const given = { certId, ...answer, context: withdrawalContext(c), origin, language };
+  const withdrawn = await confirmWithdrawal(services, given, keeping(c, 200, toWire));
+  return withdrawn.ok ? success(c, 200, toWire(withdrawn.value)) : refusal(c, withdrawn);
 });
 
 withdrawals.openapi(manageRoute, async (c) => {
@@ -283,8 +286,10 @@ withdrawals.openapi(manageRoute, async (c) => {
   const { token, scope, entities } = c.req.valid("json");
   const origin = c.req.header("origin") ?? null;
   const language = pageLanguage(undefined, c.req.header("accept-language"));
-  const withdrawn = await withdrawByLink(services, { certId, token, scope, entities, origin, language });
-  return withdrawn.ok ? success(c, 200, withdrawnToWire(services.config.baseUrl, withdrawn.value)) : refusal(c, withdrawn);
+  const toWire = (withdrawn: Withdrawn) => withdrawnToWire(services.config.baseUrl, withdrawn);
+  const link = { certId, token, scope, entities, origin, language };
+  const withdrawn = await withdrawByLink(services, link, keeping(c, 200, toWire));
+  return withdrawn.ok ? success(c, 200, toWire(withdrawn.value)) : refusal(c, withdrawn);
 });
 
 withdrawals.openapi(receiptRoute, async (c) => {
@@ -328,6 +333,7 @@ withdrawals.openapi(ceaseRoute, async (c) => {
     const single = await acknowledgeSingle(services, principal, keyActor(principal), certId, { ...details, entities });
     return single.ok ? success(c, 200, entitiesCeasedToWire(single.value, viewContext(services))) : refusal(c, single);
   }
-  const ceased = await acknowledgeWithdrawal(services, principal, keyActor(principal), certId, details);
-  return ceased.ok ? success(c, 200, ceasedToWire(ceased.value, viewContext(services))) : refusal(c, ceased);
+  const toWire = (ceased: Ceased) => ceasedToWire(ceased, viewContext(services));
+  const ceased = await acknowledgeWithdrawal(services, principal, keyActor(principal), certId, details, keeping(c, 200, toWire));
+  return ceased.ok ? success(c, 200, toWire(ceased.value)) : refusal(c, ceased);
 });

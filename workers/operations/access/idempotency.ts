@@ -1,10 +1,12 @@
-// A request sent again under its Idempotency-Key, for work that does not end in one batch of this database: the key is
-// claimed, the work is done, its answer is kept. Dying between the last two leaves a change without a kept answer, so this is
-// only for work that may be repeated (docs/consistency.md, "A request sent again").
+// A request sent again under its Idempotency-Key: the key is claimed, the work is done, its answer is kept. Where the work is one batch
+// the answer is kept in it, so that there is never a change without its answer. Other work is kept after it is done: dying in between
+// leaves a change without an answer, so that work is such as may be repeated (docs/consistency.md, "A request sent again").
 import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
-import { claimWork, dropClaim, keepAnswer, keepDraft, yieldClaim } from "../../../storage/idempotency-claims.ts";
+import type { Statement } from "../../../storage/database.ts";
+import { answerRows, claimWork, dropClaim, keepAnswer, keepDraft, yieldClaim } from "../../../storage/idempotency-claims.ts";
 import { idempotencyKeyHash } from "../../../storage/idempotency.ts";
+import type { Condition } from "../../../storage/query.ts";
 import type { Runtime, Stores } from "../../services.ts";
 
 export interface KeyedRequest {
@@ -26,8 +28,16 @@ export interface KeptAnswer {
   readonly cookie: string | null;
 }
 
-/** What a request that does the work does with its claim in the end, one of the three. */
+/**
+ * The rows that keep the answer of a change, for the end of its batch; absent where the request has no key. `onlyIf` is what must hold
+ * after the rows before for the change to have happened.
+ */
+export type Keeping<T> = (value: T, onlyIf?: Condition) => Promise<readonly Statement[]>;
+
+/** What a request that does the work does with its claim in the end, one of the three; nothing where `rows` kept the answer. */
 export interface Work {
+  /** Of `keep`, for the batch of the change itself. It is a batch of the home that the claim is in. */
+  readonly rows: (answer: KeptAnswer, onlyIf?: Condition) => Promise<readonly Statement[]>;
   readonly keep: (answer: KeptAnswer) => Promise<void>;
   /** It was refused, so nothing was done. */
   readonly forget: () => Promise<void>;
@@ -58,8 +68,10 @@ export const beginKeyed = async (
     if (claimed.bodyHash !== bodyHash) return refuse("idempotency_conflict");
     return ok({ kept: { ...(JSON.parse(claimed.response) as Pick<KeptAnswer, "data" | "cookie">), status: claimed.status } });
   }
+  const answer = ({ status, ...response }: KeptAnswer) => ({ status, response: JSON.stringify(response), now: services.clock() });
   const work: Work = {
-    keep: ({ status, ...response }) => keepAnswer(db, vault, claim, { status, response: JSON.stringify(response), now: services.clock() }),
+    rows: (kept, onlyIf) => answerRows(db, vault, claim, answer(kept), onlyIf),
+    keep: (kept) => keepAnswer(db, vault, claim, answer(kept)),
     forget: async () => {
       await dropClaim(db, claim).run();
     },

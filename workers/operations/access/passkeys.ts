@@ -22,6 +22,7 @@ import { deletePasskey, insertPasskey, passkeysOf } from "../../../storage/passk
 import { consumerEmailContext } from "../../../storage/people-contexts.ts";
 import { insertChallenge, spendChallenge } from "../../../storage/webauthn-challenges.ts";
 import type { Ceremonies, Runtime, Schedules, Stores } from "../../services.ts";
+import type { Keeping } from "./idempotency.ts";
 import { databaseOf, deleteOwn, ownFact, storeOf } from "./own-account.ts";
 
 const unnamed = "Passkey";
@@ -73,6 +74,7 @@ export const addPasskey = async (
     readonly userAgent: string | undefined;
     readonly language: MailLanguage;
   },
+  keep?: Keeping<Passkey>,
 ): Promise<Result<Passkey, "invalid_request" | "passkey_refused" | "passkey_limit">> => {
   const { vault } = services;
   const { made, userAgent, language } = request;
@@ -97,14 +99,15 @@ export const addPasskey = async (
     onlyIf: isWritten,
   });
   const fact = ownFact(session, { type: "passkey.added", entityType: "passkey", entityId: id, payload: {} }, now);
-  const [inserted] = await commit(store, [insert, ...mail], [fact], isWritten);
+  const added: Passkey = { ...passkey, createdAt: now, usedDay: null };
+  const [inserted] = await commit(store, [insert, ...mail, ...((await keep?.(added, isWritten)) ?? [])], [fact], isWritten);
   if (inserted.meta.changes === 0) {
     const isFull = (await listPasskeys(services, session)).length >= maxPasskeys;
     return isFull ? refuse("passkey_limit") : refuse("passkey_refused");
   }
   services.scheduleFollowUp();
   services.scheduleMail();
-  return ok({ ...passkey, createdAt: now, usedDay: null });
+  return ok(added);
 };
 
 /** Nobody signs in with it from then on; who is signed in stays so. */

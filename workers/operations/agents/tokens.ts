@@ -17,6 +17,7 @@ import {
 import { commit } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
+import type { Keeping } from "../access/idempotency.ts";
 
 export interface MintedToken extends AgentToken {
   /** Shown now and never again. */
@@ -46,6 +47,7 @@ export const mintToken = async (
   services: Runtime & Stores & Schedules,
   session: Session,
   request: { readonly name: string | null; readonly once?: string },
+  keep?: Keeping<MintedToken>,
 ): Promise<Result<MintedToken, "invalid_request" | "token_limit" | "idempotency_conflict">> => {
   const name = chosenName(request.name);
   if (!name.ok) return name;
@@ -59,15 +61,17 @@ export const mintToken = async (
   const store = storeOf(services, session);
   const rows = await insertToken(store.db, store.vault, { ...token, businessId, tokenHash: sha256Hex(secret) });
   const fact = tokenFact(holder, { type: "agent_token.minted", id, at: now, expiresAt: token.expiresAt });
+  const minted: MintedToken = { ...token, secret, lastUsedDay: null, client: null };
+  const kept = (await keep?.(minted, isMinted(id))) ?? [];
   try {
-    const [inserted] = await commit(store, rows, [fact], isMinted(id));
+    const [inserted] = await commit(store, [...rows, ...kept], [fact], isMinted(id));
     if (inserted.meta.changes === 0) return refuse("token_limit");
   } catch (error) {
     if (isMintedAlready(error)) return refuse("idempotency_conflict");
     throw error;
   }
   services.scheduleFollowUp();
-  return ok({ ...token, secret, lastUsedDay: null, client: null });
+  return ok(minted);
 };
 
 /** The live ones, newest first: a consumer's own, or all of a business. */

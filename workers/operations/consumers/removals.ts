@@ -24,6 +24,7 @@ import {
   updateRemoval,
 } from "../../../storage/removals.ts";
 import type { Papers, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+import type { Keeping } from "../access/idempotency.ts";
 import { mailTo } from "../shares/mails.ts";
 
 export type { Removal };
@@ -50,6 +51,7 @@ export const requestRemoval = async (
   services: Runtime & Stores & Schedules,
   person: Person,
   request: RemovalRequest,
+  keep?: Keeping<Removal>,
 ): Promise<Result<Removal, "invalid_request" | "unauthorized" | "plan_required">> => {
   const { vault, config } = services;
   const targets = readTargets(request.targets);
@@ -81,14 +83,7 @@ export const requestRemoval = async (
     now,
     requestId,
   });
-  try {
-    await commit({ db, vault, ledgerId: config.ledger.id }, rows, [fact]);
-  } catch (error) {
-    if (isOfNobody(error)) return refuse("unauthorized");
-    throw error;
-  }
-  services.scheduleFollowUp();
-  return ok({
+  const removal: Removal = {
     id,
     consumerId: person.id,
     status: "requested",
@@ -98,7 +93,15 @@ export const requestRemoval = async (
     completedAt: null,
     recheckAt: null,
     affidavit: null,
-  });
+  };
+  try {
+    await commit({ db, vault, ledgerId: config.ledger.id }, [...rows, ...((await keep?.(removal)) ?? [])], [fact]);
+  } catch (error) {
+    if (isOfNobody(error)) return refuse("unauthorized");
+    throw error;
+  }
+  services.scheduleFollowUp();
+  return ok(removal);
 };
 
 /** The newest first. Whoever asked once keeps seeing it, whatever the plan. */

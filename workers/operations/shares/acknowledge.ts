@@ -12,6 +12,7 @@ import { commit } from "../../../storage/commit.ts";
 import { isOutdatedShare, updateCeased } from "../../../storage/share-changes.ts";
 import { changeableShare } from "../../../storage/shares.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
+import type { Keeping } from "../access/idempotency.ts";
 import { ceasedMail } from "./mails.ts";
 
 export interface CeasedShare {
@@ -35,6 +36,7 @@ export const acknowledgeStop = async (
   id: ShareId | null,
   details: CeaseDetails,
   requestId: string,
+  keep?: Keeping<CeasedShare>,
 ): Promise<Result<CeasedShare, CeaseRefusal>> => {
   const writable = mayWrite(business.status);
   if (!writable.ok) return writable;
@@ -51,10 +53,12 @@ export const acknowledgeStop = async (
     if (share.status !== "revoked") return refuse("cease_not_open");
     const rows = await updateCeased(db, vault, share, details, { now, requestId });
     const mail = consumerId === null ? [] : await ceasedMail(services, db, consumerId, share, { at: now, note: details.note, language });
+    const ceased: CeasedShare = { share: { ...share, status: "ceased", acknowledgedAt: now }, isRepeated: false };
+    const kept = (await keep?.(ceased)) ?? [];
     try {
       await commit(
         { db, vault, ledgerId: config.ledger.id },
-        [...rows, ...mail],
+        [...rows, ...mail, ...kept],
         [writtenAt(acknowledgeShare(share, chains, actor, now), written)],
       );
     } catch (error) {
@@ -64,7 +68,7 @@ export const acknowledgeStop = async (
     services.scheduleEvents(business.id, environment);
     services.scheduleFollowUp();
     services.scheduleMail();
-    return ok({ share: { ...share, status: "ceased", acknowledgedAt: now }, isRepeated: false });
+    return ok(ceased);
   }
   return refuse("storage_unavailable");
 };

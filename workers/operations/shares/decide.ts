@@ -6,6 +6,7 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { ContactKey } from "../../../core/shares/fields.ts";
 import { readWords } from "../../../core/shares/grant.ts";
 import type { Phones, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+import type { Keeping } from "../access/idempotency.ts";
 import { bindingOf } from "./authorize.ts";
 import { isExpired, readToken } from "./authorize-token.ts";
 import { grantShare, type Granted, type Granting, type GrantingRefusal } from "./grant.ts";
@@ -23,8 +24,6 @@ export interface Decision {
   readonly missingOk: readonly ContactKey[];
   /** Of GET /v1/authorize; null for a caller that did not ask there. */
   readonly token: string | null;
-  /** Of the idempotency key: a request whose answer was lost is the same one. Null without a key. */
-  readonly retryKey: string | null;
   readonly language: MailLanguage;
   readonly requestId: string;
 }
@@ -54,9 +53,11 @@ export const decideShare = async (
   services: Runtime & Stores & Proofs & Phones & Schedules,
   by: Granting,
   decision: Decision,
+  keep: Keeping<Granted> | undefined,
 ): Promise<Result<Granted, GrantingRefusal>> =>
   grantShare(services, by, {
     ...decision,
-    decisionKey: decision.token ?? decision.retryKey,
+    keep,
+    decisionKey: decision.token,
     mayDecide: () => heldToToken(services, decision),
   });

@@ -18,9 +18,10 @@ import {
   type GrantRefusal,
 } from "../../../core/shares/grant.ts";
 import { personaFields, type PersonaName } from "../../../core/shares/persona.ts";
+import { codeLifeMs } from "../../../core/shares/request.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
-import { codeLifeMs, decidedRequest, giveCodeAnew, isDecidedAlready, mayBeGivenAnew } from "../../../storage/auth-codes.ts";
+import { decidedRequest, giveCodeAnew, isDecidedAlready, mayBeGivenAnew } from "../../../storage/auth-codes.ts";
 import { commit } from "../../../storage/commit.ts";
 import { keptFields } from "../../../storage/contact-fields.ts";
 import type { Database } from "../../../storage/database.ts";
@@ -28,6 +29,7 @@ import { grantingClient } from "../../../storage/share-clients.ts";
 import { insertCode, insertShare, isOutdatedGrant } from "../../../storage/share-changes.ts";
 import { changeableShare } from "../../../storage/shares.ts";
 import type { Phones, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+import type { Keeping } from "../access/idempotency.ts";
 import { contactIndexes } from "./contact-indexes.ts";
 import { receiptMail } from "./mails.ts";
 import { settleIntent, writeIntent } from "./other-home.ts";
@@ -52,6 +54,7 @@ export interface GrantRequest {
   readonly mayDecide: () => Promise<Result<true, "invalid_request">>;
   readonly language: MailLanguage;
   readonly requestId: string;
+  readonly keep?: Keeping<Granted> | undefined;
 }
 
 export interface Granted {
@@ -158,7 +161,7 @@ const commitGrant = async (
     language: request.language,
     requestId: request.requestId,
   });
-  const { challenge } = request;
+  const { challenge, keep } = request;
   const codeRow = insertCode(db, decided, {
     codeHash: sha256Hex(code),
     requestHash,
@@ -168,9 +171,11 @@ const commitGrant = async (
   });
   const homes = person === null ? [] : await writeIntent(services, db, person, share.id);
   const mail = person === null ? [] : await receiptMail(services, db, person, share, request.language);
-  await commit({ db, vault, ledgerId: config.ledger.id }, [...homes, ...rows, codeRow, ...mail], [writtenAt(decided.fact, written)]);
+  const granted: Granted = { code, codeExpiresAt: written + codeLifeMs, share, isRepeated: false };
+  const changes = [...homes, ...rows, codeRow, ...mail, ...((await keep?.(granted)) ?? [])];
+  await commit({ db, vault, ledgerId: config.ledger.id }, changes, [writtenAt(decided.fact, written)]);
   if (person !== null && !isSameHome) await settleIntent(services, person.id, share.id, revision);
-  return { code, codeExpiresAt: written + codeLifeMs, share, isRepeated: false };
+  return granted;
 };
 
 const tooManyTestShares = refuse(

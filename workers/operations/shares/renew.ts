@@ -13,6 +13,7 @@ import { grantingClient } from "../../../storage/share-clients.ts";
 import { insertShare, isOutdatedGrant, isOutdatedShare, updateSuperseded } from "../../../storage/share-changes.ts";
 import { changeableShare } from "../../../storage/shares.ts";
 import type { Phones, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+import type { Keeping } from "../access/idempotency.ts";
 import { contactIndexes } from "./contact-indexes.ts";
 import { receiptMail } from "./mails.ts";
 import { settleIntent, writeIntent } from "./other-home.ts";
@@ -25,6 +26,11 @@ export interface RenewalRequest {
   readonly requestId: string;
 }
 
+export interface Renewed {
+  readonly share: Share;
+  readonly superseded: ShareId;
+}
+
 export type RenewRefusal = GrantRefusal | "not_found" | "unauthorized" | "share_inactive" | "storage_unavailable";
 
 const maxReadings = 3;
@@ -35,7 +41,8 @@ export const renewShare = async (
   person: Person,
   id: ShareId | null,
   request: RenewalRequest,
-): Promise<Result<{ readonly share: Share; readonly superseded: ShareId }, RenewRefusal>> => {
+  keep?: Keeping<Renewed>,
+): Promise<Result<Renewed, RenewRefusal>> => {
   const { vault, signer, config } = services;
   const db = id === null ? null : services.homes.of(id);
   if (id === null || db === null) return refuse("not_found");
@@ -82,8 +89,10 @@ export const renewShare = async (
       requestId: request.requestId,
     });
     const old = updateSuperseded(db, id, shareId, now, request.requestId);
+    const renewed = { share, superseded: id };
+    const answer = (await keep?.(renewed)) ?? [];
     try {
-      await commit({ db, vault, ledgerId: config.ledger.id }, [...homes, old, ...rows, ...mail], [decided.value.fact]);
+      await commit({ db, vault, ledgerId: config.ledger.id }, [...homes, old, ...rows, ...mail, ...answer], [decided.value.fact]);
     } catch (error) {
       if (!isOutdatedGrant(error) && !isOutdatedShare(error)) throw error;
       continue;
@@ -92,7 +101,7 @@ export const renewShare = async (
     services.scheduleEvents(share.business.id, share.environment);
     services.scheduleFollowUp();
     services.scheduleMail();
-    return ok({ share, superseded: id });
+    return ok(renewed);
   }
   return refuse("storage_unavailable");
 };

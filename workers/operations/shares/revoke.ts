@@ -15,6 +15,7 @@ import { isOutdatedShare, updateRevoked } from "../../../storage/share-changes.t
 import { insertOverdueNotice } from "../../../storage/share-notices.ts";
 import { changeableShare, type ChangeableShare } from "../../../storage/shares.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
+import type { Keeping } from "../access/idempotency.ts";
 import { revokeToken, stoppedMails } from "./mails.ts";
 
 export type RevokeServices = Runtime & Stores & Schedules;
@@ -51,6 +52,7 @@ const commitRevocation = async (
   db: Database,
   { share, chains, consumerId, language }: ChangeableShare,
   by: { readonly actor: Actor; readonly reason: string | null; readonly requestId: string },
+  keep?: Keeping<Revoked>,
 ): Promise<Revoked> => {
   const { vault, config } = services;
   const written = services.clock();
@@ -58,15 +60,16 @@ const commitRevocation = async (
   const { revokedAt, ceaseBy } = revocation;
   const rows = await updateRevoked(db, vault, share, revocation, by);
   const mails = await stoppedMails(services, db, consumerId, share, { at: revokedAt, ceaseBy, language });
+  const revoked: Revoked = { share: { ...share, status: "revoked", revokedAt, ceaseBy }, ceaseBy, isRepeated: false };
   await commit(
     { db, vault, ledgerId: config.ledger.id },
-    [...rows, insertOverdueNotice(db, share.id, ceaseBy), ...mails],
+    [...rows, insertOverdueNotice(db, share.id, ceaseBy), ...mails, ...((await keep?.(revoked)) ?? [])],
     [writtenAt(revocation.fact, written)],
   );
   services.scheduleEvents(share.business.id, share.environment);
   services.scheduleFollowUp();
   services.scheduleMail();
-  return { share: { ...share, status: "revoked", revokedAt, ceaseBy }, ceaseBy, isRepeated: false };
+  return revoked;
 };
 
 /** By the client that stands for a test person. */
@@ -95,6 +98,7 @@ export const revokeByPerson = async (
   id: ShareId | null,
   by: Revoking,
   asked: { readonly reason: string | null; readonly requestId: string },
+  keep?: Keeping<Revoked>,
 ): Promise<Result<Revoked, RevokeRefusal>> => {
   const reason = readReason(asked.reason);
   if (!reason.ok) return reason;
@@ -109,7 +113,7 @@ export const revokeByPerson = async (
     if (found === null) return refuse("not_found");
     if (found.share.status !== "active") return repeated(found.share);
     try {
-      return ok(await commitRevocation(services, db, found, { actor, reason: reason.value, requestId: asked.requestId }));
+      return ok(await commitRevocation(services, db, found, { actor, reason: reason.value, requestId: asked.requestId }, keep));
     } catch (error) {
       if (!isOutdatedShare(error)) throw error; // it ended meanwhile: the second reading says how
     }

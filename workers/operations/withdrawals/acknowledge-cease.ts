@@ -10,6 +10,7 @@ import { acknowledgeCease, type CeaseDetails } from "../../../core/withdrawals/a
 import { commit } from "../../../storage/commit.ts";
 import { insertAcknowledgement, isAcknowledgedAlready } from "../../../storage/withdrawals.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
+import type { Keeping } from "../access/idempotency.ts";
 import { locateOwnRecord } from "./withdraw-certificate.ts";
 
 export interface Ceased {
@@ -27,6 +28,7 @@ export const acknowledgeWithdrawal = async (
   actor: Actor,
   certId: CertId,
   details: CeaseDetails,
+  keep?: Keeping<Ceased>,
 ): Promise<Result<Ceased, CeaseRefusal>> => {
   const writable = mayWrite(reader.business.status);
   if (!writable.ok) return writable;
@@ -42,10 +44,12 @@ export const acknowledgeWithdrawal = async (
 
   const now = services.clock();
   const fact = acknowledgeCease({ certificate, ceaseBy: withdrawal.ceaseBy, actor, now });
+  const ceased: Ceased = { certId, withdrawal: { ...withdrawal, acknowledgedAt: now }, isRepeated: false };
   const store = { db, vault: services.vault, ledgerId: services.config.ledger.id };
   try {
     const of = { certId, businessId: certificate.businessId };
-    await commit(store, await insertAcknowledgement(db, services.vault, of, details, now), [fact]);
+    const rows = await insertAcknowledgement(db, services.vault, of, details, now);
+    await commit(store, [...rows, ...((await keep?.(ceased)) ?? [])], [fact]);
   } catch (error) {
     if (!isAcknowledgedAlready(error)) throw error;
     const again = (await load())?.record.withdrawal;
@@ -53,5 +57,5 @@ export const acknowledgeWithdrawal = async (
   }
   services.scheduleEvents(certificate.businessId, certificate.environment);
   services.scheduleFollowUp();
-  return ok({ certId, withdrawal: { ...withdrawal, acknowledgedAt: now }, isRepeated: false });
+  return ok(ceased);
 };

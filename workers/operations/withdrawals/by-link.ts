@@ -7,6 +7,7 @@ import { isManageable, judgeToken } from "../../../core/withdrawals/answer.ts";
 import { namedEntities } from "../../../core/withdrawals/entities.ts";
 import type { WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+import type { Keeping } from "../access/idempotency.ts";
 import { commitByPerson, commitEntitiesByPerson, isForeign, type PersonRefusal, type Withdrawn } from "./by-person.ts";
 import { mailedLinks } from "./others.ts";
 import { locateRecord } from "./withdraw-certificate.ts";
@@ -27,6 +28,7 @@ export interface FollowedLink {
 export const withdrawByLink = async (
   services: Runtime & Stores & Proofs & Schedules,
   link: FollowedLink,
+  keep?: Keeping<Withdrawn>,
 ): Promise<Result<Withdrawn, PersonRefusal>> => {
   const found = await locateRecord(services, link.certId);
   if (found === null) return refuse("cert_not_found");
@@ -46,6 +48,6 @@ export const withdrawByLink = async (
   if (!judged.ok) return judged;
   const { scope, entities, language } = link;
   return entities === null
-    ? commitByPerson(services, found, { method: judged.value, scope, language })
-    : commitEntitiesByPerson(services, found, { method: judged.value, entities, language });
+    ? commitByPerson(services, found, { method: judged.value, scope, language }, keep)
+    : commitEntitiesByPerson(services, found, { method: judged.value, entities, language }, keep);
 };

@@ -10,8 +10,9 @@ import { byPerson, type PersonMethod, type WithdrawableCertificate, type Withdra
 import { forgetFailures, type ProvedAddress } from "../../../storage/mailed-codes.ts";
 import type { WithdrawableRecord } from "../../../storage/withdrawals.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+import type { Keeping } from "../access/idempotency.ts";
 import type { Binding } from "../access/mailed-codes.ts";
-import { withdrawCertificate, type LocatedRecord } from "./withdraw-certificate.ts";
+import { withdrawCertificate, type LocatedRecord, type Withdrawing } from "./withdraw-certificate.ts";
 import { withdrawFromEntities } from "./withdraw-entities.ts";
 
 export interface Withdrawn {
@@ -21,6 +22,8 @@ export interface Withdrawn {
   /** Of a withdrawal from single recipients, which leaves the certificate active. */
   readonly fromEntities?: readonly WithdrawnEntity[];
 }
+
+type Kept = Keeping<Withdrawn> | undefined;
 
 export type PersonRefusal = "cert_not_found" | "forbidden" | "opt_out_failed" | "already_revoked" | "invalid_request";
 
@@ -52,11 +55,25 @@ export const rightAnswer =
   async () =>
     emailIndex === null ? [] : [forgetFailures(db, provedAddress(certificate, emailIndex))];
 
+const withdrawnOf = (certId: CertId, { withdrawnAt, ceaseBy, fromEntities }: Omit<Withdrawing, "number">): Withdrawn => ({
+  certId,
+  withdrawnAt,
+  ceaseBy,
+  ...(fromEntities.length > 0 && { fromEntities }),
+});
+
+/** The rows of a right answer, and of the answer that is given where it is to be kept. */
+const rowsOfAnswer = (located: LocatedRecord, keep: Kept) => async (withdrawing: Withdrawing) => [
+  ...(await rightAnswer(located)()),
+  ...((await keep?.(withdrawnOf(located.record.certificate.id, withdrawing))) ?? []),
+];
+
 /** The whole certificate, and with `business` the others that name the address. */
 export const commitByPerson = async (
   services: Runtime & Stores & Proofs & Schedules,
   located: LocatedRecord,
   act: { readonly method: PersonMethod; readonly scope: WithdrawalScope; readonly language: MailLanguage },
+  keep: Kept,
 ): Promise<Result<Withdrawn, "already_revoked">> => {
   const { certificate, emailIndex } = located.record;
   const withdrawn = await withdrawCertificate(services, located, {
@@ -64,11 +81,10 @@ export const commitByPerson = async (
     scope: act.scope,
     address: emailIndex === null ? null : { kind: "email", index: emailIndex },
     language: act.language,
-    more: rightAnswer(located),
+    more: rowsOfAnswer(located, keep),
   });
   if (!withdrawn.ok) return withdrawn;
-  const { withdrawnAt, ceaseBy } = withdrawn.value;
-  return ok({ certId: certificate.id, withdrawnAt, ceaseBy });
+  return ok(withdrawnOf(certificate.id, { ...withdrawn.value, fromEntities: [] }));
 };
 
 /** Only these recipients. Refuses as `withdrawFromEntities`. */
@@ -76,15 +92,15 @@ export const commitEntitiesByPerson = async (
   services: Runtime & Stores & Proofs & Schedules,
   located: LocatedRecord,
   act: { readonly method: PersonMethod; readonly entities: readonly string[]; readonly language: MailLanguage },
+  keep: Kept,
 ): Promise<Result<Withdrawn, "invalid_request" | "already_revoked">> => {
   const { method, entities, language } = act;
   const withdrawn = await withdrawFromEntities(services, located, {
     change: byPerson(method),
     entities,
     language,
-    more: rightAnswer(located),
+    more: rowsOfAnswer(located, keep),
   });
   if (!withdrawn.ok) return withdrawn;
-  const { withdrawnAt, ceaseBy, fromEntities } = withdrawn.value;
-  return ok({ certId: located.record.certificate.id, withdrawnAt, ceaseBy, ...(fromEntities.length > 0 && { fromEntities }) });
+  return ok(withdrawnOf(located.record.certificate.id, withdrawn.value));
 };

@@ -10,6 +10,7 @@ import type { WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
 import { batch } from "../../../storage/database.ts";
 import { spendCode } from "../../../storage/mailed-codes.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+import type { Keeping } from "../access/idempotency.ts";
 import { answeredCode } from "../access/mailed-codes.ts";
 import { askerAbout } from "./asker.ts";
 import {
@@ -70,18 +71,20 @@ const withdrawAsAnswered = (
   services: Runtime & Stores & Proofs & Schedules,
   located: LocatedRecord,
   { scope, entities, language }: CodeAnswer,
+  keep?: Keeping<Withdrawn>,
 ): Promise<Result<Withdrawn, PersonRefusal>> =>
   entities === null
-    ? commitByPerson(services, located, { method: "email_code", scope, language })
-    : commitEntitiesByPerson(services, located, { method: "email_code", entities, language });
+    ? commitByPerson(services, located, { method: "email_code", scope, language }, keep)
+    : commitEntitiesByPerson(services, located, { method: "email_code", entities, language }, keep);
 
 /** Refuses as above, and `invalid_request` for somebody who is no recipient. */
 export const confirmWithdrawal = async (
   services: Runtime & Stores & Proofs & Schedules,
   answer: CodeAnswer,
+  keep?: Keeping<Withdrawn>,
 ): Promise<Result<Withdrawn, PersonRefusal>> => {
   const judged = await judgedAnswer(services, answer);
-  return judged.ok ? withdrawAsAnswered(services, judged.value.located, answer) : judged;
+  return judged.ok ? withdrawAsAnswered(services, judged.value.located, answer, keep) : judged;
 };
 
 export interface Answered {

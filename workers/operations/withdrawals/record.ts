@@ -11,7 +11,7 @@ import type { WithdrawnEntity } from "../../../core/withdrawals/entities.ts";
 import { byBusiness, receivedAt, withdrawalAddress, type Recorded, type WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../../storage/idempotency.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
-import { locateOwnRecord, withdrawCertificate, type LocatedRecord } from "./withdraw-certificate.ts";
+import { locateOwnRecord, withdrawCertificate, type LocatedRecord, type Withdrawing } from "./withdraw-certificate.ts";
 import { withdrawFromEntities } from "./withdraw-entities.ts";
 
 export interface Recording extends Recorded {
@@ -110,7 +110,7 @@ export const recordWithdrawal = async (
   if (earlier !== null) return earlier;
   if (located.record.certificate.status === "revoked") return refuse("already_revoked");
 
-  const answer = (act: number | null) =>
+  const answer = ({ number: act }: Withdrawing) =>
     keyHash === null
       ? Promise.resolve([])
       : insertAnswer(db, vault, { keyHash, bodyHash, status: 201, response: JSON.stringify({ act }), certId, now });

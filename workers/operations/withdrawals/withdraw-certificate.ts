@@ -4,7 +4,9 @@ import type { CertId } from "../../../core/ids.ts";
 import type { PublishedWithdrawal } from "../../../core/certificates/published.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import type { WithdrawalAddress, WithdrawalChange, WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
+import type { Instant } from "../../../core/time.ts";
+import type { WithdrawnEntity } from "../../../core/withdrawals/entities.ts";
+import { withdraw, type WithdrawalAddress, type WithdrawalChange, type WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import { StorageFault } from "../../../storage/faults.ts";
 import { insertWithdrawalWork, type WithdrawalWork } from "../../../storage/outboxes/withdrawals.ts";
@@ -32,12 +34,22 @@ export const locateOwnRecord = async (services: Stores, reader: Reader, certId: 
   return certificate?.businessId === reader.business.id && certificate.environment === reader.environment ? located : null;
 };
 
+/** What is withdrawn, as it will be answered. */
+export interface Withdrawing {
+  /** Of an act on single recipients. */
+  readonly number: number | null;
+  readonly withdrawnAt: Instant;
+  readonly ceaseBy: Instant;
+  /** Empty where the whole certificate is withdrawn. */
+  readonly fromEntities: readonly WithdrawnEntity[];
+}
+
 export interface Act {
   readonly change: WithdrawalChange;
   /** Of the mail that confirms it to the person. */
   readonly language: MailLanguage;
-  /** Rows that belong to the same change; given the number of an act on single recipients. */
-  readonly more: (act: number | null) => Promise<readonly Statement[]>;
+  /** Rows that belong to the same change. */
+  readonly more: (withdrawing: Withdrawing) => Promise<readonly Statement[]>;
 }
 
 const maxAttempts = 3; // another withdrawal of the same person can outdate one reading; more is not one person
@@ -68,7 +80,8 @@ export const withdrawCertificate = async (
     const others = work === null ? [] : (await activeWithAddress(db, work, maxPerBatch + 1)).filter(({ id }) => id !== certId);
     const isMore = others.length > maxPerBatch - 1;
     const mail = await confirmationMail(services, db, record, { change, language: act.language, scope, entities: null, now });
-    const more = await act.more(null);
+    const { withdrawnAt, ceaseBy } = withdraw({ certificate, change, scope, now }).withdrawal;
+    const more = await act.more({ number: null, withdrawnAt, ceaseBy, fromEntities: [] });
     try {
       const withdrawal = await commitWithdrawals(
         services,

@@ -40,17 +40,6 @@ const commitEntities = async (
   const data = { cert_id: certificate.id, entities, cease_by: withdrawal.ceaseBy };
   const mails = await Promise.all(owners.map((to) => insertMail(db, vault, { template: "entities_owner_notice", data, to, now })));
   const confirmed = { change, language, scope: "certificate", entities: { number, names: entities }, now } as const;
-  const rows = [
-    ...(await confirmationMail(services, db, record, confirmed)),
-    ...(await insertEntityWithdrawal(db, vault, { certId: certificate.id, businessId: certificate.businessId }, withdrawal, {
-      text: receipt,
-      signature,
-    })),
-    ...(await more(number)),
-    ...mails.flat(),
-  ];
-  await commit({ db, vault, ledgerId: config.ledger.id }, rows, [fact]);
-  afterWithdrawal(services, certificate);
   const { withdrawnAt, ceaseBy, method, recorded } = withdrawal;
   const common = {
     number,
@@ -61,7 +50,19 @@ const commitEntities = async (
     acknowledgedAt: null,
     acknowledgement: null,
   };
-  return { withdrawnAt, ceaseBy, withdrawal: null, fromEntities: entities.map((entity) => ({ entity, ...common })) };
+  const fromEntities = entities.map((entity) => ({ entity, ...common }));
+  const rows = [
+    ...(await confirmationMail(services, db, record, confirmed)),
+    ...(await insertEntityWithdrawal(db, vault, { certId: certificate.id, businessId: certificate.businessId }, withdrawal, {
+      text: receipt,
+      signature,
+    })),
+    ...(await more({ number, withdrawnAt, ceaseBy, fromEntities })),
+    ...mails.flat(),
+  ];
+  await commit({ db, vault, ledgerId: config.ledger.id }, rows, [fact]);
+  afterWithdrawal(services, certificate);
+  return { withdrawnAt, ceaseBy, withdrawal: null, fromEntities };
 };
 
 const maxAttempts = 10; // each time somebody else's act came first; more at once is not one person
