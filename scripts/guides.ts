@@ -10,6 +10,7 @@ const served = [
   "widget",
   "sharing",
   "webhooks",
+  "sandbox",
   "kit",
   "withdrawal",
   "evidence-pack",

@@ -10,6 +10,9 @@ export const databaseAnswers = async (db: Database): Promise<boolean> => {
   return true;
 };
 
+/** What D1 allows a database. */
+export const maxHomeBytes = 10_000_000_000;
+
 /** How large the database is: every answer of D1 says it. */
 export const homeBytes = async (db: Database): Promise<number> => {
   const { meta } = await db.run(sql`select 1`);

@@ -61,6 +61,9 @@ describe("the operator", () => {
       .run();
     const { stuck } = (await service("/v1/admin/stuck", { headers: bearer })).body.data as { stuck: { kind: string }[] };
     expect(stuck).toContainEqual({ kind: "mail", count: 1, since: new Date(old).toISOString(), home: "00" });
+    const { homes } = (await service("/v1/admin/stuck", { headers: bearer })).body.data as { homes: readonly object[] };
+    const size = (home: string) => ({ home, bytes: expect.any(Number), max_bytes: 10_000_000_000 });
+    expect(homes).toEqual([size("00"), size("01")]);
     await env.DB.prepare("DELETE FROM mail_outbox").run();
   });
 });

@@ -53,7 +53,7 @@ describe("the reference of the API", () => {
   ] as const) {
     test(`is accessible in ${colorScheme} at ${width} pixels, folded and unfolded`, async () => {
       const { page, complaints, close } = await openPage(browser, { colorScheme, viewport: { width, height: 900 } });
-      for (const guide of ["widget", "sharing", "webhooks", "withdrawal", "evidence-pack", "fingerprints", "policies"]) {
+      for (const guide of ["widget", "sharing", "webhooks", "sandbox", "kit", "withdrawal", "evidence-pack", "fingerprints", "policies"]) {
         await page.goto(`${service.origin}/docs/${guide}`);
         expect(await accessibilityFindings(page), guide).toEqual([]);
         expect(await fitsItsWidth(page), guide).toBe(true);

@@ -82,7 +82,19 @@ describe("GET /docs", () => {
 });
 
 describe("GET /docs/{guide}", () => {
-  const names = ["first-hour", "widget", "sharing", "webhooks", "withdrawal", "evidence-pack", "fingerprints", "policies", "agents"];
+  const names = [
+    "first-hour",
+    "widget",
+    "sharing",
+    "webhooks",
+    "sandbox",
+    "kit",
+    "withdrawal",
+    "evidence-pack",
+    "fingerprints",
+    "policies",
+    "agents",
+  ];
 
   test("is each guide of the repository, under its title", async () => {
     for (const name of names) {

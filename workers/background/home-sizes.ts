@@ -1,9 +1,8 @@
 // How full each home is: a database ends at 10 GB and then takes no certificate any more, so the log says it long before.
-import { homeBytes } from "../../storage/health.ts";
+import { homeBytes, maxHomeBytes } from "../../storage/health.ts";
 import { kindOfError } from "../log.ts";
 import type { Runtime, Stores } from "../services.ts";
 
-const maxHomeBytes = 10_000_000_000; // what D1 allows a database
 const warnedFrom = 0.8; // at 200 MB a client and day the last fifth is ten full days of one client
 
 export const measureHomes = async (platform: Runtime & Stores): Promise<void> => {

@@ -12,7 +12,7 @@ import type { Api } from "../../http/context.ts";
 import { failure, refusal, success } from "../../http/envelope.ts";
 import { forAnyone, limited } from "../../http/guards.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
-import { listStuck, readEntitlement, setEntitlement } from "../../operations/admin/businesses.ts";
+import { listHomeSizes, listStuck, readEntitlement, setEntitlement } from "../../operations/admin/businesses.ts";
 import { recordRemovalProgress } from "../../operations/consumers/removals.ts";
 
 /** Hashes of 256 bits are compared: how long that takes tells nothing of the token. */
@@ -98,6 +98,9 @@ admin.openapi(removalRoute, async (c) => {
 });
 
 admin.openapi(stuckRoute, async (c) => {
-  const stuck = await listStuck(c.var.services);
-  return success(c, 200, { stuck: stuck.map(({ since, ...one }) => ({ ...one, since: isoOrNull(since) })) });
+  const [stuck, homes] = await Promise.all([listStuck(c.var.services), listHomeSizes(c.var.services)]);
+  return success(c, 200, {
+    stuck: stuck.map(({ since, ...one }) => ({ ...one, since: isoOrNull(since) })),
+    homes: homes.map(({ home, bytes, maxBytes }) => ({ home, bytes, max_bytes: maxBytes })),
+  });
 });

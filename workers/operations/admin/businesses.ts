@@ -16,6 +16,7 @@ import {
 } from "../../../storage/billing.ts";
 import { commit } from "../../../storage/commit.ts";
 import { requestEndOfAccount } from "../../../storage/outboxes/subscription-ends.ts";
+import { homeBytes, maxHomeBytes } from "../../../storage/health.ts";
 import { stuckWork, type Stuck } from "../../../storage/stuck-work.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 
@@ -86,3 +87,13 @@ export const listStuck = (services: Runtime & Stores): Promise<readonly (Stuck &
   Promise.all(
     services.homes.all().map(async ([home, db]) => (await stuckWork(db, services.clock())).map((stuck) => ({ ...stuck, home }))),
   ).then((lists) => lists.flat());
+
+export interface HomeSize {
+  readonly home: string;
+  readonly bytes: number;
+  readonly maxBytes: number;
+}
+
+/** How full each database is: one that is full takes no certificate any more. */
+export const listHomeSizes = (services: Stores): Promise<readonly HomeSize[]> =>
+  Promise.all(services.homes.all().map(async ([home, db]) => ({ home, bytes: await homeBytes(db), maxBytes: maxHomeBytes })));

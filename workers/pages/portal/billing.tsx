@@ -2,7 +2,7 @@
 import type { Hono } from "hono";
 import type { Api } from "../../http/context.ts";
 import { openPayment } from "../../operations/billing/checkout.ts";
-import { readAccount, type Account } from "../../operations/portal/profile.ts";
+import { readAccount, readUsage, type Account } from "../../operations/portal/profile.ts";
 import type { Page } from "../layout.tsx";
 import { foreignFormPage } from "../notices.tsx";
 import { closedPage, portalPage, Status, type PortalView, type Tone } from "./parts.tsx";
@@ -17,7 +17,35 @@ const tones: Readonly<Record<Account["status"], Tone>> = {
   closed: "plain",
 };
 
-const pageOf = (view: PortalView, { plan, status }: Pick<Account, "plan" | "status">, isSold: boolean, fault?: Fault): Page => {
+type Used = Awaited<ReturnType<typeof readUsage>>;
+
+const usageOf = ({ words: { billing: said }, setting }: PortalView, { since, issued, withdrawn }: Used) => {
+  const month = new Intl.DateTimeFormat(setting.language, { month: "long", year: "numeric", timeZone: "UTC" }).format(since);
+  const count = new Intl.NumberFormat(setting.language);
+  return (
+    <section>
+      <h2>{said.used.replace("{month}", month)}</h2>
+      <dl>
+        <div>
+          <dt>{said.issued}</dt>
+          <dd>{count.format(issued)}</dd>
+        </div>
+        <div>
+          <dt>{said.withdrawn}</dt>
+          <dd>{count.format(withdrawn)}</dd>
+        </div>
+      </dl>
+    </section>
+  );
+};
+
+interface Shown {
+  readonly account: Pick<Account, "plan" | "status">;
+  readonly used: Used;
+  readonly isSold: boolean;
+}
+
+const pageOf = (view: PortalView, { account: { plan, status }, used, isSold }: Shown, fault?: Fault): Page => {
   const { words, member } = view;
   const { billing: said } = words;
   return portalPage(view, {
@@ -52,6 +80,7 @@ const pageOf = (view: PortalView, { plan, status }: Pick<Account, "plan" | "stat
         ) : (
           <p class="quiet">{words.ownersOnly}</p>
         )}
+        {usageOf(view, used)}
       </>
     ),
   });
@@ -61,8 +90,8 @@ const shown = async (visit: Visit, fault?: Fault): Promise<Response> => {
   const { services, member, view } = visit;
   const { status } = member.business;
   if (status === "pending" || status === "closed") return answer(visit, closedPage(view), "business_inactive");
-  const account = await readAccount(services, member);
-  return answer(visit, pageOf(view, account, services.paymentProvider !== null, fault), fault?.code);
+  const [account, used] = await Promise.all([readAccount(services, member), readUsage(services, member)]);
+  return answer(visit, pageOf(view, { account, used, isSold: services.paymentProvider !== null }, fault), fault?.code);
 };
 
 /** Nothing changes here, but a page of another site could lead somebody to pay who did not mean to. */

@@ -1,0 +1,63 @@
+// The operator's command, `npm run admin`, as docs/operating.md lists it, against the running service.
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { sha256Hex } from "../../core/hash.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+
+const token = "token-of-the-operator-in-the-tests-of-43-ch";
+let service: LocalService;
+beforeAll(async () => {
+  service = await startLocalService({ ADMIN_TOKEN_SHA256: sha256Hex(token) });
+});
+afterAll(() => service.stop());
+
+interface Ended {
+  readonly code: number;
+  readonly said: string;
+}
+const admin = async (words: readonly string[], secret = token): Promise<Ended> => {
+  const env = { ...process.env, ADMIN_URL: `${service.origin}/v1`, ADMIN_TOKEN: secret };
+  try {
+    return { code: 0, said: (await promisify(execFile)(process.execPath, ["scripts/admin.ts", ...words], { env })).stdout };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, said: stdout + stderr };
+  }
+};
+
+test("approves, suspends, plans and closes a business, and each holds at once", async () => {
+  const { id, keys } = service.world.examples.free;
+  const listing = async (): Promise<string> => {
+    const answer = await fetch(`${service.origin}/v1/certs`, { headers: { authorization: `Bearer ${keys.live}` } });
+    const { error } = (await answer.json()) as { error?: { code: string } };
+    return `${answer.status} ${error?.code ?? "ok"}`;
+  };
+  const shown = async (): Promise<unknown> => JSON.parse((await admin(["show", id])).said);
+  expect(await shown()).toEqual({ id, status: "active", plan: "free" });
+  for (const [words, status, plan, outcome] of [
+    [["suspend", id], "suspended", "free", "402 business_suspended"],
+    [["unsuspend", id], "active", "free", "200 ok"],
+    [["plan", id, "enterprise"], "active", "enterprise", "200 ok"],
+    [["close", id], "closed", "enterprise", "402 business_inactive"],
+    [["approve", id], "active", "enterprise", "200 ok"],
+  ] as const) {
+    expect(JSON.parse((await admin(words)).said)).toEqual({ id, status, plan });
+    expect(await listing()).toBe(outcome);
+  }
+});
+
+test("shows what is stuck and how full each home is", async () => {
+  const { stuck, homes } = JSON.parse((await admin(["stuck"])).said) as { stuck: unknown[]; homes: { bytes: number; max_bytes: number }[] };
+  expect(stuck).toEqual([]);
+  expect(homes.length).toBeGreaterThan(0);
+  for (const { bytes, max_bytes: most } of homes) expect([bytes > 0, bytes < most]).toEqual([true, true]);
+});
+
+test("says what was refused and ends with 1, and draws a token that fits its hash", async () => {
+  expect(await admin(["show", "biz_00nobody"])).toMatchObject({ code: 1, said: expect.stringContaining("404 not_found") });
+  expect(await admin(["stuck"], "wrong")).toMatchObject({ code: 1, said: expect.stringContaining("401 unauthorized") });
+  const drawn = (await admin(["token"])).said;
+  const [, secret = "", hash] = /^ADMIN_TOKEN=(\S+)\nADMIN_TOKEN_SHA256=(\S+)\n$/.exec(drawn) ?? [];
+  expect(sha256Hex(secret)).toBe(hash);
+});

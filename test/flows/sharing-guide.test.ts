@@ -1,0 +1,237 @@
+// The guide of sharing, docs/sharing.md, as it is printed: its tag in a browser, its commands in a shell, its calls in four languages,
+// against the running service in test mode.
+import { spawn } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildKit } from "../../kit/build.ts";
+import { launchBrowser, openPage } from "../support/browser.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { button } from "../support/share-visit.ts";
+
+const text = readFileSync("docs/sharing.md", "utf8");
+const blocks = (language: string): string[] =>
+  [...text.matchAll(/```([a-z]*)\n([\s\S]*?)```/g)].flatMap(([, of, block]) => (of === language ? [block as string] : []));
+const [only = ""] = blocks("html");
+
+const folder = mkdtempSync(join(tmpdir(), "svc-sharing-guide-"));
+let service: LocalService;
+beforeAll(async () => {
+  service = await startLocalService({ DEV_RATE_SCALE: "1000" });
+  mkdirSync(join(folder, "node_modules"));
+  await buildKit(join(folder, "node_modules/svc"));
+});
+afterAll(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const site = "http://localhost:3000";
+const env = () => ({
+  ...process.env,
+  SVC: service.origin,
+  CLIENT: service.world.acme.clients.sandbox,
+  KEY: service.world.acme.keys.sandbox,
+  SITE: site,
+});
+
+const printed = async (command: string, args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<string> => {
+  const child = spawn(command, args, { cwd: folder, env: { ...env(), ...more }, stdio: ["ignore", "pipe", "pipe"] });
+  let [said, complained] = ["", ""];
+  child.stdout.on("data", (part) => (said += String(part)));
+  child.stderr.on("data", (part) => (complained += String(part)));
+  const code = await new Promise((done) => child.on("close", done));
+  expect([code, complained]).toEqual([0, ""]);
+  return said;
+};
+
+interface Answer {
+  readonly ok: boolean;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly error: { readonly code: string };
+}
+const answersIn = (said: string): Answer[] =>
+  [...said.matchAll(/\{"ok":.*?"request_id":"[^"]*"\}/g)].map(([answer]) => JSON.parse(answer) as Answer);
+
+const post = async (path: string, body: object, headers: Readonly<Record<string, string>>): Promise<Answer["data"]> => {
+  const answer = await fetch(service.origin + path, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+  return ((await answer.json()) as Answer).data;
+};
+
+describe("the guide of sharing", () => {
+  test("from the code to the acknowledged end by command", async () => {
+    const mark = "---- the next block ----";
+    const said = await printed("bash", ["-e", "-o", "pipefail", "-c", blocks("sh").join(`\necho; echo '${mark}'\n`)]);
+    const [agreed, redeemed, heard, current, ended] = said.split(mark).map(answersIn);
+    expect(agreed?.[0]?.data.expires_in).toBe(60);
+    expect(redeemed?.[0]?.data).toMatchObject({ status: "active", fields: { email: "sandbox@example.com", first_name: "Sandy" } });
+    const share = redeemed?.[0]?.data.share_id as string;
+    const events = heard?.[1]?.data.events as readonly { type: string; share_id: string; data: unknown }[];
+    expect(events.filter((event) => event.share_id === share).map(({ type, data }) => [type, data])).toEqual([
+      ["share.created", null],
+      ["consumer.updated.email", { email: "new@example.com" }],
+    ]);
+    expect(current?.[0]?.data).toMatchObject({ share_id: share, fields: { email: "new@example.com" } });
+    const [revoked, refused, acknowledged] = ended ?? [];
+    expect(revoked?.data.share).toMatchObject({
+      status: "revoked",
+      cease: { status: "open", cease_by: expect.stringMatching(/T23:59:59\.999Z$/) },
+    });
+    expect(refused?.error.code).toBe("share_inactive");
+    expect(acknowledged?.data).toMatchObject({ on_time: true, share: { status: "ceased" } });
+  });
+
+  test("the button asks the sheet, and the form is filled and names the share", async () => {
+    const sent: string[] = [];
+    const page = only.replace("{cdn_url}", service.origin).replace("pc_test_...", service.world.acme.clients.sandbox);
+    const server = createServer(async (request, response) => {
+      const parts: Buffer[] = [];
+      for await (const part of request) parts.push(part as Buffer);
+      if (request.method === "POST") sent.push(Buffer.concat(parts).toString());
+      response.writeHead(200, { "content-type": "text/html" }).end(`<!doctype html><html lang="en"><title>Quote</title>${page}`);
+    });
+    await new Promise<void>((done) => server.listen(0, "localhost", done));
+    const browser = await launchBrowser();
+    try {
+      const visit = await openPage(browser);
+      await visit.page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
+      const [sheet] = await Promise.all([visit.page.context().waitForEvent("page"), visit.page.click(button)]);
+      await sheet.waitForTimeout(600); // a press within half a second is taken for one that was meant for the page below
+      await Promise.all([sheet.waitForEvent("close"), sheet.getByRole("button", { name: "Share test details" }).click()]);
+      await visit.page.waitForFunction(() => document.querySelector<HTMLInputElement>("input[name=svc_share_id]")?.value);
+      expect(await visit.page.getByLabel("E-mail", { exact: true }).inputValue()).toBe("sandbox@example.com");
+      await visit.page.getByRole("button", { name: "Get my quote" }).click();
+      await visit.page.waitForURL("**/leads");
+      expect(new URLSearchParams(sent[0]).get("svc_share_id")).toMatch(/^shr_/);
+      await visit.close();
+    } finally {
+      await browser.close();
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});
+
+describe("in your language", () => {
+  /** A code as the sheet would hand it over. */
+  const codeFor = async (verifier: string): Promise<string> => {
+    const decision = {
+      client_id: service.world.acme.clients.sandbox,
+      origin: site,
+      scope: ["email"],
+      purpose: "solar quote",
+      code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+      code_challenge_method: "S256",
+      consent: true,
+    };
+    return (await post("/v1/share/sandbox-consent", decision, { origin: site })).code as string;
+  };
+
+  /** Each program reads CODE and VERIFIER, redeems twice, reads, and acknowledges what is stopped meanwhile by a call of ours. */
+  const programs: readonly (readonly [string, string, readonly string[], string, (of: string) => string])[] = [
+    [
+      "Node",
+      "node",
+      ["main.mjs"],
+      "main.mjs",
+      (of) => `${of}
+const { CODE, VERIFIER, STOP } = process.env;
+const shared = await redeem(CODE, VERIFIER);
+console.log(shared.fields.email);
+await redeem(CODE, VERIFIER).catch((error) => console.log(error.message));
+console.log((await current(shared.share_id)).fields.email);
+await fetch(STOP + shared.share_id);
+console.log((await acknowledge(shared.share_id, "Privacy team")).on_time);
+`,
+    ],
+    [
+      "Python",
+      "python3",
+      ["main.py"],
+      "main.py",
+      (of) => `${of}
+shared = redeem(os.environ["CODE"], os.environ["VERIFIER"])
+print(shared["fields"]["email"])
+try:
+    redeem(os.environ["CODE"], os.environ["VERIFIER"])
+except RuntimeError as error:
+    print(error)
+print(current(shared["share_id"])["fields"]["email"])
+urllib.request.urlopen(os.environ["STOP"] + shared["share_id"]).read()
+print(str(acknowledge(shared["share_id"], "Privacy team")["on_time"]).lower())
+`,
+    ],
+    [
+      "PHP",
+      "php",
+      ["-d", "display_errors=stderr", "-d", "error_reporting=-1", "main.php"],
+      "main.php",
+      (of) => `<?php
+${of}
+$shared = redeem(getenv('CODE'), getenv('VERIFIER'));
+echo $shared['fields']['email'], "\\n";
+try { redeem(getenv('CODE'), getenv('VERIFIER')); } catch (RuntimeException $error) { echo $error->getMessage(), "\\n"; }
+echo current_values($shared['share_id'])['fields']['email'], "\\n";
+file_get_contents(getenv('STOP') . $shared['share_id']);
+echo json_encode(acknowledge($shared['share_id'], 'Privacy team')['on_time']), "\\n";
+`,
+    ],
+    [
+      "Go",
+      "go",
+      ["run", "main.go"],
+      "main.go",
+      (of) => `package main
+${of.replace("import (", 'import (\n\t"fmt"')}
+func must(answer object, err error) object {
+	if err != nil {
+		panic(err)
+	}
+	return answer
+}
+func main() {
+	shared := must(redeem(os.Getenv("CODE"), os.Getenv("VERIFIER")))
+	id := shared["share_id"].(string)
+	fmt.Println(shared["fields"].(object)["email"])
+	if _, err := redeem(os.Getenv("CODE"), os.Getenv("VERIFIER")); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(must(current(id))["fields"].(object)["email"])
+	http.Get(os.Getenv("STOP") + id)
+	fmt.Println(must(acknowledge(id, "Privacy team"))["on_time"])
+}
+`,
+    ],
+  ];
+
+  test.each(programs)("%s redeems once, reads what is there, and acknowledges the end", async (name, command, args, file, program) => {
+    const source = new RegExp(`### ${name}\\n(?:(?!\\n### )[\\s\\S])*?\`\`\`[a-z]+\\n([\\s\\S]*?)\`\`\``).exec(
+      text.split("## In your language")[1] ?? "",
+    );
+    writeFileSync(join(folder, file), program(source?.[1] as string));
+    const stopper = createServer(async (request, response) => {
+      await post(
+        "/v1/sandbox/trigger",
+        { type: "share.revoked", share_id: request.url?.slice(1) },
+        { authorization: `Bearer ${env().KEY}` },
+      );
+      response.end();
+    });
+    await new Promise<void>((done) => stopper.listen(0, "127.0.0.1", done));
+    const verifier = randomBytes(32).toString("base64url");
+    const stop = `http://127.0.0.1:${(stopper.address() as AddressInfo).port}/`;
+    if (command === "go") await printed("go", ["vet", "main.go"]); // compiled before the code's sixty seconds begin
+    const said = await printed(command, args, { CODE: await codeFor(verifier), VERIFIER: verifier, STOP: stop });
+    stopper.closeAllConnections();
+    stopper.close();
+    expect(said.trim().split("\n")).toEqual(["sandbox@example.com", "code_used", "sandbox@example.com", "true"]);
+  });
+});
