@@ -326,7 +326,7 @@ export const outbox = table(
   "outbox",
   {
     ord: ord(),
-    kind: text().$type<"policy">().notNull(),
+    kind: text().$type<"policy" | "subscription_end">().notNull(),
     entityId: text().notNull(),
     topic: text().notNull(),
     payload: text().notNull(),
@@ -942,6 +942,7 @@ export const shares = table(
       .notNull()
       .default("en"),
     changedBy: text().notNull(),
+    updateSentAt: instant(),
   },
   (t) => [
     index("shares_listed").on(t.businessId, t.environment, t.ord),

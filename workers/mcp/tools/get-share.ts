@@ -28,7 +28,7 @@ export const getShare = tool({
     const now = services.clock();
     if (agent.realm === "consumer") {
       const share = await readOwnShare(services, personOfAgent(agent), id);
-      return share.ok ? { ok: true, data: shareToWire(share.value, now) } : noSuchShare;
+      return share.ok ? { ok: true, data: shareToWire(share.value.share, now) } : noSuchShare;
     }
     const detail = await readShare(services, { business: agent.business, environment: "live" }, id);
     return detail.ok ? { ok: true, data: shareDetailToWire(detail.value, now) } : noSuchShare;
