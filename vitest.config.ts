@@ -44,6 +44,7 @@ export default defineConfig({
                 REDEEMS_AT_ONCE: process.env.REDEEMS_AT_ONCE ?? "150",
                 HISTORIES: process.env.HISTORIES ?? "3",
                 HISTORY_SEED: process.env.HISTORY_SEED ?? "1",
+                STORM_AGENTS: process.env.STORM_AGENTS ?? "6",
                 REDEEMED_CODES: process.env.REDEEMED_CODES ?? "1",
                 ANCHORS_A_SECOND: process.env.ANCHORS_A_SECOND ?? "0.2",
                 // Moved by `npm run torture -- chance` (test/support/chance.ts).

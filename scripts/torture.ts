@@ -70,6 +70,11 @@ const storms: Readonly<Record<string, Storm>> = {
     tests: workerd("test/jobs/share-histories.test.ts"),
     settings: { HISTORIES: "1000" },
   },
+  agents: {
+    does: "sixty persons with three assistants each, at once, whose tokens end in the middle",
+    tests: workerd("test/mcp/storm.test.ts"),
+    settings: { STORM_AGENTS: "60" },
+  },
   chance: {
     does: "the tests of the rules and of the runtime twenty times, with the clock and the draws moved",
     tests: ["test/core/", "test/storage/", "test/api/", "test/durable-objects/", "test/jobs/", "test/pages/"],

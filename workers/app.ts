@@ -68,9 +68,9 @@ const pathsByHost = (config: Config): ((host: string) => readonly RegExp[]) => {
   return (host) => paths.get(host) ?? [];
 };
 
-/** Nothing is under this address: a page where a person asks, JSON for programs and under /v1. */
+/** Nothing is under this address: a page where a person asks, JSON for programs, under /v1 and at well-known names. */
 const unknown = (c: Context<Api>): Response | Promise<Response> =>
-  isPerson(c) && !c.req.path.startsWith("/v1/") ? unknownAddress(c) : failure(c, "not_found");
+  isPerson(c) && !/^\/(?:v1|\.well-known)\//.test(c.req.path) ? unknownAddress(c) : failure(c, "not_found");
 
 /** A host that is none of ours serves nothing. The host that people type off a certificate says so as a page. */
 const servedByHost = (config: Config) => {

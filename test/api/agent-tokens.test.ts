@@ -53,7 +53,7 @@ describe("a token", () => {
     expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(90 * dayMs);
     const listed = await call(ownPath, { headers: await pat() });
     expect(listed.body.data).toEqual({
-      agent_tokens: [{ id, realm, name, created_at, expires_at, last_used_at: null, source: "minted", client: null }],
+      agent_tokens: [{ id, realm, name, created_at, expires_at, last_used_at: null, source: "minted", client: null, redirect_host: null }],
     });
     expect(await ping(token)).toBe(200);
   });

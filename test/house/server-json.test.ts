@@ -13,12 +13,30 @@ const schema = z.strictObject({
     .regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
   title: z.string().min(1).max(100),
   description: z.string().min(1).max(100),
-  version: z.string().max(255),
+  // No range: each version is published once.
+  version: z
+    .string()
+    .max(255)
+    .regex(/^\d+\.\d+\.\d+$/),
   remotes: z.array(z.strictObject({ type: z.literal("streamable-http"), url: z.url() })).length(1),
 });
 
 describe("docs/server.json", () => {
   const server = schema.parse(JSON.parse(read("docs/server.json")));
+
+  test("is refused by these rules where it breaks one", () => {
+    const broken: Readonly<Record<string, object>> = {
+      "no namespace": { name: "svc" },
+      "two slashes": { name: "com.example/svc/x" },
+      "a long description": { description: "x".repeat(101) },
+      "an empty title": { title: "" },
+      "a range": { version: "^1.0.0" },
+      "a stream": { remotes: [{ type: "sse", url: "https://mcp.example.com/mcp" }] },
+      "a header with a secret": { remotes: [{ type: "streamable-http", url: "https://mcp.example.com/mcp", headers: [] }] },
+      "another schema": { $schema: "https://static.modelcontextprotocol.io/schemas/2025-08-26/server.schema.json" },
+    };
+    for (const [name, change] of Object.entries(broken)) expect(schema.safeParse({ ...server, ...change }).success, name).toBe(false);
+  });
 
   test("is of the version that the server says it is", () => {
     expect(read("workers/mcp/spec-era.ts")).toContain(`version: "${server.version}"`);

@@ -3,14 +3,31 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { bearer, mint, post, resultIn, type Minted } from "../support/agents.ts";
+import {
+  allowed,
+  authorizePath,
+  consentPage,
+  decide,
+  exchange,
+  form,
+  loopback,
+  register,
+  registered,
+  verifier,
+} from "../support/connecting.ts";
 import { signIn } from "../support/people.ts";
 import { settled } from "../support/settled.ts";
-import { databaseContents, issue, serviceWith, world, worldInSecondHome, type Answer } from "../support/world.ts";
+import { call, databaseContents, issue, serviceWith, world, worldInSecondHome, type Answer } from "../support/world.ts";
 
 let consumer: Minted;
 let business: Minted;
 const gone: Record<string, string> = {};
 let session = { cookie: "" };
+/** A program, the code that its person has allowed, and a page of it that is not answered yet. */
+let client = "";
+let code = "";
+let sealed = "";
+let otherSession = { cookie: "" };
 let before: Record<string, string> = {};
 let entriesBefore = 0;
 
@@ -41,6 +58,10 @@ beforeAll(async () => {
   await env.DB.prepare("UPDATE businesses SET status = 'suspended' WHERE id = ?").bind(world.other.id).run();
   Object.assign(gone, { revoked: revoked.token, expired: expired.token, orphan: orphan.token, suspended: suspended.token });
   session = await signIn(world.consumerEmail, "consumer");
+  otherSession = await signIn(world.ownerEmail);
+  client = await registered();
+  code = await allowed(client, session);
+  sealed = (await consentPage(client, session)).sealed;
   await settled();
   before = await lasting();
   entriesBefore = (await env.DB.prepare("SELECT MAX(ord) AS n FROM audit_outbox").first<number>("n")) as number;
@@ -58,6 +79,7 @@ const nested = (levels: number): string => message({}).replace("}", `,"params":$
 const outcomeOf = (answer: Answer): string => {
   const { status, body } = answer;
   if (Array.isArray(body)) return `${status} [${body.map(({ error }) => error?.code ?? "ok").join()}]`;
+  if (typeof body?.error === "string") return `${status} ${body.error}`; // as OAuth has it
   if (body?.error !== undefined) return `${status} ${body.error.code}`;
   if (body?.result?.isError === true) return `${status} isError`;
   return body === null ? `${status}` : `${status} ok`;
@@ -317,9 +339,154 @@ asConsumer("shares with no arguments", "200 ok", call1("svc_list_shares"));
 asBusiness("events past the newest", "200 ok", call1("svc_list_events", { cursor: 2 ** 53 - 1 }));
 asBusiness("events with no arguments", "200 ok", call1("svc_list_events"));
 
+// the claim of the later revision, and its headers
+const later = "2026-07-28";
+const named = (name: string): string => `io.modelcontextprotocol/${name}`;
+const claim = { [named("protocolVersion")]: later, [named("clientCapabilities")]: {} };
+const laterHeaders = { "mcp-protocol-version": later, "mcp-method": "tools/list" };
+const claiming = (meta: unknown, change: object = {}): string => message({ method: "tools/list", params: { _meta: meta }, ...change });
+const withClaim = (name: string, wanted: string, body: string, headers: Record<string, string> = {}): void =>
+  asConsumer(`claim: ${name}`, wanted, body, { ...laterHeaders, ...headers });
+withClaim("right", "200 ok", claiming(claim));
+for (const version of [7, null, "", "2025-11-25", "2026-07-28 ", [later], { later }, true])
+  withClaim(
+    `of version ${JSON.stringify(version)}`,
+    typeof version === "string" ? "400 -32020" : "400 -32602",
+    claiming({ ...claim, [named("protocolVersion")]: version }),
+  );
+withClaim("of an unknown version in both places", "400 -32022", claiming({ ...claim, [named("protocolVersion")]: "2099-01-01" }), {
+  "mcp-protocol-version": "2099-01-01",
+});
+for (const [name, capabilities] of Object.entries({ missing: undefined, "in a list": [], "that are null": null, "that are a text": "all" }))
+  withClaim(`with capabilities ${name}`, "400 -32602", claiming({ ...claim, [named("clientCapabilities")]: capabilities }));
+withClaim("with a client that is a text", "400 -32602", claiming({ ...claim, [named("clientInfo")]: "Claude" }));
+withClaim("and another version in the header", "400 -32020", claiming(claim), { "mcp-protocol-version": "2025-03-26" });
+withClaim("and the version twice", "400 -32020", claiming(claim), { "mcp-protocol-version": `${later}, ${later}` });
+withClaim("and another method in the header", "400 -32020", claiming(claim), { "mcp-method": "tools/call" });
+withClaim("and the method in capitals", "400 -32020", claiming(claim), { "mcp-method": "TOOLS/LIST" });
+asConsumer("claim: without headers", "400 -32020", claiming(claim));
+withClaim("in a list, which is none", "200 ok", claiming([claim]));
+withClaim("on a prototype, which is none", "200 ok", '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"__proto__":{}}}}');
+withClaim("among several", "400 -32600", `[${ping},${claiming(claim)}]`);
+withClaim("and a cursor", "200 -32602", message({ method: "tools/list", params: { _meta: claim, cursor: "x" } }));
+for (const method of ["initialize", "ping", "logging/setLevel", "resources/list", "tasks/get", "elicitation/create"])
+  withClaim(`and the method ${method}`, "404 -32601", claiming(claim, { method }), { "mcp-method": method });
+const laterCall = (name: unknown, more: object = {}): string =>
+  message({ method: "tools/call", params: { _meta: claim, name, arguments: {}, ...more } });
+const callHeaders = (name: string) => ({ "mcp-method": "tools/call", "mcp-name": name });
+withClaim("and another tool in the header", "400 -32020", laterCall("svc_revoke_share"), callHeaders("svc_get_audit"));
+withClaim("and a tool in broken base64", "400 -32020", laterCall("svc_get_audit"), callHeaders("=?base64?!?="));
+withClaim("and no tool", "200 -32602", laterCall(undefined), { "mcp-method": "tools/call" });
+withClaim("and a tool that grants", "200 isError", laterCall("svc_grant_share"), callHeaders("svc_grant_share"));
+withClaim("and answers that are none", "200 -32602", laterCall("svc_get_share", { inputResponses: 7 }), callHeaders("svc_get_share"));
+withClaim(
+  "and an answer nobody asked for",
+  "200 isError",
+  laterCall("svc_get_share", { inputResponses: { sheet: { action: "accept" } } }),
+  callHeaders("svc_get_share"),
+);
+
+// connecting: on the page, at the exchange, registering and ending
+const onPage = (name: string, wanted: string, change: Record<string, string | null>): void =>
+  row(`connecting: ${name}`, wanted, () => call(authorizePath(client, change), { headers: session, redirect: "manual" }));
+onPage("as it should be", "200", {});
+for (const [name, change] of Object.entries({
+  "a token in the answer": { response_type: "token" },
+  "an id token": { response_type: "code id_token" },
+  "no PKCE": { code_challenge: null, code_challenge_method: null },
+  "plain PKCE": { code_challenge_method: "plain" },
+  "a short challenge": { code_challenge: "x" },
+  "a fragment": { response_mode: "fragment" },
+  "a request object": { request: "e30.e30." },
+  "a request elsewhere": { request_uri: "https://evil.example/r" },
+  "another resource": { resource: "https://evil.example/mcp" },
+  "a state without end": { state: "x".repeat(2_049) },
+}))
+  onPage(name, "400", change);
+for (const redirect_uri of [
+  "https://evil.example/cb",
+  "http://127.0.0.1:7777/other",
+  "http://127.0.0.1:7777/callback?x=1",
+  "http://127.0.0.1:7777/callback#x",
+  "http://127.0.0.1:7777/./callback",
+  "http://127.0.0.1:7777/callback%2f..",
+  "http://127.0.0.1.evil.example:7777/callback",
+  "http://user@127.0.0.1:7777/callback",
+  "https://127.0.0.1:7777/callback",
+  "http://0.0.0.0:7777/callback",
+  "javascript:alert(1)//callback",
+  "\thttp://127.0.0.1:7777/callback",
+])
+  onPage(`back to ${redirect_uri.trim()}`, "400", { redirect_uri });
+row("connecting: of nobody", "400", () => call(authorizePath("dcr_bm9ib2R5.x"), { headers: session }));
+
+const decided = (name: string, wanted: string, answer: () => Promise<Answer>): void => row(`decision: ${name}`, wanted, answer);
+decided("by another site", "403", () =>
+  decide(sealed, "allow", { ...session, "sec-fetch-site": "cross-site", origin: "https://evil.example" }),
+);
+decided("by a sister site", "403", () => decide(sealed, "allow", { ...session, "sec-fetch-site": "same-site" }));
+decided("of nobody signed in", "400", () => decide(sealed, "allow", { cookie: "" }));
+decided("of another's session", "400", async () => decide(sealed, "allow", otherSession));
+decided("of a page that is not ours", "400", () => decide(`${sealed}A`, "allow", session));
+decided("that is none", "403", () => decide(sealed, "grant", session));
+decided("twice in one form", "403", () =>
+  call("/oauth/authorize/decide", {
+    ...form({ request: sealed }, session),
+    body: `request=${encodeURIComponent(sealed)}&decision=allow&decision=deny`,
+  }),
+);
+
+const asked = (name: string, wanted: string, change: Record<string, string | null>, headers: Record<string, string> = {}): void =>
+  row(`exchange: ${name}`, wanted, () => exchange(code, client, change, headers));
+asked("without a verifier", "400 invalid_request", { code_verifier: null });
+asked("with a short verifier", "400 invalid_grant", { code_verifier: "x" });
+asked("with another verifier", "400 invalid_grant", { code_verifier: `${verifier}x` });
+asked("to another port", "400 invalid_grant", { redirect_uri: loopback.replace("7777", "7778") });
+asked("without a redirect", "400 invalid_request", { redirect_uri: null });
+asked("of another program", "400 invalid_grant", { client_id: "https://claude.ai/oauth/mcp-oauth-client-metadata" });
+asked("of a program nobody made", "401 invalid_client", { client_id: "dcr_bm9ib2R5.x" });
+asked("of no program", "400 invalid_request", { client_id: null });
+asked("with a secret it has not", "401 invalid_client", { client_secret: "x" });
+asked("with Basic that is none", "401 invalid_client", {}, { authorization: "Basic x" });
+asked("with a bearer", "401 invalid_client", {}, { authorization: "Bearer x" });
+asked("for a password", "400 unsupported_grant_type", { grant_type: "password", username: "x", password: "x" });
+asked("for a refresh", "400 unsupported_grant_type", { grant_type: "refresh_token", refresh_token: "x" });
+asked("for another resource", "400 invalid_target", { resource: "https://evil.example/" });
+asked("of a code nobody has", "400 invalid_grant", { code: `oac_00${"A".repeat(43)}` });
+asked("of a code of another home", "400 invalid_grant", { code: `oac_zz${"A".repeat(43)}` });
+row("exchange: as JSON", "400 invalid_request", () =>
+  call("/oauth/token", { method: "POST", headers: { "content-type": "application/json" }, body: "{}" }),
+);
+row("exchange: too large", "400 invalid_request", () => call("/oauth/token", form({ x: "x".repeat(9_000) })));
+row("exchange: by GET", "405 method_not_allowed", () => call("/oauth/token"));
+
+const registering = (name: string, wanted: string, body: object): void => row(`registering: ${name}`, wanted, () => register(body));
+for (const uri of [
+  "https://evil.example/cb",
+  "http://evil.example/cb",
+  "https://claude.ai.evil.example/cb",
+  "https://claude.ai:8443/cb",
+  "https://user@claude.ai/cb",
+  "cursor://evil/cb",
+  "myapp://cb",
+  "javascript:alert(1)",
+  "data:text/html,x",
+  "file:///etc/passwd",
+])
+  registering(uri, "400 invalid_redirect_uri", { redirect_uris: [uri] });
+registering("a list", "400 invalid_client_metadata", []);
+row("registering: no JSON", "400 invalid_client_metadata", () =>
+  call("/oauth/register", { method: "POST", headers: { "content-type": "application/json" }, body: "{" }),
+);
+row("ending: no token", "400 invalid_request", () => call("/oauth/revoke", form({ token_type_hint: "access_token" })));
+row("ending: a token nobody has", "200", () => call("/oauth/revoke", form({ token: `pat_00${"A".repeat(43)}` })));
+row("ending: a key of the API", "200", () => call("/oauth/revoke", form({ token: world.acme.keys.live })));
+row("ending: a code", "200", () => call("/oauth/revoke", form({ token: code })));
+row("ending: by a link that is not right", "404", () => call(`/oauth/end/${consumer.id}?t=x`, form({})));
+
 describe("hostile requests", () => {
   test("are more than a hundred, and no two are the same", () => {
-    expect(rows.length).toBeGreaterThan(150);
+    expect(rows.length).toBeGreaterThan(250);
     expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length);
   });
 
@@ -367,5 +534,10 @@ describe("hostile requests", () => {
     expect(Object.keys(after).filter((table) => after[table] !== before[table])).toEqual([]);
     const { results } = await env.DB.prepare("SELECT DISTINCT type FROM audit_outbox WHERE ord > ?").bind(entriesBefore).all();
     expect(results).toEqual([{ type: "agent.called" }]);
+  });
+
+  test("used nothing up either: the page can still be answered, and the code is still worth its token", async () => {
+    expect((await decide(sealed, "allow", session)).status).toBe(303);
+    expect(outcomeOf(await exchange(code, client))).toBe("200 ok");
   });
 });

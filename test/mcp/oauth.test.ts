@@ -82,6 +82,19 @@ describe("what a program finds", () => {
     expect(JSON.stringify(body)).not.toContain("offline_access");
   });
 
+  test("at no other well-known name, and then as JSON and never as a page", async () => {
+    for (const path of [
+      "openid-configuration",
+      "openid-configuration/mcp",
+      "oauth-authorization-server/mcp",
+      "oauth-protected-resource/other",
+      "mcp",
+    ]) {
+      const { status, headers } = await call(`/.well-known/${path}`, { headers: { accept: "text/html" } });
+      expect([path, status, headers.get("content-type")]).toEqual([path, 404, expect.stringContaining("application/json")]);
+    }
+  });
+
   test("in production under the agent server's name, and the page under the app's", async () => {
     const paths = ["/.well-known/oauth-authorization-server", "/oauth/register", "/oauth/token"];
     const at = async (host: string) => {
@@ -121,8 +134,11 @@ describe("a person", () => {
     expect((await callTool(token, "svc_get_audit")).body.result.isError).toBe(false);
     const { agent_tokens: listed } = (await call("/v1/me/agent-tokens", { headers: session })).body.data;
     expect(listed).toMatchObject([
-      { name: "Helper", source: "oauth", client: { host: null, redirect_host: "127.0.0.1", verified: false } },
+      { name: "Helper", source: "oauth", client: { name: "Helper", host: null, verified: false }, redirect_host: "127.0.0.1" },
     ]);
+    await mintWith("consumer", session, { name: "Pasted" });
+    const { agent_tokens: both } = (await call("/v1/me/agent-tokens", { headers: session })).body.data;
+    expect(both).toContainEqual(expect.objectContaining({ name: "Pasted", source: "minted", client: null, redirect_host: null }));
     await call(`/v1/me/agent-tokens/${listed[0].id}`, { method: "DELETE", headers: session });
     expect((await rpc(token, "ping")).status).toBe(401);
   });
@@ -394,6 +410,40 @@ describe("a code", () => {
     await env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id).run();
     expect(refused).toBe("400 invalid_grant");
     expect(outcome(await exchange(code, client))).toBe("200 ok");
+  });
+
+  test("stands in no line of the log, nor do the token, the program's id and what it keeps for itself", async () => {
+    const lines: string[] = [];
+    for (const method of ["log", "info", "warn", "error"] as const)
+      vi.spyOn(console, method).mockImplementation((...words: unknown[]) => {
+        lines.push(words.map((word) => (typeof word === "string" ? word : JSON.stringify(word))).join(" "));
+      });
+    const session = await pat();
+    const client = await registered({ client_name: "zqnamezq" });
+    const code = await allowed(client, session, { state: "zqstatezq" });
+    const { access_token: token } = (await exchange(code, client)).body;
+    await exchange(code, client, { code_verifier: `${verifier}x` });
+    await rpc(token, "ping");
+    await callTool(token, "zqtoolzq");
+    await call("/oauth/revoke", form({ token }));
+    await rpc(token, "ping");
+    vi.restoreAllMocks();
+    expect(lines.length).toBeGreaterThan(8);
+    const told = lines.join("\n");
+    for (const secret of [
+      code,
+      token,
+      client,
+      verifier,
+      challengeOf(verifier),
+      "zqstatezq",
+      "zqnamezq",
+      "zqtoolzq",
+      "pat_",
+      "oac_",
+      "dcr_",
+    ])
+      expect(told.includes(secret), secret.slice(0, 8)).toBe(false);
   });
 
   test("stands in no store but as a hash, nor does the token", async () => {

@@ -299,8 +299,16 @@ describe("an outage", () => {
 });
 
 describe("tools", () => {
-  test("of another realm are refused by name", async () => {
-    const answer = await callTool(consumer.token, "svc_list_events", { cursor: "nonsense" });
-    expect(resultIn(answer)).toEqual({ isError: true, text: "tool svc_list_events requires a business token" });
+  test("of another realm are refused by name, before their arguments are looked at", async () => {
+    for (const [{ token }, name, realm] of [
+      [consumer, "svc_list_events", "business"],
+      [business, "svc_revoke_share", "consumer"],
+      [business, "svc_update_field", "consumer"],
+    ] as const)
+      for (const args of [undefined, {}, { cursor: "nonsense" }, [], null, 7, { share_id: "shr_00000000000000000000000000" }])
+        expect(resultIn(await callTool(token, name, args)), name).toEqual({
+          isError: true,
+          text: `tool ${name} requires a ${realm} token`,
+        });
   });
 });

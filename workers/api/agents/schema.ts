@@ -1,6 +1,6 @@
 // What making, listing and ending agent tokens takes and gives, with the worked examples of its description.
 import { z } from "@hono/zod-openapi";
-import type { AgentToken, ConnectedClient } from "../../../core/agents/token.ts";
+import type { AgentToken } from "../../../core/agents/token.ts";
 import { realms } from "../../../core/access/session.ts";
 import { dayMs, isoOf } from "../../../core/time.ts";
 import type { MintedToken } from "../../operations/agents/tokens.ts";
@@ -37,11 +37,9 @@ export const mintedSchema = z
 
 const clientSchema = z
   .object({
+    name: z.string().nullable().openapi({ description: "As it calls itself; null where that may not be shown." }),
     host: z.string().nullable().openapi({ description: "Whose server vouches for the program; null for one that only says who it is." }),
     verified: z.boolean().openapi({ description: "Whether a server vouches for it." }),
-    redirect_host: z
-      .string()
-      .openapi({ description: "Where its access was sent: a host, `127.0.0.1` or `localhost` for the person's own machine, or an app." }),
   })
   .openapi("ConnectedClient");
 
@@ -49,6 +47,10 @@ const listedMembers = {
   ...shared,
   source: z.enum(["minted", "oauth"]).openapi({ description: "`minted` and pasted by its person, or made when a program was connected." }),
   client: clientSchema.nullable().openapi({ description: "The program that was connected; null for a token that was minted." }),
+  redirect_host: z.string().nullable().openapi({
+    description:
+      "Where the program's access was sent: a host, `127.0.0.1` or `localhost` for the person's own machine, or an app; null for a token that was minted.",
+  }),
   last_used_at: z
     .string()
     .nullable()
@@ -81,7 +83,14 @@ export const mintedExample = (realm: "consumer" | "business") => ({
   realm,
   token: "pat_00Q2F0cyBhcmUgbm90IGhlcmUgYnkgYWNjaWRlbnQuIE1pYW",
 });
-export const listedExample = { ...sharedExample, realm: "consumer", source: "minted", client: null, last_used_at: "2026-03-05" };
+export const listedExample = {
+  ...sharedExample,
+  realm: "consumer",
+  source: "minted",
+  client: null,
+  redirect_host: null,
+  last_used_at: "2026-03-05",
+};
 export const businessListedExample = { ...listedExample, realm: "business", member_id: "mem_00f7m2k9x4c1v8b5n3q6t0w2h7" };
 
 const dayOf = (day: number | null): string | null => (day === null ? null : isoOf(day * dayMs).slice(0, 10));
@@ -96,12 +105,11 @@ const sharedToWire = ({ id, realm, name, createdAt, expiresAt }: AgentToken) => 
 
 export const mintedToWire = (token: MintedToken): z.input<typeof mintedSchema> => ({ ...sharedToWire(token), token: token.secret });
 
-const clientToWire = ({ host, redirectHost }: ConnectedClient) => ({ host, verified: host !== null, redirect_host: redirectHost });
-
 const listedToWire = (token: AgentToken) => ({
   ...sharedToWire(token),
   source: token.client === null ? ("minted" as const) : ("oauth" as const),
-  client: token.client === null ? null : clientToWire(token.client),
+  client: token.client === null ? null : { name: token.name, host: token.client.host, verified: token.client.host !== null },
+  redirect_host: token.client?.redirectHost ?? null,
   last_used_at: dayOf(token.lastUsedDay),
 });
 

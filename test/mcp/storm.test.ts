@@ -1,0 +1,123 @@
+// A storm: many assistants at once, everything they can call, and in the middle of it tokens that end. From the moment an end is answered
+// nothing is opened by that token, whatever is under way; every call that was answered stands in its person's history once; nobody sees
+// anything of somebody else's; and afterwards shares are the same rows but for what was revoked.
+//   STORM_AGENTS=60 npm run torture -- agents
+import { env } from "cloudflare:workers";
+import { expect, test } from "vitest";
+import { callTool, mint, mintWith } from "../support/agents.ts";
+import { settled } from "../support/settled.ts";
+import { grant, person, type SignedPerson } from "../support/sharing.ts";
+import { call, issue, serviceWith, type Answer } from "../support/world.ts";
+
+const persons = Number(env.STORM_AGENTS ?? 6);
+const callsEach = 24;
+const service = serviceWith({ LIMIT_AGENT_TOKEN: "100000/60", LIMIT_FIELD_CHANGES: "100000/60" });
+
+interface Someone {
+  readonly signed: SignedPerson;
+  readonly tokens: readonly { readonly id: string; readonly token: string }[];
+  readonly shares: readonly string[];
+  /** Token ids whose end was answered. */
+  readonly ended: Set<string>;
+  /** Calls that were answered, by token. */
+  readonly answered: Map<string, number>;
+  readonly seen: Set<string>;
+  /** Calls with a token that had ended before they were made. */
+  late: number;
+}
+
+const arrived = async (): Promise<Someone> => {
+  const signed = await person();
+  const tokens = [];
+  for (let at = 0; at < 3; at += 1) tokens.push((await mintWith("consumer", signed.headers)).body.data);
+  const shares = [(await grant(signed)).share.id, (await grant(signed)).share.id];
+  return { signed, tokens, shares, ended: new Set(), answered: new Map(), seen: new Set(), late: 0 };
+};
+
+/** What is called at a turn; everything that reads and writes comes again and again. */
+const turns: readonly ((someone: Someone, others: Someone, turn: number) => readonly [name: string, args: object])[] = [
+  () => ["svc_list_shares", {}],
+  ({ shares }) => ["svc_get_share", { share_id: shares[0] }],
+  (_, others) => ["svc_get_share", { share_id: others.shares[0] }],
+  (_, others) => ["svc_revoke_share", { share_id: others.shares[0] }],
+  (_, __, turn) => ["svc_update_field", { field: "city", value: `City ${turn}` }],
+  ({ shares }) => ["svc_revoke_share", { share_id: shares[1] }],
+  () => ["svc_get_audit", { limit: 1 }],
+  () => ["svc_create_share", { consent: true }],
+];
+
+const called = async (someone: Someone, others: Someone, turn: number): Promise<void> => {
+  const agent = someone.tokens[turn % someone.tokens.length] as Someone["tokens"][number];
+  const [name, args] = (turns[turn % turns.length] as (typeof turns)[number])(someone, others, turn);
+  const hadEnded = someone.ended.has(agent.id); // before the call is made
+  const answer: Answer = await callTool(agent.token, name, args, service);
+  if (hadEnded) someone.late += 1;
+  if (hadEnded) expect(answer.status).toBe(401);
+  else expect([200, 401]).toContain(answer.status);
+  if (answer.status !== 200) return;
+  someone.answered.set(agent.id, (someone.answered.get(agent.id) ?? 0) + 1);
+  for (const [id] of answer.text.matchAll(/shr_[0-9a-z]{26}/g)) someone.seen.add(id);
+};
+
+const end = async (someone: Someone, at: number): Promise<void> => {
+  const { id } = someone.tokens[at] as Someone["tokens"][number];
+  const answer = await call(`/v1/me/agent-tokens/${id}`, { method: "DELETE", headers: someone.signed.headers });
+  expect(answer.status).toBe(200);
+  someone.ended.add(id);
+};
+
+const entriesBy = async ({ signed }: Someone, id: string): Promise<number> => {
+  let found = 0;
+  for (let before = ""; ; ) {
+    const { entries, next_before_seq: next } = (await signed.get(`/v1/me/audit?limit=100${before}`)).body.data;
+    found += (entries as { payload: { actor?: string } }[]).filter(({ payload }) => payload.actor === `agent:${id}`).length;
+    if (next === null || next === undefined) return found;
+    before = `&before_seq=${next}`;
+  }
+};
+
+const shareRows = async (): Promise<unknown[]> =>
+  (await env.DB.prepare("SELECT id, business_id, consumer_id, scope, origin, purpose, duration_days FROM shares ORDER BY id").all())
+    .results;
+
+const patienceMs = 30_000 + persons * 10_000; // a minute and a half for six on a busy machine
+
+test(
+  "many assistants at once, with ends in the middle: nothing after an end, every answer entered, nothing of others, nothing granted",
+  async () => {
+    await issue();
+    const people: Someone[] = [];
+    for (let at = 0; at < persons; at += 1) people.push(await arrived());
+    const business = await mint("business");
+    await settled();
+    const before = {
+      shares: await shareRows(),
+      certificates: (await env.DB.prepare("SELECT * FROM certificates ORDER BY id").all()).results,
+    };
+
+    await Promise.all(
+      people.map(async (someone, at) => {
+        const others = people[(at + 1) % people.length] as Someone;
+        const under = Array.from({ length: callsEach / 2 }, (_, turn) => called(someone, others, turn));
+        await Promise.all([...under, end(someone, at % 3), callTool(business.token, "svc_list_shares", {}, service)]);
+        // The token that ended and those that did not, side by side.
+        await Promise.all(Array.from({ length: callsEach / 2 }, (_, turn) => called(someone, others, turn + callsEach / 2)));
+      }),
+    );
+    await settled();
+
+    for (const someone of people) {
+      expect(someone.late).toBe(callsEach / 2 / 3);
+      expect([...someone.seen].filter((id) => !someone.shares.includes(id))).toEqual([]);
+      for (const { id } of someone.tokens) expect(await entriesBy(someone, id)).toBe(someone.answered.get(id) ?? 0);
+      const { shares } = (await someone.signed.get("/v1/me/shares")).body.data as { shares: { id: string; status: string }[] };
+      expect(shares.find(({ id }) => id === someone.shares[0])?.status).toBe("active"); // the neighbour tried to revoke it
+      expect(shares.find(({ id }) => id === someone.shares[1])?.status).toBe("revoked");
+    }
+    expect({
+      shares: await shareRows(),
+      certificates: (await env.DB.prepare("SELECT * FROM certificates ORDER BY id").all()).results,
+    }).toEqual(before);
+  },
+  patienceMs,
+);
