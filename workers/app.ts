@@ -13,6 +13,7 @@ import { admin } from "./api/admin/routes.ts";
 import { audit } from "./api/audit/routes.ts";
 import { billing } from "./api/billing/routes.ts";
 import { certificates } from "./api/certificates/routes.ts";
+import { exportToWire } from "./api/consumers/export.ts";
 import { account } from "./api/consumers/routes.ts";
 import { naming } from "./api/naming/routes.ts";
 import { removals } from "./api/removals/routes.ts";
@@ -51,7 +52,7 @@ const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" 
   { setting: "verifyUrl", paths: /^\/(?:$|withdraw$|c(?:\/|$)|\.well-known\/|a\/)/ },
   { setting: "cdnUrl", paths: /^\/v1\/(?:svc[^/]*\.js|consent|share\/redeem)$/ }, // the script asks where it was loaded from
   { setting: "mcpUrl", paths: /^\/(?:(?:mcp)?$|oauth\/(?:token|register|revoke)$|\.well-known\/oauth-)/ },
-  { setting: "appUrl", paths: /^\/(?:$|(?:app|portal|authorize|oauth\/(?:authorize|end)|stop|a|v1)(?:\/|$))/ },
+  { setting: "appUrl", paths: /^\/(?:$|withdraw$|(?:app|portal|authorize|oauth\/(?:authorize|end)|stop|a|v1)(?:\/|$))/ },
 ];
 
 const everyPath = /^/;
@@ -181,7 +182,7 @@ export const buildApp = (services: Services) => {
   app.route("/", agentServer);
   app.route("/", oauth);
   describeWebhooks(app);
-  mountPages(app, config, describe);
+  mountPages(app, config, { describe, exportFile: exportToWire });
   mountLogs(app, config);
   app.onError(onFault);
   app.notFound(unknown);

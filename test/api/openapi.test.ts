@@ -167,6 +167,7 @@ const postRefusals = (at: string, good: () => RequestInit): Scenarios => ({
 const providerAnswering = (answer: ProviderAnswer): PaymentProvider => ({
   openCheckout: async () => answer,
   openAccount: async () => answer,
+  endSubscription: async () => "unavailable",
 });
 const paymentPage = providerAnswering({ outcome: "url", url: "https://checkout.stripe.com/c/pay/cs_test" });
 
