@@ -1,15 +1,15 @@
 // What a business has to have done by when: certificates that people withdrew from and shares they stopped, as long as nobody has said
-// that contact has ended. By the indexes of deadlines, the earliest first. Single recipients stand on their certificate.
+// that contact has ended: of a whole certificate, or of recipients of it. By the indexes of deadlines, the earliest first.
 import { and, eq, gt, isNull } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
-import { ceaseAcknowledgements, certificates, purposes, shares, withdrawals } from "./schema.ts";
+import { ceaseAcknowledgements, certificates, entityDuties, entityWithdrawals, purposes, shares, withdrawals } from "./schema.ts";
 
 /** One duty. */
 export interface Deadline {
-  readonly kind: "certificate" | "share";
+  readonly kind: "certificate" | "recipients" | "share";
   /** Of the certificate or share. */
   readonly id: string;
   readonly ceaseBy: Instant;
@@ -51,9 +51,25 @@ export const openDeadlines = async (
     .where(and(eq(shares.businessId, businessId), eq(shares.environment, environment), eq(shares.state, "revoked"), gt(shares.ceaseBy, 0)))
     .orderBy(shares.ceaseBy)
     .limit(max + 1);
-  const [whole, stopped] = await batch(db, [ofWhole, ofShares]);
+  const ofRecipients = db
+    .select({
+      id: entityDuties.certId,
+      ceaseBy: entityDuties.ceaseBy,
+      withdrawnAt: entityWithdrawals.withdrawnAt,
+      purpose: purposes.purpose,
+      person: certificates.subjectMasked,
+    })
+    .from(entityDuties)
+    .innerJoin(entityWithdrawals, and(eq(entityWithdrawals.certId, entityDuties.certId), eq(entityWithdrawals.number, entityDuties.number)))
+    .innerJoin(certificates, eq(certificates.id, entityDuties.certId))
+    .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
+    .where(and(eq(entityDuties.businessId, businessId), eq(entityDuties.environment, environment)))
+    .orderBy(entityDuties.ceaseBy)
+    .limit(max + 1);
+  const [whole, stopped, single] = await batch(db, [ofWhole, ofShares, ofRecipients]);
   const deadlines: readonly Deadline[] = [
     ...whole.map((row) => ({ ...row, kind: "certificate" as const })),
+    ...single.map((row) => ({ ...row, kind: "recipients" as const })),
     ...stopped.map(({ ceaseBy, withdrawnAt, ...row }) => ({
       ...row,
       ceaseBy: ceaseBy as Instant,

@@ -20,7 +20,7 @@ export interface RefusedRequest {
   readonly keyId: string | null;
 }
 
-export const refusedKeptMs = 7 * dayMs;
+const refusedKeptMs = 7 * dayMs;
 
 const keyOf = (businessId: BusinessId, requestId: string): string => `refused:${businessId}:${requestId}`;
 

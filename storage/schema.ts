@@ -782,6 +782,24 @@ export const acknowledgedEntities = table(
   ],
 );
 
+export const entityDuties = table(
+  "entity_duties",
+  {
+    certId: certId().notNull(),
+    number: integer().notNull(),
+    businessId: businessId()
+      .notNull()
+      .references(() => businesses.id),
+    environment: environment().notNull(),
+    ceaseBy: instant().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.certId, t.number] }),
+    foreignKey({ columns: [t.certId, t.number], foreignColumns: [entityWithdrawals.certId, entityWithdrawals.number] }),
+    index("entity_duties_board").on(t.businessId, t.environment, t.ceaseBy),
+  ],
+);
+
 export const ceaseAcknowledgements = table("cease_acknowledgements", {
   certId: certId()
     .primaryKey()

@@ -1,5 +1,6 @@
 // The business portal through HTTP: signing up and in, who may do what, forms that are ours, ids of others, accounts that may not.
 import { env } from "cloudflare:workers";
+import { DomUtils } from "htmlparser2";
 import { beforeAll, describe, expect, test } from "vitest";
 import { codeFor, cookieOf, forgetCodes, mailsTo, signIn } from "../support/people.ts";
 import { entriesOf, newBusiness } from "../support/portal.ts";
@@ -8,7 +9,7 @@ import { grant, person, redeem } from "../support/sharing.ts";
 import { settled } from "../support/settled.ts";
 import { held, jsonPost } from "../support/withdrawing.ts";
 import { call, consent, databaseContents, get, issue, submission, world } from "../support/world.ts";
-import { words } from "./page.ts";
+import { named, words } from "./page.ts";
 
 let acme: Member;
 let other: Member & { id: string };
@@ -254,6 +255,28 @@ describe("deadlines", () => {
     expect(words((await open(acme, path)).document)).toContain("Acknowledged");
   });
 
+  test("name the recipients of a certificate that still stands, until contact by them has ended", async () => {
+    const { certId, manageToken: token } = await held();
+    const withdrawnFrom = (entity: string) => call(`/v1/certs/${certId}/opt-out/manage`, jsonPost({ token, entities: [entity] }));
+    expect((await withdrawnFrom("Bright Homes Inc")).status).toBe(200);
+    const rowsOf = async (who: Member, mode = ""): Promise<readonly string[]> =>
+      named((await open(who, `/portal${mode}/deadlines`)).document, "tr").flatMap((row) =>
+        DomUtils.getOuterHTML(row).includes(certId) ? [words(row)] : [],
+      );
+    expect(await rowsOf(acme)).toEqual([expect.stringContaining("Recipients of a certificate")]);
+    expect(await rowsOf(other)).toEqual([]);
+    expect(await rowsOf(acme, "/test")).toEqual([]);
+    const path = `/portal/deadlines/${certId}`;
+    const asked = words((await open(acme, path)).document);
+    expect(asked).toContain("Only these recipients: Bright Homes Inc");
+    expect(to(await send(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
+    expect(await rowsOf(acme)).toEqual([]);
+    expect((await withdrawnFrom("Acme Solar LLC")).status).toBe(200); // the last one: the whole certificate is due
+    expect(await rowsOf(acme)).not.toEqual([]);
+    expect(to(await send(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
+    expect(await rowsOf(acme)).toEqual([]);
+  });
+
   test("name a share that was stopped, too", async () => {
     const giver = await person();
     const granted = await grant(giver);
@@ -338,7 +361,7 @@ describe("an account", () => {
     const form = standingIn(await open(other, "/portal/domains"), "/portal/domains");
     await setStatus("past_due");
     const before = await databaseContents();
-    for (const path of pages) expect([path, (await open(other, `/portal${path}`)).status]).toEqual([path, 200]);
+    for (const path of livePages) expect([path, (await open(other, `/portal${path}`)).status]).toEqual([path, 200]);
     expect((await open(other, "/portal/domains")).text).not.toContain('action="/portal/domains"');
     const refused = await post(other, "/portal/domains", { ...form, domain: "later.example" });
     expect([refused.status, said(refused)]).toEqual([402, expect.stringContaining("Not while a payment is past due.")]);
@@ -349,7 +372,7 @@ describe("an account", () => {
   test("that is suspended shows nothing but the way to pay", async () => {
     const form = standingIn(await open(other, "/portal/domains"), "/portal/domains");
     await setStatus("suspended");
-    for (const path of pages.filter((one) => one !== "/billing")) {
+    for (const path of livePages.filter((one) => one !== "/billing")) {
       const page = await open(other, `/portal${path}`);
       expect([path, page.status, words(page.document)]).toEqual([path, 402, expect.stringContaining("This account is suspended")]);
     }

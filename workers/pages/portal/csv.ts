@@ -1,4 +1,4 @@
-// Rows as CSV (RFC 4180). A cell that a spreadsheet would run as a formula begins with an apostrophe.
+// Rows as CSV (RFC 4180), sent page by page as they are read. A cell that a spreadsheet would run as a formula begins with an apostrophe.
 const isFormula = /^[=+\-@\t\r]/;
 
 const cellOf = (text: string): string => {
@@ -6,4 +6,23 @@ const cellOf = (text: string): string => {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
 
-export const csvOf = (rows: readonly (readonly string[])[]): string => rows.map((row) => `${row.map(cellOf).join(",")}\r\n`).join("");
+type Rows = readonly (readonly string[])[];
+
+const csvOf = (rows: Rows): string => rows.map((row) => `${row.map(cellOf).join(",")}\r\n`).join("");
+
+/** The head and the first page, then each further one when there is room for it. What cannot be read ends the file as broken off. */
+export const csvStream = (head: readonly string[], first: Rows, pages: number, pageOf: (page: number) => Promise<Rows>): ReadableStream => {
+  const utf8 = new TextEncoder();
+  let page = 1;
+  return new ReadableStream({
+    start: (controller) => {
+      controller.enqueue(utf8.encode(csvOf([head, ...first])));
+      if (pages <= 1) controller.close();
+    },
+    pull: async (controller) => {
+      page += 1;
+      controller.enqueue(utf8.encode(csvOf(await pageOf(page))));
+      if (page >= pages) controller.close();
+    },
+  });
+};

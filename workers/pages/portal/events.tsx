@@ -84,7 +84,7 @@ const listPage = (view: PortalView, asked: Asked, { events, olderBefore }: Event
             <a class="button" href={view.at(addressOf(asked))}>
               {said.again}
             </a>{" "}
-            <button type="button" hidden data-follow="events" data-stop={said.stop}>
+            <button type="button" class="button" hidden data-follow="events" data-stop={said.stop}>
               {said.follow}
             </button>
           </p>

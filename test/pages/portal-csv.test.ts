@@ -1,0 +1,38 @@
+// An export of many pages: every row once, in order, read only as fast as it is taken, and never whole when a page could not be read.
+import { describe, expect, test } from "vitest";
+import { csvStream } from "../../workers/pages/portal/csv.ts";
+
+const size = 500;
+const rowsOf = (page: number, total: number): readonly (readonly string[])[] =>
+  Array.from({ length: Math.min(size, total - (page - 1) * size) }, (_, at) => [`row ${(page - 1) * size + at + 1}`, '=1+1, "quoted"']);
+
+const fileOf = (total: number, pageOf = async (page: number) => rowsOf(page, total)): ReadableStream =>
+  csvStream(["name", "value"], rowsOf(1, total), Math.ceil(total / size), pageOf);
+
+describe("a file of rows", () => {
+  test.each([0, 1, 500, 501, 2_345, 10_000])("of %i has its head and each row once, in order", async (total) => {
+    const lines = (await new Response(fileOf(total)).text()).split("\r\n");
+    const row = (at: number): string => `row ${at},"'=1+1, ""quoted"""`;
+    expect(lines).toEqual(["name,value", ...Array.from({ length: total }, (_, at) => row(at + 1)), ""]);
+  });
+
+  test("asks for no more pages than are taken", async () => {
+    const asked: number[] = [];
+    const reader = fileOf(10_000, async (page) => {
+      asked.push(page);
+      return rowsOf(page, 10_000);
+    }).getReader();
+    await reader.read();
+    await reader.read();
+    expect(asked.length).toBeLessThan(4);
+    await reader.cancel();
+  });
+
+  test("breaks off where a page cannot be read, and does not end as if it were whole", async () => {
+    const file = fileOf(2_000, async (page) => {
+      if (page === 3) throw new Error("the database is away");
+      return rowsOf(page, 2_000);
+    });
+    await expect(new Response(file).text()).rejects.toThrow("the database is away");
+  });
+});
