@@ -38,7 +38,7 @@ import { readForm } from "../form-body.ts";
 import { sheetWords, type SheetWords } from "../i18n/sheet.ts";
 import { pageLanguage, type Language } from "../language.ts";
 import { pageAnswer, type Page } from "../layout.tsx";
-import { crowdedPage, foreignFormPage, onPageFault } from "../notices.tsx";
+import { busyPage, crowdedFormPage, foreignFormPage, onPageFault } from "../notices.tsx";
 import { isOwnForm } from "../own-form.ts";
 import { settingOf } from "../parts.tsx";
 import {
@@ -82,7 +82,7 @@ const languageOf = (c: Context<Api>): Language =>
 
 const crowded = async (c: Context<Api>, name: LimitName): Promise<Response | null> => {
   const refused = limited(c, name, await c.var.services.takeByAddress(name, addressKey(c.var.ip)));
-  return refused === null ? null : crowdedPage(c, refused.headers.get("retry-after") ?? "60");
+  return refused === null ? null : crowdedFormPage(c, refused.headers.get("retry-after") ?? "60");
 };
 
 const answer = (c: Context<Api>, status: 200 | 400 | 402 | 403 | 404 | 409 | 503, pageOf: () => Page): Promise<Response> =>
@@ -265,7 +265,7 @@ const saveDetails = async (c: Context<Api>): Promise<Response> => {
   const blank = typed.filter(([key, value]) => sheet.request.asked.needed.includes(key) && value.trim() === "" && !mayBeBlank.has(key));
   if (blank.length > 0) return step(words.missing.replace("{groups}", groupsIn(language, groupsOf(blank.map(([key]) => key)))));
   const counted = limited(c, "FIELD_CHANGES", await services.takeExactly("FIELD_CHANGES", session.userId));
-  if (counted !== null) return crowdedPage(c, counted.headers.get("retry-after") ?? "60");
+  if (counted !== null) return busyPage(c, counted.headers.get("retry-after") ?? "60");
   const changed = await changeContactFields(services, personOf(session), new Map(typed.map(([key, value]) => [key, value || null])));
   return changed.ok ? again(c) : step(words.badValue);
 };
@@ -297,7 +297,7 @@ const decide = async (c: Context<Api>): Promise<Response> => {
   if (judged === "expired") return answer(c, 400, () => expiredStep(view));
   if (session !== null) {
     const counted = limited(c, "GRANTS", await services.takeExactly("GRANTS", session.userId));
-    if (counted !== null) return crowdedPage(c, counted.headers.get("retry-after") ?? "60");
+    if (counted !== null) return busyPage(c, counted.headers.get("retry-after") ?? "60");
   }
   const persona: PersonaName = personaNames.find((name) => name === form.get("persona")) ?? "default";
   const kept = person === null ? null : await readFields(services, person);
