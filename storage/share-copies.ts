@@ -1,6 +1,6 @@
 // The copies of a person's fields that their shares hold, and the events that tell each business of a change: written together, so that
 // a copy is never behind the feed. A copy carries the revision of the fields it was made of; only older ones are replaced.
-import { and, eq, gt, inArray, lt, sql, type SQL } from "drizzle-orm";
+import { and, eq, gt, inArray, lt, notExists, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { EventType } from "../core/events/event.ts";
 import type { BusinessId, ConsumerId, Home, ShareId } from "../core/ids.ts";
@@ -22,6 +22,8 @@ export interface ShareToUpdate {
   readonly businessId: BusinessId;
   readonly scope: readonly ContactKey[];
   readonly keySealed: string;
+  /** The copy as it is: what its business knows. */
+  readonly valuesSealed: string;
 }
 
 const isOutdated = (consumerId: ConsumerId, keys: readonly ContactKey[], revision: number | SQL, now: Instant): SQL =>
@@ -40,7 +42,13 @@ export const outdatedShares = (
   { keys, revision, now }: { readonly keys: readonly ContactKey[]; readonly revision: number; readonly now: Instant },
 ) =>
   db
-    .select({ id: shares.id, businessId: shares.businessId, bits: shares.scope, keySealed: shares.keySealed })
+    .select({
+      id: shares.id,
+      businessId: shares.businessId,
+      bits: shares.scope,
+      keySealed: shares.keySealed,
+      valuesSealed: shareValues.valuesSealed,
+    })
     .from(shares)
     .innerJoin(shareValues, eq(shareValues.shareId, shares.id))
     .where(isOutdated(consumerId, keys, revision, now))
@@ -53,7 +61,14 @@ export const toShareToUpdate = (row: {
   readonly businessId: BusinessId;
   readonly bits: number;
   readonly keySealed: string | null;
-}): ShareToUpdate => ({ id: row.id, businessId: row.businessId, scope: scopeOfBits(row.bits), keySealed: row.keySealed as string });
+  readonly valuesSealed: string;
+}): ShareToUpdate => ({
+  id: row.id,
+  businessId: row.businessId,
+  scope: scopeOfBits(row.bits),
+  keySealed: row.keySealed as string,
+  valuesSealed: row.valuesSealed,
+});
 
 /** Where the payload of an update is sealed, under the key of its share. */
 export const payloadContext = (eventId: string, shareId: string): EncryptionContext => ({
@@ -117,14 +132,22 @@ export const updateShares = (
   ];
 };
 
-/** Under what the person's active shares are found from now on: those that hold the address, and those that hold the number. */
+/**
+ * Under what the person's active shares are found from now on: those that hold the address, and those that hold the number. A share
+ * whose copy is newer keeps what a change of a later revision gave it.
+ */
 export const updateIndexes = (
   db: Database,
   consumerId: ConsumerId,
+  revision: number,
   indexes: { readonly email?: string | null; readonly phone?: string | null },
 ): readonly Statement[] => {
+  const newer = query
+    .select()
+    .from(shareValues)
+    .where(allOf(eq(shareValues.shareId, shares.id), gt(shareValues.revision, revision)));
   const holds = (key: ContactKey): SQL =>
-    allOf(eq(shares.consumerId, consumerId), eq(shares.state, "active"), sql`${shares.scope} & ${scopeBits([key])} <> 0`);
+    allOf(eq(shares.consumerId, consumerId), eq(shares.state, "active"), sql`${shares.scope} & ${scopeBits([key])} <> 0`, notExists(newer));
   return [
     ...(indexes.email === undefined ? [] : [db.update(shares).set({ emailIndex: indexes.email }).where(holds("email"))]),
     ...(indexes.phone === undefined ? [] : [db.update(shares).set({ phoneIndex: indexes.phone }).where(holds("phone"))]),

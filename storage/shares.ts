@@ -126,14 +126,12 @@ export const ownShares = async (
     .orderBy(sql`+${shares.ord} desc`)
     .limit(limit + 1);
   const state = status === null ? undefined : eq(shares.state, status);
-  const [found, rows, more] = await batch(db, [
-    db
-      .select({ ord: shares.ord })
-      .from(shares)
-      .where(eq(shares.ord, sql`(${start})`)),
-    page(status === "active" ? and(state, gt(shares.expiresAt, time)) : state),
-    status === "expired" ? overdue : db.select(shareFields).from(shares).where(sql`false`),
-  ]);
+  const first = db
+    .select({ ord: shares.ord })
+    .from(shares)
+    .where(eq(shares.ord, sql`(${start})`));
+  const read = page(status === "active" ? and(state, gt(shares.expiresAt, time)) : state);
+  const [found, rows, more = []] = await (status === "expired" ? batch(db, [first, read, overdue]) : batch(db, [first, read]));
   if (startingAfter !== null && found.length === 0) return null;
   const merged = [...rows, ...more].sort((a, b) => b.ord - a.ord);
   return { shares: merged.slice(0, limit).map((row) => toShare(row, now)), hasMore: merged.length > limit };

@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
+import { backgroundMs } from "../../storage/database.ts";
 import { homesOf } from "../../storage/homes.ts";
 import { settleShares, sweepDueShares } from "../../workers/background/share-sweep.ts";
 import type { Env } from "../../workers/env.ts";
@@ -56,6 +57,37 @@ const dyingThere = (dies: "before" | "after"): D1Database =>
       return typeof value === "function" ? value.bind(db) : value;
     },
   });
+/** A database before whose next statement of this kind somebody else acts. */
+const overtaken = (db: D1Database, kind: { readonly words: string } | "batch", act: () => Promise<unknown>): D1Database => {
+  let isOver = false;
+  const first = async (): Promise<void> => {
+    if (isOver) return;
+    isOver = true;
+    await act();
+  };
+  const watched = (statement: D1PreparedStatement): D1PreparedStatement =>
+    new Proxy(statement, {
+      get: (of, name) => {
+        if (name === "bind") return (...bound: unknown[]) => watched(of.bind(...bound));
+        const value = Reflect.get(of, name);
+        return typeof value === "function" ? (...rest: unknown[]) => first().then(() => value.apply(of, rest)) : value;
+      },
+    });
+  return new Proxy(db, {
+    get: (of, name) => {
+      const value = Reflect.get(of, name);
+      if (name === "prepare" && kind !== "batch")
+        return (sql: string) => (sql.includes(kind.words) ? watched(of.prepare(sql)) : of.prepare(sql));
+      if (name === "batch" && kind === "batch") return (statements: D1PreparedStatement[]) => first().then(() => of.batch(statements));
+      return typeof value === "function" ? value.bind(of) : value;
+    },
+  });
+};
+/** The minute after next, in an isolate with these databases. */
+const minuteWith = (databases: { readonly DB?: D1Database; readonly DB_01?: D1Database }): Promise<void> =>
+  settleShares(
+    Object.assign(at(Date.now() + 2 * minuteMs), { homes: homesOf({ DB: env.DB, DB_01: env.DB_01, ...databases }, backgroundMs) }),
+  );
 /** A request to an isolate whose second home is this database. */
 const askWith = (db: D1Database, path: string, init: RequestInit) => answerOf({ homes: homesOf({ DB: env.DB, DB_01: db }) }, path, init);
 
@@ -214,5 +246,49 @@ describe("changes of fields while the other home does not answer", () => {
     await minuteLater();
     expect(await waiting("field_fanouts")).toBe(0);
     expect(await typesOf(share.id)).toEqual(["share.created", "share.revoked"]);
+  });
+
+  test("of which one overtakes another that is on its way are both told, the later one last", async () => {
+    const pat = await person();
+    const { share } = await grantThere(pat, { scope: ["phone", "name"] });
+    const change = (fields: object) => askWith(dyingThere("before"), "/v1/me/fields", { ...jsonPost(fields, pat.headers), method: "PUT" });
+    await change({ phone: "+1 202 555 0154" });
+    await minuteWith({ DB: overtaken(env.DB, { words: "fields_sealed" }, () => change({ first_name: "Patricia" })) });
+    await minuteLater();
+    expect(await waiting("field_fanouts")).toBe(0);
+    expect(await currentOf(share.id)).toMatchObject({ phone: "+1 202 555 0154", first_name: "Patricia" });
+    expect(await typesOf(share.id)).toEqual(["share.created", "consumer.updated.phone", "consumer.updated.name"]);
+  });
+
+  test("that arrive in the wrong order leave the share found under the later address", async () => {
+    const pat = await person();
+    const { share } = await grantThere(pat);
+    const change = { email: "first@example.com" };
+    await askWith(dyingThere("before"), "/v1/me/fields", { ...jsonPost(change, pat.headers), method: "PUT" });
+    const later = async () => {
+      await pat.put("/v1/me/fields", { email: "second@example.com" });
+      await settled();
+    };
+    await minuteWith({ DB_01: overtaken(env.DB_01, "batch", later) });
+    await minuteLater();
+    expect(await currentOf(share.id)).toMatchObject({ email: "second@example.com" });
+    const found = (email: string) =>
+      env.DB_01.prepare("SELECT email_index FROM shares WHERE id = ?")
+        .bind(share.id)
+        .first("email_index")
+        .then(async (index) => index === (await base.vault.blindIndex("email", email)));
+    expect([await found("first@example.com"), await found("second@example.com")]).toEqual([false, true]);
+  });
+
+  test("of somebody who granted before and changed in between tell what has changed, and nothing else", async () => {
+    const pat = await person();
+    await askWith(dyingThere("after"), "/v1/share/consent", jsonPost(decision(freshVerifier(), {}, there), pat.headers));
+    const [share] = (await pat.get("/v1/me/shares")).body.data.shares;
+    await env.DB.prepare("DELETE FROM consumer_homes WHERE home = '01'").run(); // as if the change were older than the home
+    await pat.put("/v1/me/fields", { phone: "+1 202 555 0155" });
+    await settled();
+    await minuteLater();
+    expect(await currentOf(share.id)).toMatchObject({ phone: "+1 202 555 0155" });
+    expect(await typesOf(share.id)).toEqual(["share.created", "consumer.updated.phone"]);
   });
 });

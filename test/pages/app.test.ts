@@ -6,14 +6,18 @@ import { codeFor, forgetCodes, signIn, wrongFor } from "../support/people.ts";
 import { Authenticator } from "../support/authenticator.ts";
 import { addPasskey } from "../support/passkeys.ts";
 import { settled } from "../support/settled.ts";
-import { freshPerson, grant, person, read, redeem, values, write, type SignedPerson } from "../support/sharing.ts";
+import { freshPerson, grant, outcome, person, read, redeem, values, write, type SignedPerson } from "../support/sharing.ts";
 import { serviceWith, world, type Answer } from "../support/world.ts";
 
 const day = 86_400_000;
 const at = (offset: number) => serviceWith({ DEV_CLOCK_OFFSET_MS: String(Math.round(offset)) });
 const browserOf = ({ headers }: SignedPerson, ...more: [Parameters<typeof browsing>[1]?, Parameters<typeof browsing>[2]?]): Browsing =>
   browsing(headers.cookie, ...more);
-const shareStatus = async (id: string): Promise<string> => (await read(`/v1/shares/${id}`)).body.data.status;
+const shareStatus = async (id: string): Promise<string> => {
+  const answer = await read(`/v1/shares/${id}`);
+  expect(outcome(answer)).toBe("200 ok");
+  return answer.body.data.status;
+};
 
 describe("signing in", () => {
   test("takes an address and its code, and leads back to the page that was asked for", async () => {

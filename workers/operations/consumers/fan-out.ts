@@ -34,12 +34,12 @@ const fanOutOnce = async (services: FanOutServices, own: Database, waiting: FanO
   const { fields, revision } = kept;
   const rows = await outdatedShares(there, consumerId, { keys: changed, revision, now });
   const [updates, indexes] = await Promise.all([
-    shareUpdates(services, rows.map(toShareToUpdate), fields, changed),
+    shareUpdates(services, rows.map(toShareToUpdate), fields),
     contactIndexes(services, fields),
   ]);
   await batch(there, [
     ...updateShares(there, updates, { environment: "live", revision, now }),
-    ...updateIndexes(there, consumerId, indexes),
+    ...updateIndexes(there, consumerId, revision, indexes),
   ]);
   await (rows.length < maxCopies ? finishFanOut(own, waiting) : continueFanOut(own, waiting, now)).run();
   for (const businessId of new Set(rows.map((row) => row.businessId))) services.scheduleEvents(businessId, "live");

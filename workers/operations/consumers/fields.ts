@@ -83,12 +83,12 @@ export const changeContactFields = async (
     const fanOut = { consumerId: person.id, changed, revision };
     const [updated, updates] = await Promise.all([
       updateFields(db, vault, person.id, { fields, revision: kept.revision }),
-      shareUpdates(services, shares, fields, changed),
+      shareUpdates(services, shares, fields),
     ]);
     const rows = [
       ...updateShares(db, updates, { environment: "live", revision, now }),
       ...updated,
-      ...updateIndexes(db, person.id, {
+      ...updateIndexes(db, person.id, revision, {
         ...(changed.includes("email") && { email: indexes.email }),
         ...((changed.includes("phone") || changed.includes("country")) && { phone: indexes.phone }),
       }),

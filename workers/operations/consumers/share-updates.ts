@@ -1,8 +1,9 @@
-// What a change of fields means for each share: a new copy of its values, and an event for each group that changed within its scope.
+// What the fields as they are mean for each share: a new copy of its values, and an event for each group in which the copy it has is
+// another. By the copy, and not by what somebody changed: of changes that wait or overtake each other, none is left untold.
 import { canonicalJson } from "../../../core/canonical-json.ts";
 import type { EventType } from "../../../core/events/event.ts";
 import { groupsOf, inGroup, valuesIn, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
-import { fieldsText } from "../../../storage/contact-fields.ts";
+import { fieldsOfText, fieldsText } from "../../../storage/contact-fields.ts";
 import { payloadContext, type ShareToUpdate, type ShareUpdate } from "../../../storage/share-copies.ts";
 import { copyContext } from "../../../storage/shares.ts";
 import type { Stores } from "../../services.ts";
@@ -10,18 +11,17 @@ import type { Stores } from "../../services.ts";
 const within = (fields: ContactFields, scope: readonly ContactKey[]): ContactFields =>
   Object.fromEntries(scope.flatMap((key) => (fields[key] === undefined ? [] : [[key, fields[key]]])));
 
+const differ = (a: ContactFields, b: ContactFields, scope: readonly ContactKey[]): readonly ContactKey[] =>
+  scope.filter((key) => a[key]?.value !== b[key]?.value);
+
 /** An event tells all fields of its group that are in scope, as they now are: null where one was cleared. */
-const shareUpdate = async (
-  { vault }: Stores,
-  share: ShareToUpdate,
-  fields: ContactFields,
-  changed: readonly ContactKey[],
-): Promise<ShareUpdate> => {
+const shareUpdate = async ({ vault }: Stores, share: ShareToUpdate, fields: ContactFields): Promise<ShareUpdate> => {
   const { id, businessId, scope } = share;
   const sealer = await vault.under(share.keySealed);
-  const groups = groupsOf(changed.filter((key) => scope.includes(key)));
+  const context = copyContext(id, businessId);
+  const groups = groupsOf(differ(fieldsOfText(await sealer.open(context, share.valuesSealed)), fields, scope));
   const [sealed, events] = await Promise.all([
-    sealer.seal(copyContext(id, businessId), fieldsText(within(fields, scope))),
+    sealer.seal(context, fieldsText(within(fields, scope))),
     Promise.all(
       groups.map(async (group) => {
         const eventId = crypto.randomUUID();
@@ -34,9 +34,5 @@ const shareUpdate = async (
   return { shareId: id, sealed, events };
 };
 
-export const shareUpdates = (
-  services: Stores,
-  shares: readonly ShareToUpdate[],
-  fields: ContactFields,
-  changed: readonly ContactKey[],
-): Promise<readonly ShareUpdate[]> => Promise.all(shares.map((share) => shareUpdate(services, share, fields, changed)));
+export const shareUpdates = (services: Stores, shares: readonly ShareToUpdate[], fields: ContactFields): Promise<readonly ShareUpdate[]> =>
+  Promise.all(shares.map((share) => shareUpdate(services, share, fields)));

@@ -162,7 +162,8 @@ export const changeAsTestPerson = async (
     if (!decided.ok) return decided;
     const { fields, changed } = decided.value;
     if (changed.length === 0) return refuse("invalid_request", "fields: must change a value.");
-    const updates = await shareUpdates(services, [{ ...of, scope: kept.scope, keySealed: kept.keySealed }], fields, changed);
+    const { scope, keySealed, valuesSealed } = kept;
+    const updates = await shareUpdates(services, [{ ...of, scope, keySealed, valuesSealed }], fields);
     const [told] = await batch(db, updateShares(db, updates, { environment: "sandbox", revision: kept.revision + 1, now }));
     if ((told as D1Result).meta.changes > 0) return ok(of.id);
   }

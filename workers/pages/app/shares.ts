@@ -140,6 +140,7 @@ const stopAll = async (visit: Posted, { id, active }: With): Promise<Response> =
 
 export const mountShares = (pages: Hono<Api>): void => {
   pages.get("/", reading(consents));
+  pages.get("/shares", (c) => c.redirect("/app", 303)); // where assistants send people
   pages.get("/shares/:id", reading(withShare((visit, own, fields) => answer(visit, 200, sharePage(visit.view, own, fields)))));
   pages.get("/shares/:id/stop", reading(withShare(whileActive((visit, own) => answer(visit, 200, stopPage(visit.view, own))))));
   pages.post("/shares/:id/stop", acting(withShare(whileActive(stop))));
