@@ -11,13 +11,15 @@ import { groupsOf, inGroup, isContactKey, type ContactFields, type ContactKey } 
 import { personaFields, personaNames, type PersonaName } from "../../../core/shares/persona.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import type { Api } from "../../http/context.ts";
-import { limited, isPlainHttp } from "../../http/guards.ts";
+import { limited, isPlainHttp, relyingParty } from "../../http/guards.ts";
+import { signedIn } from "../../http/passkey-credentials.ts";
 import { forgetSession, sessionToken, setSessionCookie } from "../../http/session-guards.ts";
 import { authorizeQuery, requestOf, scopeOfText } from "../../http/share-request.ts";
 import { statuses } from "../../http/statuses.ts";
 import { schemaFault } from "../../http/wire.ts";
 import type { LimitName } from "../../limits.ts";
 import { askedSignInSeconds, openAskedSignIn, sealAskedSignIn } from "../../operations/access/asked-sign-in.ts";
+import { askToSignIn, signInWithPasskey } from "../../operations/access/passkey-sign-in.ts";
 import { requestCode, sessionOf, signOut, userOf, verifyCode } from "../../operations/access/sign-in.ts";
 import { changeContactFields, readFields } from "../../operations/consumers/fields.ts";
 import { activeWith } from "../../operations/consumers/profile.ts";
@@ -35,6 +37,7 @@ import {
   type SheetRequest,
 } from "../../operations/shares/sheet.ts";
 import { readForm } from "../form-body.ts";
+import { appWords } from "../i18n/app.ts";
 import { sheetWords, type SheetWords } from "../i18n/sheet.ts";
 import { pageLanguage, type Language } from "../language.ts";
 import { pageAnswer, type Page } from "../layout.tsx";
@@ -51,6 +54,7 @@ import {
   groupsIn,
   lateStep,
   overStep,
+  passkeyStep,
   sheetNotice,
   type SheetView,
 } from "./views.tsx";
@@ -184,9 +188,11 @@ const show = async (c: Context<Api>): Promise<Response> => {
   const { services } = c.var;
   const { sheet, session, view, language } = opened;
   if (session !== null || sheet.request.client.environment === "sandbox") return decisionPage(c, opened);
+  const answered = c.req.query("answer");
+  if (answered === "passkey") return answer(c, 200, () => emailStep(view, appWords[language].passkeyRefused));
   const email = await openAskedSignIn(services, cookieOf(c, askedCookie));
   if (email === null) return answer(c, 200, () => emailStep(view));
-  const failed = c.req.query("answer") === "failed" ? sheetWords[language].wrongCode : undefined;
+  const failed = answered === "failed" ? sheetWords[language].wrongCode : undefined;
   return answer(c, 200, () => codeStep(view, email, failed));
 };
 
@@ -230,6 +236,25 @@ const giveCode = async (c: Context<Api>): Promise<Response> => {
   if (!signed.ok) return again(c, "&answer=failed");
   setSessionCookie(c, signed.value.token, "consumer");
   deleteCookie(c, askedCookie, cookieOptions(c));
+  return again(c);
+};
+
+const askPasskey = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
+  if (sent instanceof Response) return sent;
+  const options = await askToSignIn(c.var.services, relyingParty(c));
+  return answer(c, 200, () => passkeyStep(sent.view, options));
+};
+
+const givePasskey = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
+  if (sent instanceof Response) return sent;
+  const credential = signedIn(sent.form.get("credential") ?? "");
+  const request = { party: relyingParty(c), replaces: sessionToken(c), userAgent: c.req.header("user-agent") };
+  const signed = credential === null ? null : await signInWithPasskey(c.var.services, { ...request, signed: credential });
+  deleteCookie(c, askedCookie, cookieOptions(c)); // whatever was typed before, this was the other way
+  if (!signed?.ok) return again(c, "&answer=passkey");
+  setSessionCookie(c, signed.value.token, "consumer");
   return again(c);
 };
 
@@ -340,6 +365,8 @@ export const mountSheet = (app: Hono<Api>): void => {
   pages.get("/not-now", notNow);
   pages.post("/email", askForCode);
   pages.post("/code", giveCode);
+  pages.post("/passkey", askPasskey);
+  pages.post("/passkey/answer", givePasskey);
   pages.post("/other-address", otherAddress);
   pages.post("/sign-out", leave);
   pages.post("/details", saveDetails);
