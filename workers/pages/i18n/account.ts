@@ -100,7 +100,7 @@ const en = {
     keep: "Keep my account",
     submit: "Delete my account",
     done: "Your account is deleted",
-    doneText: "Your details are erased, and whoever shared them is told to stop. We mail you once more that it is done.",
+    doneText: "Your details are erased, and the businesses you shared with are told to stop. We mail you once more that it is done.",
     toFront: "To the first page",
   },
 };
@@ -206,7 +206,8 @@ const es: AccountWords = {
     keep: "Conservar mi cuenta",
     submit: "Borrar mi cuenta",
     done: "Su cuenta está borrada",
-    doneText: "Sus datos están borrados, y se avisa a quienes los tenían de que deben parar. Le escribimos una vez más cuando esté hecho.",
+    doneText:
+      "Sus datos están borrados, y se avisa a las empresas con las que compartía de que deben parar. Le escribimos una vez más cuando esté hecho.",
     toFront: "A la primera página",
   },
 };
@@ -321,7 +322,7 @@ const frCa: AccountWords = {
     submit: "Supprimer mon compte",
     done: "Votre compte est supprimé",
     doneText:
-      "Vos renseignements sont effacés, et ceux qui les avaient sont avisés de cesser. Nous vous écrivons une dernière fois que c’est fait.",
+      "Vos renseignements sont effacés, et les entreprises avec qui vous partagiez sont avisées de cesser. Nous vous écrivons une dernière fois que c’est fait.",
     toFront: "À la première page",
   },
 };
