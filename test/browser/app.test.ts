@@ -69,6 +69,23 @@ const grant = async (page: Page, change: object = {}): Promise<string> => {
   return data.share.id;
 };
 
+/** A form that somebody sent with the address: the number of its certificate. */
+const certify = async (email: string): Promise<string> => {
+  const answer = await fetch(`${service.origin}/v1/consent`, {
+    method: "POST",
+    headers: { "content-type": "application/json", origin: service.demoOrigin },
+    body: JSON.stringify({
+      client_id: service.world.acme.clients.live,
+      fields: { email, full_name: "Pat Example" },
+      disclosure_text: "I agree that Acme Solar LLC and its partners may call me about solar quotes.",
+      entities: ["Acme Solar LLC", "Roof Right", "Sunny Roofs"],
+      purpose: "solar quote follow-up",
+      page_url: `${service.demoOrigin}/`,
+    }),
+  });
+  return ((await answer.json()) as { data: { cert_id: string } }).data.cert_id;
+};
+
 /** Somebody with details who shares twice with one business. */
 const sharing = async (options: BrowserContextOptions = {}): Promise<OpenPage & { readonly email: string; readonly id: string }> => {
   const opened = await openPage(browser, options);
@@ -189,11 +206,16 @@ describe("the app", () => {
     await page.waitForSelector("#code");
     await check("code");
     await page.context().clearCookies();
-    await signIn(page);
+    const email = await signIn(page);
     await check("empty");
     await send(page, "PUT", "/v1/me/fields", values);
     const first = await grant(page);
     const second = await grant(page, { scope: ["name"], purpose: "Write to you about panels", duration_days: 5 });
+    const certificate = await certify(email);
+    await service.database.prepare("UPDATE consumers SET plan = 'free'").run();
+    await page.goto(`${service.origin}/app/removals`);
+    await check("removals-free");
+    await service.database.prepare("UPDATE consumers SET plan = 'white_glove'").run();
     for (const [name, path] of [
       ["consents", ""],
       ["share", `/shares/${first}`],
@@ -203,11 +225,58 @@ describe("the app", () => {
       ["stop-all", `/with/${service.world.acme.id}/stop`],
       ["details", "/details"],
       ["account", "/account"],
+      ["agents-none", "/agents"],
+      ["removals-none", "/removals"],
+      ["export", "/export"],
+      ["delete", "/delete"],
+      ["deleted", "/deleted"],
+      ["certificate", `/certificates/${certificate}`],
+      ["withdraw", `/certificates/${certificate}/withdraw`],
       ["none", "/shares/shr_none"],
     ] as const) {
       await page.goto(`${service.origin}/app${path}`);
       await check(name);
     }
+    const press = async (name: string, path: string, button: string): Promise<void> => {
+      await page.goto(`${service.origin}/app${path}`);
+      await page.locator(button).click();
+      await check(name);
+    };
+    await page.goto(`${service.origin}/app/agents`);
+    await page.fill("#name", "Helper on my laptop");
+    await page.locator("main .primary").click();
+    await page.waitForSelector("#secret-value");
+    await check("agents-secret");
+    await page.goto(`${service.origin}/app/agents`);
+    await check("agents");
+    await press("removals-wrong", "/removals", "main .primary");
+    await page.check("#target-spokeo");
+    await page.check("#target-whitepages");
+    await page.check("#authorize");
+    await page.locator("main .primary").click();
+    await page.waitForSelector(".flash");
+    await check("removal");
+    await page.goto(`${service.origin}/app/removals`);
+    await check("removals");
+    await page.goto(`${service.origin}/app/delete`);
+    await page.fill("#confirm", "no");
+    await page.locator("main .primary").click();
+    await page.waitForSelector(".field-error");
+    await check("delete-wrong");
+    await page.goto(`${service.origin}/app/certificates/${certificate}/withdraw`);
+    await page.locator("main details").evaluate((details) => details.setAttribute("open", ""));
+    await page.locator("main details button").click();
+    await page.waitForSelector(".field-error");
+    await check("withdraw-wrong");
+    await page.locator("main details [type=checkbox]").first().check();
+    await page.locator("main details button").click();
+    await page.waitForSelector(".flash");
+    await check("certificate-partly");
+    await service.database.prepare("UPDATE sessions SET proved_at = proved_at - 600000").run();
+    await page.goto(`${service.origin}/app/delete`);
+    await check("delete-unproved");
+    await page.goto(`${service.origin}/app/prove/delete`);
+    await check("prove");
     await page.goto(`${service.origin}/app/details`);
     await page.fill("#phone", "+1 202 555 0199");
     await page.locator(".details .primary").click();

@@ -58,6 +58,69 @@ const upToDecision = async (sheet: Page): Promise<string> => {
   return email;
 };
 
+type SignIn = "fresh" | "code" | "passkey";
+
+/** Somebody with details and a session in the browser of the page; with `passkey` the session is over and a device holds one. */
+const prepare = async (page: Page, how: SignIn): Promise<{ readonly email: string; readonly passkey: object | null }> => {
+  const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
+  if (how === "fresh") return { email, passkey: null };
+  await page.goto(`${service.origin}/app/account`);
+  await page.fill("#email", email);
+  await page.press("#email", "Enter");
+  await page.waitForSelector("#code");
+  await page.fill("#code", await codeFor(email));
+  await page.press("#code", "Enter");
+  await page.waitForSelector(".app-bar");
+  const fields = { email, first_name: "Pat", last_name: "Example" };
+  await page.request.put(`${service.origin}/v1/me/fields`, { data: fields, headers: { "content-type": "application/json" } });
+  if (how === "code") return { email, passkey: null };
+  const { devtools, authenticatorId } = await device(page);
+  await page.getByRole("button", { name: "Add a passkey" }).click();
+  await page.getByRole("status").getByText("The passkey is added.").waitFor();
+  const { credentials } = await devtools.send("WebAuthn.getCredentials", { authenticatorId });
+  await page.getByRole("button", { name: "Sign out on this device" }).click();
+  await page.waitForSelector("#email");
+  return { email, passkey: credentials[0] ?? null };
+};
+
+/** A device of its own for a window: it confirms whatever it is asked. */
+const device = async (page: Page) => {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("WebAuthn.enable");
+  const options = {
+    ...{ protocol: "ctap2", transport: "internal", hasResidentKey: true },
+    ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+  } as const;
+  const { authenticatorId } = await devtools.send("WebAuthn.addVirtualAuthenticator", { options });
+  return { devtools, authenticatorId };
+};
+
+/** From the sheet's first step to its decision, as somebody who was prepared. */
+const comeToDecision = async (sheet: Page, how: SignIn, passkey: object | null): Promise<string | null> => {
+  if (how === "fresh") return upToDecision(sheet);
+  if (how === "passkey") {
+    const { devtools, authenticatorId } = await device(sheet);
+    await devtools.send("WebAuthn.addCredential", { authenticatorId, credential: passkey as never });
+    const use = sheet.getByRole("button", { name: "Use a passkey" });
+    await use.waitFor();
+    await settle(sheet);
+    await use.click();
+  }
+  await sheet.waitForSelector(".decision");
+  await settle(sheet);
+  return null;
+};
+
+/** The sheet with another opener policy than its own. */
+const withPolicy = (page: Page, policy: string): Promise<void> =>
+  page.context().route(
+    (url) => url.pathname === "/authorize",
+    async (route) => {
+      const answer = await route.fetch({ maxRedirects: 0 });
+      await route.fulfill({ response: answer, headers: { ...answer.headers(), "cross-origin-opener-policy": policy } });
+    },
+  );
+
 const filled = async (page: Page): Promise<Record<string, string>> => {
   await page.waitForSelector('input[name="svc_share_id"]', { state: "attached" });
   return page.evaluate(() => Object.fromEntries(new FormData(document.forms[0] as HTMLFormElement)) as Record<string, string>);
@@ -69,7 +132,7 @@ const api = async (path: string) => {
 };
 
 describe("sharing with the demo business", () => {
-  test("B1: by the window that opened the sheet: the form is filled in, the sheet is gone, and the share can be read", async () => {
+  test("by the window that opened the sheet: nothing complains, the form is filled in, the sheet is gone, and the share can be read", async () => {
     const { page, complaints, close } = await openPage(browser, { viewport: { width: 420, height: 640 } });
     await page.goto(`${service.demoOrigin}/share`);
     const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(button)]);
@@ -82,7 +145,96 @@ describe("sharing with the demo business", () => {
     await close();
   });
 
-  test("B5: a sheet that has lost the window that opened it goes back through the page's own origin", async () => {
+  test.each([
+    [1, "fresh"],
+    [2, "code"],
+    [3, "passkey"],
+  ] as const)("B%i: a person who signs in by %s: the form is filled, and there is one share", async (_number, how) => {
+    const { page, close } = await openPage(browser, { viewport: { width: 420, height: 640 } });
+    const { email, passkey } = await prepare(page, how);
+    await page.goto(`${service.demoOrigin}/share`);
+    const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(button)]);
+    const typed = await comeToDecision(sheet, how, passkey);
+    expect(await sheet.evaluate(() => window.opener === null)).toBe(false);
+    await Promise.all([sheet.waitForEvent("close"), sheet.click(".decision button.primary")]);
+    const fields = await filled(page);
+    expect(Object.values(fields)).toContain(typed ?? email);
+    expect(await api(`/shares/${fields.svc_share_id}`)).toMatchObject({ status: "active", scope_groups: ["email", "name"] });
+    const own = await page.request.get(`${service.origin}/v1/me/shares`);
+    expect(((await own.json()) as { data: { count: number } }).data.count).toBe(1);
+    await close();
+  });
+
+  test.each(["same-origin", "same-origin-allow-popups", "noopener-allow-popups"])(
+    "B13: were the sheet's own policy %s, the window that opened it would be lost",
+    async (policy) => {
+      const { page, close } = await openPage(browser);
+      const plain = await page.request.get(`${service.origin}/authorize`);
+      expect(plain.headers()["cross-origin-opener-policy"]).toBe("unsafe-none");
+      const { passkey } = await prepare(page, "code");
+      await withPolicy(page, policy);
+      await page.goto(`${service.demoOrigin}/share`);
+      const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(button)]);
+      await comeToDecision(sheet, "code", passkey);
+      expect(await sheet.evaluate(() => window.opener === null)).toBe(true);
+      await close();
+    },
+  );
+
+  test("B21: the same address in another browser decides nothing there, and the first goes on", async () => {
+    const { page, close } = await openPage(browser);
+    await page.goto(`${service.demoOrigin}/share`);
+    const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(button)]);
+    const email = await upToDecision(sheet);
+    const other = await openPage(browser);
+    await prepare(other.page, "code");
+    await other.page.goto(sheet.url());
+    await other.page.getByRole("heading", { name: "This window has lost touch with" }).waitFor();
+    expect(await other.page.locator("[data-decides]:visible").count()).toBe(0);
+    await looked(other.page);
+    const theirs = await other.page.request.get(`${service.origin}/v1/me/shares`);
+    expect(((await theirs.json()) as { data: { count: number } }).data.count).toBe(0);
+    await other.close();
+    await Promise.all([sheet.waitForEvent("close"), sheet.click(".decision button.primary")]);
+    expect(Object.values(await filled(page))).toContain(email);
+    await close();
+  });
+
+  test("B26: no address but the page's own, shown to come from it, is led back to", async () => {
+    const { page, close } = await openPage(browser);
+    await prepare(page, "code");
+    await page.goto(`${service.demoOrigin}/share`);
+    const [opened] = await Promise.all([page.context().waitForEvent("page"), page.click(button)]);
+    await opened.waitForSelector(".sheet");
+    const asked = new URL(opened.url());
+    await opened.close();
+    const own = asked.searchParams.get("return_url") as string;
+    const { port, host } = new URL(service.demoOrigin);
+    const referer = `${service.demoOrigin}/`;
+    const sheetFor = async (returnUrl: string, from: string | null): Promise<string | null> => {
+      const address = new URL(asked);
+      address.searchParams.set("return_url", returnUrl);
+      address.searchParams.set("state", crypto.randomUUID().replaceAll("-", ""));
+      await page.goto(String(address), from === null ? {} : { referer: from });
+      if (await page.getByRole("heading", { name: "This window has lost touch with" }).isVisible()) return null;
+      return page.getAttribute(".sheet", "data-back");
+    };
+    expect(await sheetFor(own, referer)).toBe(own);
+    for (const [returnUrl, from] of [
+      ["https://evil.example/", referer],
+      [`http://localhost:${Number(port) + 1}/share`, referer],
+      [`http://pat@${host}/share`, referer],
+      [own, null],
+      [own, `http://sub.${host}/`],
+      [own, "https://evil.example/"],
+    ] as const)
+      expect(await sheetFor(returnUrl, from), `${returnUrl} from ${from}`).toBeNull();
+    const shares = await page.request.get(`${service.origin}/v1/me/shares`);
+    expect(((await shares.json()) as { data: { count: number } }).data.count).toBe(0);
+    await close();
+  });
+
+  test("a sheet that has lost the window that opened it goes back through the page's own origin", async () => {
     const { page, close } = await openPage(browser);
     await page.context().addInitScript("if (location.pathname === '/authorize') window.opener = null;");
     await page.goto(`${service.demoOrigin}/share`);
@@ -130,6 +282,23 @@ describe("sharing with the demo business", () => {
     await Promise.all([sheet.waitForEvent("close"), sheet.click("[data-not-now]")]);
     await closed;
     expect(await page.locator('input[name="svc_share_id"]').count()).toBe(0);
+    await close();
+  });
+
+  test("B23: a sheet that was left alone for eleven minutes decides nothing, and begins again at its own address", async () => {
+    const { page, close } = await openPage(browser);
+    await page.goto(`${service.demoOrigin}/share`);
+    const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(button)]);
+    const email = await upToDecision(sheet);
+    await service.later(11 * 60_000);
+    await sheet.click(".decision button.primary");
+    await sheet.getByRole("heading", { name: "This took longer than 10 minutes" }).waitFor();
+    await looked(sheet);
+    await sheet.getByRole("link", { name: "Start again" }).click();
+    await sheet.waitForSelector(".decision");
+    await settle(sheet);
+    await Promise.all([sheet.waitForEvent("close"), sheet.click(".decision button.primary")]);
+    expect(Object.values(await filled(page))).toContain(email);
     await close();
   });
 });

@@ -400,6 +400,15 @@ describe("every page of the app", () => {
     expect((await browserOf(await person()).post("/app/details/nothing", {})).status).toBe(405);
   });
 
+  test("is not opened more than a hundred and twenty times a minute, and says how long to wait", async () => {
+    const pat = browserOf(await person({}), serviceWith({ LIMIT_SESSION: "2/60" }));
+    await pat.open("/app");
+    await pat.open("/app/details");
+    const page = await pat.open("/app/account");
+    expect([page.status, wordsOf(page).includes("You opened or sent more pages than one person needs")]).toEqual([429, true]);
+    expect(wordsOf(page)).toContain(`Wait ${page.headers.get("retry-after")} seconds`);
+  });
+
   test("is read in a language that was chosen once", async () => {
     const pat = browserOf(await person());
     expect(wordsOf(await pat.open("/app?lang=es"))).toContain("Mis consentimientos");

@@ -2,7 +2,8 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { challengeOf } from "../../core/shares/pkce.ts";
 import { codeFor, forgetCodes } from "../support/people.ts";
-import { freshVerifier, outcome, read, redeem } from "../support/sharing.ts";
+import { addPasskey } from "../support/passkeys.ts";
+import { freshVerifier, outcome, person, read, redeem } from "../support/sharing.ts";
 import { call, origin, world, type Answer } from "../support/world.ts";
 
 beforeEach(forgetCodes);
@@ -174,6 +175,32 @@ describe("the consent sheet", () => {
     const answer = await new Visitor().get(`/authorize${searchFor(freshVerifier(), change)}`);
     expect([answer.status, headingOf(answer)]).toEqual([status, heading]);
     expect(answer.text).not.toContain("<form");
+  });
+
+  test("signs in by a passkey too, inside the sheet; one that is refused leads back to the code", async () => {
+    const by = await person();
+    const { authenticator } = await addPasskey(by.headers);
+    const search = searchFor(freshVerifier());
+    const visitor = new Visitor();
+    const first = await visitor.get(`/authorize${search}`, { referer: `${origin}/` });
+    expect(first.text).toMatch(/<form[^>]*action="\/authorize\/passkey\?[^>]*hidden/);
+    const asked = await visitor.post(`/authorize/passkey${search}`, {});
+    const options = JSON.parse((/data-options="([^"]+)"/.exec(asked.text)?.[1] ?? "").replaceAll("&quot;", '"'));
+    const credential = JSON.stringify(await authenticator.sign(options));
+    const refused = await visitor.post(`/authorize/passkey/answer${search}`, { credential: "{}" });
+    expect([headingOf(refused), refused.text.includes("The passkey was not accepted.")]).toEqual([
+      "Share details with Acme Solar LLC?",
+      true,
+    ]);
+    const foreign = await visitor.post(`/authorize/passkey/answer${search}`, { credential }, { "sec-fetch-site": "cross-site" });
+    expect(foreign.status).toBe(403);
+    const decision = await visitor.post(`/authorize/passkey/answer${search}`, { credential });
+    expect(decision.text).toContain(by.email);
+    const done = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision) });
+    expect(headingOf(done)).toBe("Shared with Acme Solar LLC");
+    for (const { headers } of visitor.answers) expect(headers.get("cross-origin-opener-policy")).toBe("unsafe-none");
+    const thief = new Visitor();
+    expect((await thief.post(`/authorize/passkey/answer${search}`, { credential })).text).toContain("The passkey was not accepted.");
   });
 
   test("needs nobody to sign in for a test client, and shares a test person's details", async () => {

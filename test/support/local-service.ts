@@ -19,6 +19,8 @@ export interface LocalService {
   readonly world: DemoWorld;
   readonly runtime: Runtime;
   readonly database: D1Like;
+  /** As if so much time had passed: another runtime on the same stores, whose clock is ahead. What held on to the first is over. */
+  readonly later: (ms: number) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -90,7 +92,8 @@ export const startLocalService = async (vars: Readonly<Record<string, string>> =
   const stateDir = mkdtempSync(join(tmpdir(), "svc-state-"));
   const [port, demoPort] = await Promise.all([freePort(), freePort()]);
   const settings = settingsOf({ port, demoPort, stateDir, vars: { ...freshVars(), ...vars } });
-  const runtime = await startRuntime({ ...settings, bundledIn, assetsIn: join(bundledIn, "assets") });
+  const placed = { ...settings, bundledIn, assetsIn: join(bundledIn, "assets") };
+  let runtime = await startRuntime(placed);
   const world = demoWorld(settings.vars.ISSUER_KEY as string);
   const database = await runtime.database();
   await seedDemo(database, world, Date.now());
@@ -103,8 +106,14 @@ export const startLocalService = async (vars: Readonly<Record<string, string>> =
     origin: settings.origin,
     demoOrigin: settings.demoOrigin,
     world,
-    runtime,
+    get runtime() {
+      return runtime;
+    },
     database,
+    later: async (ms) => {
+      await runtime.dispose();
+      runtime = await startRuntime({ ...placed, vars: { ...placed.vars, DEV_CLOCK_OFFSET_MS: String(ms) } });
+    },
     stop: async () => {
       site.closeAllConnections();
       site.close();

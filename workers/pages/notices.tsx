@@ -39,6 +39,10 @@ export const noSuchPage = (c: Context<Api>): Promise<Response> =>
 export const crowdedPage = (c: Context<Api>, seconds: string): Promise<Response> =>
   notice(c, "rate_limited", (words) => ({ title: words.crowded, advice: filled(words.crowdedAdvice, { seconds }) }));
 
+/** Too much by one person who is signed in; the wait is the one in Retry-After. */
+export const busyPage = (c: Context<Api>, seconds: string): Promise<Response> =>
+  notice(c, "rate_limited", (words) => ({ title: words.busy, advice: filled(words.busyAdvice, { seconds }) }));
+
 /** Too many forms from one network; the wait is the one in Retry-After. */
 export const crowdedFormPage = (c: Context<Api>, seconds: string): Promise<Response> =>
   notice(c, "rate_limited", (words) => ({ title: words.crowdedForm, advice: filled(words.crowdedFormAdvice, { seconds }) }));

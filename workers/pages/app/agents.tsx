@@ -116,7 +116,7 @@ const secretPage = (view: AppView, secret: string | null): Page => {
               <code class="whole" id="secret-value" translate="no">
                 {secret}
               </code>{" "}
-              <CopyButton of="secret-value" label={agents.secretLabel} words={view.setting.words} />
+              <CopyButton of="secret-value" label={agents.copy} words={view.setting.words} />
             </p>
           </>
         )}

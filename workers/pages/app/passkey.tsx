@@ -1,26 +1,9 @@
 // The step at which a device is asked: the page holds what it is asked, the script hands that over and sends back what it answered.
-import type { Child, FC } from "hono/jsx";
 import { appWords } from "../i18n/app.ts";
 import type { Page } from "../layout.tsx";
-import { Shape, type Setting } from "../parts.tsx";
+import { DeviceAsked } from "../device-asked.tsx";
+import type { Setting } from "../parts.tsx";
 import { appPage, PostForm, type AppView } from "./parts.tsx";
-
-const Asking: FC<{ how: "get" | "create"; options: object; label: string; setting: Setting; children?: Child }> = (asking) => {
-  const words = appWords[asking.setting.language];
-  return (
-    <div data-passkey={asking.how} data-options={JSON.stringify(asking.options)}>
-      <p class="field-error" data-failed="" role="alert" hidden>
-        <Shape name="warning" />
-        <span>{words.passkeyFailed}</span>
-      </p>
-      {asking.children}
-      <input type="hidden" name="credential" value="" />
-      <button type="button" class="primary">
-        {asking.label}
-      </button>
-    </div>
-  );
-};
 
 export const passkeyStep = (setting: Setting, { next, options }: { readonly next: string; readonly options: object }): Page => {
   const words = appWords[setting.language];
@@ -34,9 +17,9 @@ export const passkeyStep = (setting: Setting, { next, options }: { readonly next
           <p>{words.passkeyWaitingAdvice}</p>
         </div>
         <form method="post" action="/app/passkey/answer" class="form">
-          <Asking how="get" options={options} label={words.usePasskey} setting={setting}>
+          <DeviceAsked how="get" options={options} label={words.usePasskey} setting={setting}>
             <input type="hidden" name="next" value={next} />
-          </Asking>
+          </DeviceAsked>
         </form>
         <p class="leave">
           <a href={next}>{words.signIn}</a>
@@ -57,7 +40,7 @@ export const newPasskeyPage = (view: AppView, options: object): Page => {
         <h1>{words.passkeyWaiting}</h1>
         <p>{words.passkeyWaitingAdvice}</p>
         <PostForm view={view} action="/app/account/passkeys">
-          <Asking how="create" options={options} label={words.addPasskey} setting={setting} />
+          <DeviceAsked how="create" options={options} label={words.addPasskey} setting={setting} />
         </PostForm>
         <p>
           <a href="/app/account">{words.notNow}</a>

@@ -19,7 +19,7 @@ import type { Services } from "../../services.ts";
 import { readForm } from "../form-body.ts";
 import { appWords } from "../i18n/app.ts";
 import { languageOf, pageAnswer, type Page } from "../layout.tsx";
-import { crowdedPage, foreignFormPage } from "../notices.tsx";
+import { busyPage, foreignFormPage } from "../notices.tsx";
 import { isOwnForm } from "../own-form.ts";
 import { settingOf } from "../parts.tsx";
 import { cookieOf, cookieOptions, keepLanguage } from "./cookies.ts";
@@ -58,7 +58,7 @@ const takeFlash = async (c: Context<Api>, owner: string): Promise<Flash | null> 
 
 const crowded = async (c: Context<Api>, name: LimitName, of: string): Promise<Response | null> => {
   const refused = limited(c, name, await c.var.services.takeExactly(name, of));
-  return refused === null ? null : crowdedPage(c, refused.headers.get("retry-after") ?? "60");
+  return refused === null ? null : busyPage(c, refused.headers.get("retry-after") ?? "60");
 };
 
 /** Counts an act of the person's; the page that says to wait when there were too many. */

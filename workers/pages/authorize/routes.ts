@@ -11,13 +11,15 @@ import { groupsOf, inGroup, isContactKey, type ContactFields, type ContactKey } 
 import { personaFields, personaNames, type PersonaName } from "../../../core/shares/persona.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import type { Api } from "../../http/context.ts";
-import { limited, isPlainHttp } from "../../http/guards.ts";
+import { limited, isPlainHttp, relyingParty } from "../../http/guards.ts";
+import { signedIn } from "../../http/passkey-credentials.ts";
 import { forgetSession, sessionToken, setSessionCookie } from "../../http/session-guards.ts";
 import { authorizeQuery, requestOf, scopeOfText } from "../../http/share-request.ts";
 import { statuses } from "../../http/statuses.ts";
 import { schemaFault } from "../../http/wire.ts";
 import type { LimitName } from "../../limits.ts";
 import { askedSignInSeconds, openAskedSignIn, sealAskedSignIn } from "../../operations/access/asked-sign-in.ts";
+import { askToSignIn, signInWithPasskey } from "../../operations/access/passkey-sign-in.ts";
 import { requestCode, sessionOf, signOut, userOf, verifyCode } from "../../operations/access/sign-in.ts";
 import { changeContactFields, readFields } from "../../operations/consumers/fields.ts";
 import { activeWith } from "../../operations/consumers/profile.ts";
@@ -35,10 +37,11 @@ import {
   type SheetRequest,
 } from "../../operations/shares/sheet.ts";
 import { readForm } from "../form-body.ts";
+import { appWords } from "../i18n/app.ts";
 import { sheetWords, type SheetWords } from "../i18n/sheet.ts";
 import { pageLanguage, type Language } from "../language.ts";
 import { pageAnswer, type Page } from "../layout.tsx";
-import { crowdedPage, foreignFormPage, onPageFault } from "../notices.tsx";
+import { busyPage, crowdedFormPage, foreignFormPage, onPageFault } from "../notices.tsx";
 import { isOwnForm } from "../own-form.ts";
 import { settingOf } from "../parts.tsx";
 import {
@@ -51,6 +54,7 @@ import {
   groupsIn,
   lateStep,
   overStep,
+  passkeyStep,
   sheetNotice,
   type SheetView,
 } from "./views.tsx";
@@ -82,7 +86,7 @@ const languageOf = (c: Context<Api>): Language =>
 
 const crowded = async (c: Context<Api>, name: LimitName): Promise<Response | null> => {
   const refused = limited(c, name, await c.var.services.takeByAddress(name, addressKey(c.var.ip)));
-  return refused === null ? null : crowdedPage(c, refused.headers.get("retry-after") ?? "60");
+  return refused === null ? null : crowdedFormPage(c, refused.headers.get("retry-after") ?? "60");
 };
 
 const answer = (c: Context<Api>, status: 200 | 400 | 402 | 403 | 404 | 409 | 503, pageOf: () => Page): Promise<Response> =>
@@ -184,9 +188,11 @@ const show = async (c: Context<Api>): Promise<Response> => {
   const { services } = c.var;
   const { sheet, session, view, language } = opened;
   if (session !== null || sheet.request.client.environment === "sandbox") return decisionPage(c, opened);
+  const answered = c.req.query("answer");
+  if (answered === "passkey") return answer(c, 200, () => emailStep(view, appWords[language].passkeyRefused));
   const email = await openAskedSignIn(services, cookieOf(c, askedCookie));
   if (email === null) return answer(c, 200, () => emailStep(view));
-  const failed = c.req.query("answer") === "failed" ? sheetWords[language].wrongCode : undefined;
+  const failed = answered === "failed" ? sheetWords[language].wrongCode : undefined;
   return answer(c, 200, () => codeStep(view, email, failed));
 };
 
@@ -233,6 +239,25 @@ const giveCode = async (c: Context<Api>): Promise<Response> => {
   return again(c);
 };
 
+const askPasskey = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
+  if (sent instanceof Response) return sent;
+  const options = await askToSignIn(c.var.services, relyingParty(c));
+  return answer(c, 200, () => passkeyStep(sent.view, options));
+};
+
+const givePasskey = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
+  if (sent instanceof Response) return sent;
+  const credential = signedIn(sent.form.get("credential") ?? "");
+  const request = { party: relyingParty(c), replaces: sessionToken(c), userAgent: c.req.header("user-agent") };
+  const signed = credential === null ? null : await signInWithPasskey(c.var.services, { ...request, signed: credential });
+  deleteCookie(c, askedCookie, cookieOptions(c)); // whatever was typed before, this was the other way
+  if (!signed?.ok) return again(c, "&answer=passkey");
+  setSessionCookie(c, signed.value.token, "consumer");
+  return again(c);
+};
+
 const otherAddress = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTH_VERIFY_PER_IP");
   if (sent instanceof Response) return sent;
@@ -265,7 +290,7 @@ const saveDetails = async (c: Context<Api>): Promise<Response> => {
   const blank = typed.filter(([key, value]) => sheet.request.asked.needed.includes(key) && value.trim() === "" && !mayBeBlank.has(key));
   if (blank.length > 0) return step(words.missing.replace("{groups}", groupsIn(language, groupsOf(blank.map(([key]) => key)))));
   const counted = limited(c, "FIELD_CHANGES", await services.takeExactly("FIELD_CHANGES", session.userId));
-  if (counted !== null) return crowdedPage(c, counted.headers.get("retry-after") ?? "60");
+  if (counted !== null) return busyPage(c, counted.headers.get("retry-after") ?? "60");
   const changed = await changeContactFields(services, personOf(session), new Map(typed.map(([key, value]) => [key, value || null])));
   return changed.ok ? again(c) : step(words.badValue);
 };
@@ -297,7 +322,7 @@ const decide = async (c: Context<Api>): Promise<Response> => {
   if (judged === "expired") return answer(c, 400, () => expiredStep(view));
   if (session !== null) {
     const counted = limited(c, "GRANTS", await services.takeExactly("GRANTS", session.userId));
-    if (counted !== null) return crowdedPage(c, counted.headers.get("retry-after") ?? "60");
+    if (counted !== null) return busyPage(c, counted.headers.get("retry-after") ?? "60");
   }
   const persona: PersonaName = personaNames.find((name) => name === form.get("persona")) ?? "default";
   const kept = person === null ? null : await readFields(services, person);
@@ -340,6 +365,8 @@ export const mountSheet = (app: Hono<Api>): void => {
   pages.get("/not-now", notNow);
   pages.post("/email", askForCode);
   pages.post("/code", giveCode);
+  pages.post("/passkey", askPasskey);
+  pages.post("/passkey/answer", givePasskey);
   pages.post("/other-address", otherAddress);
   pages.post("/sign-out", leave);
   pages.post("/details", saveDetails);

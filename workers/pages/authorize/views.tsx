@@ -6,6 +6,8 @@ import { personaNames } from "../../../core/shares/persona.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import type { AuthorizedRequest } from "../../operations/shares/authorize.ts";
+import { DeviceAsked } from "../device-asked.tsx";
+import { appWords } from "../i18n/app.ts";
 import { groupNamesIn, sheetWords, type SheetWords } from "../i18n/sheet.ts";
 import { catalogues, type Language } from "../language.ts";
 import type { Page } from "../layout.tsx";
@@ -169,6 +171,28 @@ export const emailStep = (view: SheetView, fault?: string, typed = ""): Page => 
         </button>
         <NotNow view={view} />
       </form>
+      <form method="post" action={`/authorize/passkey${view.search}`} class="form" data-decides="" data-offers-passkey="" hidden>
+        <button type="submit">{appWords[language].usePasskey}</button>
+      </form>
+    </>,
+  );
+};
+
+/** The device is asked: its answer signs in, and the sheet goes on. */
+export const passkeyStep = (view: SheetView, options: object): Page => {
+  const { setting, search } = view;
+  const words = appWords[setting.language];
+  return sheet(
+    view,
+    <>
+      <h1>{words.passkeyWaiting}</h1>
+      <p>{words.passkeyWaitingAdvice}</p>
+      <form method="post" action={`/authorize/passkey/answer${search}`} class="form">
+        <DeviceAsked how="get" options={options} label={words.usePasskey} setting={setting} />
+      </form>
+      <p>
+        <a href={`/authorize${search}`}>{words.signIn}</a>
+      </p>
     </>,
   );
 };

@@ -1,5 +1,7 @@
 // The consent sheet hands its answer back: to the window that opened it, by a message to the bound origin and no other; where that
 // window is gone or does not answer, by going back to the page. It decides nothing, and every form works without it.
+import "./passkey.ts"; // before what follows: that hides again what leads nowhere
+
 const sheet = document.querySelector<HTMLElement>(".sheet");
 
 const answerMs = 1_000; // the page answers a message at once, if it is there

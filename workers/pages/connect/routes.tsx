@@ -26,7 +26,7 @@ import { readForm } from "../form-body.ts";
 import { connectWords, type ConnectWords } from "../i18n/connect.ts";
 import { pageLanguage, type Language } from "../language.ts";
 import { pageAnswer, type Page } from "../layout.tsx";
-import { crowdedPage, foreignFormPage, onPageFault } from "../notices.tsx";
+import { busyPage, crowdedFormPage, foreignFormPage, onPageFault } from "../notices.tsx";
 import { isOwnForm } from "../own-form.ts";
 import { settingOf } from "../parts.tsx";
 import {
@@ -58,7 +58,7 @@ const answer = (c: Context<Api>, status: 200 | 400 | 402 | 404 | 409, said: Page
 
 const crowded = async (c: Context<Api>, name: LimitName): Promise<Response | null> => {
   const refused = limited(c, name, await c.var.services.takeByAddress(name, addressKey(c.var.ip)));
-  return refused === null ? null : crowdedPage(c, refused.headers.get("retry-after") ?? "60");
+  return refused === null ? null : crowdedFormPage(c, refused.headers.get("retry-after") ?? "60");
 };
 
 const notice = (
@@ -257,7 +257,7 @@ const decide = async (c: Context<Api>): Promise<Response> => {
   if (decision === "deny") return goBack(c, pending, { error: "access_denied" });
   if (isInactive(session)) return notice(c, 402, "inactive", "inactiveAdvice");
   const counted = limited(c, "CONNECT_PER_PRINCIPAL", await services.takeExactly("CONNECT_PER_PRINCIPAL", session.userId));
-  if (counted !== null) return crowdedPage(c, counted.headers.get("retry-after") ?? "60");
+  if (counted !== null) return busyPage(c, counted.headers.get("retry-after") ?? "60");
   await keepClient(services, pending.client.id);
   const code = await allowConnection(services, session, pending, { replaces: decision === "replace", language: languageOf(c) });
   return code === null ? notice(c, 409, "answered", "answeredAdvice") : goBack(c, pending, { code });

@@ -32,6 +32,7 @@ const en = {
     madeTitle: "Your new token",
     once: "Copy it now. It is not shown again.",
     secretLabel: "The token. Give it to your assistant as it says it wants it.",
+    copy: "Copy the token",
     kept: "I have kept it",
     over: "It was shown already. Make a new one if you lost it.",
     back: "Agents and apps",
@@ -99,7 +100,7 @@ const en = {
     keep: "Keep my account",
     submit: "Delete my account",
     done: "Your account is deleted",
-    doneText: "Your details are erased, and whoever shared them is told to stop. We mail you once more that it is done.",
+    doneText: "Your details are erased, and the businesses you shared with are told to stop. We mail you once more that it is done.",
     toFront: "To the first page",
   },
 };
@@ -136,6 +137,7 @@ const es: AccountWords = {
     madeTitle: "Su nuevo token",
     once: "Cópielo ahora. No se muestra otra vez.",
     secretLabel: "El token. Déselo a su asistente como él lo pida.",
+    copy: "Copiar el token",
     kept: "Lo he guardado",
     over: "Ya se mostró. Si lo perdió, cree otro.",
     back: "Asistentes y apps",
@@ -204,7 +206,8 @@ const es: AccountWords = {
     keep: "Conservar mi cuenta",
     submit: "Borrar mi cuenta",
     done: "Su cuenta está borrada",
-    doneText: "Sus datos están borrados, y se avisa a quienes los tenían de que deben parar. Le escribimos una vez más cuando esté hecho.",
+    doneText:
+      "Sus datos están borrados, y se avisa a las empresas con las que compartía de que deben parar. Le escribimos una vez más cuando esté hecho.",
     toFront: "A la primera página",
   },
 };
@@ -246,6 +249,7 @@ const frCa: AccountWords = {
     madeTitle: "Votre nouveau jeton",
     once: "Copiez-le maintenant. Il n’est plus montré ensuite.",
     secretLabel: "Le jeton. Donnez-le à votre assistant comme il le demande.",
+    copy: "Copier le jeton",
     kept: "Je l’ai gardé",
     over: "Il a déjà été montré. Si vous l’avez perdu, créez-en un autre.",
     back: "Assistants et applications",
@@ -318,7 +322,7 @@ const frCa: AccountWords = {
     submit: "Supprimer mon compte",
     done: "Votre compte est supprimé",
     doneText:
-      "Vos renseignements sont effacés, et ceux qui les avaient sont avisés de cesser. Nous vous écrivons une dernière fois que c’est fait.",
+      "Vos renseignements sont effacés, et les entreprises avec qui vous partagiez sont avisées de cesser. Nous vous écrivons une dernière fois que c’est fait.",
     toFront: "À la première page",
   },
 };

@@ -273,6 +273,8 @@ export const en = {
     "Check the address. It ends in cc_ and 26 letters and digits, exactly as printed on the certificate. A certificate is never deleted, so an address that was right once stays right.",
   crowded: "Too many certificates at once",
   crowdedAdvice: "Many certificates were opened from your network within a short time. Wait {seconds} seconds, then load this page again.",
+  busy: "Too much at once",
+  busyAdvice: "You opened or sent more pages than one person needs in a minute. Wait {seconds} seconds, then load this page again.",
   crowdedForm: "Too many attempts at once",
   crowdedFormAdvice: "There were many attempts from your network within a short time. Wait {seconds} seconds, then try again.",
   readOnly: "This page can only be read",

@@ -281,6 +281,9 @@ export const frCa: Words = {
   crowded: "Trop de certificats à la fois",
   crowdedAdvice:
     "Beaucoup de certificats ont été ouverts depuis votre réseau en peu de temps. Attendez {seconds} secondes, puis rechargez cette page.",
+  busy: "Trop à la fois",
+  busyAdvice:
+    "Vous avez ouvert ou envoyé plus de pages qu’il n’en faut à une personne en une minute. Attendez {seconds} secondes, puis rechargez cette page.",
   crowdedForm: "Trop de tentatives à la fois",
   crowdedFormAdvice: "Il y a eu beaucoup de tentatives depuis votre réseau en peu de temps. Attendez {seconds} secondes, puis réessayez.",
   readOnly: "Cette page ne peut qu’être lue",

@@ -95,7 +95,7 @@ const frCa: OwnCertificateWords = {
   refused: "Personne n’a été accepté",
   withdrawn: "Retiré",
   withdrawnUntil: "Retiré : le contact doit cesser au plus tard le {date}",
-  partly: "Retiré pour {count} destinataires sur {all}",
+  partly: "Retiré pour {count} sur {all} destinataires",
   one: "1 consentement donné sur un formulaire",
   many: "{count} consentements donnés sur des formulaires",
   oneWithdrawn: "1 consentement sur un formulaire, retiré",

@@ -1,0 +1,200 @@
+// Every page that a person reads, in each of our languages: nothing that we wrote stays in English, in the page, its title or its labels.
+import { env } from "cloudflare:workers";
+import { describe, expect, test } from "vitest";
+import { challengeOf } from "../../core/shares/pkce.ts";
+import { languages, type Language } from "../../workers/pages/language.ts";
+import { browsing, hiddenFields, parsed, type Browsing } from "../support/app-pages.ts";
+import { codeFor, forgetCodes, mailsTo } from "../support/people.ts";
+import { settled } from "../support/settled.ts";
+import { freshPerson, freshVerifier, grant, person, read, redeem, type SignedPerson } from "../support/sharing.ts";
+import { held } from "../support/withdrawing.ts";
+import { origin, serviceWith, world, type Answer } from "../support/world.ts";
+import { elementsIn, type Element, type ReadPage } from "./page.ts";
+
+/** By the name of the page. */
+type Pages = ReadonlyMap<string, ReadPage>;
+
+const saidIn = ["aria-label", "alt", "title", "placeholder", "data-copied"] as const;
+/** Text of others, words of machines, and what names a language in itself. */
+const isForeign = ({ name, attribs }: Element): boolean =>
+  attribs.translate === "no" || attribs.hreflang !== undefined || ["bdi", "code", "script", "svg"].includes(name);
+/** Said alike in two of our languages. */
+const alike: ReadonlySet<string> = new Set(["svc", "Error:", "Sandy Sample"]);
+const isSaid = (text: string): boolean => /\p{L}{2}/u.test(text) && !alike.has(text) && !/^(?:\S+@\S+|[\w.-]+\.\w+)$/.test(text);
+
+/** The texts and labels of a page that we wrote. */
+const said = ({ document }: ReadPage): ReadonlySet<string> => {
+  const found: string[] = [];
+  const walk = (element: Element): void => {
+    if (isForeign(element)) return;
+    for (const name of saidIn) found.push(element.attribs[name] ?? "");
+    for (const child of element.children) {
+      if (child.type === "text") found.push(child.data);
+      else if ("attribs" in child) walk(child as Element);
+    }
+  };
+  const [html] = elementsIn(document);
+  if (html === undefined) throw new Error("no page");
+  walk(html);
+  return new Set(found.map((text) => text.replaceAll(/\s+/g, " ").trim()).filter(isSaid));
+};
+
+/** What stands in a page as it stands in English. */
+const untranslated = (english: Pages, other: Pages): readonly string[] =>
+  [...english].flatMap(([name, page]) => {
+    const theirs = other.get(name);
+    if (theirs === undefined || theirs.status !== page.status) return [`${name}: ${page.status} in English, ${theirs?.status}`];
+    const kept = said(theirs);
+    return [...said(page)].filter((text) => kept.has(text)).map((text) => `${name}: ${text}`);
+  });
+
+/** More pages than one person reads in a minute. */
+const patient = serviceWith({ LIMIT_SESSION: "1000/60" });
+const speaking = (language: Language, cookie = ""): Browsing => browsing(cookie, patient, { "accept-language": language });
+
+/** A person to whom as much as possible has happened, with the addresses of what there is to see. */
+const eventful = async (): Promise<{ readonly by: SignedPerson; readonly paths: readonly string[] }> => {
+  const by = await person();
+  const { id } = (await by.get("/v1/me")).body.data;
+  await env.DB.prepare("UPDATE consumers SET plan = 'white_glove' WHERE id = ?").bind(id).run();
+  const current = await grant(by, { disclosure_text: "We call you once." });
+  await redeem(current);
+  await read(`/v1/consumers/${current.share.id}/current`);
+  const soon = await grant(by, { duration_days: 5, scope: ["name", "email"] });
+  const stopped = await grant(by, { scope: ["name"] });
+  await by.post(`/v1/me/sever/${stopped.share.id}`, { reason: "Enough" });
+  await by.put("/v1/me/fields", { phone: "+1 202 555 0199" });
+  const renewed = (await by.post(`/v1/me/shares/${soon.share.id}/renew`, { consent: true })).body.data.share.id;
+  const fields = { email: by.email, first_name: "Pat" };
+  const active = await held({ fields, entities: ["Acme Solar LLC", "Roof Right"] });
+  const gone = await held({ fields });
+  await by.post("/v1/me/certificates/withdraw", { scope: "certificate", cert_id: gone.certId });
+  await by.post("/v1/me/agent-token", { name: "Helper" });
+  const removal = (await by.post("/v1/me/removals", { authorize: true, targets: ["spokeo"] })).body.data.id;
+  await settled();
+  const paths = [
+    ...["", "?view=ended", "/details", "/history", "/account", "/agents", "/removals", "/export", "/delete", "/deleted", "/nothing"],
+    ...[current, stopped, soon].map(({ share }) => `/shares/${share.id}`),
+    ...[`/shares/${renewed}/stop`, `/shares/${renewed}/renew`, "/shares/shr_none", `/removals/${removal}`, "/removals/rmv_none"],
+    ...[`/with/${world.acme.id}`, `/with/${world.acme.id}/stop`, `/with/${world.other.id}`, `/certificates/${gone.certId}`],
+    ...[`/certificates/${active.certId}`, `/certificates/${active.certId}/withdraw`, "/certificates/cc_none"],
+  ];
+  return { by, paths };
+};
+
+/** Forms that come back with what is wrong, or with what comes next. */
+const forms = [
+  ["/details", "/app/details", { phone: "12" }],
+  ["/details", "/app/details", { phone: "+1 202 555 0177" }],
+  ["/agents", "/app/agents", { name: "x".repeat(81) }],
+  ["/agents", "/app/agents", { name: "Another" }],
+  ["/removals", "/app/removals", {}],
+  ["/removals", "/app/removals", { "target.spokeo": "on" }],
+  ["/delete", "/app/delete", { confirm: "no" }],
+  ["/account", "/app/account/passkeys/add", {}],
+] as const;
+
+const appPages = async (language: Language, { by, paths }: Awaited<ReturnType<typeof eventful>>): Promise<Pages> => {
+  const browser = speaking(language, by.headers.cookie);
+  const pages = new Map<string, ReadPage>();
+  for (const path of paths) pages.set(path, await browser.open(`/app${path}`));
+  for (const [path, action, fields] of forms) {
+    const page = await browser.open(`/app${path}`);
+    pages.set(`${action} with ${JSON.stringify(fields)}`, parsed(await browser.send(page, action, fields)));
+  }
+  await browser.send(await browser.open("/app/agents"), "/app/agents/remove", { id: "tok_none" });
+  return pages;
+};
+
+const searchFor = (change: Readonly<Record<string, string>> = {}): string =>
+  `?${new URLSearchParams({
+    client_id: world.acme.clients.live,
+    origin,
+    scope: "email phone? address?",
+    purpose: "Send you a solar estimate",
+    code_challenge: challengeOf(freshVerifier()),
+    code_challenge_method: "S256",
+    state: "xyz",
+    return_url: `${origin}/quote`,
+    ...change,
+  })}`;
+
+/** From signing in to the end, with every error on the way. */
+const sheetPages = async (language: Language): Promise<Pages> => {
+  await forgetCodes();
+  const browser = speaking(language);
+  const pages = new Map<string, ReadPage>();
+  const search = searchFor();
+  const keep = async (name: string, answer: Answer): Promise<ReadPage> => {
+    const page = answer.status === 303 ? await browser.open(answer.headers.get("location") as string) : parsed(answer);
+    pages.set(name, page);
+    return page;
+  };
+  const email = freshPerson();
+  // Evidence that the request came from the page: a Referer, with the first answer.
+  await browsing("", undefined, {}).open(`/authorize${search}`);
+  await keep("signed out", await browser.open(`/authorize${search}`));
+  const step = (name: string, path: string, fields: Readonly<Record<string, string>>) =>
+    browser.post(`/authorize/${path}${search}`, fields).then((answer) => keep(name, answer));
+  await step("no address", "email", { email: "pat" });
+  await step("code", "email", { email });
+  await step("no code", "code", { code: "1" });
+  const code = await codeFor(email);
+  await step("wrong code", "code", { code: String((Number(code) + 1) % 1_000_000).padStart(6, "0") });
+  await step("details", "code", { code });
+  await step("missing", "details", { email: "" });
+  const decision = await step("decision", "details", { email, phone: "+1 202 555 0123" });
+  const action = `/authorize/decide${search}`;
+  await step("shared", "decide", { ...hiddenFields(decision, action), "group.phone": "on" });
+  await keep("decided", await browser.open(`/authorize${search}`));
+  const again = searchFor({ scope: "email? name?" });
+  const more = await keep("something is shared", await browser.open(`/authorize${again}`));
+  await keep("nothing ticked", await browser.post(`/authorize/decide${again}`, hiddenFields(more, `/authorize/decide${again}`)));
+  await keep("not now", await browser.open(`/authorize/not-now${again}`));
+  for (const [name, change] of [
+    ["unknown client", { client_id: "pc_live_00000000000000000000000000" }],
+    ["wrong origin", { origin: "https://evil.example" }],
+    ["bad parameter", { scope: "nothing" }],
+    ["test client", { client_id: world.acme.clients.sandbox }],
+  ] as const)
+    await keep(name, await browser.open(`/authorize${searchFor(change)}`));
+  return pages;
+};
+
+describe("nothing stays in English", () => {
+  test("on the pages of the app", async () => {
+    const somebody = await eventful();
+    const english = await appPages("en", somebody);
+    expect(english.size).toBeGreaterThan(30);
+    for (const language of languages.filter((one) => one !== "en"))
+      expect(untranslated(english, await appPages(language, somebody)), language).toEqual([]);
+  });
+
+  test("on the consent sheet", async () => {
+    const english = await sheetPages("en");
+    expect(english.get("shared")?.status).toBe(200);
+    for (const language of languages.filter((one) => one !== "en"))
+      expect(untranslated(english, await sheetPages(language)), language).toEqual([]);
+  });
+
+  test("on the way in, and in the mail with the code", async () => {
+    const pagesIn = async (language: Language): Promise<Pages> => {
+      await forgetCodes();
+      const email = freshPerson();
+      const browser = speaking(language);
+      const pages = new Map([["sign in", await browser.open("/app")]]);
+      pages.set("no address", parsed(await browser.post("/app/sign-in", { email: "pat" })));
+      await browser.post("/app/sign-in", { email });
+      pages.set("code", await browser.open("/app"));
+      pages.set("no code", parsed(await browser.post("/app/code", { code: "1" })));
+      pages.set("failed", await browser.open("/app?answer=failed"));
+      pages.set("passkey", parsed(await browser.post("/app/passkey", {})));
+      const [mail] = await mailsTo(email);
+      pages.set("mail", parsed({ ...(pages.get("code") as ReadPage), text: `<html><p>${mail?.subject}</p></html>` }));
+      return pages;
+    };
+    const english = await pagesIn("en");
+    for (const language of languages.filter((one) => one !== "en"))
+      expect(untranslated(english, await pagesIn(language)), language).toEqual([]);
+  });
+});
