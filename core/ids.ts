@@ -84,6 +84,7 @@ export const shareIdOf = (text: string): ShareId | null => (hasIdShape(text, "sh
 export const removalIdOf = (text: string): RemovalId | null => (hasIdShape(text, "rmv_") ? (text as RemovalId) : null);
 export const businessIdOf = (text: string): BusinessId | null => (hasIdShape(text, "biz_") ? (text as BusinessId) : null);
 export const webhookIdOf = (text: string): WebhookId | null => (hasIdShape(text, "whk_") ? (text as WebhookId) : null);
+export const requestIdOf = (text: string): string | null => (hasIdShape(text, "req_") ? text : null);
 export const sessionIdOf = (text: string): string | null => (hasIdShape(text, "ssn_") ? text : null);
 export const passkeyIdOf = (text: string): string | null => (hasIdShape(text, "psk_") ? text : null);
 export const domainIdOf = (text: string): string | null => (hasIdShape(text, "dom_") ? text : null);

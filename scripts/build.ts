@@ -1,12 +1,13 @@
 // Builds what the Worker serves but does not compute: the page script, page styles and page scripts. Pages learn the names
 // of their files from workers/pages/assets.gen.ts, and evidence pages get the script that checks them, and the trust document the
 // hash of the verifier, from workers/pages/verifier.gen.ts; /docs has its guides from workers/pages/guides.gen.ts. Only this file writes
-// the three.
+// the three. What the client of the kit is checked with (kit/api.gen.ts) is made here too.
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { build } from "esbuild";
 import { sha256Hex } from "../core/hash.ts";
 import { bundleSignatureVerifier, bundleVerifier, ownHash, type BuiltVerifier } from "../verifier/build.ts";
+import { generateOperations } from "../kit/build.ts";
 import { guideImages, guidesModule } from "./guides.ts";
 import { buildWidget } from "../widget/build.mjs";
 
@@ -128,6 +129,7 @@ const releasedCopies = (): readonly { readonly address: string; readonly content
  * app in a deployment of several hosts.
  */
 export const buildAssets = async (appUrl?: string): ReturnType<typeof buildWidget> => {
+  generateOperations();
   const assets = await pageAssets();
   const widget = await buildWidget({ outDir: assetsDir, ...(appUrl !== undefined && { appUrl }) });
   const released = releasedCopies();

@@ -10,6 +10,7 @@ const served = [
   "widget",
   "sharing",
   "webhooks",
+  "kit",
   "withdrawal",
   "evidence-pack",
   "fingerprints",

@@ -73,7 +73,7 @@ export interface LocalSettings {
   readonly vars: Readonly<Record<string, string>>;
 }
 
-const overridable = /^(?:DEV_|LIMIT_|LEDGER_|WITNESS|TIMESTAMP_|ANCHOR_|DOH_|MAIL|SECURITY_|STRIPE_)/;
+const overridable = /^(?:DEV_|LIMIT_|LEDGER_|WITNESS|TIMESTAMP_|ANCHOR_|DOH_|MAIL|SECURITY_|STRIPE_|SIGNUP_|OAUTH_|MCP_MODERN)/;
 
 /** The settings of a service on these ports of this machine. */
 export const settingsOf = (place: {
@@ -103,6 +103,7 @@ export const settingsOf = (place: {
       MCP_URL: `${origin}/mcp`,
       APP_URL: origin,
       LEDGER_ORIGIN: vars.LEDGER_ORIGIN ?? localLedger,
+      SECURITY_CONTACT: vars.SECURITY_CONTACT ?? "mailto:security@localhost", // so that security.txt is there to be seen
       DEV_FETCH_ALLOW: allow,
       // What the first page shows of the demonstration.
       DEV_DEMO: JSON.stringify({

@@ -7,6 +7,7 @@ import type { MailLanguage } from "../core/mail/templates.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
 import { excluded, insertIf } from "./inserts.ts";
+import { requestEndOfAccount } from "./outboxes/subscription-ends.ts";
 import { allOf, query } from "./query.ts";
 import {
   accountErasures,
@@ -47,6 +48,7 @@ export const beginErasure = async (db: Database, { consumerId, language }: Erasu
     insertIf(db, accountErasures, { consumerId, language, nextAt: now + leaseMs }, sql`exists ${isThere}`)
       .onConflictDoUpdate({ target: accountErasures.consumerId, set: { nextAt: excluded(accountErasures.nextAt) } })
       .returning({ consumerId: accountErasures.consumerId }),
+    requestEndOfAccount(db, consumerId, now),
   ]);
   return begun.length > 0;
 };
@@ -114,6 +116,7 @@ export const eraseAccount = (db: Database, id: ConsumerId) => {
         emailIndex: sql`'erased ' || ${consumers.id}`,
         nameSealed: null,
         fieldsSealed: null,
+        plan: "free",
         fieldsRevision: sql`case when ${consumers.emailSealed} <> '' then ${consumers.fieldsRevision} + 1 end`,
       })
       .where(eq(consumers.id, id)),

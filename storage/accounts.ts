@@ -101,11 +101,12 @@ export const keyHolder = async (db: Database, keyHash: string): Promise<KeyHolde
 export const integratingBusiness = async (
   db: Database,
   businessId: BusinessId,
+  environment: Environment,
 ): Promise<{ readonly domains: readonly VerifiedDomain[]; readonly clientId: ClientId } | null> => {
   const row = await db
     .select({ domains: verifiedDomains, clientId: clients.id })
     .from(businesses)
-    .innerJoin(clients, allOf(eq(clients.businessId, businesses.id), eq(clients.environment, "live")))
+    .innerJoin(clients, allOf(eq(clients.businessId, businesses.id), eq(clients.environment, environment)))
     .where(eq(businesses.id, businessId))
     .orderBy(clients.createdAt, clients.id)
     .get();

@@ -4,6 +4,7 @@ import { desc, eq, gt, inArray, isNull, lte, ne, or, sql, type SQL } from "drizz
 import { maxLiveTokens, type Agent, type AgentToken, type TokenHolder } from "../core/agents/token.ts";
 import { dayMs, hourMs, type Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
+import { violates } from "./faults.ts";
 import { insertIf } from "./inserts.ts";
 import { prepared } from "./prepared.ts";
 import { allOf, query } from "./query.ts";
@@ -40,6 +41,9 @@ export const insertToken = async (
   const nameSealed = name === null ? null : await vault.seal(nameContext(id, principalId), name);
   return [insertIf(db, agentTokens, { ...token, nameSealed }, sql`${onlyIf} and ${live} < ${maxLiveTokens}`)] as const;
 };
+
+/** A batch failed because there is a token of that id: the form that made it was sent again. */
+export const isMintedAlready = (error: unknown): boolean => violates(error, "UNIQUE", agentTokens.id);
 
 /** For what follows in the batch of an insert. */
 export const isMinted = (id: string): SQL =>

@@ -33,12 +33,15 @@ export interface BilledBusiness {
   readonly plan: Plan;
   readonly chain: AuditChain;
   readonly revision: number;
+  /** For good: an operator closed it, or its person had it deleted. What is paid for it has to end. */
+  readonly isOver: boolean;
 }
 export interface BilledConsumer {
   readonly kind: "consumer";
   readonly id: string;
   readonly plan: ConsumerPlan;
   readonly chain: AuditChain;
+  readonly isOver: boolean;
 }
 export type BilledAccount = BilledBusiness | BilledConsumer;
 
@@ -48,13 +51,16 @@ const billedBusiness = async (db: Database, id: string): Promise<BilledBusiness 
     .from(businesses)
     .where(eq(businesses.id, id as BusinessId))
     .get();
-  return row === undefined ? null : { kind: "business", ...row };
+  return row === undefined ? null : { kind: "business", ...row, isOver: row.status === "closed" };
 };
 
 const billedConsumer = async (db: Database, id: string): Promise<BilledConsumer | null> => {
   const chain = { tag: consumers.auditChain, shard: consumers.auditShard };
-  const row = await db.select({ id: consumers.id, plan: consumers.plan, chain }).from(consumers).where(eq(consumers.id, id)).get();
-  return row === undefined ? null : { kind: "consumer", ...row };
+  const { plan, erasedAt } = consumers;
+  const row = await db.select({ id: consumers.id, plan, erasedAt, chain }).from(consumers).where(eq(consumers.id, id)).get();
+  if (row === undefined) return null;
+  const { erasedAt: erased, ...consumer } = row;
+  return { kind: "consumer", ...consumer, isOver: erased !== null };
 };
 
 /** Null for an account that is not here. */
@@ -73,7 +79,13 @@ const isUnchanged = (account: BilledAccount): SQL =>
         query
           .select()
           .from(consumers)
-          .where(allOf(eq(consumers.id, account.id), eq(consumers.plan, account.plan))),
+          .where(
+            allOf(
+              eq(consumers.id, account.id),
+              eq(consumers.plan, account.plan),
+              account.isOver ? isNotNull(consumers.erasedAt) : isNull(consumers.erasedAt),
+            ),
+          ),
       );
 
 /** 0 says that there is no such customer yet. */

@@ -16,6 +16,7 @@ const raisedWords = [
   "policies are linked once",
   "the person of a certificate is erased once, as a whole",
   "a business keeps an owner",
+  "a share does not go back",
 ] as const;
 type RaisedWords = (typeof raisedWords)[number];
 

@@ -106,6 +106,17 @@ export const namingCertificates = (
     .all();
 };
 
+/** How many of a business's are active; at most `maxCounted`. */
+export const countActiveNaming = async (db: Database, addressIndex: string, of: BusinessId): Promise<number> => {
+  const counted = query
+    .select({ ord })
+    .from(certificates)
+    .where(allOf(named(addressIndex), eq(businessId, of), isActive))
+    .limit(maxCounted)
+    .as("counted");
+  return (await db.select({ active: sql<number>`count(*)` }).from(counted).all())[0]?.active as number;
+};
+
 /** A withdrawal from one business, or from all. */
 export interface AccountWithdrawal {
   readonly addressIndex: string;

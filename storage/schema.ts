@@ -326,7 +326,7 @@ export const outbox = table(
   "outbox",
   {
     ord: ord(),
-    kind: text().$type<"policy">().notNull(),
+    kind: text().$type<"policy" | "subscription_end">().notNull(),
     entityId: text().notNull(),
     topic: text().notNull(),
     payload: text().notNull(),
@@ -888,6 +888,12 @@ export const oauthCodes = table(
   (t) => [index("oauth_codes_age").on(t.expiresAt)],
 );
 
+export const oauthClients = table(
+  "oauth_clients",
+  { url: text().primaryKey(), document: text().notNull(), fetchedAt: instant().notNull() },
+  (t) => [index("oauth_clients_age").on(t.fetchedAt)],
+);
+
 export const shares = table(
   "shares",
   {
@@ -936,6 +942,7 @@ export const shares = table(
       .notNull()
       .default("en"),
     changedBy: text().notNull(),
+    updateSentAt: instant(),
   },
   (t) => [
     index("shares_listed").on(t.businessId, t.environment, t.ord),

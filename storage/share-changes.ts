@@ -18,7 +18,7 @@ import { codeLifeMs } from "./auth-codes.ts";
 import { keepDisclosure } from "./certificates.ts";
 import { fieldsOfText, fieldsText, revisionIfStill } from "./contact-fields.ts";
 import type { Database, Statement } from "./database.ts";
-import { violates } from "./faults.ts";
+import { isRaised, violates } from "./faults.ts";
 import { listed } from "./query.ts";
 import { authCodes, consumerHomes, shareAcknowledgements, shares, shareValues } from "./schema.ts";
 import { businessIfStill } from "./share-clients.ts";
@@ -29,8 +29,9 @@ import type { EncryptionContext, Vault } from "./vault.ts";
 export const isOutdatedGrant = (error: unknown): boolean =>
   violates(error, "NOT NULL", shares.businessId) || violates(error, "NOT NULL", shares.fieldsRevision);
 
-/** The share is in another state by now. */
-export const isOutdatedShare = (error: unknown): boolean => violates(error, "NOT NULL", shares.changedBy);
+/** The share is in another state by now: one that may not follow, or one that the change was not decided on. */
+export const isOutdatedShare = (error: unknown): boolean =>
+  violates(error, "NOT NULL", shares.changedBy) || isRaised(error, "a share does not go back");
 
 const subjectContext = (shareId: string, consumerId: string): EncryptionContext => ({
   table: "shares",

@@ -1,7 +1,7 @@
 // A client and its business as the share protocol decides on them. One query.
 import { count, eq, sql } from "drizzle-orm";
 import type { VerifiedDomain } from "../core/access/origins.ts";
-import type { ClientId } from "../core/ids.ts";
+import type { BusinessId, ClientId } from "../core/ids.ts";
 import type { GrantingClient } from "../core/shares/grant.ts";
 import { chainOfBusiness, verifiedDomains } from "./accounts.ts";
 import type { Database } from "./database.ts";
@@ -14,6 +14,12 @@ const activeTestShares = sql<number>`${sql`iif(${clients.environment} = 'sandbox
   .select({ n: count() })
   .from(shares)
   .where(allOf(eq(shares.businessId, clients.businessId), eq(shares.environment, "sandbox"), eq(shares.state, "active")))}, 0)`}`;
+
+/** Null for an unknown client. */
+export const businessOfClient = async (db: Database, clientId: ClientId): Promise<BusinessId | null> => {
+  const row = await db.select({ id: clients.businessId }).from(clients).where(eq(clients.id, clientId)).get();
+  return row?.id ?? null;
+};
 
 /** Null for an unknown client. */
 export const grantingClient = async (db: Database, clientId: ClientId): Promise<GrantingClient | null> => {

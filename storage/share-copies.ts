@@ -98,12 +98,15 @@ export interface ShareUpdate {
   readonly events: readonly { readonly id: string; readonly type: EventType; readonly dataSealed: string }[];
 }
 
-/** The events, then the copies, of shares of one environment; `now` is by their clock. A share that is over by now, or whose copy is as new, gets neither. The first result counts the events. */
+/**
+ * The events, when they were written, and the copies, of shares of one environment; `now` is by their clock. A share that is over by
+ * now, or whose copy is as new, gets none of it. The first result counts the events.
+ */
 export const updateShares = (
   db: Database,
   updates: readonly ShareUpdate[],
   { environment, revision, now }: { readonly environment: Environment; readonly revision: number; readonly now: Instant },
-): readonly [Statement, Statement] => {
+): readonly [Statement, Statement, Statement] => {
   const events = updates.flatMap(({ shareId, events: of }) => of.map((event) => ({ shareId, ...event })));
   const copies = updates.map(({ shareId, sealed }) => ({ shareId, sealed }));
   const cell = (name: string): SQL => sql.raw(`j.value ->> '${name}'`);
@@ -113,6 +116,13 @@ export const updateShares = (
       .insert(outboxOf(environment), "eventId", "businessId", "type", "shareId", "dataSealed", "createdAt")
       .select(
         sql`select ${cell("id")}, ${shares.businessId}, ${cell("type")}, ${shares.id}, ${cell("dataSealed")}, ${now} from json_each(${JSON.stringify(events)}) j inner join ${shares} on ${shares.id} = ${cell("shareId")} inner join ${shareValues} on ${shareValues.shareId} = ${shares.id} where ${shares.environment} = ${environment} and ${shares.state} = 'active' and ${shares.expiresAt} > ${now} and ${isOlder} order by j.key`,
+      ),
+    db
+      .update(shares)
+      .set({ updateSentAt: now })
+      .from(sql`json_each(${JSON.stringify(copies.map(({ shareId }) => shareId))}) j`)
+      .where(
+        sql`${shares.id} = j.value and ${shares.state} = 'active' and ${shares.expiresAt} > ${now} and exists (select 1 from ${shareValues} where ${shareValues.shareId} = ${shares.id} and ${isOlder})`,
       ),
     db
       .update(shareValues)

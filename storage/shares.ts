@@ -51,7 +51,25 @@ const shareFields = {
 const sharesOf = (db: Database) => db.select(shareFields).from(shares);
 type ShareRow = Awaited<ReturnType<ReturnType<typeof sharesOf>["all"]>>[number];
 
-const toShare = ({ ord: _, state, businessId, businessName, scope, ...rest }: ShareRow, now: Instant): Share => ({
+const lastReading = query
+  .select({ at: auditOutbox.at })
+  .from(auditOutbox)
+  .where(allOf(eq(auditOutbox.entityId, shares.id), inArray(auditOutbox.type, ["share.redeemed", "consumer.current_read"])))
+  .orderBy(desc(auditOutbox.ord)) // the newest entries of an active share are readings: the first that is looked at is mostly the one
+  .limit(1);
+
+/** As the person sees a share of theirs: also when something of it last reached the business. */
+const personFields = {
+  ...shareFields,
+  lastDeliveredAt: sql<Instant | null>`nullif(max(coalesce(${shares.updateSentAt}, 0), coalesce(${lastReading}, 0)), 0)`.as(
+    "last_delivered_at",
+  ),
+};
+
+const toShare = (
+  { ord: _, state, businessId, businessName, scope, ...rest }: ShareRow & Pick<Share, "lastDeliveredAt">,
+  now: Instant,
+): Share => ({
   ...rest,
   status: statusAt(state, rest.expiresAt, now + rest.clockOffsetMs),
   business: { id: businessId, name: businessName },
@@ -124,7 +142,9 @@ const maxOfPerson = 500;
 /** Of one home: active ones first, then newest first; whether there are more than are answered. */
 export const sharesOfPerson = async (db: Database, consumerId: ConsumerId, now: Instant): Promise<SharePage> => {
   const isActive = allOf(eq(shares.state, "active"), gt(shares.expiresAt, now));
-  const rows = await sharesOf(db)
+  const rows = await db
+    .select(personFields)
+    .from(shares)
     .where(eq(shares.consumerId, consumerId))
     .orderBy(desc(isActive), desc(shares.ord))
     .limit(maxOfPerson + 1);
@@ -263,6 +283,8 @@ export interface SharePersonSees extends Pick<DetailedShare, "share" | "disclosu
   readonly acknowledgementSealed: string | null;
   /** Where the business is asked to delete what it holds. */
   readonly contact: string | null;
+  /** When the business was last told of a change of the values. */
+  readonly updateSentAt: Instant | null;
 }
 
 /** Everything a person may read about a share of theirs. One round trip. */
@@ -270,10 +292,11 @@ export const shareOfPerson = async (db: Database, id: ShareId, consumerId: Consu
   const [[row], history] = await batch(db, [
     db
       .select({
-        ...shareFields,
+        ...personFields,
         disclosureText: disclosures.text.as("disclosure_text"),
         anchor: jsonRow(anchorFields, firstAnchor).as("anchor"),
         reasonSealed: shares.reasonSealed,
+        updateSentAt: shares.updateSentAt,
         acknowledgementSealed: shareAcknowledgements.detailsSealed,
         contact: businesses.contactEmail,
       })
@@ -290,8 +313,8 @@ export const shareOfPerson = async (db: Database, id: ShareId, consumerId: Consu
       .orderBy(auditOutbox.ord),
   ]);
   if (row === undefined) return null;
-  const { disclosureText, anchor, reasonSealed, acknowledgementSealed, contact, ...share } = row;
-  return { share: toShare(share, now), disclosureText, anchor, reasonSealed, acknowledgementSealed, contact, history };
+  const { disclosureText, anchor, reasonSealed, acknowledgementSealed, contact, updateSentAt, ...share } = row;
+  return { share: toShare(share, now), disclosureText, anchor, reasonSealed, acknowledgementSealed, contact, updateSentAt, history };
 };
 
 export interface ExportedShare {
@@ -313,7 +336,7 @@ export const exportedShares = async (db: Database, consumerId: ConsumerId, now: 
   for (let after = 0; ; ) {
     const rows = await db
       .select({
-        share: shareFields,
+        share: personFields,
         disclosureText: disclosures.text,
         subjectHash: shares.subjectHash,
         subjectSealed: shares.subjectSealed,

@@ -1,5 +1,5 @@
 // Work that should have been done by now, counted: for the operator, who looks when something seems not to move.
-import { count, isNull, lte, min, sql, type SQL } from "drizzle-orm";
+import { count, eq, isNull, lte, min, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
@@ -7,7 +7,7 @@ import { allOf } from "./query.ts";
 import { anchors, auditOutbox, eventOutbox, mailOutbox, outbox } from "./schema.ts";
 
 export interface Stuck {
-  readonly kind: "audit" | "anchors" | "parked_anchors" | "events" | "mail" | "policies";
+  readonly kind: "audit" | "anchors" | "parked_anchors" | "events" | "mail" | "policies" | "subscription_ends";
   readonly count: number;
   /** Since when the oldest waits. */
   readonly since: Instant | null;
@@ -31,9 +31,10 @@ export const stuckWork = async (db: Database, now: Instant): Promise<readonly St
     waiting(db, anchors, anchors.createdAt, sql`${anchors.status} = 'parked'`),
     waiting(db, eventOutbox, eventOutbox.createdAt, lte(eventOutbox.createdAt, before)),
     waiting(db, mailOutbox, mailOutbox.createdAt, lte(mailOutbox.createdAt, before)),
-    waiting(db, outbox, outbox.createdAt, lte(outbox.createdAt, before)),
+    waiting(db, outbox, outbox.createdAt, allOf(eq(outbox.kind, "policy"), lte(outbox.createdAt, before))),
+    waiting(db, outbox, outbox.createdAt, allOf(eq(outbox.kind, "subscription_end"), lte(outbox.createdAt, before))),
   ]);
-  const kinds = ["audit", "anchors", "parked_anchors", "events", "mail", "policies"] as const;
+  const kinds = ["audit", "anchors", "parked_anchors", "events", "mail", "policies", "subscription_ends"] as const;
   return kinds.flatMap((kind, at) => {
     const row = rows[at]?.[0];
     return row === undefined || row.count === 0 ? [] : [{ kind, count: row.count, since: row.since }];

@@ -13,6 +13,7 @@ import { admin } from "./api/admin/routes.ts";
 import { audit } from "./api/audit/routes.ts";
 import { billing } from "./api/billing/routes.ts";
 import { certificates } from "./api/certificates/routes.ts";
+import { exportToWire } from "./api/consumers/export.ts";
 import { account } from "./api/consumers/routes.ts";
 import { naming } from "./api/naming/routes.ts";
 import { removals } from "./api/removals/routes.ts";
@@ -28,6 +29,7 @@ import { portalCertificates } from "./api/portal/certificate-routes.ts";
 import { domains } from "./api/portal/domain-routes.ts";
 import { keys } from "./api/portal/key-routes.ts";
 import { members } from "./api/portal/member-routes.ts";
+import { requests } from "./api/portal/request-routes.ts";
 import { serviceRoutes } from "./api/service/routes.ts";
 import { sessions } from "./api/sessions/routes.ts";
 import { sandbox } from "./api/sandbox/routes.ts";
@@ -38,6 +40,7 @@ import type { Config } from "./env.ts";
 import type { Api } from "./http/context.ts";
 import { failure } from "./http/envelope.ts";
 import { onFault } from "./http/faults.ts";
+import { noteRefusal } from "./http/refused-requests.ts";
 import { newApi, openApiDocument } from "./http/openapi.ts";
 import { isPerson, unknownAddress } from "./pages/first-page.ts";
 import { agentServer } from "./mcp/app.ts";
@@ -49,7 +52,7 @@ const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" 
   { setting: "verifyUrl", paths: /^\/(?:$|withdraw$|c(?:\/|$)|\.well-known\/|a\/)/ },
   { setting: "cdnUrl", paths: /^\/v1\/(?:svc[^/]*\.js|consent|share\/redeem)$/ }, // the script asks where it was loaded from
   { setting: "mcpUrl", paths: /^\/(?:(?:mcp)?$|oauth\/(?:token|register|revoke)$|\.well-known\/oauth-)/ },
-  { setting: "appUrl", paths: /^\/(?:$|(?:app|portal|authorize|oauth\/(?:authorize|end)|stop|a|v1)(?:\/|$))/ },
+  { setting: "appUrl", paths: /^\/(?:$|withdraw$|(?:app|portal|authorize|oauth\/(?:authorize|end)|stop|a|v1)(?:\/|$))/ },
 ];
 
 const everyPath = /^/;
@@ -121,6 +124,7 @@ const logged = createMiddleware<Api>(async (c, next) => {
     ...(caller?.kind === "api_key" && { key_id: caller.id }),
     ...(caller?.kind === "agent_token" && { token_id: caller.id }),
   });
+  noteRefusal(c, routePath(c, -1));
 });
 
 /** Cloudflare sets this header and overwrites what a client sends; no other header names the caller. */
@@ -171,14 +175,14 @@ export const buildApp = (services: Services) => {
     }),
   );
   const people = [sessions, passkeys, agents, sharing, account, naming, removals];
-  const business = [accounts, domains, keys, members, portalCertificates, audit, integration, billing];
+  const business = [accounts, domains, keys, members, portalCertificates, requests, audit, integration, billing];
   const ours = [serviceRoutes(describe), admin];
   for (const words of [certificates, access, ...people, webhooks, events, sandbox, ...business, withdrawals, contact, ...ours])
     app.route("/", words);
   app.route("/", agentServer);
   app.route("/", oauth);
   describeWebhooks(app);
-  mountPages(app, config, describe);
+  mountPages(app, config, { describe, exportFile: exportToWire });
   mountLogs(app, config);
   app.onError(onFault);
   app.notFound(unknown);

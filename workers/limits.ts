@@ -46,6 +46,8 @@ export const defaultLimits = {
   OAUTH_DOCUMENTS_PER_HOST: { count: 10, seconds: 60, scaled: false },
   /** Each allows one program; nobody connects twenty in an hour. */
   CONNECT_PER_PRINCIPAL: { count: 20, seconds: 3_600, scaled: false },
+  /** Refused requests that a business can look up: seven days of these are ten thousand. */
+  REFUSALS_KEPT: { count: 1_428, seconds: 86_400, scaled: false },
   /** SPEC, Limits: tests and replays of webhooks together, for each user. */
   WEBHOOK_CALLS: { count: 60, seconds: 600, scaled: false },
   /** Somebody who pays opens one page, and one more when they change their mind; each is a call to the payment provider. */

@@ -2,7 +2,7 @@
 import { waitUntil } from "cloudflare:workers";
 import { BoundedMap } from "../core/bounded-map.ts";
 import type { Environment } from "../core/access/entitlement.ts";
-import type { OAuthClient } from "../core/agents/oauth-client.ts";
+import type { ReadClient } from "../core/agents/oauth-client.ts";
 import type { PaymentProvider } from "../core/billing/payment-provider.ts";
 import type { AttestedStatement } from "../core/certificates/attested.ts";
 import type { WebAuthn } from "../core/access/passkey.ts";
@@ -76,8 +76,10 @@ export interface Memories {
   readonly rememberedClients: BoundedMap<ClientId, CapturingClient>;
   /** Hashes of API keys and agent tokens that were right when last asked for: never trusted, only not counted as guesses. */
   readonly knownKeys: BoundedMap<string, true>;
-  /** What programs' documents say, by their address, and when it was asked. */
-  readonly oauthClients: BoundedMap<string, { readonly client: Promise<OAuthClient | null>; readonly at: number }>;
+  /** What programs' documents say, by their address. */
+  readonly oauthClients: BoundedMap<string, Promise<ReadClient>>;
+  /** Addresses of documents that are being read. */
+  readonly oauthReadings: Set<string>;
   /** Webhook secrets by their sealed form. */
   readonly openedSecrets: BoundedMap<string, string>;
   /** What others attested, by the receipt's reference. Found once, it stays what it is. */
@@ -249,6 +251,7 @@ export const openPlatform = async (env: Env): Promise<Services> => {
     rememberedClients: new BoundedMap(2_000), // about 1 KiB each
     knownKeys: new BoundedMap(5_000), // 64 characters each
     oauthClients: new BoundedMap(200), // at most 8 KiB each
+    oauthReadings: new Set(),
     openedSecrets: new BoundedMap(200),
     attestedStatements: new BoundedMap(1_000), // about 2 KiB each
     sealedNobody: () => {

@@ -22,6 +22,8 @@ export interface Page {
   readonly url: string;
   readonly type: "text/html" | "text/plain" | "application/json";
   readonly body: string;
+  /** For how many seconds its host lets it be kept; undefined where it does not say. */
+  readonly maxAge?: number;
 }
 
 export type PageAnswer =

@@ -1,4 +1,5 @@
 // A request to be connected (RFC 6749 4.1.1, RFC 7636, RFC 8707), and the words of its refusals.
+import { isChallenge } from "../shares/pkce.ts";
 
 export const oauthScope = "svc:agent";
 
@@ -23,12 +24,8 @@ export interface Asked {
   readonly challenge: string;
 }
 
-const challengePattern = /^[A-Za-z0-9_-]{43}$/;
-const verifierPattern = /^[A-Za-z0-9._~-]{43,128}$/;
 const maxStateLength = 2_048;
 const maxValueLength = 4_096;
-
-export const isVerifier = (text: string): boolean => verifierPattern.test(text);
 
 const own = [
   "response_type",
@@ -70,7 +67,7 @@ export const askedOf = (query: Readonly<Record<string, readonly string[]>>, reso
       return fault("invalid_request", "a parameter is too long");
     if (only("response_type") !== "code") return fault("unsupported_response_type", "response_type must be code");
     if ((only("response_mode") ?? "query") !== "query") return fault("invalid_request", "response_mode must be query");
-    if (only("code_challenge_method") !== "S256" || !challengePattern.test(challenge))
+    if (only("code_challenge_method") !== "S256" || !isChallenge(challenge))
       return fault("invalid_request", "PKCE with code_challenge_method=S256 is required");
     if (!isForResource(query.resource ?? [], resource)) return fault("invalid_target", "resource is not the address of this server");
     return null;

@@ -7,6 +7,7 @@ export const modernVersion = "2026-07-28";
 
 const prefix = "io.modelcontextprotocol/";
 const versionKey = `${prefix}protocolVersion`;
+const capabilitiesKey = `${prefix}clientCapabilities`;
 export const serverInfoKey = `${prefix}serverInfo`;
 
 const headerMismatch = -32020;
@@ -33,14 +34,20 @@ const decoded = (value: string | undefined): string | null => {
 
 const mismatch = (header: string): RpcError => ({ code: headerMismatch, message: `the header ${header} must say what the body says` });
 
+/** Whether the client says that it can bring its person to an address. `elicitation: {}` means forms alone. */
+export const opensAddresses = (message: Pick<Message, "params">): boolean => {
+  const capabilities = metaOf(message)?.[capabilitiesKey];
+  const elicitation = isObject(capabilities) ? capabilities.elicitation : undefined;
+  return isObject(elicitation) && isObject(elicitation.url);
+};
+
 /** What is wrong with a request that carries the claim, all of it 400; null when nothing is. */
 export const modernFault = (message: Message, header: Headers): RpcError | null => {
   const meta = metaOf(message) ?? {};
   const version = meta[versionKey];
   const info = meta[`${prefix}clientInfo`];
   if (typeof version !== "string") return { code: badParams, message: `${versionKey} must be a text` };
-  if (!isObject(meta[`${prefix}clientCapabilities`]))
-    return { code: badParams, message: `params._meta must hold ${prefix}clientCapabilities` };
+  if (!isObject(meta[capabilitiesKey])) return { code: badParams, message: `params._meta must hold ${capabilitiesKey}` };
   if (info !== undefined && !isObject(info)) return { code: badParams, message: `${prefix}clientInfo must be an object` };
   if (header("mcp-protocol-version") !== version) return mismatch("MCP-Protocol-Version");
   if (version !== modernVersion)

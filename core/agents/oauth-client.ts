@@ -1,5 +1,6 @@
 // Which program asks to be connected. It either serves a document about itself at an address, which is then its id, or it registered
 // itself and nothing of what it says about itself was checked. A redirect is judged strictly; what is of no use here is passed over.
+import type { Instant } from "../time.ts";
 import { redirectUriOf } from "./redirect-uri.ts";
 
 export type ClientAuthentication = "none" | "client_secret_post" | "client_secret_basic";
@@ -12,6 +13,16 @@ export interface OAuthClient {
   readonly host: string | null;
   readonly redirectUris: readonly string[];
   readonly authentication: ClientAuthentication;
+}
+
+/** What is known of a program with a document. */
+export interface ReadClient {
+  /** Null for an address that serves no document of a program. */
+  readonly client: OAuthClient | null;
+  /** When it was read from its address; null for a copy. */
+  readonly readAt: Instant | null;
+  /** From when on its address is asked again. */
+  readonly askAgainAt: Instant;
 }
 
 const maxNameLength = 80;
@@ -67,13 +78,19 @@ export const documentUrlOf = (id: string): URL | null => {
   return url === null || url.pathname === "/" ? null : url;
 };
 
+/** A key that only its owner may have stands in it, so it is nobody's any more. */
+const tellsSecret = ({ client_secret: secret, jwks }: Members): boolean => {
+  const keys = typeof jwks === "object" && jwks !== null && "keys" in jwks && Array.isArray(jwks.keys) ? jwks.keys : [];
+  return secret !== undefined || keys.some((key) => typeof key === "object" && key !== null && ("d" in key || "k" in key));
+};
+
 /** What a document says of the program whose id is its address; null for a document that is not of it, or of no use. */
 export const clientOfDocument = (url: URL, document: unknown): OAuthClient | null => {
   if (typeof document !== "object" || document === null || Array.isArray(document)) return null;
-  const { client_id, client_name, redirect_uris, token_endpoint_auth_method: method, client_secret } = document as Members;
+  const { client_id, client_name, redirect_uris, token_endpoint_auth_method: method } = document as Members;
   const redirectUris = texts(redirect_uris)?.filter((uri) => redirectUriOf(uri) !== null) ?? [];
   const isPublic = method === undefined || method === "none" || method === "private_key_jwt"; // the last is not offered, and so not used
-  if (client_id !== url.href || redirectUris.length === 0 || !isPublic || client_secret !== undefined) return null;
+  if (client_id !== url.href || redirectUris.length === 0 || !isPublic || tellsSecret(document as Members)) return null;
   return { id: url.href, name: ownName(cleanName(client_name), [url.host]), host: url.host, redirectUris, authentication: "none" };
 };
 

@@ -18,4 +18,6 @@ export interface PaymentProvider {
   }) => Promise<ProviderAnswer>;
   /** Where a customer settles an invoice, changes the card or ends the subscription. */
   readonly openAccount: (request: { readonly customerId: string; readonly returnUrl: string }) => Promise<ProviderAnswer>;
+  /** Ends a subscription at once: nothing is taken for it any more. One that is over, or that there never was, has ended. */
+  readonly endSubscription: (subscriptionId: string) => Promise<"ended" | "unavailable">;
 }

@@ -80,7 +80,8 @@ const readValue = (key: ContactKey, raw: string | null, country: string, toE164:
   const value = trimmed(raw ?? "");
   if (value === "") return ok(null);
   const broken = (rule: string) => refuse("invalid_request", `${key}: ${rule}.`);
-  if (value.length > (key === "email" ? 254 : maxValueLength)) return broken("is too long");
+  const maxLength = key === "email" ? 254 : maxValueLength;
+  if (value.length > maxLength) return broken(`must be at most ${maxLength} characters`);
   const fault = lineFault(value) ?? kindFault(key, value);
   if (fault !== null) return broken(fault);
   if (key === "phone" && toE164(value, country) === null) return broken("must be a telephone number");

@@ -31,6 +31,8 @@ export interface Share {
   readonly supersededBy: ShareId | null;
   /** How far the clock it lives by is ahead of the time: its sandbox may have been moved. None for a live share. */
   readonly clockOffsetMs: number;
+  /** Told to the person alone: when the business last redeemed or read the values, or was told of a change; null where it never did. */
+  readonly lastDeliveredAt?: Instant | null;
 }
 
 /** Time alone ends a share: one that the sweep has not come to yet has expired all the same. */

@@ -67,6 +67,8 @@ export interface EndpointHealth {
   readonly backlog: number;
   /** When the event of the oldest of them happened. */
   readonly oldestPendingAt: Instant | null;
+  /** Those of them that are sent again because somebody asked for what failed. */
+  readonly resending: number;
 }
 
 /** What a lane needs of its endpoint in order to send. */
@@ -104,6 +106,13 @@ export interface Delivery {
   readonly createdAt: Instant;
 }
 
+/** A delivery with the place of its event and where it goes. */
+export interface EndpointDelivery {
+  readonly url: string;
+  readonly seq: number;
+  readonly delivery: Delivery;
+}
+
 /** What one attempt came to. */
 export type Outcome =
   | { readonly kind: "answered"; readonly status: number; readonly durationMs: number }
@@ -127,6 +136,13 @@ export type Sent = Outcome | { readonly kind: "deferred"; readonly error: Exclud
 export interface ReplaySource {
   readonly delivery: Delivery;
   readonly sending: Sending;
+}
+
+/** What asking for everything that failed came to. */
+export interface Recovery {
+  readonly queued: number;
+  /** More failed than goes out at one time. */
+  readonly hasMore: boolean;
 }
 
 /** SPEC, Delivery rules 1: any 2xx and nothing else. */

@@ -19,6 +19,13 @@ export const maxForgivenInterruptions = 3;
 export const deferralPauseMs = 5 * secondMs;
 export const maxDeferrals = 20;
 
+/** What failed and is asked for goes out again at most ten a second: a receiver that has just come back is not to be knocked over. */
+export const recoverySpacingMs = 110;
+/** How late one of them may be. With the spacing above no second holds more than ten: eleven take ten spacings, less this, a second. */
+export const recoveryLatenessMs = 100;
+/** At one time: some seventeen minutes of it. */
+export const maxRecovered = 10_000;
+
 /** How long a delivery that has ended can be looked at and sent again. */
 export const endedKeptMs = { success: 30 * dayMs, abandoned: 90 * dayMs } as const;
 

@@ -15,10 +15,12 @@ import type {
   Delivery,
   Endpoint,
   EndpointChange,
+  EndpointDelivery,
   EndpointHealth,
   EndpointSettings,
   NewEndpoint,
   Outcome,
+  Recovery,
   ReplaySource,
 } from "../../core/webhooks/endpoint.ts";
 import { retryDelayMs } from "../../core/retry.ts";
@@ -446,11 +448,27 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     return endpointRow(this.#sql, endpointId) === null ? null : this.#lane(endpointId).deliveries(limit, before);
   }
 
+  /** To every endpoint, of the events behind `after`, up to `upTo`. An endpoint that does not answer is left out. */
+  async deliveriesOf(after: number, upTo: number): Promise<readonly EndpointDelivery[]> {
+    const found = await Promise.allSettled(endpointRows(this.#sql).map(({ id }) => this.#lane(id).deliveriesBetween(after, upTo)));
+    return found.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+  }
+
   /** A delivery of any endpoint of this business, with what is needed to send it again. */
   async replaySource(deliveryId: string): Promise<ReplaySource | null> {
     const holders = endpointRows(this.#sql).filter((row) => mayHold(row.id, deliveryId));
     const found = await Promise.all(holders.map((row) => this.#lane(row.id).replaySource(deliveryId)));
     return found.find((source) => source !== null) ?? null;
+  }
+
+  /** Null when there is no such endpoint. */
+  async failedSince(endpointId: string, since: Instant): Promise<number | null> {
+    return endpointRow(this.#sql, endpointId) === null ? null : this.#lane(endpointId).failedSince(since);
+  }
+
+  /** Null when there is no such endpoint. */
+  async recover(endpointId: string, since: Instant): Promise<Recovery | null> {
+    return endpointRow(this.#sql, endpointId) === null ? null : this.#lane(endpointId).recover(since);
   }
 
   async keepReplay(endpointId: string, deliveryId: string, outcome: Outcome): Promise<Delivery | null> {

@@ -15,4 +15,10 @@ export const endpointLaneSteps: readonly string[] = [
   CREATE INDEX IF NOT EXISTS delivery_due ON delivery (due, seq) WHERE due IS NOT NULL;
   CREATE INDEX IF NOT EXISTS delivery_ended ON delivery (status, ended_at) WHERE ended_at IS NOT NULL;
 `,
+  // Sending again what failed: which rows are on that way, and when an attempt of a row last failed.
+  `
+  ALTER TABLE delivery ADD COLUMN resend INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE delivery ADD COLUMN failed_at INTEGER;
+  CREATE INDEX delivery_resend ON delivery (due) WHERE resend = 1;
+`,
 ];

@@ -4,7 +4,17 @@
 // alarm never throws (the platform forgets one that throws six times), and a lane that starts looks for what was under way.
 import { DurableObject } from "cloudflare:workers";
 import type { StoredEvent } from "../../core/events/event.ts";
-import type { Delivery, EndpointHealth, EndpointSettings, Outcome, ReplaySource, Sending, Sent } from "../../core/webhooks/endpoint.ts";
+import type {
+  Delivery,
+  EndpointDelivery,
+  EndpointHealth,
+  EndpointSettings,
+  Outcome,
+  Recovery,
+  ReplaySource,
+  Sending,
+  Sent,
+} from "../../core/webhooks/endpoint.ts";
 import { needsAlert } from "../../core/webhooks/health.ts";
 import { leaseMs, slots } from "../../core/webhooks/schedule.ts";
 import { hourMs, secondMs, type Clock, type Instant } from "../../core/time.ts";
@@ -13,6 +23,8 @@ import { endpointLaneSteps } from "./migrations.ts";
 import {
   cancelDelivery,
   claimDelivery,
+  countFailed,
+  deliveriesBetween,
   deliveryOf,
   deliveryRow,
   eventOf,
@@ -27,7 +39,9 @@ import {
   noteAlert,
   deferDelivery,
   pruneDeliveries,
+  recoverFailed,
   requeueInterrupted,
+  sendingNumber,
   settleAttempt,
   takeEvents,
   untoldFailing,
@@ -139,6 +153,14 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
     return { deliveries: rows.slice(0, limit).map((row) => deliveryOf(row, settings.endpointId)), hasMore: rows.length > limit };
   }
 
+  /** Of the events behind `after`, up to `upTo`; an event's place beside each. */
+  deliveriesBetween(after: number, upTo: number): readonly EndpointDelivery[] {
+    const settings = this.#isOpen() ? laneSettings(this.ctx.storage.sql) : null;
+    if (settings === null) return [];
+    const rows = deliveriesBetween(this.ctx.storage.sql, after, upTo);
+    return rows.map((row) => ({ url: settings.url, seq: row.seq, delivery: deliveryOf(row, settings.endpointId) }));
+  }
+
   replaySource(deliveryId: string): ReplaySource | null {
     const settings = this.#isOpen() ? laneSettings(this.ctx.storage.sql) : null;
     const row = settings === null ? null : deliveryRow(this.ctx.storage.sql, deliveryId);
@@ -157,6 +179,25 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
     keepReplay(this.ctx.storage.sql, deliveryId, outcome, clock());
     const row = deliveryRow(this.ctx.storage.sql, deliveryId);
     return row === null ? null : deliveryOf(row, settings.endpointId);
+  }
+
+  /** How many deliveries failed since then. */
+  failedSince(since: Instant): number {
+    return this.#isOpen() ? countFailed(this.ctx.storage.sql, since) : 0;
+  }
+
+  /** Sends them again; answers how many, and whether there are more than go at one time. */
+  async recover(since: Instant): Promise<Recovery> {
+    const { clock } = await this.#ports();
+    if (!this.#isOpen()) return { queued: 0, hasMore: false };
+    const { storage } = this.ctx;
+    const recovery = storage.transactionSync(() => {
+      const queued = recoverFailed(storage.sql, since, clock());
+      return { queued, hasMore: countFailed(storage.sql, since) > 0 };
+    });
+    if (this.#wake !== null) this.#wake();
+    else if (nextDueAt(storage.sql) !== null) await storage.setAlarm(Date.now() + 1);
+    return recovery;
   }
 
   /** Never throws and never gives up. */
@@ -264,7 +305,7 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
   }
 
   async #attempt(ports: LanePorts, settings: EndpointSettings, claimed: DeliveryRow, end: (attempt: EndedAttempt) => void): Promise<void> {
-    const sent = await ports.send({ settings, event: eventOf(claimed), deliveryId: claimed.id, attempt: claimed.attempt + 1 });
+    const sent = await ports.send({ settings, event: eventOf(claimed), deliveryId: claimed.id, attempt: sendingNumber(claimed) });
     end({ claimed, sent, at: ports.clock() });
   }
 

@@ -11,6 +11,9 @@ import {
   leaseMs,
   maxForgivenInterruptions,
   maxDeferrals,
+  maxRecovered,
+  recoveryLatenessMs,
+  recoverySpacingMs,
   nextAttemptAt,
   deferralPauseMs,
 } from "../../core/webhooks/schedule.ts";
@@ -131,7 +134,13 @@ export type DeliveryRow = {
   duration_ms: number | null;
   delivered_at: number | null;
   ended_at: number | null;
+  /** 1 while it is sent again because somebody asked for what failed. */
+  resend: number;
+  failed_at: number | null;
 };
+
+/** The number its next sending carries: one that is sent again carries the number of its last attempt. */
+export const sendingNumber = ({ attempt, resend }: DeliveryRow): number => attempt + (resend === 1 ? 0 : 1);
 
 export const eventOf = (row: DeliveryRow): StoredEvent => ({
   seq: row.seq,
@@ -159,26 +168,38 @@ export const deliveryOf = (row: DeliveryRow, webhookId: string): Delivery => ({
   createdAt: row.created_at,
 });
 
+/** What is sent again keeps its spacing: when the first of it is late, for whatever reason, the rest comes as much later. */
+const keepSpacing = (sql: SqlStorage, now: Instant): void => {
+  const { first } = sql
+    .exec<{ first: number | null }>("SELECT MIN(due) AS first FROM delivery WHERE resend = 1 AND status = 'pending'")
+    .one();
+  if (first !== null && now - first > recoveryLatenessMs)
+    sql.exec("UPDATE delivery SET due = due + ? WHERE resend = 1 AND status = 'pending'", now - first);
+};
+
 /** Takes the delivery that has been due longest: from here on its attempt is under way, and that is on disk before it leaves. */
-export const claimDelivery = (sql: SqlStorage, now: Instant): DeliveryRow | null =>
-  sql
+export const claimDelivery = (sql: SqlStorage, now: Instant): DeliveryRow | null => {
+  keepSpacing(sql, now);
+  const [row] = sql
     .exec<DeliveryRow>(
       `UPDATE delivery SET status = 'sending', due = ?1 + ${leaseMs}
        WHERE seq = (SELECT seq FROM delivery WHERE status = 'pending' AND due <= ?1 ORDER BY due, seq LIMIT 1) RETURNING *`,
       now,
     )
-    .toArray()[0] ?? null;
+    .toArray();
+  return row ?? null;
+};
 
 /** Enters how an attempt ended, in the row and in what is known of the endpoint's health. */
 const endAttempt = (sql: SqlStorage, row: DeliveryRow, outcome: Outcome, now: Instant): void => {
   const delivered = isDelivered(outcome);
-  const attempt = row.attempt + 1;
+  const attempt = sendingNumber(row);
   const next = delivered ? null : nextAttemptAt(attempt, now);
   const responseStatus = outcome.kind === "answered" ? outcome.status : null;
   const error = delivered ? null : outcome.kind === "answered" ? "http" : outcome.error;
   sql.exec(
-    `UPDATE delivery SET status = ?, attempt = ?, due = ?, unready = 0, response_status = ?, error = ?,
-       duration_ms = ?, delivered_at = ?, ended_at = ? WHERE seq = ?`,
+    `UPDATE delivery SET status = ?, attempt = ?, due = ?, unready = 0, resend = 0, response_status = ?, error = ?,
+       duration_ms = ?, delivered_at = ?, ended_at = ?, failed_at = ? WHERE seq = ?`,
     delivered ? "success" : next === null ? "abandoned" : "pending",
     attempt,
     next,
@@ -187,6 +208,7 @@ const endAttempt = (sql: SqlStorage, row: DeliveryRow, outcome: Outcome, now: In
     outcome.durationMs,
     delivered ? now : null,
     next === null ? now : null,
+    delivered ? row.failed_at : now,
     row.seq,
   );
   if (delivered) noteSuccess(sql, responseStatus, now);
@@ -228,7 +250,7 @@ export const deferDelivery = (sql: SqlStorage, claimed: DeliveryRow, error: Excl
 /** The payload may no longer be read by anyone: nothing is sent, and it comes no more. */
 export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Instant): void => {
   sql.exec(
-    "UPDATE delivery SET status = 'abandoned', due = NULL, ended_at = ? WHERE seq = ? AND status = 'sending' AND due = ?",
+    "UPDATE delivery SET status = 'abandoned', due = NULL, resend = 0, ended_at = ? WHERE seq = ? AND status = 'sending' AND due = ?",
     now,
     claimed.seq,
     claimed.due,
@@ -263,6 +285,10 @@ export const listDeliveries = (sql: SqlStorage, limit: number, before: string | 
   return sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE seq < ? ORDER BY seq DESC LIMIT ?", start, limit).toArray();
 };
 
+/** Of the events behind `after`, up to `upTo`. */
+export const deliveriesBetween = (sql: SqlStorage, after: number, upTo: number): readonly DeliveryRow[] =>
+  sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE seq > ? AND seq <= ?", after, upTo).toArray();
+
 export const deliveryRow = (sql: SqlStorage, id: string): DeliveryRow | null =>
   sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE id = ?", id).toArray()[0] ?? null;
 
@@ -273,7 +299,7 @@ export const deliveryRow = (sql: SqlStorage, id: string): DeliveryRow | null =>
 export const keepReplay = (sql: SqlStorage, id: string, outcome: Outcome, now: Instant): void => {
   if (!isDelivered(outcome) || outcome.kind !== "answered") return;
   sql.exec(
-    `UPDATE delivery SET status = 'success', due = NULL, error = NULL, response_status = ?, duration_ms = ?,
+    `UPDATE delivery SET status = 'success', due = NULL, resend = 0, error = NULL, response_status = ?, duration_ms = ?,
        delivered_at = ?, ended_at = ? WHERE id = ?`,
     outcome.status,
     outcome.durationMs,
@@ -284,11 +310,38 @@ export const keepReplay = (sql: SqlStorage, id: string, outcome: Outcome, now: I
   noteSuccess(sql, outcome.status, now);
 };
 
+// Given up, or tried and waiting for the next attempt. What was withheld because its share is over never failed.
+const hasFailed =
+  "error IS NOT NULL AND COALESCE(failed_at, ended_at, created_at) >= ? AND (status = 'abandoned' OR (status = 'pending' AND resend = 0))";
+
+/** How many failed since then. */
+export const countFailed = (sql: SqlStorage, since: Instant): number =>
+  sql.exec<{ failed: number }>(`SELECT COUNT(*) AS failed FROM delivery WHERE ${hasFailed}`, since).one().failed;
+
+/**
+ * What failed since then goes out again, in the order of its events and some at a time, behind what is on that way already. It counts as
+ * no attempt: what fails again is where it was. Answers how many, at most `maxRecovered`.
+ */
+export const recoverFailed = (sql: SqlStorage, since: Instant, now: Instant): number => {
+  const { last } = sql.exec<{ last: number | null }>("SELECT MAX(due) AS last FROM delivery WHERE due IS NOT NULL AND resend = 1").one();
+  const first = Math.max(now, (last ?? 0) + recoverySpacingMs);
+  return sql
+    .exec(
+      `UPDATE delivery SET status = 'pending', resend = 1, interruptions = 0, unready = 0, ended_at = NULL,
+       due = ? + ${recoverySpacingMs} * (chosen.place - 1)
+     FROM (SELECT seq AS of_seq, ROW_NUMBER() OVER (ORDER BY seq) AS place FROM delivery WHERE ${hasFailed} ORDER BY seq LIMIT ${maxRecovered}) AS chosen
+     WHERE delivery.seq = chosen.of_seq RETURNING delivery.seq`,
+      first,
+      since,
+    )
+    .toArray().length;
+};
+
 export const laneHealth = (sql: SqlStorage): EndpointHealth => {
   const lane = laneRow(sql);
-  const { backlog, oldest } = sql
-    .exec<{ backlog: number; oldest: number | null }>(
-      "SELECT COUNT(*) AS backlog, MIN(happened_at) AS oldest FROM delivery WHERE due IS NOT NULL",
+  const { backlog, oldest, resending } = sql
+    .exec<{ backlog: number; oldest: number | null; resending: number }>(
+      "SELECT COUNT(*) AS backlog, MIN(happened_at) AS oldest, COALESCE(SUM(resend), 0) AS resending FROM delivery WHERE due IS NOT NULL",
     )
     .one();
   return {
@@ -298,6 +351,7 @@ export const laneHealth = (sql: SqlStorage): EndpointHealth => {
     lastResponseStatus: lane?.last_status ?? null,
     backlog,
     oldestPendingAt: oldest,
+    resending,
   };
 };
 

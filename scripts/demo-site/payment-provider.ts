@@ -95,6 +95,8 @@ const invoiceOf = (customer: string): Event[1] => ({
   parent: { subscription_details: { subscription: customer.replace(/^cus_/, "sub_") } },
 });
 
+const ended = (customer: string): readonly [Event] => [["customer.subscription.deleted", subscriptionOf(customer, "canceled")]];
+
 /** What the provider would say after each button. */
 const eventsAfter: Readonly<Record<string, (customer: string) => readonly Event[]>> = {
   fail: (customer) => [
@@ -109,7 +111,7 @@ const eventsAfter: Readonly<Record<string, (customer: string) => readonly Event[
     plans.set(customer, "enterprise");
     return [["customer.subscription.updated", subscriptionOf(customer, "active")]];
   },
-  end: (customer) => [["customer.subscription.deleted", subscriptionOf(customer, "canceled")]],
+  end: ended,
 };
 
 const send = async (provider: PaymentStandIn, events: readonly Event[]): Promise<void> => {
@@ -189,6 +191,18 @@ export const answerAsProvider = async (
     const id = `cs_${randomBytes(8).toString("hex")}`;
     checkouts.set(id, asked);
     return json(200, { id, object: "checkout.session", url: `${provider.origin}/pay/${id}` });
+  }
+  const subscription = /^\/v1\/subscriptions\/sub_([A-Za-z0-9]{1,64})$/.exec(pathname)?.[1];
+  if (subscription !== undefined) {
+    if (request.method !== "DELETE") return json(405, { error: { type: "invalid_request_error", message: "DELETE only" } });
+    if (request.headers.authorization !== `Bearer ${provider.secretKey}`)
+      return json(401, { error: { type: "authentication_error", message: "not the key of this machine" } });
+    const customer = `cus_${subscription}`;
+    if (!plans.delete(customer))
+      return json(404, { error: { type: "invalid_request_error", code: "resource_missing", message: "no such" } });
+    const events = ended(customer);
+    await send(provider, events);
+    return json(200, events[0][1]);
   }
   const customer = /^\/pay\/account\/(cus_[A-Za-z0-9]{1,64})$/.exec(pathname)?.[1];
   if (customer !== undefined) {

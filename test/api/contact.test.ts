@@ -83,7 +83,9 @@ describe("a contact check", () => {
     expect(await reason({ entity: "Acme Solar LLC" })).toBe("active_consent");
     expect(await reason({ entity: "Bright Homes Inc" })).toBe("rejected_recipient");
     expect(await reason({ entity: "Nobody Ltd" })).toBe("none");
+    expect(await reason({ entity: " Bright Homes Inc\n" })).toBe("rejected_recipient");
     expect(await reason({ purpose: "roof survey" })).toBe("active_consent");
+    expect(await reason({ purpose: " roof survey " })).toBe("active_consent");
     expect(await reason({ purpose: "another purpose" })).toBe("none");
   });
 

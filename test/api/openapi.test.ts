@@ -167,6 +167,7 @@ const postRefusals = (at: string, good: () => RequestInit): Scenarios => ({
 const providerAnswering = (answer: ProviderAnswer): PaymentProvider => ({
   openCheckout: async () => answer,
   openAccount: async () => answer,
+  endSubscription: async () => "unavailable",
 });
 const paymentPage = providerAnswering({ outcome: "url", url: "https://checkout.stripe.com/c/pay/cs_test" });
 
@@ -669,6 +670,18 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     ...notFound("DELETE", portal(`/members/${noMember}`)),
     last_owner: async () => webhooks("DELETE", portal(`/members/${await ownerId()}`), { owner: true }),
   },
+  readRefusedRequest: {
+    200: async () => {
+      const refusedId = (await webhooks("GET", portal(`/certs/cc_${"0".repeat(26)}`))).body.request_id;
+      return vi.waitFor(async () => {
+        const found = await webhooks("GET", portal(`/requests/${refusedId}`));
+        expect(found.status).toBe(200);
+        return found;
+      });
+    },
+    ...notFound("GET", portal(`/requests/req_${"0".repeat(26)}`)),
+    ...memberRefusals("GET", () => portal("/requests/req_0")),
+  },
   listPortalCertificates: {
     200: () => webhooks("GET", portal("/certs?q=solar")),
     "200 of the sandbox": () => webhooks("GET", portal("/certs?environment=sandbox")),
@@ -752,6 +765,18 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
         webhooks("POST", `/deliveries/${deliveryId}/replay`, { changed }),
       );
     },
+  },
+  recoverWebhook: {
+    200: () => webhooks("POST", `/${webhookId}/recover`, { body: { since: "2026-01-01T00:00:00Z" } }),
+    ...unsafeRefusals("POST", () => `/${webhookId}/recover`, { since: "2026-01-01T00:00:00Z" }),
+    idempotency_conflict: () =>
+      twice(
+        (body, headers) => webhooks("POST", `/${webhookId}/recover`, { body, headers }),
+        { since: "2026-01-01" },
+        { since: "2026-01-02" },
+      ),
+    ...notFound("POST", `/${noWebhook}/recover`, { since: "2026-01-01T00:00:00Z" }),
+    invalid_request: () => webhooks("POST", `/${webhookId}/recover`, { body: { since: "2999-01-01" } }),
   },
   deleteWebhook: {
     200: async () => {

@@ -98,7 +98,11 @@ describe("withdrawing from an account", () => {
     }
     expect(outcome(await withdraw(by, { scope: "business", business_id: world.other.id }))).toBe("404 cert_not_found");
     expect(outcome(await withdraw(by, { scope: "business", business_id: "nothing" }))).toBe("404 cert_not_found");
-    expect(outcome(await withdraw(by, { scope: "all" }))).toBe("400 invalid_request");
+    const unclear = [await withdraw(by, { scope: "all" }), await withdraw(by, {})];
+    expect(unclear.map(({ status, body }) => [status, body.error.message])).toEqual([
+      [400, "scope: must be one of certificate, business, everything."],
+      [400, "scope: is missing."],
+    ]);
     expect([await status(theirs.certId), await status(test_.certId)]).toEqual(["active", "active"]);
   });
 

@@ -50,6 +50,22 @@ const testGrant = async (change: object = {}): Promise<Grant> => {
   return { verifier, code: answer.body.data.code, share: answer.body.data.share };
 };
 
+/** A database in which something else happens right before the first change that is asked of it. */
+const beforeTheChange = (happens: () => Promise<unknown>) => {
+  let isDone = false;
+  return {
+    prepare: (text: string) => env.DB.prepare(text),
+    withSession: (constraint: D1SessionConstraint) => env.DB.withSession(constraint),
+    batch: async (statements: D1PreparedStatement[]) => {
+      if (!isDone && statements.length > 4) {
+        isDone = true;
+        await happens();
+      }
+      return env.DB.batch(statements);
+    },
+  };
+};
+
 const query = (change: Record<string, string> = {}): string => {
   const { client_id, purpose, code_challenge } = decision(freshVerifier());
   const asked = { client_id, origin, purpose, code_challenge, code_challenge_method: "S256", scope: "email phone?", ...change };
@@ -543,6 +559,27 @@ describe("a share", () => {
     expect(shares.map(({ status }: { status: string }) => status)).toEqual(["active", "superseded"]);
     expect(await eventsOf(shares[0].id)).toEqual(["share.renewed"]);
     expect(await eventsOf(share.id)).toEqual(["share.created"]);
+  });
+
+  test("P15, P17: that ends while another end of it is written is what came first, and the second is told so", async () => {
+    const pat = await person();
+    const path = (id: string) => ({ renew: `/v1/me/shares/${id}/renew`, revoke: `/v1/shares/${id}/revoke` });
+    const expired = (id: string) =>
+      env.DB.prepare("UPDATE shares SET state = 'expired', key_sealed = NULL, next_due_at = NULL WHERE id = ?").bind(id).run();
+    const ends = {
+      renewed: { send: (id: string, by: Call) => by(path(id).renew, jsonPost({ consent: true }, pat.headers)) },
+      stopped: { send: (id: string, by: Call) => by(path(id).revoke, jsonPost({}, pat.headers)) },
+    };
+    for (const [late, first, told] of [
+      [ends.renewed, (id: string) => ends.stopped.send(id, call), "409 share_inactive"],
+      [ends.stopped, (id: string) => ends.renewed.send(id, call), "409 share_inactive"],
+      [ends.renewed, expired, "409 share_inactive"],
+      [ends.stopped, expired, "409 share_inactive"],
+    ] as const) {
+      const { share } = await grant(pat);
+      const answer = await late.send(share.id, serviceWith({ DB: beforeTheChange(() => first(share.id)) }));
+      expect(outcome(answer)).toBe(told);
+    }
   });
 
   test("P19: is changed by no reading of it", async () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { dayMs } from "../../core/time.ts";
 import { allEvents, decision, freshVerifier, grant, outcome, person, read, redeem, values, write } from "../support/sharing.ts";
-import { mailsTo } from "../support/people.ts";
+import { json, mailsTo } from "../support/people.ts";
 import { settled } from "../support/settled.ts";
 import { call, origin, serviceWith, world } from "../support/world.ts";
 
@@ -101,6 +101,37 @@ describe("a share", () => {
     await pat.post(`/v1/shares/${share.id}/revoke`, {});
     const after = (await allEvents()).filter(({ share_id, type }) => share_id === share.id && type.startsWith("consumer."));
     expect(after.map(({ data }) => data)).toEqual([null]);
+  });
+
+  test("tells its person, and nobody else, when something of it last reached the business", async () => {
+    const pat = await person();
+    const granted = await grant(pat);
+    const { id } = granted.share;
+    const later = (ms: number) => serviceWith({ DEV_CLOCK_OFFSET_MS: String(ms) });
+    const delivered = async (): Promise<string | null> => (await pat.get("/v1/me/shares")).body.data.shares[0].last_delivered_at;
+    const change = (fields: object, ms: number) => later(ms)("/v1/me/fields", { ...json(fields, pat.headers), method: "PUT" });
+    const steps = [
+      () => redeem(granted, {}, { origin }, later(20_000)),
+      () => read(`/v1/consumers/${id}/current`, undefined, later(3_600_000)),
+      () => read(`/v1/consumers/${id}/current`, undefined, later(7_200_000)), // the person's chain has one a day
+      () => change({ phone: "+1 202 555 0199" }, 10_800_000),
+    ];
+    expect(await delivered()).toBeNull();
+    let before = Date.parse(granted.share.created_at);
+    for (const step of steps) {
+      expect((await step()).status).toBe(200);
+      const now = Date.parse((await delivered()) as string);
+      expect(now - before).toBeGreaterThanOrEqual(10_000);
+      before = now;
+    }
+    await change({ city: "Newtown" }, 14_400_000); // which it does not hold
+    await pat.post(`/v1/shares/${id}/revoke`, {});
+    await change({ phone: null }, 18_000_000);
+    expect(Date.parse((await delivered()) as string)).toBe(before);
+    expect((await read(`/v1/shares/${id}`)).body.data).not.toHaveProperty("last_delivered_at");
+    const [listed] = (await read("/v1/shares?limit=1")).body.data.shares;
+    expect([listed.id, "last_delivered_at" in listed]).toEqual([id, false]);
+    expect((await pat.get("/v1/me/export")).body.shares[0].last_delivered_at).toBe(await delivered());
   });
 
   test("is listed by what it is now, and by nothing it is not", async () => {

@@ -5,7 +5,7 @@ import type { BusinessId, DeliveryId, WebhookId } from "../../core/ids.ts";
 import type { Delivery } from "../../core/webhooks/endpoint.ts";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
 import { openSchedules } from "../../workers/background/schedulers.ts";
-import { replayDelivery, testEndpoint } from "../../workers/operations/webhooks/deliveries.ts";
+import { failedSince, recoverEndpoint, replayDelivery, testEndpoint } from "../../workers/operations/webhooks/deliveries.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform, type Services } from "../../workers/services.ts";
 import {
@@ -153,5 +153,58 @@ describe("a replay", () => {
     const id = await tellOne();
     expect(await replayDelivery(services, business, id)).toMatchObject({ ok: true, value: { delivery: { id } } });
     expect(posts.map(({ url }) => url)).toEqual([hook]);
+  });
+});
+
+describe("recovering", () => {
+  test("sends what failed again in the order of its events, at most ten a second, and counts no attempt", async () => {
+    let status = 500;
+    const { services, posts, business, id, lane, deliveries } = await started(() => status);
+    await commitEvents(business, 25);
+    await logs.getByName(business).drain();
+    await runAlarmsUntil(lane);
+    expect(new Set((await deliveries()).map((one) => `${one.status} ${one.attempt}`))).toEqual(new Set(["abandoned 5"]));
+    vi.setSystemTime(Date.now() + 60_000);
+    const since = in2030;
+    expect(await failedSince(services, business, id, since)).toBe(25);
+    expect(await failedSince(services, business, id, Date.now())).toBe(0);
+    status = 200;
+    posts.length = 0;
+    expect(await recoverEndpoint(services, business, id, since)).toEqual({ ok: true, value: { queued: 25, hasMore: false } });
+    const again = await recoverEndpoint(services, business, id, since);
+    expect(again).toEqual({ ok: true, value: { queued: 0, hasMore: false } });
+    await runAlarmsUntil(lane);
+    expect(posts).toHaveLength(25);
+    const places = posts.map(({ body }) => (JSON.parse(body) as { seq: number }).seq);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    const spread = posts.map(({ at }) => at);
+    for (const [at, first] of spread.entries())
+      expect(spread.filter((one, other) => other >= at && one < first + 1_000).length).toBeLessThanOrEqual(10);
+    expect(new Set(posts.map(({ headers }) => headers.get("svc-attempt")))).toEqual(new Set(["5"]));
+    expect(new Set((await deliveries()).map((one) => `${one.status} ${one.attempt}`))).toEqual(new Set(["success 5"]));
+  });
+
+  test("leaves what fails again where it was, and what never failed alone", async () => {
+    const { services, business, id, lane, deliveries, tellOne } = await started(() => 500);
+    await tellOne();
+    await runAlarmsUntil(lane, in2030 + 1_000); // one attempt failed, the next one is a minute off
+    expect(await deliveries()).toMatchObject([{ status: "retrying", attempt: 1 }]);
+    expect(await recoverEndpoint(services, business, id, in2030)).toMatchObject({ ok: true, value: { queued: 1 } });
+    await runAlarmsUntil(lane, in2030 + 2_000);
+    expect(await deliveries()).toMatchObject([{ status: "retrying", attempt: 1 }]);
+    await runAlarmsUntil(lane);
+    expect(await deliveries()).toMatchObject([{ status: "abandoned", attempt: 5 }]);
+    const fresh = await started(() => 200);
+    await fresh.tellOne();
+    await runAlarmsUntil(fresh.lane);
+    expect(await recoverEndpoint(fresh.services, fresh.business, fresh.id, in2030)).toMatchObject({ ok: true, value: { queued: 0 } });
+  });
+
+  test("is of the business's own endpoints, and not of what is to come", async () => {
+    const { services, business, id } = await started(() => 200);
+    const stranger = (await newBusiness()) as BusinessId;
+    expect(await recoverEndpoint(services, stranger, id, in2030)).toMatchObject({ ok: false, code: "not_found" });
+    expect(await failedSince(services, stranger, id, in2030)).toBeNull();
+    expect(await recoverEndpoint(services, business, id, Date.now() + 1)).toMatchObject({ ok: false, code: "invalid_request" });
   });
 });

@@ -480,6 +480,7 @@ const routes: readonly (readonly [name: string, method: Method, path: string, bo
   ["test", "POST", "/{webhook}/test"],
   ["deliveries", "GET", "/{webhook}/deliveries"],
   ["replay", "POST", "/deliveries/{delivery}/replay"],
+  ["recover", "POST", "/{webhook}/recover", { since: "2026-01-01T00:00:00Z" }],
   ["delete", "DELETE", "/{webhook}"],
 ];
 const ownerRoutes: readonly string[] = ["create", "change", "secret", "rotate", "delete"];

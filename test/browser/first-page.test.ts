@@ -68,7 +68,17 @@ describe("the first page and its doors", () => {
     await page.getByLabel("Number or address").fill(`${service.origin}/c/${certId}`);
     await page.getByRole("button", { name: "Continue" }).click();
     expect(page.url()).toBe(`${service.origin}/c/${certId}#withdrawal-heading`);
+    await page.goto(`${service.origin}/withdraw?lang=fr-CA`);
+    await page.getByLabel("Votre adresse de courriel").fill("pat@person.example");
+    await page.getByRole("button", { name: "M’envoyer un code" }).click();
+    expect(page.url()).toBe(`${service.origin}/app/sign-in?lang=fr-CA`);
+    expect(await page.getByRole("main").textContent()).toContain("À pat@person.example, valide 10 minutes.");
     await close();
+  });
+
+  test("tell whom to turn to about a weakness, where nobody set it: the machine's own mailbox", async () => {
+    const answer = await fetch(`${service.origin}/.well-known/security.txt`);
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining("Contact: mailto:security@localhost\n")]);
   });
 
   test("lead to the demo's form and to its keys, in development", async () => {

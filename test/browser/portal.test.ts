@@ -78,12 +78,17 @@ const paths = [
   "/domains",
   "/snippet",
   "/webhooks",
+  "/events",
+  "/requests",
   "/keys",
   "/team",
   "/audit",
   "/billing",
   "/settings",
   "/nothing",
+  "/test",
+  "/test/sandbox",
+  "/test/events",
 ];
 
 describe("the portal", () => {

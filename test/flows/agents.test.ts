@@ -1,44 +1,31 @@
 // The agent server as the official clients of the Model Context Protocol meet it: the one most assistants are built on, and the newer one
-// in each of the ways it begins a conversation.
+// in each of the ways it begins a conversation. With a token that was pasted, and signing in by themselves.
 import { request } from "node:http";
-import { Client as NewerClient, StreamableHTTPClientTransport as NewerTransport } from "@modelcontextprotocol/client";
+import {
+  Client as NewerClient,
+  StreamableHTTPClientTransport as NewerTransport,
+  type OAuthClientProvider as NewerProvider,
+  type StoredOAuthClientInformation,
+  type StoredOAuthTokens,
+} from "@modelcontextprotocol/client";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
-import type { OAuthClientInformationMixed, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { allowedBy, mintedBy, sharedBy, signedIn } from "../support/assistants.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 let service: LocalService;
 const tokens = { consumer: "", business: "" };
 const cookies = { consumer: "", business: "" };
 
-const sent = (path: string, body: object, headers: Record<string, string> = {}): Promise<Response> =>
-  fetch(`${service.origin}${path}`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(body),
-  });
-
-/** Signs in with the code from the mail, and makes a token. */
-const minted = async (realm: "consumer" | "business", email: string, path: string): Promise<string> => {
-  await sent("/v1/auth/request-code", { email, realm });
-  const { messages } = (await (await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`)).json()) as {
-    messages: { text: string }[];
-  };
-  const code = /\d{6}/.exec(messages[0]?.text ?? "")?.[0];
-  const signedIn = await sent("/v1/auth/verify-code", { email, realm, code });
-  const cookie = (signedIn.headers.get("set-cookie") ?? "").split(";")[0] as string;
-  cookies[realm] = cookie;
-  const answer = (await (await sent(path, {}, { cookie })).json()) as { data: { token: string } };
-  return answer.data.token;
-};
-
 beforeAll(async () => {
   service = await startLocalService();
   const { world } = service;
-  tokens.consumer = await minted("consumer", world.consumerEmail, "/v1/me/agent-token");
-  tokens.business = await minted("business", world.ownerEmail, "/v1/business/portal/agent-token");
+  cookies.consumer = await signedIn(service, "consumer", world.consumerEmail);
+  cookies.business = await signedIn(service, "business", world.ownerEmail);
+  tokens.consumer = await mintedBy(service, "consumer", cookies.consumer);
+  tokens.business = await mintedBy(service, "business", cookies.business);
 });
 afterAll(async () => {
   await service.stop();
@@ -46,54 +33,6 @@ afterAll(async () => {
 
 const named = { name: "svc-tests", version: "1.0.0" };
 const address = (): URL => new URL(`${service.origin}/mcp`);
-/** A browser on the consent page: reads the form, allows, and takes the answer from the redirect. */
-const allowAs = async (cookie: string, address: URL): Promise<URL> => {
-  const page = await (await fetch(address, { headers: { cookie } })).text();
-  const request = /name="request" value="([^"]+)"/.exec(page)?.[1] ?? "";
-  const answer = await fetch(new URL("/oauth/authorize/decide", address), {
-    method: "POST",
-    redirect: "manual",
-    headers: { cookie, "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" },
-    body: new URLSearchParams({ request, decision: "allow" }).toString(),
-  });
-  return new URL(answer.headers.get("location") ?? "");
-};
-
-describe("SDK 1 without a token", () => {
-  test("finds the way from the 401, registers, is allowed, and calls a tool", async () => {
-    const redirectUrl = "http://127.0.0.1:50123/callback";
-    const kept: { client?: OAuthClientInformationMixed; tokens?: OAuthTokens; verifier?: string; address?: URL } = {};
-    const authProvider: OAuthClientProvider = {
-      redirectUrl,
-      clientMetadata: { client_name: "SDK", redirect_uris: [redirectUrl] },
-      clientInformation: () => kept.client,
-      saveClientInformation: (client) => {
-        kept.client = client;
-      },
-      tokens: () => kept.tokens,
-      saveTokens: (tokens) => {
-        kept.tokens = tokens;
-      },
-      redirectToAuthorization: (url) => {
-        kept.address = url;
-      },
-      saveCodeVerifier: (verifier) => {
-        kept.verifier = verifier;
-      },
-      codeVerifier: () => kept.verifier as string,
-    };
-    const transport = new StreamableHTTPClientTransport(address(), { authProvider });
-    await expect(new Client(named).connect(transport as Parameters<Client["connect"]>[0])).rejects.toThrow();
-    const back = await allowAs(cookies.consumer, kept.address as URL);
-    expect(back.searchParams.get("iss")).toBe(service.origin);
-    await transport.finishAuth(back.searchParams.get("code") as string);
-    const client = new Client(named);
-    const connected = new StreamableHTTPClientTransport(address(), { authProvider });
-    await client.connect(connected as Parameters<Client["connect"]>[0]);
-    expect((await client.callTool({ name: "svc_get_audit", arguments: { limit: 5 } })).isError).toBe(false);
-    await client.close();
-  });
-});
 
 const withToken = (token: string) => ({ requestInit: { headers: { authorization: `Bearer ${token}` } } });
 
@@ -105,21 +44,28 @@ interface Connected {
   readonly close: () => Promise<void>;
 }
 
-const newer = async (token: string, mode: "legacy" | "auto" | { pin: string }): Promise<Connected> => {
+type Mode = "legacy" | "auto" | { pin: string };
+/** How the newer client begins, by what a person would call it. */
+const modes: Readonly<Record<string, Mode>> = {
+  "SDK 2": "legacy",
+  "SDK 2 that asks for the latest revision first": "auto",
+  "SDK 2 that speaks the latest revision alone": { pin: "2026-07-28" },
+};
+
+const newer = async (mode: Mode, options: ReturnType<typeof withToken> | { authProvider: NewerProvider }): Promise<Connected> => {
   const client = new NewerClient(named, { versionNegotiation: { mode } });
-  await client.connect(new NewerTransport(address(), withToken(token)));
+  await client.connect(new NewerTransport(address(), options));
+  return client as Connected;
+};
+const older = async (options: ReturnType<typeof withToken> | { authProvider: OAuthClientProvider }): Promise<Connected> => {
+  const client = new Client(named);
+  await client.connect(new StreamableHTTPClientTransport(address(), options) as Parameters<Client["connect"]>[0]);
   return client as Connected;
 };
 
 const clients: Readonly<Record<string, (token: string) => Promise<Connected>>> = {
-  "SDK 1": async (token) => {
-    const client = new Client(named);
-    await client.connect(new StreamableHTTPClientTransport(address(), withToken(token)) as Parameters<Client["connect"]>[0]);
-    return client as Connected;
-  },
-  "SDK 2": (token) => newer(token, "legacy"),
-  "SDK 2 that asks for the latest revision first": (token) => newer(token, "auto"),
-  "SDK 2 that speaks the latest revision alone": (token) => newer(token, { pin: "2026-07-28" }),
+  "SDK 1": (token) => older(withToken(token)),
+  ...Object.fromEntries(Object.entries(modes).map(([name, mode]) => [name, (token: string) => newer(mode, withToken(token))])),
 };
 
 describe.each(Object.entries(clients))("%s", (_, connect) => {
@@ -140,6 +86,85 @@ describe.each(Object.entries(clients))("%s", (_, connect) => {
 
   test("is told that a token is not right", async () => {
     await expect(connect(`pat_00${"A".repeat(43)}`)).rejects.toThrow(/401|unauthorized|-32001/i);
+  });
+});
+
+/** What a program keeps while it signs in; where its person is sent to stands in `address`. */
+const signingIn = () => {
+  const redirectUrl = "http://127.0.0.1:50123/callback";
+  const kept: { client?: StoredOAuthClientInformation; tokens?: StoredOAuthTokens; verifier?: string; address?: URL } = {};
+  const provider = {
+    redirectUrl,
+    clientMetadata: { client_name: "SDK", redirect_uris: [redirectUrl] },
+    state: () => "of the program",
+    clientInformation: () => kept.client,
+    saveClientInformation: (client: StoredOAuthClientInformation) => {
+      kept.client = client;
+    },
+    tokens: () => kept.tokens,
+    saveTokens: (given: StoredOAuthTokens) => {
+      kept.tokens = given;
+    },
+    redirectToAuthorization: (url: URL) => {
+      kept.address = url;
+    },
+    saveCodeVerifier: (verifier: string) => {
+      kept.verifier = verifier;
+    },
+    codeVerifier: () => kept.verifier as string,
+  };
+  return { kept, provider };
+};
+
+describe("a client without a token", () => {
+  test.each(["SDK 1", ...Object.keys(modes)])("%s finds the way from the 401, registers, is allowed, and calls a tool", async (name) => {
+    const { kept, provider } = signingIn();
+    const mode = modes[name];
+    const authProvider = provider as OAuthClientProvider & NewerProvider;
+    const connect = () => (mode === undefined ? older({ authProvider }) : newer(mode, { authProvider }));
+    await expect(connect()).rejects.toThrow();
+    const back = (await allowedBy(cookies.consumer, kept.address as URL)).searchParams;
+    expect([back.get("iss"), back.get("state")]).toEqual([service.origin, "of the program"]);
+    if (mode === undefined) await new StreamableHTTPClientTransport(address(), { authProvider }).finishAuth(back.get("code") as string);
+    else await new NewerTransport(address(), { authProvider }).finishAuth(back);
+    const client = await connect();
+    expect((await client.callTool({ name: "svc_get_audit", arguments: { limit: 5 } })).isError).toBe(false);
+    await client.close();
+  });
+});
+
+describe("SDK 2 in the latest revision, handed over to the person", () => {
+  let share_id = "";
+  beforeAll(async () => {
+    share_id = await sharedBy(service, cookies.consumer);
+  });
+
+  test.each(["accept", "decline", "cancel"] as const)("that opens addresses opens the page, and %s ends with the share", async (action) => {
+    const opened: string[] = [];
+    const client = new NewerClient(named, {
+      versionNegotiation: { mode: { pin: "2026-07-28" } },
+      capabilities: { elicitation: { url: {} } },
+    });
+    client.setRequestHandler("elicitation/create", ({ params }) => {
+      opened.push(params.mode === "url" ? params.url : "a form");
+      return { action };
+    });
+    await client.connect(new NewerTransport(address(), withToken(tokens.consumer)));
+    const result = await client.callTool({ name: "svc_get_share", arguments: { share_id, hand_over: "renew" } });
+    expect(opened).toEqual([`${service.origin}/app/shares/${share_id}/renew`]);
+    expect(result).toMatchObject({ isError: false, structuredContent: { id: share_id } });
+    await client.close();
+  });
+
+  test.each([undefined, {}, { form: {} }])("that declares elicitation %j gets the address beside the share", async (elicitation) => {
+    const client = new NewerClient(named, {
+      versionNegotiation: { mode: { pin: "2026-07-28" } },
+      capabilities: elicitation === undefined ? {} : { elicitation },
+    });
+    await client.connect(new NewerTransport(address(), withToken(tokens.consumer)));
+    const result = await client.callTool({ name: "svc_get_share", arguments: { share_id, hand_over: "review" } });
+    expect(result).toMatchObject({ structuredContent: { id: share_id, open_at: `${service.origin}/app/shares/${share_id}` } });
+    await client.close();
   });
 });
 

@@ -1,6 +1,7 @@
 // The whole upgrade on one machine: the service's own bundle, the provider's own library, and the stand-in for the provider.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
+import { signInTo } from "../support/local-session.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 let service: LocalService;
@@ -9,20 +10,6 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const post = (address: string, body: object, headers: Record<string, string> = {}): Promise<Response> =>
-  fetch(address, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
-
-const signIn = async (email: string): Promise<string> => {
-  const { origin } = service;
-  await post(`${origin}/v1/auth/request-code`, { email, realm: "business" });
-  const mail = await (
-    await fetch(`${origin}/dev/mail?to=${encodeURIComponent(email)}`, { headers: { accept: "application/json" } })
-  ).json();
-  const code = /(?<!\d)\d{6}(?!\d)/.exec(mail.messages[0].text)?.[0];
-  const answer = await post(`${origin}/v1/auth/verify-code`, { email, realm: "business", code });
-  return (answer.headers.get("set-cookie") ?? "").split(";")[0] as string;
-};
-
 const press = (page: string, name: string): Promise<Response> =>
   fetch(page, { method: "POST", body: new URLSearchParams({ do: name }), redirect: "manual" });
 
@@ -30,7 +17,7 @@ const account = (): Promise<unknown> =>
   service.database.prepare("SELECT status, plan FROM businesses WHERE id = ?").bind(service.world.examples.free.id).first();
 
 test("an owner pays for a plan, fails to pay, pays, and ends it, from page to page", async () => {
-  const cookie = await signIn(exampleOwnerEmail("free"));
+  const cookie = await signInTo(service.origin, exampleOwnerEmail("free"));
   const open = async (): Promise<string> => {
     const answer = await fetch(`${service.origin}/v1/billing/checkout?plan=business`, { headers: { cookie }, redirect: "manual" });
     expect(answer.status).toBe(303);
@@ -54,6 +41,31 @@ test("an owner pays for a plan, fails to pay, pays, and ends it, from page to pa
   expect(await account()).toEqual({ status: "active", plan: "enterprise" });
   await press(subscription, "end");
   expect(await account()).toEqual({ status: "active", plan: "free" });
+});
+
+test("a person who pays and deletes the account is asked for nothing more", async () => {
+  const { origin, world, database, runtime } = service;
+  const cookie = await signInTo(origin, world.consumerEmail, "consumer");
+  const opened = await fetch(`${origin}/v1/billing/checkout?plan=white_glove`, { headers: { cookie }, redirect: "manual" });
+  expect((await press(opened.headers.get("location") as string, "pay")).status).toBe(303);
+  const customer = await database
+    .prepare("SELECT customer_id AS id FROM billing_customers WHERE plan = 'white_glove'")
+    .first<{ id: string }>();
+  const page = async (): Promise<string> => (await fetch(`${service.demoOrigin}/pay/account/${customer?.id}`)).text();
+  expect(await page()).toContain("white_glove");
+  const deleted = await fetch(`${origin}/v1/me`, {
+    method: "DELETE",
+    headers: { cookie, "content-type": "application/json" },
+    body: JSON.stringify({ confirm: "DELETE" }),
+  });
+  expect(deleted.status).toBe(200);
+  await runtime.scheduled("* * * * *");
+  expect(await page()).not.toContain("white_glove");
+  const { results } = await database
+    .prepare("SELECT account_id, ended_at FROM billing_customers WHERE customer_id = ?")
+    .bind(customer?.id)
+    .all();
+  expect(results).toEqual([{ account_id: null, ended_at: expect.any(Number) }]);
 });
 
 test("the stand-in answers nobody without the key of this machine", async () => {

@@ -59,8 +59,10 @@ export const importRules: readonly ImportRule[] = [
   { from: "widget", may: ["core/forms"], packages: [] },
   { from: "widget/build.mjs", may: ["widget"], packages: "any" },
   { from: "verifier", may: ["core"], packages: "any" },
-  { from: "scripts", may: ["core", "storage", "workers", "widget", "verifier"], packages: "any" },
-  { from: "test", may: ["core", "storage", "durable-objects", "workers", "widget", "verifier", "scripts", "docs"], packages: "any" },
+  { from: "kit", may: ["core"], packages: [] },
+  { from: "kit/build.ts", may: ["kit", "core", "verifier"], packages: "any" },
+  { from: "scripts", may: ["core", "storage", "workers", "widget", "verifier", "kit"], packages: "any" },
+  { from: "test", may: ["core", "storage", "durable-objects", "workers", "widget", "verifier", "kit", "scripts", "docs"], packages: "any" },
 ];
 
 /** One row a rule, as AGENTS.md prints it. */

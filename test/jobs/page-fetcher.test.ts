@@ -217,3 +217,19 @@ test("cookies of one page do not travel to the next", async () => {
   await get(url);
   expect(web.calls.map(({ headers }) => headers.get("cookie"))).toEqual([null, null]);
 });
+
+test("how long an answer may be kept is told where its host says so", async () => {
+  for (const [header, maxAge] of [
+    ["max-age=60", 60],
+    ["public, max-age=86400, immutable", 86_400],
+    ["Max-Age=0", 0],
+    ["s-maxage=60", undefined],
+    ["max-age=1234567890123", undefined],
+    ["max-age=a", undefined],
+    ["no-store", undefined],
+  ] as const) {
+    web.serve(url, () => html("x", { headers: { "cache-control": header } }));
+    const answer = await get(url);
+    expect(answer.outcome === "page" ? [header, answer.page.maxAge] : answer).toEqual([header, maxAge]);
+  }
+});

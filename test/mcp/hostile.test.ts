@@ -357,6 +357,8 @@ describe("hostile requests", () => {
     expect(await said(business.token, "svc_create_share", {})).toBe(
       "no such tool; this token has: svc_list_shares, svc_get_share, svc_get_audit, svc_list_events. Agents cannot agree to or renew a share; the person does that at http://svc.test/app/shares",
     );
+    const there = await ask("/app/shares", { redirect: "manual" });
+    expect([there.status, there.headers.get("location")]).toEqual([303, "/app"]);
   });
 
   test("all of them together changed nothing but the audit history", async () => {

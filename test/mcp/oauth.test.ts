@@ -4,6 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { PageAnswer, PageRequest } from "../../core/access/outbound-page.ts";
 import { buildApp } from "../../workers/app.ts";
+import { dropExpired } from "../../workers/background/expiry-sweep.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform } from "../../workers/services.ts";
 import { callTool, mint, mintWith, post, rpc } from "../support/agents.ts";
@@ -30,7 +31,11 @@ let clock = Date.now();
 beforeEach(async () => {
   clock += 7_200_000;
   vi.useFakeTimers({ toFake: ["Date"], now: clock });
-  await env.DB.batch([env.DB.prepare("DELETE FROM agent_tokens"), env.DB.prepare("DELETE FROM oauth_codes")]);
+  await env.DB.batch([
+    env.DB.prepare("DELETE FROM agent_tokens"),
+    env.DB.prepare("DELETE FROM oauth_codes"),
+    env.DB.prepare("DELETE FROM oauth_clients"),
+  ]);
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -126,6 +131,8 @@ describe("a person", () => {
     const client = await registered();
     const { page } = await consentPage(client, await owner());
     expect(page.text).toContain("Acme Solar LLC");
+    expect(page.text).toContain(", owner: the records of");
+    expect(page.text).not.toContain(world.ownerEmail); // enough of it to recognise oneself, in a window that others may see
     const { access_token: token } = (await exchange(await allowed(client, await owner()), client)).body;
     expect((await callTool(token, "svc_list_events")).body.result.isError).toBe(false);
     expect((await callTool(token, "svc_update_field", { field: "city", value: "x" })).body.result.isError).toBe(true);
@@ -218,6 +225,62 @@ describe("a person", () => {
     const third = (await exchange(await allowed(client, session, {}, "replace"), client)).body.access_token;
     const states = [first, second, third, other.token].map(async (token) => (await rpc(token, "ping")).status);
     expect(await Promise.all(states)).toEqual([401, 401, 200, 200]);
+  });
+});
+
+describe("a person with ten assistants", () => {
+  const tenOf = async (session: Session): Promise<void> => {
+    for (let at = 0; at < 10; at += 1) expect((await mintWith("consumer", session, { name: `Number ${at}` })).status).toBe(201);
+  };
+  const idsIn = (text: string): string[] => [...text.matchAll(/name="token_id" value="(tok_[^"]+)"/g)].map(([, id]) => id as string);
+  const endOne = (client: string, token_id: string, headers: Record<string, string>) =>
+    call(authorizePath(client).replace("/authorize?", "/authorize/end-one?"), form({ token_id }, headers));
+
+  test("sees them first and cannot allow an eleventh; once one is ended there, the page lets them, and the code is worth a token", async () => {
+    const session = await pat();
+    const client = await registered();
+    await tenOf(session);
+    const { page } = await consentPage(client, session);
+    const ids = idsIn(page.text);
+    expect([ids.length, page.text.includes('value="allow"'), page.text.includes('value="deny"')]).toEqual([10, false, true]);
+    expect(page.text.indexOf("Number 3")).toBeLessThan(page.text.indexOf("It can never"));
+    const ended = await endOne(client, ids[0] as string, session);
+    expect([ended.status, ended.headers.get("location")?.startsWith("/oauth/authorize?")]).toEqual([303, true]);
+    const after = await consentPage(client, session);
+    expect([idsIn(after.page.text), after.page.text.includes('value="allow"')]).toEqual([[], true]);
+    expect(outcome(await exchange(await allowed(client, session), client))).toBe("200 ok");
+    expect(await count("agent_tokens")).toBe(11);
+  });
+
+  test("may still replace the connection of the same program", async () => {
+    const session = await pat();
+    const client = await registered();
+    await exchange(await allowed(client, session), client);
+    for (let at = 0; at < 9; at += 1) await mintWith("consumer", session);
+    const { page } = await consentPage(client, session);
+    expect([page.text.includes('value="replace"'), page.text.includes('value="allow"')]).toEqual([true, false]);
+    expect(outcome(await exchange(await allowed(client, session, {}, "replace"), client))).toBe("200 ok");
+  });
+
+  test("ends none by another site's page, without a session, or of somebody else", async () => {
+    const session = await pat();
+    const client = await registered();
+    await tenOf(session);
+    const [id = ""] = idsIn((await consentPage(client, session)).page.text);
+    expect((await endOne(client, id, { ...session, "sec-fetch-site": "cross-site" })).status).toBe(403);
+    expect((await endOne(client, id, { cookie: "" })).status).toBe(303);
+    expect((await endOne(client, id, await owner())).status).toBe(303);
+    expect((await endOne(client, id, await signIn("somebody-else@example.com", "consumer"))).status).toBe(303);
+    expect(idsIn((await consentPage(client, session)).page.text)).toHaveLength(10);
+  });
+
+  test("makes room by the API too: 409 token_limit, and after DELETE 201", async () => {
+    const session = await pat();
+    await tenOf(session);
+    expect((await mintWith("consumer", session)).body.error.code).toBe("token_limit");
+    const { agent_tokens: listed } = (await call("/v1/me/agent-tokens", { headers: session })).body.data;
+    await call(`/v1/me/agent-tokens/${listed[0].id}`, { method: "DELETE", headers: session });
+    expect((await mintWith("consumer", session)).status).toBe(201);
   });
 });
 
@@ -476,22 +539,30 @@ describe("a program with a document", () => {
   const id = "https://assistant.merchant-tests.com/client.json";
   const document = { client_id: id, client_name: "Known Helper", redirect_uris: ["https://assistant.merchant-tests.com/cb"] };
 
-  /** The service where programs' documents say this. */
-  const serving = async (bodyOf: (url: string) => object | null) => {
+  /** The service, just started, where programs' documents say this; null where their hosts are silent. */
+  const serving = async (bodyOf: (url: string) => object | null | Promise<object | null>, maxAge?: number) => {
     const asked: PageRequest[] = [];
     const fetchPage = async (request: PageRequest): Promise<PageAnswer> => {
       asked.push(request);
-      const body = bodyOf(request.url);
+      const body = await bodyOf(request.url);
       if (body === null) return { outcome: "unreached", reason: "network" };
-      return { outcome: "page", page: { url: request.url, type: "application/json", body: JSON.stringify(body) } };
+      const page = { url: request.url, type: "application/json", body: JSON.stringify(body) } as const;
+      return { outcome: "page", page: { ...page, ...(maxAge !== undefined && { maxAge }) } };
     };
     const deployment = env as unknown as Env;
     const app = buildApp(changedServices(await openPlatform(deployment), { fetchPage }));
-    const get = async (path: string, headers: Record<string, string> = {}) => {
-      const response = await app.fetch(new Request(`http://svc.test${path}`, { headers }), deployment, createExecutionContext());
-      return { status: response.status, text: await response.text() };
+    const send = async (path: string, init: RequestInit) => {
+      const response = await app.fetch(new Request(`http://svc.test${path}`, init), deployment, createExecutionContext());
+      return { status: response.status, headers: response.headers, text: await response.text() };
     };
-    return { asked, get };
+    const get = (path: string, headers: Record<string, string> = {}) => send(path, { headers });
+    /** The code of a person who allows it. */
+    const allow = async (path: string, session: Session): Promise<string> => {
+      const request = /name="request" value="([^"]+)"/.exec((await get(path, session)).text)?.[1] ?? "";
+      const sent = await send("/oauth/authorize/decide", form({ request, decision: "allow" }, session));
+      return new URL(sent.headers.get("location") ?? "http://none.test").searchParams.get("code") ?? "";
+    };
+    return { asked, get, allow };
   };
   const redirect_uri = "https://assistant.merchant-tests.com/cb";
 
@@ -520,10 +591,131 @@ describe("a program with a document", () => {
     ["names other addresses", { ...document, redirect_uris: ["https://other.merchant-tests.com/cb"] }],
     ["names none", { client_id: id }],
     ["cannot be read", null],
+    [
+      "holds a key of its own",
+      { ...document, token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [{ kty: "EC", crv: "P-256", x: "x", y: "y", d: "d" }] } },
+    ],
+    ["holds a key that is shared", { ...document, jwks: { keys: [{ kty: "oct", k: "k" }] } }],
   ])("that %s leads nowhere", async (_, body) => {
     const { get } = await serving(() => body);
     const page = await get(authorizePath(id, { redirect_uri }), await pat());
     expect([page.status, page.text.includes("error=")]).toEqual([400, false]);
+  });
+
+  test("is remembered for as long as its host says, five minutes at least and a day at most", async () => {
+    const askedWithin = async (maxAge: number | undefined, ms: number): Promise<number> => {
+      const { asked, get } = await serving(() => document, maxAge);
+      await get(authorizePath(id, { redirect_uri }));
+      vi.setSystemTime(Date.now() + ms);
+      await get(authorizePath(id, { redirect_uri }));
+      return asked.length;
+    };
+    expect(await askedWithin(undefined, 299_000)).toBe(1);
+    expect(await askedWithin(undefined, 300_000)).toBe(2);
+    expect(await askedWithin(0, 299_000)).toBe(1);
+    expect(await askedWithin(3_600, 3_599_000)).toBe(1);
+    expect(await askedWithin(3_600, 3_600_000)).toBe(2);
+    expect(await askedWithin(999_999_999, 86_399_000)).toBe(1);
+    expect(await askedWithin(999_999_999, 86_400_000)).toBe(2);
+  });
+
+  test("is read once for any number that ask at once, and no more than four documents are read at a time", async () => {
+    let most = 0;
+    let open = 0;
+    const { asked, get } = await serving(async (url) => {
+      open += 1;
+      most = Math.max(most, open);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      open -= 1;
+      return { ...document, client_id: url };
+    });
+    await Promise.all(Array.from({ length: 20 }, () => get(authorizePath(id, { redirect_uri }))));
+    expect(asked).toHaveLength(1);
+    const hosts = Array.from({ length: 12 }, (_, at) => `https://a${at}.merchant-tests.com/client.json`);
+    await Promise.all(hosts.map((of) => get(authorizePath(of, { redirect_uri }))));
+    expect(most).toBe(4);
+  });
+
+  test("serves from its copy for seven days after a person allowed it, while its host is silent, and its row is gone with the sweep", async () => {
+    const session = await pat();
+    const path = authorizePath(id, { redirect_uri });
+    expect((await (await serving(() => null)).get(path, session)).status).toBe(400);
+    const reached = await serving(() => document);
+    await reached.get(path, session);
+    expect((await (await serving(() => null)).get(path, session)).status).toBe(400); // looking keeps nothing
+    expect(await reached.allow(path, session)).toMatch(/^oac_/);
+    const silent = await serving(() => null);
+    expect((await silent.get(path, session)).text).toContain("Known Helper");
+    const code = await silent.allow(path, session);
+    expect(outcome(await exchange(code, id, { redirect_uri }))).toBe("200 ok");
+    const week = 7 * 86_400_000;
+    const kept = () => env.DB.prepare("SELECT COUNT(*) AS n FROM oauth_clients").first("n");
+    vi.setSystemTime(clock + week - 1);
+    expect((await (await serving(() => null)).get(path)).status).toBe(200);
+    await dropExpired(await openPlatform(env as unknown as Env));
+    expect(await kept()).toBe(1);
+    vi.setSystemTime(clock + week);
+    expect((await (await serving(() => null)).get(path)).status).toBe(400); // the copy that was used did not make itself younger
+    await dropExpired(await openPlatform(env as unknown as Env));
+    expect(await kept()).toBe(0);
+  });
+
+  test("counts as it is now, not as it was, once its host says something else", async () => {
+    const session = await pat();
+    const path = authorizePath(id, { redirect_uri });
+    const code = await (await serving(() => document)).allow(path, session);
+    const other = { ...document, redirect_uris: ["https://other.merchant-tests.com/cb"] };
+    expect((await (await serving(() => other)).get(path, session)).status).toBe(400);
+    expect((await await serving(() => ({})).then(({ get }) => get(path, session))).status).toBe(400);
+    // What was allowed before stays what it was: the code is held to its own redirect.
+    expect(outcome(await exchange(code, id, { redirect_uri: "https://other.merchant-tests.com/cb" }))).toBe("400 invalid_grant");
+    expect(outcome(await exchange(code, id, { redirect_uri }))).toBe("200 ok");
+  });
+
+  test.each([
+    ["https://claude.ai/oauth/mcp-oauth-client-metadata", "Claude", "https://claude.ai/api/mcp/auth_callback"],
+    ["https://claude.ai/oauth/mcp-oauth-client-metadata", "Claude", "https://claude.com/api/mcp/auth_callback"],
+    ["https://claude.ai/oauth/claude-code-client-metadata", "Claude Code", "http://localhost:50123/callback"],
+    ["https://chatgpt.com/oauth/abc123/client.json", "ChatGPT", "https://chatgpt.com/connector/oauth/abc123"],
+    ["https://chatgpt.com/oauth/abc123/client.json", "ChatGPT", "https://chatgpt.com/connector_platform_oauth_redirect"],
+    ["https://chatgpt.com/oauth/codex/client.json", "Codex", "http://127.0.0.1:1455/callback"],
+    ["https://vscode.dev/oauth/client-metadata.json", "Visual Studio Code", "https://vscode.dev/redirect"],
+    ["https://vscode.dev/oauth/client-metadata.json", "Visual Studio Code", "http://127.0.0.1:33418/"],
+  ])("of %s is known without its host: %s goes to %s", async (client, name, uri) => {
+    const { asked, get } = await serving(() => null);
+    const page = await get(authorizePath(client, { redirect_uri: uri }), await pat());
+    expect([page.status, asked.length]).toEqual([200, 1]);
+    expect(page.text).toContain(name);
+    expect((await get(authorizePath(client, { redirect_uri: "https://evil.example/cb" }), await pat())).status).toBe(400);
+  });
+
+  test("of ChatGPT is known for its own connector alone, and no other address there is known", async () => {
+    const { get } = await serving(() => null);
+    const elsewhere = { redirect_uri: "https://chatgpt.com/connector/oauth/other" };
+    expect((await get(authorizePath("https://chatgpt.com/oauth/abc123/client.json", elsewhere))).status).toBe(400);
+    for (const address of [
+      "https://chatgpt.com/oauth/a/b/client.json",
+      "https://claude.ai/oauth/other",
+      "https://chatgpt.com.evil.example/oauth/a/client.json",
+    ])
+      expect((await get(authorizePath(address, { redirect_uri: "https://chatgpt.com/connector_platform_oauth_redirect" }))).status).toBe(
+        400,
+      );
+  });
+
+  test("on a host of ours is none, and nothing is asked", async () => {
+    const asked: string[] = [];
+    const fetchPage = async ({ url }: PageRequest): Promise<PageAnswer> => {
+      asked.push(url);
+      return { outcome: "unreached", reason: "network" };
+    };
+    const deployment = { ...(env as unknown as Env), ...productionSettings };
+    const app = buildApp(changedServices(await openPlatform(deployment), { fetchPage }));
+    for (const host of ["mcp", "app", "api", "verify"]) {
+      const path = authorizePath(`https://${host}.svc.test/client.json`, { redirect_uri, resource: "https://mcp.svc.test/mcp" });
+      expect((await app.fetch(new Request(`https://app.svc.test${path}`), deployment, createExecutionContext())).status).toBe(400);
+    }
+    expect(asked).toEqual([]);
   });
 
   test("is none where its address is not plain, and nothing is asked then", async () => {

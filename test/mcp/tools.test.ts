@@ -31,7 +31,8 @@ const dataOf = async (token: string, name: string, args?: object): Promise<Recor
 };
 
 describe("every tool", () => {
-  const definitions = tools.flatMap((one) => realmsOf(one).map((realm) => definitionOf(one, realm)));
+  const listed = { isLater: false, appUrl: "http://svc.test" };
+  const definitions = tools.flatMap((one) => realmsOf(one).map((realm) => definitionOf(one, { ...listed, realm })));
 
   test("says what it does in its realm's words, and how it can do harm", () => {
     for (const { name, description, annotations, inputSchema } of definitions) {
@@ -57,7 +58,9 @@ describe("every tool", () => {
       const { result } = (await rpc(token, "tools/list")).body;
       expect(Object.keys(result)).toEqual(["tools"]);
       expect(result.tools).toEqual(
-        tools.filter((one) => realmsOf(one).includes(realm)).map((one) => JSON.parse(JSON.stringify(definitionOf(one, realm)))),
+        tools
+          .filter((one) => realmsOf(one).includes(realm))
+          .map((one) => JSON.parse(JSON.stringify(definitionOf(one, { ...listed, realm })))),
       );
     }
   });
@@ -65,6 +68,12 @@ describe("every tool", () => {
   test("no argument of any tool names whose records are read", () => {
     const named = definitions.flatMap(({ inputSchema }) => Object.keys((inputSchema as { properties: object }).properties));
     expect(named.filter((argument) => /business|consumer|principal|member|owner|user|chain|email|token/.test(argument))).toEqual([]);
+  });
+
+  test("says that no agent can ever grant, and where the person does", () => {
+    const sentence =
+      "An agent can never agree to, widen or renew a share, or issue a certificate; the person does that at http://svc.test/app/shares/<share_id>.";
+    expect(definitions.filter(({ description }) => !description.endsWith(` ${sentence}`)).map(({ name }) => name)).toEqual([]);
   });
 
   test("no tool is named or described as one that grants", () => {

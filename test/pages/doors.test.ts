@@ -1,5 +1,8 @@
-// The doors: the first page, the number of a certificate as people type it off paper, the way to withdraw, unknown addresses.
+// The doors: the first page, the number of a certificate as people type it off paper, the ways to withdraw, unknown addresses.
 import { beforeAll, describe, expect, test } from "vitest";
+import { browsing, to, wordsOf } from "../support/app-pages.ts";
+import { askForCode, codeFor, forgetCodes, mailsTo } from "../support/people.ts";
+import { settled } from "../support/settled.ts";
 import { call, issue, productionSettings, serviceWith, type Answer, type Call } from "../support/world.ts";
 import { named, read, textOf } from "./page.ts";
 
@@ -63,6 +66,92 @@ describe("the number of a certificate, typed off paper", () => {
   });
 });
 
+describe("withdrawing without the number", () => {
+  const newcomer = (): string => `nobody-${crypto.randomUUID()}@person.example`;
+
+  test("goes by a code to the address, which leads to the person's own consents, without script", async () => {
+    const email = newcomer();
+    const browser = browsing();
+    const page = await browser.open("/withdraw");
+    expect(wordsOf(page)).toMatch(/With the number.*With your e-mail/);
+    expect(page.headers.get("set-cookie")).toBeNull();
+    expect(to(await browser.send(page, "/withdraw", { email }))).toBe("303 /app/sign-in");
+    await settled();
+    const step = await browser.open("/app/sign-in");
+    expect(wordsOf(step)).toContain(`To ${email}`);
+    expect(to(await browser.send(step, "/app/code", { code: "000000" }))).toBe("303 /app/sign-in?answer=failed");
+    expect(to(await browser.send(step, "/app/code", { code: await codeFor(email) }))).toBe("303 /app/sign-in");
+    expect(to(await browser.open("/app/sign-in"))).toBe("303 /app");
+    expect(wordsOf(await browser.open("/app"))).toContain(email);
+  });
+
+  test("leads to the address that was typed where somebody else is signed in", async () => {
+    const [first, second] = [newcomer(), newcomer()];
+    const browser = browsing();
+    for (const email of [first, second]) {
+      expect(to(await browser.post("/withdraw", { email }))).toBe("303 /app/sign-in");
+      await settled();
+      const step = await browser.open("/app/sign-in");
+      expect(wordsOf(step)).toContain(`To ${email}`);
+      await browser.send(step, "/app/code", { code: await codeFor(email) });
+    }
+    const own = wordsOf(await browser.open("/app"));
+    expect([own.includes(second), own.includes(first)]).toEqual([true, false]);
+  });
+
+  test("answers an address that stands on a certificate as one that nobody knows", async () => {
+    const known = newcomer();
+    await issue({ fields: { email: known } });
+    await forgetCodes();
+    const kindsOf = async (email: string, network: string): Promise<unknown> => {
+      const { status, text, headers } = await browsing("", call, { "cf-connecting-ip": network }).post("/withdraw", { email });
+      const { "x-request-id": _, "set-cookie": cookie, ...rest } = Object.fromEntries(headers);
+      return [status, text, rest, cookie?.replace(/=[^;]+/, "=")];
+    };
+    expect(await kindsOf(known, "203.0.113.5")).toEqual(await kindsOf(newcomer(), "203.0.113.6"));
+    expect((await mailsTo(known)).length).toBe(1);
+  });
+
+  test("mails no more than signing in does: one code a minute, thirty requests an hour from one network", async () => {
+    const email = newcomer();
+    await askForCode(email, "consumer");
+    for (let count = 0; count < 3; count += 1) expect((await browsing().post("/withdraw", { email })).status).toBe(303);
+    await settled();
+    expect((await mailsTo(email)).length).toBe(1);
+    const strict = browsing("", serviceWith({ DEV_RATE_SCALE: "1", LIMIT_AUTH_REQUEST_PER_IP: "2/3600" }));
+    const answers: number[] = [];
+    for (let count = 0; count < 3; count += 1) answers.push((await strict.post("/withdraw", { email: newcomer() })).status);
+    expect(answers).toEqual([303, 303, 429]);
+  });
+
+  test("takes no form of another page, and says what is wrong with an address", async () => {
+    const email = newcomer();
+    for (const headers of [{ "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "", origin: "https://evil.example" }]) {
+      const refused = await browsing().post("/withdraw", { email }, headers);
+      expect([refused.status, refused.text]).toEqual([403, expect.not.stringContaining("certificate")]); // it is no certificate's form
+    }
+    await settled();
+    expect(await mailsTo(email)).toEqual([]);
+    const bad = await browsing().post("/withdraw?lang=es", { email: "pat" });
+    expect([bad.status, bad.headers.get("set-cookie")]).toEqual([400, null]);
+    expect(bad.text).toMatch(/<title>Error: Retirar un consentimiento[\s\S]*aria-invalid="true"/);
+    expect(bad.text).toContain('value="pat"');
+  });
+
+  test("is done where people sign in, in the language that was chosen; the number leads to the certificate's own host", async () => {
+    expect(to(await host("verify")("/withdraw?lang=fr-CA", { redirect: "manual" }))).toBe("303 https://app.svc.test/withdraw?lang=fr-CA");
+    const page = await read("/withdraw?lang=fr-CA", asPerson, host("app"));
+    expect(textOf(page.document)).toContain("Avec votre courriel");
+    expect(page.headers.get("content-security-policy")).toContain("form-action 'self' https://verify.svc.test;");
+    const asked = await browsing("", host("app")).post("/withdraw?lang=fr-CA", { email: newcomer() });
+    expect(to(asked)).toBe("303 /app/sign-in?lang=fr-CA");
+    expect(asked.headers.get("set-cookie")).toMatch(/^__Host-svc_sign_in=[^;]+;.*HttpOnly; Secure; SameSite=Lax/);
+    const numbered = await host("app")(`/withdraw?number=${certId}`, { redirect: "manual" });
+    expect(to(numbered)).toBe(`303 https://verify.svc.test/c/${certId}#withdrawal-heading`);
+    expect((await browsing("", host("verify")).post("/withdraw", { email: newcomer() })).status).toBe(403);
+  });
+});
+
 const html = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 const asPerson: RequestInit = { headers: { accept: html, "sec-fetch-dest": "document" } };
 const kindOf = ({ status, headers }: Answer): string => `${status} ${headers.get("content-type")?.split(";")[0]}`;
@@ -93,7 +182,7 @@ describe("GET /", () => {
         ...named(page.document, "form").map(({ attribs }) => attribs.action),
       ].filter((address) => address?.startsWith("https://") && !address.endsWith(".mjs")); // the verifier is a file beside the Worker
       expect(addresses).toEqual([
-        "https://verify.svc.test/withdraw",
+        "https://app.svc.test/withdraw",
         "https://app.svc.test/app",
         "https://app.svc.test/portal",
         "https://api.svc.test/docs",

@@ -5,8 +5,9 @@ import { codeFor, cookieOf, forgetCodes, mailsTo, signIn } from "../support/peop
 import { entriesOf, newBusiness } from "../support/portal.ts";
 import { open, post, said, send, standingIn, parsed, to, type Member } from "../support/portal-pages.ts";
 import { grant, person, redeem } from "../support/sharing.ts";
+import { settled } from "../support/settled.ts";
 import { held, jsonPost } from "../support/withdrawing.ts";
-import { call, databaseContents, get, issue, world } from "../support/world.ts";
+import { call, consent, databaseContents, get, issue, submission, world } from "../support/world.ts";
 import { words } from "./page.ts";
 
 let acme: Member;
@@ -30,12 +31,26 @@ const pages = [
   "/domains",
   "/snippet",
   "/webhooks",
+  "/events",
   "/keys",
+  "/requests",
   "/team",
   "/audit",
   "/billing",
   "/settings",
+  "/test",
+  "/test/certificates",
+  "/test/deadlines",
+  "/test/shares",
+  "/test/webhooks",
+  "/test/events",
+  "/test/keys",
+  "/test/snippet",
+  "/test/sandbox",
 ];
+
+/** Of each business, without those of its test mode: as many as one person opens in a minute. */
+const livePages = pages.filter((path) => !path.startsWith("/test"));
 
 describe("the way in", () => {
   test("is asked of whoever is not signed in, on every page, and leads back there", async () => {
@@ -137,6 +152,26 @@ describe("a form", () => {
   });
 });
 
+describe("finding a request", () => {
+  test("says why it was refused and where that is settled; what is not kept is a page of its own", async () => {
+    const refused = await consent({ ...submission(), page_url: "https://shop.elsewhere.example/" });
+    await settled();
+    const id = refused.body.request_id;
+    expect(to(await open(acme, `/portal/requests?id=${id.toUpperCase()}`))).toBe(`303 /portal/requests/${id}`);
+    const page = await open(acme, `/portal/requests/${id}`);
+    expect(page.status).toBe(200);
+    expect(words(page.document)).toContain("403 page_url_not_verified");
+    expect(words(page.document)).toContain("shop.elsewhere.example");
+    expect(page.text).toContain('href="/portal/domains"');
+    const theirs = await open(other, `/portal/requests/${id}`);
+    expect([theirs.status, words(theirs.document)]).toEqual([404, expect.stringContaining("We keep refused requests 7 days.")]);
+    expect(theirs.text).not.toContain("shop.elsewhere.example");
+    const wrong = await open(acme, "/portal/requests?id=nonsense");
+    expect([wrong.status, words(wrong.document)]).toEqual([400, expect.stringContaining("Must be a request id")]);
+    expect(wrong.text).toContain('value="nonsense"');
+  });
+});
+
 describe("what is another business's", () => {
   test("gets the same page as what is nobody's, on every path with an id", async () => {
     const { certId } = await held();
@@ -234,7 +269,7 @@ describe("deadlines", () => {
 describe("what is shown once", () => {
   test("a key, in the answer to its form, and never by sending it again", async () => {
     const form = standingIn(await open(other, "/portal/keys"), "/portal/keys");
-    const fields = { ...form, key_name: "CRM", key_environment: "live" };
+    const fields = { ...form, key_name: "CRM" };
     const made = await post(other, "/portal/keys", fields);
     const key = /sk_live_[A-Za-z0-9_-]{40,}/.exec(made.text)?.[0] as string;
     expect((await get("/v1/certs", key)).status).toBe(200);

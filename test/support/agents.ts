@@ -35,6 +35,30 @@ export const post = (body: unknown, headers: Record<string, string> = {}, servic
 export const rpc = (token: string, method: string, params?: unknown, service: Call = call): Promise<Answer> =>
   post({ jsonrpc: "2.0", id: 1, method, ...(params !== undefined && { params }) }, bearer(token), service);
 
+const claim = (name: string): string => `io.modelcontextprotocol/${name}`;
+
+/** A request of revision 2026-07-28 by a method, from a client that can do so much. */
+export const laterRpc = (
+  token: string,
+  method: string,
+  params: Readonly<Record<string, unknown>> = {},
+  capabilities: object = {},
+): Promise<Answer> =>
+  post(
+    {
+      jsonrpc: "2.0",
+      id: 1,
+      method,
+      params: { ...params, _meta: { [claim("protocolVersion")]: "2026-07-28", [claim("clientCapabilities")]: capabilities } },
+    },
+    {
+      ...bearer(token),
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": method,
+      ...(typeof params.name === "string" && { "mcp-name": params.name }),
+    },
+  );
+
 export const callTool = (token: string, name: string, args?: unknown, service: Call = call): Promise<Answer> =>
   rpc(token, "tools/call", { name, ...(args !== undefined && { arguments: args }) }, service);
 

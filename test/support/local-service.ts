@@ -74,7 +74,7 @@ export const builtWorker = async (): Promise<string> => {
   return built;
 };
 
-const freePort = (): Promise<number> =>
+export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);

@@ -22,7 +22,7 @@ export const answerOf = async (changed: Partial<Platform>, path: string, init: R
   const response = await buildApp(changedServices(platform, changed)).fetch(new Request(`http://svc.test${path}`, init), env, execution);
   await waitOnExecutionContext(execution);
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: text === "" ? null : JSON.parse(text) };
+  return { status: response.status, headers: response.headers, text, body: /^[[{]/.test(text) ? JSON.parse(text) : null };
 };
 
 const full = async () => ({ allowed: false, remaining: 0, resetMs: 1_500 });

@@ -1,7 +1,7 @@
 // Every test file starts on empty, migrated databases holding the demo's businesses.
 import { applyD1Migrations, reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterAll } from "vitest";
+import { afterAll, vi } from "vitest";
 import { seedDemo, seedPeople, vaultOf } from "../../scripts/demo-world.ts";
 import { clockOffsetMs } from "./chance.ts";
 import { settled } from "./settled.ts";
@@ -29,7 +29,8 @@ const moveAlarms = async (): Promise<void> => {
 };
 
 // What a file has asked for, ended half in its databases and half in those of the next, would spoil both.
-afterAll(settled);
+afterAll(settled, 70_000);
+vi.useRealTimers(); // whatever time the file before it left
 await reset();
 await moveAlarms();
 for (const [db, demo] of [

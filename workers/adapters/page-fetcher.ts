@@ -56,7 +56,9 @@ const readPage = async (response: Response, url: string, { maxBytes, wants }: Pa
   }
   const bytes = await bytesUpTo(response.body, maxBytes);
   if (bytes === null) return nothing("too_large");
-  return { outcome: "page", page: { url, type, body: decoded(bytes, charsetOf(bytes, contentType, type)) } };
+  const maxAge = /(?:^|[\s,])max-age=(\d{1,9})(?:$|[\s,])/i.exec(response.headers.get("cache-control") ?? "")?.[1];
+  const body = decoded(bytes, charsetOf(bytes, contentType, type));
+  return { outcome: "page", page: { url, type, body, ...(maxAge !== undefined && { maxAge: Number(maxAge) }) } };
 };
 
 const follow = async (settings: PageFetcherSettings, request: PageRequest, signal: AbortSignal): Promise<PageAnswer> => {

@@ -16,6 +16,9 @@ const mayBeSentTo = (address: string, api: URL | null): boolean => {
   return (url.protocol === "https:" && url.port === "" && pageHosts.has(url.hostname)) || (api !== null && url.origin === api.origin);
 };
 
+/** In one word: the provider's message can quote what was sent. */
+const faultOf = (error: unknown): string => (error instanceof Stripe.errors.StripeError ? error.type : "network");
+
 /** `report` hears that there was no page, and why in one word. */
 export const stripeProvider = (settings: BillingSettings, report: (fault: string) => void): PaymentProvider => {
   const { api } = settings;
@@ -32,7 +35,7 @@ export const stripeProvider = (settings: BillingSettings, report: (fault: string
       if (url !== null && mayBeSentTo(url, api)) return { outcome: "url", url };
       report("address");
     } catch (error) {
-      report(error instanceof Stripe.errors.StripeError ? error.type : "network"); // its message can quote what was sent
+      report(faultOf(error));
     }
     return { outcome: "unavailable" };
   };
@@ -55,5 +58,16 @@ export const stripeProvider = (settings: BillingSettings, report: (fault: string
       ),
     openAccount: ({ customerId, returnUrl }) =>
       pageOf(stripe.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl })),
+    endSubscription: async (subscriptionId) => {
+      try {
+        // under no key: the provider would repeat a failure that it has kept with one
+        await stripe.subscriptions.cancel(subscriptionId);
+        return "ended";
+      } catch (error) {
+        if (error instanceof Stripe.errors.StripeError && error.code === "resource_missing") return "ended";
+        report(faultOf(error));
+        return "unavailable";
+      }
+    },
   };
 };

@@ -10,6 +10,7 @@ import { deleteExpiredAnswers } from "../../storage/idempotency.ts";
 import { deleteExpiredClaims } from "../../storage/idempotency-claims.ts";
 import { deleteOldAuthCodes } from "../../storage/auth-codes.ts";
 import { deleteOldCodes, deleteOldFailures } from "../../storage/mailed-codes.ts";
+import { deleteOldOAuthClients } from "../../storage/oauth-clients.ts";
 import { deleteOldOAuthCodes } from "../../storage/oauth-codes.ts";
 import { deleteEndedInvitations } from "../../storage/members.ts";
 import { deleteEndedSessions } from "../../storage/sessions.ts";
@@ -31,6 +32,7 @@ const sweeps = [
   deleteOldFailures,
   deleteOldAuthCodes,
   deleteOldOAuthCodes,
+  deleteOldOAuthClients,
   deleteOldChallenges,
   deleteEndedSignups,
   deleteEndedInvitations,

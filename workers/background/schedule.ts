@@ -15,6 +15,7 @@ import { relayMail } from "./mail-relay.ts";
 import { relayOutbox } from "./outbox-relay.ts";
 import { eraseExpired } from "./retention-sweep.ts";
 import { settleShares, sweepDueShares } from "./share-sweep.ts";
+import { endSubscriptions } from "./subscription-ends.ts";
 import { suspendUnpaid } from "./unpaid-sweep.ts";
 
 /** `at` is the tick's own time: a checkpoint interval belongs to the tick, however late it runs. */
@@ -30,6 +31,7 @@ const minuteJobs: Jobs = {
   "expiry-sweep": dropExpired,
   "retention-sweep": eraseExpired,
   "unpaid-sweep": suspendUnpaid,
+  "subscription-ends": endSubscriptions,
   "outbox-relay": relayOutbox,
   anchoring: submitAnchors,
   "mail-relay": relayMail,

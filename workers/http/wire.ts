@@ -110,8 +110,12 @@ const kinds: Readonly<Record<string, string>> = {
   array: "a list",
   object: "an object",
 };
+const units: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  string: [" character", " characters"],
+  array: [" entry", " entries"],
+};
 const counted = (bound: number | bigint, origin: string): string =>
-  `${bound.toLocaleString("en-US")}${{ string: " characters", array: " entries" }[origin] ?? ""}`;
+  `${bound.toLocaleString("en-US")}${units[origin]?.[Number(bound) === 1 ? 0 : 1] ?? ""}`;
 
 /** What a schema asks, for rules that have no words of their own beside them. */
 const ruleOf = (issue: z.core.$ZodRawIssue): string | undefined => {
@@ -120,6 +124,10 @@ const ruleOf = (issue: z.core.$ZodRawIssue): string | undefined => {
   if (issue.code === "too_big") return `must be at most ${counted(issue.maximum, issue.origin)}`;
   if (issue.code === "too_small") return `must be at least ${counted(issue.minimum, issue.origin)}`;
   if (issue.code === "invalid_value") return `must be ${issue.values.length > 1 ? "one of " : ""}${issue.values.join(", ")}`;
+  if (issue.code === "invalid_union" && typeof issue.discriminator === "string") {
+    const isThere = Object.hasOwn(issue.input as object, issue.discriminator);
+    return isThere ? `must be one of ${(issue.options as readonly string[]).join(", ")}` : "is missing";
+  }
   return undefined;
 };
 z.config({ customError: ruleOf }); // the only place where zod shows what was sent, so where "missing" can be told from "wrong"
@@ -128,7 +136,8 @@ z.config({ customError: ruleOf }); // the only place where zod shows what was se
 export const schemaFault = (error: z.ZodError): string => {
   const [issue] = error.issues;
   const name = issue?.path[0];
-  if (issue?.code === "unrecognized_keys") return "The body holds a member that is not known here.";
+  if (issue?.code === "unrecognized_keys")
+    return typeof name === "string" ? `${name}: holds a member that is not known here.` : "The body holds a member that is not known here.";
   if (issue === undefined || typeof name !== "string") return "The body must be a JSON object.";
   const named = [name, ...issue.path.slice(1).filter((part) => typeof part === "string")].join(".");
   return `${named}: ${typeof issue.path.at(-1) === "number" ? "each " : ""}${issue.message}.`;

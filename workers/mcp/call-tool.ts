@@ -9,24 +9,33 @@ import { argumentFault } from "./arguments.ts";
 import { isAway } from "./faults.ts";
 import { tellPerson } from "../operations/agents/tell-person.ts";
 import type { Called, Tool, ToolAnswer } from "./tool.ts";
-import { realmsOf, toolNamed, toolsOf } from "./tools.ts";
+import { realmsOf, takesOf, toolNamed, toolsOf } from "./tools.ts";
 
-export interface ToolResult {
+interface ToolResult {
   readonly content: readonly { readonly type: "text"; readonly text: string }[];
   readonly isError: boolean;
 }
 
+/** A tool that was called, in whichever revision. */
 export interface CalledTool {
-  readonly result: ToolResult;
-  /** The same for programs; null of a failure. */
-  readonly structured: object | null;
+  readonly answer: ToolAnswer;
+  /** Names of its members that hold what others wrote. */
+  readonly foreign: readonly string[];
+  /** The page that the person is to be brought to; null where that was not asked for, and of a failure. */
+  readonly openAt: string | null;
 }
 
 /** `requestId` is also for the log, where a tool fails unexpectedly. */
 export type CallContext = Called<Realm>;
 
-interface Outcome {
-  readonly answer: ToolAnswer;
+export interface ToolCall {
+  readonly name: string;
+  readonly sent: Json | undefined;
+  /** In revision 2026-07-28. */
+  readonly isLater: boolean;
+}
+
+interface Outcome extends CalledTool {
   readonly record: RecordedCall;
 }
 
@@ -46,30 +55,45 @@ const ran = async (context: CallContext, called: Tool, given: never): Promise<To
   }
 };
 
-const outcomeOf = async (context: CallContext, name: string, sent: Json | undefined): Promise<Outcome> => {
+const outcomeOf = async (context: CallContext, { name, sent, isLater }: ToolCall): Promise<Outcome> => {
   const called = toolNamed(name);
   const refused = (text: string, record: Partial<RecordedCall> = {}): Outcome => ({
     answer: { ok: false, text },
+    foreign: [],
+    openAt: null,
     record: { tool: called?.name ?? "unknown", outcome: "refused", argumentNames: [], ...record },
   });
   if (called === undefined) return refused(noSuchTool(context));
   const [realm] = realmsOf(called);
   if (!realmsOf(called).includes(context.agent.realm)) return refused(`tool ${called.name} requires a ${realm} token`);
-  const { takes } = called;
+  const takes = takesOf(called, { realm: context.agent.realm, isLater });
   const argumentNames = isObject(sent) ? Object.keys(takes.shape).filter((known) => Object.hasOwn(sent, known)) : [];
   const given = takes.safeParse(sent === undefined ? {} : sent);
   if (!given.success) return refused(argumentFault(takes, given.error), { argumentNames });
   const answer = await ran(context, called, given.data as never);
   if (answer === "failed") return refused("the tool failed; look at the record before you try again", { argumentNames, outcome: "failed" });
-  return { answer, record: { tool: called.name, outcome: answer.ok ? "done" : "refused", argumentNames } };
+  const path = answer.ok ? (called.handsOver?.pathOf(given.data) ?? null) : null;
+  return {
+    answer,
+    foreign: called.foreign,
+    openAt: path === null ? null : `${context.services.config.appUrl}${path}`,
+    record: { tool: called.name, outcome: answer.ok ? "done" : "refused", argumentNames },
+  };
 };
 
 /** Throws when storage could not be asked: nothing is answered of a call that could not be entered. */
-export const callTool = async (context: CallContext, name: string, sent: Json | undefined): Promise<CalledTool> => {
-  const { answer, record } = await outcomeOf(context, name, sent);
-  if (answer.ok && answer.isEntered === true) await tellPerson(context.services, context.agent);
+export const callTool = async (context: CallContext, call: ToolCall): Promise<CalledTool> => {
+  const { record, ...called } = await outcomeOf(context, call);
+  if (called.answer.ok && called.answer.isEntered === true) await tellPerson(context.services, context.agent);
   else await recordCall(context.services, context.agent, record);
-  const text = answer.ok ? visibleJson(answer.data) : answer.text;
-  const structured = answer.ok ? visibleValue(answer.data, new Set(toolNamed(name)?.foreign)) : null;
-  return { result: { content: [{ type: "text", text }], isError: !answer.ok }, structured };
+  return called;
 };
+
+export const resultOfTool = ({ answer }: Pick<CalledTool, "answer">): ToolResult => ({
+  content: [{ type: "text", text: answer.ok ? visibleJson(answer.data) : answer.text }],
+  isError: !answer.ok,
+});
+
+/** The same for programs; null of a failure. */
+export const structuredOf = ({ answer, foreign }: Pick<CalledTool, "answer" | "foreign">): object | null =>
+  answer.ok ? visibleValue(answer.data, new Set(foreign)) : null;

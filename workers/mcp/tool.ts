@@ -35,6 +35,15 @@ export interface Tool<R extends Realm = Realm, S extends z.ZodObject = z.ZodObje
   /** Names of the answer's members that hold what others wrote. */
   readonly foreign: readonly string[];
   readonly run: (called: Called<R>, given: z.output<S>) => Promise<ToolAnswer>;
+  /** In revision 2026-07-28, for a person's token: the page of the app that the person can be brought to. */
+  readonly handsOver?: HandsOver;
+}
+
+export interface HandsOver {
+  /** The arguments of the tool with the one that asks for it. */
+  readonly takes: z.ZodObject;
+  /** Null where it was not asked for. The path holds an id of ours and nothing else. */
+  readonly pathOf: (given: Readonly<Record<string, unknown>>) => string | null;
 }
 
 /** Nothing is changed by it, however often it is called. */

@@ -17,6 +17,19 @@ export const realmsOf = ({ descriptions }: Tool): readonly Realm[] => realms.fil
 
 export const toolsOf = (realm: Realm): readonly Tool[] => tools.filter((one) => realmsOf(one).includes(realm));
 
+/** In which revision a tool is listed and called; `appUrl` is where the person decides. */
+export interface Listed {
+  readonly realm: Realm;
+  readonly isLater: boolean;
+  readonly appUrl: string;
+}
+
+const handedOver = ({ handsOver }: Tool, { realm, isLater }: Omit<Listed, "appUrl">) =>
+  isLater && realm === "consumer" ? handsOver : undefined;
+
+/** The arguments of a tool. */
+export const takesOf = (of: Tool, listed: Omit<Listed, "appUrl">): z.ZodObject => handedOver(of, listed)?.takes ?? of.takes;
+
 interface Definition {
   readonly name: string;
   readonly description: string;
@@ -24,14 +37,24 @@ interface Definition {
   readonly annotations: { readonly title: string } & Tool["hints"];
 }
 
+/** Said of every tool, so that no model looks for one that grants. */
+const neverGrants = (appUrl: string): string =>
+  `An agent can never agree to, widen or renew a share, or issue a certificate; the person does that at ${appUrl}/app/shares/<share_id>.`;
+
 /** As protocol 2025-03-26 knows it. */
-export const definitionOf = ({ name, title, descriptions, hints, takes }: Tool, realm: Realm): Definition => {
-  const { $schema: _, ...inputSchema } = z.toJSONSchema(takes, { io: "input" });
-  return { name, description: descriptions[realm], inputSchema, annotations: { title, ...hints } };
+export const definitionOf = (of: Tool, listed: Listed): Definition => {
+  const { $schema: _, ...inputSchema } = z.toJSONSchema(takesOf(of, listed), { io: "input" });
+  const { name, title, descriptions, hints } = of;
+  const description = `${descriptions[listed.realm]} ${neverGrants(listed.appUrl)}`;
+  return { name, description, inputSchema, annotations: { title, ...hints } };
 };
 
+const openAtSchema = { type: "string", description: "Where the person finds this share; only they can open it." };
+
 /** As revision 2026-07-28 knows it. A member that comes later must break no client, so none is ruled out. */
-export const modernDefinitionOf = (of: Tool, realm: Realm): Definition & { readonly title: string; readonly outputSchema: object } => {
-  const { $schema: _, ...outputSchema } = z.toJSONSchema(of.gives, { io: "input" });
-  return { ...definitionOf(of, realm), title: of.title, outputSchema };
+export const modernDefinitionOf = (of: Tool, listed: Listed): Definition & { readonly title: string; readonly outputSchema: object } => {
+  const { $schema: _, ...gives } = z.toJSONSchema(of.gives, { io: "input" });
+  const outputSchema =
+    handedOver(of, listed) === undefined ? gives : { ...gives, properties: { ...gives.properties, open_at: openAtSchema } };
+  return { ...definitionOf(of, listed), title: of.title, outputSchema };
 };

@@ -18,6 +18,8 @@ export interface Place {
   readonly typed?: string | undefined;
   /** Whether what was typed is no number. */
   readonly isBadNumber?: boolean;
+  /** What was typed that is no e-mail address. */
+  readonly typedEmail?: string;
 }
 
 const apiOrigin = ({ config }: Place): string => new URL(config.baseUrl).origin;
@@ -88,7 +90,7 @@ const WithdrawDoor: FC<{ place: Place }> = ({ place: { setting, choice, config }
     <Door name="withdraw" heading={front.withdraw}>
       <p>{front.withdrawText}</p>
       <p>
-        <a class="button" href={inLanguage(`${config.verifyUrl}/withdraw`, choice)}>
+        <a class="button" href={inLanguage(`${config.appUrl}/withdraw`, choice)}>
           {front.withdrawLink}
         </a>
       </p>
@@ -198,8 +200,8 @@ const Links: FC<{ place: Place }> = ({ place }) => {
   );
 };
 
-const titled = (title: string, { setting: { words }, isBadNumber }: Place): string =>
-  isBadNumber ? `${words.withdraw.error} ${title}` : title;
+const titled = (title: string, { setting: { words }, isBadNumber, typedEmail }: Place): string =>
+  isBadNumber || typedEmail !== undefined ? `${words.withdraw.error} ${title}` : title;
 
 /** The page's forms lead to the host of the certificates, wherever the page itself stands. */
 const formsTo = ({ config }: Place): { readonly formsTo: string } => ({ formsTo: new URL(config.verifyUrl).origin });
@@ -237,12 +239,46 @@ export const unknownPage = (place: Place): Page => {
   };
 };
 
-/** The ways to withdraw, for whoever has not opened the certificate. */
+/** The first step of signing in, for whoever wants to withdraw: what follows is the same whosever address it is. */
+const EmailForm: FC<{ place: Place }> = ({ place: { setting, choice, typedEmail } }) => {
+  const { withdraw, withdrawDoor } = setting.words;
+  return (
+    <form method="post" action={inLanguage("/withdraw", choice)} class="form">
+      <label for="email">{withdraw.email}</label>
+      <p class="quiet" id="email-hint">
+        {withdrawDoor.emailHint}
+      </p>
+      {typedEmail !== undefined && <FieldError id="email-error" text={withdraw.badEmail} setting={setting} />}
+      <input
+        id="email"
+        name="email"
+        type="email"
+        autocomplete="email"
+        maxlength={maxMailbox}
+        required
+        value={typedEmail}
+        dir="ltr"
+        spellcheck={false}
+        aria-describedby={typedEmail === undefined ? "email-hint" : "email-hint email-error"}
+        aria-invalid={typedEmail === undefined ? undefined : "true"}
+      />
+      <button type="submit" class="primary">
+        {withdraw.send}
+      </button>
+    </form>
+  );
+};
+
+/** The longest address is 254 characters; whoever types more is told so by the page, not cut short. */
+export const maxMailbox = 320;
+
+/** The two ways to withdraw, for whoever has not opened the certificate. */
 export const withdrawDoorPage = (place: Place): Page => {
   const words = place.setting.words.withdrawDoor;
   return {
     title: titled(words.title, place),
     findable: true,
+    ...formsTo(place), // the form of the number is answered there
     content: (
       <article class="step">
         <h1>{words.title}</h1>
@@ -251,10 +287,11 @@ export const withdrawDoorPage = (place: Place): Page => {
           <h2 id="with-number">{words.withNumber}</h2>
           <NumberForm place={place} action="/withdraw" label={place.setting.words.front.number} submit={words.submit} hint={words.hint} />
         </section>
-        <section aria-labelledby="without-number">
-          <h2 id="without-number">{words.without}</h2>
-          <p>{words.withoutText}</p>
+        <section aria-labelledby="with-email">
+          <h2 id="with-email">{words.withEmail}</h2>
+          <EmailForm place={place} />
         </section>
+        <p>{words.otherWays}</p>
       </article>
     ),
   };

@@ -1,19 +1,24 @@
-// GET / on every host that people reach, GET /withdraw, GET /c?number=, and what an unknown address is answered to a person.
+// GET / on every host that people reach, /withdraw, GET /c?number=, and what an unknown address is answered to a person.
 // Programs are answered in JSON: where the description of the API is.
-import type { Context, Hono } from "hono";
+import { Hono, type Context } from "hono";
 import { accepts } from "hono/accepts";
 import { createMiddleware } from "hono/factory";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { addressKey } from "../../core/access/address.ts";
 import { typedCertIdOf } from "../../core/ids.ts";
+import { isMailbox } from "../../core/mailbox.ts";
 import type { Api } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import { limited } from "../http/guards.ts";
 import { trustedKeys } from "../operations/service/trust.ts";
-import { firstPage, maxTyped, unknownPage, withdrawDoorPage, type Place } from "./doors.tsx";
+import { mailCode, signInPath } from "./app/sign-in.ts";
+import { firstPage, maxMailbox, maxTyped, unknownPage, withdrawDoorPage, type Place } from "./doors.tsx";
+import { readForm } from "./form-body.ts";
 import { chosenLanguage } from "./language.ts";
 import { pageAnswer, type Page } from "./layout.tsx";
-import { crowdedFormPage } from "./notices.tsx";
+import { crowdedFormPage, foreignFormPage, onPageFault } from "./notices.tsx";
+import { isOwnForm } from "./own-form.ts";
+import { inLanguage } from "./withdrawal-parts.tsx";
 
 /** True for a browser that opens the address; a program that says nothing, or that takes anything, is answered in JSON. */
 export const isPerson = (c: Context<Api>): boolean =>
@@ -27,7 +32,15 @@ const counted = createMiddleware<Api>(async (c, next) => {
   await next();
 });
 
-const doorPage = (c: Context<Api>, status: ContentfulStatusCode, pageOf: (place: Place) => Page, bad?: string): Promise<Response> => {
+/** What was typed and is not what the form asks for. */
+type Mistyped = Pick<Place, "typed" | "isBadNumber" | "typedEmail">;
+
+const doorPage = (
+  c: Context<Api>,
+  status: ContentfulStatusCode,
+  pageOf: (place: Place) => Page,
+  mistyped: Mistyped = {},
+): Promise<Response> => {
   c.header("Vary", "Accept, Sec-Fetch-Dest", { append: true });
   const { services } = c.var;
   return pageAnswer(c, status, (setting) =>
@@ -36,7 +49,7 @@ const doorPage = (c: Context<Api>, status: ContentfulStatusCode, pageOf: (place:
       choice: chosenLanguage(c.req.query("lang")),
       config: services.config,
       verifier: trustedKeys(services).verifier,
-      ...(bad !== undefined && { isBadNumber: true, typed: isOwn(c) ? bad.slice(0, maxTyped) : undefined }),
+      ...mistyped,
     }),
   );
 };
@@ -67,9 +80,15 @@ const first = (c: Context<Api>): Response | Promise<Response> => {
 const toCertificate = (c: Context<Api>, pageOf: (place: Place) => Page, fragment = ""): Response | Promise<Response> => {
   const typed = c.req.query("number") ?? "";
   const certId = typedCertIdOf(typed);
-  if (certId === null) return doorPage(c, 400, pageOf, typed);
+  if (certId === null) return doorPage(c, 400, pageOf, { isBadNumber: true, typed: isOwn(c) ? typed.slice(0, maxTyped) : undefined });
   const choice = chosenLanguage(c.req.query("lang"));
-  return c.redirect(`/c/${certId}${choice === null ? "" : `?lang=${choice}`}${fragment}`, 303);
+  return c.redirect(`${elsewhere(c, "verifyUrl")}/c/${certId}${choice === null ? "" : `?lang=${choice}`}${fragment}`, 303);
+};
+
+/** Nothing where the path is served by the host that was asked, else the address of the one that serves it. */
+const elsewhere = ({ req, var: { services } }: Context<Api>, surface: "verifyUrl" | "appUrl"): string => {
+  const { environment, [surface]: url } = services.config;
+  return environment === "development" || new URL(url).host === new URL(req.url).host ? "" : new URL(url).origin;
 };
 
 /** The door to certificates, under `/c`. */
@@ -77,9 +96,32 @@ export const mountNumberForm = (pages: Hono<Api>): void => {
   pages.get("/", counted, (c) => (c.req.query("number") === undefined ? doorPage(c, 200, firstPage) : toCertificate(c, firstPage)));
 };
 
+/** The host of the certificates knows this address too, for whoever types it off one; the page is where people sign in. */
+const withdrawDoor = (c: Context<Api>): Response | Promise<Response> => {
+  const app = elsewhere(c, "appUrl");
+  if (app !== "") return c.redirect(`${app}/withdraw${new URL(c.req.url).search}`, 303);
+  return c.req.query("number") === undefined
+    ? doorPage(c, 200, withdrawDoorPage)
+    : toCertificate(c, withdrawDoorPage, "#withdrawal-heading");
+};
+
+/** By e-mail: a code to any address, as signing in mails it, with its limits; nothing of the answer depends on whose it is. */
+const withdrawByEmail = async (c: Context<Api>): Promise<Response> => {
+  const refused = limited(c, "AUTH_REQUEST_PER_IP", await c.var.services.takeByAddress("AUTH_REQUEST_PER_IP", addressKey(c.var.ip)));
+  if (refused !== null) return crowdedFormPage(c, refused.headers.get("retry-after") ?? "60");
+  const form = await readForm(c.req.raw);
+  if (form === null || elsewhere(c, "appUrl") !== "" || !isOwnForm(c, c.var.services.config.appUrl)) return foreignFormPage(c);
+  const email = (form.get("email") ?? "").trim();
+  if (!isMailbox(email)) return doorPage(c, 400, withdrawDoorPage, { typedEmail: email.slice(0, maxMailbox) });
+  await mailCode(c, email);
+  return c.redirect(inLanguage(signInPath, chosenLanguage(c.req.query("lang"))), 303);
+};
+
 export const mountFirstPage = (app: Hono<Api>): void => {
   app.get("/", counted, first);
-  app.get("/withdraw", counted, (c) =>
-    c.req.query("number") === undefined ? doorPage(c, 200, withdrawDoorPage) : toCertificate(c, withdrawDoorPage, "#withdrawal-heading"),
-  );
+  const pages = new Hono<Api>();
+  pages.get("/", counted, withdrawDoor);
+  pages.post("/", withdrawByEmail);
+  pages.onError(onPageFault);
+  app.route("/withdraw", pages);
 };

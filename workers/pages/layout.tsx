@@ -22,6 +22,8 @@ export interface Page {
   readonly findable?: true;
   /** An origin that a form of the page leads to, where that is not the page's own. */
   readonly formsTo?: string;
+  /** Its script reads the page again. */
+  readonly readsItself?: true;
   /** The rest of the address belongs to the page, in every language. */
   readonly keepsQuery?: true;
   /** The window that opened this one may hear of it. */
@@ -31,12 +33,13 @@ export interface Page {
 }
 
 /** Nothing but our own files, no request by a script, no form to anywhere else, in nobody's frame. Styles and scripts stand in files only. */
-const contentSecurityPolicy = ({ formsTo }: Page): string =>
+const contentSecurityPolicy = ({ formsTo, readsItself }: Page): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self' data:",
+    ...(readsItself === true ? ["connect-src 'self'"] : []),
     `form-action 'self'${formsTo === undefined ? "" : ` ${formsTo}`}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",

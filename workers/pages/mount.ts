@@ -3,6 +3,7 @@
 import { Hono } from "hono";
 import type { Api } from "../http/context.ts";
 import type { Config } from "../env.ts";
+import type { ExportFile } from "./app/own-data.tsx";
 import { mountApp } from "./app/routes.ts";
 import { mountSheet } from "./authorize/routes.ts";
 import { mountConnect } from "./connect/routes.tsx";
@@ -16,13 +17,19 @@ import { mountStop } from "./stop.tsx";
 import { mountVerify } from "./verify.tsx";
 import { mountWithdrawalPages } from "./withdrawal.tsx";
 
-export const mountPages = (app: Hono<Api>, config: Config, describe: () => object): void => {
+/** What the pages show of the API. */
+export interface Shown {
+  readonly describe: () => object;
+  readonly exportFile: ExportFile;
+}
+
+export const mountPages = (app: Hono<Api>, config: Config, { describe, exportFile }: Shown): void => {
   mountFirstPage(app);
   mountDocs(app, describe);
   mountSecurityTxt(app, config);
   if (config.environment === "development") mountDevMail(app);
   mountSheet(app);
-  mountApp(app);
+  mountApp(app, exportFile);
   mountStop(app);
   mountPortal(app);
   mountConnect(app);

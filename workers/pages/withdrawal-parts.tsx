@@ -76,7 +76,7 @@ const EmailForm: FC<EmailForm> = ({ certificate, setting, choice, typed, error }
 type Chosen = ReadonlyMap<string, string>;
 
 /** A box for each recipient that may still make contact; its name is the recipient's place on the certificate. */
-const RecipientBoxes: FC<{ certificate: About; form: string; label: string; chosen?: Chosen | undefined }> = ({
+export const RecipientBoxes: FC<{ certificate: About; form: string; label: string; chosen?: Chosen | undefined }> = ({
   certificate,
   form,
   label,
@@ -98,7 +98,7 @@ const RecipientBoxes: FC<{ certificate: About; form: string; label: string; chos
   </fieldset>
 );
 
-const isDivisible = (certificate: About): boolean => standingEntities(certificate).length > 1;
+export const isDivisible = (certificate: About): boolean => standingEntities(certificate).length > 1;
 
 /** What the page's script fills in and shows when the reader came by the link from the 201. */
 const LinkForm: FC<{ certificate: About; setting: Setting; choice: LanguageChoice }> = ({ certificate, setting, choice }) => {

@@ -87,7 +87,7 @@ const posted = async (
 };
 
 /** The recipients that were ticked: boxes bear their places on the certificate. Null where none is: then all are meant. */
-const chosenEntities = (form: ReadonlyMap<string, string>, { entities }: PublishedCertificate): readonly string[] | null => {
+export const chosenEntities = (form: ReadonlyMap<string, string>, { entities }: PublishedCertificate): readonly string[] | null => {
   const ticked = entities.filter((_, at) => form.has(`entity.${at}`));
   return ticked.length > 0 ? ticked : null;
 };

@@ -137,6 +137,14 @@ describe("a value", () => {
     expect(refused(key, value)).toBe(true);
   });
 
+  test("that is too long is told how long it may be", () => {
+    for (const [key, value, longest] of [
+      ["city", "x".repeat(201), 200],
+      ["email", `${"a".repeat(250)}@example.com`, 254],
+    ] as const)
+      expect(change({}, [[key, value]])).toMatchObject({ detail: `${key}: must be at most ${longest} characters.` });
+  });
+
   test("of a number is read with the country that comes along, or was kept, or the usual one", () => {
     const seen: string[] = [];
     const record = (_: string, country: string): string => {

@@ -16,6 +16,9 @@ const at = "2026-11-20T10:04:00.000Z";
 export const fieldsExample = { fields, updated_at: { email: at, phone: at, ...none, first_name: at, last_name: at } };
 export const changedExample = { fields, changed_groups: ["phone"], events_emitted: 1 };
 
+/** As its person sees it. */
+export const ownShareExample = { ...shareExample, last_delivered_at: "2026-11-20T10:05:03.000Z" };
+
 const renewed = { ...shareExample, id: "shr_00m2k9x4c1v8b5n3q6t0w2h7f7", supersedes: shareExample.id };
 export const renewedExample = { share: renewed, superseded: { id: shareExample.id, status: "superseded" } };
 
@@ -26,7 +29,7 @@ export const exportExample = {
   exported_at: at,
   profile: profileExample,
   fields: fieldsExample,
-  shares: [{ ...shareExample, disclosure_text: "", anchor: null, granted: { email: "pat@example.com" } }],
+  shares: [{ ...ownShareExample, disclosure_text: "", anchor: null, granted: { email: "pat@example.com" } }],
   audit: [],
   audit_pending: [],
   removals: [],

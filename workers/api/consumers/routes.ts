@@ -20,7 +20,7 @@ import { listOwnShares, readProfile } from "../../operations/consumers/profile.t
 import { renewShare } from "../../operations/shares/renew.ts";
 import { revokeByPerson } from "../../operations/shares/revoke.ts";
 import { pageLanguage } from "../../pages/language.ts";
-import { revokedExample, shareExample } from "../shares/examples.ts";
+import { revokedExample } from "../shares/examples.ts";
 import {
   renewedSchema,
   renewSchema,
@@ -32,7 +32,15 @@ import {
   sharesToWire,
   shareToWire,
 } from "../shares/schema.ts";
-import { changedExample, deletedExample, exportExample, fieldsExample, profileExample, renewedExample } from "./examples.ts";
+import {
+  changedExample,
+  deletedExample,
+  exportExample,
+  fieldsExample,
+  ownShareExample,
+  profileExample,
+  renewedExample,
+} from "./examples.ts";
 import { exportSchema, exportToWire } from "./export.ts";
 import {
   changedSchema,
@@ -125,14 +133,15 @@ const sharesRoute = createRoute({
   operationId: "listOwnShares",
   tags: ["account"],
   summary: "List the shares you gave",
-  description: "Everybody with whom you share or shared: active ones first, then newest first, at most 500.",
+  description:
+    "Everybody with whom you share or shared: active ones first, then newest first, at most 500. `last_delivered_at` is when something of a share last reached the business: it was redeemed, read, or told of a change.",
   security: session,
   middleware: behindConsumer(),
   responses: {
     200: {
       description: "The shares.",
       headers: rateHeaders,
-      content: json(envelope("OwnSharesAnswer", sharesSchema), enveloped({ shares: [shareExample], count: 1, has_more: false })),
+      content: json(envelope("OwnSharesAnswer", sharesSchema), enveloped({ shares: [ownShareExample], count: 1, has_more: false })),
     },
     ...failures([...sessionRefusals], onlyPeople),
   },

@@ -1,5 +1,6 @@
 // The wire of asking before contact: what may be asked, and what is answered.
 import { z } from "@hono/zod-openapi";
+import { trimmed } from "../../../core/text.ts";
 import { isoOf, isoOrNull } from "../../../core/time.ts";
 import type { AskedSubject } from "../../operations/contact/asked-subject.ts";
 import type { CheckedContact, ContactQuestion } from "../../operations/contact/check-contact.ts";
@@ -78,10 +79,11 @@ export const contactCheckSchema = z
     purpose: z.string().min(1).max(500).nullish().openapi({ description: "Only consent for this purpose, exactly as stated." }),
   })
   .openapi("ContactCheck");
+/** Both are stored without spaces around them. */
 export const questionFromWire = ({ subjects, entity, purpose }: z.output<typeof contactCheckSchema>): ContactQuestion => ({
   subjects: subjects.map(subjectFromWire),
-  entity: entity ?? null,
-  purpose: purpose ?? null,
+  entity: typeof entity === "string" ? trimmed(entity) : null,
+  purpose: typeof purpose === "string" ? trimmed(purpose) : null,
 });
 
 export const contactResultsSchema = z

@@ -3,9 +3,10 @@
 import { Hono, type Context } from "hono";
 import { cors } from "hono/cors";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { isForResource, isVerifier, oauthScope, type OAuthError } from "../../../core/agents/authorization.ts";
+import { isForResource, oauthScope, type OAuthError } from "../../../core/agents/authorization.ts";
 import { tokenLifeMs } from "../../../core/agents/token.ts";
 import { parseIJson } from "../../../core/i-json.ts";
+import { isVerifier } from "../../../core/shares/pkce.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import { secondMs } from "../../../core/time.ts";
 import { mediaType, readCapped } from "../../http/body.ts";

@@ -2,6 +2,7 @@
 import type { z } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import { mayWrite } from "../../../core/access/entitlement.ts";
+import { keyActor, type Principal } from "../../../core/access/principal.ts";
 import { jsonBody, optionalJsonBody } from "../../http/body.ts";
 import type { KeyCaller } from "../../http/context.ts";
 import { failure, refusal, success } from "../../http/envelope.ts";
@@ -9,7 +10,7 @@ import { behindApiKey, limited } from "../../http/guards.ts";
 import { idempotent } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
-import { advanceClock, readClock } from "../../operations/sandbox/clock.ts";
+import { advanceClock, readClock, type ActingTester } from "../../operations/sandbox/clock.ts";
 import { resetSandbox } from "../../operations/sandbox/reset.ts";
 import { triggerEvent } from "../../operations/sandbox/trigger.ts";
 import {
@@ -158,6 +159,8 @@ const resetRoute = createRoute({
   },
 });
 
+const testerOf = (principal: Principal): ActingTester => ({ ...principal, actor: keyActor(principal) });
+
 export const sandbox = newApi();
 
 sandbox.openapi(clockRoute, async (c) => success(c, 200, clockToWire(await readClock(c.var.services, c.var.principal))));
@@ -171,11 +174,11 @@ sandbox.openapi(triggerRoute, async (c) => {
   const { services, principal, requestId } = c.var;
   const asked = triggerFromWire(c.req.valid("json"));
   if (asked === null) return failure(c, "not_found");
-  const triggered = await triggerEvent(services, principal, asked, requestId);
+  const triggered = await triggerEvent(services, testerOf(principal), asked, requestId);
   return triggered.ok ? success(c, 200, triggeredToWire(triggered.value, services.clock())) : refusal(c, triggered);
 });
 
 sandbox.openapi(resetRoute, async (c) => {
-  const reset = await resetSandbox(c.var.services, c.var.principal, c.var.requestId);
+  const reset = await resetSandbox(c.var.services, testerOf(c.var.principal), c.var.requestId);
   return reset.ok ? success(c, 200, resetToWire(reset.value)) : refusal(c, reset);
 });

@@ -13,12 +13,15 @@ import { shareExample } from "../shares/examples.ts";
 import { shareSchema, shareToWire } from "../shares/schema.ts";
 
 const environment = z.literal("sandbox");
-const oneOfTwo = "must hold either advance_seconds or to";
+const oneOfTwo = { message: "either this or to must be sent, and not both", path: ["advance_seconds"] };
 
 export const moveSchema = z
   .object({
     advance_seconds: z.int().min(1).max(94_694_400).optional().openapi({ description: "Forward by so many seconds.", example: 518_400 }),
-    to: z.iso.datetime().optional().openapi({ description: "Forward to this moment, UTC.", example: "2027-11-19T10:05:00.000Z" }),
+    to: z.iso
+      .datetime("must be a moment in UTC, such as 2027-11-19T10:05:00.000Z")
+      .optional()
+      .openapi({ description: "Forward to this moment, UTC.", example: "2027-11-19T10:05:00.000Z" }),
   })
   .refine(({ advance_seconds: seconds, to }) => (seconds === undefined) !== (to === undefined), oneOfTwo)
   .openapi("SandboxClockMove");

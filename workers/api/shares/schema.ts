@@ -166,6 +166,11 @@ export const shareSchema = z
     supersedes: z.string().nullable().openapi({ description: "The share it was renewed from." }),
     superseded_by: z.string().nullable().openapi({ description: "The share that took its place." }),
     cease: orNull(ceaseSchema).openapi({ description: "The duty to end contact, once the person has stopped it." }),
+    last_delivered_at: timeOf(
+      "For its person alone: when the business last redeemed or read the values, or was told of a change; null where it never did",
+    )
+      .nullable()
+      .optional(),
   })
   .openapi("Share");
 
@@ -198,6 +203,7 @@ export const shareToWire = (share: Share, now: Instant): z.input<typeof shareSch
           acknowledged_at: isoOrNull(share.acknowledgedAt),
           overdue: isOverdue(share.ceaseBy, share.acknowledgedAt, now + share.clockOffsetMs),
         },
+  ...(share.lastDeliveredAt !== undefined && { last_delivered_at: isoOrNull(share.lastDeliveredAt) }),
 });
 
 export const grantedSchema = z

@@ -43,4 +43,5 @@ export const requestExample = { url: commonExample.url, events: commonExample.ev
 export const registeredExample = { ...commonExample, secret: exampleSecret, created_at: createdAt };
 export const secretExample = { id: exampleId, secret: exampleSecret };
 export const rotatedExample = { ...secretExample, previous_secret_until: "2026-03-05T05:06:07.089Z" };
+export const recoveryExample = { queued: 41, has_more: false };
 export const callExample = { delivered: true, response_status: 200, duration_ms: 184 };

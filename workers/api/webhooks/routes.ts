@@ -10,13 +10,14 @@ import { idempotent } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { behindPortal, ownerOnly, sameOrigin } from "../../http/session-guards.ts";
 import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
-import { listDeliveries, replayDelivery, testEndpoint } from "../../operations/webhooks/deliveries.ts";
+import { listDeliveries, recoverEndpoint, replayDelivery, testEndpoint } from "../../operations/webhooks/deliveries.ts";
 import { changeWebhook, deleteWebhook, listWebhooks } from "../../operations/webhooks/endpoints.ts";
 import { createWebhook } from "../../operations/webhooks/registration.ts";
 import { revealSecret, rotateSecret } from "../../operations/webhooks/secrets.ts";
 import {
   callExample,
   deliveryExample,
+  recoveryExample,
   exampleId,
   registeredExample,
   requestExample,
@@ -33,6 +34,9 @@ import {
   deliveriesSchema,
   deliveriesToWire,
   deliveryParam,
+  recoverSchema,
+  recoverySchema,
+  recoveryToWire,
   registeredSchema,
   registeredToWire,
   replaySchema,
@@ -260,6 +264,33 @@ const replayedRoute = createRoute({
   },
 });
 
+const recoveredRoute = createRoute({
+  ...common,
+  method: "post",
+  path: "/v1/webhooks/{webhook_id}/recover",
+  operationId: "recoverWebhook",
+  summary: "Send everything again that failed",
+  description:
+    "Sends the deliveries that failed since a moment again, given up or still retried, in the order of their events and at most ten a second. It counts as no attempt: what fails again stays where it was. Calling it again does not send twice what is on its way already. One call of the limit that tests and replays share.",
+  middleware: behindPortal(callCounted, jsonBody, idempotent),
+  request: {
+    params: webhookParam,
+    headers: idempotencyHeaders,
+    body: { required: true, content: { "application/json": { schema: recoverSchema, example: { since: "2026-03-05T09:12:00.000Z" } } } },
+  },
+  responses: {
+    200: {
+      description: "What goes out again.",
+      headers: repeatHeaders,
+      content: answer("WebhookRecoveryAnswer", recoverySchema, recoveryExample),
+    },
+    ...writeFailures(["not_found", "idempotency_conflict"], {
+      ...callReasons,
+      invalid_request: "The message names the input and the rule.",
+    }),
+  },
+});
+
 const deletedRoute = createRoute({
   ...common,
   method: "delete",
@@ -343,6 +374,13 @@ webhooks.openapi(replayedRoute, async (c) => {
   if (id === null) return failure(c, "not_found");
   const replayed = await replayDelivery(c.var.services, c.var.member.business.id, id);
   return replayed.ok ? success(c, 200, replayToWire(replayed.value)) : refusal(c, replayed);
+});
+
+webhooks.openapi(recoveredRoute, async (c) => {
+  const { webhook_id: id } = c.req.valid("param");
+  if (id === null) return failure(c, "not_found");
+  const recovered = await recoverEndpoint(c.var.services, c.var.member.business.id, id, Date.parse(c.req.valid("json").since));
+  return recovered.ok ? success(c, 200, recoveryToWire(recovered.value)) : refusal(c, recovered);
 });
 
 webhooks.openapi(deletedRoute, async (c) => {

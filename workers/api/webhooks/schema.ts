@@ -3,12 +3,13 @@ import { z } from "@hono/zod-openapi";
 import { eventTypes } from "../../../core/events/event.ts";
 import { deliveryIdOf, webhookIdOf } from "../../../core/ids.ts";
 import { isoOf, isoOrNull } from "../../../core/time.ts";
-import type { Delivery, RegisteredEndpoint } from "../../../core/webhooks/endpoint.ts";
+import type { Delivery, Recovery, RegisteredEndpoint } from "../../../core/webhooks/endpoint.ts";
 import { choosableEventTypes, maxDescriptionLength } from "../../../core/webhooks/management.ts";
 import { limitParam } from "../../http/wire.ts";
 import type { CallOutcome, DeliveryPage, ReplayOutcome } from "../../operations/webhooks/deliveries.ts";
 import type { EndpointState } from "../../operations/webhooks/endpoints.ts";
 import type { RotatedSecret } from "../../operations/webhooks/secrets.ts";
+import { instant } from "../certificates/schema.ts";
 import { exampleDeliveryId, exampleId } from "./examples.ts";
 
 const urlSchema = z.string().openapi({
@@ -143,6 +144,21 @@ export const callSchema = z.object({
   response_status: z.int().openapi({ description: "0 when nobody answered." }),
   duration_ms: z.int(),
 });
+export const recoverSchema = z
+  .strictObject({
+    since: instant.openapi({
+      format: "date-time",
+      description: "From this moment on, ISO 8601, not in the future.",
+      example: "2026-03-05T09:12:00.000Z",
+    }),
+  })
+  .openapi("WebhookRecovery");
+export const recoverySchema = z.object({
+  queued: z.int().openapi({ description: "Deliveries that go out again now, the oldest event first, at most ten a second." }),
+  has_more: z.boolean().openapi({ description: "More failed than go at one time (10,000): call again when these are out." }),
+});
+export const recoveryToWire = ({ queued, hasMore }: Recovery): z.input<typeof recoverySchema> => ({ queued, has_more: hasMore });
+
 export const replaySchema = callSchema.extend({ delivery: deliverySchema });
 
 export const registeredToWire = (endpoint: RegisteredEndpoint): z.input<typeof registeredSchema> => ({

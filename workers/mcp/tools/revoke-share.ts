@@ -38,6 +38,6 @@ export const revokeShare = tool({
     if (revoked.code === "storage_unavailable") throw new StorageAway();
     if (revoked.code === "invalid_request") return refusedArgument(revoked);
     const share = await readOwnShare(services, person, id);
-    return share.ok ? { ok: false, text: `this share is ${share.value.status}; nothing was changed` } : noSuchShare;
+    return share.ok ? { ok: false, text: `this share is ${share.value.share.status}; nothing was changed` } : noSuchShare;
   },
 });

@@ -15,6 +15,7 @@ import {
   type BilledBusiness,
 } from "../../../storage/billing.ts";
 import { commit } from "../../../storage/commit.ts";
+import { requestEndOfAccount } from "../../../storage/outboxes/subscription-ends.ts";
 import { stuckWork, type Stuck } from "../../../storage/stuck-work.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 
@@ -62,10 +63,11 @@ export const setEntitlement = async (
     });
     const change = setEntitlementAt(db, business, after);
     const store = { db, vault: services.vault, ledgerId: services.config.ledger.id };
-    const rows =
+    const settled =
       customer === null || wanted.status === undefined
-        ? [change]
-        : [standsAsRead(db, customer, business), putCustomer(db, settledByOperator(customer), at), change];
+        ? []
+        : [standsAsRead(db, customer, business), putCustomer(db, settledByOperator(customer), at)];
+    const rows = [...settled, ...(after.status === "closed" ? [requestEndOfAccount(db, id, at)] : []), change];
     try {
       const results = await commit(store, rows, facts, hasEntitlement(business, after));
       if ((results.at(-1) as D1Result).meta.changes === 0) continue; // somebody changed the account in between

@@ -1,10 +1,10 @@
 // A program turns its code into its token (RFC 6749 4.1.3). The token is a row of the same list as those that people paste: same life,
 // same limit, ended the same way. A failed check uses nothing up, so nobody who lacks the verifier can spoil a code.
 import { maxLiveTokens, tokenFact, tokenLifeMs } from "../../../core/agents/token.ts";
-import { base64UrlOf } from "../../../core/bytes.ts";
-import { isSameSecret, sha256, sha256Hex } from "../../../core/hash.ts";
+import { isSameSecret, sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape, homeOfId, newId, newSecret } from "../../../core/ids.ts";
 import type { BusinessId, ConsumerId } from "../../../core/ids.ts";
+import { challengeOf } from "../../../core/shares/pkce.ts";
 import { secondMs, type Instant } from "../../../core/time.ts";
 import { holderOfToken, insertToken, isMinted, liveTokens, revokeToken, tokensOfClient, wasRevoked } from "../../../storage/agents.ts";
 import { commit } from "../../../storage/commit.ts";
@@ -68,8 +68,6 @@ const endLive = async (
   await commit(storeOf(services, db), [revokeToken(db, found.id, now)], [fact], wasRevoked);
   services.scheduleFollowUp();
 };
-
-const challengeOf = (verifier: string): string => base64UrlOf(sha256(verifier));
 
 /** `refused`: for every reason alike. Of any number at once, one gets a token. */
 export const exchangeCode = async (services: Runtime & Stores & Schedules, exchange: Exchange): Promise<string | "refused" | "full"> => {

@@ -8,13 +8,18 @@ import {
   registeredPrefix,
   registrationOf,
   type OAuthClient,
+  type ReadClient,
   type Registration,
   type RegistrationFault,
 } from "../../../core/agents/oauth-client.ts";
 import { redirectUriOf } from "../../../core/agents/redirect-uri.ts";
 import { base64UrlOf, bytesOfBase64Url, utf8 } from "../../../core/bytes.ts";
 import { isSameSecret } from "../../../core/hash.ts";
-import { minuteMs, secondMs } from "../../../core/time.ts";
+import { knownClientOf } from "../../../core/agents/known-clients.ts";
+import { firstHome } from "../../../core/ids.ts";
+import { dayMs, minuteMs, secondMs } from "../../../core/time.ts";
+import type { Database } from "../../../storage/database.ts";
+import { keepOAuthClient, keptOAuthClient } from "../../../storage/oauth-clients.ts";
 import type { Counters, Memories, Runtime, Stores, Web } from "../../services.ts";
 
 const saltBytes = 16;
@@ -54,6 +59,7 @@ export const registerClient = async (services: Runtime & Stores, body: unknown):
 
 /** Null for an id that we did not make. */
 const registered = async (services: Stores, id: string): Promise<OAuthClient | null> => {
+  if (!id.startsWith(registeredPrefix)) return null;
   const [payload = "", mac = "", more] = id.slice(registeredPrefix.length).split(".");
   const bytes = bytesOfBase64Url(payload);
   if (isIdTooLong(id) || more !== undefined || bytes === null || !isSameSecret(mac, await macOf(services, payload))) return null;
@@ -63,12 +69,15 @@ const registered = async (services: Stores, id: string): Promise<OAuthClient | n
 
 const fetchMs = 5 * secondMs;
 const maxDocumentBytes = 8 * 1_024;
-const keptMs = 5 * minuteMs;
+const leastKeptMs = 5 * minuteMs;
+const mostKeptMs = dayMs;
 const failureKeptMs = 30 * secondMs;
+const maxReadings = 4; // at once, so that documents that drip hold up nothing else here
 
-const readDocument = async (services: Web & Counters, url: URL): Promise<OAuthClient | null> => {
+/** `unreached`: its host did not say. What it said wrongly is an answer. */
+const fetchDocument = async (services: Runtime & Web & Counters, url: URL): Promise<ReadClient | "unreached"> => {
   const counted = await services.takeByAddress("OAUTH_DOCUMENTS_PER_HOST", url.host);
-  if (!counted.allowed) return null;
+  if (!counted.allowed) return "unreached";
   const answer = await services.fetchPage({
     url: url.href,
     userAgent: "Svc-OAuth/1",
@@ -79,34 +88,67 @@ const readDocument = async (services: Web & Counters, url: URL): Promise<OAuthCl
     wants: "json",
     maxRedirects: 0,
   });
-  if (answer.outcome !== "page") return null;
+  const readAt = services.clock();
+  if (answer.outcome === "unreached" || (answer.outcome === "nothing" && answer.reason === "status")) return "unreached";
+  if (answer.outcome === "nothing") return { client: null, readAt, askAgainAt: readAt + failureKeptMs };
+  const keptMs = Math.min(Math.max((answer.page.maxAge ?? 0) * secondMs, leastKeptMs), mostKeptMs);
   try {
-    return clientOfDocument(url, JSON.parse(answer.page.body));
+    const client = clientOfDocument(url, JSON.parse(answer.page.body));
+    return { client, readAt, askAgainAt: readAt + (client === null ? failureKeptMs : keptMs) };
   } catch {
-    return null; // no JSON
+    return { client: null, readAt, askAgainAt: readAt + failureKeptMs }; // no JSON
   }
 };
 
 type Reading = Runtime & Stores & Memories & Web & Counters;
 
-/** A question that is under way is not asked again; a failure is asked again soon. */
-const documented = async (services: Reading, url: URL): Promise<OAuthClient | null> => {
-  const { oauthClients, clock } = services;
-  const known = oauthClients.get(url.href);
-  const now = clock();
-  if (known !== undefined) {
-    const client = await known.client;
-    if (now < known.at + (client === null ? failureKeptMs : keptMs)) return client;
+const copies = ({ homes }: Stores): Database => homes.of(`con_${firstHome}`) as Database;
+
+/** From its address; else as it was in the last days, or as it is known to everybody. */
+const readDocument = async (services: Reading, url: URL): Promise<ReadClient> => {
+  const { oauthReadings, clock } = services;
+  const isTooMany = oauthReadings.size >= maxReadings;
+  if (!isTooMany) oauthReadings.add(url.href);
+  try {
+    const read = isTooMany ? "unreached" : await fetchDocument(services, url);
+    if (read !== "unreached") return read;
+    const now = clock();
+    const client = (await keptOAuthClient(copies(services), url.href, now)) ?? knownClientOf(url);
+    return { client, readAt: null, askAgainAt: now + failureKeptMs };
+  } finally {
+    if (!isTooMany) oauthReadings.delete(url.href);
   }
-  const client = readDocument(services, url);
-  oauthClients.set(url.href, { client, at: now });
-  return client;
+};
+
+/** A question that is under way is not asked again; a failure is asked again soon. */
+const documented = async (services: Reading, url: URL): Promise<ReadClient> => {
+  const { oauthClients, clock } = services;
+  const remembered = oauthClients.get(url.href);
+  const known = await remembered?.catch(() => undefined);
+  if (known !== undefined && clock() < known.askAgainAt) return known;
+  const begun = oauthClients.get(url.href);
+  if (begun !== undefined && begun !== remembered) return begun; // by another request, meanwhile
+  const reading = readDocument(services, url);
+  oauthClients.set(url.href, reading);
+  return reading;
+};
+
+const isOurs = ({ config }: Runtime, { host }: URL): boolean =>
+  [config.baseUrl, config.verifyUrl, config.cdnUrl, config.mcpUrl, config.appUrl].some((own) => new URL(own).host === host);
+
+/** Once a person has allowed it: what its document said serves for a while if its host falls silent. */
+export const keepClient = async (services: Reading, id: string): Promise<void> => {
+  const url = documentUrlOf(id);
+  if (url === null) return;
+  const { client, readAt } = await documented(services, url);
+  if (client !== null && readAt !== null) await keepOAuthClient(copies(services), client, readAt).run();
 };
 
 /** Null for a program that cannot be told, or may not be connected. */
 export const oauthClientOf = async (services: Reading, id: string): Promise<OAuthClient | null> => {
   const url = documentUrlOf(id);
-  const client = id.startsWith(registeredPrefix) ? await registered(services, id) : url === null ? null : await documented(services, url);
+  if (url !== null && isOurs(services, url)) return null;
+  const client = url === null ? await registered(services, id) : (await documented(services, url)).client;
   return client === null || isBlocked(services, client) ? null : client;
 };
 

@@ -1,10 +1,19 @@
 // Tokens for assistants, made, listed and ended by the person whose they are; an owner also ends those of the others in the business.
 import { chosenName, tokenFact, tokenHolder, tokenLifeMs, type AgentToken } from "../../../core/agents/token.ts";
 import type { Session } from "../../../core/access/session.ts";
-import { sha256Hex } from "../../../core/hash.ts";
-import { homeOfId, newId, newSecret } from "../../../core/ids.ts";
+import { sha256, sha256Hex } from "../../../core/hash.ts";
+import { homeOfId, newId, newSecret, type RandomBytes } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import { insertToken, isMinted, liveTokens, principalOfToken, revokeToken, wasRevoked, type TokenScope } from "../../../storage/agents.ts";
+import {
+  insertToken,
+  isMinted,
+  isMintedAlready,
+  liveTokens,
+  principalOfToken,
+  revokeToken,
+  wasRevoked,
+  type TokenScope,
+} from "../../../storage/agents.ts";
 import { commit } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
@@ -23,26 +32,40 @@ const storeOf = (services: Runtime & Stores, session: Session) => ({
 const scopeOf = (session: Session): TokenScope =>
   session.realm === "consumer" ? { principalId: session.userId } : { businessId: session.business.id };
 
-/** Of any number at once, as many are made as there is room for. */
+/** The same bytes for the same word of the same person: an id that can be made once. */
+const drawnFrom = async ({ vault }: Stores, principalId: string, once: string): Promise<RandomBytes> => {
+  const drawn = sha256(await vault.linkToken(`agent token\n${principalId}\n${once}`));
+  return (length) => drawn.slice(0, length);
+};
+
+/**
+ * Of any number at once, as many are made as there is room for. `once`: a word of the form that asks; sent again with it, nothing is
+ * made, and it is refused as `idempotency_conflict`.
+ */
 export const mintToken = async (
   services: Runtime & Stores & Schedules,
   session: Session,
-  request: { readonly name: string | null },
-): Promise<Result<MintedToken, "invalid_request" | "token_limit">> => {
+  request: { readonly name: string | null; readonly once?: string },
+): Promise<Result<MintedToken, "invalid_request" | "token_limit" | "idempotency_conflict">> => {
   const name = chosenName(request.name);
   if (!name.ok) return name;
   const holder = tokenHolder(session);
   const { realm, principalId, businessId } = holder;
   const home = homeOfId(principalId);
   const now = services.clock();
-  const id = newId("tok_", home, services.random);
+  const id = newId("tok_", home, request.once === undefined ? services.random : await drawnFrom(services, principalId, request.once));
   const secret = newSecret("pat_", home, services.random);
   const token = { id, realm, principalId, name: name.value, createdAt: now, expiresAt: now + tokenLifeMs };
   const store = storeOf(services, session);
   const rows = await insertToken(store.db, store.vault, { ...token, businessId, tokenHash: sha256Hex(secret) });
   const fact = tokenFact(holder, { type: "agent_token.minted", id, at: now, expiresAt: token.expiresAt });
-  const [inserted] = await commit(store, rows, [fact], isMinted(id));
-  if (inserted.meta.changes === 0) return refuse("token_limit");
+  try {
+    const [inserted] = await commit(store, rows, [fact], isMinted(id));
+    if (inserted.meta.changes === 0) return refuse("token_limit");
+  } catch (error) {
+    if (isMintedAlready(error)) return refuse("idempotency_conflict");
+    throw error;
+  }
   services.scheduleFollowUp();
   return ok({ ...token, secret, lastUsedDay: null, client: null });
 };

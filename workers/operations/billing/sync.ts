@@ -30,6 +30,7 @@ import {
   type BillingCustomer,
 } from "../../../storage/billing.ts";
 import { commit } from "../../../storage/commit.ts";
+import { deleteSubscriptionEnd, requestEndOfAccount } from "../../../storage/outboxes/subscription-ends.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 
@@ -68,6 +69,7 @@ const entitlementChange = (
   const because = { event_id: event.id, event_type: event.type };
   const actor = { kind: "system" } as const;
   if (account.kind === "consumer") {
+    if (account.isOver) return { rows: [], facts: [] }; // nobody is left whose plan it could be
     const plan = (planOf(consumerPlanAfter(account.plan, before, after), "consumer") ?? account.plan) as ConsumerPlan;
     const facts = entitlementFacts({ account, plan: { from: account.plan, to: plan }, because, actor, at });
     return { rows: facts.length === 0 ? [] : [setConsumerPlan(db, account.id, plan)], facts };
@@ -87,7 +89,7 @@ const attempt = async (services: Runtime & Stores & Schedules, event: BillingEve
   if (await hasTakenIn(db, event.id)) return "done";
   const accountId = event.kind === "checkout" ? event.accountId : (customer?.accountId ?? null);
   const account = accountId === null ? null : await billedAccount(db, accountId);
-  if (event.kind === "checkout" && account === null) return "done"; // closed for good since it was opened
+  if (event.kind === "checkout" && account === null) return "done"; // of no account there ever was
   // of a customer without an account any plan is kept; whether it is one for the account is asked when there is one
   const planNamed = (text: string): AnyPlan | null =>
     accountId === null ? (planOf(text, "business") ?? planOf(text, "consumer")) : planOf(text, realmOf(accountId));
@@ -97,11 +99,15 @@ const attempt = async (services: Runtime & Stores & Schedules, event: BillingEve
   const isReplaced = former !== null && former.customerId !== event.customerId;
   if (isReplaced && (former.linkedAt ?? 0) > event.at) return "done"; // the account has a newer customer
   const now = services.clock();
+  const hasEnded = after.endedAt !== null;
+  const isForgotten = hasEnded && account?.kind === "consumer" && account.isOver;
   const change = account === null ? { rows: [], facts: [] } : entitlementChange(db, account, event, customer, after, now);
   const rows = [
     insertBillingEvent(db, event, { revision, account }, now),
     ...(isReplaced ? [putCustomer(db, unlinked(former), now)] : []),
-    putCustomer(db, after, now),
+    putCustomer(db, isForgotten ? unlinked(after) : after, now),
+    ...(account?.isOver === true ? [requestEndOfAccount(db, account.id, now)] : []),
+    ...(hasEnded && after.subscriptionId !== null ? [deleteSubscriptionEnd(db, after.subscriptionId)] : []),
     ...change.rows,
   ];
   try {

@@ -1,6 +1,7 @@
 // Certificates that name the person, whoever issued them, and withdrawing from there. The session's proven address finds them; what is
 // told of each is no more than its public page tells. The state of a business's account is never asked: withdrawing is the person's.
 import type { Person } from "../../../core/access/principal.ts";
+import type { PublishedCertificate } from "../../../core/certificates/published.ts";
 import type { BusinessId, CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -10,6 +11,7 @@ import type { Database } from "../../../storage/database.ts";
 import { StorageFault } from "../../../storage/faults.ts";
 import {
   claimAccountWithdrawal,
+  countActiveNaming,
   finishAccountWithdrawal,
   insertAccountWithdrawal,
   namingBusinesses,
@@ -22,9 +24,11 @@ import {
 import { personRecord } from "../../../storage/person-records.ts";
 import { isWithdrawnAlready, withdrawableById } from "../../../storage/withdrawals.ts";
 import { kindOfError } from "../../log.ts";
-import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+import type { Memories, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+import { verifyCertificate } from "../certificates/verify.ts";
 import { afterWithdrawal, commitWithdrawals, maxPerBatch } from "../withdrawals/commit-withdrawals.ts";
-import { withdrawCertificate } from "../withdrawals/withdraw-certificate.ts";
+import { withdrawCertificate, type LocatedRecord } from "../withdrawals/withdraw-certificate.ts";
+import { withdrawFromEntities } from "../withdrawals/withdraw-entities.ts";
 
 type WithdrawServices = Runtime & Stores & Proofs & Schedules;
 
@@ -84,6 +88,38 @@ export const certificatesNaming = async (
   return ok({ certificates: found.slice(0, certificatesAPage), hasMore: found.length > certificatesAPage });
 };
 
+/** How many of a business's name the person and are active; a thousand where there are more. */
+export const activeNaming = async (services: Stores, person: Pick<Person, "id">, businessId: BusinessId): Promise<number> => {
+  const address = await addressOf(services, person);
+  const db = services.homes.of(businessId);
+  return address === null || db === null ? 0 : countActiveNaming(db, address, businessId);
+};
+
+/** A live certificate that names the person, as a withdrawal needs it. */
+const ownRecord = async (
+  services: Stores,
+  person: Pick<Person, "id">,
+  certId: CertId | null,
+): Promise<Result<LocatedRecord, "unauthorized" | "cert_not_found">> => {
+  const address = await addressOf(services, person);
+  if (address === null) return refuse("unauthorized");
+  const db = certId === null ? null : services.homes.of(certId);
+  const record = certId === null || db === null ? null : await withdrawableById(db, certId);
+  if (db === null || record === null) return refuse("cert_not_found");
+  if (record.emailIndex !== address || record.certificate.environment !== "live") return refuse("cert_not_found");
+  return ok({ db, record });
+};
+
+/** As its public page shows it. Refuses `cert_not_found` for one that does not name the person. */
+export const ownCertificate = async (
+  services: Runtime & Stores & Memories & Proofs,
+  person: Pick<Person, "id">,
+  certId: CertId | null,
+): Promise<Result<PublishedCertificate, "unauthorized" | "cert_not_found">> => {
+  const own = await ownRecord(services, person, certId);
+  return own.ok ? verifyCertificate(services, own.value.record.certificate.id) : own;
+};
+
 /** The address was proven by a code when the person signed in. */
 const byAccount = { method: "email_code", recorded: null, actor: { kind: "subject", provenBy: "account" } } as const;
 
@@ -100,14 +136,10 @@ export const withdrawOwn = async (
   certId: CertId | null,
   language: MailLanguage,
 ): Promise<Result<WithdrawnOne, "unauthorized" | "cert_not_found" | "already_revoked">> => {
-  const address = await addressOf(services, person);
-  if (address === null) return refuse("unauthorized");
-  const db = certId === null ? null : services.homes.of(certId);
-  const record = certId === null || db === null ? null : await withdrawableById(db, certId);
-  if (certId === null || db === null || record === null) return refuse("cert_not_found");
-  const { certificate, emailIndex } = record;
-  if (emailIndex !== address || certificate.environment !== "live") return refuse("cert_not_found");
-  if (certificate.status !== "active") return refuse("already_revoked");
+  const own = await ownRecord(services, person, certId);
+  if (!own.ok) return own;
+  const { db, record } = own.value;
+  if (record.certificate.status !== "active") return refuse("already_revoked");
   const withdrawn = await withdrawCertificate(
     services,
     { db, record },
@@ -115,7 +147,24 @@ export const withdrawOwn = async (
   );
   if (!withdrawn.ok) return withdrawn;
   const { withdrawnAt, ceaseBy } = withdrawn.value;
-  return ok({ certId, withdrawnAt, ceaseBy });
+  return ok({ certId: record.certificate.id, withdrawnAt, ceaseBy });
+};
+
+/** Single recipients of one; a mail confirms it. Refuses as `withdrawOwn`, and `invalid_request` for a name that is no recipient. */
+export const withdrawOwnEntities = async (
+  services: WithdrawServices,
+  person: Pick<Person, "id">,
+  certId: CertId | null,
+  { entities, language }: { readonly entities: readonly string[]; readonly language: MailLanguage },
+): Promise<Result<{ readonly ceaseBy: Instant }, "unauthorized" | "cert_not_found" | "already_revoked" | "invalid_request">> => {
+  const own = await ownRecord(services, person, certId);
+  if (!own.ok) return own;
+  return withdrawFromEntities(services, own.value, {
+    change: byAccount,
+    entities,
+    language,
+    more: async () => [],
+  });
 };
 
 const maxBatches = 10;

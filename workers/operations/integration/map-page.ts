@@ -2,6 +2,7 @@
 // written. In two steps, because only what fetches counts toward the limit.
 import { isOnDomains, pageUrlFault, verifyPageUrl, type VerifiedDomain } from "../../../core/access/origins.ts";
 import { checkOutboundUrl, type OutboundFault } from "../../../core/access/outbound-url.ts";
+import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { comparableName, recipientsOf } from "../../../core/certificates/recipients.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -66,14 +67,15 @@ export const planIntegration = async (
   services: Runtime & Stores,
   { business }: MemberSession,
   input: IntegrationInput,
+  environment: Environment = "live",
 ): Promise<Result<IntegrationPlan, "invalid_request" | "page_url_not_verified">> => {
   const { config } = services;
   const urlFault = pageUrlFault(input.url);
   if (urlFault !== null) return refuse("invalid_request", `url: ${urlFault}.`);
   const request = readRequest(input);
   if (!request.ok) return request;
-  const account = await integratingBusiness(services.homes.of(business.id) as Database, business.id);
-  if (account === null) throw new Error("integration: the business has no live client"); // each has one from its first day
+  const account = await integratingBusiness(services.homes.of(business.id) as Database, business.id, environment);
+  if (account === null) throw new Error("integration: the business has no client"); // each has one from its first day
   const rules = { allowsLocalHttp: config.environment === "development", allowsSandboxLocalhost: false };
   const pageUrl = withoutFragment(input.url);
   const verified = verifyPageUrl(withoutPort(pageUrl), account.domains, rules);

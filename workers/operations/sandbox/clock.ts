@@ -1,5 +1,6 @@
 // The clock of a business's sandbox: what it says, and moving it forward. What becomes due by a move happens before it is answered.
-import type { Principal } from "../../../core/access/principal.ts";
+import type { Actor } from "../../../core/actor.ts";
+import type { Principal, Reader } from "../../../core/access/principal.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { decideMove, type ClockMove } from "../../../core/sandbox/clock.ts";
@@ -11,6 +12,11 @@ import type { Events, Runtime, Schedules, Stores } from "../../services.ts";
 
 type ClockServices = Runtime & Stores & Events & Schedules;
 export type Tester = Pick<Principal, "business">;
+
+/** Who acts in a sandbox: a test key, or a member in the portal. */
+export interface ActingTester extends Reader {
+  readonly actor: Actor;
+}
 
 export interface ClockReading {
   /** What the sandbox takes for the time. */

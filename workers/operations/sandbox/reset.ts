@@ -1,5 +1,4 @@
 // The sandbox as at first: every active test share is ended, as its person would end it, and the clock goes with the time again.
-import { keyActor, type Principal } from "../../../core/access/principal.ts";
 import { writtenAt } from "../../../core/facts.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { revokeShare } from "../../../core/shares/end.ts";
@@ -10,7 +9,7 @@ import { activeTestShareIds, updateTestSharesRevoked } from "../../../storage/sa
 import { isOutdatedShare } from "../../../storage/share-changes.ts";
 import { sharesByIds } from "../../../storage/shares.ts";
 import type { Events, Runtime, Schedules, Stores } from "../../services.ts";
-import { sweepSandbox } from "./clock.ts";
+import { sweepSandbox, type ActingTester } from "./clock.ts";
 
 const perBatch = 500;
 const maxBatches = 4;
@@ -26,16 +25,16 @@ export interface ResetOutcome {
 const endSome = async (
   services: Runtime & Stores,
   db: Database,
-  principal: Principal,
+  tester: ActingTester,
   requestId: string,
 ): Promise<Result<number, "storage_unavailable">> => {
-  const { id: businessId, chain } = principal.business;
+  const { id: businessId, chain } = tester.business;
   for (let reading = 1; reading <= maxReadings; reading += 1) {
     const ids = await activeTestShareIds(db, businessId, perBatch);
     const written = services.clock();
     const time = written + (await sandboxClock(db, businessId)).offsetMs;
     const shares = await sharesByIds(db, ids, written);
-    const revocations = shares.map((share) => revokeShare(share, { business: chain, person: null }, keyActor(principal), time));
+    const revocations = shares.map((share) => revokeShare(share, { business: chain, person: null }, tester.actor, time));
     const [first] = revocations;
     const rows = [
       ...(first === undefined ? [] : [updateTestSharesRevoked(db, ids, first, requestId)]),
@@ -57,15 +56,15 @@ const endSome = async (
 
 export const resetSandbox = async (
   services: Runtime & Stores & Events & Schedules,
-  principal: Principal,
+  tester: ActingTester,
   requestId: string,
 ): Promise<Result<ResetOutcome, "storage_unavailable">> => {
-  const { id: businessId } = principal.business;
+  const { id: businessId } = tester.business;
   const db = services.homes.of(businessId) as Database;
   await sweepSandbox(services, db, businessId); // what has expired by the clock has expired, and is not revoked
   let ended = 0;
   for (let done = 0; done < maxBatches; done += 1) {
-    const some = await endSome(services, db, principal, requestId);
+    const some = await endSome(services, db, tester, requestId);
     if (!some.ok) return some;
     ended += some.value;
     if (some.value < perBatch) break;

@@ -1,6 +1,5 @@
 // POST /v1/sandbox/trigger: does in the sandbox what makes an event of the asked type, and answers with that event. Nothing is made up:
 // the event is one like any other, with its share, its audit entries and its deliveries.
-import { keyActor, type Principal } from "../../../core/access/principal.ts";
 import { eventTypes, type EventType } from "../../../core/events/event.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { ok, refuse, type Refusal, type Result } from "../../../core/result.ts";
@@ -13,7 +12,7 @@ import type { Services } from "../../services.ts";
 import { readFeed, type FeedPage } from "../events.ts";
 import { acknowledgeStop } from "../shares/acknowledge.ts";
 import { revokeAsTestPerson } from "../shares/revoke.ts";
-import { advanceClock, sweepSandbox } from "./clock.ts";
+import { advanceClock, sweepSandbox, type ActingTester } from "./clock.ts";
 import { changeAsTestPerson, renewAsTestPerson, shareAsTestPerson } from "./test-person.ts";
 
 export type TriggeredType = Exclude<(typeof eventTypes)[number], "certificate.revoked">;
@@ -37,21 +36,21 @@ const days: Readonly<Partial<Record<EventType, number>>> = { "share.expiring": 2
 const maxSweeps = 11; // of a thousand each: as many as a sandbox may have, and once more to see that nothing is left
 
 /** To the next mark of the share: what is due before it happens on the way. */
-const passMark = async (services: Services, principal: Principal, { share }: ChangeableShare, isEnd: boolean): Promise<Result<ShareId>> => {
-  const db = services.homes.of(principal.business.id) as Database;
+const passMark = async (services: Services, tester: ActingTester, { share }: ChangeableShare, isEnd: boolean): Promise<Result<ShareId>> => {
+  const db = services.homes.of(tester.business.id) as Database;
   const now = services.clock() + share.clockOffsetMs;
   const mark = isEnd ? share.expiresAt : nextDueAt(share, now);
   if (!isEnd && mark === share.expiresAt) return refuse("invalid_request", "share_id: no warning of this share is left.");
-  const moved = await advanceClock(services, principal, { to: mark });
+  const moved = await advanceClock(services, tester, { to: mark });
   if (!moved.ok) return moved;
   let hasMore = moved.value.hasMore;
-  for (let done = 1; hasMore && done < maxSweeps; done += 1) hasMore = (await sweepSandbox(services, db, principal.business.id)).hasMore;
+  for (let done = 1; hasMore && done < maxSweeps; done += 1) hasMore = (await sweepSandbox(services, db, tester.business.id)).hasMore;
   return ok(share.id);
 };
 
-const acknowledge = async (services: Services, principal: Principal, id: ShareId, requestId: string): Promise<Result<ShareId>> => {
+const acknowledge = async (services: Services, tester: ActingTester, id: ShareId, requestId: string): Promise<Result<ShareId>> => {
   const details = { note: null, acknowledgedBy: null, actions: [] };
-  const ceased = await acknowledgeStop(services, principal, keyActor(principal), id, details, requestId);
+  const ceased = await acknowledgeStop(services, tester, tester.actor, id, details, requestId);
   if (!ceased.ok) return ceased;
   return ceased.value.isRepeated ? refuse("cease_not_open") : ok(id);
 };
@@ -59,21 +58,20 @@ const acknowledge = async (services: Services, principal: Principal, id: ShareId
 /** The share that the event is then about. */
 const act = async (
   services: Services,
-  principal: Principal,
+  tester: ActingTester,
   { type, shareId, fields }: TriggerRequest,
   requestId: string,
 ): Promise<Result<ShareId>> => {
-  const { business } = principal;
+  const { business } = tester;
   const db = services.homes.of(business.id) as Database;
-  const fresh =
-    shareId === null ? await shareAsTestPerson(services, principal, { durationDays: days[type] ?? 365, requestId }) : ok(shareId);
+  const fresh = shareId === null ? await shareAsTestPerson(services, tester, { durationDays: days[type] ?? 365, requestId }) : ok(shareId);
   if (!fresh.ok || type === "share.created") return fresh;
   const load = () => changeableShare(db, fresh.value, { businessId: business.id, environment: "sandbox" }, services.clock());
   const found = await load();
   if (found === null) return refuse("not_found");
   if (type === "business.ceased") {
     const stopped = shareId === null ? await revokeAsTestPerson(services, db, found, requestId) : ok(null);
-    return stopped.ok ? acknowledge(services, principal, found.share.id, requestId) : stopped;
+    return stopped.ok ? acknowledge(services, tester, found.share.id, requestId) : stopped;
   }
   if (found.share.status !== "active") return refuse("share_inactive");
   if (type === "share.revoked") {
@@ -81,7 +79,7 @@ const act = async (
     return stopped.ok ? ok(found.share.id) : stopped;
   }
   if (type === "share.renewed") return renewAsTestPerson(services, db, found, requestId);
-  if (type === "share.expiring" || type === "share.expired") return passMark(services, principal, found, type === "share.expired");
+  if (type === "share.expiring" || type === "share.expired") return passMark(services, tester, found, type === "share.expired");
   const group = type.slice("consumer.updated.".length) as FieldGroup;
   return changeAsTestPerson(services, db, { id: found.share.id, businessId: business.id }, group, fields);
 };
@@ -91,21 +89,21 @@ const isUpdate = (type: TriggeredType): boolean => type.startsWith("consumer.upd
 /** Refuses what the act itself refuses, and a share that is none of this sandbox. */
 export const triggerEvent = async (
   services: Services,
-  principal: Principal,
+  tester: ActingTester,
   asked: TriggerRequest,
   requestId: string,
 ): Promise<Result<Triggered> | Refusal> => {
   if (asked.type === "share.created" && asked.shareId !== null)
     return refuse("invalid_request", "share_id: must be left out for share.created, which makes a share.");
   if (asked.fields !== null && !isUpdate(asked.type)) return refuse("invalid_request", "fields: only consumer.updated types take them.");
-  const { business } = principal;
+  const { business } = tester;
   const log = services.businessLog(business.id, "sandbox");
   await log.drain();
   const { head } = await log.page(Number.MAX_SAFE_INTEGER, 1, null);
-  const acted = await act(services, principal, asked, requestId);
+  const acted = await act(services, tester, asked, requestId);
   if (!acted.ok) return acted;
   await log.drain();
-  const page = await readFeed(services, principal, { cursor: head, limit: 500, types: [asked.type] });
+  const page = await readFeed(services, tester, { cursor: head, limit: 500, types: [asked.type] });
   const event = page.events.findLast(({ shareId }) => shareId === acted.value);
   const db = services.homes.of(business.id) as Database;
   const found = await changeableShare(db, acted.value, { businessId: business.id, environment: "sandbox" }, services.clock());

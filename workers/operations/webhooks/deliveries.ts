@@ -3,7 +3,8 @@
 // these has counted the call against their shared limit (WEBHOOK_CALLS).
 import { firstHome, newId, type BusinessId, type DeliveryId, type WebhookId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import { isDelivered, type Delivery, type Outcome, type Sent } from "../../../core/webhooks/endpoint.ts";
+import { isDelivered, type Delivery, type Outcome, type Recovery, type Sent } from "../../../core/webhooks/endpoint.ts";
+import type { Instant } from "../../../core/time.ts";
 import type { Events, Memories, Runtime, Stores } from "../../services.ts";
 import { environments, logHolding } from "./logs.ts";
 import { sendEvent } from "./sending.ts";
@@ -105,4 +106,29 @@ export const replayDelivery = async (
   const outcome = outcomeOf(sent);
   const kept = await log.keepReplay(source.sending.settings.endpointId, deliveryId, outcome);
   return ok({ ...calledOf(outcome), delivery: kept ?? source.delivery });
+};
+
+/** How many deliveries of an endpoint failed since then; null where there is no such endpoint. */
+export const failedSince = async (
+  services: Events,
+  businessId: BusinessId,
+  endpointId: WebhookId,
+  since: Instant,
+): Promise<number | null> => {
+  const held = await logHolding(services, businessId, endpointId);
+  return held === null ? null : held.log.failedSince(endpointId, since);
+};
+
+/** Everything that failed since then is sent again, the oldest event first, at most ten a second. */
+export const recoverEndpoint = async (
+  services: Runtime & Events,
+  businessId: BusinessId,
+  endpointId: WebhookId,
+  since: Instant,
+): Promise<Result<Recovery, "not_found" | "invalid_request">> => {
+  const held = await logHolding(services, businessId, endpointId);
+  if (held === null) return refuse("not_found");
+  if (since > services.clock()) return refuse("invalid_request", "since: must not lie in the future.");
+  const recovery = await held.log.recover(endpointId, since);
+  return recovery === null ? refuse("not_found") : ok(recovery);
 };

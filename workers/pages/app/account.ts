@@ -1,6 +1,5 @@
 // /app/history, and /app/account: where somebody is signed in, with what, and the way out.
 import type { Hono } from "hono";
-import { isFresh } from "../../../core/access/session.ts";
 import { passkeyIdOf, sessionIdOf } from "../../../core/ids.ts";
 import type { Api } from "../../http/context.ts";
 import { relyingParty } from "../../http/guards.ts";
@@ -11,10 +10,11 @@ import { endOtherSessions, endSession, listSessions } from "../../operations/acc
 import { signOut } from "../../operations/access/sign-in.ts";
 import { auditTrail } from "../../operations/audit/trail.ts";
 import { listOwnShares, readProfile } from "../../operations/consumers/profile.ts";
-import { appNotice, type Flash } from "./parts.tsx";
+import type { Flash } from "./parts.tsx";
 import { newPasskeyPage } from "./passkey.tsx";
+import { isProved } from "./prove.tsx";
 import { accountPage, historyPage } from "./records.tsx";
-import { acting, answer, flash, reading, refused, type Posted, type Visit } from "./signed-in.ts";
+import { acting, answer, flash, reading, type Posted, type Visit } from "./signed-in.ts";
 
 const entriesPerPage = 50;
 
@@ -64,16 +64,11 @@ const dropPasskey = async (visit: Posted): Promise<Response> => {
   return done(visit, removed?.ok ? "passkeyRemoved" : null);
 };
 
-const freshMinutes = 10;
-
 /** A session alone is not enough: whoever stole one would let themselves in for good. */
 const whileFresh =
   (then: (visit: Posted) => Promise<Response>) =>
-  async (visit: Posted): Promise<Response> => {
-    const { session, view } = visit;
-    if (isFresh(session, view.now, freshMinutes)) return then(visit);
-    return refused(visit, "forbidden", appNotice(view, view.words.proveFirst, view.words.proveFirstAdvice));
-  };
+  async (visit: Posted): Promise<Response> =>
+    isProved(visit, "passkey") ? then(visit) : visit.c.redirect("/app/prove/passkey", 303);
 
 const askForNewPasskey = async (visit: Posted): Promise<Response> => {
   const options = await askForPasskey(visit.services, visit.session, relyingParty(visit.c));

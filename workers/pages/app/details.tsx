@@ -7,7 +7,7 @@ import type { Share } from "../../../core/shares/share.ts";
 import type { FieldsPreview } from "../../operations/consumers/fields.ts";
 import type { Page } from "../layout.tsx";
 import { Exact, filled, Moment, numberText, Sentence } from "../parts.tsx";
-import { appPage, Fault, Names, PostForm, type AppView } from "./parts.tsx";
+import { appPage, Fault, faulty, Names, PostForm, type AppView } from "./parts.tsx";
 
 /** What was typed, by field; empty clears. */
 export type Typed = ReadonlyMap<ContactKey, string>;
@@ -136,7 +136,7 @@ export const detailsPage = (view: AppView, { fields, shares, typed, wrong, undo 
       </PostForm>
     </>,
   );
-  return wrong === undefined ? page : { ...page, title: `${setting.words.withdraw.error} ${page.title}` };
+  return faulty(view, wrong, page);
 };
 
 /** What changes, and who hears of it. Nothing is saved yet. */

@@ -102,6 +102,10 @@ export const appPage = (view: AppView, tab: Tab | null, title: string, content: 
   ),
 });
 
+/** The same page, whose title says first that something is wrong on it. */
+export const faulty = ({ setting: { language } }: AppView, fault: string | undefined, page: Page): Page =>
+  fault === undefined ? page : { ...page, title: `${sheetWords[language].error} ${page.title}` };
+
 /** There is nothing here, or not any more; and the way back. */
 export const appNotice = (view: AppView, title: string, advice: string): Page =>
   appPage(

@@ -10,6 +10,7 @@ import type { Profile } from "../../operations/consumers/profile.ts";
 import type { AppWords } from "../i18n/app.ts";
 import type { Page } from "../layout.tsx";
 import { Exact, filled, Moment } from "../parts.tsx";
+import { Sections } from "./account-parts.tsx";
 import { appPage, dayIn, PostForm, type AppView } from "./parts.tsx";
 
 const whatHappened = (type: string, { facts, otherFact }: AppWords): string =>
@@ -170,6 +171,7 @@ export const accountPage = (view: AppView, { profile, sessions, passkeys }: Acco
     words.accountTitle,
     <>
       <h1>{words.accountTitle}</h1>
+      <Sections view={view} section="security" />
       <dl>
         <div>
           <dt>{words.address}</dt>

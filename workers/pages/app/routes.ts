@@ -3,18 +3,28 @@ import { Hono } from "hono";
 import type { Api } from "../../http/context.ts";
 import { onPageFault, readOnlyPage } from "../notices.tsx";
 import { mountAccount } from "./account.ts";
+import { mountAgents } from "./agents.tsx";
+import { mountCertificates } from "./certificates.tsx";
 import { mountDetails } from "./fields.ts";
+import { mountOwnData, type ExportFile } from "./own-data.tsx";
 import { appNotice } from "./parts.tsx";
+import { mountProof } from "./prove.tsx";
+import { mountRemovals } from "./removals.tsx";
 import { mountShares } from "./shares.ts";
 import { mountSignIn } from "./sign-in.ts";
 import { reading, refused } from "./signed-in.ts";
 
-export const mountApp = (app: Hono<Api>): void => {
+export const mountApp = (app: Hono<Api>, exportFile: ExportFile): void => {
   const pages = new Hono<Api>();
   mountSignIn(pages);
   mountShares(pages);
+  mountCertificates(pages);
   mountDetails(pages);
   mountAccount(pages);
+  mountProof(pages);
+  mountAgents(pages);
+  mountRemovals(pages);
+  mountOwnData(pages, exportFile);
   pages.get(
     "*",
     reading((visit) => refused(visit, "not_found", appNotice(visit.view, visit.view.words.noPage, visit.view.words.noPageAdvice))),

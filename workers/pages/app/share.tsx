@@ -13,10 +13,10 @@ import {
 } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
-import type { OwnShare } from "../../operations/consumers/own-shares.ts";
+import type { OwnShare } from "../../operations/shares/own.ts";
 import type { Page } from "../layout.tsx";
 import { Exact, filled, Foreign, Hash, Moment, Shape } from "../parts.tsx";
-import { appPage, dayIn, Fault, groupLine, groupsText, Naming, PostForm, Standing, titleOf, type AppView } from "./parts.tsx";
+import { appPage, dayIn, Fault, faulty, groupLine, groupsText, Naming, PostForm, Standing, titleOf, type AppView } from "./parts.tsx";
 import type { AppWords } from "../i18n/app.ts";
 
 const Section: FC<{ name: string; heading: string; children?: Child }> = ({ name, heading, children }) => (
@@ -56,29 +56,36 @@ const told: Readonly<Partial<Record<FactType, keyof AppWords["events"]>>> = {
   "business.ceased": "ceased",
 };
 
-const Timeline: FC<{ own: OwnShare; view: AppView }> = ({ own: { share, history, note, reason, contact }, view }) => {
+/** What the entries tell, and the last change that the business was told of: each change is an entry of the details, not of a share. */
+const tellings = ({ history, updateSentAt }: OwnShare): readonly { readonly at: Instant; readonly name: keyof AppWords["events"] }[] =>
+  [
+    ...history.flatMap(({ at, type }) => {
+      const name = told[type];
+      return name === undefined ? [] : [{ at, name }];
+    }),
+    ...(updateSentAt === null ? [] : [{ at: updateSentAt, name: "updated" as const }]),
+  ].sort((a, b) => a.at - b.at);
+
+const Timeline: FC<{ own: OwnShare; view: AppView }> = ({ own, view }) => {
+  const { share, note, reason, contact } = own;
   const { words, setting } = view;
   const isOverdue = share.status === "revoked" && share.ceaseBy !== null && view.now > share.ceaseBy;
   return (
     <ol class="timeline">
-      {history.flatMap(({ at, type }) => {
-        const name = told[type];
-        if (name === undefined) return [];
-        return [
-          <Event kind="done" text={words.events[name]} at={at} view={view}>
-            {name === "revoked" && reason !== null && (
-              <p class="quiet">
-                {words.yourReason} <Exact text={reason} />
-              </p>
-            )}
-            {name === "ceased" && note !== null && (
-              <p class="quiet">
-                {words.theirNote} <Foreign text={note} setting={setting} />
-              </p>
-            )}
-          </Event>,
-        ];
-      })}
+      {tellings(own).map(({ at, name }) => (
+        <Event kind="done" text={words.events[name]} at={at} view={view}>
+          {name === "revoked" && reason !== null && (
+            <p class="quiet">
+              {words.yourReason} <Exact text={reason} />
+            </p>
+          )}
+          {name === "ceased" && note !== null && (
+            <p class="quiet">
+              {words.theirNote} <Foreign text={note} setting={setting} />
+            </p>
+          )}
+        </Event>
+      ))}
       {share.status === "active" && <Event kind="pending" text={words.endsByItself} at={share.expiresAt} view={view} />}
       {share.status === "revoked" && share.ceaseBy !== null && (
         <Event kind={isOverdue ? "failed" : "pending"} text={words.deadline} at={share.ceaseBy} view={view}>
@@ -199,52 +206,56 @@ export const sharePage = (view: AppView, own: OwnShare, fields: ContactFields): 
 export const stopPage = (view: AppView, { share, contact }: OwnShare, typed = "", fault?: string): Page => {
   const { words, setting } = view;
   const path = `/app/shares/${share.id}`;
-  return appPage(
+  return faulty(
     view,
-    null,
-    titleOf(words.stopTitle, share.business.name),
-    <>
-      <h1>
-        <Naming text={words.stopTitle} name={share.business.name} />
-      </h1>
-      <ul class="names">
-        <li>{words.stopNothingMore}</li>
-        <li>{filled(words.stopDeadline, { date: dayIn(setting.language, ceaseBy(view.now)) })}</li>
-        <li>
-          {words.stopKeeps}
-          {contact !== null && (
-            <>
-              {" "}
-              <Exact text={contact} />
-            </>
-          )}
-        </li>
-        <li>{words.stopDepend}</li>
-        <li>{words.stopProof}</li>
-      </ul>
-      <PostForm view={view} action={`${path}/stop`}>
-        <label for="reason">{words.stopWhy}</label>
-        {fault !== undefined && <Fault view={view} text={fault} />}
-        <input
-          id="reason"
-          name="reason"
-          type="text"
-          maxlength={200}
-          autocomplete="off"
-          value={typed}
-          aria-describedby={fault === undefined ? undefined : "fault"}
-          aria-invalid={fault === undefined ? undefined : "true"}
-        />
-        <div class="choices">
-          <a class="button" href={path}>
-            {words.keep}
-          </a>
-          <button type="submit" class="primary">
-            {words.stop}
-          </button>
-        </div>
-      </PostForm>
-    </>,
+    fault,
+    appPage(
+      view,
+      null,
+      titleOf(words.stopTitle, share.business.name),
+      <>
+        <h1>
+          <Naming text={words.stopTitle} name={share.business.name} />
+        </h1>
+        <ul class="names">
+          <li>{words.stopNothingMore}</li>
+          <li>{filled(words.stopDeadline, { date: dayIn(setting.language, ceaseBy(view.now)) })}</li>
+          <li>
+            {words.stopKeeps}
+            {contact !== null && (
+              <>
+                {" "}
+                <Exact text={contact} />
+              </>
+            )}
+          </li>
+          <li>{words.stopDepend}</li>
+          <li>{words.stopProof}</li>
+        </ul>
+        <PostForm view={view} action={`${path}/stop`}>
+          <label for="reason">{words.stopWhy}</label>
+          {fault !== undefined && <Fault view={view} text={fault} />}
+          <input
+            id="reason"
+            name="reason"
+            type="text"
+            maxlength={200}
+            autocomplete="off"
+            value={typed}
+            aria-describedby={fault === undefined ? undefined : "fault"}
+            aria-invalid={fault === undefined ? undefined : "true"}
+          />
+          <div class="choices">
+            <a class="button" href={path}>
+              {words.keep}
+            </a>
+            <button type="submit" class="primary">
+              {words.stop}
+            </button>
+          </div>
+        </PostForm>
+      </>,
+    ),
   );
 };
 
@@ -272,66 +283,70 @@ export const renewPage = (view: AppView, own: OwnShare, fields: ContactFields, f
     days: String(days),
     date: dayIn(setting.language, now + days * dayMs),
   });
-  return appPage(
+  return faulty(
     view,
-    null,
-    titleOf(words.renewTitle, share.business.name),
-    <>
-      <h1>
-        <Naming text={words.renewTitle} name={share.business.name} />
-      </h1>
-      <p>
-        {words.renewIntro} {filled(words.oldUntil, { date: dayIn(setting.language, share.expiresAt) })}
-      </p>
-      <p>
-        {words.forPurpose} <Foreign text={share.purpose} setting={setting} />
-      </p>
-      {disclosureText !== "" && (
-        <figure>
-          <figcaption class="quiet">{words.theirWords}</figcaption>
-          <blockquote>
-            <Foreign text={disclosureText} setting={setting} />
-          </blockquote>
-        </figure>
-      )}
-      <PostForm view={view} action={`${path}/renew`}>
-        {fault !== undefined && <Fault view={view} text={fault} />}
-        <fieldset class="boxes" aria-describedby={fault === undefined ? undefined : "fault"}>
-          <legend>{words.renewScope}</legend>
-          {renewable(share, fields).map(({ group, keys, isNew }) => (
-            <p>
-              <input type="checkbox" name={`group.${group}`} value="on" id={`group-${group}`} checked={!isNew && fault === undefined} />
-              <label for={`group-${group}`}>
-                {words.groups[group]}: <Exact text={groupLine(fields, keys, group) ?? words.emptyValue} />{" "}
-                <span class="quiet">({isNew ? words.isNew : words.shared})</span>
-              </label>
-            </p>
-          ))}
-        </fieldset>
-        <fieldset class="boxes">
-          <legend>{words.renewUntil}</legend>
-          {shorterDays
-            .filter((days) => days < share.durationDays)
-            .map((days) => (
+    fault,
+    appPage(
+      view,
+      null,
+      titleOf(words.renewTitle, share.business.name),
+      <>
+        <h1>
+          <Naming text={words.renewTitle} name={share.business.name} />
+        </h1>
+        <p>
+          {words.renewIntro} {filled(words.oldUntil, { date: dayIn(setting.language, share.expiresAt) })}
+        </p>
+        <p>
+          {words.forPurpose} <Foreign text={share.purpose} setting={setting} />
+        </p>
+        {disclosureText !== "" && (
+          <figure>
+            <figcaption class="quiet">{words.theirWords}</figcaption>
+            <blockquote>
+              <Foreign text={disclosureText} setting={setting} />
+            </blockquote>
+          </figure>
+        )}
+        <PostForm view={view} action={`${path}/renew`}>
+          {fault !== undefined && <Fault view={view} text={fault} />}
+          <fieldset class="boxes" aria-describedby={fault === undefined ? undefined : "fault"}>
+            <legend>{words.renewScope}</legend>
+            {renewable(share, fields).map(({ group, keys, isNew }) => (
               <p>
-                <input type="radio" name="days" value={String(days)} id={`days-${days}`} />
-                <label for={`days-${days}`}>{filled(words.shorter, ending(days))}</label>
+                <input type="checkbox" name={`group.${group}`} value="on" id={`group-${group}`} checked={!isNew && fault === undefined} />
+                <label for={`group-${group}`}>
+                  {words.groups[group]}: <Exact text={groupLine(fields, keys, group) ?? words.emptyValue} />{" "}
+                  <span class="quiet">({isNew ? words.isNew : words.shared})</span>
+                </label>
               </p>
             ))}
-          <p>
-            <input type="radio" name="days" value="before" id="days-before" checked />
-            <label for="days-before">{filled(words.asBefore, ending(share.durationDays))}</label>
-          </p>
-        </fieldset>
-        <div class="choices">
-          <a class="button" href={path}>
-            {words.notNow}
-          </a>
-          <button type="submit" class="primary">
-            {words.renew}
-          </button>
-        </div>
-      </PostForm>
-    </>,
+          </fieldset>
+          <fieldset class="boxes">
+            <legend>{words.renewUntil}</legend>
+            {shorterDays
+              .filter((days) => days < share.durationDays)
+              .map((days) => (
+                <p>
+                  <input type="radio" name="days" value={String(days)} id={`days-${days}`} />
+                  <label for={`days-${days}`}>{filled(words.shorter, ending(days))}</label>
+                </p>
+              ))}
+            <p>
+              <input type="radio" name="days" value="before" id="days-before" checked />
+              <label for="days-before">{filled(words.asBefore, ending(share.durationDays))}</label>
+            </p>
+          </fieldset>
+          <div class="choices">
+            <a class="button" href={path}>
+              {words.notNow}
+            </a>
+            <button type="submit" class="primary">
+              {words.renew}
+            </button>
+          </div>
+        </PostForm>
+      </>,
+    ),
   );
 };

@@ -1,23 +1,41 @@
 // /app, /app/shares/… and /app/with/…: who holds something, one share, one business; stopping and renewing.
 import type { Hono } from "hono";
-import { shareIdOf } from "../../../core/ids.ts";
+import { ceaseBy } from "../../../core/business-days.ts";
+import { businessIdOf, certIdOf, shareIdOf } from "../../../core/ids.ts";
 import { contactKeys, type ContactFields } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Api } from "../../http/context.ts";
+import {
+  activeNaming,
+  businessesNaming,
+  certificatesNaming,
+  withdrawAll,
+  type NamingBusinesses,
+} from "../../operations/consumers/certificates.ts";
 import { readFields } from "../../operations/consumers/fields.ts";
-import { readOwnShare, stopAllWith, type OwnShare } from "../../operations/consumers/own-shares.ts";
 import { listOwnShares } from "../../operations/consumers/profile.ts";
+import { stopAllWith } from "../../operations/consumers/stop-all.ts";
+import { readOwnShare, type OwnShare } from "../../operations/shares/own.ts";
 import { renewShare } from "../../operations/shares/renew.ts";
 import { revokeByPerson } from "../../operations/shares/revoke.ts";
 import { outagePage } from "../notices.tsx";
-import { businessPage, consentsPage, stopAllPage } from "./consents.tsx";
+import { businessPage, consentsPage, stopAllPage, type With } from "./consents.tsx";
 import { appNotice, titleOf } from "./parts.tsx";
 import { renewable, renewPage, sharePage, shorterDays, stopPage } from "./share.tsx";
 import { acting, answer, counted, flash, reading, refused, type Posted, type Visit } from "./signed-in.ts";
 
+const nobody: NamingBusinesses = { businesses: [], hasMore: false, isIncomplete: false };
+
+/** The first page has every share; those behind it only what is left of consents on forms. */
 const consents = async (visit: Visit): Promise<Response> => {
-  const listed = await listOwnShares(visit.services, visit.person);
-  return answer(visit, 200, consentsPage(visit.view, { ...listed, isEnded: visit.c.req.query("view") === "ended" }));
+  const { services, person, c } = visit;
+  const after = businessIdOf(c.req.query("after") ?? "");
+  const [listed, naming] = await Promise.all([
+    after === null ? listOwnShares(services, person) : { shares: [], hasMore: false },
+    businessesNaming(services, person, after),
+  ]);
+  const isEnded = c.req.query("view") === "ended";
+  return answer(visit, 200, consentsPage(visit.view, { ...listed, naming: naming.ok ? naming.value : nobody, isEnded }));
 };
 
 const noShare = (visit: Visit): Promise<Response> =>
@@ -83,35 +101,46 @@ const renew = async (visit: Posted, own: OwnShare, fields: ContactFields): Promi
   return c.redirect(code === "invalid_request" ? `${pathOf(share)}/renew` : pathOf(share), 303); // over, or a value is gone: the page says so
 };
 
-/** Of the business that the address names, newest first; a page of its own where nothing was ever shared with it. */
+/** What the business that the address names holds; a page of its own where that is nothing. */
 const withBusiness =
-  <V extends Visit>(then: (visit: V, shares: readonly [Share, ...Share[]]) => Promise<Response>) =>
+  <V extends Visit>(then: (visit: V, all: With) => Promise<Response>) =>
   async (visit: V): Promise<Response> => {
     const { services, person, c, view } = visit;
-    const { shares } = await listOwnShares(services, person);
-    const [first, ...more] = shares.filter(({ business }) => business.id === c.req.param("business"));
-    return first === undefined
-      ? refused(visit, "not_found", appNotice(view, view.words.noBusiness, view.words.noBusinessAdvice))
-      : then(visit, [first, ...more]);
+    const id = businessIdOf(c.req.param("business") ?? "");
+    const nothing = (): Promise<Response> =>
+      refused(visit, "not_found", appNotice(view, view.words.noBusiness, view.words.noBusinessAdvice));
+    if (id === null) return nothing();
+    const [{ shares }, found, active] = await Promise.all([
+      listOwnShares(services, person),
+      certificatesNaming(services, person, id, certIdOf(c.req.query("after") ?? "")),
+      activeNaming(services, person, id),
+    ]);
+    const own = shares.filter(({ business }) => business.id === id);
+    const naming = found.ok ? found.value : { certificates: [], hasMore: false };
+    const name = own[0]?.business.name ?? naming.certificates[0]?.businessName;
+    return name === undefined ? nothing() : then(visit, { id, name, shares: own, naming, active });
   };
 
-const askToStopAll = async (visit: Visit, shares: readonly [Share, ...Share[]]): Promise<Response> => {
-  const [first, ...more] = shares.filter(({ status }) => status === "active");
-  return first === undefined
-    ? visit.c.redirect(`/app/with/${shares[0].business.id}`, 303)
-    : answer(visit, 200, stopAllPage(visit.view, [first, ...more]));
-};
+const askToStopAll = async (visit: Visit, all: With): Promise<Response> =>
+  all.active === 0 && all.shares.every(({ status }) => status !== "active")
+    ? visit.c.redirect(`/app/with/${all.id}`, 303)
+    : answer(visit, 200, stopAllPage(visit.view, all));
 
-const stopAll = async (visit: Posted, [{ business }]: readonly [Share, ...Share[]]): Promise<Response> => {
+const stopAll = async (visit: Posted, { id, active }: With): Promise<Response> => {
   const { c, services, person } = visit;
-  const { stopped, left, ceaseBy } = await stopAllWith(services, person, business.id, c.var.requestId);
+  const { stopped, left, ceaseBy: until } = await stopAllWith(services, person, id, c.var.requestId);
+  const all = active === 0 ? null : await withdrawAll(services, person, { businessId: id });
   if (left > 0) await flash(visit, { key: "someLeft", count: left });
-  else if (ceaseBy !== null) await flash(visit, { key: stopped === 1 ? "stoppedAllOne" : "stoppedAll", count: stopped, date: ceaseBy });
-  return c.redirect(`/app/with/${business.id}`, 303);
+  else if (all?.ok) {
+    const { withdrawn, withdrawnAt, isPending } = all.value;
+    await flash(visit, { key: isPending ? "endedPending" : "endedAll", count: stopped + withdrawn, date: ceaseBy(withdrawnAt) });
+  } else if (until !== null) await flash(visit, { key: stopped === 1 ? "stoppedAllOne" : "stoppedAll", count: stopped, date: until });
+  return c.redirect(`/app/with/${id}`, 303);
 };
 
 export const mountShares = (pages: Hono<Api>): void => {
   pages.get("/", reading(consents));
+  pages.get("/shares", (c) => c.redirect("/app", 303)); // where assistants send people
   pages.get("/shares/:id", reading(withShare((visit, own, fields) => answer(visit, 200, sharePage(visit.view, own, fields)))));
   pages.get("/shares/:id/stop", reading(withShare(whileActive((visit, own) => answer(visit, 200, stopPage(visit.view, own))))));
   pages.post("/shares/:id/stop", acting(withShare(whileActive(stop))));
@@ -120,7 +149,7 @@ export const mountShares = (pages: Hono<Api>): void => {
     reading(withShare(whileActive((visit, own, fields) => answer(visit, 200, renewPage(visit.view, own, fields))))),
   );
   pages.post("/shares/:id/renew", acting(withShare(whileActive(renew))));
-  pages.get("/with/:business", reading(withBusiness((visit, shares) => answer(visit, 200, businessPage(visit.view, shares)))));
+  pages.get("/with/:business", reading(withBusiness((visit, all) => answer(visit, 200, businessPage(visit.view, all)))));
   pages.get("/with/:business/stop", reading(withBusiness(askToStopAll)));
   pages.post("/with/:business/stop", acting(withBusiness(stopAll)));
 };

@@ -19,11 +19,12 @@ import { sheetWords } from "../i18n/sheet.ts";
 import { languageOf, pageAnswer } from "../layout.tsx";
 import { crowdedFormPage, foreignFormPage } from "../notices.tsx";
 import { isOwnForm } from "../own-form.ts";
-import { cookieOf, cookieOptions } from "./cookies.ts";
+import { cookieOf, cookieOptions, keepLanguage } from "./cookies.ts";
 import { passkeyStep } from "./passkey.tsx";
 import { addressStep, codeStep } from "./sign-in-steps.tsx";
 
-const askedCookie = "svc_sign_in";
+/** Holds the address that a code was mailed to, sealed. */
+export const askedCookie = "svc_sign_in";
 
 /** A page of the app and nothing else: whoever signs in is sent there. */
 const nextPath = (text: string | undefined): string => (text !== undefined && /^\/app(?:\/[\w/-]*)?$/.test(text) ? text : "/app");
@@ -51,6 +52,13 @@ const posted = async (
   return { form, next: nextPath(form.get("next")) };
 };
 
+/** Mails a code, and remembers to whom; the answer leads to the step that takes it. */
+export const mailCode = async (c: Context<Api>, email: string): Promise<void> => {
+  const { services } = c.var;
+  await requestCode(services, { email, realm: "consumer", language: languageOf(c) });
+  setCookie(c, askedCookie, await sealAskedSignIn(services, email), { ...cookieOptions(c), maxAge: askedSignInSeconds });
+};
+
 const askForCode = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTH_REQUEST_PER_IP");
   if (sent instanceof Response) return sent;
@@ -61,8 +69,7 @@ const askForCode = async (c: Context<Api>): Promise<Response> => {
     return pageAnswer(c, 400, (setting) =>
       addressStep(setting, { next, typed: email.slice(0, 320), fault: sheetWords[setting.language].badEmail }),
     );
-  await requestCode(services, { email, realm: "consumer", language: languageOf(c) });
-  setCookie(c, askedCookie, await sealAskedSignIn(services, email), { ...cookieOptions(c), maxAge: askedSignInSeconds });
+  await mailCode(c, email);
   return c.redirect(next, 303);
 };
 
@@ -116,7 +123,17 @@ const givePasskey = async (c: Context<Api>): Promise<Response> => {
   return c.redirect(sent.next, 303);
 };
 
+/** The step that was begun elsewhere, also where somebody is signed in already; afterwards, or without one, the app. */
+export const signInPath = "/app/sign-in";
+
+const goOn = async (c: Context<Api>): Promise<Response> => {
+  keepLanguage(c);
+  const email = await openAskedSignIn(c.var.services, cookieOf(c, askedCookie));
+  return email === null ? c.redirect("/app", 303) : signInPage(c, signInPath);
+};
+
 export const mountSignIn = (pages: Hono<Api>): void => {
+  pages.get("/sign-in", goOn);
   pages.post("/sign-in", askForCode);
   pages.post("/code", giveCode);
   pages.post("/other-address", otherAddress);

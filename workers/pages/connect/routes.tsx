@@ -4,6 +4,7 @@
 import { Hono, type Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { askedOf, type OAuthError } from "../../../core/agents/authorization.ts";
+import { maxLiveTokens } from "../../../core/agents/token.ts";
 import { isRegistered, redirectUriOf, withAnswer } from "../../../core/agents/redirect-uri.ts";
 import { addressKey } from "../../../core/access/address.ts";
 import { mayWrite } from "../../../core/access/entitlement.ts";
@@ -19,7 +20,8 @@ import { askedSignInSeconds, openAskedSignIn, sealAskedSignIn } from "../../oper
 import { requestCode, sessionOf, signOut, userOf, verifyCode } from "../../operations/access/sign-in.ts";
 import { allowConnection, isConnected, openRequest, sealRequest, type ConnectionRequest } from "../../operations/agents/connect.ts";
 import { endByLink, isEndLink } from "../../operations/agents/exchange.ts";
-import { oauthClientOf } from "../../operations/agents/oauth-clients.ts";
+import { keepClient, oauthClientOf } from "../../operations/agents/oauth-clients.ts";
+import { endToken, listTokens } from "../../operations/agents/tokens.ts";
 import { readForm } from "../form-body.ts";
 import { connectWords, type ConnectWords } from "../i18n/connect.ts";
 import { pageLanguage, type Language } from "../language.ts";
@@ -146,12 +148,15 @@ const show = async (c: Context<Api>): Promise<Response> => {
     return answer(c, 200, codeStep(view, email, c.req.query("answer") === "failed" ? wordsOf(c).wrongCode : undefined));
   }
   if (isInactive(session)) return notice(c, 402, "inactive", "inactiveAdvice");
-  const [{ email: address }, sealed, connected] = await Promise.all([
+  const [{ email: address }, sealed, again, tokens] = await Promise.all([
     userOf(services, session),
     sealRequest(services, session, request),
     isConnected(services, session, request),
+    listTokens(services, session),
   ]);
-  return answer(c, 200, decideStep(view, { session, address, sealed, again: connected, now: services.clock() }));
+  const own = tokens.filter(({ principalId }) => principalId === session.userId); // a business's list has those of everybody
+  const full = own.length < maxLiveTokens ? [] : own;
+  return answer(c, 200, decideStep(view, { session, address, sealed, again, full, now: services.clock() }));
 };
 
 type Posted = Opened & { readonly form: ReadonlyMap<string, string> };
@@ -216,6 +221,17 @@ const leave = async (c: Context<Api>): Promise<Response> => {
   return again(c);
 };
 
+/** Makes room: one of the person's own tokens ends. */
+const endOne = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "OAUTH_AUTHORIZE_PER_IP");
+  if (sent instanceof Response) return sent;
+  const { session, form } = sent;
+  if (session === null) return again(c);
+  if (isInactive(session)) return notice(c, 402, "inactive", "inactiveAdvice");
+  await endToken(c.var.services, session, form.get("token_id") ?? ""); // one that had ended already leaves room as well
+  return again(c);
+};
+
 /** The answer to the program, by way of the browser. */
 const goBack = async (c: Context<Api>, { redirectUri, state }: ConnectionRequest, result: { code: string } | { error: OAuthError }) => {
   const target = withAnswer(redirectUri, { ...result, state, iss: oauthNames(c).issuer });
@@ -242,6 +258,7 @@ const decide = async (c: Context<Api>): Promise<Response> => {
   if (isInactive(session)) return notice(c, 402, "inactive", "inactiveAdvice");
   const counted = limited(c, "CONNECT_PER_PRINCIPAL", await services.takeExactly("CONNECT_PER_PRINCIPAL", session.userId));
   if (counted !== null) return crowdedPage(c, counted.headers.get("retry-after") ?? "60");
+  await keepClient(services, pending.client.id);
   const code = await allowConnection(services, session, pending, { replaces: decision === "replace", language: languageOf(c) });
   return code === null ? notice(c, 409, "answered", "answeredAdvice") : goBack(c, pending, { code });
 };
@@ -271,6 +288,7 @@ export const mountConnect = (app: Hono<Api>): void => {
   pages.post("/authorize/code", giveCode);
   pages.post("/authorize/other-address", otherAddress);
   pages.post("/authorize/sign-out", leave);
+  pages.post("/authorize/end-one", endOne);
   pages.post("/authorize/decide", decide);
   pages.get("/end/:token_id", askToEnd);
   pages.post("/end/:token_id", end);

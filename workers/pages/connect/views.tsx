@@ -1,9 +1,10 @@
 // What the pages of a connection show. Nothing runs but forms; a sentence of ours never takes its meaning from what a program wrote.
 import type { Child, FC } from "hono/jsx";
-import { tokenLifeMs } from "../../../core/agents/token.ts";
+import { tokenLifeMs, type AgentToken } from "../../../core/agents/token.ts";
 import { redirectUriOf } from "../../../core/agents/redirect-uri.ts";
 import type { Session } from "../../../core/access/session.ts";
-import type { Instant } from "../../../core/time.ts";
+import { masked } from "../../../core/masking.ts";
+import { dayMs, type Instant } from "../../../core/time.ts";
 import type { ConnectionRequest } from "../../operations/agents/connect.ts";
 import { connectWords, type ConnectWords } from "../i18n/connect.ts";
 import { catalogues } from "../language.ts";
@@ -160,7 +161,7 @@ export const codeStep = (view: ConnectView, email: string, fault?: string): Page
 const Listed: FC<{ lead: string; lines: readonly string[] }> = ({ lead, lines }) => (
   <>
     <h2>{lead}</h2>
-    <ul>
+    <ul class="points">
       {lines.map((line) => (
         <li>{line}</li>
       ))}
@@ -175,14 +176,56 @@ export interface Decision {
   readonly sealed: string;
   /** The same program is connected already. */
   readonly again: boolean;
+  /** The person's own, where there are as many as there can be; none where there is room. */
+  readonly full: readonly AgentToken[];
   readonly now: Instant;
 }
 
-export const decideStep = (view: ConnectView, { session, address, sealed, again, now }: Decision): Page => {
+/** Each with a button that ends it, since nothing can be connected before one of them has. */
+const Full: FC<{ view: ConnectView; tokens: readonly AgentToken[] }> = ({ view: { setting, search }, tokens }) => {
+  const words = wordsOf(setting);
+  const date = new Intl.DateTimeFormat(catalogues[setting.language].locale, { dateStyle: "long", timeZone: "UTC" });
+  return (
+    <section aria-labelledby="live" class="full">
+      <p class="field-error" role="status">
+        <Shape name="warning" />
+        <span>{words.full}</span>
+      </p>
+      <h2 id="live">{words.live}</h2>
+      <ul class="lines">
+        {tokens.map(({ id, name, createdAt, lastUsedDay, client }, at) => (
+          <li>
+            <div id={`token-${at}`}>
+              <strong>{name === null ? words.unnamed : <Exact text={name} />}</strong>
+              <br />
+              <small class="quiet">
+                {client !== null && <bdi dir="ltr">{client.redirectHost} · </bdi>}
+                {filled(words.made, { date: date.format(createdAt) })} ·{" "}
+                {lastUsedDay === null ? words.usedNever : filled(words.usedLast, { date: date.format(lastUsedDay * dayMs) })}
+              </small>
+            </div>
+            <form method="post" action={`/oauth/authorize/end-one${search}`}>
+              <input type="hidden" name="token_id" value={id} />
+              <button type="submit" class="button" aria-describedby={`token-${at}`}>
+                {words.endOne}
+              </button>
+            </form>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+};
+
+export const decideStep = (view: ConnectView, { session, address, sealed, again, full, now }: Decision): Page => {
   const { setting, search } = view;
   const words = wordsOf(setting);
   const isConsumer = session.realm === "consumer";
-  const parts = { address: <bdi dir="ltr">{address}</bdi>, business: isConsumer ? "" : <Exact text={session.business.name} /> };
+  const parts = {
+    address: <bdi dir="ltr">{masked("email", address)}</bdi>,
+    business: isConsumer ? "" : <Exact text={session.business.name} />,
+    role: isConsumer ? "" : words.roles[session.role],
+  };
   const until = new Intl.DateTimeFormat(catalogues[setting.language].locale, { dateStyle: "long", timeZone: "UTC" }).format(
     now + tokenLifeMs,
   );
@@ -193,22 +236,27 @@ export const decideStep = (view: ConnectView, { session, address, sealed, again,
       <p>
         <Sentence text={isConsumer ? words.asConsumer : words.asMember} parts={parts} />
       </p>
+      {full.length > 0 && <Full view={view} tokens={full} />}
       <Listed lead={words.can} lines={isConsumer ? words.consumerCan : words.businessCan} />
       <Listed lead={words.never} lines={words.cannot} />
       <p class="quiet">{filled(words.ends, { date: until })}</p>
       <form method="post" action={`/oauth/authorize/decide${search}`} class="form">
         <input type="hidden" name="request" value={sealed} />
-        <button type="submit" name="decision" value="deny" class="button">
-          {words.deny}
-        </button>
-        {again && (
-          <button type="submit" name="decision" value="replace" class="primary">
-            {words.replace}
+        <div class="decision">
+          <button type="submit" name="decision" value="deny" class="button">
+            {words.deny}
           </button>
-        )}
-        <button type="submit" name="decision" value="allow" class={again ? "button" : "primary"}>
-          {again ? words.beside : words.allow}
-        </button>
+          {again && (
+            <button type="submit" name="decision" value="replace" class="primary">
+              {words.replace}
+            </button>
+          )}
+          {full.length === 0 && (
+            <button type="submit" name="decision" value="allow" class={again ? "button" : "primary"}>
+              {again ? words.beside : words.allow}
+            </button>
+          )}
+        </div>
       </form>
       <form method="post" action={`/oauth/authorize/sign-out${search}`} class="signed-in">
         <button type="submit" class="link">

@@ -205,7 +205,7 @@ export const en = {
     linkFailed:
       "This link does not withdraw this certificate, or it has expired. Use the form instead: type your address, and a code is mailed to you.",
     foreign: "This form was sent from another site",
-    foreignAdvice: "Open the certificate’s page and use the form there.",
+    foreignAdvice: "Open the page again and use the form there.",
     doneTitle: "Consent withdrawn",
     done: "Your consent is withdrawn. We are telling {business}.",
     doneAt: "Withdrawn",
@@ -255,13 +255,15 @@ export const en = {
   },
   withdrawDoor: {
     title: "Withdraw a consent",
-    intro: "The certificate of your consent has a number. With it you reach the page on which you withdraw.",
+    intro: "You can take back a consent at any time. There are two ways.",
     withNumber: "With the number",
-    hint: "It begins with cc_. Look for it in what the business sent you, or on the printed certificate.",
+    hint: "The number of the certificate. It begins with cc_. Look for it in what the business sent you, or on the printed certificate.",
     submit: "Continue",
-    without: "Without the number",
-    withoutText:
-      "If the business gave you a link to withdraw, open it: one press is enough. Otherwise tell the business, in any way you like. Ask it for the number, or to record that you withdraw.",
+    withEmail: "With your e-mail",
+    emailHint:
+      "The address you gave on the form. We mail it a six-digit code. With the code you see what you agreed to, and you withdraw there.",
+    otherWays:
+      "If the business gave you a link to withdraw, open it: one press is enough. You can also tell the business, in any way you like. Ask it to record that you withdraw.",
   },
   noPage: "There is no page here",
   noPageAdvice: "Check the address. These are the doors there are:",

@@ -209,7 +209,7 @@ export const es: Words = {
       "La dirección o el código no son correctos, o el código ha caducado. Mire el correo más reciente o pida otro código. Tras cinco intentos un código ya no sirve; el enlace del correo, sí.",
     linkFailed: "Este enlace no retira este certificado, o ha caducado. Use el formulario: escriba su dirección y recibirá un código.",
     foreign: "Este formulario se envió desde otro sitio",
-    foreignAdvice: "Abra la página del certificado y use el formulario que hay allí.",
+    foreignAdvice: "Abra la página de nuevo y use el formulario que hay allí.",
     doneTitle: "Consentimiento retirado",
     done: "Su consentimiento está retirado. Estamos avisando a {business}.",
     doneAt: "Retirado",
@@ -259,13 +259,15 @@ export const es: Words = {
   },
   withdrawDoor: {
     title: "Retirar un consentimiento",
-    intro: "El certificado de su consentimiento tiene un número. Con él llega a la página en la que lo retira.",
+    intro: "Puede retirar un consentimiento en cualquier momento. Hay dos maneras.",
     withNumber: "Con el número",
-    hint: "Empieza por cc_. Búsquelo en lo que le envió la empresa o en el certificado impreso.",
+    hint: "El número del certificado. Empieza por cc_. Búsquelo en lo que le envió la empresa o en el certificado impreso.",
     submit: "Continuar",
-    without: "Sin el número",
-    withoutText:
-      "Si la empresa le dio un enlace para retirarlo, ábralo: basta con pulsar una vez. Si no, dígaselo a la empresa, como usted quiera. Pídale el número, o que registre que usted retira su consentimiento.",
+    withEmail: "Con su correo electrónico",
+    emailHint:
+      "La dirección que dio en el formulario. Le enviamos un código de seis cifras. Con el código ve lo que aceptó, y lo retira allí mismo.",
+    otherWays:
+      "Si la empresa le dio un enlace para retirarlo, ábralo: basta con pulsar una vez. También puede decírselo a la empresa, como usted quiera. Pídale que registre que usted retira su consentimiento.",
   },
   noPage: "Aquí no hay ninguna página",
   noPageAdvice: "Compruebe la dirección. Estas son las puertas que hay:",

@@ -211,7 +211,7 @@ export const frCa: Words = {
     linkFailed:
       "Ce lien ne permet pas de retirer ce certificat, ou il a expiré. Utilisez le formulaire\u00a0: saisissez votre adresse, et un code vous sera envoyé.",
     foreign: "Ce formulaire a été envoyé d’un autre site",
-    foreignAdvice: "Ouvrez la page du certificat et utilisez le formulaire qui s’y trouve.",
+    foreignAdvice: "Ouvrez de nouveau la page et utilisez le formulaire qui s’y trouve.",
     doneTitle: "Consentement retiré",
     done: "Votre consentement est retiré. Nous en avisons {business}.",
     doneAt: "Retiré",
@@ -262,13 +262,15 @@ export const frCa: Words = {
   },
   withdrawDoor: {
     title: "Retirer un consentement",
-    intro: "Le certificat de votre consentement a un numéro. Il vous mène à la page où vous le retirez.",
+    intro: "Vous pouvez retirer un consentement à tout moment. Il y a deux façons.",
     withNumber: "Avec le numéro",
-    hint: "Il commence par cc_. Cherchez-le dans ce que l’entreprise vous a envoyé ou sur le certificat imprimé.",
+    hint: "Le numéro du certificat. Il commence par cc_. Cherchez-le dans ce que l’entreprise vous a envoyé ou sur le certificat imprimé.",
     submit: "Continuer",
-    without: "Sans le numéro",
-    withoutText:
-      "Si l’entreprise vous a donné un lien pour retirer votre consentement, ouvrez-le\u00a0: il suffit d’appuyer une fois. Sinon, dites-le à l’entreprise, comme vous voulez. Demandez-lui le numéro, ou d’inscrire que vous retirez votre consentement.",
+    withEmail: "Avec votre courriel",
+    emailHint:
+      "L’adresse que vous avez donnée dans le formulaire. Nous y envoyons un code à six chiffres. Avec le code, vous voyez ce que vous avez accepté et vous le retirez là.",
+    otherWays:
+      "Si l’entreprise vous a donné un lien pour retirer votre consentement, ouvrez-le\u00a0: il suffit d’appuyer une fois. Vous pouvez aussi le dire à l’entreprise, comme vous voulez. Demandez-lui d’inscrire que vous retirez votre consentement.",
   },
   noPage: "Il n’y a pas de page ici",
   noPageAdvice: "Vérifiez l’adresse. Voici les portes qu’il y a\u00a0:",

@@ -42,9 +42,9 @@ const pageOf = (view: PortalView, { page, pending }: AuditTrail, isFirst: boolea
         )}
         {(!isFirst || page?.nextBeforeSeq != null) && (
           <nav class="pages" aria-label={words.pages.label}>
-            {!isFirst && <a href="/portal/audit">{words.pages.first}</a>}
+            {!isFirst && <a href={view.at("/portal/audit")}>{words.pages.first}</a>}
             {page?.nextBeforeSeq != null && (
-              <a href={`/portal/audit?before=${page.nextBeforeSeq}`} rel="next">
+              <a href={view.at(`/portal/audit?before=${page.nextBeforeSeq}`)} rel="next">
                 {words.pages.next}
               </a>
             )}

@@ -45,7 +45,7 @@ const pageOf = (view: PortalView, { plan, status }: Pick<Account, "plan" | "stat
           <p class="quiet">{said.notSold}</p>
         ) : member.role === "owner" ? (
           <p>
-            <a class="button" href="/portal/billing/checkout">
+            <a class="button" href={view.at("/portal/billing/checkout")}>
               {plan === "free" && status === "active" ? said.buy : said.manage}
             </a>
           </p>

@@ -19,15 +19,14 @@ import type { Page } from "../layout.tsx";
 import { Exact, filled, Foreign, Hash, Moment, numberText } from "../parts.tsx";
 import { verifierSource } from "../verifier.gen.ts";
 import { csvOf } from "./csv.ts";
-import { Choice, Field, Pages, portalPage, PostForm, Press, Status, Table, type PortalView, type Tone } from "./parts.tsx";
-import { acting, answer, nothing, reading, to, type Posted, type Visit } from "./visit.ts";
+import { addressIn, Choice, Field, Pages, portalPage, PostForm, Press, Status, Table, type PortalView, type Tone } from "./parts.tsx";
+import { acting, answer, nothing, reading, readerOf, to, type Posted, type Visit } from "./visit.ts";
 
 const perPage = 25;
 const maxExported = 1_000;
 
 /** What the address says: only what is filled in, so that the same list has one address. */
 interface Asked {
-  readonly environment: Environment;
   readonly status: "active" | "revoked" | null;
   readonly purpose: string | null;
   readonly website: string | null;
@@ -50,7 +49,6 @@ const askedOf = ({ c }: Visit): Asked => {
   const page = Number(c.req.query("page"));
   const status = c.req.query("status");
   return {
-    environment: c.req.query("environment") === "sandbox" ? "sandbox" : "live",
     status: status === "active" || status === "revoked" ? status : null,
     purpose: text(c.req.query("purpose"), 500),
     website: text(c.req.query("website"), 253),
@@ -65,7 +63,7 @@ const askedOf = ({ c }: Visit): Asked => {
 const addressOf = (path: string, asked: Asked): string => {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(asked)) {
-    const isUsual = value === null || (name === "environment" && value === "live") || (name === "page" && value === 1);
+    const isUsual = value === null || (name === "page" && value === 1);
     if (!isUsual) query.set(name, String(value));
   }
   return query.size === 0 ? path : `${path}?${query}`;
@@ -103,7 +101,7 @@ const Filters: FC<{ view: PortalView; asked: Asked }> = ({ view, asked }) => {
   return (
     <details class="filters" open={isFiltered}>
       <summary>{words.filter}</summary>
-      <form method="get" action="/portal/certificates" class="form fields">
+      <form method="get" action={view.at("/portal/certificates")} class="form fields">
         {asked.person !== null && <input type="hidden" name="person" value={asked.person} />}
         <div>
           <Choice name="status" label={words.state} value={asked.status} options={[["", words.any], ...Object.entries(said.states)]} />
@@ -123,14 +121,6 @@ const Filters: FC<{ view: PortalView; asked: Asked }> = ({ view, asked }) => {
         <div>
           <Field name="to" label={said.to} type="date" value={asked.to} setting={setting} />
         </div>
-        <div>
-          <Choice
-            name="environment"
-            label={words.keys.environment}
-            value={asked.environment}
-            options={Object.entries(words.environments)}
-          />
-        </div>
         <button type="submit" class="primary">
           {words.show}
         </button>
@@ -141,7 +131,7 @@ const Filters: FC<{ view: PortalView; asked: Asked }> = ({ view, asked }) => {
       </PostForm>
       {isFiltered && (
         <p>
-          <a href="/portal/certificates">{words.clear}</a>
+          <a href={view.at("/portal/certificates")}>{words.clear}</a>
         </p>
       )}
     </details>
@@ -152,7 +142,7 @@ const listPage = (view: PortalView, asked: Asked, list: CertificateList): Page =
   const { words, setting } = view;
   const { certificates: said } = words;
   const { total } = list;
-  const isFiltered = addressOf("", { ...asked, page: 1, environment: "live" }) !== "";
+  const isFiltered = addressOf("", { ...asked, page: 1 }) !== "";
   const first = (list.page - 1) * perPage + 1;
   const number = (value: number): string => numberText(value, setting.language);
   const shown = { first: number(first), last: number(first + list.certificates.length - 1), total: number(total) };
@@ -161,17 +151,16 @@ const listPage = (view: PortalView, asked: Asked, list: CertificateList): Page =
     title: words.tabs.certificates,
     content: (
       <>
-        {asked.environment === "sandbox" && <p class="band">{words.testBand}</p>}
         <Filters view={view} asked={asked} />
         {list.certificates.length === 0 ? (
           <p>
             {isFiltered || total > 0 ? (
               <>
-                {words.noMatch} <a href="/portal/certificates">{words.clear}</a>
+                {words.noMatch} <a href={view.at("/portal/certificates")}>{words.clear}</a>
               </>
             ) : (
               <>
-                {said.empty} <a href="/portal/snippet">{words.tabs.snippet}</a>
+                {said.empty} <a href={view.at("/portal/snippet")}>{words.tabs.snippet}</a>
               </>
             )}
           </p>
@@ -180,7 +169,9 @@ const listPage = (view: PortalView, asked: Asked, list: CertificateList): Page =
             <p>{filled(said.range, shown)}</p>
             {total <= maxExported ? (
               <p>
-                <a href={addressOf("/portal/certificates.csv", { ...asked, page: 1 })}>{filled(said.csv, { total: number(total) })}</a>
+                <a href={view.at(addressOf("/portal/certificates.csv", { ...asked, page: 1 }))}>
+                  {filled(said.csv, { total: number(total) })}
+                </a>
               </p>
             ) : (
               <p class="quiet">{filled(said.tooMany, { max: number(maxExported) })}</p>
@@ -192,7 +183,7 @@ const listPage = (view: PortalView, asked: Asked, list: CertificateList): Page =
                 {
                   head: said.issued,
                   cell: (row) => (
-                    <a href={`/portal/certificates/${row.id}`}>
+                    <a href={view.at(`/portal/certificates/${row.id}`)}>
                       <Moment at={row.issuedAt} setting={setting} />
                     </a>
                   ),
@@ -209,7 +200,7 @@ const listPage = (view: PortalView, asked: Asked, list: CertificateList): Page =
               words={words}
               page={list.page}
               pages={Math.ceil(total / perPage)}
-              at={(page) => addressOf("/portal/certificates", { ...asked, page })}
+              at={(page) => view.at(addressOf("/portal/certificates", { ...asked, page }))}
             />
           </>
         )}
@@ -218,14 +209,12 @@ const listPage = (view: PortalView, asked: Asked, list: CertificateList): Page =
   });
 };
 
-const reader = ({ member }: Visit, environment: Environment) => ({ business: member.business, environment });
-
 const list = async (visit: Visit): Promise<Response> => {
   const { c, services } = visit;
   const asked = askedOf(visit);
   const address = addressOf("/portal/certificates", asked);
   if (new URL(c.req.url).searchParams.size > new URL(address, c.req.url).searchParams.size) return to(visit, address);
-  const found = await listCertificates(services, reader(visit, asked.environment), await queryOf(visit, asked, asked.page, perPage));
+  const found = await listCertificates(services, readerOf(visit), await queryOf(visit, asked, asked.page, perPage));
   return answer(visit, listPage(visit.view, asked, found));
 };
 
@@ -238,7 +227,7 @@ const find = async (visit: Posted): Promise<Response> => {
 const csv = async (visit: Visit): Promise<Response> => {
   const { c, services } = visit;
   const asked = askedOf(visit);
-  const found = await listCertificates(services, reader(visit, asked.environment), await queryOf(visit, asked, 1, maxExported));
+  const found = await listCertificates(services, readerOf(visit), await queryOf(visit, asked, 1, maxExported));
   if (found.total > maxExported) return to(visit, addressOf("/portal/certificates", asked));
   const head = ["certificate", "issued_at", "status", "person", "purpose", "website", "recipients", "opened"];
   const rows = found.certificates.map((row) => [
@@ -321,7 +310,7 @@ const Withdrawn: FC<{ view: PortalView; certificate: PublishedCertificate }> = (
       )}
       {isOpen && (
         <p>
-          <a class="button" href={`/portal/deadlines/${certificate.id}`}>
+          <a class="button" href={view.at(`/portal/deadlines/${certificate.id}`)}>
             {words.deadlines.acknowledge}
           </a>
         </p>
@@ -373,7 +362,7 @@ interface Shown {
 const detailPage = (view: PortalView, publicUrl: string, { certificate, views, detail }: Shown): Page => {
   const { words, setting } = view;
   const { certificates: said } = words;
-  const own = `/portal/certificates/${certificate.id}`;
+  const own = view.at(`/portal/certificates/${certificate.id}`);
   return portalPage(view, {
     tab: "certificates",
     title: said.one,
@@ -382,7 +371,6 @@ const detailPage = (view: PortalView, publicUrl: string, { certificate, views, d
         <p>
           <Status tone={tones[certificate.status]} text={said.states[certificate.status]} /> <Hash value={certificate.id} />
         </p>
-        {certificate.environment === "sandbox" && <p class="band">{words.testBand}</p>}
         <dl>
           <div>
             <dt>{said.issued}</dt>
@@ -489,11 +477,16 @@ const shownOpens = 25;
 
 const asked = ({ c }: Visit): CertId | null => certIdOf(c.req.param("id") ?? "");
 
+/** A test record is not shown among the live ones, nor a live one as a test: to the same page in its own mode. */
+const otherMode = ({ c }: Visit, environment: Environment, id: CertId): Response =>
+  c.redirect(addressIn(environment, `/portal/certificates/${id}`), 303);
+
 const show = async (visit: Visit, detail: CertificateDetail | null): Promise<Response> => {
   const { services, member, view } = visit;
   const id = asked(visit);
   const own = id === null ? null : await ownCertificate(services, member, id);
   if (id === null || !own?.ok) return nothing(visit);
+  if (own.value.environment !== view.environment) return otherMode(visit, own.value.environment, id);
   const opens = await viewsOfCertificate(services, member, id, { page: 1, perPage: shownOpens });
   const shown = { certificate: own.value, views: opens.ok ? opens.value.views : [], detail };
   return answer(visit, detailPage(view, verifyUrlOf(services.config.verifyUrl, id), shown));
@@ -509,9 +502,9 @@ const evidence = async (visit: Posted): Promise<Response> => {
   const { c, services, member, form } = visit;
   const id = asked(visit);
   const own = id === null ? null : await ownCertificate(services, member, id);
-  if (id === null || !own?.ok) return nothing(visit);
+  if (id === null || !own?.ok || own.value.environment !== visit.view.environment) return nothing(visit);
   const actor = { kind: "member", id: member.userId } as const;
-  const parts = await gatherEvidence(services, reader(visit, own.value.environment), actor, id, {
+  const parts = await gatherEvidence(services, readerOf(visit), actor, id, {
     disclose: null,
     redacted: form.has("redact"),
   });

@@ -1,7 +1,6 @@
 // What is due: certificates and shares that people withdrew, until somebody here says that contact has ended.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
-import type { Environment } from "../../../core/access/entitlement.ts";
 import { certIdOf, shareIdOf } from "../../../core/ids.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -16,7 +15,7 @@ import { acknowledgeSingle } from "../../operations/withdrawals/acknowledge-enti
 import type { Page } from "../layout.tsx";
 import { Exact, filled, Moment, numberText } from "../parts.tsx";
 import { Allowed, Field, portalPage, PostForm, Status, Table, Wrong, type PortalView } from "./parts.tsx";
-import { acting, answer, nothing, reading, to, type Fault, type Posted, type Visit } from "./visit.ts";
+import { acting, answer, nothing, reading, readerOf, to, type Fault, type Posted, type Visit } from "./visit.ts";
 
 const Due: FC<{ view: PortalView; ceaseBy: Instant }> = ({ view: { words, setting, now }, ceaseBy }) => (
   <>
@@ -24,25 +23,15 @@ const Due: FC<{ view: PortalView; ceaseBy: Instant }> = ({ view: { words, settin
   </>
 );
 
-const listPage = (view: PortalView, environment: Environment, { deadlines, hasMore }: DeadlinePage): Page => {
+const listPage = (view: PortalView, { deadlines, hasMore }: DeadlinePage): Page => {
   const { words, setting } = view;
   const { deadlines: said } = words;
-  const isTest = environment === "sandbox";
   const record = ({ kind, id }: Deadline) => (kind === "share" ? `/portal/shares/${id}` : `/portal/certificates/${id}`);
   return portalPage(view, {
     tab: "deadlines",
     title: words.tabs.deadlines,
     content: (
       <>
-        {isTest && <p class="band">{words.testBand}</p>}
-        <p class="views">
-          <a href="/portal/deadlines" aria-current={isTest ? undefined : "true"}>
-            {words.environments.live}
-          </a>{" "}
-          <a href="/portal/deadlines?environment=sandbox" aria-current={isTest ? "true" : undefined}>
-            {words.environments.sandbox}
-          </a>
-        </p>
         {deadlines.length === 0 ? (
           <p>{said.empty}</p>
         ) : (
@@ -68,7 +57,7 @@ const listPage = (view: PortalView, environment: Environment, { deadlines, hasMo
                 {
                   head: words.action,
                   cell: (row) => (
-                    <a class="button" href={`/portal/deadlines/${row.id}`} aria-label={`${said.acknowledge}: ${row.id}`}>
+                    <a class="button" href={view.at(`/portal/deadlines/${row.id}`)} aria-label={`${said.acknowledge}: ${row.id}`}>
                       {said.acknowledge}
                     </a>
                   ),
@@ -86,7 +75,6 @@ const listPage = (view: PortalView, environment: Environment, { deadlines, hasMo
 interface Duty {
   readonly id: string;
   readonly kind: "certificate" | "recipients" | "share";
-  readonly environment: Environment;
   readonly ceaseBy: Instant;
   readonly recipients: readonly string[];
   /** Null while nobody has said it. */
@@ -172,38 +160,34 @@ const dutyPage = (view: PortalView, duty: Duty, typed?: ReadonlyMap<string, stri
   });
 };
 
-const dutyOf = async ({ c, services, member }: Visit): Promise<Duty | null> => {
+const dutyOf = async (visit: Visit): Promise<Duty | null> => {
+  const { c, services, member, view } = visit;
   const given = c.req.param("id") ?? "";
   const certId = certIdOf(given);
   if (certId !== null) {
     const own = await ownCertificate(services, member, certId);
-    if (!own.ok) return null;
-    const { environment, withdrawal, entitiesWithdrawn } = own.value;
+    if (!own.ok || own.value.environment !== view.environment) return null;
+    const { withdrawal, entitiesWithdrawn } = own.value;
     if (withdrawal !== null) {
       const { ceaseBy, acknowledgedAt } = withdrawal;
-      return { id: certId, kind: "certificate", environment, ceaseBy, recipients: [], acknowledgedAt };
+      return { id: certId, kind: "certificate", ceaseBy, recipients: [], acknowledgedAt };
     }
     const open = entitiesWithdrawn.filter((one) => one.acknowledgedAt === null);
     const [first] = open.length > 0 ? open.toSorted((a, b) => a.ceaseBy - b.ceaseBy) : entitiesWithdrawn.toReversed();
     if (first === undefined) return null;
     const { ceaseBy, acknowledgedAt } = first;
-    return { id: certId, kind: "recipients", environment, ceaseBy, recipients: open.map(({ entity }) => entity), acknowledgedAt };
+    return { id: certId, kind: "recipients", ceaseBy, recipients: open.map(({ entity }) => entity), acknowledgedAt };
   }
   const shareId = shareIdOf(given);
   if (shareId === null) return null;
-  for (const environment of ["live", "sandbox"] as const) {
-    const found = await readShare(services, { business: member.business, environment }, shareId);
-    if (!found.ok) continue;
-    const { ceaseBy, acknowledgedAt } = found.value.share;
-    return ceaseBy === null ? null : { id: shareId, kind: "share", environment, ceaseBy, recipients: [], acknowledgedAt };
-  }
-  return null;
+  const found = await readShare(services, readerOf(visit), shareId);
+  if (!found.ok || found.value.share.ceaseBy === null) return null;
+  const { ceaseBy, acknowledgedAt } = found.value.share;
+  return { id: shareId, kind: "share", ceaseBy, recipients: [], acknowledgedAt };
 };
 
-const show = async (visit: Visit): Promise<Response> => {
-  const environment = visit.c.req.query("environment") === "sandbox" ? "sandbox" : "live";
-  return answer(visit, listPage(visit.view, environment, await listDeadlines(visit.services, visit.member, environment)));
-};
+const show = async (visit: Visit): Promise<Response> =>
+  answer(visit, listPage(visit.view, await listDeadlines(visit.services, visit.member, visit.view.environment)));
 
 const ask = async (visit: Visit): Promise<Response> => {
   const duty = await dutyOf(visit);
@@ -228,7 +212,7 @@ const acknowledge = async (visit: Posted): Promise<Response> => {
     acknowledgedBy: by || null,
     actions: actions.filter((action) => form.has(`action.${action}`)).map((action) => said.actions[action]),
   };
-  const reader = { business: member.business, environment: duty.environment };
+  const reader = readerOf(visit);
   const actor = { kind: "member", id: member.userId } as const;
   const certId = certIdOf(duty.id);
   const ceased =
@@ -237,7 +221,7 @@ const acknowledge = async (visit: Posted): Promise<Response> => {
       : duty.kind === "recipients" && duty.recipients.length > 0
         ? await acknowledgeSingle(services, reader, actor, certId, { ...details, entities: duty.recipients })
         : await acknowledgeWithdrawal(services, reader, actor, certId, details);
-  if (ceased.ok) return to(visit, `/portal/deadlines${duty.environment === "sandbox" ? "?environment=sandbox" : ""}`, "acknowledged");
+  if (ceased.ok) return to(visit, "/portal/deadlines", "acknowledged");
   if (ceased.code === "cease_not_open") return to(visit, `/portal/deadlines/${duty.id}`); // somebody else was first: the page says so
   return wrong("", view.words.again, ceased.code);
 };

@@ -40,7 +40,7 @@ const listPage = (view: PortalView, domains: readonly Domain[], typed?: string, 
             label={words.tabs.domains}
             rows={domains}
             columns={[
-              { head: said.domain, cell: (row) => <a href={`/portal/domains/${row.id}`}>{row.domain}</a> },
+              { head: said.domain, cell: (row) => <a href={view.at(`/portal/domains/${row.id}`)}>{row.domain}</a> },
               { head: words.state, cell: (row) => <State view={view} domain={row} /> },
               { head: said.how, cell: (row) => (row.method === null ? said.notYet : said.methods[row.method]) },
               {
@@ -179,7 +179,7 @@ const detailPage = (view: PortalView, domain: Domain, fault?: Fault): Page => {
           </div>
         </Allowed>
         <p>
-          <a href="/portal/domains">{said.all}</a>
+          <a href={view.at("/portal/domains")}>{said.all}</a>
         </p>
       </>
     ),

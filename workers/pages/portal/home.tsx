@@ -110,14 +110,14 @@ const show = async (visit: Visit): Promise<Response> => {
         <>
           {due.deadlines.length > 0 && (
             <p class="band">
-              <a href="/portal/deadlines">
+              <a href={view.at("/portal/deadlines")}>
                 {filled(said.due, { open: `${number(due.deadlines.length)}${due.hasMore ? "+" : ""}`, overdue: number(overdue) })}
               </a>
             </p>
           )}
           {live.total > 0 && (
             <p>
-              <a href="/portal/certificates">{filled(said.issued, { total: number(live.total) })}</a>
+              <a href={view.at("/portal/certificates")}>{filled(said.issued, { total: number(live.total) })}</a>
             </p>
           )}
           <h2>{said.heading}</h2>
@@ -125,7 +125,7 @@ const show = async (visit: Visit): Promise<Response> => {
             {steps.map(({ title, href, state, evidence }) => (
               <li>
                 <h3>
-                  <a href={href}>{title}</a>
+                  <a href={view.at(href)}>{title}</a>
                 </h3>
                 <p>
                   <Status tone={tones[state]} text={said.states[state]} /> {evidence}
@@ -134,7 +134,7 @@ const show = async (visit: Visit): Promise<Response> => {
             ))}
           </ol>
           <p>
-            <a class="button" href="/portal">
+            <a class="button" href={view.at("/portal")}>
               {said.again}
             </a>
           </p>

@@ -6,7 +6,7 @@ import type { Api } from "../../http/context.ts";
 import { createClient, createKey, endKey, listClients, listKeys, type ApiKey, type Client } from "../../operations/portal/keys.ts";
 import type { Page } from "../layout.tsx";
 import { Exact, Moment } from "../parts.tsx";
-import { Allowed, Careful, Choice, Field, portalPage, PostForm, SecretOnce, Status, Table, Wrong, type PortalView } from "./parts.tsx";
+import { Allowed, Careful, Field, portalPage, PostForm, SecretOnce, Status, Table, Wrong, type PortalView } from "./parts.tsx";
 import { acting, answer, faultOf, nothing, reading, to, type Fault, type Posted, type Visit } from "./visit.ts";
 
 interface Kept {
@@ -24,7 +24,7 @@ interface Failed {
 
 const pageOf = (view: PortalView, { keys, clients, once }: Kept, failed?: Failed): Page => {
   const { words, setting } = view;
-  const { keys: said, environments } = words;
+  const { keys: said } = words;
   const faultIn = (form: Failed["form"]): Fault | undefined => (failed?.form === form ? failed.fault : undefined);
   const NewForm = ({ form, label }: { form: Failed["form"]; label: string }) => (
     <PostForm view={view} action={`/portal/${form}s`}>
@@ -41,7 +41,6 @@ const pageOf = (view: PortalView, { keys, clients, once }: Kept, failed?: Failed
         fault={faultIn(form)}
         setting={setting}
       />
-      <Choice name={`${form}_environment`} label={said.environment} options={Object.entries(environments)} />
       <button type="submit" class="primary">
         {label}
       </button>
@@ -119,7 +118,6 @@ const pageOf = (view: PortalView, { keys, clients, once }: Kept, failed?: Failed
                   </code>
                 ),
               },
-              { head: said.environment, cell: (row) => environments[row.environment] },
               { head: said.made, cell: (row) => <Moment at={row.createdAt} setting={setting} /> },
             ]}
           />
@@ -132,16 +130,18 @@ const pageOf = (view: PortalView, { keys, clients, once }: Kept, failed?: Failed
   });
 };
 
-const kept = async ({ services, member }: Visit): Promise<Kept> => {
+/** Those of the mode. */
+const kept = async ({ services, member, view }: Visit): Promise<Kept> => {
   const [keys, clients] = await Promise.all([listKeys(services, member), listClients(services, member)]);
-  return { keys, clients, once: hexOf(services.random(16)) };
+  const isOfMode = ({ environment }: Pick<Client, "environment">): boolean => environment === view.environment;
+  return { keys: keys.filter(isOfMode), clients: clients.filter(isOfMode), once: hexOf(services.random(16)) };
 };
 
 const show = async (visit: Visit): Promise<Response> => answer(visit, pageOf(visit.view, await kept(visit)));
 
-const requestOf = ({ form }: Posted, kind: Failed["form"]) => ({
+const requestOf = ({ form, view }: Posted, kind: Failed["form"]) => ({
   name: form.get(`${kind}_name`) ?? "",
-  environment: form.get(`${kind}_environment`) === "sandbox" ? ("sandbox" as const) : ("live" as const),
+  environment: view.environment,
   idempotencyKey: form.get("once")?.slice(0, 64) || null,
 });
 

@@ -1,6 +1,6 @@
 // What the portal's pages are set from: the way around, what was just done, forms with their token, tables that fold on a phone.
 import type { Child, FC } from "hono/jsx";
-import { mayWrite } from "../../../core/access/entitlement.ts";
+import { mayWrite, type Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { PortalWords } from "../i18n/portal.ts";
 import type { Page } from "../layout.tsx";
@@ -17,6 +17,10 @@ export interface PortalView {
   /** The proven address. */
   readonly email: string;
   readonly path: string;
+  /** Which records the pages are of; the address says it. */
+  readonly environment: Environment;
+  /** The address of a page of the portal in the same mode. */
+  readonly at: (path: string) => string;
   /** The word in the address for what was just done. */
   readonly done: string | null;
   readonly now: number;
@@ -25,15 +29,30 @@ export interface PortalView {
 
 type Tab = keyof PortalWords["tabs"];
 
+const liveRoot = "/portal";
+const testRoot = "/portal/test";
+
+/** The same page in test mode. Signing in and out is of no mode. */
+export const addressIn = (environment: Environment, path: string): string =>
+  environment === "live" || path.startsWith("/portal/sign-") || path === testRoot || path.startsWith(`${testRoot}/`)
+    ? path
+    : `${testRoot}${path.slice(liveRoot.length)}`;
+
+/** Which records an address of the portal is of. */
+export const modeOf = (path: string): Environment => (path === testRoot || path.startsWith(`${testRoot}/`) ? "sandbox" : "live");
+
 const tabs: readonly (readonly [Tab, string])[] = [
   ["home", "/portal"],
+  ["sandbox", "/portal/sandbox"],
   ["certificates", "/portal/certificates"],
   ["deadlines", "/portal/deadlines"],
   ["shares", "/portal/shares"],
   ["domains", "/portal/domains"],
   ["snippet", "/portal/snippet"],
   ["webhooks", "/portal/webhooks"],
+  ["events", "/portal/events"],
   ["keys", "/portal/keys"],
+  ["requests", "/portal/requests"],
   ["team", "/portal/team"],
   ["audit", "/portal/audit"],
   ["billing", "/portal/billing"],
@@ -47,8 +66,8 @@ export const PostForm: FC<{ view: PortalView; action: string; class?: string; ch
   class: classes = "form",
   children,
 }) => (
-  <form method="post" action={action} class={classes}>
-    <input type="hidden" name="form" value={await view.formToken(action)} />
+  <form method="post" action={view.at(action)} class={classes}>
+    <input type="hidden" name="form" value={await view.formToken(view.at(action))} />
     {children}
   </form>
 );
@@ -91,7 +110,7 @@ interface Input {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
-  readonly type?: "text" | "email" | "url" | "date" | "number";
+  readonly type?: "text" | "email" | "url" | "date" | "datetime-local" | "number";
   readonly value?: string | null | undefined;
   readonly required?: boolean;
   readonly autocomplete?: string;
@@ -227,36 +246,34 @@ export const Pages: FC<{ words: PortalWords; page: number; pages: number; at: (p
 );
 
 /** What may be shown once only: the answer to the form that made it. */
-export const SecretOnce: FC<{ view: PortalView; label: string; value: string | null; back: string }> = ({
-  view: { words, setting },
-  label,
-  value,
-  back,
-}) => (
-  <section class="secret" aria-labelledby="secret">
-    <h2 id="secret">{value === null ? words.secret.over : words.secret.heading}</h2>
-    {value === null ? (
-      <p>{words.secret.overAdvice}</p>
-    ) : (
-      <>
-        <p id="secret-label">{label}</p>
-        <p>
-          <code class="whole" id="secret-value" translate="no">
-            {value}
-          </code>{" "}
-          <button type="button" class="copy" hidden data-copy="secret-value" data-copied={setting.words.copied} aria-label={label}>
-            {setting.words.copy}
-          </button>
-        </p>
-      </>
-    )}
-    <p>
-      <a class="button" href={back}>
-        {value === null ? words.secret.back : words.secret.kept}
-      </a>
-    </p>
-  </section>
-);
+export const SecretOnce: FC<{ view: PortalView; label: string; value: string | null; back: string }> = ({ view, label, value, back }) => {
+  const { words, setting } = view;
+  return (
+    <section class="secret" aria-labelledby="secret">
+      <h2 id="secret">{value === null ? words.secret.over : words.secret.heading}</h2>
+      {value === null ? (
+        <p>{words.secret.overAdvice}</p>
+      ) : (
+        <>
+          <p id="secret-label">{label}</p>
+          <p>
+            <code class="whole" id="secret-value" translate="no">
+              {value}
+            </code>{" "}
+            <button type="button" class="copy" hidden data-copy="secret-value" data-copied={setting.words.copied} aria-label={label}>
+              {setting.words.copy}
+            </button>
+          </p>
+        </>
+      )}
+      <p>
+        <a class="button" href={view.at(back)}>
+          {value === null ? words.secret.back : words.secret.kept}
+        </a>
+      </p>
+    </section>
+  );
+};
 
 /** Why there is no form for this reader; nothing where there is one. */
 export const readerBar = ({ words, member }: PortalView, ownerOnly = true): string | null => {
@@ -273,13 +290,15 @@ export const Allowed: FC<{ view: PortalView; ownerOnly?: boolean; children?: Chi
 const Links: FC<{ view: PortalView; tab: Tab | null; label: string; class: string }> = ({ view, tab, label, class: classes }) => (
   <nav class={classes} aria-label={label}>
     <ul>
-      {tabs.map(([name, path]) => (
-        <li>
-          <a href={path} aria-current={name === tab ? (path === view.path ? "page" : "true") : undefined}>
-            {view.words.tabs[name]}
-          </a>
-        </li>
-      ))}
+      {tabs
+        .filter(([name]) => view.environment === "sandbox" || name !== "sandbox")
+        .map(([name, path]) => (
+          <li>
+            <a href={view.at(path)} aria-current={name === tab ? (view.at(path) === view.path ? "page" : "true") : undefined}>
+              {view.words.tabs[name]}
+            </a>
+          </li>
+        ))}
     </ul>
   </nav>
 );
@@ -290,6 +309,10 @@ const Bar: FC<{ view: PortalView }> = ({ view }) => (
       <strong>
         <Exact text={view.member.business.name} />
       </strong>
+    </span>
+    <span>
+      {view.words.environments[view.environment]} ·{" "}
+      <a href={view.environment === "live" ? testRoot : liveRoot}>{view.words.modes[view.environment]}</a>
     </span>
     <span>
       <Exact text={view.email} /> ({view.words.roles[view.member.role]})
@@ -303,18 +326,30 @@ interface Sheet {
   readonly title: string;
   readonly content: Child;
   readonly fault?: Fault | null | undefined;
+  /** In place of the script that copies. */
+  readonly script?: "follow.js";
 }
 
-export const portalPage = (view: PortalView, { tab, title, content, fault }: Sheet): Page => {
+export const portalPage = (view: PortalView, { tab, title, content, fault, script }: Sheet): Page => {
   const { words, done, member } = view;
   const said = done !== null && Object.hasOwn(words.done, done) ? words.done[done as keyof PortalWords["done"]] : null;
   return {
     title: `${fault === null || fault === undefined ? "" : `${words.error} `}${title} · ${brand}`,
     only: "en",
-    script: "copy.js",
+    script: script ?? "copy.js",
+    ...(script === "follow.js" && { readsItself: true as const }),
     frame: {
       name: "portal",
-      bar: <Bar view={view} />,
+      bar: (
+        <>
+          {view.environment === "sandbox" && (
+            <p class="band mode">
+              <Shape name="warning" /> <span>{words.testBand}</span> <a href={liveRoot}>{words.modes.sandbox}</a>
+            </p>
+          )}
+          <Bar view={view} />
+        </>
+      ),
       side: (
         <>
           <details class="menu">
@@ -334,7 +369,7 @@ export const portalPage = (view: PortalView, { tab, title, content, fault }: She
         )}
         {member.business.status === "past_due" && (
           <p class="band">
-            <Shape name="warning" /> <span>{words.pastDueBand}</span> <a href="/portal/billing">{words.tabs.billing}</a>
+            <Shape name="warning" /> <span>{words.pastDueBand}</span> <a href={view.at("/portal/billing")}>{words.tabs.billing}</a>
           </p>
         )}
         <h1>{title}</h1>
@@ -368,7 +403,7 @@ export const closedPage = (view: PortalView): Page => {
   const more =
     status === "suspended" ? (
       <p>
-        <a href="/portal/billing">{view.words.tabs.billing}</a>
+        <a href={view.at("/portal/billing")}>{view.words.tabs.billing}</a>
       </p>
     ) : undefined;
   const { frame, ...page } = notice(view, said.title, said.advice, more);

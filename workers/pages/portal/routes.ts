@@ -8,8 +8,11 @@ import { mountBilling } from "./billing.tsx";
 import { mountCertificates } from "./certificates.tsx";
 import { mountDeadlines } from "./deadlines.tsx";
 import { mountDomains } from "./domains.tsx";
+import { mountEvents } from "./events.tsx";
 import { mountHome } from "./home.tsx";
 import { mountKeys } from "./keys.tsx";
+import { mountRequests } from "./requests.tsx";
+import { mountSandbox } from "./sandbox.tsx";
 import { mountSettings } from "./settings.tsx";
 import { mountShares } from "./shares.tsx";
 import { mountSignIn } from "./sign-in.tsx";
@@ -27,13 +30,21 @@ const parts = [
   mountDomains,
   mountSnippet,
   mountWebhooks,
+  mountEvents,
   mountKeys,
+  mountRequests,
 ];
 
 export const mountPortal = (app: Hono<Api>): void => {
   const pages = new Hono<Api>();
   for (const mount of [...parts, mountTeam, mountAudit, mountBilling, mountSettings]) mount(pages);
-  pages.get("*", reading(nothing));
   pages.onError(onPageFault);
+  // The same pages twice: the address says which records they are of. What is there in one mode alone comes first.
+  const testMode = new Hono<Api>();
+  mountSandbox(testMode);
+  testMode.route("/", pages);
+  testMode.onError(onPageFault);
+  app.route("/portal/test", testMode);
   app.route("/portal", pages);
+  app.get("/portal/*", reading(nothing));
 };

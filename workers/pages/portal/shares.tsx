@@ -3,14 +3,13 @@ import type { Hono } from "hono";
 import { shareIdOf } from "../../../core/ids.ts";
 import { groupsOf } from "../../../core/shares/fields.ts";
 import { shareStatuses, type Share, type ShareStatus } from "../../../core/shares/share.ts";
-import type { Environment } from "../../../core/access/entitlement.ts";
 import type { Api } from "../../http/context.ts";
 import { listShares, readShare, type ShareDetail, type SharePage } from "../../operations/shares/read.ts";
 import { groupsIn } from "../authorize/views.tsx";
 import type { Page } from "../layout.tsx";
 import { Exact, Foreign, Hash, Moment } from "../parts.tsx";
 import { Choice, portalPage, Status, Table, type PortalView, type Tone } from "./parts.tsx";
-import { answer, nothing, reading, type Visit } from "./visit.ts";
+import { answer, nothing, reading, readerOf, type Visit } from "./visit.ts";
 
 const perPage = 25;
 const tones: Readonly<Record<ShareStatus, Tone>> = {
@@ -22,14 +21,12 @@ const tones: Readonly<Record<ShareStatus, Tone>> = {
 };
 
 interface Asked {
-  readonly environment: Environment;
   readonly status: ShareStatus | null;
   readonly after: string | null;
 }
 
-const addressOf = ({ environment, status, after }: Asked): string => {
+const addressOf = ({ status, after }: Asked): string => {
   const query = new URLSearchParams();
-  if (environment === "sandbox") query.set("environment", environment);
   if (status !== null) query.set("status", status);
   if (after !== null) query.set("after", after);
   return query.size === 0 ? "/portal/shares" : `/portal/shares?${query}`;
@@ -44,17 +41,10 @@ const listPage = (view: PortalView, asked: Asked, { shares, hasMore }: SharePage
     title: words.tabs.shares,
     content: (
       <>
-        {asked.environment === "sandbox" && <p class="band">{words.testBand}</p>}
         <details class="filters" open={addressOf({ ...asked, after: null }) !== "/portal/shares"}>
           <summary>{words.filter}</summary>
-          <form method="get" action="/portal/shares" class="form">
+          <form method="get" action={view.at("/portal/shares")} class="form">
             <Choice name="status" label={words.state} value={asked.status} options={[["", words.any], ...Object.entries(said.states)]} />
-            <Choice
-              name="environment"
-              label={words.keys.environment}
-              value={asked.environment}
-              options={Object.entries(words.environments)}
-            />
             <button type="submit" class="primary">
               {words.show}
             </button>
@@ -64,11 +54,11 @@ const listPage = (view: PortalView, asked: Asked, { shares, hasMore }: SharePage
           <p>
             {asked.status === null && asked.after === null ? (
               <>
-                {said.empty} <a href="/portal/snippet">{words.tabs.snippet}</a>
+                {said.empty} <a href={view.at("/portal/snippet")}>{words.tabs.snippet}</a>
               </>
             ) : (
               <>
-                {words.noMatch} <a href="/portal/shares">{words.clear}</a>
+                {words.noMatch} <a href={view.at("/portal/shares")}>{words.clear}</a>
               </>
             )}
           </p>
@@ -80,7 +70,7 @@ const listPage = (view: PortalView, asked: Asked, { shares, hasMore }: SharePage
               {
                 head: said.granted,
                 cell: (row) => (
-                  <a href={`/portal/shares/${row.id}`}>
+                  <a href={view.at(`/portal/shares/${row.id}`)}>
                     <Moment at={row.createdAt} setting={setting} />
                   </a>
                 ),
@@ -98,9 +88,9 @@ const listPage = (view: PortalView, asked: Asked, { shares, hasMore }: SharePage
         )}
         {(asked.after !== null || hasMore) && (
           <nav class="pages" aria-label={words.pages.label}>
-            {asked.after !== null && <a href={addressOf({ ...asked, after: null })}>{words.pages.first}</a>}
+            {asked.after !== null && <a href={view.at(addressOf({ ...asked, after: null }))}>{words.pages.first}</a>}
             {hasMore && last !== undefined && (
-              <a href={addressOf({ ...asked, after: last.id })} rel="next">
+              <a href={view.at(addressOf({ ...asked, after: last.id }))} rel="next">
                 {words.pages.next}
               </a>
             )}
@@ -151,7 +141,7 @@ const detailPage = (view: PortalView, { share, disclosureText, history, reason }
         {share.environment === "sandbox" && <p class="band">{words.testBand}</p>}
         {share.status === "revoked" && (
           <p>
-            <a class="button" href={`/portal/deadlines/${share.id}`}>
+            <a class="button" href={view.at(`/portal/deadlines/${share.id}`)}>
               {words.deadlines.acknowledge}
             </a>
           </p>
@@ -212,28 +202,22 @@ const detailPage = (view: PortalView, { share, disclosureText, history, reason }
 };
 
 const askedOf = ({ c }: Visit): Asked => ({
-  environment: c.req.query("environment") === "sandbox" ? "sandbox" : "live",
   status: shareStatuses.find((status) => status === c.req.query("status")) ?? null,
   after: shareIdOf(c.req.query("after") ?? ""),
 });
 
 const list = async (visit: Visit): Promise<Response> => {
-  const { services, member, view } = visit;
+  const { services, view } = visit;
   const asked = askedOf(visit);
-  const reader = { business: member.business, environment: asked.environment };
   const startingAfter = asked.after === null ? null : shareIdOf(asked.after);
-  const found = await listShares(services, reader, { status: asked.status, limit: perPage, startingAfter });
+  const found = await listShares(services, readerOf(visit), { status: asked.status, limit: perPage, startingAfter });
   return found.ok ? answer(visit, listPage(view, asked, found.value)) : nothing(visit);
 };
 
 const detail = async (visit: Visit): Promise<Response> => {
-  const { c, services, member, view } = visit;
-  const id = shareIdOf(c.req.param("id") ?? "");
-  for (const environment of ["live", "sandbox"] as const) {
-    const found = await readShare(services, { business: member.business, environment }, id);
-    if (found.ok) return answer(visit, detailPage(view, found.value));
-  }
-  return nothing(visit);
+  const { c, services, view } = visit;
+  const found = await readShare(services, readerOf(visit), shareIdOf(c.req.param("id") ?? ""));
+  return found.ok ? answer(visit, detailPage(view, found.value)) : nothing(visit);
 };
 
 export const mountShares = (pages: Hono<Api>): void => {

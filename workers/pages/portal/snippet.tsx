@@ -155,7 +155,7 @@ const build = async (visit: Posted): Promise<Response> => {
       fault.code,
     );
   };
-  const plan = await planIntegration(services, member, input);
+  const plan = await planIntegration(services, member, input, view.environment);
   if (!plan.ok) return wrong(plan);
   if (plan.value.isFetchable) {
     const full = await crowded(c, "INTEGRATE", member.business.id);

@@ -18,7 +18,7 @@ import { pageAnswer, type Page } from "../layout.tsx";
 import { crowdedFormPage, foreignFormPage } from "../notices.tsx";
 import { isOwnForm } from "../own-form.ts";
 import { settingOf } from "../parts.tsx";
-import { closedPage, forbiddenPage, nothingPage, type PortalView } from "./parts.tsx";
+import { addressIn, closedPage, forbiddenPage, modeOf, nothingPage, type PortalView } from "./parts.tsx";
 
 /** A request of a member of a business. */
 export interface Visit {
@@ -57,6 +57,8 @@ const visitOf = async (c: Context<Api>): Promise<Visit | Response | null> => {
     member,
     email: (await userOf(services, member)).email,
     path: c.req.path,
+    environment: modeOf(c.req.path),
+    at: (path) => addressIn(modeOf(c.req.path), path),
     done: c.req.query("done") ?? null,
     now: services.clock(),
     formToken: (path) => formToken(services, member, path),
@@ -73,8 +75,13 @@ export const answer = ({ c }: Pick<Visit, "c">, page: Page, code?: RefusalCode):
 export const nothing = (visit: Visit): Promise<Response> => answer(visit, nothingPage(visit.view), "not_found");
 
 /** To a page that can be loaded again. `done` names what happened there. */
-export const to = ({ c }: Visit, path: string, done?: string): Response =>
-  c.redirect(done === undefined ? path : `${path}${path.includes("?") ? "&" : "?"}done=${done}`, 303);
+export const to = ({ c, view }: Visit, path: string, done?: string): Response => {
+  const address = view.at(path);
+  return c.redirect(done === undefined ? address : `${address}${address.includes("?") ? "&" : "?"}done=${done}`, 303);
+};
+
+/** Whose records a page reads: the business's live ones, or those of its sandbox. */
+export const readerOf = ({ member, view }: Visit) => ({ business: member.business, environment: view.environment });
 
 /** A page of somebody who is signed in; whoever is not signs in first and comes back here. */
 export const reading =

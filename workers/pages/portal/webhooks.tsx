@@ -4,9 +4,18 @@ import type { FC } from "hono/jsx";
 import { hexOf } from "../../../core/bytes.ts";
 import { deliveryIdOf, webhookIdOf, type WebhookId } from "../../../core/ids.ts";
 import type { Delivery, DeliveryStatus } from "../../../core/webhooks/endpoint.ts";
+import { dayMs, isoOf, type Instant } from "../../../core/time.ts";
 import { choosableEventTypes } from "../../../core/webhooks/management.ts";
 import type { Api } from "../../http/context.ts";
-import { listDeliveries, replayDelivery, testEndpoint, type CallOutcome, type DeliveryPage } from "../../operations/webhooks/deliveries.ts";
+import {
+  failedSince,
+  listDeliveries,
+  recoverEndpoint,
+  replayDelivery,
+  testEndpoint,
+  type CallOutcome,
+  type DeliveryPage,
+} from "../../operations/webhooks/deliveries.ts";
 import { changeWebhook, deleteWebhook, listWebhooks, type EndpointState } from "../../operations/webhooks/endpoints.ts";
 import { createWebhook } from "../../operations/webhooks/registration.ts";
 import { rotateSecret } from "../../operations/webhooks/secrets.ts";
@@ -70,7 +79,7 @@ const listPage = (view: PortalView, endpoints: readonly EndpointState[], once: s
               {
                 head: said.url,
                 cell: ({ endpoint }) => (
-                  <a href={`/portal/webhooks/${endpoint.id}`}>
+                  <a href={view.at(`/portal/webhooks/${endpoint.id}`)}>
                     <Exact text={endpoint.url} />
                   </a>
                 ),
@@ -152,17 +161,25 @@ const Called: FC<{ view: PortalView; called: CallOutcome }> = ({ view: { words, 
   );
 };
 
-const detailPage = (
-  view: PortalView,
-  state: EndpointState,
-  page: DeliveryPage,
-  before: string | null,
-  more: { called?: CallOutcome; fault?: Fault } = {},
-): Page => {
+/** What stands on the page of an endpoint after a form of it. */
+interface More {
+  readonly called?: CallOutcome;
+  readonly fault?: Fault;
+  /** How many failed since the time that was asked for. */
+  readonly failed?: { readonly since: Instant; readonly count: number };
+}
+
+/** A moment as its input takes it: UTC, to the minute. */
+const inputText = (at: Instant): string => isoOf(at).slice(0, 16);
+
+/** Since when it has been failing; else a day. */
+const sinceText = ({ health }: EndpointState, now: Instant): string => inputText(health?.failingSince ?? now - dayMs);
+
+const detailPage = (view: PortalView, state: EndpointState, page: DeliveryPage, before: string | null, more: More = {}): Page => {
   const { words, setting } = view;
   const { webhooks: said } = words;
   const { endpoint, health } = state;
-  const own = `/portal/webhooks/${endpoint.id}`;
+  const own = view.at(`/portal/webhooks/${endpoint.id}`);
   const last = page.deliveries.at(-1);
   return portalPage(view, {
     tab: "webhooks",
@@ -231,6 +248,48 @@ const detailPage = (
             <Careful view={view} action={`${own}/remove`} label={said.remove} of={endpoint.url} consequence={said.removal} />
           </Allowed>
         </div>
+        <section aria-labelledby="recover">
+          <h2 id="recover">{said.recover}</h2>
+          {health !== null && health.resending > 0 && (
+            <p role="status">{filled(said.resending, { count: numberText(health.resending, setting.language) })}</p>
+          )}
+          {more.failed === undefined ? (
+            <form method="get" action={own} class="form fields">
+              <p>{said.recoverText}</p>
+              <div>
+                <Field
+                  name="since"
+                  label={said.since}
+                  hint={said.sinceHint}
+                  type="datetime-local"
+                  required
+                  value={sinceText(state, view.now)}
+                  setting={setting}
+                />
+              </div>
+              <button type="submit">{said.count}</button>
+            </form>
+          ) : (
+            <>
+              <p>
+                {said.since} <Moment at={more.failed.since} setting={setting} />
+              </p>
+              <p>
+                {filled(more.failed.count === 0 ? said.noneFailed : said.recovers, {
+                  count: numberText(more.failed.count, setting.language),
+                })}
+              </p>
+              {more.failed.count > 0 && (
+                <Allowed view={view} ownerOnly={false}>
+                  <Press view={view} action={`${own}/recover`} label={said.recoverNow} values={{ since: isoOf(more.failed.since) }} />
+                </Allowed>
+              )}
+              <p>
+                <a href={own}>{said.otherTime}</a>
+              </p>
+            </>
+          )}
+        </section>
         <section aria-labelledby="deliveries">
           <h2 id="deliveries">{said.deliveries}</h2>
           {page.deliveries.length === 0 ? (
@@ -275,7 +334,7 @@ const detailPage = (
           )}
         </section>
         <p>
-          <a href="/portal/webhooks">{said.all}</a>
+          <a href={view.at("/portal/webhooks")}>{said.all}</a>
         </p>
       </>
     ),
@@ -284,20 +343,40 @@ const detailPage = (
 
 const once = ({ services }: Visit): string => hexOf(services.random(16));
 
-const list = async (visit: Visit): Promise<Response> =>
-  answer(visit, listPage(visit.view, await listWebhooks(visit.services, visit.member), once(visit)));
+/** Those of the mode. */
+const endpointsOf = async ({ services, member, view }: Visit): Promise<readonly EndpointState[]> =>
+  (await listWebhooks(services, member)).filter(({ environment }) => environment === view.environment);
+
+const list = async (visit: Visit): Promise<Response> => answer(visit, listPage(visit.view, await endpointsOf(visit), once(visit)));
 
 const idOf = ({ c }: Visit): WebhookId | null => webhookIdOf(c.req.param("id") ?? "");
 
-const shown = async (visit: Visit, more: { called?: CallOutcome; fault?: Fault } = {}): Promise<Response> => {
+const minutePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{3})?)?Z?$/;
+
+/** A moment from a form, in UTC; null for what is none, or is still to come. */
+const momentOf = (text: string | undefined, now: Instant): Instant | null => {
+  if (text === undefined || !minutePattern.test(text)) return null;
+  const at = Date.parse(text.endsWith("Z") ? text : `${text}Z`);
+  return Number.isNaN(at) || at > now ? null : at;
+};
+
+const failed = async ({ c, services, member, view }: Visit, id: WebhookId): Promise<More> => {
+  const since = momentOf(c.req.query("since"), view.now);
+  if (since === null) return {};
+  const count = await failedSince(services, member.business.id, id, since);
+  return count === null ? {} : { failed: { since, count } };
+};
+
+const shown = async (visit: Visit, given: More = {}): Promise<Response> => {
   const { c, services, member, view } = visit;
   const id = idOf(visit);
   const asked = c.req.query("before");
   const before = asked === undefined ? null : deliveryIdOf(asked);
   if (id === null || (asked !== undefined && before === null)) return nothing(visit);
-  const state = (await listWebhooks(services, member)).find(({ endpoint }) => endpoint.id === id);
+  const state = (await endpointsOf(visit)).find(({ endpoint }) => endpoint.id === id);
   const page = await listDeliveries(services, member.business.id, id, { limit: shownDeliveries, before });
   if (state === undefined || !page.ok) return nothing(visit);
+  const more = c.req.method === "GET" ? await failed(visit, id) : given;
   return answer(visit, detailPage(view, state, page.value, before, more), more.fault?.code);
 };
 
@@ -305,7 +384,7 @@ const create = async (visit: Posted): Promise<Response> => {
   const { services, member, form, view } = visit;
   const events = choosableEventTypes.filter((type) => form.has(`event.${type}`));
   const made = await createWebhook(services, member, {
-    environment: "live",
+    environment: view.environment,
     url: (form.get("url") ?? "").trim(),
     events: events.length === 0 ? null : events,
     description: form.get("description")?.trim() || null,
@@ -313,7 +392,7 @@ const create = async (visit: Posted): Promise<Response> => {
   });
   if (!made.ok) {
     const fault = faultOf(made);
-    return answer(visit, listPage(view, await listWebhooks(services, member), once(visit), { form, fault }), fault.code);
+    return answer(visit, listPage(view, await endpointsOf(visit), once(visit), { form, fault }), fault.code);
   }
   const { endpoint, replayed } = made.value;
   return secretPage(visit, endpoint.id, replayed ? null : endpoint.secret);
@@ -351,6 +430,16 @@ const replay = async (visit: Posted): Promise<Response> => {
   return replayed.code === "not_found" ? nothing(visit) : shown(visit, { fault: { ...faultOf(replayed), field: null } });
 };
 
+const recover = async (visit: Posted): Promise<Response> => {
+  const full = await calls(visit);
+  if (full !== null) return full;
+  const id = idOf(visit);
+  const since = momentOf(visit.form.get("since"), visit.view.now);
+  if (id === null || since === null) return nothing(visit);
+  const recovered = await recoverEndpoint(visit.services, visit.member.business.id, id, since);
+  return recovered.ok ? to(visit, `/portal/webhooks/${id}`, "recovering") : nothing(visit);
+};
+
 const change = async (visit: Posted): Promise<Response> => {
   const id = idOf(visit);
   const status = visit.form.get("status") === "disabled" ? "disabled" : "enabled";
@@ -360,7 +449,7 @@ const change = async (visit: Posted): Promise<Response> => {
 
 const rotate = async (visit: Posted): Promise<Response> => {
   const id = idOf(visit);
-  const before = (await listWebhooks(visit.services, visit.member)).find(({ endpoint }) => endpoint.id === id);
+  const before = (await endpointsOf(visit)).find(({ endpoint }) => endpoint.id === id);
   // Pressed twice, it must not end the secret that receivers still know.
   if (id !== null && before !== undefined && before.endpoint.secretHint !== visit.form.get("hint")) return secretPage(visit, id, null);
   const rotated = id === null ? null : await rotateSecret(visit.services, visit.member, id, async (sealed) => sealed);
@@ -382,6 +471,7 @@ export const mountWebhooks = (pages: Hono<Api>): void => {
   );
   pages.post("/webhooks/:id/test", acting({}, test));
   pages.post("/webhooks/:id/replay", acting({}, replay));
+  pages.post("/webhooks/:id/recover", acting({}, recover));
   pages.post("/webhooks/:id/status", acting({ owner: true }, change));
   pages.post("/webhooks/:id/rotate", acting({ owner: true }, rotate));
   pages.post("/webhooks/:id/remove", acting({ owner: true }, remove));

@@ -1,0 +1,39 @@
+// What the documents of assistants that many people use said when this was written. The last resort: a document is read from its own
+// address, then from the copy of the last days, and only then from here, since such hosts are sometimes out of reach of servers.
+import { clientOfDocument, type OAuthClient } from "./oauth-client.ts";
+
+const programs: Readonly<Record<string, { readonly client_name: string; readonly redirect_uris: readonly string[] }>> = {
+  "https://claude.ai/oauth/mcp-oauth-client-metadata": {
+    client_name: "Claude",
+    redirect_uris: ["https://claude.ai/api/mcp/auth_callback", "https://claude.com/api/mcp/auth_callback"],
+  },
+  "https://claude.ai/oauth/claude-code-client-metadata": {
+    client_name: "Claude Code",
+    redirect_uris: ["http://localhost/callback", "http://127.0.0.1/callback"],
+  },
+  "https://chatgpt.com/oauth/codex/client.json": {
+    client_name: "Codex",
+    redirect_uris: ["http://127.0.0.1/callback", "http://localhost/callback"],
+  },
+  "https://vscode.dev/oauth/client-metadata.json": {
+    client_name: "Visual Studio Code",
+    redirect_uris: ["https://vscode.dev/redirect", "https://insiders.vscode.dev/redirect", "http://127.0.0.1/"],
+  },
+};
+
+/** Each connector that somebody makes there has a document of its own. */
+const chatGpt = /^https:\/\/chatgpt\.com\/oauth\/([A-Za-z0-9_-]{1,64})\/client\.json$/;
+
+const documentOf = (address: string) => {
+  if (Object.hasOwn(programs, address)) return programs[address];
+  const id = chatGpt.exec(address)?.[1];
+  if (id === undefined) return undefined;
+  const redirect_uris = [`https://chatgpt.com/connector/oauth/${id}`, "https://chatgpt.com/connector_platform_oauth_redirect"];
+  return { client_name: "ChatGPT", redirect_uris };
+};
+
+/** Null for a program that is not among them. */
+export const knownClientOf = (url: URL): OAuthClient | null => {
+  const document = documentOf(url.href);
+  return document === undefined ? null : clientOfDocument(url, { client_id: url.href, ...document });
+};

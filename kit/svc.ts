@@ -1,0 +1,59 @@
+// The command `svc`: what a developer runs beside their own code. Each command says in its help what it does and how it ends.
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { Misused } from "./arguments.ts";
+import { listen, listenHelp } from "./listen.ts";
+import { trigger, triggerHelp } from "./trigger.ts";
+
+const help = `Usage: svc <command>
+
+  svc listen --forward-to <address>  posts your events to an address on this machine, signed as webhooks are
+  svc trigger <event>                has something happen in test mode that makes this event
+  svc verify <evidence.zip>          checks an evidence pack, or the receipt of a withdrawal, without any network
+
+  svc <command> --help               says more
+
+The API key is read from SVC_API_KEY and from nowhere else.
+`;
+
+const misusedCode = 2;
+
+interface Command {
+  readonly help: string;
+  readonly run: (words: readonly string[], signal: AbortSignal) => Promise<number>;
+}
+const commands: ReadonlyMap<string, Command> = new Map([
+  ["listen", { help: listenHelp, run: listen }],
+  ["trigger", { help: triggerHelp, run: trigger }],
+]);
+
+/** The verifier is a program of its own, which whoever has a pack can read and run alone. */
+const verify = (words: readonly string[]): number => {
+  const path = fileURLToPath(new URL("./svc-verify.mjs", import.meta.url));
+  return spawnSync(process.execPath, [path, ...words], { stdio: "inherit" }).status ?? 1;
+};
+
+const main = async ([name, ...words]: readonly string[]): Promise<number> => {
+  if (name === "verify") return verify(words);
+  const command = commands.get(name ?? "");
+  if (command === undefined) {
+    const isAsked = name === "--help" || name === "-h" || name === "help";
+    (isAsked ? process.stdout : process.stderr).write(help);
+    return isAsked ? 0 : misusedCode;
+  }
+  if (words.includes("--help") || words.includes("-h")) {
+    process.stdout.write(command.help);
+    return 0;
+  }
+  const ending = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => ending.abort());
+  try {
+    return await command.run(words, ending.signal);
+  } catch (error) {
+    if (!(error instanceof Misused)) throw error;
+    process.stderr.write(`svc ${name}: ${error.message}\n\n${command.help}`);
+    return misusedCode;
+  }
+};
+
+process.exitCode = await main(process.argv.slice(2));

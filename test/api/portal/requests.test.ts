@@ -1,0 +1,119 @@
+// Looking up why a request was refused: by its id, for the business it concerned, a week long, with nothing of what was sent.
+import { env } from "cloudflare:workers";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { signIn } from "../../support/people.ts";
+import { as, outcome, type Person } from "../../support/portal.ts";
+import { consent, consentRequest, databaseContents, get, issue, serviceWith, submission, world, type Answer } from "../../support/world.ts";
+
+let owner: Person;
+let member: Person;
+let stranger: Person;
+beforeAll(async () => {
+  owner = await signIn(world.ownerEmail);
+  member = await signIn(world.memberEmail);
+  stranger = await signIn(world.otherOwnerEmail);
+});
+afterEach(() => vi.useRealTimers());
+
+const read = (id: string, person: Person = owner): Promise<Answer> => as(person, "GET", `/requests/${id}`);
+
+/** It is kept after the answer. */
+const found = (id: string): Promise<Answer> =>
+  vi.waitFor(async () => {
+    const answer = await read(id);
+    expect(outcome(answer)).toBe("200 ok");
+    return answer;
+  });
+
+describe("a refused request", () => {
+  test("is found by its id with the codes, hosts and ids of it, by owner and member", async () => {
+    const before = await databaseContents();
+    const refused = await consent({ ...submission(), page_url: "https://Shop.elsewhere.example/quote?who=pat" });
+    expect(outcome(refused)).toBe("403 page_url_not_verified");
+    const { data } = (await found(refused.body.request_id)).body;
+    expect(data).toEqual({
+      request_id: refused.body.request_id,
+      at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      method: "POST",
+      route: "/v1/consent",
+      status: 403,
+      code: "page_url_not_verified",
+      message: refused.body.error.message,
+      origin_host: "www.example.com",
+      page_host: "shop.elsewhere.example",
+      client_id: world.acme.clients.live,
+      key_id: null,
+    });
+    expect((await read(refused.body.request_id, member)).body.data).toEqual(data);
+    expect(await databaseContents()).toEqual(before);
+  });
+
+  test("that an API key sent names the key, and the template of the address", async () => {
+    const refused = await get(`/v1/certs/cc_${"0".repeat(26)}`, world.acme.keys.live);
+    const { data } = (await found(refused.body.request_id)).body;
+    expect(data).toMatchObject({ code: "cert_not_found", status: 404, key_id: expect.stringMatching(/^key_/), client_id: null });
+    expect(data.route).not.toContain("cc_");
+  });
+
+  test("keeps nothing of what was sent", async () => {
+    const marker = "marker-of-this-test";
+    const refused = await consent(
+      {
+        ...submission(),
+        fields: { email: `${marker}@example.com`, note: marker },
+        disclosure_text: marker,
+        purpose: marker,
+        page_url: `https://www.example.com/${marker}?q=${marker}#${marker}`,
+        entities: [],
+      },
+      { referer: `https://www.example.com/${marker}`, "user-agent": marker },
+    );
+    expect(refused.status).toBe(400);
+    await found(refused.body.request_id);
+    const { keys } = await env.KV.list({ prefix: `refused:${world.acme.id}:` });
+    const kept = await Promise.all(keys.map(({ name }) => env.KV.get(name)));
+    expect(keys.some(({ name }) => name.endsWith(refused.body.request_id))).toBe(true);
+    expect(JSON.stringify(kept)).not.toContain(marker);
+  });
+
+  test("is nobody else's, and what was not refused is not found", async () => {
+    const refused = await consent({ ...submission(), purpose: "" });
+    await found(refused.body.request_id);
+    expect(outcome(await read(refused.body.request_id, stranger))).toBe("404 not_found");
+    const receipt = await issue();
+    expect(receipt.cert_id).toMatch(/^cc_/);
+    for (const id of [`req_${"0".repeat(26)}`, "req_0", "..%2f", encodeURIComponent("refused:x:y")])
+      expect(outcome(await read(id)), id).toBe("404 not_found");
+    expect(outcome(await as(null, "GET", `/requests/${refused.body.request_id}`))).toBe("401 unauthorized");
+  });
+
+  test("of a client that is nobody's is kept for nobody", async () => {
+    const before = (await env.KV.list({ prefix: "refused:" })).keys.length;
+    const refused = await consent({ ...submission(), client_id: `pc_live_${"0".repeat(26)}` });
+    expect(outcome(refused)).toBe("404 client_not_found");
+    const later = await consent({ ...submission(), purpose: "" });
+    await found(later.body.request_id);
+    expect((await env.KV.list({ prefix: "refused:" })).keys.length).toBe(before + 1);
+  });
+
+  test("is forgotten after a week", async () => {
+    const refused = await consent({ ...submission(), purpose: "" });
+    const id = refused.body.request_id;
+    const kept = await found(id);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.parse(kept.body.data.at) + 7 * 86_400_000 - 1 });
+    const late = await signIn(world.ownerEmail);
+    expect(outcome(await read(id, late))).toBe("200 ok");
+    vi.setSystemTime(Date.parse(kept.body.data.at) + 7 * 86_400_000);
+    expect(outcome(await read(id, late))).toBe("404 not_found");
+  });
+
+  test("is one of so many a day that a stranger's flood fills no store", async () => {
+    const small = serviceWith({ LIMIT_REFUSALS_KEPT: "2/86400" });
+    const bad = consentRequest({ ...submission(world.examples.free), purpose: "" });
+    const before = (await env.KV.list({ prefix: `refused:${world.examples.free.id}:` })).keys.length;
+    for (let sent = 0; sent < 5; sent += 1) expect((await small("/v1/consent", bad)).status).toBe(400);
+    await vi.waitFor(async () => {
+      expect((await env.KV.list({ prefix: `refused:${world.examples.free.id}:` })).keys.length).toBe(before + 2);
+    });
+  });
+});

@@ -1,0 +1,230 @@
+// Connecting an assistant in a real browser: a program that registers itself sends the person's browser here and gets its answer back, by a
+// redirect to the person's own machine or in the window that opened the page. Every step is whole, passes axe and fits its width.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { challengeOf } from "../../core/shares/pkce.ts";
+import { mailedCode, mintedBy, signedIn } from "../support/assistants.ts";
+import { accessibilityFindings, fitsItsWidth, launchBrowser, openPage } from "../support/browser.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+
+let service: LocalService;
+let browser: Browser;
+let program: Server;
+const programOrigin = (): string => `http://127.0.0.1:${(program.address() as AddressInfo).port}`;
+const callback = (): string => `${programOrigin()}/callback`;
+
+/** A program on the person's machine: its answer, which the window that opened the page is told of, and a page that frames ours. */
+const programPage = (url: URL): string => {
+  if (url.pathname === "/frame") return `<iframe title="framed" src="${url.searchParams.get("src")?.replaceAll("&", "&amp;")}"></iframe>`;
+  if (url.pathname !== "/callback") return "<p>A program</p>";
+  return '<p id="back">Back</p><script>window.opener?.postMessage(location.search, location.origin)</script>';
+};
+
+beforeAll(async () => {
+  program = createServer((request, response) => {
+    const url = new URL(request.url ?? "/", "http://127.0.0.1");
+    response.writeHead(200, { "content-type": "text/html" }).end(`<!doctype html><title>Program</title>${programPage(url)}`);
+  });
+  await new Promise<void>((resolve) => program.listen(0, "127.0.0.1", resolve));
+  [service, browser] = await Promise.all([startLocalService({ DEV_RATE_SCALE: "1000" }), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser.close();
+  program.close();
+  await service.stop();
+});
+
+const verifier = "x".repeat(43);
+
+const registered = async (body: object = {}): Promise<string> => {
+  const answer = await fetch(`${service.origin}/oauth/register`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ client_name: "Desk Helper", redirect_uris: [callback()], ...body }),
+  });
+  return ((await answer.json()) as { client_id: string }).client_id;
+};
+
+const authorizeAt = async (changes: Record<string, string> = {}, registration: object = {}): Promise<string> =>
+  `${service.origin}/oauth/authorize?${new URLSearchParams({
+    response_type: "code",
+    client_id: await registered(registration),
+    redirect_uri: callback(),
+    code_challenge: challengeOf(verifier),
+    code_challenge_method: "S256",
+    state: "kept by the program",
+    resource: `${service.origin}/mcp`,
+    ...changes,
+  })}`;
+
+const looked = async (page: Page): Promise<void> => {
+  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(await fitsItsWidth(page)).toBe(true);
+};
+
+/** From the first page to the decision, which is left open. */
+const upToDecision = async (page: Page, email: string, look: (page: Page) => Promise<void> = looked): Promise<void> => {
+  await page.waitForSelector("#connect-email");
+  await look(page);
+  await page.fill("#connect-email", email);
+  await page.click('button[value="consumer"]');
+  await page.waitForSelector("#connect-code");
+  await look(page);
+  await page.fill("#connect-code", await mailedCode(service, email));
+  await page.click("button.primary");
+  await page.waitForSelector('button[value="deny"]');
+  await look(page);
+};
+
+const freshAddress = (): string => `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
+
+const exchanged = async (clientId: string, answer: URL): Promise<string> => {
+  const body = new URLSearchParams({
+    grant_type: "authorization_code",
+    code: answer.searchParams.get("code") ?? "",
+    client_id: clientId,
+    redirect_uri: callback(),
+    code_verifier: verifier,
+  });
+  const given = await fetch(`${service.origin}/oauth/token`, { method: "POST", body });
+  return ((await given.json()) as { access_token: string }).access_token;
+};
+
+/** Status of a tool's call with this token. */
+const callTool = async (token: string): Promise<number> => {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "svc_list_shares" } });
+  return (await fetch(`${service.origin}/mcp`, { method: "POST", headers: { authorization: `Bearer ${token}` }, body })).status;
+};
+
+const widths: Readonly<Record<string, BrowserContextOptions>> = {
+  "at a desk": { viewport: { width: 1_100, height: 900 } },
+  "on a phone": { viewport: { width: 360, height: 640 } },
+  "in the dark, in Spanish": { viewport: { width: 900, height: 900 }, colorScheme: "dark", locale: "es" },
+};
+
+describe.each(Object.entries(widths))("%s", (_, options) => {
+  test("a person signs in, reads one page and allows: the program gets its code on the person's own machine, and a token for it", async () => {
+    const { page, complaints, close } = await openPage(browser, options);
+    const address = await authorizeAt();
+    await page.goto(address);
+    await upToDecision(page, freshAddress());
+    await page.click('button[value="allow"]');
+    await page.waitForSelector("#back");
+    const answer = new URL(page.url());
+    expect(answer.href.startsWith(`${callback()}?`)).toBe(true);
+    expect([answer.searchParams.get("state"), answer.searchParams.get("iss")]).toEqual(["kept by the program", service.origin]);
+    const token = await exchanged(new URL(address).searchParams.get("client_id") as string, answer);
+    expect(await callTool(token)).toBe(200);
+    expect(complaints).toEqual([]);
+    await close();
+  });
+});
+
+describe("the page of a connection", () => {
+  test("answers the window that opened it, which is not lost while the person signs in", async () => {
+    const { page, complaints, close } = await openPage(browser);
+    await page.goto(programOrigin());
+    const address = await authorizeAt();
+    const [popup] = await Promise.all([
+      page.context().waitForEvent("page"),
+      page.evaluate((url) => {
+        window.addEventListener("message", ({ data }) => {
+          document.title = data;
+        });
+        window.open(url, "connect", "popup,width=480,height=700");
+      }, address),
+    ]);
+    await upToDecision(popup, freshAddress());
+    expect(await page.title()).toBe("Program");
+    await popup.click('button[value="allow"]');
+    await page.waitForFunction(() => document.title !== "Program");
+    expect(new URLSearchParams(await page.title()).get("code")).toMatch(/^oac_/);
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test("works without scripts, and tells the program when the person does not allow it", async () => {
+    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    await page.goto(await authorizeAt());
+    await upToDecision(page, freshAddress(), async () => undefined);
+    await page.click('button[value="deny"]');
+    await page.waitForURL(`${callback()}?**`);
+    expect(new URL(page.url()).searchParams.get("error")).toBe("access_denied");
+    expect(new URL(page.url()).searchParams.get("code")).toBeNull();
+    await close();
+  });
+
+  test("shows nothing in another page's frame", async () => {
+    const { page, close } = await openPage(browser);
+    await page.goto(`${programOrigin()}/frame?src=${encodeURIComponent(await authorizeAt())}`);
+    await page.waitForLoadState("networkidle");
+    const [, framed] = page.frames();
+    expect(await framed?.evaluate(() => document.URL)).toMatch(/^chrome-error:/);
+    expect(await framed?.locator("#connect-email").count()).toBe(0);
+    await close();
+  });
+
+  test("leads to an app on the device by a link that also goes by itself", async () => {
+    const cursor = "cursor://anysphere.cursor-mcp/oauth/callback";
+    const { page, close } = await openPage(browser, widths["on a phone"]);
+    await page.goto(await authorizeAt({ redirect_uri: cursor }, { client_name: "Cursor", redirect_uris: [cursor] }));
+    await upToDecision(page, freshAddress());
+    expect(await page.locator("h1").textContent()).toBe("Connect Cursor to svc?");
+    const [answer] = await Promise.all([
+      page.waitForResponse((response) => response.url().endsWith("/oauth/authorize/decide") || response.url().includes("/decide?")),
+      page.click('button[value="allow"]'),
+    ]);
+    expect([answer.status(), answer.headers().refresh?.startsWith(`0; url=${cursor}?code=oac_`)]).toEqual([200, true]);
+    await page.waitForSelector(`a[href^="${cursor}"]`);
+    await looked(page);
+    await close();
+  });
+
+  test("lets a person with ten assistants end one, and then allow", async () => {
+    const { page, complaints, close } = await openPage(browser, widths["on a phone"]);
+    const cookie = await signedIn(service, "consumer", service.world.consumerEmail);
+    for (let at = 0; at < 10; at += 1) await mintedBy(service, "consumer", cookie);
+    const [name = "", value = ""] = cookie.split("=");
+    await page.context().addCookies([{ name, value, url: service.origin }]);
+    await page.goto(await authorizeAt());
+    await page.waitForSelector("#live");
+    await looked(page);
+    expect(await page.locator('button[value="allow"]').count()).toBe(0);
+    await page.locator('input[name="token_id"] + button').first().click();
+    await page.click('button[value="allow"]');
+    await page.waitForSelector("#back");
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test("says what is wrong with a request, and of an old page, a link and a mail that it is whole", async () => {
+    const { page, close } = await openPage(browser, widths["on a phone"]);
+    await page.goto(await authorizeAt({ code_challenge_method: "plain" }));
+    await looked(page);
+    expect(await page.locator(`a[href^="${callback()}?error=invalid_request"]`).count()).toBe(1);
+    await page.goto(await authorizeAt({ redirect_uri: "https://evil.example/cb" }));
+    await looked(page);
+    expect(await page.locator("article a").count()).toBe(0);
+    const email = freshAddress();
+    const address = await authorizeAt();
+    await page.goto(address);
+    await upToDecision(page, email);
+    await page.click('button[value="allow"]');
+    await page.waitForSelector("#back");
+    const token = await exchanged(new URL(address).searchParams.get("client_id") as string, new URL(page.url()));
+    const { messages } = (await (await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`)).json()) as {
+      messages: { text: string }[];
+    };
+    const link = /https?:\/\/\S+\/oauth\/end\/\S+/.exec(messages.map(({ text }) => text).join("\n"))?.[0] ?? "";
+    await page.goto(link);
+    await looked(page);
+    expect(await callTool(token)).toBe(200);
+    await page.click("article button.primary");
+    await page.waitForSelector("h1");
+    await looked(page);
+    expect(await callTool(token)).toBe(401);
+    await close();
+  });
+});

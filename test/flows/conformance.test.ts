@@ -1,0 +1,127 @@
+// The official conformance suite of the Model Context Protocol against the whole service. What it expects and the server does not do
+// stands in a file for each revision, a line and a reason a check: a check that fails and is not there fails this test, and so does one
+// that is there and passes.
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, request, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { allowedBy, mintedBy, signedIn } from "../support/assistants.ts";
+import { freePort, startLocalService, type LocalService } from "../support/local-service.ts";
+
+let service: LocalService;
+let door: Server;
+let cookie = "";
+let results = "";
+
+/** The suite cannot send a token: this adds one, and leaves everything else as it came, the name of the host included. */
+const openDoor = (token: string): Promise<Server> =>
+  new Promise((resolve) => {
+    const server = createServer((incoming, answer) => {
+      const { method, url, rawHeaders } = incoming;
+      const onward = request(new URL(url ?? "/", service.origin), { method, headers: [...rawHeaders, "Authorization", `Bearer ${token}`] });
+      onward.on("response", (response) => {
+        answer.writeHead(response.statusCode ?? 500, response.rawHeaders);
+        response.pipe(answer);
+      });
+      onward.on("error", () => answer.destroy());
+      incoming.pipe(onward);
+    });
+    server.listen(0, "127.0.0.1", () => resolve(server));
+  });
+
+beforeAll(async () => {
+  service = await startLocalService({ LIMIT_AGENT_TOKEN: "100000/60", DEV_RATE_SCALE: "1000" });
+  cookie = await signedIn(service, "consumer", service.world.consumerEmail);
+  door = await openDoor(await mintedBy(service, "consumer", cookie));
+  results = await mkdtemp(join(tmpdir(), "svc-conformance-"));
+});
+afterAll(async () => {
+  door.close();
+  await service.stop();
+  await rm(results, { recursive: true, force: true });
+});
+
+const program = fileURLToPath(import.meta.resolve("@modelcontextprotocol/conformance/dist/index.js"));
+
+interface Run {
+  readonly status: number | null;
+  readonly output: string;
+}
+
+const suite = (args: readonly string[], onText: (text: string) => void = () => undefined): Promise<Run> =>
+  new Promise((resolve) => {
+    const child = spawn(process.execPath, [program, ...args]);
+    let output = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk: Buffer) => {
+        output += chunk.toString();
+        onText(output);
+      });
+    child.on("close", (status) => resolve({ status, output: stripVTControlCharacters(output) }));
+  });
+
+const baselineOf = (revision: string): string => `test/flows/conformance/${revision}.yml`;
+const passedIn = (output: string): string[] =>
+  [...output.matchAll(/^✓ ([\w-]+): [1-9]\d* passed, 0 failed/gm)].map(([, name]) => name as string);
+
+/** What the suite says at its end of checks that do not go with the file. */
+const unexpectedIn = (output: string): string[] =>
+  [...output.slice(output.indexOf("=== SUMMARY ===")).matchAll(/^(?:Unexpected|Stale).*(?:\n {2}\S.*)*/gm)].map(([said]) => said);
+
+/** What an agent server with tools alone can show; the rest of the suite calls tools, prompts and resources of a fixture. */
+const shown: Readonly<Record<string, readonly string[]>> = {
+  "2025-11-25": ["server-initialize", "ping", "tools-list", "tools-call-error", "dns-rebinding-protection"],
+  "2026-07-28": ["tools-list", "tools-call-error", "dns-rebinding-protection", "http-header-validation"],
+};
+
+describe.each(Object.entries(shown))("the conformance suite of %s", (revision, wanted) => {
+  test("finds nothing but what its file explains", async () => {
+    const { port } = door.address() as AddressInfo;
+    const where = ["--url", `http://localhost:${port}/mcp`, "-o", join(results, revision)];
+    const { status, output } = await suite([
+      "server",
+      ...where,
+      ...["--suite", "all", "--spec-version", revision, "--expected-failures", baselineOf(revision)],
+    ]);
+    expect({ status, unexpected: unexpectedIn(output) }).toEqual({ status: 0, unexpected: [] });
+    expect(passedIn(output)).toEqual(expect.arrayContaining([...wanted]));
+  });
+
+  test("has a reason beside each line of its file, and excuses no scenario whole", () => {
+    const lines = readFileSync(baselineOf(revision), "utf8")
+      .split("\n")
+      .filter((line) => line.trimStart().startsWith("- "));
+    expect(lines.length).toBeGreaterThan(10);
+    expect(lines.filter((line) => !/^ {2}- [\w-]+:[\w-]+ # \S.{10,}$/.test(line))).toEqual([]);
+  });
+});
+
+describe("the conformance suite for authorization servers", () => {
+  test("finds the metadata right, and gets a token for a code", async () => {
+    const port = await freePort();
+    const redirect_uris = [`http://127.0.0.1:${port}/callback`];
+    const registered = await fetch(`${service.origin}/oauth/register`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ client_name: "Conformance", redirect_uris }),
+    });
+    const { client_id } = (await registered.json()) as { client_id: string };
+    let isOpened = false;
+    const where = ["--url", service.origin, "--resource", `${service.origin}/mcp`, "--client-id", client_id, "-p", String(port)];
+    const { status, output } = await suite(["authorization", ...where, "-o", join(results, "authorization")], (text) => {
+      const address = /https?:\/\/\S+\/oauth\/authorize\?\S+/.exec(text)?.[0];
+      if (isOpened || address === undefined) return;
+      isOpened = true; // as the person's browser would
+      void allowedBy(cookie, new URL(address)).then(fetch);
+    });
+    expect({ status, output: status === 0 ? "" : output.slice(-3_000) }).toEqual({ status: 0, output: "" });
+    expect(isOpened).toBe(true);
+    expect(passedIn(output)).toEqual(["authorization-server-metadata-endpoint", "authorization-code-grant"]);
+  });
+});

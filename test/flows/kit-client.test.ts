@@ -1,0 +1,210 @@
+// The typed client against the running service, and against a service that is busy, away, or somebody else.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createSvc, pagesOf, type Svc, type SvcOptions } from "../../kit/client.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+
+let service: LocalService;
+beforeAll(async () => {
+  service = await startLocalService();
+});
+afterAll(() => service.stop());
+
+const withKey = (apiKey: string): Svc => createSvc({ baseUrl: service.origin, apiKey });
+const testing = (): Svc => withKey(service.world.acme.keys.sandbox);
+const submission = () => ({
+  client_id: service.world.acme.clients.live,
+  fields: { email: "pat@example.com" },
+  disclosure_text: "I agree to be called.",
+  entities: ["Acme Solar LLC"],
+  purpose: "solar quotes",
+  page_url: "https://www.example.com/quote",
+});
+const fromSite = { Origin: "https://www.example.com" };
+
+describe("against the service", () => {
+  test("certificates are issued, read, listed, exported and withdrawn with the key of the business", async () => {
+    const svc = withKey(service.world.acme.keys.live);
+    const issued = await svc.captureConsent({ headers: fromSite, body: submission() });
+    expect(issued.error).toBeUndefined();
+    const cert_id = issued.data?.cert_id as string;
+    const read = await svc.readCertificate({ path: { cert_id } });
+    expect(read.data?.subject).toEqual({ email: "pat@example.com" });
+    // the key went along: without it the evidence would not speak of a server
+    expect(read.data?.evidence?.captured_via).toBe("server");
+    const pack = await svc.exportEvidencePack({ path: { cert_id }, query: { format: "zip" } }, { parseAs: "arrayBuffer" });
+    expect(
+      Buffer.from(pack.data as unknown as ArrayBuffer)
+        .subarray(0, 2)
+        .toString(),
+    ).toBe("PK");
+    const withdrawn = await svc.recordWithdrawal({ path: { cert_id }, body: { method: "phone", received_at: new Date().toISOString() } });
+    expect(withdrawn.data?.cease_by).toMatch(/T23:59:59\.999Z$/);
+    const stranger = await withKey(service.world.other.keys.live).readCertificate({ path: { cert_id } });
+    expect([stranger.data, stranger.error?.code, stranger.response.status]).toEqual([undefined, "cert_not_found", 404]);
+  });
+
+  test("lists go on to their end, each record once", async () => {
+    const svc = testing();
+    const made: string[] = [];
+    for (let at = 0; at < 5; at += 1)
+      made.push((await svc.triggerSandboxEvent({ body: { type: "share.created" } })).data?.share.id as string);
+    const shares: string[] = [];
+    for await (const page of pagesOf(svc, "listShares", { limit: 2 })) shares.push(...(page.data?.shares ?? []).map(({ id }) => id));
+    expect(shares).toEqual(made.toReversed());
+    const told: (string | null)[] = [];
+    for await (const page of pagesOf(svc, "listEvents", { limit: 2 }))
+      told.push(...(page.data?.events ?? []).map((event) => event.share_id));
+    expect(told).toEqual(made);
+    const live = withKey(service.world.acme.keys.live);
+    for (let at = 0; at < 3; at += 1) await live.captureConsent({ headers: fromSite, body: submission() });
+    const certs: string[] = [];
+    for await (const page of pagesOf(live, "listCertificates", { per_page: 2 }))
+      certs.push(...(page.data?.certs ?? []).map((one) => one.cert_id));
+    expect(new Set(certs).size).toBe(certs.length);
+    expect(certs.length).toBe((await live.listCertificates()).data?.total);
+    expect(certs.length).toBeGreaterThan(2);
+  });
+
+  test("a refusal is a value, and the last page of a list", async () => {
+    const nobody = withKey(`sk_live_00${"x".repeat(43)}`);
+    const answer = await nobody.listShares();
+    expect([answer.data, answer.error, answer.response.status]).toEqual([
+      undefined,
+      { code: "unauthorized", message: expect.any(String) },
+      401,
+    ]);
+    const pages = await Array.fromAsync(pagesOf(nobody, "listEvents"));
+    expect(pages.map(({ error }) => error?.code)).toEqual(["unauthorized"]);
+    const invalid = await testing().triggerSandboxEvent({ body: { type: "share.eaten" as "share.created" } });
+    expect(invalid.error?.code).toBe("invalid_request");
+  });
+
+  test("the same key of the caller's makes one certificate, and says that it was told again", async () => {
+    const svc = withKey(service.world.acme.keys.live);
+    const once = { headers: { ...fromSite, "Idempotency-Key": "order-4711" }, body: submission() };
+    const [first, again] = [await svc.captureConsent(once), await svc.captureConsent(once)];
+    expect(again.data?.cert_id).toBe(first.data?.cert_id);
+    expect([first, again].map(({ response }) => response.headers.get("idempotency-replayed"))).toEqual([null, "true"]);
+  });
+
+  test("an answer that was lost on the way is had by asking again, under the same key: one certificate", async () => {
+    let lost = 0;
+    const losing: typeof fetch = async (input, init) => {
+      const answer = await fetch(input, init);
+      lost += 1;
+      if (lost > 1) return answer;
+      throw new TypeError("terminated");
+    };
+    const { acme } = service.world;
+    const svc = createSvc({ baseUrl: `${service.origin}/v1/`, apiKey: acme.keys.live, fetch: losing });
+    const before = (await withKey(acme.keys.live).listCertificates()).data?.total as number;
+    const issued = await svc.captureConsent({ headers: fromSite, body: submission() });
+    expect(issued.data?.cert_id).toMatch(/^cc_/);
+    expect(lost).toBe(2);
+    expect((await withKey(acme.keys.live).listCertificates()).data?.total).toBe(before + 1);
+  });
+});
+
+interface Sent {
+  readonly url: string;
+  readonly method: string | undefined;
+  readonly headers: Headers;
+  readonly at: number;
+}
+
+/** A service that answers as it is told, and what it was sent. */
+const playing = (answers: readonly (Response | Error)[], more: Partial<SvcOptions> = {}): { readonly svc: Svc; readonly sent: Sent[] } => {
+  const sent: Sent[] = [];
+  const send: typeof fetch = async (input, init) => {
+    sent.push({ url: String(input), method: init?.method, headers: new Headers(init?.headers), at: performance.now() });
+    const answer = answers[sent.length - 1];
+    if (answer === undefined) throw new Error("asked once too often");
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  return { svc: createSvc({ baseUrl: "https://api.example.com/v1", apiKey: "sk_test_x", fetch: send, ...more }), sent };
+};
+const well = (data: unknown): Response => Response.json({ ok: true, data, request_id: "req_x" });
+const refused = (status: number, code: string, headers: Readonly<Record<string, string>> = {}): Response =>
+  Response.json({ ok: false, error: { code, message: "Said." }, request_id: "req_x" }, { status, headers });
+const away = (): Error => new TypeError("fetch failed");
+
+describe("against a service that is busy or away", () => {
+  test("waits as long as it says, and asks again", async () => {
+    const { svc, sent } = playing([refused(429, "rate_limited", { "retry-after": "1" }), well({ ok: 1 })]);
+    expect((await svc.readSandboxClock()).error).toBeUndefined();
+    expect((sent[1] as Sent).at - (sent[0] as Sent).at).toBeGreaterThanOrEqual(990);
+    expect(sent.map(({ url }) => url)).toEqual(Array(2).fill("https://api.example.com/v1/sandbox/clock"));
+    expect((sent[0] as Sent).headers.get("authorization")).toBe("Bearer sk_test_x");
+  });
+
+  test("hands back what would take longer than its patience", async () => {
+    const { svc, sent } = playing([refused(429, "rate_limited", { "retry-after": "3600" })]);
+    expect((await svc.readSandboxClock()).error?.code).toBe("rate_limited");
+    expect(sent.length).toBe(1);
+  });
+
+  test("sends a POST again under one key, and gives each call a key of its own", async () => {
+    const { svc, sent } = playing([away(), refused(503, "storage_unavailable"), well({}), well({})]);
+    await svc.resetSandbox();
+    await svc.resetSandbox();
+    const keys = sent.map(({ headers }) => headers.get("idempotency-key"));
+    expect(keys[0]).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+    expect(new Set(keys.slice(0, 3)).size).toBe(1);
+    expect(keys[3]).not.toBe(keys[0]);
+  });
+
+  test("asks again while its own first try is still being answered, and leaves a conflict of the caller's alone", async () => {
+    const ours = playing([away(), refused(409, "idempotency_conflict"), well({ ended: 1 })]);
+    expect((await ours.svc.resetSandbox()).data).toEqual({ ended: 1 });
+    const callers = playing([refused(409, "idempotency_conflict")]);
+    expect((await callers.svc.resetSandbox()).error?.code).toBe("idempotency_conflict");
+  });
+
+  test("does not send again a POST that takes no key and might have happened", async () => {
+    const { svc, sent } = playing([away()]);
+    expect((await svc.searchCertificates({ body: {} })).error?.code).toBe("unreachable");
+    expect(sent.length).toBe(1);
+    const counted = playing([refused(429, "rate_limited", { "retry-after": "1" }), well({ certs: [] })]);
+    expect((await counted.svc.searchCertificates({ body: {} })).error).toBeUndefined();
+  });
+
+  test("does not send again what was refused for good", async () => {
+    for (const status of [400, 401, 402, 403, 404, 409, 410, 422]) {
+      const { svc, sent } = playing([refused(status, "no")]);
+      expect((await svc.readSandboxClock()).error?.code).toBe("no");
+      expect(sent.length).toBe(1);
+    }
+  });
+
+  test("says that nobody answered, after three tries, as a value", async () => {
+    const { svc, sent } = playing([away(), away(), away()]);
+    const { data, error, response } = await svc.readSandboxClock();
+    expect([data, error?.code, response.ok, response.status, sent.length]).toEqual([undefined, "unreachable", false, 0, 3]);
+  });
+
+  test("gives up on a try that hangs", async () => {
+    const hanging: typeof fetch = (_, init) =>
+      new Promise((_resolve, reject) => init?.signal?.addEventListener("abort", () => reject(init.signal?.reason)));
+    const svc = createSvc({ baseUrl: "https://api.example.com", retries: 0, timeoutMs: 50, fetch: hanging });
+    expect((await svc.health()).error?.code).toBe("unreachable");
+  });
+
+  test("throws when the caller ended the call, and nothing else", async () => {
+    const ended = new AbortController();
+    ended.abort(new Error("enough"));
+    const { svc } = playing([well({})]);
+    await expect(svc.readSandboxClock({}, { signal: ended.signal })).rejects.toThrow("enough");
+  });
+
+  test("takes no other page for the service's", async () => {
+    for (const status of [200, 404]) {
+      const page = new Response("<h1>Sign in to the hotel's network</h1>", { status, headers: { "content-type": "text/html" } });
+      const broken = new Response("{", { status, headers: { "content-type": "application/json" } });
+      for (const answer of [page, broken]) {
+        const { error, data } = await playing([answer], { retries: 0 }).svc.readSandboxClock();
+        expect([error?.code, data]).toEqual(["unexpected_answer", undefined]);
+      }
+    }
+  });
+});

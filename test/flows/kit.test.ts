@@ -1,0 +1,398 @@
+// What developers install, as they do it: packed, installed into an empty folder, and every block of docs/kit.md run as it is printed
+// against the running service.
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { verifySignature } from "../../core/webhooks/verify-signature.ts";
+import { buildKit } from "../../kit/build.ts";
+import { signInTo } from "../support/local-session.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+
+const text = readFileSync("docs/kit.md", "utf8");
+const blocks = (language: string): string[] =>
+  [...text.matchAll(/```([a-z]*)\n([\s\S]*?)```/g)].flatMap(([, of, block]) => (of === language ? [block as string] : []));
+
+interface Heard {
+  readonly path: string;
+  readonly body: string;
+  readonly headers: IncomingHttpHeaders;
+}
+interface Event {
+  readonly id: string;
+  readonly seq: number;
+  readonly type: string;
+}
+
+const run = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), "svc-kit-of-a-developer-"));
+const heard: Heard[] = [];
+let receiver: Server;
+let port = 0;
+let service: LocalService;
+
+/** On the port it had before, if it had one. */
+const openReceiver = async (): Promise<void> => {
+  receiver = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    heard.push({ path: request.url ?? "", body: Buffer.concat(parts).toString(), headers: request.headers });
+    response.writeHead(204).end();
+  });
+  await new Promise<void>((done) => receiver.listen(port, "localhost", done));
+  port = (receiver.address() as AddressInfo).port;
+};
+const closeReceiver = (): Promise<unknown> => {
+  receiver.closeAllConnections();
+  return new Promise((done) => receiver.close(done));
+};
+
+const env = (more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv => ({
+  ...process.env,
+  SVC_API: service.origin,
+  SVC_API_KEY: service.world.acme.keys.sandbox,
+  HOOK: `http://localhost:${port}/hook`,
+  ...more,
+});
+
+const inShell = async (script: string, more: Readonly<Record<string, string>> = {}): Promise<string> =>
+  (await run("bash", ["-e", "-o", "pipefail", "-c", script], { cwd: folder, env: env(more), maxBuffer: 10_000_000 })).stdout;
+
+interface Ended {
+  readonly code: number | null;
+  readonly said: string;
+}
+const svc = async (words: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Ended> => {
+  const child = spawn("node_modules/.bin/svc", words, { cwd: folder, env: env(more) });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (part) => (said += String(part)));
+  const code = await new Promise<number | null>((done) => child.on("close", done));
+  return { code, said };
+};
+const trigger = async (type: string): Promise<Event> => JSON.parse((await svc(["trigger", type])).said) as Event;
+
+/** Under way until it is killed; what it has said so far. */
+const listening = (
+  command: string,
+): { readonly child: ChildProcess; readonly said: () => string; readonly ended: Promise<number | null> } => {
+  const child = spawn("bash", ["-c", `exec ${command}`], { cwd: folder, env: env(), detached: true });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (part) => (said += String(part)));
+  return { child, said: () => said, ended: new Promise((done) => child.on("close", done)) };
+};
+const end = (child: ChildProcess, signal: NodeJS.Signals): void => {
+  process.kill(-(child.pid as number), signal);
+};
+
+const events = (path = "/hook"): Event[] => heard.filter((one) => one.path === path).map(({ body }) => JSON.parse(body) as Event);
+const secretIn = (said: string): string => /whsec_\S+/.exec(said)?.[0] as string;
+
+beforeAll(async () => {
+  await openReceiver();
+  service = await startLocalService({ DEV_FETCH_ALLOW: `localhost:${port}` });
+  const built = join(folder, "built");
+  await buildKit(built);
+  await run("npm", ["pack", "--loglevel=error", built], { cwd: folder });
+  rmSync(built, { recursive: true });
+});
+afterAll(async () => {
+  await closeReceiver();
+  await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const [install = "", triggers = "", verifyHelp = ""] = blocks("sh");
+const [listenBlock = ""] = blocks("console");
+const [clientBlock = "", signatureBlock = ""] = blocks("js");
+
+describe("the package", () => {
+  test("installs into an empty folder, brings nothing along, and its command says what it can do", async () => {
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
+    const said = await inShell(install, { KIT: "./svc-1.0.0.tgz", npm_config_offline: "true" });
+    expect(said).toContain("svc listen --forward-to");
+    const lock = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")) as { packages: Record<string, unknown> };
+    expect(Object.keys(lock.packages)).toEqual(["", "node_modules/svc"]);
+    expect(await inShell(verifyHelp)).toContain("Usage: svc-verify");
+  });
+
+  test("types what is asked and what is answered, without a look at anything else", async () => {
+    const right = `import { createSvc, pagesOf, type Share, type ShareRevokedEvent } from "svc/client";
+import { verifySignature } from "svc/verify-signature";
+const svc = createSvc({ baseUrl: "https://api.example.com", apiKey: "sk_test_x" });
+const answer = await svc.readShare({ path: { share_id: "shr_x" } });
+if (answer.error === undefined) { const status: string = answer.data.status; console.log(status); }
+else { const code: string = answer.error.code; console.log(code); }
+for await (const page of pagesOf(svc, "listEvents", { cursor: 0 })) if (page.error === undefined) console.log(page.data.head);
+export const known: boolean = verifySignature("", null, "", 0);
+export const told = (event: ShareRevokedEvent, share: Share): string => event.share_id + share.purpose;
+`;
+    writeFileSync(join(folder, "right.ts"), right);
+    // what may be missing is looked at first; a path has its share; types and lists are those there are
+    const wrong = [
+      "console.log(answer.data.status);",
+      "await svc.readShare({});",
+      'await svc.triggerSandboxEvent({ body: { type: "share.eaten" } });',
+      'pagesOf(svc, "listNothing");',
+    ];
+    writeFileSync(join(folder, "wrong.ts"), [right.trimEnd(), ...wrong, ""].join("\n"));
+    const strict = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--skipLibCheck", "false", "--noEmit"];
+    const lib = ["--target", "es2022", "--lib", "es2022,dom,dom.iterable,dom.asynciterable"];
+    const errors = async (file: string, how: readonly string[]): Promise<number[]> => {
+      const args = ["--ignoreConfig", file, ...strict, ...lib, ...how];
+      const failed = ({ stdout }: { stdout: string }) => ({ stdout });
+      const { stdout } = await run(resolve("node_modules/.bin/tsc"), args, { cwd: folder }).catch(failed);
+      return [...stdout.matchAll(/^(\S+)\((\d+),/gm)].map(([, at, line]) => (at === file ? Number(line) : Number.NaN));
+    };
+    const first = right.split("\n").length;
+    for (const how of [
+      ["--module", "esnext", "--moduleResolution", "bundler"],
+      ["--module", "nodenext", "--moduleResolution", "nodenext"],
+    ]) {
+      expect(await errors("right.ts", how)).toEqual([]);
+      expect(await errors("wrong.ts", how)).toEqual(wrong.map((_, at) => first + at));
+    }
+  });
+
+  test("holds what it names and nothing of the repository beside it", async () => {
+    const { stdout } = await run("tar", ["-tzf", "svc-1.0.0.tgz"], { cwd: folder });
+    const names = ["client.mjs", "client.d.ts", "api.d.ts", "svc.mjs", "svc-verify.mjs", "verify-signature.mjs", "verify-signature.d.ts"];
+    expect(stdout.trim().split("\n").sort()).toEqual(
+      [...names, "LICENSE", "README.md", "package.json"].map((name) => `package/${name}`).sort(),
+    );
+  });
+});
+
+describe("svc listen and svc trigger", () => {
+  test("bring what was triggered to the receiver, as printed, signed with a secret that outlives the command", async () => {
+    heard.length = 0;
+    const first = listening(listenBlock.trim());
+    await vi.waitFor(() => expect(first.said()).toContain("Signing secret"), { timeout: 20_000 });
+    const printed = await inShell(triggers);
+    const triggered = [...printed.matchAll(/"id": "([^"]+)"/g)].map(([, id]) => id);
+    await vi.waitFor(() => expect(events().map(({ id }) => id)).toEqual(expect.arrayContaining(triggered)), { timeout: 30_000 });
+    end(first.child, "SIGINT");
+    await first.ended; // by npx, which dies of the signal; the command itself is ended further down
+    expect(triggered.length).toBe(3);
+    expect(new Set(events().map(({ type }) => type))).toEqual(new Set(["share.created", "consumer.updated.email", "share.revoked"]));
+    expect(printed).toContain("new@example.com");
+    expect(events().map(({ seq }) => seq)).toEqual(events().map((_, at) => (events()[0] as Event).seq + at));
+    const secret = secretIn(first.said());
+    for (const { body, headers } of heard) {
+      expect(verifySignature(body, headers["svc-signature"] as string, secret, Date.now() / 1_000)).toBe(true);
+    }
+    expect(first.said()).not.toContain(service.world.acme.keys.sandbox);
+    expect(statSync(join(folder, ".svc/listen-sandbox.json")).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(folder, ".svc/.gitignore"), "utf8")).toBe("*\n");
+    expect(readFileSync(join(folder, ".svc/listen-sandbox.json"), "utf8")).not.toContain("sk_test_");
+
+    const again = await svc(["listen", "--forward-to", `http://localhost:${port}/hook`, "--once"]);
+    expect(again.code).toBe(0);
+    expect(secretIn(again.said)).toBe(secret);
+  });
+
+  test("forward the very delivery that an endpoint gets: every byte of the body, every header but what tells attempts apart", async () => {
+    const { origin, world } = service;
+    const cookie = await signInTo(origin, world.ownerEmail);
+    const url = `http://localhost:${port}/endpoint`;
+    const registered = await fetch(`${origin}/v1/webhooks`, {
+      method: "POST",
+      headers: { cookie, "content-type": "application/json" },
+      body: JSON.stringify({ url, environment: "sandbox" }),
+    });
+    const { secret } = ((await registered.json()) as { data: { secret: string } }).data;
+    heard.length = 0;
+    const { id } = await trigger("consumer.updated.email");
+    await svc(["listen", "--forward-to", `http://localhost:${port}/hook`, "--once"]);
+    const of = (path: string): Heard | undefined => heard.find((one) => one.path === path && one.headers["svc-event-id"] === id);
+    await vi.waitFor(() => expect(of("/endpoint")).toBeDefined(), { timeout: 30_000 });
+    const [pushed, forwarded] = [of("/endpoint") as Heard, of("/hook") as Heard];
+    expect(forwarded.body).toBe(pushed.body);
+    const perAttempt = ["svc-signature", "svc-delivery-id", "webhook-timestamp", "webhook-signature"];
+    const ours = /^(?:svc-|webhook-|user-agent$|content-type$)/; // the rest is the transport's
+    const told = ({ headers }: Heard): object =>
+      Object.fromEntries(
+        Object.entries(headers)
+          .filter(([name]) => ours.test(name))
+          .map(([name, value]) => [name, perAttempt.includes(name) ? "" : value]),
+      );
+    expect(Object.keys(told(pushed)).length).toBe(10);
+    expect(told(forwarded)).toEqual(told(pushed));
+    expect(verifySignature(pushed.body, pushed.headers["svc-signature"] as string, secret, Date.now() / 1_000)).toBe(true);
+    expect(pushed.headers["svc-delivery-id"]).toMatch(/^dlv_/);
+    expect(forwarded.headers["svc-delivery-id"]).toMatch(/^dlv_local_/);
+  });
+
+  test("leave nothing out and keep the order while the receiver and the command itself are killed between events", async () => {
+    heard.length = 0;
+    const listen = `node_modules/.bin/svc listen --forward-to http://localhost:${port}/hook`;
+    const first = listening(listen);
+    await vi.waitFor(() => expect(first.said()).toContain("Signing secret"), { timeout: 20_000 });
+    const sent = [await trigger("share.created")];
+    await vi.waitFor(() => expect(events().length).toBe(1), { timeout: 20_000 });
+    await closeReceiver();
+    sent.push(await trigger("share.created"), await trigger("share.created"));
+    await vi.waitFor(() => expect(first.said()).toContain("nobody answers, trying again"), { timeout: 20_000 });
+    end(first.child, "SIGKILL");
+    await first.ended;
+    const second = listening(listen);
+    await vi.waitFor(() => expect(second.said()).toContain("nobody answers, trying again"), { timeout: 20_000 });
+    await openReceiver();
+    await vi.waitFor(() => expect(events().length).toBeGreaterThanOrEqual(3), { timeout: 30_000 });
+    end(second.child, "SIGTERM");
+    expect(await second.ended).toBe(0);
+    expect([...new Set(events().map(({ id }) => id))]).toEqual(sent.map(({ id }) => id));
+    expect(secretIn(second.said())).toBe(secretIn(first.said()));
+  });
+
+  test("read from the place that is named, the types that are named, and start anew where the kept place is of another service", async () => {
+    const to = ["listen", "--forward-to", `http://localhost:${port}/hook`, "--once"];
+    heard.length = 0;
+    expect((await svc([...to, "--from", "start"])).code).toBe(0);
+    const all = events().map(({ seq }) => seq);
+    expect(all).toEqual(all.map((_, at) => at + 1));
+    heard.length = 0;
+    await svc([...to, "--from", "2", "--types", "share.revoked"]);
+    expect(new Set(events().map(({ type }) => type))).toEqual(new Set(["share.revoked"]));
+    heard.length = 0;
+    await svc([...to, "--from", "now"]);
+    expect(heard).toEqual([]);
+    const kept = join(folder, ".svc/listen-sandbox.json");
+    const { secret } = JSON.parse(readFileSync(kept, "utf8")) as { secret: string };
+    writeFileSync(kept, JSON.stringify({ api: "https://elsewhere.example", secret, cursor: 1 }));
+    const { said } = await svc(to);
+    expect(heard).toEqual([]);
+    expect(secretIn(said)).toBe(secret);
+    expect(said).toContain(`after seq ${all.length}`);
+  });
+
+  test("post once whatever the answer is, and with --retry until it is 2xx", async () => {
+    const statuses = [500, 302, 204];
+    const asked: string[] = [];
+    const strict = createServer((request, response) => {
+      asked.push(String(request.headers["svc-attempt"]));
+      request.resume();
+      response.writeHead(statuses[asked.length - 1] ?? 204, { location: `http://localhost:${port}/elsewhere` }).end();
+    });
+    await new Promise<void>((done) => strict.listen(0, "localhost", done));
+    const { seq } = await trigger("share.created");
+    const to = [
+      "listen",
+      "--forward-to",
+      `http://localhost:${(strict.address() as AddressInfo).port}/`,
+      "--once",
+      "--from",
+      String(seq - 1),
+    ];
+    expect((await svc(to)).said).toContain("-> 500");
+    expect(asked).toEqual(["1"]);
+    heard.length = 0;
+    asked.length = 0;
+    expect((await svc([...to, "--retry"])).said).toContain("-> 204");
+    expect(asked).toEqual(["1", "2", "3"]);
+    expect(heard).toEqual([]);
+    strict.close();
+  });
+
+  test("wait as long as the service says, and for a service that is away", async () => {
+    const asked: number[] = [];
+    const busy = createServer((_, response) => {
+      asked.push(Date.now());
+      const answer = (status: number, body: object): unknown =>
+        response.writeHead(status, { "content-type": "application/json", "retry-after": "2" }).end(JSON.stringify(body));
+      if (asked.length === 1)
+        answer(429, { ok: false, error: { code: "rate_limited", message: "Too many requests." }, request_id: "req_x" });
+      else answer(200, { ok: true, data: { events: [], next_cursor: 0, has_more: false, head: 0 }, request_id: "req_x" });
+    });
+    await new Promise<void>((done) => busy.listen(0, "localhost", done));
+    const api = `http://localhost:${(busy.address() as AddressInfo).port}`;
+    const { code, said } = await svc(["listen", "--forward-to", "http://localhost:9/", "--once", "--api", api, "--from", "start"]);
+    expect(code).toBe(0);
+    expect(said).toContain("Too many requests. Trying again in 2 s.");
+    expect((asked[1] as number) - (asked[0] as number)).toBeGreaterThanOrEqual(1_990);
+    busy.close();
+    const away = listening(`node_modules/.bin/svc listen --forward-to http://localhost:9/ --api ${api}`);
+    await vi.waitFor(() => expect(away.said()).toContain("The service did not answer. Trying again in 5 s."), { timeout: 20_000 });
+    end(away.child, "SIGINT");
+    expect(await away.ended).toBe(0);
+  });
+});
+
+describe("how commands end", () => {
+  const to = ["listen", "--forward-to", "http://localhost:9/"];
+
+  test("2 for wrong usage, with the help and without a word of the key", async () => {
+    const { sandbox, live } = service.world.acme.keys;
+    const wrong: [string[], Record<string, string>][] = [
+      [[], {}],
+      [["eat"], {}],
+      [["listen"], {}],
+      [["listen", "--forward-to"], {}],
+      [["listen", "--forward-to", "ftp://localhost/"], {}],
+      [["listen", "--forward-to", "https://hook.example.com/"], {}],
+      [["listen", "--forward-to", "http://127.0.0.1.example.com/"], {}],
+      [[...to, "more"], {}],
+      [[...to, "--from", "yesterday"], {}],
+      [[...to, "--api", "nowhere"], {}],
+      [[...to, "--api-key", sandbox], {}],
+      [[...to, `--key=${sandbox}`], {}],
+      [to, { SVC_API_KEY: "" }],
+      [to, { SVC_API_KEY: "secret" }],
+      [to, { SVC_API_KEY: live }],
+      [["trigger"], {}],
+      [["trigger", "share.created", "share.revoked"], {}],
+      [["trigger", "consumer.updated.email", "--field", "email"], {}],
+      [["trigger", "share.created"], { SVC_API_KEY: live }],
+      [["verify"], {}],
+      [["verify", "no-such-file.zip"], {}],
+    ];
+    for (const [words, more] of wrong) {
+      const { code, said } = await svc(words, more);
+      expect([code, words]).toEqual([2, words]);
+      expect(said).toContain("Usage: svc");
+      expect(said).not.toContain(sandbox);
+      expect(said).not.toContain(live);
+    }
+  });
+
+  test("1 where the service refuses, with its code", async () => {
+    const stranger = { SVC_API_KEY: `sk_test_00${"x".repeat(43)}` };
+    for (const words of [to, ["trigger", "share.created"]]) {
+      const { code, said } = await svc(words, stranger);
+      expect([code, said.includes("unauthorized")]).toEqual([1, true]);
+      expect(said).not.toContain(stranger.SVC_API_KEY);
+    }
+    expect((await svc(["trigger", "share.eaten"])).said).toContain("invalid_request");
+    const foreign = await svc(["trigger", "share.revoked", "--share", "shr_00k3v9d2m4q8x1c7b5n0t6w2h9"]);
+    expect([foreign.code, foreign.said.includes("not_found")]).toEqual([1, true]);
+  });
+
+  test("0 for --help of each", async () => {
+    for (const words of [["--help"], ["listen", "--help"], ["trigger", "--help"], ["verify", "--help"]]) {
+      const { code, said } = await svc(words);
+      expect([code, said.startsWith("Usage: svc")]).toEqual([0, true]);
+    }
+  });
+});
+
+describe("the client, as printed", () => {
+  test("shares, reads and lists", async () => {
+    writeFileSync(join(folder, "client.js"), clientBlock);
+    const said = await inShell("node client.js");
+    expect(said).toMatch(/^\S+@\S+\n/);
+    expect(said.trim().split("\n").length).toBeGreaterThan(3);
+  });
+
+  test("checks a signature", async () => {
+    writeFileSync(join(folder, "signature.js"), signatureBlock);
+    await svc(["listen", "--forward-to", `http://localhost:${port}/hook`, "--once", "--from", "0"]);
+    const { body, headers } = heard.at(-1) as Heard;
+    const { secret } = JSON.parse(readFileSync(join(folder, ".svc/listen-sandbox.json"), "utf8")) as { secret: string };
+    const given = { BODY: body, HEADER: String(headers["svc-signature"]), SECRET: secret };
+    expect(await inShell("node signature.js", given)).toBe("true\n");
+    expect(await inShell("node signature.js", { ...given, BODY: `${body} ` })).toBe("false\n");
+  });
+});

@@ -1,0 +1,128 @@
+// Handing the person their own page of a share: an assistant can bring them there, and everything that counts happens there.
+import { beforeAll, describe, expect, test } from "vitest";
+import { callTool, laterRpc, mint, mintWith, resultIn } from "../support/agents.ts";
+import { settled } from "../support/settled.ts";
+import { grant, person, type SignedPerson } from "../support/sharing.ts";
+import { call, databaseContents } from "../support/world.ts";
+
+let pat: SignedPerson;
+let token = "";
+let shareId = "";
+beforeAll(async () => {
+  pat = await person();
+  token = (await mintWith("consumer", pat.headers)).body.data.token;
+  shareId = (await grant(pat)).share.id;
+  await settled();
+});
+
+const opens = { elicitation: { url: {} } };
+const asked = async (args: object, capabilities: object, more: object = {}) =>
+  (await laterRpc(token, "tools/call", { name: "svc_get_share", arguments: { share_id: shareId, ...args }, ...more }, capabilities)).body
+    .result;
+const pages = { review: () => `http://svc.test/app/shares/${shareId}`, renew: () => `http://svc.test/app/shares/${shareId}/renew` };
+const answers = [{ sheet: { action: "accept" } }, { sheet: { action: "decline" } }, { sheet: { action: "cancel" } }, {}];
+
+describe.each(["review", "renew"] as const)("svc_get_share with hand_over %s", (hand_over) => {
+  test("asks a client that opens addresses to open the page of this share, whose address holds its id and nothing else", async () => {
+    expect(await asked({ hand_over }, opens)).toEqual({
+      resultType: "input_required",
+      inputRequests: {
+        sheet: { method: "elicitation/create", params: { mode: "url", message: "Open your share in svc", url: pages[hand_over]() } },
+      },
+      _meta: { "io.modelcontextprotocol/serverInfo": { name: "svc-mcp", version: "1.0.0" } },
+    });
+  });
+
+  test("asked again gives the share as it is, whatever the person answered", async () => {
+    const plain = await asked({}, opens);
+    for (const inputResponses of answers) expect(await asked({ hand_over }, opens, { inputResponses })).toEqual(plain);
+    expect([plain.resultType, plain.structuredContent.id]).toEqual(["complete", shareId]);
+  });
+
+  test("gives any other client the share with the address", async () => {
+    const plain = await asked({}, {});
+    for (const capabilities of [
+      {},
+      { elicitation: {} },
+      { elicitation: { form: {} } },
+      { elicitation: { url: true } },
+      { elicitation: [] },
+    ]) {
+      const told = await asked({ hand_over }, capabilities);
+      expect(told.structuredContent).toEqual({ ...plain.structuredContent, open_at: pages[hand_over]() });
+      expect(JSON.parse(told.content[0].text)).toEqual(told.structuredContent);
+    }
+  });
+
+  test("names no page of a share that is not theirs", async () => {
+    const eve = await person();
+    const other = (await mintWith("consumer", eve.headers)).body.data.token;
+    const args = { name: "svc_get_share", arguments: { share_id: shareId, hand_over } };
+    const { result } = (await laterRpc(other, "tools/call", args, opens)).body;
+    expect([result.isError, result.content[0].text]).toEqual([true, "no such share for this token; svc_list_shares shows the ids"]);
+    expect(JSON.stringify(result)).not.toContain("/app/shares");
+  });
+
+  test("the page wants the person's own session, and is nobody else's", async () => {
+    const path = new URL(pages[hand_over]()).pathname;
+    expect((await call(path, { headers: pat.headers })).status).toBe(200);
+    expect((await call(path, { headers: (await person()).headers })).status).toBe(404);
+    const signedOut = await call(path, { redirect: "manual" });
+    expect(signedOut.text).not.toContain(pat.email);
+    expect((await call(path, { headers: { authorization: `Bearer ${token}` }, redirect: "manual" })).text).toBe(signedOut.text);
+  });
+
+  test("writes nothing but the audit entry, nor does opening the page", async () => {
+    await settled();
+    const kept = async () => {
+      const { audit_outbox: _, agent_tokens: __, ...tables } = await databaseContents();
+      return tables;
+    };
+    const before = await kept();
+    await asked({ hand_over }, opens);
+    await asked({ hand_over }, {});
+    await call(new URL(pages[hand_over]()).pathname, { headers: pat.headers });
+    expect(await kept()).toEqual(before);
+  });
+});
+
+describe("hand_over", () => {
+  test("is answered with an object, or the call is none", async () => {
+    for (const inputResponses of [null, 7, "accept", []]) {
+      const params = { name: "svc_get_share", arguments: { share_id: shareId, hand_over: "renew" }, inputResponses };
+      const { status, body } = await laterRpc(token, "tools/call", params, opens);
+      expect([status, body.error?.code]).toEqual([200, -32602]);
+    }
+  });
+
+  test("is one of two pages", async () => {
+    const told = await asked({ hand_over: "consent" }, opens);
+    expect([told.isError, told.content[0].text]).toEqual([true, "argument hand_over must be one of: review, renew"]);
+  });
+
+  test("is listed for a person in the later revision, and known to nobody else", async () => {
+    const argumentsOf = async (of: string) =>
+      (await laterRpc(of, "tools/list")).body.result.tools.find(({ name }: { name: string }) => name === "svc_get_share");
+    const mine = await argumentsOf(token);
+    expect(Object.keys(mine.inputSchema.properties)).toEqual(["share_id", "hand_over"]);
+    expect(mine.outputSchema.properties.open_at).toMatchObject({ type: "string" });
+    const business = await mint("business");
+    expect(Object.keys((await argumentsOf(business.token)).inputSchema.properties)).toEqual(["share_id"]);
+    const args = { share_id: shareId, hand_over: "renew" };
+    const refused = { isError: true, text: "arguments this tool takes: share_id" };
+    expect(resultIn(await callTool(token, "svc_get_share", args))).toEqual(refused);
+    const ofBusiness = await laterRpc(business.token, "tools/call", { name: "svc_get_share", arguments: args }, opens);
+    expect(resultIn(ofBusiness)).toEqual(refused);
+  });
+
+  test("stands in the history by its name, as every argument does", async () => {
+    await asked({ hand_over: "renew" }, opens);
+    const { entries } = JSON.parse(resultIn(await callTool(token, "svc_get_audit", { limit: 1 })).text);
+    expect(entries[0].payload).toMatchObject({ tool: "svc_get_share", outcome: "done", arguments: ["share_id", "hand_over"] });
+  });
+
+  test("where there is no share yet: the list of the app is where assistants send people", async () => {
+    const answer = await call("/app/shares", { headers: pat.headers, redirect: "manual" });
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, "/app"]);
+  });
+});

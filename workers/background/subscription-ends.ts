@@ -1,0 +1,34 @@
+// Ends the subscriptions of accounts that are over, in every home: nobody pays for what is gone. Tried until the provider has said
+// yes; an account that an operator opened again meanwhile keeps what it pays for.
+import { retryDelayMs } from "../../core/retry.ts";
+import { minuteMs } from "../../core/time.ts";
+import { billedAccount } from "../../storage/billing.ts";
+import type { Database } from "../../storage/database.ts";
+import {
+  claimSubscriptionEnds,
+  deleteSubscriptionEnd,
+  postponeSubscriptionEnd,
+  type SubscriptionEnd,
+} from "../../storage/outboxes/subscription-ends.ts";
+import type { Platform } from "../services.ts";
+import { inEachHome } from "./each-home.ts";
+import { inParallel } from "./in-parallel.ts";
+
+const maxPerRun = 20; // a minute
+const atOnce = 5; // a Worker may wait for six connections; one stays free
+const backoff = { firstMs: minuteMs, maxMs: 6 * 60 * minuteMs };
+
+const end = async (platform: Platform, db: Database, due: SubscriptionEnd): Promise<void> => {
+  const { subscriptionId, accountId, attempts } = due;
+  const account = await billedAccount(db, accountId);
+  const outcome = account?.isOver === false ? "kept" : await platform.paymentProvider?.endSubscription(subscriptionId);
+  const isDone = outcome === "ended" || outcome === "kept";
+  const at = platform.clock() + retryDelayMs(backoff, attempts);
+  await (isDone ? deleteSubscriptionEnd(db, subscriptionId) : postponeSubscriptionEnd(db, subscriptionId, at)).run();
+};
+
+export const endSubscriptions = (platform: Platform): Promise<void> =>
+  inEachHome(platform, "subscription ends", async (db) => {
+    const due = await claimSubscriptionEnds(db, platform.clock(), maxPerRun);
+    await inParallel(atOnce, due, (one) => end(platform, db, one));
+  });

@@ -1,0 +1,188 @@
+// /app/export and /app/delete: taking everything along, and leaving nothing behind.
+import type { Hono } from "hono";
+import type { AgentToken } from "../../../core/agents/token.ts";
+import { ceaseBy } from "../../../core/business-days.ts";
+import { isoOf } from "../../../core/time.ts";
+import type { Api } from "../../http/context.ts";
+import { forgetSession } from "../../http/session-guards.ts";
+import { listTokens } from "../../operations/agents/tokens.ts";
+import { deleteAccount } from "../../operations/consumers/erase-account.ts";
+import { exportAccount, type AccountExport } from "../../operations/consumers/export.ts";
+import { readProfile } from "../../operations/consumers/profile.ts";
+import type { Services } from "../../services.ts";
+import { accountWords } from "../i18n/account.ts";
+import { pageAnswer, type Page } from "../layout.tsx";
+import { outagePage } from "../notices.tsx";
+import { filled, numberText } from "../parts.tsx";
+import { accountWordsOf, sectionPage } from "./account-parts.tsx";
+import { dayIn, Fault, faulty, PostForm, type AppView } from "./parts.tsx";
+import { isProved } from "./prove.tsx";
+import { acting, answer, counted, reading, refused, type Posted, type Visit } from "./signed-in.ts";
+
+/** The file, as the API answers it too. */
+export type ExportFile = (account: AccountExport, tokens: readonly AgentToken[], services: Services) => object;
+
+const exportPage = (view: AppView): Page => {
+  const { export: words } = accountWordsOf(view);
+  return sectionPage(
+    view,
+    "export",
+    words.title,
+    <>
+      <p>{words.intro}</p>
+      <ul class="names">
+        {words.holds.map((line) => (
+          <li>{line}</li>
+        ))}
+      </ul>
+      <PostForm view={view} action="/app/export">
+        <p class="quiet">{words.format}</p>
+        <button type="submit" class="primary">
+          {words.submit}
+        </button>
+      </PostForm>
+    </>,
+  );
+};
+
+const download =
+  (exportFile: ExportFile) =>
+  async (visit: Posted): Promise<Response> => {
+    const { c, services, person, session } = visit;
+    const crowded = await counted(visit, "EXPORTS");
+    if (crowded !== null) return crowded;
+    const [exported, tokens] = await Promise.all([exportAccount(services, person), listTokens(services, session)]);
+    if (!exported.ok) return exported.code === "storage_unavailable" ? outagePage(c) : c.redirect("/app", 303);
+    c.header("Content-Disposition", `attachment; filename="svc-export-${isoOf(exported.value.at).slice(0, 10)}.json"`);
+    return c.json(exportFile(exported.value, tokens, services), 200);
+  };
+
+interface Ending {
+  readonly activeShares: number;
+  readonly isProved: boolean;
+  readonly typed?: string;
+  readonly fault?: string;
+}
+
+const deletePage = (view: AppView, { activeShares, isProved: mayDelete, typed, fault }: Ending): Page => {
+  const { deletion: words } = accountWordsOf(view);
+  const { language } = view.setting;
+  const stopped = activeShares === 0 ? words.endsNone : activeShares === 1 ? words.endsOne : words.endsMany;
+  const ends = { count: numberText(activeShares, language), date: dayIn(language, ceaseBy(view.now)) };
+  return faulty(
+    view,
+    fault,
+    sectionPage(
+      view,
+      "delete",
+      words.title,
+      <>
+        <h2>{words.ends}</h2>
+        <ul class="names">
+          <li>{filled(stopped, ends)}</li>
+          <li>{words.signedOut}</li>
+        </ul>
+        <h2>{words.erased}</h2>
+        <p>{words.erasedList}</p>
+        <h2>{words.stays}</h2>
+        <ul class="names">
+          <li>
+            {words.staysCertificates} <a href="/app">{view.words.backToList}</a>
+          </li>
+          <li>{words.staysHashes}</li>
+        </ul>
+        {mayDelete ? (
+          <PostForm view={view} action="/app/delete">
+            <label for="confirm">{filled(words.type, { word: words.word })}</label>
+            {fault !== undefined && <Fault view={view} text={fault} />}
+            <input
+              id="confirm"
+              name="confirm"
+              type="text"
+              autocomplete="off"
+              autocapitalize="none"
+              spellcheck={false}
+              maxlength={40}
+              required
+              value={typed}
+              aria-describedby={fault === undefined ? undefined : "fault"}
+              aria-invalid={fault === undefined ? undefined : "true"}
+            />
+            <div class="choices">
+              <a class="button" href="/app/account">
+                {words.keep}
+              </a>
+              <button type="submit" class="primary">
+                {words.submit}
+              </button>
+            </div>
+          </PostForm>
+        ) : (
+          <>
+            <p>{words.proveFirst}</p>
+            <p class="choices">
+              <a class="button" href="/app/account">
+                {words.keep}
+              </a>
+              <a class="button" href="/app/prove/delete">
+                {words.goOn}
+              </a>
+            </p>
+          </>
+        )}
+      </>,
+    ),
+  );
+};
+
+const ending = async (visit: Visit): Promise<Ending> => {
+  const profile = await readProfile(visit.services, visit.person);
+  return { activeShares: profile.ok ? profile.value.activeShares : 0, isProved: isProved(visit, "delete") };
+};
+
+const ask = async (visit: Visit): Promise<Response> => answer(visit, 200, deletePage(visit.view, await ending(visit)));
+
+/** The word of any of our languages: the page may have been opened in another one. */
+const words: ReadonlySet<string> = new Set(Object.values(accountWords).map(({ deletion }) => deletion.word));
+
+const end = async (visit: Posted): Promise<Response> => {
+  const { c, services, person, form, view } = visit;
+  if (!isProved(visit, "delete")) return c.redirect("/app/prove/delete", 303);
+  const typed = form.get("confirm") ?? "";
+  if (!words.has(typed.trim().toLowerCase())) {
+    const { badWord, word } = accountWordsOf(view).deletion;
+    const again = { ...(await ending(visit)), typed: typed.slice(0, 40), fault: filled(badWord, { word }) };
+    return refused(visit, "invalid_request", deletePage(view, again));
+  }
+  await deleteAccount(services, person, view.setting.language); // one that is gone already is gone
+  forgetSession(c);
+  return c.redirect("/app/deleted", 303);
+};
+
+/** For anybody: nobody is signed in any more. */
+const deletedPage: Parameters<typeof pageAnswer>[2] = ({ language }) => {
+  const { deletion } = accountWords[language];
+  return {
+    title: `${deletion.done} · svc`,
+    content: (
+      <article class="notice-page">
+        <h1>{deletion.done}</h1>
+        <p>{deletion.doneText}</p>
+        <p>
+          <a href="/">{deletion.toFront}</a>
+        </p>
+      </article>
+    ),
+  };
+};
+
+export const mountOwnData = (pages: Hono<Api>, exportFile: ExportFile): void => {
+  pages.get(
+    "/export",
+    reading((visit) => answer(visit, 200, exportPage(visit.view))),
+  );
+  pages.post("/export", acting(download(exportFile)));
+  pages.get("/delete", reading(ask));
+  pages.post("/delete", acting(end));
+  pages.get("/deleted", (c) => pageAnswer(c, 200, deletedPage));
+};
