@@ -6,6 +6,8 @@
 //       growth       cost of list, search and verify as certificates grow, at --seed 1000,100000,1000000
 //       events       placing, delivering and reading events
 //       proofs       the log (from --log 1000,100000 entries on), the ledger's outages and the verifier
+//       shares       granting, redeeming and reading shares, and a call of an assistant, beside the floor
+//       field-change a change of fields with 500 active shares
 //       withdrawal   what withdrawing gives away by its time (--samples 400), and how soon it shows
 //       credentials  what refusing an API key and asking for a sign-in code give away by their time (--samples 400)
 //   npm run bench -- --only requests --series verify   the requests whose name holds this, and their floors
@@ -17,13 +19,15 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { buildSync } from "esbuild";
-import { median } from "./bench/apart.ts";
 import { measureCredentials } from "./bench/credentials.ts";
 import { measureEvents } from "./bench/events.ts";
-import { load, percentile, type Measured, type Request } from "./bench/load.ts";
+import { heapOf, type HeapWatch } from "./bench/heap.ts";
+import { load } from "./bench/load.ts";
 import { plotsOf } from "./bench/plot.ts";
 import { measureProofs } from "./bench/proofs.ts";
-import { cpuMs, residentMiB, runtimePids } from "./bench/runtime-process.ts";
+import { residentMiB, runtimePids } from "./bench/runtime-process.ts";
+import { printRounds, runRounds, seriesOf, type Series } from "./bench/series.ts";
+import { measureShares, measureFieldChange } from "./bench/shares.ts";
 import { consentRequest } from "./bench/submission.ts";
 import { buildAssets } from "./build.ts";
 import { demoWorld, seedDemo, type DemoBusiness, type DemoWorld } from "./demo-world.ts";
@@ -64,7 +68,18 @@ if (flags.plot) {
   }
   process.exit(0);
 }
-const sections = ["requests", "memory", "growth", "events", "proofs", "withdrawal", "credentials"] as const;
+const sections = [
+  "requests",
+  "memory",
+  "growth",
+  "events",
+  "proofs",
+  "shares",
+  "field-change",
+  "share-growth",
+  "withdrawal",
+  "credentials",
+] as const;
 type Section = (typeof sections)[number];
 
 /** What is measured: what was asked for by name; else what every run shows, and growth where sizes are given. */
@@ -84,34 +99,6 @@ const measures = (section: Section): boolean => chosen.includes(section);
 const seconds = Number(flags.seconds);
 const rounds = Number(flags.rounds);
 const connections = Number(flags.connections);
-
-interface Series {
-  readonly name: string;
-  readonly floor: string | null;
-  readonly url: string;
-  readonly pid: string;
-  readonly next: (n: number) => Request;
-  readonly measured: Measured[];
-  /** Milliseconds of runtime CPU, one figure for each of `measured`. */
-  readonly cpu: number[];
-  /** Likewise, until the runtime had come to rest again: chains, ledger, counters. */
-  readonly afterwards: number[];
-}
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
-const figures = (series: Series): { rps: number; p50: number; p99: number; cpu: number; afterwards: number; faults: number } => {
-  const requests = sum(series.measured.map((part) => part.requests));
-  const latencies = series.measured.flatMap((part) => part.latencies).sort((a, b) => a - b);
-  const good = sum(series.measured.map((part) => (part.statuses[200] ?? 0) + (part.statuses[201] ?? 0)));
-  return {
-    rps: requests / sum(series.measured.map((part) => part.seconds)),
-    p50: percentile(latencies, 0.5),
-    p99: percentile(latencies, 0.99),
-    cpu: sum(series.cpu) / requests,
-    afterwards: sum(series.afterwards) / requests,
-    faults: requests - good,
-  };
-};
 
 const apiKeys = async (db: D1Like, business: DemoBusiness, count: number): Promise<string[]> => {
   const keys = Array.from({ length: count }, () =>
@@ -134,42 +121,6 @@ const sizeLine = (name: string, path: string): string => {
   return `${name.padEnd(16)} ${bytes.length} B, gzip ${gzipSync(bytes, { level: 9 }).length} B, brotli ${brotliCompressSync(bytes).length} B`;
 };
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** Ends when the runtime has done what follows its answers, which it gathers for two seconds. */
-const atRest = async (pid: string): Promise<void> => {
-  await pause(2_200);
-  for (let before = cpuMs(pid), tries = 0; tries < 40; tries += 1) {
-    await pause(250);
-    const now = cpuMs(pid);
-    if (now - before <= 20) return;
-    before = now;
-  }
-};
-
-const runSlice = async (series: Series, from: number): Promise<void> => {
-  const before = cpuMs(series.pid);
-  series.measured.push(await load(series.url, (n) => series.next(from + n), { seconds, connections }));
-  const answered = cpuMs(series.pid);
-  series.cpu.push(answered - before);
-  await atRest(series.pid);
-  series.afterwards.push(cpuMs(series.pid) - answered);
-};
-
-/**
- * Rate and CPU a request, each as a part of the floor's of the same round, the median of the rounds: a machine that others share
- * is slower for some seconds now and then, and then it is slower for both.
- */
-const ofFloor = (own: Series, floor: Series): { rate: number; cpu: number } => {
-  const rate = ({ requests, seconds }: Measured): number => requests / seconds;
-  const cpu = (series: Series, round: number): number => (series.cpu[round] as number) / (series.measured[round] as Measured).requests;
-  const rounds = own.measured.map((measured, round) => ({
-    rate: rate(measured) / rate(floor.measured[round] as Measured),
-    cpu: cpu(own, round) / cpu(floor, round),
-  }));
-  return { rate: median(rounds.map((one) => one.rate)), cpu: median(rounds.map((one) => one.cpu)) };
-};
-
 /** The highest resident size seen, in MiB, while `work` ran. */
 const peakDuring = async (pid: string, work: () => Promise<unknown>): Promise<number> => {
   let peak = residentMiB(pid);
@@ -182,14 +133,15 @@ const peakDuring = async (pid: string, work: () => Promise<unknown>): Promise<nu
 };
 
 const memoryUnderLoad = async (
-  service: { readonly url: string; readonly pid: string },
+  service: { readonly url: string; readonly pid: string; readonly heap: HeapWatch },
   business: DemoBusiness,
   origin: string,
   forSeconds: number,
-): Promise<{ consent: number; hostile: number; refused: number }> => {
+): Promise<{ consent: number; consentHeap: number; hostile: number; hostileHeap: number; refused: number }> => {
   const consent = await peakDuring(service.pid, () =>
     load(service.url, (n) => consentRequest(business, origin, 3_000_000 + n), { seconds: forSeconds, connections }),
   );
+  const consentHeap = service.heap.peakMiB();
   const huge = "x".repeat(10 * 1_024 * 1_024);
   let refused = 0;
   const hostile = await peakDuring(service.pid, async () => {
@@ -208,7 +160,7 @@ const memoryUnderLoad = async (
       refused += statuses.filter((status) => status === 413).length;
     }
   });
-  return { consent, hostile, refused };
+  return { consent, consentHeap, hostile, hostileHeap: service.heap.peakMiB(), refused };
 };
 
 interface Setting {
@@ -217,33 +169,6 @@ interface Setting {
   readonly vars: Readonly<Record<string, string>>;
   readonly world: DemoWorld;
 }
-
-const printRounds = (all: readonly Series[]): void => {
-  console.log(`\n${"".padEnd(38)}     req/s      p50      p99   CPU/req  afterwards   of floor (rate, CPU)   not 2xx`);
-  for (const series of all) {
-    const own = figures(series);
-    const floor = all.find(({ name }) => name === series.floor);
-    const beside = floor === undefined ? null : ofFloor(series, floor);
-    const ratio = beside === null ? "" : `${beside.rate.toFixed(2)}, ${beside.cpu.toFixed(2)}x`;
-    console.log(
-      `${series.name.padEnd(38)} ${own.rps.toFixed(0).padStart(9)} ${own.p50.toFixed(1).padStart(5)} ms ${own.p99.toFixed(1).padStart(5)} ms ${own.cpu.toFixed(2).padStart(6)} ms  +${own.afterwards.toFixed(2).padStart(5)} ms    ${ratio.padEnd(20)} ${own.faults}`,
-    );
-  }
-};
-
-/** Each slice of a round right after the slices it is compared with, and none in the work that another left behind. */
-const runRounds = async (all: readonly Series[]): Promise<void> => {
-  for (const series of all) await load(series.url, (n) => series.next(500_000 + n), { seconds: 3, connections }); // warm code paths and caches alike
-  let from = 0;
-  for (let round = 1; round <= rounds; round += 1) {
-    for (const series of all) {
-      process.stderr.write(`\r  round ${round}/${rounds}  ${series.name.padEnd(40)}`);
-      await runSlice(series, from);
-      from += 20_000;
-    }
-  }
-  process.stderr.write(`\r${" ".repeat(60)}\r`);
-};
 
 /** The routes beside the floor. */
 const measureService = async ({ state, bundledIn, vars, world }: Setting): Promise<void> => {
@@ -296,31 +221,22 @@ const measureService = async ({ state, bundledIn, vars, world }: Setting): Promi
   const bearer = (n: number): Record<string, string> => ({ authorization: `Bearer ${pick(keys, n)}` });
   const onService = { url: service.url, pid: servicePid };
   const onFloor = { url: floor.url, pid: floorPid };
-  const make = (name: string, floorName: string | null, where: typeof onService, next: Series["next"]): Series => ({
-    name,
-    floor: floorName,
-    ...where,
-    next,
-    measured: [],
-    cpu: [],
-    afterwards: [],
-  });
   const all: Series[] = [
-    make("floor: one D1 batch of the same rows", null, onFloor, (n) => ({ ...consentRequest(acme, origin, n), path: "/write" })),
-    make("POST /v1/consent", "floor: one D1 batch of the same rows", onService, (n) => consentRequest(acme, origin, n)),
-    make("floor: one D1 read", null, onFloor, (n) => ({ method: "GET", path: `/read/${pick(floorIds, n)}`, headers: address(n) })),
-    make("GET verify (JSON)", "floor: one D1 read", onService, (n) => ({
+    seriesOf("floor: one D1 batch of the same rows", null, onFloor, (n) => ({ ...consentRequest(acme, origin, n), path: "/write" })),
+    seriesOf("POST /v1/consent", "floor: one D1 batch of the same rows", onService, (n) => consentRequest(acme, origin, n)),
+    seriesOf("floor: one D1 read", null, onFloor, (n) => ({ method: "GET", path: `/read/${pick(floorIds, n)}`, headers: address(n) })),
+    seriesOf("GET verify (JSON)", "floor: one D1 read", onService, (n) => ({
       method: "GET",
       path: `/v1/certs/${pick(issued, n)}/verify`,
       headers: address(n),
     })),
-    make("GET /c/{id} (page)", "floor: one D1 read", onService, (n) => ({
+    seriesOf("GET /c/{id} (page)", "floor: one D1 read", onService, (n) => ({
       method: "GET",
       path: `/c/${pick(issued, n)}`,
       headers: { ...address(n), "user-agent": "Mozilla/5.0 Firefox/150.0" },
     })),
-    make("GET list", "floor: one D1 read", onService, (n) => ({ method: "GET", path: "/v1/certs", headers: bearer(n) })),
-    make("GET detail", "floor: one D1 read", onService, (n) => ({
+    seriesOf("GET list", "floor: one D1 read", onService, (n) => ({ method: "GET", path: "/v1/certs", headers: bearer(n) })),
+    seriesOf("GET detail", "floor: one D1 read", onService, (n) => ({
       method: "GET",
       path: `/v1/certs/${pick(issued, n)}`,
       headers: bearer(n),
@@ -328,7 +244,7 @@ const measureService = async ({ state, bundledIn, vars, world }: Setting): Promi
   ].filter((series) => series.name.includes(flags.series) || series.name.startsWith("floor"));
 
   console.log(`requests         ${connections} connections, ${rounds} rounds of ${seconds} s each`);
-  await runRounds(all);
+  await runRounds(all, { seconds, rounds, connections });
   printRounds(all);
   console.log(`\nstart            ${startMs.toFixed(0)} ms to migrated and listening`);
   console.log(sizeLine("Worker bundle", join(bundledIn, "index.js")));
@@ -350,15 +266,19 @@ const growthOf = ({ state, bundledIn, vars, world }: Setting) => ({
   },
 });
 
+const inspectorPort = 9_579; // nobody else listens there
+
 /** A runtime of its own: what other sections left behind would be counted otherwise. */
 const measureMemory = async ({ state, bundledIn, vars, world }: Setting): Promise<void> => {
-  const fresh = await startRuntime({ port: 0, stateDir: join(state, "memory"), vars, bundledIn, printsLog: false });
+  const fresh = await startRuntime({ port: 0, stateDir: join(state, "memory"), vars, bundledIn, printsLog: false, inspectorPort });
   const pid = runtimePids().at(-1) as string;
   await seedDemo(await fresh.database(), world, Date.now());
-  const memory = await memoryUnderLoad({ url: fresh.url, pid }, world.acme, "https://www.example.com", Number(flags.memory));
+  const heap = await heapOf(inspectorPort);
+  const memory = await memoryUnderLoad({ url: fresh.url, pid, heap }, world.acme, "https://www.example.com", Number(flags.memory));
+  heap.end();
   await fresh.dispose();
   console.log(
-    `\nmemory           at most ${memory.consent.toFixed(0)} MiB resident in ${flags.memory} s of submissions, ${memory.hostile.toFixed(0)} MiB in 40 bodies of 10 MB (${memory.refused} refused with 413)`,
+    `\nmemory           heap of the Worker at most ${memory.consentHeap.toFixed(0)} MiB in ${flags.memory} s of submissions, ${memory.hostileHeap.toFixed(0)} MiB in 40 bodies of 10 MB (${memory.refused} refused with 413); process ${memory.consent.toFixed(0)} and ${memory.hostile.toFixed(0)} MiB resident`,
   );
 };
 
@@ -384,6 +304,9 @@ const main = async (): Promise<void> => {
   if (measures("events")) await measureEvents({ stateDir: join(state, "events"), bundledIn, vars, seed, keysFor: keysFor(50) }); // 6,000 requests a minute
   if (measures("proofs"))
     await measureProofs({ state, bundledIn, vars, logSizes: flags.log.split(",").map(Number), seconds, rounds, connections });
+  const shared = { state, bundledIn, vars, world, keysFor: keysFor(200) };
+  if (measures("shares")) await measureShares({ ...shared, slices: { seconds, rounds, connections } });
+  if (measures("field-change")) await measureFieldChange(shared);
   if (measures("withdrawal")) await measureWithdrawal({ state, bundledIn, vars, keysFor: keysFor(20), samples: Number(flags.samples) });
   if (measures("credentials")) await measureCredentials({ state, bundledIn, vars, keysFor: keysFor(100), samples: Number(flags.samples) });
   rmSync(state, { recursive: true, force: true });

@@ -7,6 +7,8 @@ export interface Request {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Takes the body of the answer. */
+  readonly took?: (text: string) => void;
 }
 
 export interface Measured {
@@ -29,8 +31,13 @@ const send = (agent: Agent, origin: URL, asked: Request): Promise<number> =>
         headers: { ...asked.headers, ...(asked.body !== undefined && { "content-length": Buffer.byteLength(asked.body) }) },
       },
       (response) => {
-        response.resume();
-        response.on("end", () => resolve(response.statusCode ?? 0));
+        const parts: Buffer[] = [];
+        if (asked.took === undefined) response.resume();
+        else response.on("data", (part: Buffer) => parts.push(part));
+        response.on("end", () => {
+          asked.took?.(Buffer.concat(parts).toString());
+          resolve(response.statusCode ?? 0);
+        });
         response.on("error", reject);
       },
     );
@@ -38,10 +45,10 @@ const send = (agent: Agent, origin: URL, asked: Request): Promise<number> =>
     sent.end(asked.body);
   });
 
-/** Runs `connections` loops for `seconds`; `next` makes the n-th request. A broken connection counts as status 0. */
+/** Runs `connections` loops for `seconds`, or until `next`, which makes the n-th request, makes none. A broken connection counts as status 0. */
 export const load = async (
   url: string,
-  next: (n: number) => Request,
+  next: (n: number) => Request | null,
   options: { readonly seconds: number; readonly connections: number },
 ): Promise<Measured> => {
   const agent = new Agent({ keepAlive: true, maxSockets: options.connections });
@@ -53,8 +60,10 @@ export const load = async (
   const until = start + options.seconds * 1_000;
   const loop = async (): Promise<void> => {
     do {
+      const asked = next(sent++);
+      if (asked === null) return;
       const began = performance.now();
-      const status = await send(agent, origin, next(sent++)).catch(() => 0);
+      const status = await send(agent, origin, asked).catch(() => 0);
       latencies.push(performance.now() - began);
       statuses[status] = (statuses[status] ?? 0) + 1;
     } while (performance.now() < until);

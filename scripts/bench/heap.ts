@@ -1,0 +1,44 @@
+// The heap of the Worker's isolate, asked of the runtime's debugger: what a deployment would bound, and not the process around it.
+interface Target {
+  readonly id: string;
+  readonly webSocketDebuggerUrl: string;
+}
+
+export interface HeapWatch {
+  /** The highest seen since the last call, in MiB. */
+  readonly peakMiB: () => number;
+  readonly end: () => void;
+}
+
+/** Asks five times a second from now on. `used` is live objects and garbage not yet collected. */
+export const heapOf = async (inspectorPort: number, worker = "svc"): Promise<HeapWatch> => {
+  const targets = (await (await fetch(`http://127.0.0.1:${inspectorPort}/json`)).json()) as readonly Target[];
+  const target = targets.find(({ id }) => id === worker || id.endsWith(`:${worker}`));
+  if (target === undefined) throw new Error(`bench: no isolate ${worker} among ${targets.map(({ id }) => id).join(", ")}`);
+  const socket = new WebSocket(target.webSocketDebuggerUrl);
+  await new Promise((resolve, reject) => {
+    socket.onopen = resolve;
+    socket.onerror = reject;
+  });
+  let peak = 0;
+  let asked = 0;
+  socket.onmessage = ({ data }) => {
+    const { result } = JSON.parse(String(data)) as { result?: { usedSize?: number } };
+    peak = Math.max(peak, (result?.usedSize ?? 0) / 1_048_576);
+  };
+  const asking = setInterval(() => {
+    asked += 1;
+    socket.send(JSON.stringify({ id: asked, method: "Runtime.getHeapUsage" }));
+  }, 200);
+  return {
+    peakMiB: () => {
+      const seen = peak;
+      peak = 0;
+      return seen;
+    },
+    end: () => {
+      clearInterval(asking);
+      socket.close();
+    },
+  };
+};

@@ -1,0 +1,272 @@
+// What sharing costs. Granting, redeeming, reading and a call of an assistant beside bare floors, in turn; a change of fields that five
+// hundred shares hear of.
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { buildSync } from "esbuild";
+import { median, p95 } from "./apart.ts";
+import type { Request } from "./load.ts";
+import { cpuMs, runtimePids } from "./runtime-process.ts";
+import { printRounds, runRounds, seriesOf, type Series, type Slices } from "./series.ts";
+import { seedDemo, vaultOf, type DemoBusiness, type DemoWorld } from "../demo-world.ts";
+import { startRuntime, type D1Like, type Runtime } from "../local-runtime.ts";
+
+interface Bench {
+  readonly state: string;
+  readonly bundledIn: string;
+  readonly vars: Readonly<Record<string, string>>;
+  readonly world: DemoWorld;
+  readonly keysFor: (db: D1Like) => Promise<readonly string[]>;
+}
+
+const origin = "https://www.example.com";
+const fields = {
+  email: "pat@example.com",
+  phone: "+1 202 555 0123",
+  address_line1: "12 Long Street",
+  city: "Testville",
+  zip: "94000",
+  country: "US",
+  first_name: "Pat",
+  last_name: "Example",
+};
+
+interface Service {
+  readonly runtime: Runtime;
+  readonly url: string;
+  readonly pid: string;
+  readonly db: D1Like;
+}
+
+const serviceIn = async ({ state, bundledIn, vars, world }: Bench, name: string): Promise<Service> => {
+  const runtime = await startRuntime({ port: 0, stateDir: join(state, name), vars, bundledIn, printsLog: false });
+  const pid = runtimePids().at(-1) as string;
+  const db = await runtime.database();
+  await seedDemo(db, world, Date.now());
+  return { runtime, url: runtime.url, pid, db };
+};
+
+const sent = (url: string, method: string, path: string, body: unknown, headers: Readonly<Record<string, string>>): Promise<Response> =>
+  fetch(`${url}${path}`, { method, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
+
+/** Signs somebody in by the code from the mailbox, with these contact fields: the cookie. */
+const personOf = async ({ url }: Service, n: number): Promise<string> => {
+  const email = `bench${n}.${process.pid}@example.com`;
+  const at = { "cf-connecting-ip": `10.6.${n >> 8}.${n & 255}` };
+  await sent(url, "POST", "/v1/auth/request-code", { email, realm: "consumer" }, at);
+  for (let tries = 0; tries < 100; tries += 1) {
+    const { messages } = (await (await fetch(`${url}/dev/mail?to=${encodeURIComponent(email)}`)).json()) as {
+      messages: { text: string }[];
+    };
+    const code = /^\d{6}$/m.exec(messages[0]?.text ?? "")?.[0];
+    if (code === undefined) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      continue;
+    }
+    const answer = await sent(url, "POST", "/v1/auth/verify-code", { email, code, realm: "consumer" }, at);
+    const cookie = (answer.headers.get("set-cookie") ?? "").split(";")[0] as string;
+    const put = await sent(url, "PUT", "/v1/me/fields", fields, { cookie });
+    if (put.status !== 200) throw new Error(`bench: no fields: ${await put.text()}`);
+    return cookie;
+  }
+  throw new Error("bench: no code arrived");
+};
+
+const decisionOf = (business: DemoBusiness, verifier: string) => ({
+  client_id: business.clients.live,
+  origin,
+  scope: ["email", "phone"],
+  purpose: "Send you a solar estimate",
+  code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+  code_challenge_method: "S256",
+  consent: true,
+});
+
+/** The routes beside their floors. */
+export const measureShares = async (bench: Bench & { readonly slices: Slices }): Promise<void> => {
+  const { world, slices } = bench;
+  const { acme } = world;
+  const service = await serviceIn(bench, "shares");
+  const floorScript = buildSync({ entryPoints: ["scripts/bench/share-floor-worker.ts"], bundle: true, write: false, format: "esm" });
+  const floorRuntime = await startRuntime({
+    port: 0,
+    stateDir: join(bench.state, "shares-floor"),
+    vars: {},
+    script: floorScript.outputFiles[0]?.text as string,
+  });
+  const floor = { url: floorRuntime.url, pid: runtimePids().at(-1) as string };
+  const floorDb = await floorRuntime.database();
+  await seedDemo(floorDb, world, Date.now());
+  const people: string[] = [];
+  for (let n = 0; n < 50; n += 1) people.push(await personOf(service, n));
+  const consumers = Array.from({ length: 50 }, (_, n) => `con_00floor${n}`);
+  await floorDb.batch(
+    consumers.map((id, n) =>
+      floorDb
+        .prepare("INSERT INTO consumers (id, email_sealed, email_index, audit_chain, created_at) VALUES (?, 'x', ?, ?, 0)")
+        .bind(id, `floor ${n}`, `floor ${n}`),
+    ),
+  );
+  const keys = await bench.keysFor(service.db);
+  // Limits of a person and of a token grow with no setting: fifty of each stay below them.
+  const assistants: { readonly token: string; readonly shareId: string }[] = [];
+  for (const cookie of people) {
+    const minted = await sent(service.url, "POST", "/v1/me/agent-token", { name: "Bench" }, { cookie });
+    const { token } = ((await minted.json()) as { data: { token: string } }).data;
+    assistants.push({ token, shareId: await grantOne(service, cookie, acme) });
+  }
+
+  const pick = <T>(list: readonly T[], n: number): T => list[n % list.length] as T;
+  const from = (n: number) => ({ "cf-connecting-ip": `10.9.${(n >> 8) & 255}.${n & 255}` });
+  const typed = { "content-type": "application/json" };
+  const keyed = (n: number) => ({ authorization: `Bearer ${pick(keys, n)}` });
+  const shares: string[] = [];
+  const codes: { readonly code: string; readonly verifier: string; readonly until: number }[] = [];
+  const floorShares: string[] = [];
+  const floorCodes: string[] = [];
+  const redeeming = (n: number): Request | null => {
+    const next = codes.pop(); // the youngest: a code lives for a minute
+    if (next === undefined || next.until < Date.now()) return null;
+    const body = JSON.stringify({ code: next.code, code_verifier: next.verifier, client_id: acme.clients.live });
+    const headers = { ...typed, ...from(n), origin, "idempotency-key": randomUUID() };
+    return { method: "POST", path: "/v1/share/redeem", headers, body };
+  };
+  const floorRedeeming = (): Request | null => {
+    const code = floorCodes.pop();
+    return code === undefined ? null : { method: "POST", path: `/redeem/${code}` };
+  };
+  const [grants, redemptions, readings, pages, one] = [
+    "floor: one D1 batch of the same rows",
+    "floor: an UPDATE, then a SELECT",
+    "floor: a SELECT and an INSERT",
+    "floor: a SELECT of 51 rows",
+    "floor: one D1 read",
+  ] as const;
+  const all: Series[] = [
+    seriesOf(grants, null, floor, (n) => {
+      const code = createHash("sha256").update(randomBytes(32)).digest("hex");
+      return {
+        method: "POST",
+        path: "/grant",
+        body: JSON.stringify({ business: acme.id, client: acme.clients.live, consumer: pick(consumers, n), code }),
+        took: (text) => {
+          floorShares.push((JSON.parse(text) as { id: string }).id);
+          floorCodes.push(code);
+        },
+      };
+    }),
+    seriesOf("POST /v1/share/consent", grants, service, (n) => {
+      const verifier = randomBytes(32).toString("base64url");
+      return {
+        method: "POST",
+        path: "/v1/share/consent",
+        headers: { ...typed, ...from(n), cookie: pick(people, n) },
+        body: JSON.stringify(decisionOf(acme, verifier)),
+        took: (text) => {
+          const { data } = JSON.parse(text) as { data?: { code: string; share: { id: string } } };
+          if (data === undefined) return;
+          shares.push(data.share.id);
+          codes.push({ code: data.code, verifier, until: Date.now() + 55_000 });
+        },
+      };
+    }),
+    seriesOf(redemptions, null, floor, floorRedeeming),
+    seriesOf("POST /v1/share/redeem", redemptions, service, redeeming),
+    seriesOf(readings, null, floor, (n) => ({ method: "GET", path: `/current/${pick(floorShares, n)}` })),
+    seriesOf("GET /v1/consumers/{id}/current", readings, service, (n) => ({
+      method: "GET",
+      path: `/v1/consumers/${pick(shares, n)}/current`,
+      headers: keyed(n),
+    })),
+    seriesOf(pages, null, floor, () => ({ method: "GET", path: `/list/${acme.id}` })),
+    seriesOf("GET /v1/shares?limit=50", pages, service, (n) => ({ method: "GET", path: "/v1/shares?limit=50", headers: keyed(n) })),
+    seriesOf(one, null, floor, (n) => ({ method: "GET", path: `/read/${pick(floorShares, n)}` })),
+    seriesOf("POST /mcp, svc_get_share", one, service, (n) => {
+      const { token, shareId } = pick(assistants, n);
+      const params = { name: "svc_get_share", arguments: { share_id: shareId } };
+      return {
+        method: "POST",
+        path: "/mcp",
+        headers: { ...typed, ...from(n), accept: "application/json, text/event-stream", authorization: `Bearer ${token}` },
+        body: JSON.stringify({ jsonrpc: "2.0", id: n, method: "tools/call", params }),
+      };
+    }),
+  ];
+  console.log(`shares           ${slices.connections} connections, ${slices.rounds} rounds of ${slices.seconds} s each`);
+  await runRounds(all, slices);
+  printRounds(all);
+  await service.runtime.dispose();
+  await floorRuntime.dispose();
+};
+
+/** Shares by SQL: copies of one that was granted, each with an id of its own. What is sealed in them cannot be opened. */
+const copyShares = async (db: D1Like, id: string, from: number, to: number, set: Readonly<Record<string, string>> = {}): Promise<void> => {
+  const { results } = await db.prepare("SELECT name FROM pragma_table_info('shares') WHERE name <> 'ord'").all<{ name: string }>();
+  const names = results.map(({ name }) => name);
+  const values = names.map((name) => set[name] ?? (name === "id" ? "substr(s.id, 1, 20) || printf('%010d', n.i)" : `s.${name}`));
+  const perStatement = 5_000;
+  for (let at = from; at < to; at += perStatement) {
+    await db
+      .prepare(
+        `WITH RECURSIVE n(i) AS (SELECT CAST(?1 AS INTEGER) UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2)
+         INSERT INTO shares (${names.join(", ")}) SELECT ${values.join(", ")} FROM n, shares s WHERE s.id = ?3`,
+      )
+      .bind(at, Math.min(at + perStatement, to), id)
+      .run();
+    process.stderr.write(`\r  seeding ${Math.min(at + perStatement, to)} of ${to} shares `);
+  }
+  process.stderr.write("\r");
+};
+
+const grantOne = async ({ url }: Service, cookie: string, business: DemoBusiness): Promise<string> => {
+  const answer = await sent(url, "POST", "/v1/share/consent", decisionOf(business, randomBytes(32).toString("base64url")), { cookie });
+  if (answer.status !== 201) throw new Error(`bench: not granted: ${await answer.text()}`);
+  return ((await answer.json()) as { data: { share: { id: string } } }).data.share.id;
+};
+
+const activeShares = 500;
+const changes = 21;
+const pauseMs = 1_500;
+
+/** A change of fields that many hear of. */
+export const measureFieldChange = async (bench: Bench): Promise<void> => {
+  const service = await serviceIn(bench, "field-change");
+  const { db, url, pid } = service;
+  const { acme } = bench.world;
+  const cookie = await personOf(service, 0);
+  // Thirty grants a minute are a person's limit: the others are rows whose copies the service can open.
+  const first = await grantOne(service, cookie, acme);
+  await copyShares(db, first, 0, activeShares - 1);
+  const vault = await vaultOf(bench.vars);
+  const { results } = await db.prepare("SELECT id FROM shares WHERE id <> ?").bind(first).all<{ id: string }>();
+  const at = Date.now();
+  const text = JSON.stringify({ email: [fields.email, at], phone: [fields.phone, at] });
+  for (const { id } of results) {
+    const key = await vault.newRecordKey();
+    // as storage/shares.ts names a copy
+    const context = { table: "share_values", record: id, field: "fields", owner: acme.id };
+    const sealed = await (await vault.under(key)).seal(context, text);
+    await db.batch([
+      db.prepare("UPDATE shares SET key_sealed = ? WHERE id = ?").bind(key, id),
+      db.prepare("INSERT INTO share_values (share_id, values_sealed, revision) VALUES (?, ?, 1)").bind(id, sealed),
+    ]);
+  }
+  const rest = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, pauseMs));
+  const took: number[] = [];
+  const cpu: number[] = [];
+  for (let n = 0; n < changes; n += 1) {
+    await rest();
+    const before = cpuMs(pid);
+    const began = performance.now();
+    const answer = await sent(url, "PUT", "/v1/me/fields", { phone: `+1 202 555 01${10 + n}` }, { cookie });
+    const { data } = (await answer.json()) as { data: { events_emitted: number } };
+    const ms = performance.now() - began;
+    if (data.events_emitted !== activeShares) throw new Error(`bench: ${data.events_emitted} events`);
+    if (n === 0) continue; // warms code paths
+    took.push(ms);
+    cpu.push(cpuMs(pid) - before);
+  }
+  console.log(
+    `PUT /v1/me/fields, ${activeShares} active shares: median ${median(took).toFixed(0)} ms, least ${Math.min(...took).toFixed(0)} ms, p95 ${p95(took).toFixed(0)} ms to the answer; ${median(cpu).toFixed(0)} ms of CPU (of ${took.length})`,
+  );
+  await service.runtime.dispose();
+};
