@@ -88,9 +88,13 @@ const device = async (page: Page) => {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send("WebAuthn.enable");
   const options = {
-    ...{ protocol: "ctap2", transport: "internal", hasResidentKey: true },
-    ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
-  } as const;
+    protocol: "ctap2" as const,
+    transport: "internal" as const,
+    hasResidentKey: true,
+    hasUserVerification: true,
+    isUserVerified: true,
+    automaticPresenceSimulation: true,
+  };
   const { authenticatorId } = await devtools.send("WebAuthn.addVirtualAuthenticator", { options });
   return { devtools, authenticatorId };
 };
@@ -112,14 +116,15 @@ const comeToDecision = async (sheet: Page, how: SignIn, passkey: object | null):
 };
 
 /** The sheet with another opener policy than its own. */
-const withPolicy = (page: Page, policy: string): Promise<void> =>
-  page.context().route(
+const withPolicy = async (page: Page, policy: string): Promise<void> => {
+  await page.context().route(
     (url) => url.pathname === "/authorize",
     async (route) => {
       const answer = await route.fetch({ maxRedirects: 0 });
       await route.fulfill({ response: answer, headers: { ...answer.headers(), "cross-origin-opener-policy": policy } });
     },
   );
+};
 
 const filled = async (page: Page): Promise<Record<string, string>> => {
   await page.waitForSelector('input[name="svc_share_id"]', { state: "attached" });
