@@ -52,6 +52,7 @@ const unknownRecords: Readonly<Record<string, string>> = {
   member_id: "mem_00000000000000000000000000",
   business_id: "biz_00000000000000000000000000",
   removal_id: "rmv_00000000000000000000000000",
+  request_id: "req_00000000000000000000000000",
 };
 /** Of one person with acme: what only an active share answers, and what only one that was stopped. */
 let activeShareId = "";

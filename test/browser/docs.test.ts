@@ -155,7 +155,7 @@ describe("the reference of the API", () => {
       const { ok, error } = isJson
         ? ((await answer.json()) as { ok?: boolean; error?: { code: string } })
         : { ok: answer.status < 400, error: undefined };
-      return `${new URL(address).pathname.replace(/(?:cc|whk|dlv|ssn|psk|tok|shr|dom|key|mem|biz|rmv)_\w+|text/, "…")} ${ok === false ? error?.code : "answered"}`;
+      return `${new URL(address).pathname.replace(/(?:cc|whk|dlv|ssn|psk|tok|shr|dom|key|mem|biz|rmv|req)_\w+|text/, "…")} ${ok === false ? error?.code : "answered"}`;
     });
     const given = await Promise.all(answers);
     const { paths } = (await (await fetch(`${service.origin}/v1/openapi.json`)).json()) as { paths: Record<string, object> };
