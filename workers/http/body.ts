@@ -61,6 +61,7 @@ const strictJson = (accepted: readonly string[], mayBeAbsent: boolean) =>
     if (bytes === null) return failure(c, "payload_too_large");
     const parsed = parseIJson(bytes);
     if (!parsed.ok) return refusal(c, parsed);
+    c.set("sent", parsed.value);
     c.req.raw = withJson(raw, bytes);
     return next();
   });

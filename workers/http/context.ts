@@ -23,6 +23,8 @@ export interface Api {
     ip: string;
     /** The code of the refusal that was answered, for the log. */
     refused?: RefusalCode;
+    /** The body, once it was read within its limit and is JSON: what a refusal may be looked up by. */
+    sent?: unknown;
     /** Who called, where a guard found out: for the log, and for idempotency keys. */
     caller?: KnownCaller;
     /** Set while a request with an idempotency key is done for the first time. */
