@@ -2,6 +2,8 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Misused } from "./arguments.ts";
+import { clock, clockHelp } from "./clock.ts";
+import { events, eventsHelp } from "./events.ts";
 import { listen, listenHelp } from "./listen.ts";
 import { trigger, triggerHelp } from "./trigger.ts";
 
@@ -9,6 +11,8 @@ const help = `Usage: svc <command>
 
   svc listen --forward-to <address>  posts your events to an address on this machine, signed as webhooks are
   svc trigger <event>                has something happen in test mode that makes this event
+  svc clock +6d                      moves the clock of test mode, so that what is due in six days happens now
+  svc events --follow                prints your events as they come
   svc verify <evidence.zip>          checks an evidence pack, or the receipt of a withdrawal, without any network
 
   svc <command> --help               says more
@@ -25,6 +29,8 @@ interface Command {
 const commands: ReadonlyMap<string, Command> = new Map([
   ["listen", { help: listenHelp, run: listen }],
   ["trigger", { help: triggerHelp, run: trigger }],
+  ["clock", { help: clockHelp, run: clock }],
+  ["events", { help: eventsHelp, run: events }],
 ]);
 
 /** The verifier is a program of its own, which whoever has a pack can read and run alone. */

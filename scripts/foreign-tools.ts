@@ -1,5 +1,5 @@
 // The tools that nobody here wrote, with which test/cross checks our proofs and documents: Go with its sumdb packages, openssl,
-// Python, PHP and unzip. Installed by apt where the machine lacks them and can; never skipped, because a proof that only we can
+// Python, PHP, unzip and jq. Installed by apt where the machine lacks them and can; never skipped, because a proof that only we can
 // check is none.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -16,6 +16,7 @@ const tools: readonly { readonly name: string; readonly packages: readonly strin
   { name: "Python 3", packages: ["python3"], isThere: () => answers("python3", "--version") },
   { name: "PHP", packages: ["php-cli"], isThere: () => answers("php", "--version") },
   { name: "unzip", packages: ["unzip"], isThere: () => answers("unzip", "-v") },
+  { name: "jq", packages: ["jq"], isThere: () => answers("jq", "--version") },
   { name: "sha256sum", packages: ["coreutils"], isThere: () => answers("sha256sum", "--version") },
 ];
 

@@ -5,7 +5,7 @@ import { basename } from "node:path";
 import { Marked, type Tokens } from "marked";
 
 /** Served in this order. A guide more is one line. */
-const served = [
+export const served = [
   "first-hour",
   "widget",
   "sharing",

@@ -136,6 +136,16 @@ export const afterEvent = (known: Standing | null, event: BillingEvent, planName
 /** The customer of an earlier checkout, once another one is the account's: nothing it says reaches the account any more. */
 export const unlinked = (standing: Standing): Standing => ({ ...standing, accountId: null, linkedAt: null });
 
+/**
+ * Of two subscriptions that are paid for one account, the one of the earlier checkout: nobody gets anything for it, so it has to end.
+ * `paying` is the customer that the account has. Null where there is no such subscription.
+ */
+export const idleBeside = (paying: Standing | null, event: CheckoutEvent): string | null => {
+  if (paying === null || event.subscriptionId === null || paying.subscriptionId === event.subscriptionId) return null;
+  if ((paying.linkedAt ?? 0) > event.at) return event.subscriptionId;
+  return paying.endedAt === null ? paying.subscriptionId : null;
+};
+
 /** After fourteen days without a payment. */
 export const suspendedFrom = (standing: Standing, now: Instant): Standing => ({ ...standing, suspendedAt: now });
 

@@ -1,5 +1,5 @@
-// Subscriptions that have to end because their account is over. A row stays until the provider has said that there is no such
-// subscription any more: it is written with what ended the account, and never given up.
+// Subscriptions that have to end because their account is over, or pays for another one since. A row stays until the provider has said that there is no such
+// subscription any more: it is written with what put an end to it, and never given up.
 import { eq, inArray, isNotNull, isNull, lte, sql } from "drizzle-orm";
 import { minuteMs, type Instant } from "../../core/time.ts";
 import type { Database } from "../database.ts";
@@ -27,6 +27,17 @@ export const requestEndOfAccount = (db: Database, accountId: string, now: Instan
     .select(sql`select ${kind}, ${subscriptionId}, ${account}, ${customerId}, ${now}, ${now} from ${billingCustomers} where ${runs}`)
     .onConflictDoNothing();
 };
+
+/** For the batch that takes in a checkout: of two subscriptions of one account, this one is nobody's. */
+export const requestEndOfSubscription = (
+  db: Database,
+  end: { readonly subscriptionId: string; readonly accountId: string; readonly customerId: string },
+  now: Instant,
+) =>
+  db
+    .insert(outbox)
+    .values({ kind, entityId: end.subscriptionId, topic: end.accountId, payload: end.customerId, nextAt: now, createdAt: now })
+    .onConflictDoNothing();
 
 /** Takes what has been due longest; of two workers at once, each gets its own. */
 export const claimSubscriptionEnds = (db: Database, now: Instant, max: number): Promise<readonly SubscriptionEnd[]> => {

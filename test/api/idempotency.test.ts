@@ -589,6 +589,7 @@ describe("a change whose answer was lost", () => {
     "/v1/certs/{cert_id}/opt-out/confirm",
     "/v1/certs/{cert_id}/opt-out/manage",
     "/v1/certs/{cert_id}/cease-ack",
+    "/v1/me/certificates/withdraw",
   ])("is answered as it was to the same key, and is not made again: POST %s", async (path) => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const sendable = await (routes[path] as Route).prepare();
@@ -606,6 +607,46 @@ describe("a change whose answer was lost", () => {
     expect(told(await send(sendable, key))).toEqual(told(again));
     expect(await effects()).toEqual(after);
     expect(outcome(await send(sendable, key, { body: sendable.otherBody }))).toBe("409 idempotency_conflict");
+  });
+
+  test.each([
+    ["by a day", () => ({ advance_seconds: dayMs / secondMs })],
+    ["to a moment", () => ({ to: new Date(Date.now() + dayMs).toISOString() })],
+  ] as const)("moves a sandbox's clock %s, and no further when it is asked for again", async (_, asked) => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const caller = () => bearer(world.acme.keys.sandbox);
+    const clock = async () => (await get("/v1/sandbox/clock", world.acme.keys.sandbox)).body.data;
+    await post("/v1/sandbox/reset", {}, caller());
+    const [path, key] = ["/v1/sandbox/clock", freshKey()];
+    const body = asked();
+    const sendable = { path, body, otherBody: { advance_seconds: 60 }, caller, otherCaller: caller };
+    const losingMoves = (text: string) => ({
+      bind: (...values: unknown[]) => ({
+        run: async () => {
+          await env.DB.prepare(text)
+            .bind(...values)
+            .run();
+          throw new Error("Network connection lost.");
+        },
+      }),
+    });
+    const prepare = (text: string) => (text.includes('into "sandbox_clocks"') ? losingMoves(text) : env.DB.prepare(text));
+    const headers = { "content-type": "application/json", "idempotency-key": key, ...caller() };
+    const lost = await serviceWith({ DB: { ...losingChanges, prepare, batch: env.DB.batch.bind(env.DB) } })(path, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    });
+    expect(outcome(lost)).toBe("503 storage_unavailable");
+    expect((await clock()).offset_seconds).toBe(86_400);
+    vi.setSystemTime(Date.now() + secondMs);
+    const again = await send(sendable, key);
+    expect([outcome(again), isReplay(again)]).toEqual(["200 ok", false]);
+    expect(again.body.data.offset_seconds).toBe(86_400);
+    expect(told(await send(sendable, key))).toEqual(told(again));
+    expect((await clock()).offset_seconds).toBe(86_400);
+    expect(outcome(await send(sendable, key, { body: sendable.otherBody }))).toBe("409 idempotency_conflict");
+    await post("/v1/sandbox/reset", {}, caller());
   });
 
   test("is not made at all where another request has taken its key over meanwhile", async () => {

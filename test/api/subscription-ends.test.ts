@@ -184,6 +184,74 @@ describe("a business that is closed", () => {
   });
 });
 
+describe("an account that two checkouts were paid for", () => {
+  const first = () => customerOf(free.id, "business");
+  const isPaidFor = async () => {
+    const { plan } = (await env.DB.prepare("SELECT plan FROM businesses WHERE id = ?").bind(free.id).first()) as { plan: string };
+    return plan === "business";
+  };
+
+  test.each([
+    ["as they were paid", 0],
+    ["the later one first", 1],
+  ] as const)("Y10: pays for the later one alone, told of them %s", async (_, turned) => {
+    const [older, newer] = [first(), first()];
+    const told = [older.checkout(0), newer.checkout(5)];
+    for (const event of turned === 1 ? told.toReversed() : told) expect((await send(event)).status).toBe(200);
+    for (const event of told) expect((await send(event)).status).toBe(200);
+    expect(await waiting()).toEqual([older.subscription]);
+    const calls = playProvider(canceled);
+    await runIn(0);
+    await runIn(60);
+    expect(asked(calls)).toEqual([`/v1/subscriptions/${older.subscription}`]);
+    expect(await waiting()).toEqual([]);
+    vi.restoreAllMocks();
+    await send(older.deleted(9));
+    expect(await isPaidFor()).toBe(true);
+    expect(await waiting()).toEqual([]);
+  });
+
+  test.each([
+    ["as they were paid", 0],
+    ["the later one first", 1],
+  ] as const)("by one customer, likewise, told of them %s", async (_, turned) => {
+    const customer = first();
+    const told = [customer.checkout(0), customer.checkout(5, { subscription: "sub_of_the_later_one" })];
+    for (const event of turned === 1 ? told.toReversed() : told) expect((await send(event)).status).toBe(200);
+    expect(await waiting()).toEqual([customer.subscription]);
+    const calls = playProvider(canceled);
+    await runIn(0);
+    expect(asked(calls)).toEqual([`/v1/subscriptions/${customer.subscription}`]);
+    expect(await isPaidFor()).toBe(true);
+  });
+
+  test("is asked again until the provider has ended the earlier one", async () => {
+    const [older, newer] = [first(), first()];
+    for (const event of [older.checkout(0), newer.checkout(5)]) await send(event);
+    playProvider(away);
+    await runIn(0);
+    expect(await waiting()).toEqual([older.subscription]);
+    vi.restoreAllMocks();
+    const calls = playProvider(canceled);
+    await runIn(600);
+    expect(asked(calls)).toEqual([`/v1/subscriptions/${older.subscription}`]);
+    expect(await waiting()).toEqual([]);
+  });
+
+  test("of which the later names no subscription keeps the one it has", async () => {
+    const customer = first();
+    for (const event of [customer.checkout(0), customer.checkout(5, { subscription: null })]) expect((await send(event)).status).toBe(200);
+    expect(await waiting()).toEqual([]);
+  });
+
+  test("after the earlier one had ended asks for nothing", async () => {
+    const [older, newer] = [first(), first()];
+    for (const event of [older.checkout(0), older.deleted(2), newer.checkout(5)]) await send(event);
+    expect(await waiting()).toEqual([]);
+    expect(await isPaidFor()).toBe(true);
+  });
+});
+
 describe("the operator", () => {
   test("sees subscriptions that do not end", async () => {
     const { signed } = await payingPerson();

@@ -10,6 +10,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
 import { buildKit } from "../../kit/build.ts";
+import { consentRequest } from "../../scripts/bench/submission.ts";
 import { signInTo } from "../support/local-session.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
@@ -105,9 +106,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const [install = "", triggers = "", verifyHelp = ""] = blocks("sh");
-const [listenBlock = ""] = blocks("console");
+const [install = "", triggers = "", clockBlock = "", eventsBlock = "", verifyHelp = ""] = blocks("sh");
+const [listenBlock = "", followBlock = ""] = blocks("console");
 const [clientBlock = "", signatureBlock = ""] = blocks("js");
+
+test("every block of the guide is one that is run below", () => {
+  expect([blocks("sh").length, blocks("console").length, blocks("js").length]).toEqual([5, 2, 2]);
+});
 
 describe("the package", () => {
   test("installs into an empty folder, brings nothing along, and its command says what it can do", async () => {
@@ -321,6 +326,105 @@ describe("svc listen and svc trigger", () => {
   });
 });
 
+interface Clock {
+  readonly now: string;
+  readonly offset_seconds: number;
+  readonly swept?: number;
+}
+/** JSON objects one after the other, each over several lines. */
+const objectsIn = <T>(printed: string): T[] => printed.split(/(?<=^\})\n/m).flatMap((one) => (one === "" ? [] : [JSON.parse(one) as T]));
+const linesIn = (printed: string): Event[] => printed.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Event]));
+
+describe("svc clock", () => {
+  const day = 86_400;
+  const reset = async (): Promise<void> => {
+    const headers = { authorization: `Bearer ${service.world.acme.keys.sandbox}`, "content-type": "application/json" };
+    expect((await fetch(`${service.origin}/v1/sandbox/reset`, { method: "POST", headers, body: "{}" })).status).toBe(200);
+  };
+
+  test("reads the clock and moves it, as printed; what is due by then has happened", async () => {
+    await reset();
+    const made = JSON.parse((await svc(["trigger", "share.created"])).said) as { share_id: string };
+    const [before, after] = objectsIn<Clock>(await inShell(clockBlock));
+    expect([before?.offset_seconds, after?.offset_seconds]).toEqual([0, 6 * day]);
+    expect(Date.parse((after as Clock).now) - Date.parse((before as Clock).now)).toBeGreaterThanOrEqual(6 * day * 1_000);
+    const later = JSON.parse((await svc(["clock", "+52w"])).said) as Clock;
+    expect([later.offset_seconds, later.swept]).toEqual([(6 + 52 * 7) * day, 1]);
+    const ended = linesIn((await svc(["events", "--types", "share.expired"])).said) as unknown as { share_id: string }[];
+    expect(ended.at(-1)?.share_id).toBe(made.share_id);
+    await reset();
+  });
+
+  test("goes by every unit and to a moment, and not back", async () => {
+    await reset();
+    const offsets: number[] = [];
+    for (const by of ["+90s", "+30m", "+12h", "+6d", "+2w"]) {
+      offsets.push((JSON.parse((await svc(["clock", by])).said) as Clock).offset_seconds);
+    }
+    expect(offsets.map((offset, at) => offset - (offsets[at - 1] ?? 0))).toEqual([90, 1_800, 43_200, 6 * day, 14 * day]);
+    const moment = new Date(Date.now() + 100 * day * 1_000).toISOString();
+    expect((JSON.parse((await svc(["clock", moment])).said) as Clock).now >= moment).toBe(true);
+    const back = await svc(["clock", new Date().toISOString()]);
+    expect([back.code, back.said.includes("invalid_request")]).toEqual([1, true]);
+    await reset();
+  });
+});
+
+describe("svc events", () => {
+  test("prints what the feed holds, an event a line, as printed", async () => {
+    const sent = [await trigger("share.created"), await trigger("share.revoked")];
+    const printed = linesIn(await inShell(eventsBlock));
+    expect(printed.slice(-1)).toEqual(sent.slice(-1));
+    expect(printed).toContainEqual(sent[0]);
+    expect(new Set(printed.map(({ type }) => type))).toEqual(new Set(["share.created", "share.revoked"]));
+    const all = linesIn((await svc(["events"])).said);
+    expect(all.map(({ seq }) => seq)).toEqual(all.map((_, at) => at + 1));
+    const { seq } = sent[1] as Event;
+    expect(linesIn((await svc(["events", "--from", String(seq - 1)])).said)).toEqual([sent[1]]);
+    expect(await svc(["events", "--from", "now"])).toEqual({ code: 0, said: "" });
+    expect(linesIn(await inShell("npx svc events | head -n 1"))).toEqual(all.slice(0, 1));
+  });
+
+  test("goes on with what comes, as printed, and ends with 0 when it is ended", async () => {
+    const printed = listening(followBlock.trim());
+    const own = listening("node_modules/.bin/svc events --follow");
+    for (const one of [printed, own]) await vi.waitFor(() => expect(one.said()).toContain("Following test events"), { timeout: 20_000 });
+    const sent = [await trigger("share.created"), await trigger("consumer.updated.phone")].at(-1) as Event;
+    for (const one of [printed, own]) await vi.waitFor(() => expect(one.said()).toContain(sent.id), { timeout: 30_000 });
+    end(printed.child, "SIGINT");
+    end(own.child, "SIGINT");
+    await printed.ended;
+    expect(await own.ended).toBe(0);
+    const [head, ...rest] = own.said().split("\n");
+    expect(head).toContain("after seq");
+    expect(linesIn(rest.join("\n")).at(-1)).toEqual(sent);
+    expect(own.said()).not.toContain(service.world.acme.keys.sandbox);
+  });
+});
+
+describe("svc verify", () => {
+  test("ends with 3 where nothing is wrong and what was asked for is missing, and with 1 where a check fails", async () => {
+    const { world, origin, runtime } = service;
+    const { headers, body } = consentRequest(world.acme, "https://www.example.com", 1);
+    const issued = await fetch(`${origin}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
+    const { data } = (await issued.json()) as { data: { cert_id: string } };
+    await runtime.scheduled("* * * * *");
+    const pack = await vi.waitFor(
+      async () => {
+        const authorization = `Bearer ${world.acme.keys.live}`;
+        const answer = await fetch(`${origin}/v1/certs/${data.cert_id}/evidence-pack?format=zip`, { headers: { authorization } });
+        expect(answer.status).toBe(200);
+        return Buffer.from(await answer.arrayBuffer());
+      },
+      { timeout: 30_000, interval: 1_000 },
+    );
+    writeFileSync(join(folder, "evidence.zip"), pack);
+    const { code, said } = await svc(["verify", "evidence.zip"]);
+    expect([code, said.includes(data.cert_id)], said).toEqual([3, true]);
+    expect((await svc(["verify", "evidence.zip", "--expect-fingerprint", "0".repeat(64)])).code).toBe(1);
+  });
+});
+
 describe("how commands end", () => {
   const to = ["listen", "--forward-to", "http://localhost:9/"];
 
@@ -346,6 +450,16 @@ describe("how commands end", () => {
       [["trigger", "share.created", "share.revoked"], {}],
       [["trigger", "consumer.updated.email", "--field", "email"], {}],
       [["trigger", "share.created"], { SVC_API_KEY: live }],
+      [["clock", "6d"], {}],
+      [["clock", "-6d"], {}],
+      [["clock", "+6y"], {}],
+      [["clock", "tomorrow"], {}],
+      [["clock", "+1d", "+1d"], {}],
+      [["clock"], { SVC_API_KEY: live }],
+      [["events", "more"], {}],
+      [["events", "--forward-to", "http://localhost:9/"], {}],
+      [["events", "--from", "yesterday"], {}],
+      [["events"], { SVC_API_KEY: live }],
       [["verify"], {}],
       [["verify", "no-such-file.zip"], {}],
     ];
@@ -360,7 +474,7 @@ describe("how commands end", () => {
 
   test("1 where the service refuses, with its code", async () => {
     const stranger = { SVC_API_KEY: `sk_test_00${"x".repeat(43)}` };
-    for (const words of [to, ["trigger", "share.created"]]) {
+    for (const words of [to, ["trigger", "share.created"], ["clock"], ["clock", "+1d"], ["events"], ["events", "--follow"]]) {
       const { code, said } = await svc(words, stranger);
       expect([code, said.includes("unauthorized")]).toEqual([1, true]);
       expect(said).not.toContain(stranger.SVC_API_KEY);
@@ -371,7 +485,14 @@ describe("how commands end", () => {
   });
 
   test("0 for --help of each", async () => {
-    for (const words of [["--help"], ["listen", "--help"], ["trigger", "--help"], ["verify", "--help"]]) {
+    for (const words of [
+      ["--help"],
+      ["listen", "--help"],
+      ["trigger", "--help"],
+      ["clock", "--help"],
+      ["events", "--help"],
+      ["verify", "--help"],
+    ]) {
       const { code, said } = await svc(words);
       expect([code, said.startsWith("Usage: svc")]).toEqual([0, true]);
     }

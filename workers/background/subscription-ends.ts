@@ -1,8 +1,8 @@
-// Ends the subscriptions of accounts that are over, in every home: nobody pays for what is gone. Tried until the provider has said
-// yes; an account that an operator opened again meanwhile keeps what it pays for.
+// Ends the subscriptions of accounts that are over, or that pay for another one, in every home: nobody pays for what is gone, nor twice.
+// Tried until the provider has said yes; an account that an operator opened again meanwhile keeps what it pays for.
 import { retryDelayMs } from "../../core/retry.ts";
 import { minuteMs } from "../../core/time.ts";
-import { billedAccount } from "../../storage/billing.ts";
+import { billedAccount, customerOfAccount } from "../../storage/billing.ts";
 import type { Database } from "../../storage/database.ts";
 import {
   claimSubscriptionEnds,
@@ -20,8 +20,9 @@ const backoff = { firstMs: minuteMs, maxMs: 6 * 60 * minuteMs };
 
 const end = async (platform: Platform, db: Database, due: SubscriptionEnd): Promise<void> => {
   const { subscriptionId, accountId, attempts } = due;
-  const account = await billedAccount(db, accountId);
-  const outcome = account?.isOver === false ? "kept" : await platform.paymentProvider?.endSubscription(subscriptionId);
+  const [account, paying] = await Promise.all([billedAccount(db, accountId), customerOfAccount(db, accountId)]);
+  const isInForce = account?.isOver === false && paying?.subscriptionId === subscriptionId;
+  const outcome = isInForce ? "kept" : await platform.paymentProvider?.endSubscription(subscriptionId);
   const isDone = outcome === "ended" || outcome === "kept";
   const at = platform.clock() + retryDelayMs(backoff, attempts);
   await (isDone ? deleteSubscriptionEnd(db, subscriptionId) : postponeSubscriptionEnd(db, subscriptionId, at)).run();

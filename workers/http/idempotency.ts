@@ -16,8 +16,8 @@ type Caller = Pick<KeyedRequest, "caller" | "home">;
 
 /** The record that a request changes or that its change begins with, where it names one: the change is in its home, and so is the key. */
 const recordOf = (c: RequestContext, body: Json): string | undefined => {
-  const { client_id: client } = body as { readonly client_id?: Json };
-  return c.req.param("share_id") ?? c.req.param("cert_id") ?? (typeof client === "string" ? client : undefined);
+  const { client_id: client, cert_id: certificate } = body as { readonly client_id?: Json; readonly cert_id?: Json };
+  return [c.req.param("share_id"), c.req.param("cert_id"), client, certificate].find((one) => typeof one === "string");
 };
 
 /** Of routes behind a credential: the key or the person. */

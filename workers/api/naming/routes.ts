@@ -2,7 +2,7 @@
 import { jsonBody } from "../../http/body.ts";
 import { certIdOf, businessIdOf } from "../../../core/ids.ts";
 import { refusal, success } from "../../http/envelope.ts";
-import { idempotent } from "../../http/idempotency.ts";
+import { idempotent, keeping } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { behindConsumer } from "../../http/session-guards.ts";
 import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
@@ -143,6 +143,7 @@ naming.openapi(withdrawRoute, async (c) => {
       person,
       certIdOf(asked.cert_id),
       pageLanguage(undefined, c.req.header("accept-language")),
+      keeping(c, 200, withdrawnOneToWire),
     );
     return withdrawn.ok ? success(c, 200, withdrawnOneToWire(withdrawn.value)) : refusal(c, withdrawn);
   }

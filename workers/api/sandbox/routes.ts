@@ -166,7 +166,7 @@ export const sandbox = newApi();
 sandbox.openapi(clockRoute, async (c) => success(c, 200, clockToWire(await readClock(c.var.services, c.var.principal))));
 
 sandbox.openapi(moveRoute, async (c) => {
-  const moved = await advanceClock(c.var.services, c.var.principal, moveFromWire(c.req.valid("json")));
+  const moved = await advanceClock(c.var.services, c.var.principal, moveFromWire(c.req.valid("json")), c.var.work?.draft);
   return moved.ok ? success(c, 200, movedToWire(moved.value)) : refusal(c, moved);
 });
 

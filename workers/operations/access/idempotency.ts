@@ -43,8 +43,8 @@ export interface Work {
   readonly forget: () => Promise<void>;
   /** It failed, and nobody knows how far it came. */
   readonly yield: () => Promise<void>;
-  /** The sealed text of what was drawn at random when this work was first begun: going on with it draws nothing new. */
-  readonly draft: (sealed: string) => Promise<string>;
+  /** What was settled when this work was first begun, sealed where it is secret: going on with it settles nothing anew. */
+  readonly draft: (text: string) => Promise<string>;
 }
 
 export type Begun = { readonly kept: KeptAnswer } | { readonly kept: null; readonly work: Work };
@@ -78,7 +78,7 @@ export const beginKeyed = async (
     yield: async () => {
       await yieldClaim(db, claim).run();
     },
-    draft: (sealed) => keepDraft(db, claim, sealed),
+    draft: (text) => keepDraft(db, claim, text),
   };
   return ok({ kept: null, work });
 };

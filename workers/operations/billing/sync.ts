@@ -5,6 +5,7 @@ import { planOf, realmOf, type AnyPlan, type ConsumerPlan } from "../../../core/
 import {
   afterEvent,
   consumerPlanAfter,
+  idleBeside,
   planAfter,
   statusAfter,
   unlinked,
@@ -30,7 +31,7 @@ import {
   type BillingCustomer,
 } from "../../../storage/billing.ts";
 import { commit } from "../../../storage/commit.ts";
-import { deleteSubscriptionEnd, requestEndOfAccount } from "../../../storage/outboxes/subscription-ends.ts";
+import { deleteSubscriptionEnd, requestEndOfAccount, requestEndOfSubscription } from "../../../storage/outboxes/subscription-ends.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 
@@ -81,6 +82,23 @@ const entitlementChange = (
   return { rows: facts.length === 0 ? [] : [setBusinessEntitlement(db, account.id, { status, plan })], facts };
 };
 
+const committed = async (
+  services: Runtime & Stores & Schedules,
+  db: Database,
+  rows: readonly Statement[],
+  facts: readonly Fact[],
+): Promise<"done" | "outdated"> => {
+  try {
+    await commit({ db, vault: services.vault, ledgerId: services.config.ledger.id }, rows, facts);
+  } catch (error) {
+    if (isTakenIn(error)) return "done";
+    if (isOutdatedBilling(error)) return "outdated";
+    throw error;
+  }
+  if (facts.length > 0) services.scheduleFollowUp();
+  return "done";
+};
+
 /** `outdated`: customer or account changed in between; read both again. */
 const attempt = async (services: Runtime & Stores & Schedules, event: BillingEvent): Promise<"done" | "outdated"> => {
   const place = await placeOf(services, event);
@@ -93,32 +111,33 @@ const attempt = async (services: Runtime & Stores & Schedules, event: BillingEve
   // of a customer without an account any plan is kept; whether it is one for the account is asked when there is one
   const planNamed = (text: string): AnyPlan | null =>
     accountId === null ? (planOf(text, "business") ?? planOf(text, "consumer")) : planOf(text, realmOf(accountId));
+  const isForeign = event.kind === "checkout" && customer !== null && customer.accountId !== null && customer.accountId !== event.accountId;
+  if (isForeign) return "done"; // a customer stays with its account
   const after = afterEvent(customer, event, planNamed);
-  if (after === null) return "done";
   const former = event.kind === "checkout" ? await customerOfAccount(db, event.accountId) : null;
   const isReplaced = former !== null && former.customerId !== event.customerId;
-  if (isReplaced && (former.linkedAt ?? 0) > event.at) return "done"; // the account has a newer customer
+  const isOutrun = isReplaced && (former.linkedAt ?? 0) > event.at; // the account has a newer customer
   const now = services.clock();
+  const taken = insertBillingEvent(db, event, { revision, account }, now);
+  const idle = event.kind === "checkout" ? idleBeside(former, event) : null;
+  const ends =
+    event.kind === "checkout" && idle !== null
+      ? [requestEndOfSubscription(db, { subscriptionId: idle, accountId: event.accountId, customerId: event.customerId }, now)]
+      : [];
+  if (after === null || isOutrun) return ends.length === 0 ? "done" : committed(services, db, [taken, ...ends], []);
   const hasEnded = after.endedAt !== null;
   const isForgotten = hasEnded && account?.kind === "consumer" && account.isOver;
   const change = account === null ? { rows: [], facts: [] } : entitlementChange(db, account, event, customer, after, now);
   const rows = [
-    insertBillingEvent(db, event, { revision, account }, now),
+    taken,
+    ...ends,
     ...(isReplaced ? [putCustomer(db, unlinked(former), now)] : []),
     putCustomer(db, isForgotten ? unlinked(after) : after, now),
     ...(account?.isOver === true ? [requestEndOfAccount(db, account.id, now)] : []),
     ...(hasEnded && after.subscriptionId !== null ? [deleteSubscriptionEnd(db, after.subscriptionId)] : []),
     ...change.rows,
   ];
-  try {
-    await commit({ db, vault: services.vault, ledgerId: services.config.ledger.id }, rows, change.facts);
-  } catch (error) {
-    if (isTakenIn(error)) return "done";
-    if (isOutdatedBilling(error)) return "outdated";
-    throw error;
-  }
-  if (change.facts.length > 0) services.scheduleFollowUp();
-  return "done";
+  return committed(services, db, rows, change.facts);
 };
 
 const maxReadings = 5; // events of one customer come in bursts of three or four

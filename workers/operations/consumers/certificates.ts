@@ -25,6 +25,7 @@ import { personRecord } from "../../../storage/person-records.ts";
 import { isWithdrawnAlready, withdrawableById } from "../../../storage/withdrawals.ts";
 import { kindOfError } from "../../log.ts";
 import type { Memories, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+import type { Keeping } from "../access/idempotency.ts";
 import { verifyCertificate } from "../certificates/verify.ts";
 import { afterWithdrawal, commitWithdrawals, maxPerBatch } from "../withdrawals/commit-withdrawals.ts";
 import { withdrawCertificate, type LocatedRecord } from "../withdrawals/withdraw-certificate.ts";
@@ -135,19 +136,29 @@ export const withdrawOwn = async (
   person: Pick<Person, "id">,
   certId: CertId | null,
   language: MailLanguage,
+  keep?: Keeping<WithdrawnOne>,
 ): Promise<Result<WithdrawnOne, "unauthorized" | "cert_not_found" | "already_revoked">> => {
   const own = await ownRecord(services, person, certId);
   if (!own.ok) return own;
   const { db, record } = own.value;
   if (record.certificate.status !== "active") return refuse("already_revoked");
+  const answerOf = ({ withdrawnAt, ceaseBy }: Omit<WithdrawnOne, "certId">): WithdrawnOne => ({
+    certId: record.certificate.id,
+    withdrawnAt,
+    ceaseBy,
+  });
   const withdrawn = await withdrawCertificate(
     services,
     { db, record },
-    { change: byAccount, scope: "certificate", address: null, language, more: async () => [] },
+    {
+      change: byAccount,
+      scope: "certificate",
+      address: null,
+      language,
+      more: async (withdrawing) => (await keep?.(answerOf(withdrawing))) ?? [],
+    },
   );
-  if (!withdrawn.ok) return withdrawn;
-  const { withdrawnAt, ceaseBy } = withdrawn.value;
-  return ok({ certId: record.certificate.id, withdrawnAt, ceaseBy });
+  return withdrawn.ok ? ok(answerOf(withdrawn.value)) : withdrawn;
 };
 
 /** Single recipients of one; a mail confirms it. Refuses as `withdrawOwn`, and `invalid_request` for a name that is no recipient. */

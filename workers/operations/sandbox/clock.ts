@@ -48,16 +48,20 @@ export const sweepSandbox = async (services: ClockServices, db: Database, busine
   return { swept: due.length, hasMore: due.length === maxSwept };
 };
 
-/** Refuses to go back, and further ahead than it may be in all. */
+/**
+ * Refuses to go back, and further ahead than it may be in all. `draft` remembers where a move under an Idempotency-Key set out from, so
+ * that the same move begun again ends where it was to end.
+ */
 export const advanceClock = async (
   services: ClockServices,
   tester: Tester,
   move: ClockMove,
+  draft: (text: string) => Promise<string> = async (text) => text,
 ): Promise<Result<ClockReading & Swept, "invalid_request">> => {
   const db = services.homes.of(tester.business.id) as Database;
   const now = services.clock();
   const { offsetMs } = await sandboxClock(db, tester.business.id);
-  const next = decideMove(offsetMs, move, now);
+  const next = decideMove(Number(await draft(String(offsetMs))), move, now);
   if (!next.ok) return next;
   await moveClock(db, tester.business.id, next.value, now).run();
   const swept = await sweepSandbox(services, db, tester.business.id);

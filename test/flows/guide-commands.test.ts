@@ -1,0 +1,95 @@
+// The commands of guides that are read beside the first hour, as they are printed, against the running service: only its address and the
+// certificate are put in.
+import { execFile } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { consentRequest } from "../../scripts/bench/submission.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+
+const run = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), "svc-guide-commands-"));
+let service: LocalService;
+let issuedBefore = 0;
+
+beforeAll(async () => {
+  service = await startLocalService();
+});
+afterAll(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const textOf = (guide: "withdrawal" | "evidence-pack" | "fingerprints" | "policies"): string => readFileSync(`docs/${guide}.md`, "utf8");
+const commandsOf = (guide: Parameters<typeof textOf>[0]): string[] =>
+  [...textOf(guide).matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block]) => block as string);
+
+interface Issued {
+  readonly cert_id: string;
+  readonly fingerprint: string;
+}
+const issued = async (): Promise<Issued> => {
+  issuedBefore += 1;
+  const { headers, body } = consentRequest(service.world.acme, "https://www.example.com", issuedBefore);
+  const answer = await fetch(`${service.origin}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
+  expect(answer.status).toBe(201);
+  return ((await answer.json()) as { data: Issued }).data;
+};
+
+const inShell = async (script: string, more: Readonly<Record<string, string>> = {}): Promise<string> => {
+  const here = script.replaceAll("https://api.example.com", service.origin).replaceAll("cc_…", more.CERT ?? "cc_…");
+  const env = { ...process.env, KEY: service.world.acme.keys.live, ...more };
+  return (await run("bash", ["-e", "-o", "pipefail", "-c", here], { cwd: folder, env })).stdout;
+};
+
+describe("the commands of the guides", () => {
+  test("of withdrawals record one, from everybody and from a single recipient, say that contact has ceased, and ask before a campaign", async () => {
+    const [block = "", ...others] = commandsOf("withdrawal");
+    expect(others).toEqual([]);
+    const [whole, single] = [await issued(), await issued()];
+    const said: { ok: boolean; data: Record<string, unknown> }[] = [];
+    const parts = block.split(/\n\n/);
+    for (const part of parts) {
+      const CERT = part.includes("entities") ? single.cert_id : whole.cert_id;
+      said.push(JSON.parse(await inShell(part.replaceAll("curl ", "curl -s "), { CERT })));
+    }
+    expect(said.map(({ ok }) => ok)).toEqual(parts.map(() => true));
+    expect(said.at(-1)?.data.results).toHaveLength(2);
+    const verified = async ({ cert_id: id }: Issued): Promise<string> =>
+      ((await (await fetch(`${service.origin}/v1/certs/${id}/verify`)).json()) as { data: { status: string } }).data.status;
+    expect([await verified(whole), await verified(single)]).toEqual(["revoked", "active"]);
+  });
+
+  test("of evidence packs save the file", async () => {
+    const { cert_id: CERT } = await issued();
+    const [exporting = "", ...others] = commandsOf("evidence-pack");
+    expect(others.map((block) => block.split(" ", 3).join(" "))).toEqual(["npm run verify"]);
+    await service.runtime.scheduled("* * * * *");
+    await vi.waitFor(
+      async () => {
+        await inShell(exporting.replace("curl ", "curl -sf "), { CERT });
+        expect(readdirSync(folder).filter((name) => name.endsWith(".zip")).length).toBe(1);
+      },
+      { timeout: 30_000, interval: 1_000 },
+    );
+    const [name = ""] = readdirSync(folder);
+    expect(readFileSync(join(folder, name)).subarray(0, 2).toString()).toBe("PK");
+  });
+
+  test("of fingerprints print the fingerprint", async () => {
+    const { cert_id: CERT, fingerprint } = await issued();
+    const [block = "", ...others] = commandsOf("fingerprints");
+    expect(others).toEqual([]);
+    expect(await inShell(block, { CERT })).toBe(`${fingerprint}  -\n`);
+  });
+
+  test("of policies print the hash of the example's text", async () => {
+    const [block = "", ...others] = commandsOf("policies");
+    expect(others).toEqual([]);
+    const [, example = ""] = /has the text\n\n```\n([\s\S]*?)\n```/.exec(textOf("policies")) ?? [];
+    const [, hash = ""] = /and the hash `([0-9a-f]{64})`/.exec(textOf("policies")) ?? [];
+    expect(await inShell(block, { text: example })).toBe(`${hash}  -\n`);
+  });
+});
