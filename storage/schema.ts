@@ -326,7 +326,7 @@ export const outbox = table(
   "outbox",
   {
     ord: ord(),
-    kind: text().$type<"policy" | "subscription_end">().notNull(),
+    kind: text().$type<"policy" | "subscription_end" | "failing_endpoint">().notNull(),
     entityId: text().notNull(),
     topic: text().notNull(),
     payload: text().notNull(),

@@ -41,6 +41,13 @@ export interface PageForm {
   readonly texts: readonly FormText[];
 }
 
+/** A script of the page that says which client it is of: ours, if its address is. */
+export interface PageTag {
+  readonly src: string;
+  readonly clientId: string;
+}
+
 export interface FormPage {
   readonly forms: readonly PageForm[];
+  readonly tags: readonly PageTag[];
 }

@@ -4,6 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { EndpointLane } from "../../durable-objects/endpoint-lane/object.ts";
 import type { Delivery, EndpointHealth } from "../../core/webhooks/endpoint.ts";
+import { sha256Hex } from "../../core/hash.ts";
 import { leaseMs, maxAttempts, slots } from "../../core/webhooks/schedule.ts";
 import {
   cancelDelivery,
@@ -36,6 +37,7 @@ import {
   type LaneStub,
   type Registered,
 } from "../support/events.ts";
+import { serviceWith } from "../support/world.ts";
 
 const hook = "https://hook1.merchant-tests.com/in?tenant=7";
 const answering = (status: number) => () => new Response(null, { status });
@@ -500,28 +502,51 @@ describe("an endpoint", () => {
     expect(await deliveryOf(lane)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null });
   });
 
-  test("that fails a hundred times in a row, or for a day, is told of to the owners once, and not switched off", async () => {
+  test("that fails a hundred times in a row, or for a day, is told of to the owners once and listed for the operator, and not switched off", async () => {
     let status = 500;
     const posts = playReceivers(() => new Response(null, { status }));
-    const { lane, business } = await laneWith(99);
+    const { lane, business, id } = await laneWith(99);
+    const operator = serviceWith({ ADMIN_TOKEN_SHA256: sha256Hex("o".repeat(43)) });
+    const listed = async (): Promise<readonly object[]> => {
+      const { body } = await operator("/v1/admin/stuck", { headers: { authorization: `Bearer ${"o".repeat(43)}` } });
+      return body.data.failing_endpoints.filter(({ business_id }: { business_id: string }) => business_id === business);
+    };
+    const noted = (): Promise<number | null> =>
+      env.DB.prepare("SELECT COUNT(*) AS n FROM outbox WHERE kind = 'failing_endpoint' AND entity_id = ?").bind(id).first<number>("n");
     await env.DB.prepare("UPDATE businesses SET contact_email = 'ops@acme.example.com' WHERE id = ?").bind(business).run();
     const letters = (): Promise<number | null> =>
       env.DB.prepare("SELECT COUNT(*) AS n FROM mail_outbox WHERE template = 'webhook_failing'").first<number>("n");
     await runAlarmsUntil(lane, in2030 + 30_000);
     expect(await healthOf(lane)).toMatchObject({ consecutiveFailures: 99, failingSince: posts[0]?.at });
     expect(await letters()).toBe(0);
+    expect(await listed()).toEqual([]);
     await runAlarmsUntil(lane, in2030 + 90_000);
     expect(await letters()).toBe(1);
+    const { consecutiveFailures: failures, failingSince, backlog } = await healthOf(lane);
+    expect(await listed()).toEqual([
+      {
+        home: "00",
+        webhook_id: id,
+        business_id: business,
+        failing_since: new Date(failingSince as number).toISOString(),
+        failures,
+        waiting: backlog,
+      },
+    ]);
     await runAlarmsUntil(lane, in2030 + 400_000);
     expect(await letters()).toBe(1);
     status = 200;
     await runAlarmsUntil(lane);
     expect(await healthOf(lane)).toMatchObject({ consecutiveFailures: 0, failingSince: null, backlog: 0, lastResponseStatus: 200 });
+    expect([await noted(), await listed(), await noted()]).toEqual([1, [], 0]);
     status = 500;
     await commitEvents(business, 100);
     await logs.getByName(business).drain();
     await runAlarmsUntil(lane, Date.now() + 30_000);
     expect(await letters()).toBe(2); // it had recovered: failing again is news
+    expect(await listed()).toMatchObject([{ webhook_id: id }]);
+    await logs.getByName(business).removeEndpoint(id);
+    expect([await listed(), await noted()]).toEqual([[], 0]);
     const late = await laneWith(1);
     await env.DB.prepare("UPDATE businesses SET contact_email = 'ops@acme.example.com' WHERE id = ?").bind(late.business).run();
     await runAlarmsUntil(late.lane);

@@ -197,6 +197,28 @@ describe("what is another business's", () => {
 });
 
 describe("certificates", () => {
+  test("have views that are addresses: a colleague who opens one sees the same list", async () => {
+    const purpose = `view ${crypto.randomUUID()}`;
+    await issue({ purpose });
+    const marked = async (who: Member, path: string): Promise<readonly string[]> => {
+      const views = named((await open(who, path)).document, "nav").find(({ attribs }) => attribs["aria-label"] === "Views");
+      const current = named(views as never, "a").filter(({ attribs }) => attribs["aria-current"] === "true");
+      return current.map(({ attribs }) => attribs.href as string);
+    };
+    const colleague = await signIn(world.memberEmail);
+    for (const path of ["/portal/certificates", "/portal/certificates?status=active", "/portal/certificates?status=revoked"])
+      expect(await marked(colleague, path)).toEqual([path]);
+    expect(await marked(colleague, "/portal/test/certificates?status=active")).toEqual(["/portal/test/certificates?status=active"]);
+    const own = `/portal/certificates?purpose=${encodeURIComponent(purpose)}`;
+    for (const who of [acme, colleague]) {
+      const page = words((await open(who, own)).document);
+      expect(page).toContain("1 to 1 of 1, newest first.");
+      expect(page).toContain("Bookmark it to keep this view.");
+      expect(await marked(who, own)).toEqual([]);
+    }
+    expect(words((await open(acme, "/portal/certificates")).document)).not.toContain("Bookmark it");
+  });
+
   test("stand in a list whose state is its address, and as CSV of the same rows", async () => {
     const purpose = `=portal ${crypto.randomUUID()}`;
     await issue({ purpose, fields: { email: "csv@example.com" } });

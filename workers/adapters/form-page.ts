@@ -1,6 +1,6 @@
 // The forms of a page, read from its source. No script of the page runs and nothing it names is fetched.
 import { Parser } from "htmlparser2";
-import type { FormControl, FormPage, FormText, PageForm } from "../../core/forms/page.ts";
+import type { FormControl, FormPage, FormText, PageForm, PageTag } from "../../core/forms/page.ts";
 import { attributeSelector, idSelector, nthSelector } from "../../core/forms/selectors.ts";
 
 type Attributes = Readonly<Record<string, string>>;
@@ -223,10 +223,15 @@ const readForm = (
   };
 };
 
-/** Forms with their controls, in the order of the page. A page beyond all bounds has none. */
+const readTags = ({ elements }: Source): readonly PageTag[] =>
+  elements.flatMap(({ tag, attributes: { src, "data-client-id": clientId } }) =>
+    tag === "script" && src !== undefined && clientId !== undefined ? [{ src: src.trim(), clientId: clientId.trim() }] : [],
+  );
+
+/** Forms with their controls, in the order of the page, and the scripts that name a client. A page beyond all bounds has none. */
 export const readFormPage = (html: string): FormPage => {
   const source = parse(html);
-  if (source === null) return { forms: [] };
+  if (source === null) return { forms: [], tags: [] };
   const forms = source.elements.filter(({ tag }) => tag === "form").slice(0, maxForms);
   const elementById = new Map<string, Element>();
   for (const element of source.elements) {
@@ -245,6 +250,7 @@ export const readFormPage = (html: string): FormPage => {
   }
   const selectors = selectorsOf(source);
   return {
+    tags: readTags(source),
     forms: forms.map((form) =>
       readForm(
         source,

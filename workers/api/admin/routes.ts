@@ -5,14 +5,14 @@ import { createMiddleware } from "hono/factory";
 import { sha256Hex } from "../../../core/hash.ts";
 import { businessIdOf, removalIdOf } from "../../../core/ids.ts";
 import { removalStatuses } from "../../../core/removals/removal.ts";
-import { isoOrNull } from "../../../core/time.ts";
+import { isoOf, isoOrNull } from "../../../core/time.ts";
 import { addressKey } from "../../../core/access/address.ts";
 import { jsonBody } from "../../http/body.ts";
 import type { Api } from "../../http/context.ts";
 import { failure, refusal, success } from "../../http/envelope.ts";
 import { forAnyone, limited } from "../../http/guards.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
-import { listHomeSizes, listStuck, readEntitlement, setEntitlement } from "../../operations/admin/businesses.ts";
+import { listFailingEndpoints, listHomeSizes, listStuck, readEntitlement, setEntitlement } from "../../operations/admin/businesses.ts";
 import { recordRemovalProgress } from "../../operations/consumers/removals.ts";
 
 /** Hashes of 256 bits are compared: how long that takes tells nothing of the token. */
@@ -98,9 +98,18 @@ admin.openapi(removalRoute, async (c) => {
 });
 
 admin.openapi(stuckRoute, async (c) => {
-  const [stuck, homes] = await Promise.all([listStuck(c.var.services), listHomeSizes(c.var.services)]);
+  const { services } = c.var;
+  const [stuck, homes, failing] = await Promise.all([listStuck(services), listHomeSizes(services), listFailingEndpoints(services)]);
   return success(c, 200, {
     stuck: stuck.map(({ since, ...one }) => ({ ...one, since: isoOrNull(since) })),
     homes: homes.map(({ home, bytes, maxBytes }) => ({ home, bytes, max_bytes: maxBytes })),
+    failing_endpoints: failing.map(({ home, webhookId, businessId, since, failures, backlog }) => ({
+      home,
+      webhook_id: webhookId,
+      business_id: businessId,
+      failing_since: isoOf(since),
+      failures,
+      waiting: backlog,
+    })),
   });
 });

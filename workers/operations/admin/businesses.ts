@@ -1,4 +1,5 @@
-// What an operator decides about a business by hand: its status and its plan. Each is an entry in the business's own audit chain.
+// What an operator decides about a business by hand: its status and its plan. Each is an entry in the business's own audit chain. And
+// what an operator sees: work that is stuck, homes that fill up, endpoints that fail.
 import type { BusinessStatus, Plan } from "../../../core/access/entitlement.ts";
 import { entitlementFacts } from "../../../core/billing/facts.ts";
 import { settledByOperator } from "../../../core/billing/standing.ts";
@@ -15,10 +16,13 @@ import {
   type BilledBusiness,
 } from "../../../storage/billing.ts";
 import { commit } from "../../../storage/commit.ts";
+import { batch } from "../../../storage/database.ts";
 import { requestEndOfAccount } from "../../../storage/outboxes/subscription-ends.ts";
 import { homeBytes, maxHomeBytes } from "../../../storage/health.ts";
+import { failingEndpoints, forgetFailingEndpoint, type FailingEndpoint } from "../../../storage/outboxes/failing-endpoints.ts";
 import { stuckWork, type Stuck } from "../../../storage/stuck-work.ts";
-import type { Runtime, Schedules, Stores } from "../../services.ts";
+import type { Events, Runtime, Schedules, Stores } from "../../services.ts";
+import { logHolding } from "../webhooks/logs.ts";
 
 export interface Entitlement {
   readonly id: BusinessId;
@@ -97,3 +101,43 @@ export interface HomeSize {
 /** How full each database is: one that is full takes no certificate any more. */
 export const listHomeSizes = (services: Stores): Promise<readonly HomeSize[]> =>
   Promise.all(services.homes.all().map(async ([home, db]) => ({ home, bytes: await homeBytes(db), maxBytes: maxHomeBytes })));
+
+export interface Failing extends FailingEndpoint {
+  readonly home: string;
+  /** Failures in a row, and deliveries that wait; null where nobody could say. */
+  readonly failures: number | null;
+  readonly backlog: number | null;
+}
+
+const maxFailing = 50; // of a home: each is asked how it does
+
+/** Null once it answers again or is gone. */
+const failingNow = async (services: Events, noted: FailingEndpoint): Promise<Omit<Failing, "home"> | null> => {
+  const unknown = { ...noted, failures: null, backlog: null };
+  try {
+    const held = await logHolding(services, noted.businessId, noted.webhookId);
+    const state = held === null ? null : await held.log.endpoint(noted.webhookId);
+    if (state === null) return null;
+    if (state.health === null) return unknown;
+    const { failingSince, consecutiveFailures: failures, backlog } = state.health;
+    return failingSince === null ? null : { ...noted, since: failingSince, failures, backlog };
+  } catch {
+    return unknown; // one business's log that is away hides no other endpoint
+  }
+};
+
+/** Endpoints whose owners were told that they fail, and that fail still; the others are forgotten here. By the code of the home. */
+export const listFailingEndpoints = (services: Stores & Events): Promise<readonly Failing[]> =>
+  Promise.all(
+    services.homes.all().map(async ([home, db]) => {
+      const noted = await failingEndpoints(db, maxFailing);
+      const now = await Promise.all(noted.map((one) => failingNow(services, one)));
+      const over = noted.filter((_, at) => now[at] === null);
+      if (over.length > 0)
+        await batch(
+          db,
+          over.map(({ webhookId }) => forgetFailingEndpoint(db, webhookId)),
+        );
+      return now.flatMap((one) => (one === null ? [] : [{ ...one, home }]));
+    }),
+  ).then((lists) => lists.flat());

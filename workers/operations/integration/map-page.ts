@@ -7,6 +7,7 @@ import type { MemberSession } from "../../../core/access/session.ts";
 import { comparableName, recipientsOf } from "../../../core/certificates/recipients.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
+import type { FormPage } from "../../../core/forms/page.ts";
 import type { ClientId } from "../../../core/ids.ts";
 import { integrationOf, type Integration, type IntegrationRequest } from "../../../core/integration/integration.ts";
 import { mapForm, type FormMapping } from "../../../core/integration/mapping.ts";
@@ -98,22 +99,37 @@ const proposed = async (services: Stores & Forms & Runtime, mapping: FormMapping
   return proposal;
 };
 
+/** Whether the page carries our script already: once with the client id that the snippet has, with another one, or more than once. */
+export type TagOnPage = "none" | "own" | "other" | "several";
+
+export interface MappedPage extends Integration {
+  readonly tagOnPage: TagOnPage;
+}
+
+const tagOnPage = ({ tags }: FormPage, scriptUrl: string, own: ClientId): TagOnPage => {
+  const ours = tags.filter(({ src }) => src === scriptUrl);
+  if (ours.length > 1) return "several";
+  return ours[0] === undefined ? "none" : ours[0].clientId === own ? "own" : "other";
+};
+
 const noForm = "url: the page holds no form.";
 
 /** Refuses page_unreachable, or invalid_request for a page without a form. */
 export const mapPage = async (
   services: Runtime & Stores & Web & Forms,
   { request, pageUrl, domains, clientId, isFetchable }: IntegrationPlan,
-): Promise<Result<Integration, "invalid_request" | "page_unreachable">> => {
+): Promise<Result<MappedPage, "invalid_request" | "page_unreachable">> => {
   if (!isFetchable) return refuse("page_unreachable");
   const isWithin = (hostname: string): boolean => isOnDomains(hostname, domains);
   const answer = await services.fetchPage({ url: pageUrl, userAgent, isWithin, ports, totalMs: fetchMs, maxBytes });
   if (answer.outcome === "nothing" && answer.reason === "type") return refuse("invalid_request", noForm);
   if (answer.outcome !== "page") return refuse("page_unreachable");
-  const found = answer.page.type === "text/html" ? mapForm(services.readFormPage(answer.page.body), request.entities) : null;
-  if (found === null) return refuse("invalid_request", noForm);
+  const page = answer.page.type === "text/html" ? services.readFormPage(answer.page.body) : null;
+  const found = page === null ? null : mapForm(page, request.entities);
+  if (page === null || found === null) return refuse("invalid_request", noForm);
   const proposal = await proposed(services, found);
   const mapping = proposal === null ? found : withProposal(found, proposal);
   const scriptUrl = `${services.config.cdnUrl}/v1/svc.js`;
-  return ok(integrationOf(mapping, request, { pageUrl, scriptUrl, clientId, source: mapping === found ? "heuristic" : "ai" }));
+  const integration = integrationOf(mapping, request, { pageUrl, scriptUrl, clientId, source: mapping === found ? "heuristic" : "ai" });
+  return ok({ ...integration, tagOnPage: tagOnPage(page, scriptUrl, clientId) });
 };

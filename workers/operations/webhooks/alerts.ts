@@ -1,21 +1,23 @@
-// Owners hear of an endpoint that has been failing for long. Nothing is switched off: the most harmful failure would be a
+// Owners hear of an endpoint that has been failing for long, and the operator finds it. Nothing is switched off: the most harmful failure would be a
 // revocation that is never delivered.
 import type { EndpointHealth, EndpointSettings } from "../../../core/webhooks/endpoint.ts";
-import type { BusinessId } from "../../../core/ids.ts";
+import type { BusinessId, WebhookId } from "../../../core/ids.ts";
 import { batch } from "../../../storage/database.ts";
+import { noteFailingEndpoint } from "../../../storage/outboxes/failing-endpoints.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import { ownerAddresses } from "../../../storage/owners.ts";
 import type { Runtime, Stores } from "../../services.ts";
 
-/** Written to the mail outbox; the minute cron sends it. */
+/** Letters go to the mail outbox; the minute cron sends them. */
 export const alertOwners = async (platform: Runtime & Stores, settings: EndpointSettings, health: EndpointHealth): Promise<void> => {
   const businessId = settings.businessId as BusinessId;
   const db = platform.homes.of(businessId);
   if (db === null) throw new Error("webhook: the business has no home");
   const now = platform.clock();
-  const data = { webhook_id: settings.endpointId, failing_since: health.failingSince ?? now, failures: health.consecutiveFailures };
+  const since = health.failingSince ?? now;
+  const data = { webhook_id: settings.endpointId, failing_since: since, failures: health.consecutiveFailures };
   const owners = await ownerAddresses(db, platform.vault, businessId);
-  if (owners.length === 0) return;
   const mails = await Promise.all(owners.map((to) => insertMail(db, platform.vault, { template: "webhook_failing", data, to, now })));
-  await batch(db, mails.flat());
+  const noted = noteFailingEndpoint(db, { webhookId: settings.endpointId as WebhookId, businessId, since }, now);
+  await batch(db, [noted, ...mails.flat()]);
 };

@@ -138,6 +138,9 @@ const en = {
   },
   certificates: {
     empty: "No certificate yet. The next form with the tag on it makes one.",
+    views: "Views",
+    all: "All",
+    keepView: "The address of this page holds the filter. Bookmark it to keep this view.",
     range: "{first} to {last} of {total}, newest first. Times in UTC.",
     csv: "Export these {total} as CSV",
     tooMany: "At most {max} can be exported. Narrow the filter, or export by month.",
@@ -462,6 +465,14 @@ const en = {
     unmapped: "Not sent",
     tag: "Tag",
     tagText: "Put it into the page, before the end of the body.",
+    now: "On your page now",
+    onPage: {
+      none: "The tag is not on the page yet.",
+      own: "The tag is on the page once, with your client id.",
+      other: "The tag on the page carries another client id.",
+      several: "The tag stands on the page more than once. Keep one.",
+    },
+    again: "Press Map my page again to check the page as it is then.",
   },
   settings: {
     intro: "Shown to persons beside certificates and shares. Certificates keep what stood when they were issued.",

@@ -140,6 +140,29 @@ const Filters: FC<{ view: PortalView; asked: Asked }> = ({ view, asked }) => {
   );
 };
 
+/** The views there are: a status, and nothing else asked. Any other view is the address of its page, which a browser keeps. */
+const Views: FC<{ view: PortalView; asked: Asked }> = ({ view, asked }) => {
+  const { certificates: said } = view.words;
+  const here = addressOf("/portal/certificates", { ...asked, page: 1 });
+  const views = [["", said.all], ...Object.entries(said.states).map(([status, text]) => [`?status=${status}`, text] as const)] as const;
+  return (
+    <>
+      <nav class="views" aria-label={said.views}>
+        <ul>
+          {views.map(([query, text]) => (
+            <li>
+              <a href={view.at(`/portal/certificates${query}`)} aria-current={here === `/portal/certificates${query}` ? "true" : undefined}>
+                {text}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      {here !== "/portal/certificates" && <p class="quiet">{said.keepView}</p>}
+    </>
+  );
+};
+
 const listPage = (view: PortalView, asked: Asked, list: CertificateList): Page => {
   const { words, setting } = view;
   const { certificates: said } = words;
@@ -153,6 +176,7 @@ const listPage = (view: PortalView, asked: Asked, list: CertificateList): Page =
     title: words.tabs.certificates,
     content: (
       <>
+        <Views view={view} asked={asked} />
         <Filters view={view} asked={asked} />
         {list.certificates.length === 0 ? (
           <p>

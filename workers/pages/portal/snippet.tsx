@@ -1,15 +1,14 @@
 // The snippet builder: a page of the business is read as a stranger would, its form is mapped, and the tag for it is shown.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
-import type { Integration } from "../../../core/integration/integration.ts";
 import type { Api } from "../../http/context.ts";
-import { mapPage, planIntegration, type IntegrationInput } from "../../operations/integration/map-page.ts";
+import { mapPage, planIntegration, type IntegrationInput, type MappedPage } from "../../operations/integration/map-page.ts";
 import type { Page } from "../layout.tsx";
 import { Exact, filled } from "../parts.tsx";
-import { Allowed, Choice, Field, portalPage, PostForm, Table, Wrong, type PortalView } from "./parts.tsx";
+import { Allowed, Choice, Field, portalPage, PostForm, Status, Table, Wrong, type PortalView } from "./parts.tsx";
 import { acting, answer, crowded, faultOf, reading, type Fault, type Posted, type Visit } from "./visit.ts";
 
-const Built: FC<{ view: PortalView; built: Integration }> = ({ view, built }) => {
+const Built: FC<{ view: PortalView; built: MappedPage }> = ({ view, built }) => {
   const { words, setting } = view;
   const { snippet: said } = words;
   return (
@@ -74,11 +73,16 @@ const Built: FC<{ view: PortalView; built: Integration }> = ({ view, built }) =>
       >
         {setting.words.copy}
       </button>
+      <h3>{said.now}</h3>
+      <p>
+        <Status tone={built.tagOnPage === "own" ? "good" : "caution"} text={said.onPage[built.tagOnPage]} />
+      </p>
+      <p class="quiet">{said.again}</p>
     </section>
   );
 };
 
-const pageOf = (view: PortalView, typed: Partial<IntegrationInput> = {}, built: Integration | null = null, fault?: Fault): Page => {
+const pageOf = (view: PortalView, typed: Partial<IntegrationInput> = {}, built: MappedPage | null = null, fault?: Fault): Page => {
   const { words, setting } = view;
   const { snippet: said } = words;
   return portalPage(view, {

@@ -1,0 +1,40 @@
+// Endpoints that have been failing for long: an operator sees them among the work that is stuck. A row is written when the owners are
+// told, and stays until somebody looks and the endpoint answers again or is gone.
+import { eq } from "drizzle-orm";
+import type { BusinessId, WebhookId } from "../../core/ids.ts";
+import type { Instant } from "../../core/time.ts";
+import type { Database } from "../database.ts";
+import { allOf } from "../query.ts";
+import { outbox } from "../schema.ts";
+
+const kind = "failing_endpoint";
+const { entityId, businessId, createdAt, ord } = outbox;
+const isFailing = eq(outbox.kind, kind);
+
+export interface FailingEndpoint {
+  readonly webhookId: WebhookId;
+  readonly businessId: BusinessId;
+  readonly since: Instant;
+}
+
+/** Nothing where it is noted already. */
+export const noteFailingEndpoint = (db: Database, { webhookId, since, ...of }: FailingEndpoint, now: Instant) =>
+  db
+    .insert(outbox)
+    .values({ kind, entityId: webhookId, topic: "", payload: "", nextAt: now, createdAt: since, businessId: of.businessId })
+    .onConflictDoNothing();
+
+/** Those noted first. */
+export const failingEndpoints = async (db: Database, max: number): Promise<readonly FailingEndpoint[]> => {
+  const rows = await db
+    .select({ webhookId: entityId, businessId, since: createdAt })
+    .from(outbox)
+    .where(isFailing)
+    .orderBy(ord)
+    .limit(max)
+    .all();
+  return rows.map((row) => ({ ...row, webhookId: row.webhookId as WebhookId }));
+};
+
+export const forgetFailingEndpoint = (db: Database, webhookId: WebhookId) =>
+  db.delete(outbox).where(allOf(isFailing, eq(entityId, webhookId)));

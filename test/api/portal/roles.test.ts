@@ -1,0 +1,182 @@
+// Who may do what in the portal, route by route: each route of the description that needs a session has its line here, and answers each
+// kind of person as the line says. A refused request changes no row, and nobody's request changes a row of another business.
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import {
+  gather,
+  patient,
+  playOutside,
+  recordsOfAcme,
+  roles,
+  rowsOf,
+  type Cast,
+  type Records,
+  type Role,
+} from "../../support/portal-cast.ts";
+import { settled } from "../../support/settled.ts";
+import { databaseContents, get, world, type Answer } from "../../support/world.ts";
+
+/** What somebody who is let in is answered; a request that is let in and then refused for what it holds changes nothing and can be tried by all. */
+interface Line {
+  readonly owner: string;
+  readonly member: string;
+  /** The owner of another business, who names records of this one. */
+  readonly stranger: string;
+  readonly sent?: unknown;
+  readonly query?: string;
+}
+
+const ownersOnly = "403 owner_required";
+/** Everybody of the business may; another business's owner finds their own records here. */
+const open = (answer: string, sent?: unknown): Line => ({ owner: answer, member: answer, stranger: answer, sent });
+/** The same, of a record: others have none of that id. */
+const openRecord = (answer: string, none = "404 not_found", sent?: unknown): Line => ({
+  owner: answer,
+  member: answer,
+  stranger: none,
+  sent,
+});
+const owned = (answer: string, sent?: unknown): Line => ({ owner: answer, member: ownersOnly, stranger: answer, sent });
+const ownedRecord = (answer: string, none = "404 not_found", sent?: unknown): Line => ({
+  owner: answer,
+  member: ownersOnly,
+  stranger: none,
+  sent,
+});
+
+const portal = "/v1/business/portal";
+const badInput = "400 invalid_request";
+
+const lines: Readonly<Record<string, Line>> = {
+  [`GET ${portal}`]: open("200 ok"),
+  [`PATCH ${portal}`]: owned(badInput, { country: "?" }),
+  [`GET ${portal}/domains`]: open("200 ok"),
+  [`POST ${portal}/domains`]: owned(badInput, { domain: "" }),
+  [`POST ${portal}/domains/{domain_id}/verify`]: ownedRecord(badInput, badInput, { method: "none" }),
+  [`DELETE ${portal}/domains/{domain_id}`]: ownedRecord("200 ok"),
+  [`GET ${portal}/keys`]: open("200 ok"),
+  [`POST ${portal}/keys`]: owned(badInput, {}),
+  [`DELETE ${portal}/keys/{key_id}`]: ownedRecord("200 ok"),
+  [`GET ${portal}/clients`]: open("200 ok"),
+  [`POST ${portal}/clients`]: owned(badInput, {}),
+  [`GET ${portal}/members`]: open("200 ok"),
+  [`POST ${portal}/members`]: owned(badInput, {}),
+  [`PATCH ${portal}/members/{member_id}`]: ownedRecord("200 ok", "404 not_found", { role: "member" }),
+  [`DELETE ${portal}/members/{member_id}`]: ownedRecord("200 ok"),
+  // Last of all: whoever may leave is gone. The only owner may not.
+  [`DELETE ${portal}/members/me`]: { owner: "409 last_owner", member: "200 ok", stranger: "409 last_owner" },
+  [`GET ${portal}/certs`]: open("200 ok"),
+  [`GET ${portal}/certs/{cert_id}`]: openRecord("200 ok", "404 cert_not_found"),
+  [`POST ${portal}/certs/{cert_id}/reveal`]: openRecord("200 ok", "404 cert_not_found"),
+  [`GET ${portal}/certs/{cert_id}/views`]: openRecord("200 ok", "404 cert_not_found"),
+  "POST /v1/certs/{cert_id}/erase-subject": ownedRecord(badInput, badInput, { reason: 1 }),
+  [`GET ${portal}/requests/{request_id}`]: openRecord("200 ok"),
+  [`GET ${portal}/audit`]: open("200 ok"),
+  [`POST ${portal}/integrate`]: open(badInput, {}),
+  [`POST ${portal}/agent-token`]: open(badInput, { name: 1 }),
+  [`GET ${portal}/agent-tokens`]: open("200 ok"),
+  [`DELETE ${portal}/agent-tokens/{token_id}`]: ownedRecord("200 ok"), // a member ends their own; this one is the owner's
+  "GET /v1/webhooks": open("200 ok"),
+  "POST /v1/webhooks": owned(badInput, {}),
+  "PATCH /v1/webhooks/{webhook_id}": ownedRecord("200 ok", "404 not_found", { description: "Ours" }),
+  "DELETE /v1/webhooks/{webhook_id}": ownedRecord("200 ok"),
+  "GET /v1/webhooks/{webhook_id}/secret": ownedRecord("200 ok"),
+  "POST /v1/webhooks/{webhook_id}/rotate-secret": ownedRecord("200 ok"),
+  "POST /v1/webhooks/{webhook_id}/test": openRecord("200 ok"),
+  "GET /v1/webhooks/{webhook_id}/deliveries": openRecord("200 ok"),
+  "POST /v1/webhooks/deliveries/{delivery_id}/replay": openRecord("200 ok"),
+  "POST /v1/webhooks/{webhook_id}/recover": openRecord("200 ok", "404 not_found", { since: new Date(0).toISOString() }),
+  "GET /v1/billing/checkout": { ...owned("303 ok"), query: "?plan=business" },
+};
+
+/** Of consumers, and no part of the portal: refused to everybody of a business. */
+const ofConsumers = /^(?:GET|POST|PUT|DELETE) \/v1\/(?:me(?!\/(?:sessions|passkeys))(?:\/|$)|share\/consent$)/;
+/** Of whoever is signed in, about themselves alone. */
+const ofEverybody = /^(?:GET \/v1\/auth\/session|(?:GET|POST|DELETE) \/v1\/me\/(?:sessions|passkeys)(?:\/|$).*)$/;
+
+/** Lines that end what others need come last. */
+const lastOf = (name: string): number => (name === `DELETE ${portal}/members/me` ? 2 : /^DELETE .*\{/.test(name) ? 1 : 0);
+const inOrder = Object.entries(lines).sort(([a], [b]) => lastOf(a) - lastOf(b));
+
+let cast: Cast;
+let records: Records;
+let described: readonly string[] = [];
+
+beforeAll(async () => {
+  playOutside();
+  cast = await gather();
+  records = await recordsOfAcme(cast);
+  const { paths } = (await get("/v1/openapi.json")).body as {
+    paths: Record<string, Record<string, { security?: readonly Record<string, unknown>[] }>>;
+  };
+  described = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { security = [] }]) =>
+      security.length > 0 && security.every((scheme) => "session" in scheme) ? [`${method.toUpperCase()} ${path}`] : [],
+    ),
+  );
+});
+beforeEach(() => {
+  playOutside();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
+const send = (role: Role, name: string, sent?: unknown, query = ""): Promise<Answer> => {
+  const [method = "", path = ""] = name.split(" ");
+  const address = path.replaceAll(/\{([a-z_]+)\}/g, (_, of: string) => records[of] ?? `no record for ${of}`);
+  return patient(`${address}${query}`, {
+    method,
+    headers: { ...(role !== "nobody" && cast[role]), ...(sent !== undefined && { "content-type": "application/json" }) },
+    ...(sent !== undefined && { body: JSON.stringify(sent) }),
+  });
+};
+
+test("every route that needs a session has its line, and every line its route", () => {
+  const portalRoutes = described.filter((name) => !ofConsumers.test(name) && !ofEverybody.test(name));
+  expect(portalRoutes.toSorted()).toEqual(Object.keys(lines).toSorted());
+  expect(described.filter((name) => ofConsumers.test(name)).length).toBeGreaterThan(10);
+});
+
+describe("each route answers nobody, a consumer, another business's owner, a member and an owner as its line says", () => {
+  test.each(inOrder)("%s", async (name, { sent, query, ...said }) => {
+    const expected: Readonly<Record<Role, string>> = { nobody: "401 unauthorized", consumer: "403 forbidden", ...said };
+    for (const role of roles) {
+      const [all, ours] = [await databaseContents(), await rowsOf(records)];
+      const answer = await send(role, name, sent, query);
+      await settled();
+      expect([role, outcome(answer)]).toEqual([role, expected[role]]);
+      if (answer.status >= 400) expect(await databaseContents(), role).toEqual(all);
+      if (role === "stranger") {
+        expect(await rowsOf(records)).toEqual(ours);
+        for (const mark of [
+          world.acme.id,
+          world.ownerEmail,
+          world.acme.clients.live,
+          ...Object.values(records).filter((id) => id.includes("_")),
+        ])
+          expect(answer.text).not.toContain(mark);
+      }
+    }
+  });
+});
+
+describe("what is a consumer's", () => {
+  test("is refused to everybody of a business, and to nobody at all", async () => {
+    const unknown = { ...records, share_id: `shr_${"0".repeat(26)}`, business_id: world.acme.id, removal_id: `rmv_${"0".repeat(26)}` };
+    const before = await databaseContents();
+    for (const name of described.filter((one) => ofConsumers.test(one)))
+      for (const role of ["nobody", "stranger", "owner"] as const) {
+        const [method = "", path = ""] = name.split(" ");
+        const address = path.replaceAll(/\{([a-z_]+)\}/g, (_, of: string) => (unknown as Records)[of] as string);
+        const answer = await patient(address, {
+          method,
+          headers: { ...(role !== "nobody" && cast[role]), "content-type": "application/json" },
+          ...(method !== "GET" && { body: "{}" }),
+        });
+        expect([name, role, outcome(answer)]).toEqual([name, role, role === "nobody" ? "401 unauthorized" : "403 forbidden"]);
+      }
+    await settled();
+    expect(await databaseContents()).toEqual(before);
+  });
+});

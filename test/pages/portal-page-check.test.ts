@@ -1,0 +1,72 @@
+// What the snippet builder says of the page as it is: whether the tag is on it already, once, and with the business's own client id.
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { signIn } from "../support/people.ts";
+import { parsed, said, send, type Member } from "../support/portal-pages.ts";
+import { stubWeb, type StubWeb } from "../support/stub-web.ts";
+import { world } from "../support/world.ts";
+import { named, textOf } from "./page.ts";
+
+const url = "https://www.example.com/quote";
+const form = '<form id="quote"><input name="email" type="email"><p id="text">I agree that Acme Solar LLC may call me.</p></form>';
+const script = (clientId: string, src = "http://svc.test/v1/svc.js"): string =>
+  `<script async src="${src}" data-client-id="${clientId}"></script>`;
+const own = script(world.acme.clients.live);
+
+const none = "The tag is not on the page yet.";
+const once = "The tag is on the page once, with your client id.";
+const other = "The tag on the page carries another client id.";
+const several = "The tag stands on the page more than once. Keep one.";
+
+let member: Member;
+let web: StubWeb;
+beforeAll(async () => {
+  member = await signIn(world.memberEmail);
+});
+beforeEach(() => {
+  web = stubWeb();
+  web.resolve("www.example.com", ["93.184.215.14"]);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const shownFor = async (page: string, at = "/portal/snippet"): Promise<string> => {
+  web.serve(url, `<!doctype html><html><body>${page}</body></html>`);
+  const answer = await send(member, at, at, { url, mode: "consent", purpose: "solar quote", entities: "Acme Solar LLC" });
+  expect(answer.status).toBe(200);
+  return said(answer);
+};
+
+test.each([
+  ["without the tag", form, none],
+  ["with it", `${form}${own}`, once],
+  ["with the tag of its test client", `${form}${script(world.acme.clients.sandbox)}`, other],
+  ["with somebody else's", `${form}${script(world.other.clients.live)}`, other],
+  ["with it twice", `${own}${form}${own}`, several],
+  [
+    "with a script of another address that names the client",
+    `${form}${script(world.acme.clients.live, "https://evil.example/v1/svc.js")}`,
+    none,
+  ],
+  ["with it in a comment and in a template only", `${form}<!-- ${own} --><template>${own}</template>`, none],
+])("a page %s is told so", async (_name, page, words) => {
+  const shown = await shownFor(page);
+  expect([none, once, other, several].filter((one) => shown.includes(one))).toEqual([words]);
+});
+
+test("in test mode the test client's tag is the right one", async () => {
+  expect(await shownFor(`${form}${script(world.acme.clients.sandbox)}`, "/portal/test/snippet")).toContain(once);
+});
+
+test("what the page wrote into its tag is not repeated", async () => {
+  web.serve(url, `<html><body>${form}${script("&lt;b id=planted&gt;hello")}</body></html>`);
+  const answer = await send(member, "/portal/snippet", "/portal/snippet", {
+    url,
+    mode: "consent",
+    purpose: "solar quote",
+    entities: "Acme",
+  });
+  expect(said(answer)).toContain(other);
+  expect(answer.text).not.toContain("planted");
+  expect(named(parsed(answer).document, "code").map(textOf).join()).toContain(world.acme.clients.live);
+});

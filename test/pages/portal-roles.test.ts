@@ -1,0 +1,214 @@
+// Who may open and send what in the portal: every page and every form has its line here, in both modes, and answers each kind of person
+// as the line says. What is refused changes no row, and nothing that somebody of another business sends changes a row of this one.
+import { env } from "cloudflare:workers";
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { buildApp } from "../../workers/app.ts";
+import type { Env } from "../../workers/env.ts";
+import { platformOf } from "../../workers/services.ts";
+import {
+  formTokenOf,
+  gather,
+  patient,
+  playOutside,
+  recordsOfAcme,
+  roles,
+  rowsOf,
+  type Cast,
+  type Records,
+  type Role,
+} from "../support/portal-cast.ts";
+import { said } from "../support/portal-pages.ts";
+import { settled } from "../support/settled.ts";
+import { databaseContents, world, type Answer } from "../support/world.ts";
+
+/** Statuses, and where a redirect leads. */
+interface Line extends Readonly<Record<Role, string>> {
+  /** Of test mode, for whoever is let in: the records here are live ones. */
+  readonly test?: string;
+  readonly id?: string;
+  readonly sent?: Readonly<Record<string, string>>;
+}
+
+const signIn = { nobody: "303 /portal/sign-in", consumer: "303 /portal/sign-in" };
+const ownersOnly = "403 owners";
+type More = Pick<Line, "test" | "id" | "sent">;
+/** Everybody of the business may; another business's owner finds their own records here. */
+const open = (answer: string, more: More = {}): Line => ({ ...signIn, owner: answer, member: answer, stranger: answer, ...more });
+/** The same, of a record: others have none of that id. */
+const record = (answer: string, id: string, more: More = {}): Line => ({ ...open(answer, more), stranger: "404", id });
+const owned = (answer: string, more: More = {}): Line => ({ ...open(answer, more), member: ownersOnly });
+const ownedRecord = (answer: string, id: string, more: More = {}): Line => ({ ...owned(answer, more), stranger: "404", id });
+/** Before anybody is known. */
+const door = (answer: string): Line => ({ nobody: answer, consumer: answer, stranger: answer, member: answer, owner: answer });
+
+/** Below /portal and below /portal/test. */
+const lines: Readonly<Record<string, Line>> = {
+  "GET /sign-in": { ...door("303 /portal"), nobody: "200", consumer: "200" },
+  "POST /sign-in": door("400"),
+  "POST /sign-in/code": door("303 /portal/sign-in"),
+  "POST /sign-in/other": door("303 /portal/sign-in"),
+  "GET /sign-up": { ...door("303 /portal"), nobody: "200", consumer: "200" },
+  "POST /sign-up": door("400"),
+  "POST /sign-out": door("303 /portal/sign-in"),
+  "GET ": open("200"),
+  "GET /certificates": open("200"),
+  "GET /certificates.csv": open("200"),
+  "POST /certificates/find": open("303 /portal/certificates"),
+  "GET /certificates/:id": record("200", "cert_id", { test: "303 /portal/certificates/:id" }),
+  "POST /certificates/:id/reveal": record("200", "cert_id"),
+  "POST /certificates/:id/evidence": record("200", "cert_id", { sent: { format: "zip" } }),
+  "GET /deadlines": open("200"),
+  "GET /deadlines/:id": record("200", "cert_id", { test: "404" }),
+  "POST /deadlines/:id": record("303 /portal/deadlines?done=acknowledged", "cert_id", { test: "404" }),
+  "GET /shares": open("200"),
+  "GET /shares/:id": record("200", "share_id", { test: "404" }),
+  "GET /domains": open("200"),
+  "POST /domains": owned("400", { sent: { domain: "" } }),
+  "GET /domains/:id": record("200", "domain_id"),
+  "POST /domains/:id/verify": ownedRecord("409", "domain_id"),
+  "POST /domains/:id/remove": ownedRecord("303 /portal/domains?done=removed", "domain_id"),
+  "GET /snippet": open("200"),
+  "POST /snippet": open("400"),
+  "GET /webhooks": open("200"),
+  "POST /webhooks": owned("400"),
+  "GET /webhooks/:id": record("200", "webhook_id", { test: "404" }),
+  "POST /webhooks/:id/test": record("200", "webhook_id", { test: "404" }),
+  "POST /webhooks/:id/replay": record("200", "webhook_id", { test: "404" }),
+  "POST /webhooks/:id/recover": record("303 /portal/webhooks/:id?done=recovering", "webhook_id", { sent: { since: "2026-01-01T00:00" } }),
+  "POST /webhooks/:id/status": ownedRecord("303 /portal/webhooks/:id?done=saved", "webhook_id"),
+  "POST /webhooks/:id/rotate": ownedRecord("200", "webhook_id"),
+  "POST /webhooks/:id/remove": ownedRecord("303 /portal/webhooks?done=removed", "webhook_id"),
+  "GET /events": open("200"),
+  "GET /events/:seq": record("200", "seq", { test: "404" }),
+  "POST /events/:seq/replay": record("303 /portal/events/:id?done=resent", "seq"),
+  "GET /keys": open("200"),
+  "POST /keys": owned("400"),
+  "POST /clients": owned("400"),
+  "POST /keys/:id/remove": ownedRecord("303 /portal/keys?done=removed", "key_id"),
+  "GET /requests": open("200"),
+  "GET /requests/:id": record("200", "request_id"),
+  "GET /team": open("200"),
+  "POST /team": owned("400"),
+  "POST /team/:id/role": ownedRecord("303 /portal/team?done=saved", "member_id"),
+  "POST /team/:id/remove": ownedRecord("303 /portal/team?done=removed", "member_id"),
+  // Whoever may leave is gone. The only owner may not.
+  "POST /team/leave": { ...open("409"), member: "303 /portal/sign-in" },
+  "GET /audit": open("200"),
+  "GET /billing": open("200"),
+  "GET /billing/checkout": owned("303 https://checkout.stripe.com/c/pay/cs_test"),
+  "GET /settings": open("200"),
+  "POST /settings": owned("400", { sent: { retention_years: "0" } }),
+};
+
+/** Of test mode alone. */
+const testLines: Readonly<Record<string, Line>> = {
+  "GET /sandbox": open("200"),
+  "POST /sandbox/clock": open("303 /portal/test/sandbox?done=moved"),
+  "POST /sandbox/trigger": open("400"),
+  "POST /sandbox/reset": open("303 /portal/test/sandbox?done=reset"),
+};
+
+let cast: Cast;
+let records: Records;
+beforeEach(() => {
+  playOutside();
+});
+beforeAll(async () => {
+  playOutside();
+  cast = await gather();
+  records = await recordsOfAcme(cast);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const ownersWords = "Only an owner can change this.";
+const outcome = (answer: Answer): string => {
+  const location = answer.headers.get("location")?.replace(/\?next=.*$/, "");
+  if (location !== undefined) return `${answer.status} ${location}`;
+  return answer.status === 403 && said(answer).includes(ownersWords) ? ownersOnly : String(answer.status);
+};
+
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+const asked = (root: string, name: string, { id, sent = {} }: Line): Asked => {
+  const [method = "", below = ""] = name.split(" ");
+  const path = `${root}${below.replace(/:(?:id|seq)/, records[id ?? ""] ?? "no record")}`;
+  return { method, path, fields: { delivery: records.delivery_id as string, ...sent } };
+};
+
+const send = async (role: Role, { method, path, fields }: Asked, withToken = true): Promise<Answer> => {
+  const { cookie } = cast[role];
+  if (method === "GET") return patient(path, { headers: { cookie, "sec-fetch-site": "same-origin" } });
+  const form = withToken ? { form: await formTokenOf({ cookie }, path) } : {};
+  return patient(path, {
+    method,
+    headers: { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin", cookie },
+    body: new URLSearchParams({ ...fields, ...form }).toString(),
+  });
+};
+
+const marks = (): readonly string[] => [
+  world.acme.id,
+  world.ownerEmail,
+  world.acme.clients.live,
+  ...Object.values(records).filter((id) => id.includes("_")),
+];
+
+const check = async (role: Role, request: Asked, expected: string): Promise<void> => {
+  const [all, ours] = [await databaseContents(), await rowsOf(records)];
+  const answer = await send(role, request);
+  await settled();
+  expect([role, outcome(answer)]).toEqual([role, expected]);
+  // Sent to sign in, as whoever has no place here; signing out and leaving lead there too, once done.
+  const isSentAway = (role === "nobody" || role === "consumer") && expected === signIn.nobody && !request.path.endsWith("/sign-out");
+  if (answer.status >= 400 || isSentAway) expect(await databaseContents(), role).toEqual(all);
+  if (role !== "stranger") return;
+  expect(await rowsOf(records)).toEqual(ours);
+  // What was asked for stands in the address of the page, and so in its links.
+  for (const mark of marks().filter((one) => !request.path.includes(one))) expect(answer.text).not.toContain(mark);
+};
+
+/** Forms that end what others need come last; who signs out or leaves, at the very end. */
+const lastOf = (name: string): number =>
+  /sign-out$/.test(name) ? 3 : /leave$/.test(name) ? 2 : /(?:remove|rotate|reset)$/.test(name) ? 1 : 0;
+const inOrder = (of: Readonly<Record<string, Line>>): [string, Line][] => Object.entries(of).sort(([a], [b]) => lastOf(a) - lastOf(b));
+const filled = (answer: string, { id = "" }: Line): string => answer.replace(":id", records[id] ?? "");
+
+test("every page and every form of the portal has its line, in both modes, and every line its page", async () => {
+  const { routes } = buildApp(await platformOf(env as unknown as Env));
+  const served = routes.flatMap(({ method, path }) => (path.startsWith("/portal") && !path.endsWith("*") ? [`${method} ${path}`] : []));
+  const at = (root: string, of: Readonly<Record<string, Line>>): string[] => Object.keys(of).map((name) => name.replace(" ", ` ${root}`));
+  const lined = [...at("/portal", lines), ...at("/portal/test", lines), ...at("/portal/test", testLines)];
+  expect([...new Set(served)].toSorted()).toEqual(lined.toSorted());
+});
+
+describe("in test mode, each page and each refused form", () => {
+  test.each(inOrder(lines))("%s", async (name, line) => {
+    const request = asked("/portal/test", name, line);
+    for (const role of roles) {
+      const isLetIn = line[role] === line.owner && role !== "nobody" && role !== "consumer";
+      const there = isLetIn && line.test !== undefined ? line.test : line[role];
+      if (request.method === "GET" || there.startsWith("4")) await check(role, request, filled(there, line));
+    }
+  });
+  test.each(inOrder(testLines))("%s", async (name, line) => {
+    for (const role of roles) await check(role, asked("/portal/test", name, line), line[role]);
+  });
+});
+
+describe("each page and each form", () => {
+  test.each(inOrder(lines))("%s", async (name, line) => {
+    const request = asked("/portal", name, line);
+    if (request.method === "POST" && line.nobody === signIn.nobody && !name.includes("/sign-")) {
+      const before = await databaseContents();
+      expect(outcome(await send("owner", request, false)), "without the form's own token").toBe("403");
+      expect(await databaseContents()).toEqual(before);
+    }
+    for (const role of roles) await check(role, request, filled(line[role], line));
+  });
+});
