@@ -1,5 +1,5 @@
 // Members and consumers: found by the blind index of their address, their address sealed.
-import { eq } from "drizzle-orm";
+import { eq, inArray, isNull } from "drizzle-orm";
 import type { Realm } from "../core/access/session.ts";
 import type { ConsumerId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
@@ -8,6 +8,7 @@ import { consumerEmailContext, memberEmailContext } from "./people-contexts.ts";
 import { isSpentOn } from "./mailed-codes.ts";
 import { consumers, members } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
+import { allOf, listed } from "./query.ts";
 import type { EncryptionContext, Vault } from "./vault.ts";
 
 export interface Person {
@@ -67,6 +68,18 @@ export const consumerAddress = async (db: Database, vault: Vault, id: ConsumerId
   const row = await db.select({ emailSealed, erasedAt }).from(consumers).where(eq(consumers.id, id)).get();
   return row === undefined || row.erasedAt !== null ? null : vault.open(consumerEmailContext(id), row.emailSealed);
 };
+
+/** Likewise of several, sealed; those who are not here or are erased are left out. */
+export const sealedAddresses = async (db: Database, ids: readonly ConsumerId[]): Promise<ReadonlyMap<ConsumerId, string>> => {
+  const { id, emailSealed, erasedAt } = consumers;
+  const rows = await db
+    .select({ id, emailSealed })
+    .from(consumers)
+    .where(allOf(inArray(id, listed(ids)), isNull(erasedAt)));
+  return new Map(rows.map((row) => [row.id as ConsumerId, row.emailSealed]));
+};
+
+export const openAddress = (vault: Vault, id: ConsumerId, sealed: string): Promise<string> => vault.open(consumerEmailContext(id), sealed);
 
 /** The address of an account that is being erased, for the last mail to it; null once it is done. */
 export const addressToErase = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {

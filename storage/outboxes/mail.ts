@@ -7,7 +7,7 @@ import { mailLifeMs, type Mail, type MailLanguage } from "../../core/mail/templa
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { Database, Statement } from "../database.ts";
 import { mailOutbox } from "../schema.ts";
-import { insertIf } from "../inserts.ts";
+import { insertIf, insertMany } from "../inserts.ts";
 import { allOf, query } from "../query.ts";
 import type { EncryptionContext, Vault } from "../vault.ts";
 
@@ -32,15 +32,31 @@ export type MailToSend = Mail & {
 /** What a row says when it is opened. */
 type OpenedMail = Mail & { readonly to: string | null; readonly language: MailLanguage };
 
-/** The row for the batch of the change. */
-export const insertMail = async (db: Database, vault: Vault, mail: MailToSend): Promise<readonly Statement[]> => {
+const rowOf = async (vault: Vault, mail: MailToSend) => {
   if (mail.to !== null && !isMailbox(mail.to)) throw new Error("mail: the address is not one mailbox");
   const id = crypto.randomUUID();
   const { to, template, data, language = "en", now, certId, consumerId } = mail;
   const messageSealed = await vault.seal(messageContext(id), JSON.stringify({ to, template, data, language }));
-  const row = { id, template, messageSealed, nextAt: now, giveUpAt: now + mailLifeMs[template], createdAt: now, certId, consumerId };
-  return [insertIf(db, mailOutbox, row, mail.onlyIf ?? sql`true`)];
+  return { id, template, messageSealed, nextAt: now, giveUpAt: now + mailLifeMs[template], createdAt: now, certId, consumerId };
 };
+
+/** The row for the batch of the change. */
+export const insertMail = async (db: Database, vault: Vault, mail: MailToSend): Promise<readonly Statement[]> => [
+  insertIf(db, mailOutbox, await rowOf(vault, mail), mail.onlyIf ?? sql`true`),
+];
+
+const insertRows = insertMany(mailOutbox, ["id", "template", "messageSealed", "nextAt", "giveUpAt", "createdAt", "consumerId"]);
+
+/** A mail to a person with an account, sealed and not yet written. */
+export type SealedMail = Parameters<typeof insertRows>[1][number];
+
+export const sealMail = (
+  vault: Vault,
+  mail: Omit<MailToSend, "onlyIf" | "certId"> & { readonly consumerId: ConsumerId },
+): Promise<SealedMail> => rowOf(vault, mail as MailToSend);
+
+/** Any number of them as one statement. */
+export const insertMails = (db: Database, mails: readonly SealedMail[]): Statement => insertRows(db, mails);
 
 export interface DueMail {
   readonly id: string;

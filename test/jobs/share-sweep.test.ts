@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
 import { databaseOf } from "../../storage/database.ts";
+import { homesOf } from "../../storage/homes.ts";
 import { openFacts } from "../../storage/outboxes/audit.ts";
 import { dueShares, maxSwept, sweepShares } from "../../storage/share-sweep.ts";
 import { sweepDueShares } from "../../workers/background/share-sweep.ts";
@@ -174,18 +175,94 @@ describe("a business that lets its deadline pass", () => {
   });
 });
 
-/** Copies of a share, made by the database itself: only what the sweep reads is theirs alone. */
-const copyShare = async (id: string, count: number): Promise<void> => {
-  const { results } = await env.DB.prepare("SELECT name FROM pragma_table_info('shares') WHERE name <> 'ord'").all<{ name: string }>();
+/** Copies of a row, made by the database itself: only what is named in `own` is theirs alone. */
+const copyRow = async (
+  table: "shares" | "businesses",
+  id: string,
+  count: number,
+  own: Readonly<Record<string, string>> = {},
+): Promise<void> => {
+  const { results } = await env.DB.prepare(`SELECT name FROM pragma_table_info('${table}') WHERE name <> 'ord'`).all<{ name: string }>();
   const names = results.map(({ name }) => name);
-  const values = names.map((name) => (name === "id" ? "substr(s.id, 1, 20) || printf('%06d', n.i)" : `s.${name}`));
+  const cells: Readonly<Record<string, string>> = { id: "substr(s.id, 1, 20) || printf('%06d', n.i)", ...own };
   await env.DB.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
-     INSERT INTO shares (${names.join(", ")}) SELECT ${values.join(", ")} FROM n, shares s WHERE s.id = ?2`,
+     INSERT INTO ${table} (${names.join(", ")}) SELECT ${names.map((name) => cells[name] ?? `s.${name}`).join(", ")} FROM n, ${table} s WHERE s.id = ?2`,
   )
     .bind(count, id)
     .run();
 };
+const copyShare = (id: string, count: number, own?: Readonly<Record<string, string>>): Promise<void> => copyRow("shares", id, count, own);
+
+describe("however much is due, a run", () => {
+  /** A platform that counts what a run asks of the database, and what it asks to be done afterwards, of which it does nothing. */
+  const counting = (clock: () => number) => {
+    const asked = { statements: 0, afterwards: 0 };
+    const prepare = (text: string): D1PreparedStatement => {
+      const statement = env.DB.prepare(text);
+      const bind = statement.bind.bind(statement);
+      return Object.assign(statement, {
+        bind: (...given: unknown[]) => {
+          asked.statements += 1;
+          return bind(...given);
+        },
+      });
+    };
+    const counted = { prepare, batch: (statements: D1PreparedStatement[]) => env.DB.batch(statements) };
+    const afterAnswer = (): void => {
+      asked.afterwards += 1;
+    };
+    const platform = Object.assign(Object.create(base) as Platform, { clock, afterAnswer, homes: homesOf({ DB: counted }) });
+    return { asked, platform };
+  };
+  const number = (text: string): Promise<number> => env.DB.prepare(text).first<number>("n") as Promise<number>;
+  const notices = () => number("SELECT COUNT(*) AS n FROM share_notices");
+  const warnings = () => number("SELECT COUNT(*) AS n FROM mail_outbox WHERE template = 'share_expiring'");
+  /** Copies of a new share; what other tests left is swept up to just before the moment these are due. */
+  const dueTogether = async (count: number): Promise<number> => {
+    const { share } = await grant(await person(), { duration_days: 30 });
+    const due = Date.parse(share.expires_at) - 7 * dayMs;
+    await sweepAt(due - 1);
+    await env.DB.exec("DELETE FROM mail_outbox");
+    await copyShare(share.id, count - 1);
+    return due;
+  };
+
+  test("asks some queries for fifty mails, and once for what follows all of them", async () => {
+    const due = await dueTogether(300);
+    const { asked, platform } = counting(() => due);
+    await sweepDueShares(platform);
+    expect([await notices(), await warnings()]).toEqual([0, 300]);
+    expect(asked.afterwards).toBe(3); // events of the business, audit and ledger, mail
+    expect(asked.statements).toBeLessThanOrEqual(50); // six pages of five, a batch of shares of five, three looks that find nothing
+  });
+
+  test("has events placed at once for twenty businesses, and leaves the others to the minute's job", async () => {
+    const { share } = await grant(await person(), { duration_days: 1 });
+    await sweepAt(Date.parse(share.expires_at) - 1);
+    await copyRow("businesses", world.acme.id, 40, { audit_chain: "s.audit_chain || n.i" });
+    await copyShare(share.id, 40, { business_id: "substr(s.business_id, 1, 20) || printf('%06d', n.i)" });
+    const { asked, platform } = counting(() => Date.parse(share.expires_at));
+    await sweepDueShares(platform);
+    expect(await number("SELECT COUNT(DISTINCT business_id) AS n FROM event_outbox WHERE type = 'share.expired'")).toBe(41);
+    expect(asked.afterwards).toBe(21); // and the audit log
+  });
+
+  test("ends after its time, and the next one goes on with the rest: each once", async () => {
+    let now = await dueTogether(300);
+    const slow = counting(() => {
+      now += 2_000;
+      return now;
+    });
+    await sweepDueShares(slow.platform);
+    const [left, written] = [await notices(), await warnings()];
+    expect(left).toBeGreaterThan(0);
+    expect(written).toBeGreaterThan(0);
+    expect(left + written).toBe(300);
+    await sweepDueShares(counting(() => now + minuteMs).platform);
+    expect([await notices(), await warnings()]).toEqual([0, 300]);
+  });
+});
 
 test("2,500 due shares are swept in one run, each with one event and two entries, and nothing is left", async () => {
   const pat = await person();

@@ -3,7 +3,7 @@
 // and withdrawals from accounts that go on.
 import type { Environment } from "../../core/access/entitlement.ts";
 import type { BusinessId } from "../../core/ids.ts";
-import { secondMs } from "../../core/time.ts";
+import { secondMs, type Instant } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { dueShares, maxSwept, sweepShares } from "../../storage/share-sweep.ts";
 import { continueAccountWithdrawals } from "../operations/consumers/certificates.ts";
@@ -15,33 +15,49 @@ import type { Platform, Services } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
 import { openSchedules } from "./schedulers.ts";
 
-const maxBatches = 150; // 600 of the 1,000 queries an invocation may ask
-const maxRunMs = 20 * secondMs;
+// An invocation may ask a thousand queries, which all jobs of its minute share: a batch asks six at most, a page of mails five,
+// and one more for each further home of its people.
+const maxBatches = 60; // 60,000 shares, 360 queries
+const maxPages = 40; // 2,000 mails, 200 queries
+const maxRunMs = 20 * secondMs; // for shares, and again for mails: both are over before the next minute
+const maxToldAtOnce = 20; // businesses whose events are placed at once; those of others are left to the minute's own job
 
-const sweepEnvironment = async (services: Services, db: Database, environment: Environment): Promise<void> => {
-  const start = services.clock();
-  const touched = new Set<BusinessId>();
-  for (let done = 0; done < maxBatches && services.clock() < start + maxRunMs; done += 1) {
+/** What all homes of one run share. */
+interface Run {
+  batches: number;
+  readonly until: Instant;
+  readonly touched: Readonly<Record<Environment, Set<BusinessId>>>;
+}
+
+const sweepEnvironment = async (services: Services, db: Database, environment: Environment, run: Run): Promise<void> => {
+  for (; run.batches > 0 && services.clock() < run.until; run.batches -= 1) {
     const now = services.clock();
     const due = await dueShares(db, environment, now);
     if (due.length > 0) await sweepShares(db, environment, due, now);
-    for (const { businessId } of due) touched.add(businessId);
-    if (due.length < maxSwept) break;
+    const touched = run.touched[environment];
+    for (const { businessId } of due) if (touched.size < maxToldAtOnce) touched.add(businessId);
+    if (due.length < maxSwept) return;
   }
-  for (const businessId of touched) services.scheduleEvents(businessId, environment);
-  if (touched.size > 0) services.scheduleFollowUp();
 };
 
 /** These jobs run what requests run, which ask for work that follows. */
 const servicesOf = (platform: Platform): Services => Object.assign(Object.create(platform) as Platform, openSchedules(platform));
 
-export const sweepDueShares = (platform: Platform): Promise<void> => {
+/** What one run does not come to is the next minute's: those that have been due longest are first. */
+export const sweepDueShares = async (platform: Platform): Promise<void> => {
   const services = servicesOf(platform);
-  return inEachHome(platform, "shares", async (db) => {
-    await sweepEnvironment(services, db, "live");
-    await sweepEnvironment(services, db, "sandbox");
-    await writeNotices(services, db);
+  const run: Run = { batches: maxBatches, until: platform.clock() + maxRunMs, touched: { live: new Set(), sandbox: new Set() } };
+  await inEachHome(platform, "shares", async (db) => {
+    await sweepEnvironment(services, db, "live", run);
+    await sweepEnvironment(services, db, "sandbox", run);
   });
+  const { live, sandbox } = run.touched;
+  for (const businessId of live) services.scheduleEvents(businessId, "live");
+  for (const businessId of sandbox) services.scheduleEvents(businessId, "sandbox");
+  if (live.size + sandbox.size > 0) services.scheduleFollowUp();
+  const notices = { pages: maxPages, until: platform.clock() + maxRunMs };
+  await inEachHome(platform, "share notices", (db) => writeNotices(services, db, notices));
+  if (notices.pages < maxPages) services.scheduleMail();
 };
 
 export const settleShares = (platform: Platform): Promise<void> => {

@@ -1,67 +1,116 @@
 // Mails to persons that the clock causes: a share is about to end, or a business has let its deadline pass.
+import { homeOfId, type ConsumerId } from "../../../core/ids.ts";
+import type { Mail } from "../../../core/mail/templates.ts";
 import { groupsOf } from "../../../core/shares/fields.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
-import { businessIdentity } from "../../../storage/accounts.ts";
-import { batch, type Database, type Statement } from "../../../storage/database.ts";
-import { claimNotices, deleteNotice, type ShareNotice } from "../../../storage/share-notices.ts";
-import { changeableShare, type ChangeableShare } from "../../../storage/shares.ts";
-import type { Runtime, Schedules, Stores } from "../../services.ts";
-import { mailTo, stopUrl } from "./mails.ts";
+import { batch, type Database } from "../../../storage/database.ts";
+import { insertMails, sealMail, type SealedMail } from "../../../storage/outboxes/mail.ts";
+import { openAddress, sealedAddresses } from "../../../storage/people.ts";
+import { claimNotices, deleteNotices, noticedShares, type NoticedShare, type ShareNotice } from "../../../storage/share-notices.ts";
+import { kindOfError } from "../../log.ts";
+import type { Runtime, Stores } from "../../services.ts";
+import { stopUrl } from "./mails.ts";
 
 /** None for a share that is in another state by now. */
-const noticeMail = async (
-  services: Runtime & Stores,
-  db: Database,
-  { kind }: ShareNotice,
-  { share, consumerId, language }: ChangeableShare,
-): Promise<readonly Statement[]> => {
-  const now = services.clock();
-  if (consumerId === null) return [];
+const wordsOf = async (services: Runtime & Stores, { kind }: ShareNotice, share: NoticedShare, now: Instant): Promise<Mail | null> => {
   if (kind === "expiring") {
-    if (share.status !== "active") return [];
-    return mailTo(services, db, consumerId, {
+    if (share.status !== "active") return null;
+    return {
       template: "share_expiring",
-      language,
       data: {
-        business_name: share.business.name,
+        business_name: share.businessName,
         groups: groupsOf(share.scope),
         until: share.expiresAt,
         is_tomorrow: share.expiresAt - now <= dayMs,
         renew_url: `${services.config.appUrl}/app/shares/${share.id}/renew`,
         stop_url: await stopUrl(services, share.id),
       },
-    });
+    };
   }
-  if (share.status !== "revoked") return [];
-  const { contact } = await businessIdentity(db, share.business.id);
-  return mailTo(services, db, consumerId, {
+  if (share.status !== "revoked") return null;
+  return {
     template: "share_overdue",
-    language,
     data: {
       share_id: share.id,
-      business_name: share.business.name,
+      business_name: share.businessName,
       at: share.revokedAt as Instant,
       cease_by: share.ceaseBy as Instant,
-      contact,
+      contact: share.contact,
     },
-  });
+  };
+};
+
+type AddressOf = (id: ConsumerId) => Promise<string | undefined>;
+
+/** One query for each home in which people of the page have their accounts; one that does not answer fails for its own people. */
+const addressesOf = (services: Stores, ids: readonly ConsumerId[]): AddressOf => {
+  const found = new Map(
+    [...Map.groupBy(new Set(ids), (id) => homeOfId(id))].map(([home, there]) => {
+      const db = services.homes.of(there[0] as ConsumerId);
+      return [home, db === null ? Promise.resolve(new Map<ConsumerId, string>()) : sealedAddresses(db, there)] as const;
+    }),
+  );
+  return async (id) => (await found.get(homeOfId(id)))?.get(id);
+};
+
+/** What became of a notice: the mail to write, or none where nobody is to be written to. */
+interface Settled {
+  readonly notice: ShareNotice;
+  readonly mail: SealedMail | null;
+}
+
+/** The mails and the end of the notices are one batch. A notice that cannot be written stays for another minute, and alone. */
+const writePage = async (services: Runtime & Stores, db: Database, notices: readonly ShareNotice[]): Promise<void> => {
+  const now = services.clock();
+  const byId = new Map((await noticedShares(db, notices, now)).map((share) => [share.id, share]));
+  const addressOf = addressesOf(
+    services,
+    [...byId.values()].flatMap(({ consumerId }) => consumerId ?? []),
+  );
+  const settle = async (notice: ShareNotice): Promise<Settled> => {
+    const share = byId.get(notice.shareId);
+    const consumerId = share?.consumerId ?? null;
+    const address = consumerId === null ? undefined : await addressOf(consumerId);
+    const words = share === undefined || address === undefined ? null : await wordsOf(services, notice, share, now);
+    if (share === undefined || consumerId === null || address === undefined || words === null) return { notice, mail: null };
+    const to = await openAddress(services.vault, consumerId, address);
+    return { notice, mail: await sealMail(services.vault, { ...words, to, consumerId, language: share.language, now }) };
+  };
+  const settled = await Promise.all(
+    notices.map(async (notice) => {
+      try {
+        return await settle(notice);
+      } catch (error) {
+        services.log.fault({ at: "share notice", error: kindOfError(error) });
+        return null;
+      }
+    }),
+  );
+  const done = settled.filter((one) => one !== null);
+  const mails = done.flatMap(({ mail }) => mail ?? []);
+  await batch(db, [
+    insertMails(db, mails),
+    deleteNotices(
+      db,
+      done.map(({ notice }) => notice),
+    ),
+  ]);
 };
 
 const page = 50;
-const maxPages = 40; // 2,000 mails a minute
 
-/** The mail and the end of the notice are one batch. */
-export const writeNotices = async (services: Runtime & Stores & Pick<Schedules, "scheduleMail">, db: Database): Promise<void> => {
-  for (let done = 0; done < maxPages; done += 1) {
+/** What is left to a run, which all homes share. */
+interface NoticesLeft {
+  pages: number;
+  readonly until: Instant;
+}
+
+export const writeNotices = async (services: Runtime & Stores, db: Database, left: NoticesLeft): Promise<void> => {
+  while (left.pages > 0 && services.clock() < left.until) {
     const notices = await claimNotices(db, services.clock(), page);
-    await Promise.all(
-      notices.map(async (notice) => {
-        const found = await changeableShare(db, notice.shareId, "link", services.clock());
-        const mail = found === null ? [] : await noticeMail(services, db, notice, found);
-        await batch(db, [...mail, deleteNotice(db, notice)]);
-      }),
-    );
-    if (notices.length > 0) services.scheduleMail();
+    if (notices.length === 0) return;
+    left.pages -= 1;
+    await writePage(services, db, notices);
     if (notices.length < page) return;
   }
 };
