@@ -60,7 +60,10 @@ const undocumented: readonly { readonly path: RegExp; readonly why: string }[] =
   { path: /^OPTIONS /, why: "asked by browsers on their own" },
   { path: /^(?:GET|POST|ALL) \/(?:c|authorize|app|stop|portal|oauth\/(?:authorize|end))(?:\/|$)/, why: "pages for people and their forms" },
   { path: /^(?:GET|HEAD|POST) \/(?:ledger|audit)\//, why: "transparency logs, whose interface is a public standard (docs/ledger.md)" },
-  { path: /^(?:GET \/|(?:GET|POST) \/withdraw)$/, why: "the first page and the way to withdraw, for people; programs are told where this description is" },
+  {
+    path: /^(?:GET \/|(?:GET|POST) \/withdraw)$/,
+    why: "the first page and the way to withdraw, for people; programs are told where this description is",
+  },
   { path: /^GET \/docs(?:\/|$)/, why: "the pages that show this description and the guides" },
   { path: /^GET \/\.well-known\/security\.txt$/, why: "whom to tell of a weakness, in the form of RFC 9116" },
   { path: /^(?:GET|POST) \/v1\/admin\//, why: "the operator's, outside the protocol surface (docs/operating.md)" },
