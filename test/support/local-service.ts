@@ -54,7 +54,8 @@ const keptMs = 60 * 60_000; // no test run is longer, so an older build serves n
 const removeOldBuilds = (): void => {
   for (const name of readdirSync(builds)) {
     const path = join(builds, name);
-    if (Date.now() - statSync(path).mtimeMs > keptMs) rmSync(path, { recursive: true, force: true });
+    const madeAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs; // another file may be removing it too
+    if (madeAt !== undefined && Date.now() - madeAt > keptMs) rmSync(path, { recursive: true, force: true });
   }
 };
 
