@@ -1,22 +1,36 @@
-// The browser of the tests. Found where the machine has it, installed by apt where it has none and can; tests in a
+// The browsers of the tests. Found where the machine has them, installed by apt where it has none and can; tests in a
 // browser are never skipped, because the page script and the pages run nowhere else.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 
-const wellKnown = [
+/** `headless` takes a third of the processor's time; `whole` also has what only a browser with windows has, as the back-forward cache. */
+export type BrowserKind = "headless" | "whole";
+
+const wholeBrowsers = [
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
   "/usr/bin/google-chrome",
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
+const headlessShell = "/usr/bin/chromium-headless-shell";
 
-/** The setting CHROMIUM, else the first well-known place; null when there is none. */
-const installedBrowser = (): string | null => {
+const wellKnown: Readonly<Record<BrowserKind, readonly string[]>> = {
+  headless: [headlessShell, ...wholeBrowsers],
+  whole: wholeBrowsers,
+};
+
+/** Path of a browser: the setting CHROMIUM, else the first well-known place. Throws, saying what to do, when there is none. */
+export const browserPath = (kind: BrowserKind = "headless"): string => {
   const chosen = process.env.CHROMIUM;
-  if (chosen !== undefined && chosen !== "") return existsSync(chosen) ? chosen : null;
-  return wellKnown.find((path) => existsSync(path)) ?? null;
+  const path = chosen === undefined ? wellKnown[kind].find((known) => existsSync(known)) : chosen;
+  if (path === undefined)
+    throw new Error(
+      "The tests need Chromium, and it could not be installed here (that takes apt-get and root or sudo). Install it, or set CHROMIUM to the path of a Chromium or Chrome.",
+    );
+  if (!existsSync(path)) throw new Error("CHROMIUM names a file that is not there.");
+  return path;
 };
 
 const commandExists = (name: string): boolean => spawnSync("sh", ["-c", `command -v ${name}`], { stdio: "ignore" }).status === 0;
@@ -36,17 +50,12 @@ export const aptInstall = async (packages: readonly string[]): Promise<boolean> 
   return true;
 };
 
-/** Path of a browser that is there. Throws, saying what to do, when there is none and none can be installed. */
-export const ensureBrowser = async (): Promise<string> => {
-  const found = installedBrowser();
-  if (found !== null) return found;
-  if (process.env.CHROMIUM === undefined && (await aptInstall(["chromium"]))) {
-    const installed = installedBrowser();
-    if (installed !== null) return installed;
+/** Installs what is missing, and throws as `browserPath` does when there is no browser then. The shell is only the faster way. */
+export const ensureBrowsers = async (): Promise<void> => {
+  if (process.env.CHROMIUM === undefined) {
+    if (!wholeBrowsers.some((path) => existsSync(path))) await aptInstall(["chromium"]);
+    if (!existsSync(headlessShell)) await aptInstall(["chromium-headless-shell"]);
   }
-  throw new Error(
-    process.env.CHROMIUM === undefined
-      ? "The tests need Chromium, and it could not be installed here (that takes apt-get and root or sudo). Install it, or set CHROMIUM to the path of a Chromium or Chrome."
-      : "CHROMIUM names a file that is not there.",
-  );
+  browserPath("headless");
+  browserPath("whole");
 };

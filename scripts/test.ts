@@ -1,7 +1,7 @@
 // `npm test`: everything there is to check, in one command. Arguments after `--` go to vitest.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { ensureBrowser } from "./browser.ts";
+import { ensureBrowsers } from "./browser.ts";
 import { ensureForeignTools } from "./foreign-tools.ts";
 import { buildAssets } from "./build.ts";
 import { report, runChecks } from "./checks.ts";
@@ -26,12 +26,12 @@ const prepare = async <T>(name: string, work: () => T | Promise<T>): Promise<T> 
   }
 };
 
-const runTests = (browser: string): void => {
+const runTests = (): void => {
   rmSync(resultsPath, { force: true });
   const { status } = spawnSync(
     "node_modules/.bin/vitest",
     ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${resultsPath}`, ...process.argv.slice(2)],
-    { stdio: "inherit", env: { ...process.env, CHROMIUM: browser } },
+    { stdio: "inherit" },
   );
   if (status !== 0) failed.push("tests");
 };
@@ -49,10 +49,10 @@ await prepare("page script, styles", buildAssets); // the type checks read what 
 await prepare("bundle of the Worker", bundleWorker);
 // Side by side: installing waits for the network, checking for the processor.
 const checks = runChecks();
-const browser = await prepare("browser", ensureBrowser);
+await prepare("browsers", ensureBrowsers);
 await prepare("tools of others (Go, openssl, Python, PHP)", ensureForeignTools); // after the browser: apt works for one at a time
 failed.push(...(await checks));
-runTests(browser);
+runTests();
 
 const counted = summary();
 if (counted !== null) console.log(counted);

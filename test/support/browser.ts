@@ -1,12 +1,12 @@
 // A real browser for tests: how it is launched, how a page is opened so that nothing it complains of goes unnoticed, and
 // the accessibility check.
 import { readFileSync } from "node:fs";
-import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
-import { ensureBrowser } from "../../scripts/browser.ts";
+import { chromium, type Browser, type BrowserContextOptions, type LaunchOptions, type Page } from "playwright-core";
+import { browserPath, type BrowserKind } from "../../scripts/browser.ts";
 
-export const launchBrowser = async (): Promise<Browser> =>
+export const launchBrowser = (kind: BrowserKind = "headless", options: LaunchOptions = {}): Promise<Browser> =>
   chromium.launch({
-    executablePath: await ensureBrowser(),
+    executablePath: browserPath(kind),
     args: [
       "--no-sandbox",
       "--disable-gpu",
@@ -16,6 +16,7 @@ export const launchBrowser = async (): Promise<Browser> =>
       "--disable-component-update",
       "--disable-sync",
     ],
+    ...options,
   });
 
 export interface OpenPage {

@@ -1,5 +1,6 @@
 // Whatever goes wrong while certifying, the form goes out once, unchanged and in time, and the page is told why.
-// And what a second submission of the same page may carry: its own certificate or none, never the first one's.
+// And what a second submission of the same page may carry: its own certificate or none, never the first one's (a page that Back
+// restored: back-forward.test.ts).
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -13,9 +14,12 @@ import {
   fill,
   initScript,
   openWorld,
+  placeholder,
+  plainEntries,
   plainForm,
   press,
   quiet,
+  refusal,
   success,
   tickAndClick,
 } from "./support.ts";
@@ -26,20 +30,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** What the plain form sends without the widget. */
-const plainEntries = [
-  ["first_name", "Pat"],
-  ["email", "pat@example.com"],
-  ["phone", "+1 202 555 0123"],
-  ["agree", "yes"],
-  ["go", "now"],
-];
-
-const refusal = (status: number, code: string, headers = {}): Answer => ({
-  status,
-  headers,
-  body: { ok: false, error: { code, message: "A sentence." }, request_id: "req_7" },
-});
 const routed = (error: string) => (page: Page) => page.route("**/v1/consent", (route) => route.abort(error));
 const scripted = (script: string) => (page: Page) => page.addInitScript(script);
 
@@ -201,8 +191,6 @@ describe("listeners of the page", () => {
   });
 });
 
-const placeholder = '<input type="hidden" name="svc_cert_id">';
-
 describe.each([
   ["with an input of ours", ""],
   ["with a placeholder of the page", placeholder],
@@ -295,80 +283,6 @@ describe("an attempt sent again unchanged", () => {
     await press(visit.page, "#send");
     expect(certificatesIn(await visit.submitted(2))).toHaveLength(1);
     expect(visit.calls[1]!.body.submission_id).toBe(visit.calls[0]!.body.submission_id);
-    await visit.close();
-  });
-});
-
-/** Not page.goBack(), which waits for a load event that a restored page does not fire. */
-async function goBack({ page, url }: Visit) {
-  await page.evaluate(() => history.back()).catch(() => undefined); // the way back may end this page before it answers
-  const deadline = Date.now() + 3000;
-  while ((await page.evaluate(() => location.href).catch(() => "")) !== url) {
-    if (Date.now() > deadline) throw new Error("did not get back");
-  }
-  await quiet();
-}
-
-describe("back from the back-forward cache", () => {
-  const back = async (html: string, options: Partial<VisitOptions> = {}) => {
-    const visit = await world.visit({
-      html: `${html}<script>addEventListener('pageshow', (event) => { window.isRestored = event.persisted })</script>`,
-      ...options,
-    });
-    await tickAndClick(visit.page);
-    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
-    await goBack(visit);
-    expect(await visit.page.evaluate("window.isRestored")).toBe(true);
-    return visit;
-  };
-
-  it.each([
-    ["our input is gone", ""],
-    ["the page's placeholder is empty", placeholder],
-  ])("%s", async (_what, inside) => {
-    const visit = await back(plainForm({ inside }));
-    expect(await visit.page.evaluate('new FormData(lead).get("svc_cert_id") || ""')).toBe("");
-    await visit.close();
-  });
-
-  it("the next submission gets its own certificate", async () => {
-    const visit = await back(plainForm());
-    await press(visit.page, "#send");
-    const ids = certificatesIn(await visit.submitted(2));
-    expect(ids).toEqual([expect.stringMatching(/^cc_/)]);
-    expect(ids).not.toEqual(certificatesIn(visit.backend[0]!));
-    await visit.close();
-  });
-
-  it("a failing submission carries none", async () => {
-    const visit = await back(plainForm(), { answer: (_call, n) => (n === 2 ? refusal(503, "storage_unavailable") : undefined) });
-    await press(visit.page, "#send");
-    expect((await visit.submitted(2)).entries).toEqual(plainEntries);
-    await visit.close();
-  });
-
-  it("a submission without the tick carries none", async () => {
-    const visit = await back(plainForm());
-    await press(visit.page, "#consent");
-    await press(visit.page, "#send");
-    expect((await visit.submitted(2)).entries).toEqual(plainEntries.filter(([name]) => name !== "agree"));
-    await visit.close();
-  });
-
-  it("a form that was waiting when the visitor left is not sent by itself, and can be sent", async () => {
-    const visit = await world.visit({
-      html: plainForm(),
-      answer: (_call, n) => (n === 1 ? { fault: "never" } : undefined),
-      widget: { "data-timeout": "700" },
-    });
-    await tickAndClick(visit.page);
-    await visit.until(() => visit.calls.length === 1, "the call");
-    await visit.page.goto(`${world.site}/elsewhere`);
-    await goBack(visit);
-    await new Promise((resolve) => setTimeout(resolve, 900));
-    expect(visit.backend).toEqual([]);
-    await press(visit.page, "#send");
-    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
     await visit.close();
   });
 });

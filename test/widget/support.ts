@@ -6,9 +6,10 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, type BrowserContext, type Page, chromium } from "playwright-core";
-import { ensureBrowser } from "../../scripts/browser.ts";
+import type { BrowserContext, Page } from "playwright-core";
+import type { BrowserKind } from "../../scripts/browser.ts";
 import { buildWidget } from "../../widget/build.mjs";
+import { launchBrowser } from "../support/browser.ts";
 import { type Received, bytesOf, received } from "./received.ts";
 
 /** One call as the API received it. */
@@ -60,6 +61,24 @@ export function plainForm({ inside = "", button = '<button id="send" name="go" v
     <input type="checkbox" id="consent" name="agree" value="yes"><label for="consent" id="terms">${terms}</label>
     ${inside}${button}</form>`;
 }
+
+/** The field of the certificate as a page may bring it. */
+export const placeholder = '<input type="hidden" name="svc_cert_id">';
+
+/** What the plain form sends without the widget. */
+export const plainEntries = [
+  ["first_name", "Pat"],
+  ["email", "pat@example.com"],
+  ["phone", "+1 202 555 0123"],
+  ["agree", "yes"],
+  ["go", "now"],
+];
+
+export const refusal = (status: number, code: string, headers = {}): Answer => ({
+  status,
+  headers,
+  body: { ok: false, error: { code, message: "A sentence." }, request_id: "req_7" },
+});
 
 export interface Visit {
   page: Page;
@@ -114,25 +133,13 @@ export function heldAnswer(): { release: () => void; answer: () => Promise<undef
 /** How long to keep looking for a second submission or call that must not come. */
 const quietMs = 100;
 
-export async function openWorld(): Promise<World> {
+export async function openWorld(browserKind: BrowserKind = "headless"): Promise<World> {
   const outDir = await mkdtemp(join(tmpdir(), "svc-widget-"));
   const widget = await buildWidget({ outDir });
   const [scriptText, shareText] = await Promise.all(["svc.js", "svc-share.js"].map((name) => readFile(join(outDir, "v1", name), "utf8")));
   await rm(outDir, { recursive: true });
 
-  const browser: Browser = await chromium.launch({
-    executablePath: await ensureBrowser(),
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-    ignoreDefaultArgs: ["--disable-back-forward-cache"],
-  });
+  const browser = await launchBrowser(browserKind, { ignoreDefaultArgs: ["--disable-back-forward-cache"] });
 
   let visits = 0;
   const pages = new Map<string, { html: string; headers: Record<string, string> }>();

@@ -1,0 +1,98 @@
+// A page that Back restored from the browser's memory carries its own certificate or none, never that of the first submission.
+// The whole browser runs these: the headless shell has no back-forward cache.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { certificatesIn } from "./received.ts";
+import {
+  type Visit,
+  type VisitOptions,
+  type World,
+  openWorld,
+  placeholder,
+  plainEntries,
+  plainForm,
+  press,
+  quiet,
+  refusal,
+  tickAndClick,
+} from "./support.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld("whole");
+});
+afterAll(() => world.close());
+
+/** Not page.goBack(), which waits for a load event that a restored page does not fire. */
+async function goBack({ page, url }: Visit) {
+  await page.evaluate(() => history.back()).catch(() => undefined); // the way back may end this page before it answers
+  const deadline = Date.now() + 3000;
+  while ((await page.evaluate(() => location.href).catch(() => "")) !== url) {
+    if (Date.now() > deadline) throw new Error("did not get back");
+  }
+  await quiet();
+}
+
+describe("back from the back-forward cache", () => {
+  const back = async (html: string, options: Partial<VisitOptions> = {}) => {
+    const visit = await world.visit({
+      html: `${html}<script>addEventListener('pageshow', (event) => { window.isRestored = event.persisted })</script>`,
+      ...options,
+    });
+    await tickAndClick(visit.page);
+    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+    await goBack(visit);
+    expect(await visit.page.evaluate("window.isRestored")).toBe(true);
+    return visit;
+  };
+
+  it.each([
+    ["our input is gone", ""],
+    ["the page's placeholder is empty", placeholder],
+  ])("%s", async (_what, inside) => {
+    const visit = await back(plainForm({ inside }));
+    expect(await visit.page.evaluate('new FormData(lead).get("svc_cert_id") || ""')).toBe("");
+    await visit.close();
+  });
+
+  it("the next submission gets its own certificate", async () => {
+    const visit = await back(plainForm());
+    await press(visit.page, "#send");
+    const ids = certificatesIn(await visit.submitted(2));
+    expect(ids).toEqual([expect.stringMatching(/^cc_/)]);
+    expect(ids).not.toEqual(certificatesIn(visit.backend[0]!));
+    await visit.close();
+  });
+
+  it("a failing submission carries none", async () => {
+    const visit = await back(plainForm(), { answer: (_call, n) => (n === 2 ? refusal(503, "storage_unavailable") : undefined) });
+    await press(visit.page, "#send");
+    expect((await visit.submitted(2)).entries).toEqual(plainEntries);
+    await visit.close();
+  });
+
+  it("a submission without the tick carries none", async () => {
+    const visit = await back(plainForm());
+    await press(visit.page, "#consent");
+    await press(visit.page, "#send");
+    expect((await visit.submitted(2)).entries).toEqual(plainEntries.filter(([name]) => name !== "agree"));
+    await visit.close();
+  });
+
+  it("a form that was waiting when the visitor left is not sent by itself, and can be sent", async () => {
+    const visit = await world.visit({
+      html: plainForm(),
+      answer: (_call, n) => (n === 1 ? { fault: "never" } : undefined),
+      widget: { "data-timeout": "700" },
+    });
+    await tickAndClick(visit.page);
+    await visit.until(() => visit.calls.length === 1, "the call");
+    await visit.page.goto(`${world.site}/elsewhere`);
+    await goBack(visit);
+    await new Promise((resolve) => setTimeout(resolve, 900));
+    expect(visit.backend).toEqual([]);
+    await press(visit.page, "#send");
+    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+    await visit.close();
+  });
+});
