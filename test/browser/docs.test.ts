@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { accessibilityFindings, fitsItsWidth, launchBrowser, openPage } from "../support/browser.ts";
+import { accessibilityFindings, findingsOfLooks, fitsItsWidth, launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 let service: LocalService;
@@ -47,21 +47,21 @@ describe("the reference of the API", () => {
       for (const folded of document.querySelectorAll("details")) folded.open = true;
     });
 
-  for (const [colorScheme, width] of [
-    ["light", 1_280],
-    ["dark", 320],
+  for (const [colorScheme, width, findingsOf] of [
+    ["light", 1_280, accessibilityFindings],
+    ["dark", 320, findingsOfLooks],
   ] as const) {
     test(`is accessible in ${colorScheme} at ${width} pixels, folded and unfolded`, async () => {
       const { page, complaints, close } = await openPage(browser, { colorScheme, viewport: { width, height: 900 } });
       for (const guide of ["widget", "sharing", "webhooks", "sandbox", "kit", "withdrawal", "evidence-pack", "fingerprints", "policies"]) {
         await page.goto(`${service.origin}/docs/${guide}`);
-        expect(await accessibilityFindings(page), guide).toEqual([]);
+        expect(await findingsOf(page), guide).toEqual([]);
         expect(await fitsItsWidth(page), guide).toBe(true);
       }
       await page.goto(`${service.origin}/docs`);
-      expect(await accessibilityFindings(page)).toEqual([]);
+      expect(await findingsOf(page)).toEqual([]);
       await unfold(page);
-      expect(await accessibilityFindings(page)).toEqual([]);
+      expect(await findingsOf(page)).toEqual([]);
       expect(complaints).toEqual([]);
       await close();
     }, 180_000); // every rule over every member of the whole reference: 15 s, and a multiple of that beside other work

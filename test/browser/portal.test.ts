@@ -1,7 +1,7 @@
 // The portal in a real browser: an account from nothing without script, every page accessible, at each width and in both schemes.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { accessibilityFindings, fitsItsWidth, launchBrowser, openPage } from "../support/browser.ts";
+import { accessibilityFindings, findingsOfLooks, fitsItsWidth, launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 let service: LocalService;
@@ -92,15 +92,15 @@ const paths = [
 ];
 
 describe("the portal", () => {
-  for (const [colorScheme, width] of [
-    ["light", 1_280],
-    ["dark", 320],
+  for (const [colorScheme, width, findingsOf] of [
+    ["light", 1_280, accessibilityFindings],
+    ["dark", 320, findingsOfLooks],
   ] as const) {
     test(`is accessible in ${colorScheme} at ${width} pixels, and nobody scrolls sideways`, async () => {
       const { page, close } = await openPage(browser, { colorScheme, viewport: { width, height: 900 } });
       const findings: unknown[] = [];
       const look = async (name: string): Promise<void> => {
-        findings.push(...(await accessibilityFindings(page)).map((finding) => `${name}: ${finding}`));
+        findings.push(...(await findingsOf(page)).map((finding) => `${name}: ${finding}`));
         if (!(await fitsItsWidth(page))) findings.push(`${name} is too wide`);
         if (pictures !== undefined)
           await page.screenshot({ path: `${pictures}/${name.replaceAll(/\W+/g, "-")}-${width}.png`, fullPage: true });

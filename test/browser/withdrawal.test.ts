@@ -3,7 +3,7 @@
 import { mkdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { accessibilityFindings, fitsItsWidth, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
+import { accessibilityFindings, findingsOfLooks, fitsItsWidth, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 let service: LocalService;
@@ -264,19 +264,19 @@ describe("the person on a certificate", () => {
 
 describe("every page of withdrawing", () => {
   const wide: BrowserContextOptions = {};
-  const settings: readonly (readonly [string, BrowserContextOptions])[] = [
-    ["light", wide],
-    ["narrow", narrow],
-    ["dark", { colorScheme: "dark" }],
+  const settings: readonly (readonly [string, BrowserContextOptions, typeof findingsOfLooks])[] = [
+    ["light", wide, accessibilityFindings],
+    ["narrow", narrow, findingsOfLooks],
+    ["dark", { colorScheme: "dark" }, findingsOfLooks],
   ];
 
-  test.each(settings)("is accessible and fits its window: %s", async (name, options) => {
+  test.each(settings)("is accessible and fits its window: %s", async (name, options, findingsOf) => {
     for (const language of ["en", "es", "fr-CA"]) {
       const mine = await issue();
       await issue({ email: mine.email });
       const { page, complaints, close } = await openPage(browser, options);
       const check = async (at: string): Promise<void> => {
-        expect(await accessibilityFindings(page), `${language} ${at}`).toEqual([]);
+        expect(await findingsOf(page), `${language} ${at}`).toEqual([]);
         expect(await fitsItsWidth(page), `${language} ${at}`).toBe(true);
         expect(await page.locator("html").getAttribute("lang")).toBe(language);
         if (language === "en" && at === "code" && name !== "narrow") await keep(page, `withdraw-${name}`);

@@ -43,18 +43,26 @@ export const openPage = async (browser: Browser, options: BrowserContextOptions 
 };
 
 const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
-const standards = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+const everyRule = { type: "tag" as const, values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] };
+/** What light or dark and the width of the window change; names, roles, labels, order are the same in every window. */
+const rulesOfLooks = { type: "rule" as const, values: ["color-contrast", "link-in-text-block", "target-size"] };
 
-/** What axe finds wrong, one line a finding. Evaluated, not added as a tag: a strict page allows no foreign script. */
-export const accessibilityFindings = async (page: Page): Promise<string[]> => {
+const findingsOf = async (page: Page, runOnly: typeof everyRule | typeof rulesOfLooks): Promise<string[]> => {
+  // Evaluated, not added as a tag: a strict page allows no foreign script.
   await page.evaluate(axe);
   // Made into lines over there: what axe returns is megabytes, and nothing but the violations is asked for.
-  return page.evaluate(async (tags) => {
+  return page.evaluate(async (only) => {
     const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
-    const { violations } = await axe.run({ runOnly: { type: "tag", values: tags }, resultTypes: ["violations"] });
+    const { violations } = await axe.run({ runOnly: only, resultTypes: ["violations"] });
     return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`));
-  }, standards);
+  }, runOnly);
 };
+
+/** What axe finds wrong, one line a finding. */
+export const accessibilityFindings = (page: Page): Promise<string[]> => findingsOf(page, everyRule);
+
+/** Likewise, of a page that another test of the same file looks at with every rule in another window. */
+export const findingsOfLooks = (page: Page): Promise<string[]> => findingsOf(page, rulesOfLooks);
 
 /** True when nothing is wider than the window, so that nobody has to scroll sideways. */
 export const fitsItsWidth = (page: Page): Promise<boolean> =>
