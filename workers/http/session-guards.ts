@@ -8,16 +8,11 @@ import { mayRead, mayWrite } from "../../core/access/entitlement.ts";
 import { isFresh, personOf, sessionLifeMs, type Realm } from "../../core/access/session.ts";
 import { sessionOf } from "../operations/access/sign-in.ts";
 import type { Api, ConsumerCaller, MemberCaller, RequestContext, SessionCaller } from "./context.ts";
+import { cookieOptions } from "./cookies.ts";
 import { failure, refusal } from "./envelope.ts";
 import { isAppOrigin, isPlainHttp, limited } from "./guards.ts";
 
 const cookie = "svc_session";
-
-/** No browser keeps a `__Host-` cookie over plain http. */
-const cookieOptions = (c: RequestContext) =>
-  isPlainHttp(c)
-    ? ({ path: "/", httpOnly: true, sameSite: "Lax" } as const)
-    : ({ path: "/", httpOnly: true, sameSite: "Lax", secure: true, prefix: "host" } as const);
 
 /** The token of the session cookie. Two cookies of the name were not both set by us, so neither is believed; hono's getCookie takes one. */
 export const sessionToken = (c: RequestContext): string | null => {

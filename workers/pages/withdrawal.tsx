@@ -2,7 +2,7 @@
 // again without doing anything twice. POST /c/{id}/withdraw asks for a code, GET shows the form for it, POST …/confirm
 // answers it, POST …/link follows the link from the 201, GET /c/{id}/withdrawn says what is so afterwards.
 import type { Context, Hono } from "hono";
-import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { deleteCookie, setCookie } from "hono/cookie";
 import { addressKey } from "../../core/access/address.ts";
 import { receiptUrlOf } from "../../core/certificates/views.ts";
 import type { PublishedCertificate } from "../../core/certificates/published.ts";
@@ -11,7 +11,8 @@ import { isMailbox } from "../../core/mailbox.ts";
 import { codePattern } from "../../core/access/mailed-code.ts";
 import { limited } from "../http/guards.ts";
 import type { Api } from "../http/context.ts";
-import { openWithdrawalContext, withdrawalContext, withdrawalCookie } from "../http/withdrawal-context.ts";
+import { cookieOf, cookieOptions } from "../http/cookies.ts";
+import { openWithdrawalContext, withdrawalContext } from "../http/withdrawal-context.ts";
 import type { LimitName } from "../limits.ts";
 import { verifyCertificate } from "../operations/certificates/verify.ts";
 import { askedSeconds, openAsked, sealAsked, type Asked } from "../operations/withdrawals/asked-address.ts";
@@ -51,12 +52,12 @@ const certificateOf = async (c: Context<Api>): Promise<PublishedCertificate | nu
 
 /** What was typed a moment ago for this certificate, and what proves it. */
 const askedOf = async (c: Context<Api>, certId: CertId): Promise<Asked> => {
-  const sealed = getCookie(c, askedCookie, withdrawalCookie(c).prefix);
+  const sealed = cookieOf(c, askedCookie);
   return sealed === undefined ? { email: null, token: null } : openAsked(c.var.services, certId, sealed);
 };
 
 const keepAsked = async (c: Context<Api>, certId: CertId, asked: Asked): Promise<void> => {
-  setCookie(c, askedCookie, await sealAsked(c.var.services, certId, asked), { ...withdrawalCookie(c), maxAge: askedSeconds });
+  setCookie(c, askedCookie, await sealAsked(c.var.services, certId, asked), { ...cookieOptions(c), maxAge: askedSeconds });
 };
 
 /** What else names the address, for a browser that has proved it; null for every other. */
@@ -165,7 +166,7 @@ const confirm = async (c: Context<Api>): Promise<Response> => {
   });
   if (!answered.ok && answered.code !== "already_revoked") return failed(c, certificate.id, "failed");
   if (!answered.ok) {
-    deleteCookie(c, askedCookie, withdrawalCookie(c));
+    deleteCookie(c, askedCookie, cookieOptions(c));
     return to(c, `/c/${certificate.id}/withdrawn`);
   }
   const { isWithdrawn, token } = answered.value;

@@ -2,13 +2,13 @@
 import type { Hono } from "hono";
 import { isFresh } from "../../../core/access/session.ts";
 import type { Api } from "../../http/context.ts";
+import { cookieOf } from "../../http/cookies.ts";
 import { openAskedSignIn } from "../../operations/access/asked-sign-in.ts";
 import type { Page } from "../layout.tsx";
 import { Exact, Sentence } from "../parts.tsx";
 import { appWords } from "../i18n/app.ts";
 import { sheetWords } from "../i18n/sheet.ts";
 import { accountWordsOf } from "./account-parts.tsx";
-import { cookieOf } from "./cookies.ts";
 import { appPage, type AppView } from "./parts.tsx";
 import { askedCookie } from "./sign-in.ts";
 import { codeStep } from "./sign-in-steps.tsx";

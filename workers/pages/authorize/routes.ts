@@ -1,7 +1,7 @@
 // The consent sheet: {app_url}/authorize. Each step is a plain form, answered by a redirect to the same address, so loading a page again
 // repeats nothing. What a page shows follows from who is signed in, what they keep and what they decided; no step is stored.
 import { Hono, type Context } from "hono";
-import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { deleteCookie, setCookie } from "hono/cookie";
 import { createMiddleware } from "hono/factory";
 import { addressKey } from "../../../core/access/address.ts";
 import { codePattern } from "../../../core/access/mailed-code.ts";
@@ -11,7 +11,8 @@ import { groupsOf, inGroup, isContactKey, type ContactFields, type ContactKey } 
 import { personaFields, personaNames, type PersonaName } from "../../../core/shares/persona.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import type { Api } from "../../http/context.ts";
-import { limited, isPlainHttp, relyingParty } from "../../http/guards.ts";
+import { cookieOf, cookieOptions } from "../../http/cookies.ts";
+import { limited, relyingParty } from "../../http/guards.ts";
 import { signedIn } from "../../http/passkey-credentials.ts";
 import { forgetSession, sessionToken, setSessionCookie } from "../../http/session-guards.ts";
 import { authorizeQuery, requestOf, scopeOfText } from "../../http/share-request.ts";
@@ -62,13 +63,6 @@ import {
 const browserCookie = "svc_ask";
 const browserSeconds = 3_600;
 const askedCookie = "svc_sign_in";
-
-const cookieOptions = (c: Context<Api>) =>
-  isPlainHttp(c)
-    ? ({ path: "/", httpOnly: true, sameSite: "Lax" } as const)
-    : ({ path: "/", httpOnly: true, sameSite: "Lax", secure: true, prefix: "host" } as const);
-
-const cookieOf = (c: Context<Api>, name: string): string | undefined => getCookie(c, name, cookieOptions(c).prefix);
 
 /** The sheet as it stands for this request and browser. */
 interface Sheet {

@@ -2,7 +2,7 @@
 // the same address; only the decision leads elsewhere, to an address that the program has registered. What is wrong with a request is told
 // here and never by a redirect, so that nobody is sent anywhere by a link alone.
 import { Hono, type Context } from "hono";
-import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { deleteCookie, setCookie } from "hono/cookie";
 import { askedOf, type OAuthError } from "../../../core/agents/authorization.ts";
 import { maxLiveTokens } from "../../../core/agents/token.ts";
 import { isRegistered, redirectUriOf, withAnswer } from "../../../core/agents/redirect-uri.ts";
@@ -12,7 +12,8 @@ import { codePattern } from "../../../core/access/mailed-code.ts";
 import type { Realm, Session } from "../../../core/access/session.ts";
 import { isMailbox } from "../../../core/mailbox.ts";
 import type { Api } from "../../http/context.ts";
-import { isPlainHttp, limited } from "../../http/guards.ts";
+import { cookieOf, cookieOptions } from "../../http/cookies.ts";
+import { limited } from "../../http/guards.ts";
 import { oauthNames } from "../../http/oauth-names.ts";
 import { forgetSession, sessionToken, setSessionCookie } from "../../http/session-guards.ts";
 import type { LimitName } from "../../limits.ts";
@@ -42,11 +43,6 @@ import {
 } from "./views.tsx";
 
 const askedCookie = "svc_connect";
-
-const cookieOptions = (c: Context<Api>) =>
-  isPlainHttp(c)
-    ? ({ path: "/", httpOnly: true, sameSite: "Lax" } as const)
-    : ({ path: "/", httpOnly: true, sameSite: "Lax", secure: true, prefix: "host" } as const);
 
 const languageOf = (c: Context<Api>): Language => pageLanguage(c.req.query("lang"), c.req.header("accept-language"));
 const wordsOf = (c: Context<Api>): ConnectWords => connectWords[languageOf(c)];
@@ -143,7 +139,7 @@ const show = async (c: Context<Api>): Promise<Response> => {
   const { services } = c.var;
   const { request, view, session } = opened;
   if (session === null) {
-    const email = await openAskedSignIn(services, getCookie(c, askedCookie, cookieOptions(c).prefix));
+    const email = await openAskedSignIn(services, cookieOf(c, askedCookie));
     if (email === null) return answer(c, 200, emailStep(view));
     return answer(c, 200, codeStep(view, email, c.req.query("answer") === "failed" ? wordsOf(c).wrongCode : undefined));
   }
@@ -187,7 +183,7 @@ const giveCode = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTH_VERIFY_PER_IP");
   if (sent instanceof Response) return sent;
   const { services } = c.var;
-  const email = await openAskedSignIn(services, getCookie(c, askedCookie, cookieOptions(c).prefix));
+  const email = await openAskedSignIn(services, cookieOf(c, askedCookie));
   if (email === null) return again(c);
   const code = (sent.form.get("code") ?? "").replaceAll(/[\s-]/g, ""); // as people copy it
   if (!codePattern.test(code)) return answer(c, 400, codeStep(sent.view, email, wordsOf(c).badCode));

@@ -2,12 +2,13 @@
 // sheet. A sign-up and a sign-in go on to the same page, whoever has the address.
 import type { Context, Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
-import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { deleteCookie, setCookie } from "hono/cookie";
 import { addressKey } from "../../../core/access/address.ts";
 import { codePattern } from "../../../core/access/mailed-code.ts";
 import { isMailbox } from "../../../core/mailbox.ts";
 import type { Api } from "../../http/context.ts";
-import { isPlainHttp, limited } from "../../http/guards.ts";
+import { cookieOf, cookieOptions } from "../../http/cookies.ts";
+import { limited } from "../../http/guards.ts";
 import { forgetSession, sessionToken, setSessionCookie } from "../../http/session-guards.ts";
 import { statuses } from "../../http/statuses.ts";
 import type { LimitName } from "../../limits.ts";
@@ -28,13 +29,7 @@ const words = portalWords[language];
 const setting = settingOf(language);
 const askedCookie = "svc_sign_in";
 
-const cookieOptions = (c: Context<Api>) =>
-  isPlainHttp(c)
-    ? ({ path: "/", httpOnly: true, sameSite: "Lax" } as const)
-    : ({ path: "/", httpOnly: true, sameSite: "Lax", secure: true, prefix: "host" } as const);
-
-const askedAddress = (c: Context<Api>): Promise<string | null> =>
-  openAskedSignIn(c.var.services, getCookie(c, askedCookie, cookieOptions(c).prefix));
+const askedAddress = (c: Context<Api>): Promise<string | null> => openAskedSignIn(c.var.services, cookieOf(c, askedCookie));
 
 const keepAddress = async (c: Context<Api>, email: string): Promise<void> =>
   setCookie(c, askedCookie, await sealAskedSignIn(c.var.services, email), { ...cookieOptions(c), maxAge: askedSignInSeconds });
