@@ -6,7 +6,7 @@ import { createMiddleware } from "hono/factory";
 import { deleteCookie, setCookie } from "hono/cookie";
 import { mayRead, mayWrite } from "../../core/access/entitlement.ts";
 import { isFresh, personOf, sessionLifeMs, type Realm } from "../../core/access/session.ts";
-import { sessionOf } from "../operations/access/sign-in.ts";
+import { sessionOf, signOut } from "../operations/access/sign-in.ts";
 import type { Api, ConsumerCaller, MemberCaller, RequestContext, SessionCaller } from "./context.ts";
 import { cookieOptions } from "./cookies.ts";
 import { failure, refusal } from "./envelope.ts";
@@ -30,6 +30,13 @@ export const setSessionCookie = (c: Context<Api>, token: string, realm: Realm): 
 export const forgetSession = <Caller extends Api>(c: Context<Caller>): void => {
   deleteCookie(c, cookie, cookieOptions(c));
   c.header("Clear-Site-Data", '"storage"');
+};
+
+/** Signs this browser out; without a session it only forgets. */
+export const leaveSession = async (c: Context<Api>): Promise<void> => {
+  const token = sessionToken(c);
+  if (token !== null) await signOut(c.var.services, token);
+  forgetSession(c);
 };
 
 const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
