@@ -6,6 +6,13 @@ import { dayMs, hourMs, minuteMs, secondMs } from "../time.ts";
 
 export const codePattern = /^[0-9]{6}$/;
 export const codeRule = "must be six digits";
+
+/** A code as people copy it, with spaces or dashes; null for what is none. */
+export const typedCodeOf = (text: string): string | null => {
+  const code = text.replaceAll(/[\s-]/g, "");
+  return codePattern.test(code) ? code : null;
+};
+
 const codes = 1_000_000;
 const fairBelow = 4_294_000_000; // the largest multiple of a million in 32 bits: above it, low codes would be likelier
 

@@ -6,18 +6,13 @@ import { createMiddleware } from "hono/factory";
 import { deleteCookie, setCookie } from "hono/cookie";
 import { mayRead, mayWrite } from "../../core/access/entitlement.ts";
 import { isFresh, personOf, sessionLifeMs, type Realm } from "../../core/access/session.ts";
-import { sessionOf } from "../operations/access/sign-in.ts";
+import { sessionOf, signOut } from "../operations/access/sign-in.ts";
 import type { Api, ConsumerCaller, MemberCaller, RequestContext, SessionCaller } from "./context.ts";
+import { cookieOptions } from "./cookies.ts";
 import { failure, refusal } from "./envelope.ts";
 import { isAppOrigin, isPlainHttp, limited } from "./guards.ts";
 
 const cookie = "svc_session";
-
-/** No browser keeps a `__Host-` cookie over plain http. */
-const cookieOptions = (c: RequestContext) =>
-  isPlainHttp(c)
-    ? ({ path: "/", httpOnly: true, sameSite: "Lax" } as const)
-    : ({ path: "/", httpOnly: true, sameSite: "Lax", secure: true, prefix: "host" } as const);
 
 /** The token of the session cookie. Two cookies of the name were not both set by us, so neither is believed; hono's getCookie takes one. */
 export const sessionToken = (c: RequestContext): string | null => {
@@ -35,6 +30,13 @@ export const setSessionCookie = (c: Context<Api>, token: string, realm: Realm): 
 export const forgetSession = <Caller extends Api>(c: Context<Caller>): void => {
   deleteCookie(c, cookie, cookieOptions(c));
   c.header("Clear-Site-Data", '"storage"');
+};
+
+/** Signs this browser out; without a session it only forgets. */
+export const leaveSession = async (c: Context<Api>): Promise<void> => {
+  const token = sessionToken(c);
+  if (token !== null) await signOut(c.var.services, token);
+  forgetSession(c);
 };
 
 const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);

@@ -11,13 +11,13 @@ import type { Api } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import { limited } from "../http/guards.ts";
 import { trustedKeys } from "../operations/service/trust.ts";
-import { mailCode, signInPath } from "./app/sign-in.ts";
+import { signInPath } from "./app/sign-in.ts";
 import { firstPage, maxMailbox, maxTyped, unknownPage, withdrawDoorPage, type Place } from "./doors.tsx";
-import { readForm } from "./form-body.ts";
 import { chosenLanguage } from "./language.ts";
-import { pageAnswer, type Page } from "./layout.tsx";
+import { languageOf, pageAnswer, type Page } from "./layout.tsx";
+import { mailCode } from "./mailed-sign-in.tsx";
 import { crowdedFormPage, foreignFormPage, onPageFault } from "./notices.tsx";
-import { isOwnForm } from "./own-form.ts";
+import { postedForm } from "./own-form.ts";
 import { inLanguage } from "./withdrawal-parts.tsx";
 
 /** True for a browser that opens the address; a program that says nothing, or that takes anything, is answered in JSON. */
@@ -107,13 +107,12 @@ const withdrawDoor = (c: Context<Api>): Response | Promise<Response> => {
 
 /** By e-mail: a code to any address, as signing in mails it, with its limits; nothing of the answer depends on whose it is. */
 const withdrawByEmail = async (c: Context<Api>): Promise<Response> => {
-  const refused = limited(c, "AUTH_REQUEST_PER_IP", await c.var.services.takeByAddress("AUTH_REQUEST_PER_IP", addressKey(c.var.ip)));
-  if (refused !== null) return crowdedFormPage(c, refused.headers.get("retry-after") ?? "60");
-  const form = await readForm(c.req.raw);
-  if (form === null || elsewhere(c, "appUrl") !== "" || !isOwnForm(c, c.var.services.config.appUrl)) return foreignFormPage(c);
+  const form = await postedForm(c, "AUTH_REQUEST_PER_IP");
+  if (form instanceof Response) return form;
+  if (elsewhere(c, "appUrl") !== "") return foreignFormPage(c);
   const email = (form.get("email") ?? "").trim();
   if (!isMailbox(email)) return doorPage(c, 400, withdrawDoorPage, { typedEmail: email.slice(0, maxMailbox) });
-  await mailCode(c, email);
+  await mailCode(c, { email, realm: "consumer", language: languageOf(c) });
   return c.redirect(inLanguage(signInPath, chosenLanguage(c.req.query("lang"))), 303);
 };
 

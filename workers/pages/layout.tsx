@@ -1,12 +1,13 @@
 // The frame of every page, and the headers every page is answered with.
 import type { Context } from "hono";
-import { getCookie } from "hono/cookie";
+import { getCookie, setCookie } from "hono/cookie";
 import type { Child, FC } from "hono/jsx";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Api } from "../http/context.ts";
+import { isPlainHttp } from "../http/guards.ts";
 import { assets } from "./assets.gen.ts";
 import { brand } from "./brand.ts";
-import { catalogues, languages, pageLanguage, type Language } from "./language.ts";
+import { catalogues, chosenLanguage, languages, pageLanguage, type Language } from "./language.ts";
 import { settingOf, type Setting } from "./parts.tsx";
 
 export interface Page {
@@ -111,11 +112,19 @@ const Frame: FC<{ page: Page; setting: Setting; search: string }> = ({ page, set
 );
 
 /** Holds a language that was chosen in the app, and nothing else. */
-export const languageCookie = "svc_lang";
+const languageCookie = "svc_lang";
+const languageSeconds = 365 * 86_400;
 
 /** The language of this address, else the one chosen before, else the browser's. */
 export const languageOf = (c: Context<Api>): Language =>
   pageLanguage(c.req.query("lang") ?? getCookie(c, languageCookie), c.req.header("accept-language"));
+
+/** Keeps a language that was chosen in the address. */
+export const keepLanguage = (c: Context<Api>): void => {
+  const chosen = chosenLanguage(c.req.query("lang"));
+  if (chosen !== null)
+    setCookie(c, languageCookie, chosen, { path: "/", sameSite: "Lax", secure: !isPlainHttp(c), maxAge: languageSeconds });
+};
 
 /** Answers with a page in the reader's language. */
 export const pageAnswer = async (

@@ -2,21 +2,18 @@
 // the page's script puts it into the form, and only the press of the button sends it. The page itself knows nothing of any share.
 import { Hono, type Context } from "hono";
 import { setCookie } from "hono/cookie";
-import { addressKey } from "../../core/access/address.ts";
 import { shareIdOf } from "../../core/ids.ts";
 import { hourMs, secondMs, type Instant } from "../../core/time.ts";
 import type { Api } from "../http/context.ts";
-import { limited } from "../http/guards.ts";
+import { cookieOf, cookieOptions } from "../http/cookies.ts";
 import { openNote, sealNote, type NotePlace } from "../operations/consumers/sealed-notes.ts";
 import { revokeByPerson } from "../operations/shares/revoke.ts";
-import { cookieOf, cookieOptions, keepLanguage } from "./app/cookies.ts";
 import { dayIn } from "./authorize/views.tsx";
-import { readForm } from "./form-body.ts";
 import { appWords } from "./i18n/app.ts";
 import { sheetWords } from "./i18n/sheet.ts";
-import { pageAnswer, type Page } from "./layout.tsx";
-import { crowdedFormPage, foreignFormPage, onPageFault, outagePage, readOnlyPage } from "./notices.tsx";
-import { isOwnForm } from "./own-form.ts";
+import { keepLanguage, pageAnswer, type Page } from "./layout.tsx";
+import { onPageFault, outagePage, readOnlyPage } from "./notices.tsx";
+import { postedForm } from "./own-form.ts";
 import { filled, Shape, type Setting } from "./parts.tsx";
 
 const stoppedCookie = "svc_stopped";
@@ -129,22 +126,15 @@ const failedPage = (setting: Setting): Page => {
   };
 };
 
-const crowded = async (c: Context<Api>): Promise<Response | null> => {
-  const refused = limited(c, "REVOKE_LINK_PER_IP", await c.var.services.takeByAddress("REVOKE_LINK_PER_IP", addressKey(c.var.ip)));
-  return refused === null ? null : crowdedFormPage(c, refused.headers.get("retry-after") ?? "60");
-};
-
 const show = (c: Context<Api>): Promise<Response> => {
   keepLanguage(c);
   return pageAnswer(c, 200, (setting) => stopPage(setting, { path: pathOf(c) }));
 };
 
 const stop = async (c: Context<Api>): Promise<Response> => {
-  const many = await crowded(c);
-  if (many !== null) return many;
+  const form = await postedForm(c, "REVOKE_LINK_PER_IP");
+  if (form instanceof Response) return form;
   const { services, requestId } = c.var;
-  const form = await readForm(c.req.raw);
-  if (form === null || !isOwnForm(c, services.config.appUrl)) return foreignFormPage(c);
   const [token, reason] = [form.get("token") ?? "", form.get("reason") ?? ""];
   const revoked = await revokeByPerson(services, shareIdOf(c.req.param("id") ?? ""), { token }, { reason, requestId });
   if (!revoked.ok) {

@@ -2,16 +2,15 @@
 // again without doing anything twice. POST /c/{id}/withdraw asks for a code, GET shows the form for it, POST …/confirm
 // answers it, POST …/link follows the link from the 201, GET /c/{id}/withdrawn says what is so afterwards.
 import type { Context, Hono } from "hono";
-import { deleteCookie, getCookie, setCookie } from "hono/cookie";
-import { addressKey } from "../../core/access/address.ts";
+import { deleteCookie, setCookie } from "hono/cookie";
 import { receiptUrlOf } from "../../core/certificates/views.ts";
 import type { PublishedCertificate } from "../../core/certificates/published.ts";
 import { certIdOf, type CertId } from "../../core/ids.ts";
 import { isMailbox } from "../../core/mailbox.ts";
-import { codePattern } from "../../core/access/mailed-code.ts";
-import { limited } from "../http/guards.ts";
+import { typedCodeOf } from "../../core/access/mailed-code.ts";
 import type { Api } from "../http/context.ts";
-import { openWithdrawalContext, withdrawalContext, withdrawalCookie } from "../http/withdrawal-context.ts";
+import { cookieOf, cookieOptions } from "../http/cookies.ts";
+import { openWithdrawalContext, withdrawalContext } from "../http/withdrawal-context.ts";
 import type { LimitName } from "../limits.ts";
 import { verifyCertificate } from "../operations/certificates/verify.ts";
 import { askedSeconds, openAsked, sealAsked, type Asked } from "../operations/withdrawals/asked-address.ts";
@@ -20,11 +19,10 @@ import { answerOnPage } from "../operations/withdrawals/confirm.ts";
 import { othersByLink } from "../operations/withdrawals/others.ts";
 import { reachOf } from "../operations/withdrawals/reach.ts";
 import { requestWithdrawalCode } from "../operations/withdrawals/request-code.ts";
-import { readForm } from "./form-body.ts";
 import { chosenLanguage, pageLanguage } from "./language.ts";
 import { pageAnswer } from "./layout.tsx";
-import { isOwnForm } from "./own-form.ts";
-import { crowdedFormPage, foreignFormPage, noSuchPage } from "./notices.tsx";
+import { noSuchPage } from "./notices.tsx";
+import { crowded, postedForm, type PageForm } from "./own-form.ts";
 import {
   codePage,
   emailPage,
@@ -51,12 +49,12 @@ const certificateOf = async (c: Context<Api>): Promise<PublishedCertificate | nu
 
 /** What was typed a moment ago for this certificate, and what proves it. */
 const askedOf = async (c: Context<Api>, certId: CertId): Promise<Asked> => {
-  const sealed = getCookie(c, askedCookie, withdrawalCookie(c).prefix);
+  const sealed = cookieOf(c, askedCookie);
   return sealed === undefined ? { email: null, token: null } : openAsked(c.var.services, certId, sealed);
 };
 
 const keepAsked = async (c: Context<Api>, certId: CertId, asked: Asked): Promise<void> => {
-  setCookie(c, askedCookie, await sealAsked(c.var.services, certId, asked), { ...withdrawalCookie(c), maxAge: askedSeconds });
+  setCookie(c, askedCookie, await sealAsked(c.var.services, certId, asked), { ...cookieOptions(c), maxAge: askedSeconds });
 };
 
 /** What else names the address, for a browser that has proved it; null for every other. */
@@ -65,29 +63,22 @@ const othersFor = async (c: Context<Api>, certId: CertId) => {
   return token === null ? null : othersByLink(c.var.services, certId, token);
 };
 
-const crowded = async (c: Context<Api>, name: LimitName): Promise<Response | null> => {
-  const refused = limited(c, name, await c.var.services.takeByAddress(name, addressKey(c.var.ip)));
-  return refused === null ? null : crowdedFormPage(c, refused.headers.get("retry-after") ?? "60");
-};
-
 const to = (c: Context<Api>, path: string): Response => c.redirect(inLanguage(path, choiceOf(c)), 303);
 
 /** A form that may be worked on, with its certificate; or the page that says why not. */
 const posted = async (
   c: Context<Api>,
   limit: LimitName,
-): Promise<{ readonly form: ReadonlyMap<string, string>; readonly certificate: PublishedCertificate } | Response> => {
-  const refused = await crowded(c, limit);
-  if (refused !== null) return refused;
-  const form = await readForm(c.req.raw);
-  if (form === null || !isOwnForm(c, c.var.services.config.verifyUrl)) return foreignFormPage(c);
+): Promise<{ readonly form: PageForm; readonly certificate: PublishedCertificate } | Response> => {
+  const form = await postedForm(c, limit, c.var.services.config.verifyUrl);
+  if (form instanceof Response) return form;
   const certificate = await certificateOf(c);
   if (certificate === null) return noSuchPage(c);
   return certificate.subjectErasedAt === null ? { form, certificate } : to(c, `/c/${certificate.id}`);
 };
 
 /** The recipients that were ticked: boxes bear their places on the certificate. Null where none is: then all are meant. */
-export const chosenEntities = (form: ReadonlyMap<string, string>, { entities }: PublishedCertificate): readonly string[] | null => {
+export const chosenEntities = (form: PageForm, { entities }: PublishedCertificate): readonly string[] | null => {
   const ticked = entities.filter((_, at) => form.has(`entity.${at}`));
   return ticked.length > 0 ? ticked : null;
 };
@@ -146,8 +137,8 @@ const confirm = async (c: Context<Api>): Promise<Response> => {
   const { form, certificate } = sent;
   const { email } = await askedOf(c, certificate.id);
   if (email === null) return failed(c, certificate.id, "failed");
-  const code = (form.get("code") ?? "").replaceAll(/[\s-]/g, ""); // as people copy it
-  if (!codePattern.test(code)) {
+  const code = typedCodeOf(form.get("code") ?? "");
+  if (code === null) {
     const typed = (form.get("code") ?? "").slice(0, 20);
     return pageAnswer(c, 400, (setting) =>
       codePage({ certificate, setting, choice: choiceOf(c), email, typed, chosen: form, error: setting.words.withdraw.badCode }),
@@ -165,7 +156,7 @@ const confirm = async (c: Context<Api>): Promise<Response> => {
   });
   if (!answered.ok && answered.code !== "already_revoked") return failed(c, certificate.id, "failed");
   if (!answered.ok) {
-    deleteCookie(c, askedCookie, withdrawalCookie(c));
+    deleteCookie(c, askedCookie, cookieOptions(c));
     return to(c, `/c/${certificate.id}/withdrawn`);
   }
   const { isWithdrawn, token } = answered.value;

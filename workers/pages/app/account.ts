@@ -4,10 +4,9 @@ import { passkeyIdOf, sessionIdOf } from "../../../core/ids.ts";
 import type { Api } from "../../http/context.ts";
 import { relyingParty } from "../../http/guards.ts";
 import { madeIn } from "../../http/passkey-credentials.ts";
-import { forgetSession, sessionToken } from "../../http/session-guards.ts";
+import { leaveSession } from "../../http/session-guards.ts";
 import { addPasskey, askForPasskey, listPasskeys, removePasskey } from "../../operations/access/passkeys.ts";
 import { endOtherSessions, endSession, listSessions } from "../../operations/access/sessions.ts";
-import { signOut } from "../../operations/access/sign-in.ts";
 import { auditTrail } from "../../operations/audit/trail.ts";
 import { listOwnShares, readProfile } from "../../operations/consumers/profile.ts";
 import type { Flash } from "./parts.tsx";
@@ -84,10 +83,8 @@ const keepPasskey = async (visit: Posted): Promise<Response> => {
   return done(visit, added.ok ? "passkeyAdded" : added.code === "passkey_limit" ? "passkeyLimit" : "passkeyNotAdded");
 };
 
-const leave = async ({ c, services }: Posted): Promise<Response> => {
-  const token = sessionToken(c);
-  if (token !== null) await signOut(services, token);
-  forgetSession(c);
+const leave = async ({ c }: Posted): Promise<Response> => {
+  await leaveSession(c);
   return c.redirect("/app", 303);
 };
 

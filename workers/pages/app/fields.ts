@@ -6,12 +6,12 @@ import { audienceOf } from "../../../core/shares/audience.ts";
 import { contactKeys, isContactKey, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
 import { minuteMs, secondMs } from "../../../core/time.ts";
 import type { Api } from "../../http/context.ts";
+import { cookieOptions, cookieOf } from "../../http/cookies.ts";
 import { changeContactFields, previewFields, readFields } from "../../operations/consumers/fields.ts";
 import { listOwnShares } from "../../operations/consumers/profile.ts";
 import { openNote, sealNote, type NotePlace, type OpenedNote } from "../../operations/consumers/sealed-notes.ts";
 import type { Services } from "../../services.ts";
 import { outagePage } from "../notices.tsx";
-import { cookieOf, cookieOptions } from "./cookies.ts";
 import { detailsPage, reviewPage, type Typed } from "./details.tsx";
 import { acting, answer, counted, flash, reading, refused, type Posted, type Visit } from "./signed-in.ts";
 

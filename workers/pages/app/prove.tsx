@@ -2,15 +2,13 @@
 import type { Hono } from "hono";
 import { isFresh } from "../../../core/access/session.ts";
 import type { Api } from "../../http/context.ts";
-import { openAskedSignIn } from "../../operations/access/asked-sign-in.ts";
 import type { Page } from "../layout.tsx";
+import { askedAddress } from "../mailed-sign-in.tsx";
 import { Exact, Sentence } from "../parts.tsx";
 import { appWords } from "../i18n/app.ts";
 import { sheetWords } from "../i18n/sheet.ts";
 import { accountWordsOf } from "./account-parts.tsx";
-import { cookieOf } from "./cookies.ts";
 import { appPage, type AppView } from "./parts.tsx";
-import { askedCookie } from "./sign-in.ts";
 import { codeStep } from "./sign-in-steps.tsx";
 import { answer, reading, type Visit } from "./signed-in.ts";
 
@@ -58,11 +56,11 @@ const provePage = (view: AppView, purpose: ProofPurpose): Page => {
 const isPurpose = (text: string | undefined): text is ProofPurpose => text !== undefined && Object.hasOwn(purposes, text);
 
 const prove = async (visit: Visit): Promise<Response> => {
-  const { c, services, view } = visit;
+  const { c, view } = visit;
   const asked = c.req.param("purpose");
   const purpose = isPurpose(asked) ? asked : "passkey";
   if (isProved(visit, purpose)) return c.redirect(purposes[purpose].path, 303);
-  const mailed = await openAskedSignIn(services, cookieOf(c, askedCookie));
+  const mailed = await askedAddress(c);
   if (mailed?.toLowerCase() !== view.email.toLowerCase()) return answer(visit, 200, provePage(view, purpose));
   const fault = c.req.query("answer") === "failed" ? { fault: sheetWords[view.setting.language].wrongCode } : {};
   return answer(visit, 200, codeStep(view.setting, { next: `/app/prove/${purpose}`, email: view.email, ...fault }));

@@ -3,6 +3,7 @@ import type { FC } from "hono/jsx";
 import { appWords } from "../i18n/app.ts";
 import { sheetWords } from "../i18n/sheet.ts";
 import type { Page } from "../layout.tsx";
+import { AddressInput, CodeInput } from "../mailed-sign-in.tsx";
 import { filled, Shape, type Setting } from "../parts.tsx";
 
 interface Step {
@@ -43,19 +44,7 @@ export const addressStep = (setting: Setting, step: Step & { readonly typed?: st
             {words.emailHint}
           </p>
           {step.fault !== undefined && <Fault text={step.fault} setting={setting} />}
-          <input
-            id="email"
-            name="email"
-            type="email"
-            autocomplete="email"
-            maxlength={320}
-            required
-            value={step.typed}
-            dir="ltr"
-            spellcheck={false}
-            aria-describedby={step.fault === undefined ? "email-hint" : "email-hint fault"}
-            aria-invalid={step.fault === undefined ? undefined : "true"}
-          />
+          <AddressInput id="email" hasHint typed={step.typed} isWrong={step.fault !== undefined} />
           <button type="submit" class="primary">
             {words.send}
           </button>
@@ -85,20 +74,7 @@ export const codeStep = (setting: Setting, step: Step & { readonly email: string
           {next}
           <label for="code">{words.code}</label>
           {step.fault !== undefined && <Fault text={step.fault} setting={setting} />}
-          <input
-            id="code"
-            class="code"
-            name="code"
-            type="text"
-            inputmode="numeric"
-            autocomplete="one-time-code"
-            maxlength={20}
-            required
-            dir="ltr"
-            spellcheck={false}
-            aria-describedby={step.fault === undefined ? undefined : "fault"}
-            aria-invalid={step.fault === undefined ? undefined : "true"}
-          />
+          <CodeInput id="code" class="code" isWrong={step.fault !== undefined} />
           <button type="submit" class="primary">
             {words.continue}
           </button>

@@ -8,6 +8,7 @@ import { isSameSecret } from "../../../core/hash.ts";
 import { secondMs } from "../../../core/time.ts";
 import type { Json } from "../../../core/canonical-json.ts";
 import type { Api } from "../../http/context.ts";
+import { cookieOf, cookieOptions } from "../../http/cookies.ts";
 import { limited } from "../../http/guards.ts";
 import { sessionToken } from "../../http/session-guards.ts";
 import { statuses } from "../../http/statuses.ts";
@@ -16,13 +17,11 @@ import type { LimitName } from "../../limits.ts";
 import { sessionOf, userOf } from "../../operations/access/sign-in.ts";
 import { openNote, sealNote } from "../../operations/consumers/sealed-notes.ts";
 import type { Services } from "../../services.ts";
-import { readForm } from "../form-body.ts";
 import { appWords } from "../i18n/app.ts";
-import { languageOf, pageAnswer, type Page } from "../layout.tsx";
+import { keepLanguage, languageOf, pageAnswer, type Page } from "../layout.tsx";
 import { busyPage, foreignFormPage } from "../notices.tsx";
-import { isOwnForm } from "../own-form.ts";
+import { ownForm, type PageForm } from "../own-form.ts";
 import { settingOf } from "../parts.tsx";
-import { cookieOf, cookieOptions, keepLanguage } from "./cookies.ts";
 import type { AppView, Flash } from "./parts.tsx";
 import { signInPage } from "./sign-in.ts";
 
@@ -37,7 +36,7 @@ export interface Visit {
 
 /** A form of theirs. */
 export interface Posted extends Visit {
-  readonly form: ReadonlyMap<string, string>;
+  readonly form: PageForm;
 }
 
 const flashCookie = "svc_flash";
@@ -100,8 +99,8 @@ export const reading =
 export const acting =
   (act: (visit: Posted) => Promise<Response>) =>
   async (c: Context<Api>): Promise<Response> => {
-    const form = await readForm(c.req.raw);
-    if (form === null || !isOwnForm(c, c.var.services.config.appUrl)) return foreignFormPage(c);
+    const form = await ownForm(c);
+    if (form instanceof Response) return form;
     const visit = await visitOf(c, false);
     if (visit === null) return c.redirect("/app", 303);
     if (visit instanceof Response) return visit;

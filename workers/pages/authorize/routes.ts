@@ -1,26 +1,23 @@
 // The consent sheet: {app_url}/authorize. Each step is a plain form, answered by a redirect to the same address, so loading a page again
 // repeats nothing. What a page shows follows from who is signed in, what they keep and what they decided; no step is stored.
 import { Hono, type Context } from "hono";
-import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { setCookie } from "hono/cookie";
 import { createMiddleware } from "hono/factory";
-import { addressKey } from "../../../core/access/address.ts";
-import { codePattern } from "../../../core/access/mailed-code.ts";
 import { personOf, type ConsumerSession } from "../../../core/access/session.ts";
 import { isMailbox } from "../../../core/mailbox.ts";
 import { groupsOf, inGroup, isContactKey, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
 import { personaFields, personaNames, type PersonaName } from "../../../core/shares/persona.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import type { Api } from "../../http/context.ts";
-import { limited, isPlainHttp, relyingParty } from "../../http/guards.ts";
-import { signedIn } from "../../http/passkey-credentials.ts";
-import { forgetSession, sessionToken, setSessionCookie } from "../../http/session-guards.ts";
+import { cookieOf, cookieOptions } from "../../http/cookies.ts";
+import { limited, relyingParty } from "../../http/guards.ts";
+import { leaveSession, sessionToken } from "../../http/session-guards.ts";
 import { authorizeQuery, requestOf, scopeOfText } from "../../http/share-request.ts";
 import { statuses } from "../../http/statuses.ts";
 import { schemaFault } from "../../http/wire.ts";
 import type { LimitName } from "../../limits.ts";
-import { askedSignInSeconds, openAskedSignIn, sealAskedSignIn } from "../../operations/access/asked-sign-in.ts";
-import { askToSignIn, signInWithPasskey } from "../../operations/access/passkey-sign-in.ts";
-import { requestCode, sessionOf, signOut, userOf, verifyCode } from "../../operations/access/sign-in.ts";
+import { askToSignIn } from "../../operations/access/passkey-sign-in.ts";
+import { sessionOf, userOf } from "../../operations/access/sign-in.ts";
 import { changeContactFields, readFields } from "../../operations/consumers/fields.ts";
 import { activeWith } from "../../operations/consumers/profile.ts";
 import { authorizeRequest } from "../../operations/shares/authorize.ts";
@@ -36,14 +33,15 @@ import {
   type SheetBrowser,
   type SheetRequest,
 } from "../../operations/shares/sheet.ts";
-import { readForm } from "../form-body.ts";
 import { appWords } from "../i18n/app.ts";
 import { sheetWords, type SheetWords } from "../i18n/sheet.ts";
 import { pageLanguage, type Language } from "../language.ts";
 import { pageAnswer, type Page } from "../layout.tsx";
-import { busyPage, crowdedFormPage, foreignFormPage, onPageFault } from "../notices.tsx";
-import { isOwnForm } from "../own-form.ts";
+import { askedAddress, forgetAsked, mailCode, takeCode } from "../mailed-sign-in.tsx";
+import { busyPage, onPageFault } from "../notices.tsx";
+import { crowded, postedForm, type PageForm } from "../own-form.ts";
 import { settingOf } from "../parts.tsx";
+import { takePasskey } from "../passkey-sign-in.ts";
 import {
   codeStep,
   decideStep,
@@ -61,14 +59,6 @@ import {
 
 const browserCookie = "svc_ask";
 const browserSeconds = 3_600;
-const askedCookie = "svc_sign_in";
-
-const cookieOptions = (c: Context<Api>) =>
-  isPlainHttp(c)
-    ? ({ path: "/", httpOnly: true, sameSite: "Lax" } as const)
-    : ({ path: "/", httpOnly: true, sameSite: "Lax", secure: true, prefix: "host" } as const);
-
-const cookieOf = (c: Context<Api>, name: string): string | undefined => getCookie(c, name, cookieOptions(c).prefix);
 
 /** The sheet as it stands for this request and browser. */
 interface Sheet {
@@ -83,11 +73,6 @@ interface Sheet {
 
 const languageOf = (c: Context<Api>): Language =>
   pageLanguage(c.req.query("lang") ?? c.req.query("locale"), c.req.header("accept-language"));
-
-const crowded = async (c: Context<Api>, name: LimitName): Promise<Response | null> => {
-  const refused = limited(c, name, await c.var.services.takeByAddress(name, addressKey(c.var.ip)));
-  return refused === null ? null : crowdedFormPage(c, refused.headers.get("retry-after") ?? "60");
-};
 
 const answer = (c: Context<Api>, status: 200 | 400 | 402 | 403 | 404 | 409 | 503, pageOf: () => Page): Promise<Response> =>
   pageAnswer(c, status, pageOf, languageOf(c));
@@ -185,23 +170,22 @@ const show = async (c: Context<Api>): Promise<Response> => {
   if (refused !== null) return refused;
   const opened = await open(c);
   if (opened instanceof Response) return opened;
-  const { services } = c.var;
   const { sheet, session, view, language } = opened;
   if (session !== null || sheet.request.client.environment === "sandbox") return decisionPage(c, opened);
   const answered = c.req.query("answer");
   if (answered === "passkey") return answer(c, 200, () => emailStep(view, appWords[language].passkeyRefused));
-  const email = await openAskedSignIn(services, cookieOf(c, askedCookie));
+  const email = await askedAddress(c);
   if (email === null) return answer(c, 200, () => emailStep(view));
   const failed = answered === "failed" ? sheetWords[language].wrongCode : undefined;
   return answer(c, 200, () => codeStep(view, email, failed));
 };
 
+type Posted = Sheet & { readonly form: PageForm };
+
 /** A form of the sheet, with the request it belongs to; or the page that says why not. */
-const posted = async (c: Context<Api>, limit: LimitName): Promise<(Sheet & { readonly form: ReadonlyMap<string, string> }) | Response> => {
-  const refused = await crowded(c, limit);
-  if (refused !== null) return refused;
-  const form = await readForm(c.req.raw);
-  if (form === null || !isOwnForm(c, c.var.services.config.appUrl)) return foreignFormPage(c);
+const posted = async (c: Context<Api>, limit: LimitName): Promise<Posted | Response> => {
+  const form = await postedForm(c, limit);
+  if (form instanceof Response) return form;
   const opened = await open(c);
   return opened instanceof Response ? opened : { ...opened, form };
 };
@@ -209,34 +193,18 @@ const posted = async (c: Context<Api>, limit: LimitName): Promise<(Sheet & { rea
 const askForCode = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTH_REQUEST_PER_IP");
   if (sent instanceof Response) return sent;
-  const { services } = c.var;
   const email = (sent.form.get("email") ?? "").trim();
   if (!isMailbox(email)) return answer(c, 400, () => emailStep(sent.view, sheetWords[sent.language].badEmail, email.slice(0, 320)));
-  await requestCode(services, { email, realm: "consumer", language: sent.language });
-  setCookie(c, askedCookie, await sealAskedSignIn(services, email), { ...cookieOptions(c), maxAge: askedSignInSeconds });
+  await mailCode(c, { email, realm: "consumer", language: sent.language });
   return again(c);
 };
 
 const giveCode = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTH_VERIFY_PER_IP");
   if (sent instanceof Response) return sent;
-  const { services } = c.var;
-  const email = await openAskedSignIn(services, cookieOf(c, askedCookie));
-  if (email === null) return again(c);
-  const code = (sent.form.get("code") ?? "").replaceAll(/[\s-]/g, ""); // as people copy it
-  if (!codePattern.test(code)) return answer(c, 400, () => codeStep(sent.view, email, sheetWords[sent.language].badCode));
-  const signed = await verifyCode(services, {
-    email,
-    code,
-    realm: "consumer",
-    name: null,
-    replaces: sessionToken(c),
-    userAgent: c.req.header("user-agent"),
-  });
-  if (!signed.ok) return again(c, "&answer=failed");
-  setSessionCookie(c, signed.value.token, "consumer");
-  deleteCookie(c, askedCookie, cookieOptions(c));
-  return again(c);
+  const taken = await takeCode(c, sent.form, "consumer");
+  if (taken.outcome !== "malformed") return again(c, taken.outcome === "wrong" ? "&answer=failed" : "");
+  return answer(c, 400, () => codeStep(sent.view, taken.email, sheetWords[sent.language].badCode));
 };
 
 const askPasskey = async (c: Context<Api>): Promise<Response> => {
@@ -249,28 +217,20 @@ const askPasskey = async (c: Context<Api>): Promise<Response> => {
 const givePasskey = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTH_VERIFY_PER_IP");
   if (sent instanceof Response) return sent;
-  const credential = signedIn(sent.form.get("credential") ?? "");
-  const request = { party: relyingParty(c), replaces: sessionToken(c), userAgent: c.req.header("user-agent") };
-  const signed = credential === null ? null : await signInWithPasskey(c.var.services, { ...request, signed: credential });
-  deleteCookie(c, askedCookie, cookieOptions(c)); // whatever was typed before, this was the other way
-  if (!signed?.ok) return again(c, "&answer=passkey");
-  setSessionCookie(c, signed.value.token, "consumer");
-  return again(c);
+  return again(c, (await takePasskey(c, sent.form)) ? "" : "&answer=passkey");
 };
 
 const otherAddress = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTH_VERIFY_PER_IP");
   if (sent instanceof Response) return sent;
-  deleteCookie(c, askedCookie, cookieOptions(c));
+  forgetAsked(c);
   return again(c);
 };
 
 const leave = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTH_VERIFY_PER_IP");
   if (sent instanceof Response) return sent;
-  const token = sessionToken(c);
-  if (token !== null) await signOut(c.var.services, token);
-  forgetSession(c);
+  await leaveSession(c);
   return again(c);
 };
 
@@ -296,10 +256,7 @@ const saveDetails = async (c: Context<Api>): Promise<Response> => {
 };
 
 /** What the person ticked besides what is needed: whole groups, as far as they hold a value. */
-const chosenScope = (
-  { sheet, form }: Sheet & { readonly form: ReadonlyMap<string, string> },
-  fields: ContactFields,
-): readonly ContactKey[] => {
+const chosenScope = ({ sheet, form }: Posted, fields: ContactFields): readonly ContactKey[] => {
   const { scope, needed } = sheet.request.asked;
   const optional = scope.filter((key) => !needed.includes(key));
   const ticked = groupsOf(optional).flatMap((group) => (form.has(`group.${group}`) ? inGroup(optional, group) : []));

@@ -11,6 +11,7 @@ import { appWords } from "../i18n/app.ts";
 import { groupNamesIn, sheetWords, type SheetWords } from "../i18n/sheet.ts";
 import { catalogues, type Language } from "../language.ts";
 import type { Page } from "../layout.tsx";
+import { AddressInput, CodeInput } from "../mailed-sign-in.tsx";
 import { Exact, filled, Foreign, Remarks, Sentence, Shape, type Setting } from "../parts.tsx";
 
 /** Everything a step needs to know of the request. */
@@ -153,19 +154,7 @@ export const emailStep = (view: SheetView, fault?: string, typed = ""): Page => 
           {words.emailHint}
         </p>
         {fault !== undefined && <Fault text={fault} words={words} />}
-        <input
-          id="sheet-email"
-          name="email"
-          type="email"
-          autocomplete="email"
-          maxlength={320}
-          required
-          value={typed}
-          dir="ltr"
-          spellcheck={false}
-          aria-describedby={fault === undefined ? "sheet-email-hint" : "sheet-email-hint fault"}
-          aria-invalid={fault === undefined ? undefined : "true"}
-        />
+        <AddressInput id="sheet-email" hasHint typed={typed} isWrong={fault !== undefined} />
         <button type="submit" class="primary">
           {words.send}
         </button>
@@ -207,19 +196,7 @@ export const codeStep = (view: SheetView, email: string, fault?: string): Page =
       <form method="post" action={`/authorize/code${view.search}`} class="form">
         <label for="sheet-code">{words.code}</label>
         {fault !== undefined && <Fault text={fault} words={words} />}
-        <input
-          id="sheet-code"
-          name="code"
-          type="text"
-          inputmode="numeric"
-          autocomplete="one-time-code"
-          maxlength={20}
-          required
-          dir="ltr"
-          spellcheck={false}
-          aria-describedby={fault === undefined ? undefined : "fault"}
-          aria-invalid={fault === undefined ? undefined : "true"}
-        />
+        <CodeInput id="sheet-code" isWrong={fault !== undefined} />
         <button type="submit" class="primary">
           {words.continue}
         </button>

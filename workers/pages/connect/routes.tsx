@@ -2,32 +2,28 @@
 // the same address; only the decision leads elsewhere, to an address that the program has registered. What is wrong with a request is told
 // here and never by a redirect, so that nobody is sent anywhere by a link alone.
 import { Hono, type Context } from "hono";
-import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { askedOf, type OAuthError } from "../../../core/agents/authorization.ts";
 import { maxLiveTokens } from "../../../core/agents/token.ts";
 import { isRegistered, redirectUriOf, withAnswer } from "../../../core/agents/redirect-uri.ts";
-import { addressKey } from "../../../core/access/address.ts";
 import { mayWrite } from "../../../core/access/entitlement.ts";
-import { codePattern } from "../../../core/access/mailed-code.ts";
 import type { Realm, Session } from "../../../core/access/session.ts";
 import { isMailbox } from "../../../core/mailbox.ts";
 import type { Api } from "../../http/context.ts";
-import { isPlainHttp, limited } from "../../http/guards.ts";
+import { limited } from "../../http/guards.ts";
 import { oauthNames } from "../../http/oauth-names.ts";
-import { forgetSession, sessionToken, setSessionCookie } from "../../http/session-guards.ts";
+import { leaveSession, sessionToken } from "../../http/session-guards.ts";
 import type { LimitName } from "../../limits.ts";
-import { askedSignInSeconds, openAskedSignIn, sealAskedSignIn } from "../../operations/access/asked-sign-in.ts";
-import { requestCode, sessionOf, signOut, userOf, verifyCode } from "../../operations/access/sign-in.ts";
+import { sessionOf, userOf } from "../../operations/access/sign-in.ts";
 import { allowConnection, isConnected, openRequest, sealRequest, type ConnectionRequest } from "../../operations/agents/connect.ts";
 import { endByLink, isEndLink } from "../../operations/agents/exchange.ts";
 import { keepClient, oauthClientOf } from "../../operations/agents/oauth-clients.ts";
 import { endToken, listTokens } from "../../operations/agents/tokens.ts";
-import { readForm } from "../form-body.ts";
 import { connectWords, type ConnectWords } from "../i18n/connect.ts";
 import { pageLanguage, type Language } from "../language.ts";
 import { pageAnswer, type Page } from "../layout.tsx";
-import { busyPage, crowdedFormPage, foreignFormPage, onPageFault } from "../notices.tsx";
-import { isOwnForm } from "../own-form.ts";
+import { askedAddress, forgetAsked, mailCode, takeCode } from "../mailed-sign-in.tsx";
+import { busyPage, foreignFormPage, onPageFault } from "../notices.tsx";
+import { crowded, ownForm, type PageForm } from "../own-form.ts";
 import { settingOf } from "../parts.tsx";
 import {
   BackLink,
@@ -43,22 +39,12 @@ import {
 
 const askedCookie = "svc_connect";
 
-const cookieOptions = (c: Context<Api>) =>
-  isPlainHttp(c)
-    ? ({ path: "/", httpOnly: true, sameSite: "Lax" } as const)
-    : ({ path: "/", httpOnly: true, sameSite: "Lax", secure: true, prefix: "host" } as const);
-
 const languageOf = (c: Context<Api>): Language => pageLanguage(c.req.query("lang"), c.req.header("accept-language"));
 const wordsOf = (c: Context<Api>): ConnectWords => connectWords[languageOf(c)];
 
 const answer = (c: Context<Api>, status: 200 | 400 | 402 | 404 | 409, said: Page): Promise<Response> => {
   c.header("Cross-Origin-Opener-Policy", "unsafe-none");
   return pageAnswer(c, status, () => said, languageOf(c));
-};
-
-const crowded = async (c: Context<Api>, name: LimitName): Promise<Response | null> => {
-  const refused = limited(c, name, await c.var.services.takeByAddress(name, addressKey(c.var.ip)));
-  return refused === null ? null : crowdedFormPage(c, refused.headers.get("retry-after") ?? "60");
 };
 
 const notice = (
@@ -143,7 +129,7 @@ const show = async (c: Context<Api>): Promise<Response> => {
   const { services } = c.var;
   const { request, view, session } = opened;
   if (session === null) {
-    const email = await openAskedSignIn(services, getCookie(c, askedCookie, cookieOptions(c).prefix));
+    const email = await askedAddress(c, askedCookie);
     if (email === null) return answer(c, 200, emailStep(view));
     return answer(c, 200, codeStep(view, email, c.req.query("answer") === "failed" ? wordsOf(c).wrongCode : undefined));
   }
@@ -159,14 +145,14 @@ const show = async (c: Context<Api>): Promise<Response> => {
   return answer(c, 200, decideStep(view, { session, address, sealed, again, full, now: services.clock() }));
 };
 
-type Posted = Opened & { readonly form: ReadonlyMap<string, string> };
+type Posted = Opened & { readonly form: PageForm };
 
 const posted = async (c: Context<Api>, limit: LimitName): Promise<Posted | Response> => {
   const refused = await crowded(c, limit);
   if (refused !== null) return refused;
-  const form = await readForm(c.req.raw);
   c.header("Cross-Origin-Opener-Policy", "unsafe-none");
-  if (form === null || !isOwnForm(c, c.var.services.config.appUrl)) return foreignFormPage(c);
+  const form = await ownForm(c);
+  if (form instanceof Response) return form;
   const opened = await open(c);
   return opened instanceof Response ? opened : { ...opened, form };
 };
@@ -174,50 +160,32 @@ const posted = async (c: Context<Api>, limit: LimitName): Promise<Posted | Respo
 const askForCode = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTH_REQUEST_PER_IP");
   if (sent instanceof Response) return sent;
-  const { services } = c.var;
   const email = (sent.form.get("email") ?? "").trim();
   const realm = sent.form.get("as") === "business" ? "business" : "consumer";
   if (!isMailbox(email)) return answer(c, 400, emailStep(sent.view, wordsOf(c).badAddress, email.slice(0, 320)));
-  await requestCode(services, { email, realm, language: languageOf(c) });
-  setCookie(c, askedCookie, await sealAskedSignIn(services, email), { ...cookieOptions(c), maxAge: askedSignInSeconds });
+  await mailCode(c, { email, realm, language: languageOf(c) }, askedCookie);
   return again(c, { as: realm });
 };
 
 const giveCode = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTH_VERIFY_PER_IP");
   if (sent instanceof Response) return sent;
-  const { services } = c.var;
-  const email = await openAskedSignIn(services, getCookie(c, askedCookie, cookieOptions(c).prefix));
-  if (email === null) return again(c);
-  const code = (sent.form.get("code") ?? "").replaceAll(/[\s-]/g, ""); // as people copy it
-  if (!codePattern.test(code)) return answer(c, 400, codeStep(sent.view, email, wordsOf(c).badCode));
-  const signed = await verifyCode(services, {
-    email,
-    code,
-    realm: sent.as,
-    name: null,
-    replaces: sessionToken(c),
-    userAgent: c.req.header("user-agent"),
-  });
-  if (!signed.ok) return again(c, { answer: "failed" });
-  setSessionCookie(c, signed.value.token, sent.as);
-  deleteCookie(c, askedCookie, cookieOptions(c));
-  return again(c);
+  const taken = await takeCode(c, sent.form, sent.as, askedCookie);
+  if (taken.outcome !== "malformed") return again(c, taken.outcome === "wrong" ? { answer: "failed" } : {});
+  return answer(c, 400, codeStep(sent.view, taken.email, wordsOf(c).badCode));
 };
 
 const otherAddress = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTH_VERIFY_PER_IP");
   if (sent instanceof Response) return sent;
-  deleteCookie(c, askedCookie, cookieOptions(c));
+  forgetAsked(c, askedCookie);
   return again(c);
 };
 
 const leave = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTH_VERIFY_PER_IP");
   if (sent instanceof Response) return sent;
-  const token = sessionToken(c);
-  if (token !== null) await signOut(c.var.services, token);
-  forgetSession(c);
+  await leaveSession(c);
   return again(c);
 };
 
@@ -246,10 +214,11 @@ const decide = async (c: Context<Api>): Promise<Response> => {
   const refused = await crowded(c, "OAUTH_AUTHORIZE_PER_IP");
   if (refused !== null) return refused;
   const { services } = c.var;
-  const form = await readForm(c.req.raw);
   c.header("Cross-Origin-Opener-Policy", "unsafe-none");
-  const decision = form?.get("decision") ?? "";
-  if (form === null || !isOwnForm(c, services.config.appUrl) || !["deny", "allow", "replace"].includes(decision)) return foreignFormPage(c);
+  const form = await ownForm(c);
+  if (form instanceof Response) return form;
+  const decision = form.get("decision") ?? "";
+  if (!["deny", "allow", "replace"].includes(decision)) return foreignFormPage(c);
   const session = await sessionOf(services, sessionToken(c));
   // What the page showed counts, not what stands in the address now.
   const pending = session === null ? null : await openRequest(services, session, form.get("request") ?? "");

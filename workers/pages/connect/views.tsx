@@ -9,6 +9,7 @@ import type { ConnectionRequest } from "../../operations/agents/connect.ts";
 import { connectWords, type ConnectWords } from "../i18n/connect.ts";
 import { catalogues } from "../language.ts";
 import type { Page } from "../layout.tsx";
+import { AddressInput, CodeInput } from "../mailed-sign-in.tsx";
 import { Exact, filled, Remarks, Sentence, Shape, type Setting } from "../parts.tsx";
 
 /** What every step needs to know. */
@@ -98,19 +99,7 @@ export const emailStep = (view: ConnectView, fault?: string, typed = ""): Page =
       <form method="post" action={`/oauth/authorize/email${view.search}`} class="form">
         <label for="connect-email">{words.email}</label>
         {fault !== undefined && <Fault text={fault} words={words} />}
-        <input
-          id="connect-email"
-          name="email"
-          type="email"
-          autocomplete="email"
-          maxlength={320}
-          required
-          value={typed}
-          dir="ltr"
-          spellcheck={false}
-          aria-describedby={fault === undefined ? undefined : "fault"}
-          aria-invalid={fault === undefined ? undefined : "true"}
-        />
+        <AddressInput id="connect-email" typed={typed} isWrong={fault !== undefined} />
         <button type="submit" name="as" value="consumer" class="primary">
           {words.forMe}
         </button>
@@ -132,19 +121,7 @@ export const codeStep = (view: ConnectView, email: string, fault?: string): Page
       <form method="post" action={`/oauth/authorize/code${view.search}`} class="form">
         <label for="connect-code">{words.code}</label>
         {fault !== undefined && <Fault text={fault} words={words} />}
-        <input
-          id="connect-code"
-          name="code"
-          type="text"
-          inputmode="numeric"
-          autocomplete="one-time-code"
-          maxlength={20}
-          required
-          dir="ltr"
-          spellcheck={false}
-          aria-describedby={fault === undefined ? undefined : "fault"}
-          aria-invalid={fault === undefined ? undefined : "true"}
-        />
+        <CodeInput id="connect-code" isWrong={fault !== undefined} />
         <button type="submit" class="primary">
           {words.continue}
         </button>

@@ -2,42 +2,24 @@
 // sheet. A sign-up and a sign-in go on to the same page, whoever has the address.
 import type { Context, Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
-import { deleteCookie, getCookie, setCookie } from "hono/cookie";
-import { addressKey } from "../../../core/access/address.ts";
-import { codePattern } from "../../../core/access/mailed-code.ts";
 import { isMailbox } from "../../../core/mailbox.ts";
 import type { Api } from "../../http/context.ts";
-import { isPlainHttp, limited } from "../../http/guards.ts";
-import { forgetSession, sessionToken, setSessionCookie } from "../../http/session-guards.ts";
+import { leaveSession, sessionToken } from "../../http/session-guards.ts";
 import { statuses } from "../../http/statuses.ts";
 import type { LimitName } from "../../limits.ts";
-import { askedSignInSeconds, openAskedSignIn, sealAskedSignIn } from "../../operations/access/asked-sign-in.ts";
-import { requestCode, sessionOf, signOut, verifyCode } from "../../operations/access/sign-in.ts";
+import { sessionOf } from "../../operations/access/sign-in.ts";
 import { signUp } from "../../operations/access/sign-up.ts";
 import { brand } from "../brand.ts";
-import { readForm } from "../form-body.ts";
 import { portalWords } from "../i18n/portal.ts";
 import { pageAnswer, type Page } from "../layout.tsx";
-import { crowdedFormPage, foreignFormPage } from "../notices.tsx";
-import { isOwnForm } from "../own-form.ts";
+import { askedAddress, forgetAsked, keepAsked, mailCode, takeCode } from "../mailed-sign-in.tsx";
+import { postedForm, type PageForm } from "../own-form.ts";
 import { filled, settingOf } from "../parts.tsx";
 import { Field, Wrong } from "./parts.tsx";
 import { faultOf, language, type Fault } from "./visit.ts";
 
 const words = portalWords[language];
 const setting = settingOf(language);
-const askedCookie = "svc_sign_in";
-
-const cookieOptions = (c: Context<Api>) =>
-  isPlainHttp(c)
-    ? ({ path: "/", httpOnly: true, sameSite: "Lax" } as const)
-    : ({ path: "/", httpOnly: true, sameSite: "Lax", secure: true, prefix: "host" } as const);
-
-const askedAddress = (c: Context<Api>): Promise<string | null> =>
-  openAskedSignIn(c.var.services, getCookie(c, askedCookie, cookieOptions(c).prefix));
-
-const keepAddress = async (c: Context<Api>, email: string): Promise<void> =>
-  setCookie(c, askedCookie, await sealAskedSignIn(c.var.services, email), { ...cookieOptions(c), maxAge: askedSignInSeconds });
 
 /** A page of the portal and nothing else: whoever signs in is sent there. */
 const nextPath = (text: string | undefined): string =>
@@ -187,15 +169,9 @@ const showSignIn = async (c: Context<Api>): Promise<Response> => {
   return c.req.query("answer") === "failed" ? answer(c, codeStep(next, email, failed), failed) : answer(c, codeStep(next, email));
 };
 
-const posted = async (
-  c: Context<Api>,
-  limit: LimitName,
-): Promise<{ readonly form: ReadonlyMap<string, string>; readonly next: string } | Response> => {
-  const refused = limited(c, limit, await c.var.services.takeByAddress(limit, addressKey(c.var.ip)));
-  if (refused !== null) return crowdedFormPage(c, refused.headers.get("retry-after") ?? "60");
-  const form = await readForm(c.req.raw);
-  if (form === null || !isOwnForm(c, c.var.services.config.appUrl)) return foreignFormPage(c);
-  return { form, next: nextPath(form.get("next")) };
+const posted = async (c: Context<Api>, limit: LimitName): Promise<{ readonly form: PageForm; readonly next: string } | Response> => {
+  const form = await postedForm(c, limit);
+  return form instanceof Response ? form : { form, next: nextPath(form.get("next")) };
 };
 
 const askForCode = async (c: Context<Api>): Promise<Response> => {
@@ -207,41 +183,25 @@ const askForCode = async (c: Context<Api>): Promise<Response> => {
     const fault: Fault = { code: "invalid_request", field: "email", text: words.signIn.badEmail };
     return answer(c, addressStep(next, email.slice(0, 320), fault), fault);
   }
-  await requestCode(c.var.services, { email, realm: "business", language });
-  await keepAddress(c, email);
+  await mailCode(c, { email, realm: "business", language });
   return c.redirect(back(next), 303);
 };
 
 const giveCode = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTH_VERIFY_PER_IP");
   if (sent instanceof Response) return sent;
-  const { services } = c.var;
   const { form, next } = sent;
-  const email = await askedAddress(c);
-  if (email === null) return c.redirect(back(next), 303);
-  const code = (form.get("code") ?? "").replaceAll(/[\s-]/g, ""); // as people copy it
-  if (!codePattern.test(code)) {
-    const fault: Fault = { code: "invalid_request", field: "code", text: words.signIn.badCode };
-    return answer(c, codeStep(next, email, fault), fault);
-  }
-  const signed = await verifyCode(services, {
-    email,
-    code,
-    realm: "business",
-    name: null,
-    replaces: sessionToken(c),
-    userAgent: c.req.header("user-agent"),
-  });
-  if (!signed.ok) return c.redirect(back(next, "answer=failed"), 303);
-  setSessionCookie(c, signed.value.token, "business");
-  deleteCookie(c, askedCookie, cookieOptions(c));
-  return c.redirect(next, 303);
+  const taken = await takeCode(c, form, "business");
+  if (taken.outcome === "signed") return c.redirect(next, 303);
+  if (taken.outcome !== "malformed") return c.redirect(back(next, taken.outcome === "wrong" ? "answer=failed" : ""), 303);
+  const fault: Fault = { code: "invalid_request", field: "code", text: words.signIn.badCode };
+  return answer(c, codeStep(next, taken.email, fault), fault);
 };
 
 const otherAddress = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTH_VERIFY_PER_IP");
   if (sent instanceof Response) return sent;
-  deleteCookie(c, askedCookie, cookieOptions(c));
+  forgetAsked(c);
   return c.redirect(back(sent.next), 303);
 };
 
@@ -265,17 +225,15 @@ const askForAccount = async (c: Context<Api>): Promise<Response> => {
     const fault = faultOf(signedUp);
     return answer(c, signUpStep(typed, fault), fault);
   }
-  await keepAddress(c, typed.email.trim());
+  await keepAsked(c, typed.email.trim());
   return c.redirect("/portal/sign-in", 303);
 };
 
-/** Without the form's own token: a form from elsewhere ends at `isOwnForm`, and signing out needs no session that holds. */
+/** Without the form's own token: a form from elsewhere ends at `postedForm`, and signing out needs no session that holds. */
 const leave = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTH_VERIFY_PER_IP");
   if (sent instanceof Response) return sent;
-  const token = sessionToken(c);
-  if (token !== null) await signOut(c.var.services, token);
-  forgetSession(c);
+  await leaveSession(c);
   return c.redirect("/portal/sign-in", 303);
 };
 
