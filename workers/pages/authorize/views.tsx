@@ -1,14 +1,14 @@
 // What each step of the consent sheet shows. Every form works without a script; the script only hands the answer back by itself.
 import type { Child, FC } from "hono/jsx";
 import { groupsOf, inGroup, type ContactFields, type ContactKey, type FieldGroup } from "../../../core/shares/fields.ts";
-import { fieldLabels } from "../../../core/shares/labels.ts";
+import { fieldLabels, groupLabels } from "../../../core/shares/labels.ts";
 import { personaNames } from "../../../core/shares/persona.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import type { AuthorizedRequest } from "../../operations/shares/authorize.ts";
 import { DeviceAsked } from "../device-asked.tsx";
 import { appWords } from "../i18n/app.ts";
-import { groupNamesIn, sheetWords, type SheetWords } from "../i18n/sheet.ts";
+import { sheetWords, type SheetWords } from "../i18n/sheet.ts";
 import { catalogues, type Language } from "../language.ts";
 import type { Page } from "../layout.tsx";
 import { AddressInput, CodeInput } from "../mailed-sign-in.tsx";
@@ -30,7 +30,7 @@ export const dayIn = (language: Language, at: Instant): string =>
   new Intl.DateTimeFormat(catalogues[language].locale, { dateStyle: "long", timeZone: "UTC" }).format(at);
 
 export const groupsIn = (language: Language, groups: readonly FieldGroup[]): string =>
-  new Intl.ListFormat(language, { type: "conjunction" }).format(groups.map((group) => groupNamesIn[language][group]));
+  new Intl.ListFormat(language, { type: "conjunction" }).format(groups.map((group) => groupLabels[language][group]));
 
 const hostOf = ({ origin }: AuthorizedRequest): string => new URL(origin).host;
 
@@ -300,7 +300,7 @@ export const decideStep = (view: SheetView, { token, email, fields, now, already
   const business = <Exact text={request.client.business.name} />;
   const optional = scope.filter((key) => !needed.includes(key));
   const nameOf = (group: FieldGroup): string => {
-    const name = groupNamesIn[language][group];
+    const name = groupLabels[language][group];
     return `${name.slice(0, 1).toLocaleUpperCase(language)}${name.slice(1)}`;
   };
   const until = (days: number): string => dayIn(language, now + days * dayMs);
