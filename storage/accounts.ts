@@ -2,6 +2,7 @@
 import { eq, exists, isNull } from "drizzle-orm";
 import type { BusinessStatus, Environment, Plan } from "../core/access/entitlement.ts";
 import type { VerifiedDomain } from "../core/access/origins.ts";
+import type { ActingBusiness } from "../core/access/principal.ts";
 import type { AuditChain } from "../core/facts.ts";
 import type { BusinessId, ClientId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
@@ -65,13 +66,7 @@ export interface KeyHolder {
   readonly environment: Environment;
   /** The day it was last used before; null for never. */
   readonly lastUsedAt: Instant | null;
-  readonly business: {
-    readonly id: BusinessId;
-    readonly name: string;
-    readonly status: BusinessStatus;
-    readonly country: string;
-    readonly chain: AuditChain;
-  };
+  readonly business: ActingBusiness;
 }
 
 const holderByHash = prepared<{ keyHash: string }>()((db, { keyHash }) =>

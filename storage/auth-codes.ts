@@ -13,7 +13,7 @@ import { openEntry, type OpenEntry } from "./outboxes/audit.ts";
 import { allOf, query } from "./query.ts";
 import { shareClockOffset, timeOfShare } from "./sandbox-clocks.ts";
 import { auditOutbox, authCodes, businesses, domains, shares, shareValues } from "./schema.ts";
-import type { SealedCopy } from "./shares.ts";
+import type { SealedCopy } from "./share-values.ts";
 
 /** How long after the decision the same request may be given another code, if none was redeemed. */
 const renewalMs = 10 * minuteMs;

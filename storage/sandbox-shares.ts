@@ -6,6 +6,7 @@ import type { Database } from "./database.ts";
 import { allOf, listed } from "./query.ts";
 import { shareClockOffset } from "./sandbox-clocks.ts";
 import { clients, shares, shareValues } from "./schema.ts";
+import { over } from "./share-changes.ts";
 
 const isTest = (businessId: BusinessId) => allOf(eq(shares.businessId, businessId), eq(shares.environment, "sandbox"));
 
@@ -58,8 +59,7 @@ export const updateTestSharesRevoked = (
   db
     .update(shares)
     .set({
-      keySealed: null,
-      nextDueAt: null,
+      ...over,
       state: "revoked",
       revokedAt,
       ceaseBy,

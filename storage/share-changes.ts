@@ -22,7 +22,7 @@ import { isRaised, violates } from "./faults.ts";
 import { listed } from "./query.ts";
 import { authCodes, consumerHomes, shareAcknowledgements, shares, shareValues } from "./schema.ts";
 import { businessIfStill } from "./share-clients.ts";
-import { copyContext } from "./shares.ts";
+import { copyContext } from "./share-values.ts";
 import type { EncryptionContext, Vault } from "./vault.ts";
 
 /** The grant was decided on an account, or on fields, that are others by now. */
@@ -145,7 +145,8 @@ export const insertCode = (
 export const noteHome = (db: Database, consumerId: ConsumerId, home: Home) =>
   db.insert(consumerHomes).values({ consumerId, home }).onConflictDoNothing();
 
-const over = { keySealed: null, nextDueAt: null } as const;
+/** What a share loses with its end: the key of its values, and a time at which something is due. */
+export const over = { keySealed: null, nextDueAt: null } as const;
 const isStill = (condition: SQL, requestId: string): SQL<string> => sql<string>`case when ${condition} then ${requestId} end`;
 const isActive = (now: Instant): SQL => sql`${shares.state} = 'active' and ${shares.expiresAt} > ${now}`;
 

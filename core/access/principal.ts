@@ -4,19 +4,22 @@ import type { Actor } from "../actor.ts";
 import type { BusinessId, ConsumerId } from "../ids.ts";
 import type { BusinessStatus, Environment } from "./entitlement.ts";
 
+/** The account of a business: whose records it opens, whether it may act, and where what it does is told. */
+export interface ActingBusiness {
+  readonly id: BusinessId;
+  readonly name: string;
+  readonly status: BusinessStatus;
+  readonly country: string;
+  readonly chain: AuditChain;
+}
+
 export interface Principal {
   readonly kind: "api_key";
   readonly keyId: string;
   readonly keyHash: string;
   /** A test key sees sandbox records and nothing else; a live key sees live ones. */
   readonly environment: Environment;
-  readonly business: {
-    readonly id: BusinessId;
-    readonly name: string;
-    readonly status: BusinessStatus;
-    readonly country: string;
-    readonly chain: AuditChain;
-  };
+  readonly business: ActingBusiness;
 }
 
 /** The person whose records a request is about, and who acts for them: they themselves, or an assistant with a token of theirs. */

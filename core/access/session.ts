@@ -1,9 +1,8 @@
 // Who is signed in, and for how long. A session is of one realm: a portal member acts for a business, a consumer for nobody else.
 import type { AuditChain } from "../facts.ts";
-import type { BusinessId, ConsumerId } from "../ids.ts";
+import type { ConsumerId } from "../ids.ts";
 import { dayMs, hourMs, minuteMs, type Instant } from "../time.ts";
-import type { BusinessStatus } from "./entitlement.ts";
-import type { Person } from "./principal.ts";
+import type { ActingBusiness, Person } from "./principal.ts";
 
 export type Realm = "consumer" | "business";
 export type Role = "owner" | "member";
@@ -34,13 +33,7 @@ export interface ConsumerSession extends SignedIn {
 export interface MemberSession extends SignedIn {
   readonly realm: "business";
   readonly role: Role;
-  readonly business: {
-    readonly id: BusinessId;
-    readonly name: string;
-    readonly status: BusinessStatus;
-    readonly country: string;
-    readonly chain: AuditChain;
-  };
+  readonly business: ActingBusiness;
 }
 
 export type Session = ConsumerSession | MemberSession;

@@ -1,16 +1,16 @@
 // The decisions to grant and to renew: a client, a person's fields and what they agreed to become a share and its fact, or a
 // refusal (SPEC, States and transitions, Share). Pure: ids, salts and the clock come in as arguments.
-import { mayWrite, type BusinessStatus, type Environment } from "../access/entitlement.ts";
+import { mayWrite, type Environment } from "../access/entitlement.ts";
 import { verifyOrigin, type OriginRules, type VerifiedDomain } from "../access/origins.ts";
 import type { Actor } from "../actor.ts";
 import { subjectCommitments, subjectHash } from "../certificates/subject.ts";
-import type { AuditChain, Fact } from "../facts.ts";
+import type { Fact } from "../facts.ts";
 import { sha256Hex } from "../hash.ts";
-import type { BusinessId, ClientId, ShareId } from "../ids.ts";
+import type { ClientId, ShareId } from "../ids.ts";
 import { ok, refuse, type Result } from "../result.ts";
 import { dayMs, isoOf, type Instant } from "../time.ts";
 import { lineFault, passageFault, trimmed } from "../text.ts";
-import type { Person } from "../access/principal.ts";
+import type { ActingBusiness, Person } from "../access/principal.ts";
 import type { ContactFields, ContactKey } from "./fields.ts";
 import { canonicalShare, shareFingerprint } from "./fingerprint.ts";
 import { originDomain, type Share } from "./share.ts";
@@ -23,13 +23,7 @@ export interface GrantingClient {
   readonly requireOrigin: boolean;
   /** Addresses that need no other evidence for an answer by redirect. */
   readonly returnUrls: readonly string[];
-  readonly business: {
-    readonly id: BusinessId;
-    readonly name: string;
-    readonly status: BusinessStatus;
-    readonly country: string;
-    readonly chain: AuditChain;
-  };
+  readonly business: ActingBusiness;
   readonly domains: readonly VerifiedDomain[];
   readonly revision: number;
   /** How far the clock of its shares is ahead of the time. None for a live client. */

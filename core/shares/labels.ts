@@ -1,6 +1,6 @@
-// What each contact field is called to a person.
+// What each contact field, and each group of them, is called to a person.
 import type { MailLanguage } from "../mail/templates.ts";
-import type { ContactKey } from "./fields.ts";
+import type { ContactKey, FieldGroup } from "./fields.ts";
 
 export const fieldLabels: Readonly<Record<MailLanguage, Readonly<Record<ContactKey, string>>>> = {
   en: {
@@ -39,4 +39,11 @@ export const fieldLabels: Readonly<Record<MailLanguage, Readonly<Record<ContactK
     first_name: "Prénom",
     last_name: "Nom",
   },
+};
+
+/** Within a sentence. */
+export const groupLabels: Readonly<Record<MailLanguage, Readonly<Record<FieldGroup, string>>>> = {
+  en: { email: "e-mail", phone: "phone", address: "address", name: "name" },
+  es: { email: "correo electrónico", phone: "teléfono", address: "dirección", name: "nombre" },
+  "fr-CA": { email: "courriel", phone: "téléphone", address: "adresse", name: "nom" },
 };

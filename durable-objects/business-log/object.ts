@@ -87,6 +87,11 @@ interface Retry {
   readonly at: Instant;
 }
 
+const failedAgain = (earlier: Retry | null | undefined, backoff: typeof drainBackoff): Retry => {
+  const failures = (earlier?.failures ?? 0) + 1;
+  return { failures, at: Date.now() + retryDelayMs(backoff, failures) };
+};
+
 export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends DurableObject<E> {
   #head: number;
   #draining: Promise<void> | null = null;
@@ -167,8 +172,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
         await this.#sealSome();
       }
     } catch (error) {
-      const failures = (this.#drainRetry?.failures ?? 0) + 1;
-      this.#drainRetry = { failures, at: Date.now() + retryDelayMs(drainBackoff, failures) };
+      this.#drainRetry = failedAgain(this.#drainRetry, drainBackoff);
       this.#fault("drain", error);
       await this.#armNext();
     } finally {
@@ -220,8 +224,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
       await this.#segments.sealSome(this.#head);
       this.#sealRetry = null;
     } catch (error) {
-      const failures = (this.#sealRetry?.failures ?? 0) + 1;
-      this.#sealRetry = { failures, at: Date.now() + retryDelayMs(drainBackoff, failures) };
+      this.#sealRetry = failedAgain(this.#sealRetry, drainBackoff);
       this.#fault("seal", error);
     }
     if (this.#segments.isSealing) await this.#armNext();
@@ -299,8 +302,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
       }
       this.#pushRetries.delete(endpointId);
     } catch (error) {
-      const failures = (this.#pushRetries.get(endpointId)?.failures ?? 0) + 1;
-      this.#pushRetries.set(endpointId, { failures, at: Date.now() + retryDelayMs(pushBackoff, failures) });
+      this.#pushRetries.set(endpointId, failedAgain(this.#pushRetries.get(endpointId), pushBackoff));
       this.#fault("push", error);
       await this.#armNext();
     } finally {

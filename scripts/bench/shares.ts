@@ -242,7 +242,7 @@ export const measureFieldChange = async (bench: Bench): Promise<void> => {
   const text = JSON.stringify({ email: [fields.email, at], phone: [fields.phone, at] });
   for (const { id } of results) {
     const key = await vault.newRecordKey();
-    // as storage/shares.ts names a copy
+    // as storage/share-values.ts names a copy
     const context = { table: "share_values", record: id, field: "fields", owner: acme.id };
     const sealed = await (await vault.under(key)).seal(context, text);
     await db.batch([

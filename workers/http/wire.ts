@@ -36,6 +36,24 @@ export const envelope = <S extends z.ZodType>(name: string, data: S) =>
 /** The same around an example. */
 export const enveloped = (data: object): object => ({ ok: true, data, request_id: exampleRequestId });
 
+export const json = <S extends z.ZodType>(schema: S, example: object) => ({ "application/json": { schema, example } });
+
+/** What a route answers, in its description: the envelope around `data`. */
+export const answerOf = <S extends z.ZodType>(name: string, data: S, example: object) => json(envelope(name, data), enveloped(example));
+
+/** What a route reads. */
+export const bodyOf = <S extends z.ZodType>(schema: S, example: object) => ({ required: true, content: json(schema, example) });
+
+/** How reading a body is refused; how whoever calls by a key is, and whoever is signed in. */
+export const bodyRefusals = ["invalid_request", "payload_too_large", "unsupported_media_type"] as const;
+export const keyRefusals = ["unauthorized", "business_suspended", "business_inactive", "rate_limited", "storage_unavailable"] as const;
+export const sessionRefusals = ["unauthorized", "forbidden", "rate_limited", "storage_unavailable"] as const;
+/** Of a change by somebody who is signed in. */
+export const changeRefusals = ["csrf_failed", ...bodyRefusals, ...sessionRefusals] as const;
+
+export const badBody = { invalid_request: "The message names the input and the rule." } as const;
+export const onlyPeople = { forbidden: "The session is not a person's." } as const;
+
 const count = { type: "integer" } as const;
 /** Of routes that are counted (CONTRACT 0). */
 export const rateHeaders = {

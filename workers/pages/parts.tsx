@@ -55,6 +55,16 @@ export const Shape: FC<{ name: keyof typeof shapes }> = ({ name }) => (
   </svg>
 );
 
+/** What is wrong with a field, between its label and it; `word` says "Error:" in the reader's language. */
+export const FieldFault: FC<{ word: string; text: string; id?: string }> = ({ word, text, id = "fault" }) => (
+  <p class="field-error" id={id} role="alert">
+    <Shape name="warning" />
+    <span>
+      <strong>{word}</strong> {text}
+    </span>
+  </p>
+);
+
 /** What the eye would miss in a text, said beside it. */
 export const Remarks: FC<{ text: string; setting: Setting }> = ({ text, setting: { words } }) => {
   const { invisible, alphabets } = appearanceOf(text);
@@ -83,12 +93,15 @@ export const Foreign: FC<{ text: string; bound?: string; setting: Setting }> = (
   </>
 );
 
+/** "4 March 2026". */
+export const dayIn = (language: Language, at: Instant): string =>
+  new Intl.DateTimeFormat(catalogues[language].locale, { dateStyle: "long", timeZone: "UTC" }).format(at);
+
 /** "4 March 2026, 05:06 UTC", with the exact instant for machines. */
 export const Moment: FC<{ at: Instant; bound?: string; setting: Setting }> = ({ at, bound, setting }) => {
   const { locale } = catalogues[setting.language];
-  const day = new Intl.DateTimeFormat(locale, { dateStyle: "long", timeZone: "UTC" }).format(at);
   const time = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" }).format(at);
-  return <time datetime={isoOf(at)} data-bound={bound}>{`${day}, ${time}\u00a0UTC`}</time>;
+  return <time datetime={isoOf(at)} data-bound={bound}>{`${dayIn(setting.language, at)}, ${time}\u00a0UTC`}</time>;
 };
 
 const groupLength = 8; // 64 characters are eight groups: countable, and each fits the narrowest screen

@@ -8,13 +8,12 @@ import type { Api } from "../http/context.ts";
 import { cookieOf, cookieOptions } from "../http/cookies.ts";
 import { openNote, sealNote, type NotePlace } from "../operations/consumers/sealed-notes.ts";
 import { revokeByPerson } from "../operations/shares/revoke.ts";
-import { dayIn } from "./authorize/views.tsx";
 import { appWords } from "./i18n/app.ts";
 import { sheetWords } from "./i18n/sheet.ts";
 import { keepLanguage, pageAnswer, type Page } from "./layout.tsx";
 import { onPageFault, outagePage, readOnlyPage } from "./notices.tsx";
 import { postedForm } from "./own-form.ts";
-import { filled, Shape, type Setting } from "./parts.tsx";
+import { dayIn, FieldFault, filled, type Setting } from "./parts.tsx";
 
 const stoppedCookie = "svc_stopped";
 const stoppedMs = hourMs;
@@ -51,14 +50,7 @@ const stopPage = (setting: Setting, { path, token, reason }: Asked): Page => {
         <form method="post" action={path} class="form" id="stop-link" hidden={token === undefined}>
           <input type="hidden" name="token" value={token ?? ""} />
           <label for="reason">{words.stopWhy}</label>
-          {fault !== undefined && (
-            <p class="field-error" id="fault" role="alert">
-              <Shape name="warning" />
-              <span>
-                <strong>{words.error}</strong> {fault}
-              </span>
-            </p>
-          )}
+          {fault !== undefined && <FieldFault text={fault} word={words.error} />}
           <input
             id="reason"
             name="reason"

@@ -7,7 +7,7 @@ import { standingEntities, type WithdrawnEntity } from "../../core/withdrawals/e
 import type { Page } from "./layout.tsx";
 import type { OtherCertificates } from "../operations/withdrawals/others.ts";
 import type { Reach } from "../operations/withdrawals/reach.ts";
-import { Exact, Hash, Moment, numberText, Sentence, Shape, type Setting } from "./parts.tsx";
+import { Exact, FieldFault, Hash, Moment, numberText, Sentence, Shape, type Setting } from "./parts.tsx";
 
 type About = Pick<
   PublishedCertificate,
@@ -24,12 +24,7 @@ export const inLanguage = (path: string, choice: LanguageChoice): string => (cho
 
 /** What is wrong with a field, between its label and it. */
 export const FieldError: FC<{ id: string; text: string; setting: Setting }> = ({ id, text, setting: { words } }) => (
-  <p class="field-error" id={id} role="alert">
-    <Shape name="warning" />
-    <span>
-      <strong>{words.withdraw.error}</strong> {text}
-    </span>
-  </p>
+  <FieldFault id={id} text={text} word={words.withdraw.error} />
 );
 
 interface EmailForm {

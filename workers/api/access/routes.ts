@@ -7,7 +7,17 @@ import { signedSchema } from "../../http/passkey-credentials.ts";
 import { idempotentByAddress } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { forgetSession, sameOrigin, sessionToken, setSessionCookie, signedIn } from "../../http/session-guards.ts";
-import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import {
+  answerOf,
+  bodyOf,
+  bodyRefusals,
+  enveloped,
+  failures,
+  idempotencyHeaders,
+  json,
+  rateHeaders,
+  repeatHeaders,
+} from "../../http/wire.ts";
 import { askToSignIn, signInWithPasskey } from "../../operations/access/passkey-sign-in.ts";
 import { requestCode, signOut, userOf, verifyCode } from "../../operations/access/sign-in.ts";
 import { pageLanguage } from "../../pages/language.ts";
@@ -15,9 +25,8 @@ import { requestExample as passkeyRequestExample, signedExample } from "../passk
 import { requestSchema as passkeyRequestSchema } from "../passkeys/schema.ts";
 import { consumerExample, requestSchema, sessionSchema, signInAnswer, userExample, userToWire, verifySchema } from "./schema.ts";
 
-const json = <S extends z.ZodType>(schema: S, example: object) => ({ "application/json": { schema, example } });
 const cookieHeader = { "Set-Cookie": { description: "The session cookie.", schema: { type: "string" as const } } };
-const bodyRefusals = ["invalid_request", "csrf_failed", "payload_too_large", "unsupported_media_type", "storage_unavailable"] as const;
+const anyonesRefusals = ["csrf_failed", ...bodyRefusals, "storage_unavailable", "rate_limited"] as const;
 
 const passkeyProofSchema = z.object({ credential: signedSchema }).openapi("PasskeyProof");
 
@@ -33,15 +42,15 @@ const requestRoute = createRoute({
   security: [],
   request: {
     headers: idempotencyHeaders,
-    body: { required: true, content: json(requestSchema, { email: "owner@acme-solar.example", realm: "business" }) },
+    body: bodyOf(requestSchema, { email: "owner@acme-solar.example", realm: "business" }),
   },
   responses: {
     200: {
       description: "Accepted, which says nothing about the address.",
       headers: repeatHeaders,
-      content: json(envelope("CodeRequestAnswer", z.object({ accepted: z.literal(true) })), enveloped({ accepted: true })),
+      content: answerOf("CodeRequestAnswer", z.object({ accepted: z.literal(true) }), { accepted: true }),
     },
-    ...failures([...bodyRefusals, "idempotency_conflict", "rate_limited"], {
+    ...failures([...anyonesRefusals, "idempotency_conflict"], {
       rate_limited: "More than 30 in an hour from one address of the network.",
     }),
   },
@@ -58,7 +67,7 @@ const verifyRoute = createRoute({
     "Begins a session: 12 hours for a member of a business, 30 days for a consumer, who is made at the first sign-in. A code works once and bears five tries. Every reason not to sign in is the same refusal. A session that the browser had before ends. No idempotency key: a kept answer would be a session for whoever repeats it.",
   security: [],
   request: {
-    body: { required: true, content: json(verifySchema, { email: "owner@acme-solar.example", code: "042917", realm: "business" }) },
+    body: bodyOf(verifySchema, { email: "owner@acme-solar.example", code: "042917", realm: "business" }),
   },
   responses: {
     200: {
@@ -66,7 +75,7 @@ const verifyRoute = createRoute({
       headers: { ...rateHeaders, ...cookieHeader },
       content: json(signInAnswer, enveloped({ user: userExample, created: false })),
     },
-    ...failures(["login_failed", ...bodyRefusals, "rate_limited"], {
+    ...failures(["login_failed", ...anyonesRefusals], {
       login_failed: "Wrong address, wrong code, expired, used, no code outstanding, or too many tries: one answer for all of them.",
       rate_limited: "More than 120 a minute from one address of the network.",
     }),
@@ -87,9 +96,9 @@ const passkeyAskedRoute = createRoute({
     200: {
       description: "The options.",
       headers: rateHeaders,
-      content: json(envelope("PasskeyRequestAnswer", passkeyRequestSchema), enveloped({ options: passkeyRequestExample })),
+      content: answerOf("PasskeyRequestAnswer", passkeyRequestSchema, { options: passkeyRequestExample }),
     },
-    ...failures([...bodyRefusals, "rate_limited"], {
+    ...failures(anyonesRefusals, {
       invalid_request: "There is a body, and it is not JSON. None is needed.",
       rate_limited: "More than 120 a minute from one address of the network, together with `verify`.",
     }),
@@ -107,7 +116,7 @@ const passkeyVerifyRoute = createRoute({
     "Begins a consumer's session of 30 days, as a code does. Every reason not to sign in is the same refusal, and the challenge is spent by each. A session that the browser had before ends. No idempotency key: a kept answer would be a session for whoever repeats it.",
   security: [],
   request: {
-    body: { required: true, content: json(passkeyProofSchema, { credential: signedExample }) },
+    body: bodyOf(passkeyProofSchema, { credential: signedExample }),
   },
   responses: {
     200: {
@@ -115,7 +124,7 @@ const passkeyVerifyRoute = createRoute({
       headers: { ...rateHeaders, ...cookieHeader },
       content: json(signInAnswer, enveloped({ user: consumerExample, created: false })),
     },
-    ...failures(["login_failed", ...bodyRefusals, "rate_limited"], {
+    ...failures(["login_failed", ...anyonesRefusals], {
       login_failed:
         "Unknown or removed passkey, wrong signature, origin or host, nobody verified at the device, a counter that went back, or a challenge that is unknown, expired or spent: one answer for all of them.",
       rate_limited: "More than 120 a minute from one address of the network.",
@@ -135,7 +144,7 @@ const logoutRoute = createRoute({
   responses: {
     200: {
       description: "Signed out.",
-      content: json(envelope("SignOutAnswer", z.object({ logged_out: z.literal(true) })), enveloped({ logged_out: true })),
+      content: answerOf("SignOutAnswer", z.object({ logged_out: z.literal(true) }), { logged_out: true }),
     },
     ...failures(["csrf_failed", "invalid_request", "payload_too_large", "unsupported_media_type", "storage_unavailable"], {
       invalid_request: "There is a body, and it is not JSON. None is needed.",
@@ -156,7 +165,7 @@ const sessionRoute = createRoute({
     200: {
       description: "Who it is.",
       headers: rateHeaders,
-      content: json(envelope("SessionAnswer", sessionSchema), enveloped({ ...userExample, user: userExample })),
+      content: answerOf("SessionAnswer", sessionSchema, { ...userExample, user: userExample }),
     },
     ...failures(["unauthorized", "rate_limited", "storage_unavailable"], { rate_limited: "More than 120 a minute by one person." }),
   },

@@ -1,5 +1,4 @@
 // Tokens for assistants (CONTRACT 7 and 10): a person makes, lists and ends their own; an owner also ends those of the others.
-import type { z } from "@hono/zod-openapi";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import { optionalJsonBody } from "../../http/body.ts";
 import { refusal, success } from "../../http/envelope.ts";
@@ -7,7 +6,16 @@ import { appOrigin } from "../../http/guards.ts";
 import { idempotent, keeping } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { behindConsumer, behindPortal, sameOrigin } from "../../http/session-guards.ts";
-import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import {
+  answerOf,
+  badBody,
+  bodyRefusals,
+  failures,
+  idempotencyHeaders,
+  rateHeaders,
+  repeatHeaders,
+  sessionRefusals,
+} from "../../http/wire.ts";
 import { endToken, listTokens, mintToken } from "../../operations/agents/tokens.ts";
 import {
   businessListedExample,
@@ -27,15 +35,14 @@ import {
 
 // What the descriptions share
 
-const read = ["unauthorized", "forbidden", "rate_limited", "storage_unavailable"] as const;
-const write = [...read, "csrf_failed"] as const;
+const write = [...sessionRefusals, "csrf_failed"] as const;
 const account = ["business_suspended", "business_inactive"] as const;
-const made = ["invalid_request", "token_limit", "idempotency_conflict", "payload_too_large", "unsupported_media_type"] as const;
+const made = [...bodyRefusals, "token_limit", "idempotency_conflict"] as const;
 
 type Reasons = Partial<Record<RefusalCode, string>>;
 const reasons: Reasons = {
   unauthorized: "No session, or it has ended.",
-  invalid_request: "The message names the input and the rule.",
+  ...badBody,
   token_limit: "There are ten of yours that work already.",
   not_found: "There is no such token, it has ended, or it is not yours.",
   rate_limited: "More than 120 a minute by one person.",
@@ -43,18 +50,15 @@ const reasons: Reasons = {
 const ofConsumers: Reasons = { ...reasons, forbidden: "A member of a business is signed in, not a consumer." };
 const ofMembers: Reasons = { ...reasons, forbidden: "A consumer is signed in, not a member of a business." };
 
-const answer = <S extends z.ZodType>(name: string, schema: S, example: object) => ({
-  "application/json": { schema: envelope(name, schema), example: enveloped(example) },
-});
 const minted = (name: string, realm: "consumer" | "business") => ({
   description: "The token. Keep it: it is shown once.",
   headers: repeatHeaders,
-  content: answer(name, mintedSchema, mintedExample(realm)),
+  content: answerOf(name, mintedSchema, mintedExample(realm)),
 });
 const ended = (name: string) => ({
   description: "It opens nothing any more.",
   headers: rateHeaders,
-  content: answer(name, endedSchema, { revoked: true, id: exampleTokenId }),
+  content: answerOf(name, endedSchema, { revoked: true, id: exampleTokenId }),
 });
 const mintRequest = {
   headers: idempotencyHeaders,
@@ -90,9 +94,9 @@ const consumerList = createRoute({
     200: {
       description: "The tokens.",
       headers: rateHeaders,
-      content: answer("AgentTokensAnswer", consumerTokensSchema, { agent_tokens: [listedExample] }),
+      content: answerOf("AgentTokensAnswer", consumerTokensSchema, { agent_tokens: [listedExample] }),
     },
-    ...failures(read, ofConsumers),
+    ...failures(sessionRefusals, ofConsumers),
   },
 });
 
@@ -135,9 +139,9 @@ const businessList = createRoute({
     200: {
       description: "The tokens.",
       headers: rateHeaders,
-      content: answer("BusinessAgentTokensAnswer", businessTokensSchema, { agent_tokens: [businessListedExample] }),
+      content: answerOf("BusinessAgentTokensAnswer", businessTokensSchema, { agent_tokens: [businessListedExample] }),
     },
-    ...failures([...read, ...account], ofMembers),
+    ...failures([...sessionRefusals, ...account], ofMembers),
   },
 });
 

@@ -4,27 +4,22 @@ import { refusal, success } from "../../http/envelope.ts";
 import { appOrigin } from "../../http/guards.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { behindConsumer, behindPortal } from "../../http/session-guards.ts";
-import { envelope, enveloped, failures, rateHeaders } from "../../http/wire.ts";
+import { answerOf, failures, rateHeaders } from "../../http/wire.ts";
 import { toWire, trailQuery, trailSchema } from "./schema.ts";
 
 const page = {
   description: "One page of the chain, newest first.",
   headers: rateHeaders,
-  content: {
-    "application/json": {
-      schema: envelope("AuditTrailAnswer", trailSchema),
-      example: enveloped({
-        chain: "00112233445566778899aabbccddeeff",
-        chain_index: null,
-        algorithm: "svc-audit-v1",
-        entries: [],
-        head: null,
-        next_before_seq: null,
-        pending: [],
-        proof: null,
-      }),
-    },
-  },
+  content: answerOf("AuditTrailAnswer", trailSchema, {
+    chain: "00112233445566778899aabbccddeeff",
+    chain_index: null,
+    algorithm: "svc-audit-v1",
+    entries: [],
+    head: null,
+    next_before_seq: null,
+    pending: [],
+    proof: null,
+  }),
 };
 const reasons = {
   unauthorized: "No session, or it has ended.",

@@ -19,7 +19,19 @@ import { anyOrigin, appOrigin, behindApiKey, limitByAddress, limited, optionalAp
 import { idempotent } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { behindPortal, ownerOnly, sameOrigin } from "../../http/session-guards.ts";
-import { envelope, enveloped, failures, idempotencyHeaders, idempotencyKey, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import {
+  answerOf,
+  bodyOf,
+  bodyRefusals,
+  envelope,
+  enveloped,
+  failures,
+  idempotencyHeaders,
+  idempotencyKey,
+  keyRefusals,
+  rateHeaders,
+  repeatHeaders,
+} from "../../http/wire.ts";
 import { captureConsent, countForClient } from "../../operations/certificates/capture.ts";
 import { eraseSubject } from "../../operations/certificates/erase.ts";
 import { gatherEvidence } from "../../operations/certificates/evidence.ts";
@@ -55,7 +67,6 @@ import {
 } from "./schema.ts";
 import { detailToWire, erasedToWire, listQueryFromWire, listToWire, receiptToWire, submissionFromWire } from "./to-wire.ts";
 
-const keyRefusals = ["unauthorized", "business_suspended", "business_inactive", "rate_limited", "storage_unavailable"] as const;
 const notYours = { cert_not_found: "There is no such certificate, or it is not yours." } as const;
 /** Read as JSON whatever it is called; the type of both is one, so that the handler has it. */
 const sealedText = {
@@ -123,9 +134,7 @@ const consentRoute = createRoute({
     201: {
       description: "The certificate is issued.",
       headers: repeatHeaders,
-      content: {
-        "application/json": { schema: envelope("ConsentAnswer", consentReceiptSchema), example: enveloped(receiptExample) },
-      },
+      content: answerOf("ConsentAnswer", consentReceiptSchema, receiptExample),
     },
     ...failures(
       [
@@ -195,7 +204,7 @@ const verifyRoute = createRoute({
     200: {
       description: "The certificate.",
       headers: { ...rateHeaders, ETag: { description: "Changes with every change of the certificate.", schema: { type: "string" } } },
-      content: { "application/json": { schema: envelope("VerifyAnswer", verifySchema), example: enveloped(verifyExample) } },
+      content: answerOf("VerifyAnswer", verifySchema, verifyExample),
     },
     304: { description: "Unchanged since the ETag sent in If-None-Match." },
     ...failures(["cert_not_found", "rate_limited", "storage_unavailable"], {
@@ -219,7 +228,7 @@ const listRoute = createRoute({
     200: {
       description: "One page of certificates.",
       headers: rateHeaders,
-      content: { "application/json": { schema: envelope("ListAnswer", certificateListSchema), example: enveloped(listExample) } },
+      content: answerOf("ListAnswer", certificateListSchema, listExample),
     },
     ...failures(["invalid_request", ...keyRefusals], { invalid_request: "The message names the filter and the rule." }),
   },
@@ -236,15 +245,15 @@ const searchRoute = createRoute({
   security: [{ apiKey: [] }],
   middleware: behindApiKey(jsonBody),
   request: {
-    body: { required: true, content: { "application/json": { schema: searchSchema, example: { subject_email: "pat@example.com" } } } },
+    body: bodyOf(searchSchema, { subject_email: "pat@example.com" }),
   },
   responses: {
     200: {
       description: "One page of certificates.",
       headers: rateHeaders,
-      content: { "application/json": { schema: envelope("SearchAnswer", certificateListSchema), example: enveloped(listExample) } },
+      content: answerOf("SearchAnswer", certificateListSchema, listExample),
     },
-    ...failures(["invalid_request", "payload_too_large", "unsupported_media_type", ...keyRefusals], {
+    ...failures([...bodyRefusals, ...keyRefusals], {
       invalid_request: "The message names the filter and the rule.",
     }),
   },
@@ -265,7 +274,7 @@ const detailRoute = createRoute({
     200: {
       description: "The certificate.",
       headers: rateHeaders,
-      content: { "application/json": { schema: envelope("DetailAnswer", certificateDetailSchema), example: enveloped(detailExample) } },
+      content: answerOf("DetailAnswer", certificateDetailSchema, detailExample),
     },
     ...failures(["cert_not_found", ...keyRefusals], notYours),
   },
@@ -315,13 +324,13 @@ const eraseRoute = createRoute({
   request: {
     params: certParams,
     headers: idempotencyHeaders,
-    body: { required: true, content: { "application/json": { schema: eraseSchema, example: eraseExample } } },
+    body: bodyOf(eraseSchema, eraseExample),
   },
   responses: {
     200: {
       description: "The person is erased. A second time answers with the first.",
       headers: repeatHeaders,
-      content: { "application/json": { schema: envelope("ErasedAnswer", erasedSchema), example: enveloped(erasedExample) } },
+      content: answerOf("ErasedAnswer", erasedSchema, erasedExample),
     },
     ...failures(
       [

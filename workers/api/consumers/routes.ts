@@ -1,6 +1,5 @@
 // The routes of a person with an account: who they are, what they keep, who holds something of theirs.
 import { createMiddleware } from "hono/factory";
-import type { z } from "@hono/zod-openapi";
 import { shareIdOf } from "../../../core/ids.ts";
 import { askedScope } from "../../../core/shares/fields.ts";
 import { isoOf } from "../../../core/time.ts";
@@ -11,7 +10,18 @@ import { appOrigin, limited } from "../../http/guards.ts";
 import { idempotent, keeping } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { behindConsumer, forgetSession, provedWithin, sameOrigin } from "../../http/session-guards.ts";
-import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import {
+  answerOf,
+  bodyOf,
+  changeRefusals,
+  failures,
+  idempotencyHeaders,
+  json,
+  onlyPeople,
+  rateHeaders,
+  repeatHeaders,
+  sessionRefusals,
+} from "../../http/wire.ts";
 import { listTokens } from "../../operations/agents/tokens.ts";
 import { deleteAccount } from "../../operations/consumers/erase-account.ts";
 import { exportAccount } from "../../operations/consumers/export.ts";
@@ -56,11 +66,7 @@ import {
 } from "./schema.ts";
 
 const session = [{ session: [] }];
-const sessionRefusals = ["unauthorized", "forbidden", "rate_limited", "storage_unavailable"] as const;
-const bodyRefusals = ["invalid_request", "csrf_failed", "payload_too_large", "unsupported_media_type"] as const;
 const notYours = { not_found: "There is no such share of yours.", forbidden: "The session is not a person's." } as const;
-const onlyPeople = { forbidden: "The session is not a person's." } as const;
-const json = <S extends z.ZodType>(schema: S, example: object) => ({ "application/json": { schema, example } });
 
 const limitChanges = createMiddleware<ConsumerCaller>(async (c, next) => {
   const refused = limited(c, "FIELD_CHANGES", await c.var.services.takeExactly("FIELD_CHANGES", c.var.person.id));
@@ -81,9 +87,9 @@ const profileRoute = createRoute({
     200: {
       description: "The profile.",
       headers: rateHeaders,
-      content: json(envelope("ProfileAnswer", profileSchema), enveloped(profileExample)),
+      content: answerOf("ProfileAnswer", profileSchema, profileExample),
     },
-    ...failures([...sessionRefusals], onlyPeople),
+    ...failures(sessionRefusals, onlyPeople),
   },
 });
 
@@ -100,9 +106,9 @@ const fieldsRoute = createRoute({
     200: {
       description: "The fields.",
       headers: rateHeaders,
-      content: json(envelope("ContactFieldsAnswer", fieldsSchema), enveloped(fieldsExample)),
+      content: answerOf("ContactFieldsAnswer", fieldsSchema, fieldsExample),
     },
-    ...failures([...sessionRefusals], onlyPeople),
+    ...failures(sessionRefusals, onlyPeople),
   },
 });
 
@@ -116,14 +122,14 @@ const changeRoute = createRoute({
     "A partial change: what is not named stays, null clears. Every business with an active share whose scope holds a changed field is told, once a group, with the fields of that group in its scope. The same values again change nothing.",
   security: session,
   middleware: behindConsumer(limitChanges, jsonBody),
-  request: { body: { required: true, content: json(fieldChangeSchema, { phone: "+1 202 555 0199", address_line2: null }) } },
+  request: { body: bodyOf(fieldChangeSchema, { phone: "+1 202 555 0199", address_line2: null }) },
   responses: {
     200: {
       description: "The fields as they are now.",
       headers: rateHeaders,
-      content: json(envelope("ContactFieldsChangeAnswer", changedSchema), enveloped(changedExample)),
+      content: answerOf("ContactFieldsChangeAnswer", changedSchema, changedExample),
     },
-    ...failures([...bodyRefusals, ...sessionRefusals], { ...onlyPeople, rate_limited: "More than 30 changes a minute, or 120 calls." }),
+    ...failures([...changeRefusals], { ...onlyPeople, rate_limited: "More than 30 changes a minute, or 120 calls." }),
   },
 });
 
@@ -141,9 +147,9 @@ const sharesRoute = createRoute({
     200: {
       description: "The shares.",
       headers: rateHeaders,
-      content: json(envelope("OwnSharesAnswer", sharesSchema), enveloped({ shares: [ownShareExample], count: 1, has_more: false })),
+      content: answerOf("OwnSharesAnswer", sharesSchema, { shares: [ownShareExample], count: 1, has_more: false }),
     },
-    ...failures([...sessionRefusals], onlyPeople),
+    ...failures(sessionRefusals, onlyPeople),
   },
 });
 
@@ -165,9 +171,9 @@ const severRoute = createRoute({
     200: {
       description: "The share as it is now, and the deadline.",
       headers: repeatHeaders,
-      content: json(envelope("SeverAnswer", revokedSchema), enveloped(revokedExample)),
+      content: answerOf("SeverAnswer", revokedSchema, revokedExample),
     },
-    ...failures([...bodyRefusals, ...sessionRefusals, "not_found", "share_inactive", "idempotency_conflict"], {
+    ...failures([...changeRefusals, "not_found", "share_inactive", "idempotency_conflict"], {
       ...notYours,
       share_inactive: "It ended by itself, or was renewed.",
     }),
@@ -187,18 +193,17 @@ const renewRoute = createRoute({
   request: {
     params: shareParam,
     headers: idempotencyHeaders,
-    body: { required: true, content: json(renewSchema, { consent: true, duration_days: 365 }) },
+    body: bodyOf(renewSchema, { consent: true, duration_days: 365 }),
   },
   responses: {
     201: {
       description: "The fresh share, and the one it took the place of.",
       headers: repeatHeaders,
-      content: json(envelope("RenewAnswer", renewedSchema), enveloped(renewedExample)),
+      content: answerOf("RenewAnswer", renewedSchema, renewedExample),
     },
     ...failures(
       [
-        ...bodyRefusals,
-        ...sessionRefusals,
+        ...changeRefusals,
         "not_found",
         "share_inactive",
         "business_suspended",
@@ -226,9 +231,9 @@ const deleteRoute = createRoute({
     200: {
       description: "Deleted. The session cookie is cleared.",
       headers: rateHeaders,
-      content: json(envelope("AccountDeletionAnswer", deletedSchema), enveloped(deletedExample)),
+      content: answerOf("AccountDeletionAnswer", deletedSchema, deletedExample),
     },
-    ...failures([...bodyRefusals, ...sessionRefusals], {
+    ...failures([...changeRefusals], {
       forbidden: "The session is not a person's, or its last proof is older than five minutes.",
       storage_unavailable: "A database did not answer. What is left is erased by itself.",
     }),
@@ -257,7 +262,7 @@ const exportRoute = createRoute({
       headers: rateHeaders,
       content: json(exportSchema, exportExample),
     },
-    ...failures([...sessionRefusals], { ...onlyPeople, rate_limited: "More than five in an hour, or 120 calls in a minute." }),
+    ...failures(sessionRefusals, { ...onlyPeople, rate_limited: "More than five in an hour, or 120 calls in a minute." }),
   },
 });
 

@@ -8,7 +8,7 @@ import { failure, refusal, success } from "../../http/envelope.ts";
 import { behindApiKey, limited } from "../../http/guards.ts";
 import { idempotent } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
-import { envelope, enveloped, failures, idempotencyHeaders, repeatHeaders } from "../../http/wire.ts";
+import { answerOf, badBody, bodyOf, bodyRefusals, failures, idempotencyHeaders, keyRefusals, repeatHeaders } from "../../http/wire.ts";
 import { checkContact } from "../../operations/contact/check-contact.ts";
 import { matchSubject } from "../../operations/contact/match-subject.ts";
 import { certParam } from "../withdrawals/schema.ts";
@@ -23,10 +23,6 @@ import {
   questionFromWire,
   subjectFromWire,
 } from "./schema.ts";
-
-const keyRefusals = ["unauthorized", "business_suspended", "business_inactive", "rate_limited", "storage_unavailable"] as const;
-const bodyRefusals = ["invalid_request", "payload_too_large", "unsupported_media_type"] as const;
-const badBody = { invalid_request: "The message names the input and the rule." } as const;
 
 const limitMatches = createMiddleware<KeyCaller>(async (c, next) => {
   const { services, principal } = c.var;
@@ -48,13 +44,13 @@ const matchRoute = createRoute({
   request: {
     params: certParam,
     headers: idempotencyHeaders,
-    body: { required: true, content: { "application/json": { schema: matchSchema, example: { email: "pat@example.com" } } } },
+    body: bodyOf(matchSchema, { email: "pat@example.com" }),
   },
   responses: {
     200: {
       description: "The comparison.",
       headers: repeatHeaders,
-      content: { "application/json": { schema: envelope("MatchAnswer", matchedSchema), example: enveloped(matchExample) } },
+      content: answerOf("MatchAnswer", matchedSchema, matchExample),
     },
     ...failures([...bodyRefusals, "cert_not_found", "idempotency_conflict", ...keyRefusals], {
       ...badBody,
@@ -76,16 +72,13 @@ const contactRoute = createRoute({
   middleware: behindApiKey(jsonBody, idempotent),
   request: {
     headers: idempotencyHeaders,
-    body: {
-      required: true,
-      content: { "application/json": { schema: contactCheckSchema, example: { subjects: [{ email: "pat@example.com" }] } } },
-    },
+    body: bodyOf(contactCheckSchema, { subjects: [{ email: "pat@example.com" }] }),
   },
   responses: {
     200: {
       description: "One result a subject, in their order.",
       headers: repeatHeaders,
-      content: { "application/json": { schema: envelope("ContactAnswer", contactResultsSchema), example: enveloped(contactExample) } },
+      content: answerOf("ContactAnswer", contactResultsSchema, contactExample),
     },
     ...failures([...bodyRefusals, "idempotency_conflict", ...keyRefusals], badBody),
   },

@@ -3,7 +3,7 @@ import { readFeed } from "../../operations/events.ts";
 import { success } from "../../http/envelope.ts";
 import { behindApiKey } from "../../http/guards.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
-import { envelope, enveloped, failures, rateHeaders } from "../../http/wire.ts";
+import { answerOf, failures, rateHeaders } from "../../http/wire.ts";
 import { eventExample, feedPageSchema, feedQuerySchema, toWire } from "./schema.ts";
 
 const feedRoute = createRoute({
@@ -21,12 +21,7 @@ const feedRoute = createRoute({
     200: {
       description: "The events behind the cursor.",
       headers: rateHeaders,
-      content: {
-        "application/json": {
-          schema: envelope("EventsAnswer", feedPageSchema),
-          example: enveloped({ events: [eventExample], next_cursor: 42, has_more: false, head: 42 }),
-        },
-      },
+      content: answerOf("EventsAnswer", feedPageSchema, { events: [eventExample], next_cursor: 42, has_more: false, head: 42 }),
     },
     ...failures(["invalid_request", "unauthorized", "business_suspended", "business_inactive", "rate_limited", "storage_unavailable"], {
       invalid_request: "The message names the parameter and the rule.",

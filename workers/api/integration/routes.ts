@@ -5,7 +5,7 @@ import { appOrigin, limited } from "../../http/guards.ts";
 import { idempotent } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { behindPortal, sameOrigin } from "../../http/session-guards.ts";
-import { envelope, enveloped, failures, idempotencyHeaders, repeatHeaders } from "../../http/wire.ts";
+import { answerOf, bodyOf, failures, idempotencyHeaders, repeatHeaders } from "../../http/wire.ts";
 import { mapPage, planIntegration } from "../../operations/integration/map-page.ts";
 import { integrationExample, integrationSchema, integrationToWire, requestExample, requestSchema } from "./schema.ts";
 
@@ -23,13 +23,13 @@ const integrateRoute = createRoute({
   security: [{ session: [] }],
   request: {
     headers: idempotencyHeaders,
-    body: { required: true, content: { "application/json": { schema: requestSchema, example: requestExample } } },
+    body: bodyOf(requestSchema, requestExample),
   },
   responses: {
     200: {
       description: "The mapping and the script tag.",
       headers: repeatHeaders,
-      content: { "application/json": { schema: envelope("IntegrationAnswer", integrationSchema), example: enveloped(integrationExample) } },
+      content: answerOf("IntegrationAnswer", integrationSchema, integrationExample),
     },
     ...failures(
       [

@@ -5,7 +5,17 @@ import { refusal, success } from "../../http/envelope.ts";
 import { idempotent, keeping } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { behindConsumer } from "../../http/session-guards.ts";
-import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import {
+  answerOf,
+  bodyOf,
+  changeRefusals,
+  failures,
+  idempotencyHeaders,
+  onlyPeople,
+  rateHeaders,
+  repeatHeaders,
+  sessionRefusals,
+} from "../../http/wire.ts";
 import { businessesNaming, certificatesNaming, withdrawAll, withdrawOwn } from "../../operations/consumers/certificates.ts";
 import { pageLanguage } from "../../pages/language.ts";
 import { businessesExample, certificatesExample, certIdExample, ownWithdrawnExample } from "./examples.ts";
@@ -24,8 +34,6 @@ import {
 } from "./schema.ts";
 
 const session = [{ session: [] }];
-const sessionRefusals = ["unauthorized", "forbidden", "rate_limited", "storage_unavailable"] as const;
-const onlyPeople = { forbidden: "The session is not a person's." } as const;
 const badStart = { ...onlyPeople, invalid_request: "The message names the parameter and the rule." } as const;
 
 const businessesRoute = createRoute({
@@ -43,9 +51,7 @@ const businessesRoute = createRoute({
     200: {
       description: "A page of businesses.",
       headers: rateHeaders,
-      content: {
-        "application/json": { schema: envelope("BusinessesNamingYouAnswer", businessesSchema), example: enveloped(businessesExample) },
-      },
+      content: answerOf("BusinessesNamingYouAnswer", businessesSchema, businessesExample),
     },
     ...failures(["invalid_request", ...sessionRefusals], badStart),
   },
@@ -65,12 +71,7 @@ const certificatesRoute = createRoute({
     200: {
       description: "A page of certificates.",
       headers: rateHeaders,
-      content: {
-        "application/json": {
-          schema: envelope("CertificatesNamingYouAnswer", certificatesSchema),
-          example: enveloped(certificatesExample),
-        },
-      },
+      content: answerOf("CertificatesNamingYouAnswer", certificatesSchema, certificatesExample),
     },
     ...failures(["invalid_request", ...sessionRefusals], badStart),
   },
@@ -88,36 +89,19 @@ const withdrawRoute = createRoute({
   middleware: behindConsumer(jsonBody, idempotent),
   request: {
     headers: idempotencyHeaders,
-    body: {
-      required: true,
-      content: { "application/json": { schema: ownWithdrawalSchema, example: { scope: "certificate", cert_id: certIdExample } } },
-    },
+    body: bodyOf(ownWithdrawalSchema, { scope: "certificate", cert_id: certIdExample }),
   },
   responses: {
     200: {
       description: "Withdrawn.",
       headers: repeatHeaders,
-      content: {
-        "application/json": { schema: envelope("OwnWithdrawalAnswer", ownWithdrawnSchema), example: enveloped(ownWithdrawnExample) },
-      },
+      content: answerOf("OwnWithdrawalAnswer", ownWithdrawnSchema, ownWithdrawnExample),
     },
-    ...failures(
-      [
-        "invalid_request",
-        "csrf_failed",
-        "payload_too_large",
-        "unsupported_media_type",
-        ...sessionRefusals,
-        "cert_not_found",
-        "already_revoked",
-        "idempotency_conflict",
-      ],
-      {
-        ...onlyPeople,
-        cert_not_found: "There is no such certificate that names you, or none of that business.",
-        already_revoked: "That certificate is withdrawn already.",
-      },
-    ),
+    ...failures([...changeRefusals, "cert_not_found", "already_revoked", "idempotency_conflict"], {
+      ...onlyPeople,
+      cert_not_found: "There is no such certificate that names you, or none of that business.",
+      already_revoked: "That certificate is withdrawn already.",
+    }),
   },
 });
 

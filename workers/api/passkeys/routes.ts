@@ -8,14 +8,22 @@ import { appOrigin, relyingParty } from "../../http/guards.ts";
 import { idempotent, keeping } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { behindConsumer, provedWithin, sameOrigin } from "../../http/session-guards.ts";
-import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import {
+  answerOf,
+  bodyOf,
+  bodyRefusals,
+  failures,
+  idempotencyHeaders,
+  rateHeaders,
+  repeatHeaders,
+  sessionRefusals,
+} from "../../http/wire.ts";
 import { addPasskey, askForPasskey, listPasskeys, removePasskey } from "../../operations/access/passkeys.ts";
 import { pageLanguage } from "../../pages/language.ts";
 import { creationExample, madeExample, passkeyExample } from "./examples.ts";
 import { addSchema, creationSchema, passkeyParam, passkeySchema, passkeyToWire } from "./schema.ts";
 
-const readRefusals = ["unauthorized", "forbidden", "rate_limited", "storage_unavailable"] as const;
-const writeRefusals = [...readRefusals, "csrf_failed", "invalid_request", "payload_too_large", "unsupported_media_type"] as const;
+const writeRefusals = [...sessionRefusals, "csrf_failed", ...bodyRefusals] as const;
 const reasons: Partial<Record<RefusalCode, string>> = {
   unauthorized: "No session, or it has ended.",
   forbidden: "A member of a business is signed in, not a consumer.",
@@ -29,9 +37,6 @@ const freshReasons: typeof reasons = {
 };
 const fresh = provedWithin(addingNeedsProofMinutes);
 
-const answer = <S extends z.ZodType>(name: string, schema: S, example: object) => ({
-  "application/json": { schema: envelope(name, schema), example: enveloped(example) },
-});
 const common = { tags: ["sign-in"], security: [{ session: [] }] };
 
 const listedRoute = createRoute({
@@ -46,9 +51,9 @@ const listedRoute = createRoute({
     200: {
       description: "The passkeys.",
       headers: rateHeaders,
-      content: answer("PasskeysAnswer", z.object({ passkeys: z.array(passkeySchema) }), { passkeys: [passkeyExample] }),
+      content: answerOf("PasskeysAnswer", z.object({ passkeys: z.array(passkeySchema) }), { passkeys: [passkeyExample] }),
     },
-    ...failures(readRefusals, reasons),
+    ...failures(sessionRefusals, reasons),
   },
 });
 
@@ -65,7 +70,7 @@ const askedRoute = createRoute({
     200: {
       description: "The options.",
       headers: rateHeaders,
-      content: answer("PasskeyCreationAnswer", creationSchema, { options: creationExample }),
+      content: answerOf("PasskeyCreationAnswer", creationSchema, { options: creationExample }),
     },
     ...failures([...writeRefusals, "passkey_limit"], freshReasons),
   },
@@ -82,16 +87,13 @@ const addedRoute = createRoute({
   middleware: behindConsumer(fresh, jsonBody, idempotent),
   request: {
     headers: idempotencyHeaders,
-    body: {
-      required: true,
-      content: { "application/json": { schema: addSchema, example: { credential: madeExample, name: "My phone" } } },
-    },
+    body: bodyOf(addSchema, { credential: madeExample, name: "My phone" }),
   },
   responses: {
     201: {
       description: "The passkey is added.",
       headers: repeatHeaders,
-      content: answer("PasskeyAnswer", passkeySchema, { ...passkeyExample, last_used: null }),
+      content: answerOf("PasskeyAnswer", passkeySchema, { ...passkeyExample, last_used: null }),
     },
     ...failures([...writeRefusals, "passkey_refused", "passkey_limit", "idempotency_conflict"], {
       ...freshReasons,
@@ -115,7 +117,7 @@ const removedRoute = createRoute({
     200: {
       description: "The passkey is removed.",
       headers: rateHeaders,
-      content: answer("RemovedPasskeyAnswer", z.object({ deleted: z.literal(true), id: z.string() }), {
+      content: answerOf("RemovedPasskeyAnswer", z.object({ deleted: z.literal(true), id: z.string() }), {
         deleted: true,
         id: passkeyExample.id,
       }),

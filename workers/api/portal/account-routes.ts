@@ -4,9 +4,9 @@ import { refusal, success } from "../../http/envelope.ts";
 import { appOrigin, forAnyone, limitByAddress } from "../../http/guards.ts";
 import { idempotentByAddress } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
-import { answer, body, portal, readFailures, writeFailures } from "../../http/portal-wire.ts";
+import { portal, readFailures, writeFailures } from "../../http/portal-wire.ts";
 import { behindPortal, ownerOnly, sameOrigin } from "../../http/session-guards.ts";
-import { failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import { answerOf, bodyOf, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
 import { signUp } from "../../operations/access/sign-up.ts";
 import { userOf } from "../../operations/access/sign-in.ts";
 import { changeAccount, readAccount } from "../../operations/portal/profile.ts";
@@ -34,12 +34,12 @@ const signupRoute = createRoute({
   description:
     "Mails a six-digit code. Entered at `POST /v1/auth/verify-code` (realm `business`) it makes the account, with a live and a sandbox client, and signs its owner in; until then there is none, and within a day `request-code` mails another. The answer is the same for an address that is known: it gets a code to sign in to the account it has.",
   middleware: forAnyone(limitByAddress("SIGNUP_PER_IP"), jsonBody, idempotentByAddress),
-  request: { headers: idempotencyHeaders, body: body(signupSchema, signupExample) },
+  request: { headers: idempotencyHeaders, body: bodyOf(signupSchema, signupExample) },
   responses: {
     201: {
       description: "Asked for, which says nothing about the address.",
       headers: repeatHeaders,
-      content: answer("SignupAnswer", signedUpSchema, signedUpExample),
+      content: answerOf("SignupAnswer", signedUpSchema, signedUpExample),
     },
     ...failures(
       [
@@ -65,7 +65,7 @@ const readRoute = createRoute({
   description: "The business and the person who is signed in.",
   middleware: behindPortal(),
   responses: {
-    200: { description: "The account.", headers: rateHeaders, content: answer("AccountAnswer", accountSchema, accountExample) },
+    200: { description: "The account.", headers: rateHeaders, content: answerOf("AccountAnswer", accountSchema, accountExample) },
     ...readFailures(),
   },
 });
@@ -79,12 +79,12 @@ const changeRoute = createRoute({
   description:
     "Owners only. What is left out stays as it is. Certificates that were issued keep what stood then; `retention_years` holds for new ones.",
   middleware: behindPortal(ownerOnly, jsonBody),
-  request: { body: body(profileSchema, { contact_email: "privacy@acme-solar.example", retention_years: 5 }) },
+  request: { body: bodyOf(profileSchema, { contact_email: "privacy@acme-solar.example", retention_years: 5 }) },
   responses: {
     200: {
       description: "The account as it is now.",
       headers: rateHeaders,
-      content: answer("AccountAnswer", accountSchema, accountExample),
+      content: answerOf("AccountAnswer", accountSchema, accountExample),
     },
     ...writeFailures(["owner_required"]),
   },

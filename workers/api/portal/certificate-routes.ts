@@ -4,9 +4,9 @@ import { verifyView } from "../../../core/certificates/views.ts";
 import { optionalJsonBody } from "../../http/body.ts";
 import { failure, refusal, success } from "../../http/envelope.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
-import { answer, environmentSchema, noBody, portal, postedReadFailures, readFailures } from "../../http/portal-wire.ts";
+import { environmentSchema, noBody, portal, postedReadFailures, readFailures } from "../../http/portal-wire.ts";
 import { behindPortal, behindPortalToRead } from "../../http/session-guards.ts";
-import { rateHeaders } from "../../http/wire.ts";
+import { answerOf, rateHeaders } from "../../http/wire.ts";
 import { listCertificates } from "../../operations/certificates/list.ts";
 import { viewContext } from "../../operations/certificates/view-context.ts";
 import { ownCertificate, revealCertificate, viewsOfCertificate } from "../../operations/portal/certificates.ts";
@@ -40,7 +40,7 @@ const listRoute = createRoute({
     200: {
       description: "One page of them.",
       headers: rateHeaders,
-      content: answer("PortalCertificatesAnswer", certificateListSchema, listExample),
+      content: answerOf("PortalCertificatesAnswer", certificateListSchema, listExample),
     },
     ...readFailures(["invalid_request"]),
   },
@@ -56,7 +56,11 @@ const readRoute = createRoute({
   middleware: behindPortal(),
   request: { params: certParams },
   responses: {
-    200: { description: "The certificate.", headers: rateHeaders, content: answer("PortalCertificateAnswer", verifySchema, verifyExample) },
+    200: {
+      description: "The certificate.",
+      headers: rateHeaders,
+      content: answerOf("PortalCertificateAnswer", verifySchema, verifyExample),
+    },
     ...readFailures(["cert_not_found"], notYours),
   },
 });
@@ -75,7 +79,7 @@ const revealRoute = createRoute({
     200: {
       description: "The certificate, opened.",
       headers: rateHeaders,
-      content: answer("RevealedCertificateAnswer", certificateDetailSchema, detailExample),
+      content: answerOf("RevealedCertificateAnswer", certificateDetailSchema, detailExample),
     },
     ...postedReadFailures(["cert_not_found"], { ...notYours, invalid_request: noBody }),
   },
@@ -101,7 +105,7 @@ const viewsRoute = createRoute({
     200: {
       description: "One page of them.",
       headers: rateHeaders,
-      content: answer("CertificateViewsAnswer", viewsSchema, { views: detailExample.view_trail, total: 1, page: 1, per_page: 25 }),
+      content: answerOf("CertificateViewsAnswer", viewsSchema, { views: detailExample.view_trail, total: 1, page: 1, per_page: 25 }),
     },
     ...readFailures(["cert_not_found", "invalid_request"], notYours),
   },

@@ -7,9 +7,9 @@ import { failure, refusal, success } from "../../http/envelope.ts";
 import { limited } from "../../http/guards.ts";
 import { idempotent } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
-import { answer, body, noBody, portal, readFailures, writeFailures } from "../../http/portal-wire.ts";
+import { noBody, portal, readFailures, writeFailures } from "../../http/portal-wire.ts";
 import { behindPortal, ownerOnly } from "../../http/session-guards.ts";
-import { idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import { answerOf, bodyOf, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
 import { claimDomain, dropDomain, listDomains, proveDomain } from "../../operations/portal/domains.ts";
 import { claimSchema, domainExample, domainParam, domainSchema, domainToWire, exampleDomainId, proveSchema } from "./domain-schema.ts";
 
@@ -29,12 +29,12 @@ const claimRoute = createRoute({
   description:
     "Owners only. Answers with three ways to prove it; one is enough, within 14 days. A proof by DNS covers sub-domains, the others the very host and `www.`. Another business may prove the same domain with its own token.",
   middleware: behindPortal(ownerOnly, jsonBody),
-  request: { headers: idempotencyHeaders, body: body(claimSchema, { domain: domainExample.domain }) },
+  request: { headers: idempotencyHeaders, body: bodyOf(claimSchema, { domain: domainExample.domain }) },
   responses: {
     201: {
       description: "Claimed. Publish one of the proofs.",
       headers: repeatHeaders,
-      content: answer("ClaimedDomainAnswer", domainSchema, domainExample),
+      content: answerOf("ClaimedDomainAnswer", domainSchema, domainExample),
     },
     ...writeFailures(["owner_required", "domain_taken", "domain_limit", "idempotency_conflict"], {
       invalid_request: "No host name, an address, or a public suffix.",
@@ -54,7 +54,7 @@ const listRoute = createRoute({
     200: {
       description: "The domains.",
       headers: rateHeaders,
-      content: answer("DomainsAnswer", z.object({ domains: z.array(domainSchema) }), { domains: [domainExample] }),
+      content: answerOf("DomainsAnswer", z.object({ domains: z.array(domainSchema) }), { domains: [domainExample] }),
     },
     ...readFailures(),
   },
@@ -78,7 +78,7 @@ const proveRoute = createRoute({
     200: {
       description: "The proof is there.",
       headers: repeatHeaders,
-      content: answer("VerifiedDomainAnswer", domainSchema, {
+      content: answerOf("VerifiedDomainAnswer", domainSchema, {
         ...domainExample,
         status: "verified",
         expires_at: null,
@@ -108,7 +108,7 @@ const dropRoute = createRoute({
     200: {
       description: "It is removed.",
       headers: rateHeaders,
-      content: answer("RemovedDomainAnswer", z.object({ deleted: z.literal(true), id: z.string() }), {
+      content: answerOf("RemovedDomainAnswer", z.object({ deleted: z.literal(true), id: z.string() }), {
         deleted: true,
         id: exampleDomainId,
       }),

@@ -3,9 +3,9 @@ import { z } from "@hono/zod-openapi";
 import { jsonBody, optionalJsonBody } from "../../http/body.ts";
 import { failure, refusal, success } from "../../http/envelope.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
-import { answer, body, noBody, portal, readFailures, writeFailures } from "../../http/portal-wire.ts";
+import { noBody, portal, readFailures, writeFailures } from "../../http/portal-wire.ts";
 import { behindPortal, ownerOnly } from "../../http/session-guards.ts";
-import { idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import { answerOf, bodyOf, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
 import { createClient, createKey, endKey, listClients, listKeys } from "../../operations/portal/keys.ts";
 import {
   clientExample,
@@ -30,12 +30,12 @@ const createRouteOfKey = createRoute({
   summary: "Make an API key",
   description: "Owners only. The key is shown in this answer and stored as a hash: keep it. At most 20 that are not revoked.",
   middleware: behindPortal(ownerOnly, jsonBody),
-  request: { headers: idempotencyHeaders, body: body(newKeySchema, { name: "CRM", environment: "live" }) },
+  request: { headers: idempotencyHeaders, body: bodyOf(newKeySchema, { name: "CRM", environment: "live" }) },
   responses: {
     201: {
       description: "The key, in full.",
       headers: repeatHeaders,
-      content: answer("CreatedKeyAnswer", createdKeySchema, createdKeyExample),
+      content: answerOf("CreatedKeyAnswer", createdKeySchema, createdKeyExample),
     },
     ...writeFailures(["owner_required", "key_limit", "idempotency_conflict"]),
   },
@@ -53,7 +53,7 @@ const keysRoute = createRoute({
     200: {
       description: "The keys, without what they are.",
       headers: rateHeaders,
-      content: answer("KeysAnswer", z.object({ keys: z.array(keySchema) }), { keys: [keyExample] }),
+      content: answerOf("KeysAnswer", z.object({ keys: z.array(keySchema) }), { keys: [keyExample] }),
     },
     ...readFailures(),
   },
@@ -72,7 +72,7 @@ const revokeRoute = createRoute({
     200: {
       description: "It is revoked.",
       headers: rateHeaders,
-      content: answer("RevokedKeyAnswer", z.object({ revoked: z.literal(true) }), { revoked: true }),
+      content: answerOf("RevokedKeyAnswer", z.object({ revoked: z.literal(true) }), { revoked: true }),
     },
     ...writeFailures(["owner_required", "not_found"], { invalid_request: noBody }),
   },
@@ -86,9 +86,9 @@ const createRouteOfClient = createRoute({
   summary: "Make a public client",
   description: "Owners only. Its id goes into the tag on your pages. At most 50.",
   middleware: behindPortal(ownerOnly, jsonBody),
-  request: { headers: idempotencyHeaders, body: body(newClientSchema, { name: "Website", environment: "live" }) },
+  request: { headers: idempotencyHeaders, body: bodyOf(newClientSchema, { name: "Website", environment: "live" }) },
   responses: {
-    201: { description: "The client.", headers: repeatHeaders, content: answer("CreatedClientAnswer", clientSchema, clientExample) },
+    201: { description: "The client.", headers: repeatHeaders, content: answerOf("CreatedClientAnswer", clientSchema, clientExample) },
     ...writeFailures(["owner_required", "client_limit", "idempotency_conflict"]),
   },
 });
@@ -105,7 +105,7 @@ const clientsRoute = createRoute({
     200: {
       description: "The clients.",
       headers: rateHeaders,
-      content: answer("ClientsAnswer", z.object({ clients: z.array(clientSchema) }), { clients: [clientExample] }),
+      content: answerOf("ClientsAnswer", z.object({ clients: z.array(clientSchema) }), { clients: [clientExample] }),
     },
     ...readFailures(),
   },

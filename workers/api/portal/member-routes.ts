@@ -8,9 +8,9 @@ import type { MemberCaller } from "../../http/context.ts";
 import { failure, refusal, success } from "../../http/envelope.ts";
 import { limited } from "../../http/guards.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
-import { answer, body, noBody, portal, readFailures, time, writeFailures } from "../../http/portal-wire.ts";
+import { noBody, portal, readFailures, time, writeFailures } from "../../http/portal-wire.ts";
 import { behindPortal, ownerOnly } from "../../http/session-guards.ts";
-import { idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import { answerOf, bodyOf, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
 import { changeMember, inviteMember, listMembers, removeMember, type Member } from "../../operations/portal/members.ts";
 
 const exampleId = "mem_00m4x8c1v6b3n9q2t7w0h5k3d8";
@@ -76,7 +76,7 @@ const listRoute = createRoute({
     200: {
       description: "The people.",
       headers: rateHeaders,
-      content: answer("MembersAnswer", z.object({ members: z.array(memberSchema) }), { members: [example] }),
+      content: answerOf("MembersAnswer", z.object({ members: z.array(memberSchema) }), { members: [example] }),
     },
     ...readFailures(),
   },
@@ -91,9 +91,9 @@ const inviteRoute = createRoute({
   description:
     "Owners only. Mails an invitation that is good for a week; signing in with a code mailed to that address accepts it. An address belongs to one business, and nothing here tells whether it belongs to another. At most 100 people.",
   middleware: behindPortal(ownerOnly, invitationsCounted, jsonBody),
-  request: { headers: idempotencyHeaders, body: body(inviteSchema, { email: "sam@acme-solar.example", role: "member" }) },
+  request: { headers: idempotencyHeaders, body: bodyOf(inviteSchema, { email: "sam@acme-solar.example", role: "member" }) },
   responses: {
-    201: { description: "Invited by mail.", headers: repeatHeaders, content: answer("InvitedMemberAnswer", memberSchema, example) },
+    201: { description: "Invited by mail.", headers: repeatHeaders, content: answerOf("InvitedMemberAnswer", memberSchema, example) },
     ...writeFailures(["owner_required", "member_limit", "idempotency_conflict"], {
       rate_limited: "More than 30 invitations in a day by one business, or 120 requests a minute by one person.",
     }),
@@ -108,12 +108,12 @@ const changeRoute = createRoute({
   summary: "Change a role",
   description: "Owners only. Counts from the person's next request on. The last owner stays one.",
   middleware: behindPortal(ownerOnly, jsonBody),
-  request: { params: memberParam, body: body(z.object({ role: roleSchema }).openapi("RoleChange"), { role: "owner" }) },
+  request: { params: memberParam, body: bodyOf(z.object({ role: roleSchema }).openapi("RoleChange"), { role: "owner" }) },
   responses: {
     200: {
       description: "As it is now.",
       headers: rateHeaders,
-      content: answer("MemberAnswer", memberSchema, { ...example, role: "owner" }),
+      content: answerOf("MemberAnswer", memberSchema, { ...example, role: "owner" }),
     },
     ...writeFailures(["owner_required", "not_found", "last_owner"]),
   },
@@ -131,7 +131,7 @@ const leaveRoute = createRoute({
     200: {
       description: "You are no member any more.",
       headers: rateHeaders,
-      content: answer("LeftBusinessAnswer", removed, { deleted: true, id: exampleId }),
+      content: answerOf("LeftBusinessAnswer", removed, { deleted: true, id: exampleId }),
     },
     ...writeFailures(["last_owner"], { invalid_request: noBody }),
   },
@@ -150,7 +150,7 @@ const removeRoute = createRoute({
     200: {
       description: "No member any more.",
       headers: rateHeaders,
-      content: answer("RemovedMemberAnswer", removed, { deleted: true, id: exampleId }),
+      content: answerOf("RemovedMemberAnswer", removed, { deleted: true, id: exampleId }),
     },
     ...writeFailures(["owner_required", "not_found", "last_owner"], { invalid_request: noBody }),
   },

@@ -5,9 +5,9 @@ import { requestIdOf } from "../../../core/ids.ts";
 import { isoOf } from "../../../core/time.ts";
 import { failure, refusal, success } from "../../http/envelope.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
-import { answer, portal, readFailures, time } from "../../http/portal-wire.ts";
+import { portal, readFailures, time } from "../../http/portal-wire.ts";
 import { behindPortal } from "../../http/session-guards.ts";
-import { rateHeaders } from "../../http/wire.ts";
+import { answerOf, rateHeaders } from "../../http/wire.ts";
 import { findRefused, type RefusedRequest } from "../../operations/portal/refused-requests.ts";
 
 const exampleId = "req_00k3v9d2m4q8x1c7b5n0t6w2h9";
@@ -60,7 +60,7 @@ const readRoute = createRoute({
     200: {
       description: "The request.",
       headers: rateHeaders,
-      content: answer("RefusedRequestAnswer", requestSchema, {
+      content: answerOf("RefusedRequestAnswer", requestSchema, {
         request_id: exampleId,
         at: "2026-03-05T09:12:00.250Z",
         method: "POST",

@@ -10,7 +10,17 @@ import { limited } from "../../http/guards.ts";
 import { idempotent, keeping } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { behindConsumer } from "../../http/session-guards.ts";
-import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import {
+  answerOf,
+  bodyOf,
+  changeRefusals,
+  failures,
+  idempotencyHeaders,
+  onlyPeople,
+  rateHeaders,
+  repeatHeaders,
+  sessionRefusals,
+} from "../../http/wire.ts";
 import { listRemovals, readAffidavit, requestRemoval } from "../../operations/consumers/removals.ts";
 import { pageLanguage } from "../../pages/language.ts";
 import type { Services } from "../../services.ts";
@@ -18,8 +28,6 @@ import { removalExample, removalsExample } from "./examples.ts";
 import { removalParam, removalRequestSchema, removalSchema, removalsSchema, removalToWire } from "./schema.ts";
 
 const session = [{ session: [] }];
-const sessionRefusals = ["unauthorized", "forbidden", "rate_limited", "storage_unavailable"] as const;
-const onlyPeople = { forbidden: "The session is not a person's." } as const;
 
 const limitRemovals = createMiddleware<ConsumerCaller>(async (c, next) => {
   const refused = limited(c, "REMOVALS", await c.var.services.takeExactly("REMOVALS", c.var.person.id));
@@ -39,29 +47,18 @@ const requestRoute = createRoute({
   middleware: behindConsumer(limitRemovals, jsonBody, idempotent),
   request: {
     headers: idempotencyHeaders,
-    body: {
-      required: true,
-      content: { "application/json": { schema: removalRequestSchema, example: { targets: ["spokeo"], authorize: true } } },
-    },
+    body: bodyOf(removalRequestSchema, { targets: ["spokeo"], authorize: true }),
   },
   responses: {
     201: {
       description: "Asked for.",
       headers: repeatHeaders,
-      content: { "application/json": { schema: envelope("RemovalAnswer", removalSchema), example: enveloped(removalExample) } },
+      content: answerOf("RemovalAnswer", removalSchema, removalExample),
     },
-    ...failures(
-      [
-        "invalid_request",
-        "csrf_failed",
-        "payload_too_large",
-        "unsupported_media_type",
-        ...sessionRefusals,
-        "plan_required",
-        "idempotency_conflict",
-      ],
-      { ...onlyPeople, plan_required: "The account is on the free plan." },
-    ),
+    ...failures([...changeRefusals, "plan_required", "idempotency_conflict"], {
+      ...onlyPeople,
+      plan_required: "The account is on the free plan.",
+    }),
   },
 });
 
@@ -78,9 +75,9 @@ const listRoute = createRoute({
     200: {
       description: "The requests.",
       headers: rateHeaders,
-      content: { "application/json": { schema: envelope("RemovalsAnswer", removalsSchema), example: enveloped(removalsExample) } },
+      content: answerOf("RemovalsAnswer", removalsSchema, removalsExample),
     },
-    ...failures([...sessionRefusals], onlyPeople),
+    ...failures(sessionRefusals, onlyPeople),
   },
 });
 

@@ -1,5 +1,4 @@
 // The routes of test mode (docs/sandbox.md): by a test key, and about the sandbox of its business alone.
-import type { z } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import { mayWrite } from "../../../core/access/entitlement.ts";
 import { keyActor, type Principal } from "../../../core/access/principal.ts";
@@ -9,7 +8,17 @@ import { failure, refusal, success } from "../../http/envelope.ts";
 import { behindApiKey, limited } from "../../http/guards.ts";
 import { idempotent } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
-import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import {
+  answerOf,
+  badBody,
+  bodyOf,
+  bodyRefusals,
+  failures,
+  idempotencyHeaders,
+  keyRefusals,
+  rateHeaders,
+  repeatHeaders,
+} from "../../http/wire.ts";
 import { advanceClock, readClock, type ActingTester } from "../../operations/sandbox/clock.ts";
 import { resetSandbox } from "../../operations/sandbox/reset.ts";
 import { triggerEvent } from "../../operations/sandbox/trigger.ts";
@@ -48,28 +57,10 @@ const clockCounted = createMiddleware<KeyCaller>(async (c, next) => {
   await next();
 });
 
-const keyRefusals = [
-  "unauthorized",
-  "business_suspended",
-  "business_inactive",
-  "sandbox_only",
-  "rate_limited",
-  "storage_unavailable",
-] as const;
-const writeRefusals = [
-  ...keyRefusals,
-  "subscription_past_due",
-  "invalid_request",
-  "payload_too_large",
-  "unsupported_media_type",
-  "idempotency_conflict",
-] as const;
-const reasons = {
-  sandbox_only: "The key is a live one.",
-  invalid_request: "The message names the input and the rule.",
-} as const;
+const readRefusals = [...keyRefusals, "sandbox_only"] as const;
+const writeRefusals = [...readRefusals, "subscription_past_due", ...bodyRefusals, "idempotency_conflict"] as const;
+const reasons = { ...badBody, sandbox_only: "The key is a live one." } as const;
 const often = { rate_limited: "More than 20 a minute by one business, or 120 calls by one key." } as const;
-const json = <S extends z.ZodType>(schema: S, example: object) => ({ "application/json": { schema, example } });
 const common = { tags: ["sandbox"], security: [{ apiKey: [] }] };
 
 const clockRoute = createRoute({
@@ -84,9 +75,9 @@ const clockRoute = createRoute({
     200: {
       description: "The clock.",
       headers: rateHeaders,
-      content: json(envelope("SandboxClockAnswer", clockSchema), enveloped(clockExample)),
+      content: answerOf("SandboxClockAnswer", clockSchema, clockExample),
     },
-    ...failures(keyRefusals, reasons),
+    ...failures(readRefusals, reasons),
   },
 });
 
@@ -99,12 +90,12 @@ const moveRoute = createRoute({
   description:
     "Forward only, at most 1,096 days ahead of the time in all. Warnings and ends of test shares that become due happen before the answer, a thousand at most. Codes, limits, signatures and retries keep the real time.",
   middleware: behindApiKey(clockCounted, testKeyOnly, writable, jsonBody, idempotent),
-  request: { headers: idempotencyHeaders, body: { required: true, content: json(moveSchema, { advance_seconds: 518_400 }) } },
+  request: { headers: idempotencyHeaders, body: bodyOf(moveSchema, { advance_seconds: 518_400 }) },
   responses: {
     200: {
       description: "The clock as it is now.",
       headers: repeatHeaders,
-      content: json(envelope("SandboxClockMoveAnswer", movedSchema), enveloped({ ...clockExample, swept: 1 })),
+      content: answerOf("SandboxClockMoveAnswer", movedSchema, { ...clockExample, swept: 1 }),
     },
     ...failures(writeRefusals, { ...reasons, ...often }),
   },
@@ -119,12 +110,12 @@ const triggerRoute = createRoute({
   description:
     "Does in your sandbox what makes such an event: the test person shares, renews, takes back or changes a field, you acknowledge, or the clock goes to the next mark of the share. The event is in the feed, and on its way to the endpoints of the sandbox, when this is answered.",
   middleware: behindApiKey(testKeyOnly, writable, jsonBody, idempotent),
-  request: { headers: idempotencyHeaders, body: { required: true, content: json(triggerSchema, { type: "share.created" }) } },
+  request: { headers: idempotencyHeaders, body: bodyOf(triggerSchema, { type: "share.created" }) },
   responses: {
     200: {
       description: "The share that the event is about, and the event.",
       headers: repeatHeaders,
-      content: json(envelope("SandboxTriggerAnswer", triggeredSchema), enveloped(triggeredExample)),
+      content: answerOf("SandboxTriggerAnswer", triggeredSchema, triggeredExample),
     },
     ...failures([...writeRefusals, "client_not_found", "not_found", "share_inactive", "cease_not_open"], {
       ...reasons,
@@ -149,7 +140,7 @@ const resetRoute = createRoute({
     200: {
       description: "What was ended.",
       headers: repeatHeaders,
-      content: json(envelope("SandboxResetAnswer", resetSchema), enveloped({ environment: "sandbox", ended: 3 })),
+      content: answerOf("SandboxResetAnswer", resetSchema, { environment: "sandbox", ended: 3 }),
     },
     ...failures(writeRefusals, {
       ...reasons,

@@ -6,12 +6,11 @@ import { failure, refusal, success } from "../../http/envelope.ts";
 import { appOrigin } from "../../http/guards.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { behindConsumer, forgetSession, sameOrigin } from "../../http/session-guards.ts";
-import { envelope, enveloped, failures, rateHeaders } from "../../http/wire.ts";
+import { answerOf, bodyRefusals, failures, rateHeaders, sessionRefusals } from "../../http/wire.ts";
 import { endOtherSessions, endSession, listSessions } from "../../operations/access/sessions.ts";
 import { knownSessionSchema, sessionExample, sessionParam, sessionToWire } from "./schema.ts";
 
-const readRefusals = ["unauthorized", "forbidden", "rate_limited", "storage_unavailable"] as const;
-const writeRefusals = [...readRefusals, "csrf_failed", "invalid_request", "payload_too_large", "unsupported_media_type"] as const;
+const writeRefusals = [...sessionRefusals, "csrf_failed", ...bodyRefusals] as const;
 const reasons: Partial<Record<RefusalCode, string>> = {
   unauthorized: "No session, or it has ended.",
   forbidden: "A member of a business is signed in, not a consumer.",
@@ -20,9 +19,6 @@ const reasons: Partial<Record<RefusalCode, string>> = {
   invalid_request: "There is a body, and it is not JSON. None is needed.",
 };
 
-const answer = <S extends z.ZodType>(name: string, schema: S, example: object) => ({
-  "application/json": { schema: envelope(name, schema), example: enveloped(example) },
-});
 const common = { tags: ["sign-in"], security: [{ session: [] }] };
 
 const listedRoute = createRoute({
@@ -37,9 +33,9 @@ const listedRoute = createRoute({
     200: {
       description: "The sessions.",
       headers: rateHeaders,
-      content: answer("SessionsAnswer", z.object({ sessions: z.array(knownSessionSchema) }), { sessions: [sessionExample] }),
+      content: answerOf("SessionsAnswer", z.object({ sessions: z.array(knownSessionSchema) }), { sessions: [sessionExample] }),
     },
-    ...failures(readRefusals, reasons),
+    ...failures(sessionRefusals, reasons),
   },
 });
 
@@ -56,7 +52,7 @@ const endedRoute = createRoute({
     200: {
       description: "The session has ended.",
       headers: rateHeaders,
-      content: answer("EndedSessionAnswer", z.object({ ended: z.literal(true), id: z.string() }), { ended: true, id: sessionExample.id }),
+      content: answerOf("EndedSessionAnswer", z.object({ ended: z.literal(true), id: z.string() }), { ended: true, id: sessionExample.id }),
     },
     ...failures([...writeRefusals, "not_found"], reasons),
   },
@@ -74,7 +70,7 @@ const othersEndedRoute = createRoute({
     200: {
       description: "They have ended.",
       headers: rateHeaders,
-      content: answer("EndedSessionsAnswer", z.object({ sessions_ended: z.int() }), { sessions_ended: 2 }),
+      content: answerOf("EndedSessionsAnswer", z.object({ sessions_ended: z.int() }), { sessions_ended: 2 }),
     },
     ...failures(writeRefusals, reasons),
   },

@@ -1,5 +1,4 @@
 // The routes of the share protocol: a request is looked at, granted and redeemed; a share is stopped, acknowledged and read.
-import type { z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import { every } from "hono/combine";
 import { createMiddleware } from "hono/factory";
@@ -16,7 +15,18 @@ import { idempotent, idempotentByAddress, keeping } from "../../http/idempotency
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { authorizeQuery, requestOf, scopeOfText } from "../../http/share-request.ts";
 import { behindConsumer, sameOrigin, sessionToken } from "../../http/session-guards.ts";
-import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import {
+  answerOf,
+  badBody,
+  bodyOf,
+  bodyRefusals,
+  failures,
+  idempotencyHeaders,
+  json,
+  keyRefusals,
+  rateHeaders,
+  repeatHeaders,
+} from "../../http/wire.ts";
 import { sessionOf } from "../../operations/access/sign-in.ts";
 import { acknowledgeStop, type CeasedShare } from "../../operations/shares/acknowledge.ts";
 import { authorizeRequest, tokenOf } from "../../operations/shares/authorize.ts";
@@ -65,13 +75,8 @@ import {
   sharesToWire,
 } from "./schema.ts";
 
-const bodyRefusals = ["invalid_request", "payload_too_large", "unsupported_media_type"] as const;
-const keyRefusals = ["unauthorized", "business_suspended", "business_inactive", "rate_limited", "storage_unavailable"] as const;
 const accountRefusals = ["business_suspended", "business_inactive", "subscription_past_due"] as const;
 const notYours = { not_found: "There is no such share, or it is not yours." } as const;
-const badBody = { invalid_request: "The message names the input and the rule." } as const;
-const json = <S extends z.ZodType>(schema: S, example: object) => ({ "application/json": { schema, example } });
-const required = <S extends z.ZodType>(schema: S, example: object) => ({ required: true, content: json(schema, example) });
 
 /** Somebody who is signed in, or holds a link. */
 interface Revoker {
@@ -103,7 +108,7 @@ const authorizeRoute = createRoute({
     200: {
       description: "The request.",
       headers: rateHeaders,
-      content: json(envelope("AuthorizeAnswer", authorizedSchema), enveloped(authorizedExample)),
+      content: answerOf("AuthorizeAnswer", authorizedSchema, authorizedExample),
     },
     ...failures(
       [
@@ -146,12 +151,12 @@ const consentRoute = createRoute({
     "The person who is signed in agrees. Makes the share and a code that redeems it once, within 60 seconds. With `authorize_token` a request is decided once: sent again, it answers the same share, and its code while that is of use. The business gets the event `share.created`, the person a mail with a link that takes the share back.",
   security: [{ session: [] }],
   middleware: behindConsumer(limitGrants, jsonBody, idempotent),
-  request: { headers: idempotencyHeaders, body: required(consentSchema, consentExample) },
+  request: { headers: idempotencyHeaders, body: bodyOf(consentSchema, consentExample) },
   responses: {
     201: {
       description: "The share, and the code that redeems it.",
       headers: repeatHeaders,
-      content: json(envelope("ShareConsentAnswer", grantedSchema), enveloped(grantedExample)),
+      content: answerOf("ShareConsentAnswer", grantedSchema, grantedExample),
     },
     ...failures(
       [
@@ -188,12 +193,12 @@ const sandboxRoute = createRoute({
     "As `POST /v1/share/consent`, for a test client, without a session: a test person agrees. For trying out; nobody's real details.",
   security: [],
   middleware: forAnyone(limitByAddress("SANDBOX_CONSENT_PER_IP"), jsonBody, idempotentByAddress),
-  request: { headers: idempotencyHeaders, body: required(sandboxConsentSchema, { ...consentExample, persona: "default" }) },
+  request: { headers: idempotencyHeaders, body: bodyOf(sandboxConsentSchema, { ...consentExample, persona: "default" }) },
   responses: {
     201: {
       description: "The share, and the code that redeems it.",
       headers: repeatHeaders,
-      content: json(envelope("SandboxConsentAnswer", grantedSchema), enveloped(grantedExample)),
+      content: answerOf("SandboxConsentAnswer", grantedSchema, grantedExample),
     },
     ...failures(
       [
@@ -227,12 +232,12 @@ const redeemRoute = createRoute({
     "Exactly once, within 60 seconds, with the verifier of the request, from the origin that asked; a server sends no Origin. Refused tries use nothing up. Who is asking is judged before the state of the code is told. With an `Idempotency-Key`, a lost answer can be asked for again under the same key, verifier, client and origin while the code would still live. No answer is kept.",
   security: [],
   middleware: forAnyone(limitByAddress("REDEEM_PER_IP"), jsonBody),
-  request: { headers: idempotencyHeaders, body: required(redeemSchema, redeemExample) },
+  request: { headers: idempotencyHeaders, body: bodyOf(redeemSchema, redeemExample) },
   responses: {
     200: {
       description: "The fields.",
       headers: repeatHeaders,
-      content: json(envelope("RedeemAnswer", redeemedSchema), enveloped(redeemedExample)),
+      content: answerOf("RedeemAnswer", redeemedSchema, redeemedExample),
     },
     ...failures(
       [
@@ -295,7 +300,7 @@ const revokeRoute = createRoute({
     200: {
       description: "The share as it is now, and the deadline.",
       headers: repeatHeaders,
-      content: json(envelope("RevokeAnswer", revokedSchema), enveloped(revokedExample)),
+      content: answerOf("RevokeAnswer", revokedSchema, revokedExample),
     },
     ...failures(
       [
@@ -343,7 +348,7 @@ const ceaseRoute = createRoute({
     200: {
       description: "The share as it is now.",
       headers: repeatHeaders,
-      content: json(envelope("ShareCeaseAnswer", ceasedSchema), enveloped(ceasedExample)),
+      content: answerOf("ShareCeaseAnswer", ceasedSchema, ceasedExample),
     },
     ...failures([...bodyRefusals, ...keyRefusals, "subscription_past_due", "not_found", "cease_not_open", "idempotency_conflict"], {
       ...badBody,
@@ -368,7 +373,7 @@ const listRoute = createRoute({
     200: {
       description: "A page of shares.",
       headers: rateHeaders,
-      content: json(envelope("ShareListAnswer", sharesSchema), enveloped({ shares: [shareExample], count: 1, has_more: false })),
+      content: answerOf("ShareListAnswer", sharesSchema, { shares: [shareExample], count: 1, has_more: false }),
     },
     ...failures(["invalid_request", ...keyRefusals], badBody),
   },
@@ -388,7 +393,7 @@ const detailRoute = createRoute({
     200: {
       description: "The share.",
       headers: rateHeaders,
-      content: json(envelope("ShareDetailAnswer", shareDetailSchema), enveloped(shareDetailExample)),
+      content: answerOf("ShareDetailAnswer", shareDetailSchema, shareDetailExample),
     },
     ...failures([...keyRefusals, "not_found"], notYours),
   },
@@ -408,7 +413,7 @@ const currentRoute = createRoute({
     200: {
       description: "The values.",
       headers: rateHeaders,
-      content: json(envelope("CurrentValuesAnswer", currentSchema), enveloped(currentExample)),
+      content: answerOf("CurrentValuesAnswer", currentSchema, currentExample),
     },
     ...failures([...keyRefusals, "not_found", "share_inactive"], notYours),
   },

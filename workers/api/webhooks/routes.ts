@@ -1,7 +1,6 @@
 // The routes of webhook management (CONTRACT 9): a person's session, an owner's where something is changed or shown once.
 import { z } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
-import type { RefusalCode } from "../../../core/refusals.ts";
 import { jsonBody, optionalJsonBody } from "../../http/body.ts";
 import type { MemberCaller } from "../../http/context.ts";
 import { failure, refusal, success } from "../../http/envelope.ts";
@@ -9,7 +8,8 @@ import { appOrigin, limited } from "../../http/guards.ts";
 import { idempotent } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
 import { behindPortal, ownerOnly, sameOrigin } from "../../http/session-guards.ts";
-import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import { readFailures, writeFailures } from "../../http/portal-wire.ts";
+import { answerOf, badBody, bodyOf, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
 import { listDeliveries, recoverEndpoint, replayDelivery, testEndpoint } from "../../operations/webhooks/deliveries.ts";
 import { changeWebhook, deleteWebhook, listWebhooks } from "../../operations/webhooks/endpoints.ts";
 import { createWebhook } from "../../operations/webhooks/registration.ts";
@@ -58,47 +58,18 @@ const callCounted = createMiddleware<MemberCaller>(async (c, next) => {
 
 // What the descriptions share
 
-const readRefusals = [
-  "unauthorized",
-  "business_suspended",
-  "business_inactive",
-  "forbidden",
-  "rate_limited",
-  "storage_unavailable",
-] as const;
-const writeRefusals = [
-  ...readRefusals,
-  "csrf_failed",
-  "subscription_past_due",
-  "invalid_request",
-  "payload_too_large",
-  "unsupported_media_type",
-] as const;
-
-type Reasons = Partial<Record<RefusalCode, string>>;
-const reasons: Reasons = {
-  unauthorized: "No session, or it has ended.",
-  forbidden: "A consumer is signed in, not a member of a business.",
-  not_found: "There is no such endpoint, or it is not yours.",
-  rate_limited: "More than 120 a minute by one person.",
-};
+const noSuch = { not_found: "There is no such endpoint, or it is not yours." } as const;
 const noBodyOrBadKey = "There is a body, and it is not JSON: none is needed. Or the idempotency key is not one.";
-const callReasons: Reasons = {
+const callReasons = {
+  ...noSuch,
   invalid_request: noBodyOrBadKey,
   rate_limited: "More than 60 tests and replays in ten minutes, or 120 requests a minute, by one person.",
 };
-const inputReasons: Reasons = {
-  invalid_request: "The message names the input and the rule.",
+const inputReasons = {
+  ...noSuch,
+  ...badBody,
   invalid_webhook_url: "The address breaks a rule, or its host is not public.",
 };
-
-const readFailures = (more: readonly RefusalCode[] = [], when: Reasons = {}) =>
-  failures([...readRefusals, ...more], { ...reasons, ...when });
-const writeFailures = (more: readonly RefusalCode[], when: Reasons) => failures([...writeRefusals, ...more], { ...reasons, ...when });
-
-const answer = <S extends z.ZodType>(name: string, schema: S, example: object) => ({
-  "application/json": { schema: envelope(name, schema), example: enveloped(example) },
-});
 
 const common = { tags: ["webhooks"], security: [{ session: [] }] };
 
@@ -115,13 +86,13 @@ const createdRoute = createRoute({
   middleware: behindPortal(ownerOnly, jsonBody),
   request: {
     headers: idempotencyHeaders,
-    body: { required: true, content: { "application/json": { schema: createSchema, example: requestExample } } },
+    body: bodyOf(createSchema, requestExample),
   },
   responses: {
     201: {
       description: "The endpoint is registered. Keep the secret.",
       headers: repeatHeaders,
-      content: answer("CreatedWebhookAnswer", registeredSchema, registeredExample),
+      content: answerOf("CreatedWebhookAnswer", registeredSchema, registeredExample),
     },
     ...writeFailures(["owner_required", "invalid_webhook_url", "webhook_limit", "idempotency_conflict"], inputReasons),
   },
@@ -139,7 +110,7 @@ const listedRoute = createRoute({
     200: {
       description: "The endpoints.",
       headers: rateHeaders,
-      content: answer("WebhooksAnswer", z.object({ webhooks: z.array(webhookSchema) }), { webhooks: [webhookExample] }),
+      content: answerOf("WebhooksAnswer", z.object({ webhooks: z.array(webhookSchema) }), { webhooks: [webhookExample] }),
     },
     ...readFailures(),
   },
@@ -155,13 +126,13 @@ const changedRoute = createRoute({
   middleware: behindPortal(ownerOnly, jsonBody),
   request: {
     params: webhookParam,
-    body: { required: true, content: { "application/json": { schema: changeSchema, example: { status: "disabled" } } } },
+    body: bodyOf(changeSchema, { status: "disabled" }),
   },
   responses: {
     200: {
       description: "The endpoint as it is now.",
       headers: rateHeaders,
-      content: answer("WebhookAnswer", webhookSchema, { ...webhookExample, status: "disabled" }),
+      content: answerOf("WebhookAnswer", webhookSchema, { ...webhookExample, status: "disabled" }),
     },
     ...writeFailures(["owner_required", "not_found", "invalid_webhook_url"], inputReasons),
   },
@@ -180,9 +151,9 @@ const secretRoute = createRoute({
     200: {
       description: "The secret in force.",
       headers: rateHeaders,
-      content: answer("WebhookSecretAnswer", secretSchema, secretExample),
+      content: answerOf("WebhookSecretAnswer", secretSchema, secretExample),
     },
-    ...readFailures(["owner_required", "not_found"]),
+    ...readFailures(["owner_required", "not_found"], noSuch),
   },
 });
 
@@ -200,9 +171,9 @@ const rotatedRoute = createRoute({
     200: {
       description: "The new secret.",
       headers: repeatHeaders,
-      content: answer("RotatedSecretAnswer", rotatedSchema, rotatedExample),
+      content: answerOf("RotatedSecretAnswer", rotatedSchema, rotatedExample),
     },
-    ...writeFailures(["owner_required", "not_found", "idempotency_conflict"], { invalid_request: noBodyOrBadKey }),
+    ...writeFailures(["owner_required", "not_found", "idempotency_conflict"], { ...noSuch, invalid_request: noBodyOrBadKey }),
   },
 });
 
@@ -216,7 +187,7 @@ const testedRoute = createRoute({
   middleware: behindPortal(callCounted, optionalJsonBody, idempotent),
   request: { params: webhookParam, headers: idempotencyHeaders },
   responses: {
-    200: { description: "What came of it.", headers: repeatHeaders, content: answer("WebhookTestAnswer", callSchema, callExample) },
+    200: { description: "What came of it.", headers: repeatHeaders, content: answerOf("WebhookTestAnswer", callSchema, callExample) },
     ...writeFailures(["not_found", "idempotency_conflict"], callReasons),
   },
 });
@@ -235,9 +206,9 @@ const deliveriesRoute = createRoute({
     200: {
       description: "One page of deliveries.",
       headers: rateHeaders,
-      content: answer("DeliveriesAnswer", deliveriesSchema, { deliveries: [deliveryExample], has_more: false }),
+      content: answerOf("DeliveriesAnswer", deliveriesSchema, { deliveries: [deliveryExample], has_more: false }),
     },
-    ...readFailures(["not_found", "invalid_request"], { invalid_request: "The message names the parameter and the rule." }),
+    ...readFailures(["not_found", "invalid_request"], { ...noSuch, invalid_request: "The message names the parameter and the rule." }),
   },
 });
 
@@ -254,7 +225,7 @@ const replayedRoute = createRoute({
     200: {
       description: "What came of it, and the delivery as it is now.",
       headers: repeatHeaders,
-      content: answer("ReplayAnswer", replaySchema, { ...callExample, delivery: deliveryExample }),
+      content: answerOf("ReplayAnswer", replaySchema, { ...callExample, delivery: deliveryExample }),
     },
     ...writeFailures(["not_found", "share_inactive", "idempotency_conflict"], {
       ...callReasons,
@@ -276,17 +247,17 @@ const recoveredRoute = createRoute({
   request: {
     params: webhookParam,
     headers: idempotencyHeaders,
-    body: { required: true, content: { "application/json": { schema: recoverSchema, example: { since: "2026-03-05T09:12:00.000Z" } } } },
+    body: bodyOf(recoverSchema, { since: "2026-03-05T09:12:00.000Z" }),
   },
   responses: {
     200: {
       description: "What goes out again.",
       headers: repeatHeaders,
-      content: answer("WebhookRecoveryAnswer", recoverySchema, recoveryExample),
+      content: answerOf("WebhookRecoveryAnswer", recoverySchema, recoveryExample),
     },
     ...writeFailures(["not_found", "idempotency_conflict"], {
       ...callReasons,
-      invalid_request: "The message names the input and the rule.",
+      ...badBody,
     }),
   },
 });
@@ -304,9 +275,12 @@ const deletedRoute = createRoute({
     200: {
       description: "The endpoint is removed.",
       headers: rateHeaders,
-      content: answer("DeletedWebhookAnswer", z.object({ deleted: z.literal(true), id: z.string() }), { deleted: true, id: exampleId }),
+      content: answerOf("DeletedWebhookAnswer", z.object({ deleted: z.literal(true), id: z.string() }), { deleted: true, id: exampleId }),
     },
-    ...writeFailures(["owner_required", "not_found"], { invalid_request: "There is a body, and it is not JSON. None is needed." }),
+    ...writeFailures(["owner_required", "not_found"], {
+      ...noSuch,
+      invalid_request: "There is a body, and it is not JSON. None is needed.",
+    }),
   },
 });
 

@@ -9,7 +9,17 @@ import { failure, refusal, success } from "../../http/envelope.ts";
 import { anyOrigin, behindApiKey, callersOrigin, forAnyone, limitByAddress } from "../../http/guards.ts";
 import { idempotent, idempotentByAddress, keeping } from "../../http/idempotency.ts";
 import { createRoute, newApi } from "../../http/openapi.ts";
-import { envelope, enveloped, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import {
+  answerOf,
+  badBody,
+  bodyOf,
+  bodyRefusals,
+  failures,
+  idempotencyHeaders,
+  keyRefusals,
+  rateHeaders,
+  repeatHeaders,
+} from "../../http/wire.ts";
 import { openWithdrawalContext, withdrawalContext } from "../../http/withdrawal-context.ts";
 import { certificateReceipt } from "../../operations/certificates/verify.ts";
 import { viewContext } from "../../operations/certificates/view-context.ts";
@@ -43,10 +53,7 @@ import {
   withdrawnToWire,
 } from "./schema.ts";
 
-const bodyRefusals = ["invalid_request", "payload_too_large", "unsupported_media_type"] as const;
-const keyRefusals = ["unauthorized", "business_suspended", "business_inactive", "rate_limited", "storage_unavailable"] as const;
 const notYours = { cert_not_found: "There is no such certificate, or it is not yours." } as const;
-const badBody = { invalid_request: "The message names the input and the rule." } as const;
 
 const requestRoute = createRoute({
   method: "post",
@@ -61,13 +68,13 @@ const requestRoute = createRoute({
   request: {
     params: certParam,
     headers: idempotencyHeaders,
-    body: { required: true, content: { "application/json": { schema: optOutRequestSchema, example: { email: "pat@example.com" } } } },
+    body: bodyOf(optOutRequestSchema, { email: "pat@example.com" }),
   },
   responses: {
     200: {
       description: "Taken. Whether a mail was sent is not told.",
       headers: repeatHeaders,
-      content: { "application/json": { schema: envelope("OptOutRequestAnswer", acceptedSchema), example: enveloped({ accepted: true }) } },
+      content: answerOf("OptOutRequestAnswer", acceptedSchema, { accepted: true }),
     },
     ...failures([...bodyRefusals, "cert_not_found", "idempotency_conflict", "rate_limited", "storage_unavailable"], {
       ...badBody,
@@ -79,7 +86,7 @@ const requestRoute = createRoute({
 const withdrawnAnswer = {
   description: "The consent is withdrawn.",
   headers: repeatHeaders,
-  content: { "application/json": { schema: envelope("WithdrawnAnswer", withdrawnSchema), example: enveloped(withdrawnExample) } },
+  content: answerOf("WithdrawnAnswer", withdrawnSchema, withdrawnExample),
 };
 const personRefusals = [
   "forbidden",
@@ -103,10 +110,7 @@ const confirmRoute = createRoute({
   request: {
     params: certParam,
     headers: idempotencyHeaders,
-    body: {
-      required: true,
-      content: { "application/json": { schema: optOutConfirmSchema, example: { email: "pat@example.com", code: "042917" } } },
-    },
+    body: bodyOf(optOutConfirmSchema, { email: "pat@example.com", code: "042917" }),
   },
   responses: {
     200: withdrawnAnswer,
@@ -132,12 +136,7 @@ const manageRoute = createRoute({
   request: {
     params: certParam,
     headers: idempotencyHeaders,
-    body: {
-      required: true,
-      content: {
-        "application/json": { schema: optOutManageSchema, example: { token: "rUVtHX5vjYqXkKzwhxKQ5mB1yWSSJzEp0eE2lH3c9pA" } },
-      },
-    },
+    body: bodyOf(optOutManageSchema, { token: "rUVtHX5vjYqXkKzwhxKQ5mB1yWSSJzEp0eE2lH3c9pA" }),
   },
   responses: {
     200: withdrawnAnswer,
@@ -169,12 +168,7 @@ const receiptRoute = createRoute({
     200: {
       description: "The receipt.",
       headers: rateHeaders,
-      content: {
-        "application/json": {
-          schema: envelope("ReceiptAnswer", z.union([withdrawalReceiptSchema, iso27560Schema, kantaraSchema])),
-          example: enveloped(withdrawalReceiptExample),
-        },
-      },
+      content: answerOf("ReceiptAnswer", z.union([withdrawalReceiptSchema, iso27560Schema, kantaraSchema]), withdrawalReceiptExample),
     },
     ...failures(["invalid_request", "cert_not_found", "not_found", "not_a_consent", "rate_limited", "storage_unavailable"], {
       not_a_consent: "With `format`: the person agreed to none of the recipients they were asked about.",
@@ -198,18 +192,13 @@ const recordRoute = createRoute({
   request: {
     params: certParam,
     headers: idempotencyHeaders,
-    body: {
-      required: true,
-      content: {
-        "application/json": { schema: recordWithdrawalSchema, example: { method: "sms_stop", received_at: "2026-03-20T08:30:00.250Z" } },
-      },
-    },
+    body: bodyOf(recordWithdrawalSchema, { method: "sms_stop", received_at: "2026-03-20T08:30:00.250Z" }),
   },
   responses: {
     201: {
       description: "Recorded; the certificate is revoked, or withdrawn from the recipients that you named.",
       headers: repeatHeaders,
-      content: { "application/json": { schema: envelope("RecordedAnswer", recordedSchema), example: enveloped(recordedExample) } },
+      content: answerOf("RecordedAnswer", recordedSchema, recordedExample),
     },
     ...failures([...bodyRefusals, "cert_not_found", "already_revoked", "idempotency_conflict", ...keyRefusals], {
       ...badBody,
@@ -242,7 +231,7 @@ const ceaseRoute = createRoute({
     200: {
       description: "Acknowledged.",
       headers: repeatHeaders,
-      content: { "application/json": { schema: envelope("CeasedAnswer", ceasedSchema), example: enveloped(ceaseExample) } },
+      content: answerOf("CeasedAnswer", ceasedSchema, ceaseExample),
     },
     ...failures([...bodyRefusals, "subscription_past_due", "cert_not_found", "cease_not_open", "idempotency_conflict", ...keyRefusals], {
       ...badBody,

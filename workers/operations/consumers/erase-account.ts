@@ -18,7 +18,8 @@ import { addressToErase } from "../../../storage/people.ts";
 import { homesOfPerson } from "../../../storage/person-records.ts";
 import { isOutdatedShare, updateRevokedTogether } from "../../../storage/share-changes.ts";
 import { overdueShares, sweepShares } from "../../../storage/share-sweep.ts";
-import { unendedShares, type ChangeableShare } from "../../../storage/shares.ts";
+import { unendedShares } from "../../../storage/person-shares.ts";
+import type { ChangeableShare } from "../../../storage/shares.ts";
 import { kindOfError } from "../../log.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 

@@ -9,7 +9,8 @@ import { keptFields } from "../../../storage/contact-fields.ts";
 import type { Database } from "../../../storage/database.ts";
 import { consumerEmailContext } from "../../../storage/people-contexts.ts";
 import { countActiveShares, personRecord } from "../../../storage/person-records.ts";
-import { activeSharesWith, sharesOfPerson, type SharePage } from "../../../storage/shares.ts";
+import { activeSharesWith, sharesOfPerson } from "../../../storage/person-shares.ts";
+import type { SharePage } from "../../../storage/shares.ts";
 import type { Runtime, Stores } from "../../services.ts";
 import { inHomesOf } from "./homes.ts";
 

@@ -5,7 +5,7 @@ import type { EventType } from "../../../core/events/event.ts";
 import { groupsOf, inGroup, valuesIn, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
 import { fieldsOfText, fieldsText } from "../../../storage/contact-fields.ts";
 import { payloadContext, type ShareToUpdate, type ShareUpdate } from "../../../storage/share-copies.ts";
-import { copyContext } from "../../../storage/shares.ts";
+import { copyContext } from "../../../storage/share-values.ts";
 import type { Stores } from "../../services.ts";
 
 const within = (fields: ContactFields, scope: readonly ContactKey[]): ContactFields =>

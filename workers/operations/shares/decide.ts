@@ -1,31 +1,18 @@
 // A decision that arrives as JSON: from a program that showed the request itself, or for a test person. The token, where there is one,
 // holds it to the request that was shown: nothing else may have changed, and never more may be chosen than was asked.
-import { homeOfId, type ClientId } from "../../../core/ids.ts";
-import type { MailLanguage } from "../../../core/mail/templates.ts";
+import { homeOfId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import type { ContactKey } from "../../../core/shares/fields.ts";
 import { readWords } from "../../../core/shares/grant.ts";
 import type { Phones, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import type { Keeping } from "../access/idempotency.ts";
 import { bindingOf } from "./authorize.ts";
 import { isExpired, readToken } from "./authorize-token.ts";
-import { grantShare, type Granted, type Granting, type GrantingRefusal } from "./grant.ts";
+import { grantShare, type Granted, type Granting, type GrantingRefusal, type GrantRequest } from "./grant.ts";
 
-export interface Decision {
-  /** Null when what came is not spelt as a client id. */
-  readonly clientId: ClientId | null;
-  readonly origin: string;
-  readonly scope: readonly ContactKey[];
-  readonly purpose: string;
-  readonly disclosureText: string | null;
-  readonly durationDays: number;
-  readonly challenge: string;
+export interface Decision extends Omit<GrantRequest, "decisionKey" | "mayDecide" | "keep"> {
   readonly state: string | null;
-  readonly missingOk: readonly ContactKey[];
   /** Of GET /v1/authorize; null for a caller that did not ask there. */
   readonly token: string | null;
-  readonly language: MailLanguage;
-  readonly requestId: string;
 }
 
 const stale = refuse("invalid_request", "authorize_token: is not of this request, or is older than 10 minutes.");

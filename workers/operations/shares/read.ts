@@ -11,7 +11,8 @@ import type { Instant } from "../../../core/time.ts";
 import type { Database } from "../../../storage/database.ts";
 import { readCurrent } from "../../../storage/share-readings.ts";
 import { openReason } from "../../../storage/share-changes.ts";
-import { detailedShare, openCopy, ownShares, type SharePage } from "../../../storage/shares.ts";
+import { openCopy } from "../../../storage/share-values.ts";
+import { detailedShare, ownShares, type SharePage } from "../../../storage/shares.ts";
 
 export type { SharePage };
 import { kindOfError } from "../../log.ts";

@@ -8,7 +8,7 @@ import { valuesIn, type ContactKey, type ScopedValues } from "../../../core/shar
 import { challengeOf } from "../../../core/shares/pkce.ts";
 import type { Instant } from "../../../core/time.ts";
 import { attemptRedemption, type RedeemedCode } from "../../../storage/auth-codes.ts";
-import { openCopy } from "../../../storage/shares.ts";
+import { openCopy } from "../../../storage/share-values.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 
 export interface RedeemRequest {

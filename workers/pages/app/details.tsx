@@ -5,25 +5,13 @@ import { fieldGroups, groupNames, type ContactFields, type ContactKey, type Fiel
 import { fieldLabels } from "../../../core/shares/labels.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { FieldsPreview } from "../../operations/consumers/fields.ts";
+import { contactAutocomplete } from "../contact-autocomplete.ts";
 import type { Page } from "../layout.tsx";
 import { Exact, filled, Moment, numberText, Sentence } from "../parts.tsx";
 import { appPage, Fault, faulty, Names, PostForm, type AppView } from "./parts.tsx";
 
 /** What was typed, by field; empty clears. */
 export type Typed = ReadonlyMap<ContactKey, string>;
-
-const autocomplete: Readonly<Record<ContactKey, string>> = {
-  email: "email",
-  phone: "tel",
-  address_line1: "address-line1",
-  address_line2: "address-line2",
-  city: "address-level2",
-  state: "address-level1",
-  zip: "postal-code",
-  country: "country",
-  first_name: "given-name",
-  last_name: "family-name",
-};
 
 interface Shown {
   readonly value: (key: ContactKey) => string;
@@ -43,7 +31,7 @@ const Field: FC<{ name: ContactKey; shown: Shown; hint?: string }> = ({ name, sh
         id={name}
         name={name}
         type={name === "email" ? "email" : name === "phone" ? "tel" : "text"}
-        autocomplete={autocomplete[name] as never}
+        autocomplete={contactAutocomplete[name] as never}
         maxlength={name === "email" ? 254 : 200}
         value={value(name)}
         aria-describedby={described === "" ? undefined : described}

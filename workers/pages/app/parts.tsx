@@ -4,11 +4,11 @@ import type { FieldGroup } from "../../../core/shares/fields.ts";
 import { groupsOf, inGroup, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
-import { dayIn, groupsIn } from "../authorize/views.tsx";
+import { groupsIn } from "../authorize/views.tsx";
 import type { AppWords } from "../i18n/app.ts";
 import { sheetWords } from "../i18n/sheet.ts";
 import type { Page } from "../layout.tsx";
-import { Exact, filled, Sentence, Shape, type Setting } from "../parts.tsx";
+import { dayIn, Exact, FieldFault, filled, Sentence, Shape, type Setting } from "../parts.tsx";
 
 export { dayIn };
 
@@ -123,12 +123,7 @@ export const appNotice = (view: AppView, title: string, advice: string): Page =>
 
 /** What went wrong with a form, first in it. */
 export const Fault: FC<{ view: AppView; text: string; id?: string }> = ({ view: { setting }, text, id = "fault" }) => (
-  <p class="field-error" id={id} role="alert">
-    <Shape name="warning" />
-    <span>
-      <strong>{sheetWords[setting.language].error}</strong> {text}
-    </span>
-  </p>
+  <FieldFault id={id} text={text} word={sheetWords[setting.language].error} />
 );
 
 /** A sentence that names a business, whose name is its own. */

@@ -1,25 +1,15 @@
 // The two steps of signing in.
-import type { FC } from "hono/jsx";
 import { appWords } from "../i18n/app.ts";
 import { sheetWords } from "../i18n/sheet.ts";
 import type { Page } from "../layout.tsx";
 import { AddressInput, CodeInput } from "../mailed-sign-in.tsx";
-import { filled, Shape, type Setting } from "../parts.tsx";
+import { FieldFault, filled, type Setting } from "../parts.tsx";
 
 interface Step {
   /** The page that is opened afterwards. */
   readonly next: string;
   readonly fault?: string;
 }
-
-const Fault: FC<{ text: string; setting: Setting }> = ({ text, setting }) => (
-  <p class="field-error" id="fault" role="alert">
-    <Shape name="warning" />
-    <span>
-      <strong>{sheetWords[setting.language].error}</strong> {text}
-    </span>
-  </p>
-);
 
 const titled = (title: string, { language }: Setting, { fault }: Step): string =>
   `${fault === undefined ? "" : `${sheetWords[language].error} `}${title} · svc`;
@@ -43,7 +33,7 @@ export const addressStep = (setting: Setting, step: Step & { readonly typed?: st
           <p class="quiet" id="email-hint">
             {words.emailHint}
           </p>
-          {step.fault !== undefined && <Fault text={step.fault} setting={setting} />}
+          {step.fault !== undefined && <FieldFault text={step.fault} word={words.error} />}
           <AddressInput id="email" hasHint typed={step.typed} isWrong={step.fault !== undefined} />
           <button type="submit" class="primary">
             {words.send}
@@ -73,7 +63,7 @@ export const codeStep = (setting: Setting, step: Step & { readonly email: string
         <form method="post" action="/app/code" class="form">
           {next}
           <label for="code">{words.code}</label>
-          {step.fault !== undefined && <Fault text={step.fault} setting={setting} />}
+          {step.fault !== undefined && <FieldFault text={step.fault} word={words.error} />}
           <CodeInput id="code" class="code" isWrong={step.fault !== undefined} />
           <button type="submit" class="primary">
             {words.continue}

@@ -1,18 +1,19 @@
 // What each step of the consent sheet shows. Every form works without a script; the script only hands the answer back by itself.
 import type { Child, FC } from "hono/jsx";
 import { groupsOf, inGroup, type ContactFields, type ContactKey, type FieldGroup } from "../../../core/shares/fields.ts";
-import { fieldLabels } from "../../../core/shares/labels.ts";
+import { fieldLabels, groupLabels } from "../../../core/shares/labels.ts";
 import { personaNames } from "../../../core/shares/persona.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import type { AuthorizedRequest } from "../../operations/shares/authorize.ts";
+import { contactAutocomplete } from "../contact-autocomplete.ts";
 import { DeviceAsked } from "../device-asked.tsx";
 import { appWords } from "../i18n/app.ts";
-import { groupNamesIn, sheetWords, type SheetWords } from "../i18n/sheet.ts";
-import { catalogues, type Language } from "../language.ts";
+import { sheetWords, type SheetWords } from "../i18n/sheet.ts";
+import type { Language } from "../language.ts";
 import type { Page } from "../layout.tsx";
 import { AddressInput, CodeInput } from "../mailed-sign-in.tsx";
-import { Exact, filled, Foreign, Remarks, Sentence, Shape, type Setting } from "../parts.tsx";
+import { dayIn, Exact, FieldFault, filled, Foreign, Remarks, Sentence, Shape, type Setting } from "../parts.tsx";
 
 /** Everything a step needs to know of the request. */
 export interface SheetView {
@@ -26,11 +27,8 @@ export interface SheetView {
 
 const wordsOf = ({ language }: Setting): SheetWords => sheetWords[language];
 
-export const dayIn = (language: Language, at: Instant): string =>
-  new Intl.DateTimeFormat(catalogues[language].locale, { dateStyle: "long", timeZone: "UTC" }).format(at);
-
 export const groupsIn = (language: Language, groups: readonly FieldGroup[]): string =>
-  new Intl.ListFormat(language, { type: "conjunction" }).format(groups.map((group) => groupNamesIn[language][group]));
+  new Intl.ListFormat(language, { type: "conjunction" }).format(groups.map((group) => groupLabels[language][group]));
 
 const hostOf = ({ origin }: AuthorizedRequest): string => new URL(origin).host;
 
@@ -39,15 +37,6 @@ const withAnswer = (back: string, answer: Readonly<Record<string, string>>): str
   for (const [name, value] of Object.entries(answer)) url.searchParams.set(name, value);
   return url.href;
 };
-
-const Fault: FC<{ text: string; words: SheetWords }> = ({ text, words }) => (
-  <p class="field-error" id="fault" role="alert">
-    <Shape name="warning" />
-    <span>
-      <strong>{words.error}</strong> {text}
-    </span>
-  </p>
-);
 
 /** Who asks, in the same words on every step. */
 const Asking: FC<{ view: SheetView; heading: string }> = ({ view, heading }) => {
@@ -153,7 +142,7 @@ export const emailStep = (view: SheetView, fault?: string, typed = ""): Page => 
         <p class="quiet" id="sheet-email-hint">
           {words.emailHint}
         </p>
-        {fault !== undefined && <Fault text={fault} words={words} />}
+        {fault !== undefined && <FieldFault text={fault} word={words.error} />}
         <AddressInput id="sheet-email" hasHint typed={typed} isWrong={fault !== undefined} />
         <button type="submit" class="primary">
           {words.send}
@@ -195,7 +184,7 @@ export const codeStep = (view: SheetView, email: string, fault?: string): Page =
       <p>{filled(words.codeTo, { address: email })}</p>
       <form method="post" action={`/authorize/code${view.search}`} class="form">
         <label for="sheet-code">{words.code}</label>
-        {fault !== undefined && <Fault text={fault} words={words} />}
+        {fault !== undefined && <FieldFault text={fault} word={words.error} />}
         <CodeInput id="sheet-code" isWrong={fault !== undefined} />
         <button type="submit" class="primary">
           {words.continue}
@@ -224,19 +213,6 @@ const SignedIn: FC<{ view: SheetView; email: string }> = ({ view, email }) => {
   );
 };
 
-const autocomplete: Readonly<Record<ContactKey, string>> = {
-  email: "email",
-  phone: "tel",
-  address_line1: "address-line1",
-  address_line2: "address-line2",
-  city: "address-level2",
-  state: "address-level1",
-  zip: "postal-code",
-  country: "country",
-  first_name: "given-name",
-  last_name: "family-name",
-};
-
 export const detailsStep = (
   view: SheetView,
   email: string,
@@ -253,7 +229,7 @@ export const detailsStep = (
       <p>{words.detailsIntro}</p>
       <p class="quiet">{words.detailsHint}</p>
       <form method="post" action={`/authorize/details${view.search}`} class="form">
-        {fault !== undefined && <Fault text={fault} words={words} />}
+        {fault !== undefined && <FieldFault text={fault} word={words.error} />}
         {asked.keys.map((key) => (
           <>
             <label for={`field-${key}`}>{labels[key]}</label>
@@ -261,7 +237,7 @@ export const detailsStep = (
               id={`field-${key}`}
               name={key}
               type={key === "email" ? "email" : key === "phone" ? "tel" : "text"}
-              autocomplete={autocomplete[key] as never}
+              autocomplete={contactAutocomplete[key] as never}
               maxlength={key === "email" ? 254 : 200}
               value={asked.values[key] ?? ""}
             />
@@ -300,7 +276,7 @@ export const decideStep = (view: SheetView, { token, email, fields, now, already
   const business = <Exact text={request.client.business.name} />;
   const optional = scope.filter((key) => !needed.includes(key));
   const nameOf = (group: FieldGroup): string => {
-    const name = groupNamesIn[language][group];
+    const name = groupLabels[language][group];
     return `${name.slice(0, 1).toLocaleUpperCase(language)}${name.slice(1)}`;
   };
   const until = (days: number): string => dayIn(language, now + days * dayMs);
@@ -315,7 +291,7 @@ export const decideStep = (view: SheetView, { token, email, fields, now, already
       <Touch view={view} />
       <form method="post" action={`/authorize/decide${search}`} class="form" data-decides="">
         <input type="hidden" name="token" value={token} />
-        {fault !== undefined && <Fault text={fault} words={words} />}
+        {fault !== undefined && <FieldFault text={fault} word={words.error} />}
         {needed.length > 0 && (
           <section>
             <h2>{words.needed}</h2>

@@ -7,10 +7,9 @@ import { masked } from "../../../core/masking.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import type { ConnectionRequest } from "../../operations/agents/connect.ts";
 import { connectWords, type ConnectWords } from "../i18n/connect.ts";
-import { catalogues } from "../language.ts";
 import type { Page } from "../layout.tsx";
 import { AddressInput, CodeInput } from "../mailed-sign-in.tsx";
-import { Exact, filled, Remarks, Sentence, Shape, type Setting } from "../parts.tsx";
+import { dayIn, Exact, FieldFault, filled, Remarks, Sentence, Shape, type Setting } from "../parts.tsx";
 
 /** What every step needs to know. */
 export interface ConnectView {
@@ -53,15 +52,6 @@ export const connectNotice = (heading: string, advice: string, more?: Child): Pa
   ),
 });
 
-const Fault: FC<{ text: string; words: ConnectWords }> = ({ text, words }) => (
-  <p class="field-error" id="fault" role="alert">
-    <Shape name="warning" />
-    <span>
-      <strong>{words.error}</strong> {text}
-    </span>
-  </p>
-);
-
 /** Who asks, and where the access would go: on every step, in the same words. */
 const Asking: FC<{ view: ConnectView }> = ({ view: { request, setting } }) => {
   const words = wordsOf(setting);
@@ -98,7 +88,7 @@ export const emailStep = (view: ConnectView, fault?: string, typed = ""): Page =
       <p>{words.signIn}</p>
       <form method="post" action={`/oauth/authorize/email${view.search}`} class="form">
         <label for="connect-email">{words.email}</label>
-        {fault !== undefined && <Fault text={fault} words={words} />}
+        {fault !== undefined && <FieldFault text={fault} word={words.error} />}
         <AddressInput id="connect-email" typed={typed} isWrong={fault !== undefined} />
         <button type="submit" name="as" value="consumer" class="primary">
           {words.forMe}
@@ -120,7 +110,7 @@ export const codeStep = (view: ConnectView, email: string, fault?: string): Page
       <p>{filled(words.codeTo, { address: email })}</p>
       <form method="post" action={`/oauth/authorize/code${view.search}`} class="form">
         <label for="connect-code">{words.code}</label>
-        {fault !== undefined && <Fault text={fault} words={words} />}
+        {fault !== undefined && <FieldFault text={fault} word={words.error} />}
         <CodeInput id="connect-code" isWrong={fault !== undefined} />
         <button type="submit" class="primary">
           {words.continue}
@@ -161,7 +151,7 @@ export interface Decision {
 /** Each with a button that ends it, since nothing can be connected before one of them has. */
 const Full: FC<{ view: ConnectView; tokens: readonly AgentToken[] }> = ({ view: { setting, search }, tokens }) => {
   const words = wordsOf(setting);
-  const date = new Intl.DateTimeFormat(catalogues[setting.language].locale, { dateStyle: "long", timeZone: "UTC" });
+  const day = (at: Instant): string => dayIn(setting.language, at);
   return (
     <section aria-labelledby="live" class="full">
       <p class="field-error" role="status">
@@ -177,8 +167,8 @@ const Full: FC<{ view: ConnectView; tokens: readonly AgentToken[] }> = ({ view: 
               <br />
               <small class="quiet">
                 {client !== null && <bdi dir="ltr">{client.redirectHost} · </bdi>}
-                {filled(words.made, { date: date.format(createdAt) })} ·{" "}
-                {lastUsedDay === null ? words.usedNever : filled(words.usedLast, { date: date.format(lastUsedDay * dayMs) })}
+                {filled(words.made, { date: day(createdAt) })} ·{" "}
+                {lastUsedDay === null ? words.usedNever : filled(words.usedLast, { date: day(lastUsedDay * dayMs) })}
               </small>
             </div>
             <form method="post" action={`/oauth/authorize/end-one${search}`}>
@@ -203,9 +193,7 @@ export const decideStep = (view: ConnectView, { session, address, sealed, again,
     business: isConsumer ? "" : <Exact text={session.business.name} />,
     role: isConsumer ? "" : words.roles[session.role],
   };
-  const until = new Intl.DateTimeFormat(catalogues[setting.language].locale, { dateStyle: "long", timeZone: "UTC" }).format(
-    now + tokenLifeMs,
-  );
+  const until = dayIn(setting.language, now + tokenLifeMs);
   return page(
     view,
     <>

@@ -1,5 +1,4 @@
 // Every sentence of the consent sheet and of the page that stops a share, in each language.
-import type { FieldGroup } from "../../../core/shares/fields.ts";
 import type { Language } from "../language.ts";
 
 const en = {
@@ -280,9 +279,3 @@ const frCa: SheetWords = {
 };
 
 export const sheetWords: Readonly<Record<Language, SheetWords>> = { en, es, "fr-CA": frCa };
-
-export const groupNamesIn: Readonly<Record<Language, Readonly<Record<FieldGroup, string>>>> = {
-  en: { email: "e-mail", phone: "phone", address: "address", name: "name" },
-  es: { email: "correo electrónico", phone: "teléfono", address: "dirección", name: "nombre" },
-  "fr-CA": { email: "courriel", phone: "téléphone", address: "adresse", name: "nom" },
-};
