@@ -194,6 +194,32 @@ describe("a person", () => {
     expect(before.oauth_codes).toEqual(seen.oauth_codes);
   });
 
+  test("keeps the window that opened it, whatever it answers", async () => {
+    const session = await pat();
+    const path = authorizePath(await registered());
+    const step = (name: string): string => path.replace("?", `/${name}?`);
+    const full = serviceWith({ LIMIT_OAUTH_AUTHORIZE_PER_IP: "1/60", LIMIT_AUTH_VERIFY_PER_IP: "1/60", DEV_RATE_SCALE: "1" });
+    const away = serviceWith({
+      DB: { prepare: () => { throw new Error("D1_ERROR: away"); }, batch: () => Promise.reject(new Error("D1_ERROR: away")) }, // biome-ignore format: one line says it
+    });
+    await full(path);
+    await full(step("code"), form({ code: "123456" }));
+    const answers: Record<string, Answer> = {
+      "200 nobody signed in": await call(path),
+      "400 an unknown program": await call("/oauth/authorize?client_id=nobody"),
+      "403 a foreign form": await call(step("code"), form({ code: "123456" }, { "sec-fetch-site": "cross-site" })),
+      "303 no code was asked for": await call(step("code"), form({ code: "123456" })),
+      "429 too often": await full(path),
+      "429 too many forms": await full(step("code"), form({ code: "123456" })),
+      "404 a link that is none": await call("/oauth/end/tok_none?t=none"),
+      "503 an outage": await away(path, { headers: session }),
+    };
+    for (const [name, { status, headers }] of Object.entries(answers)) {
+      expect(status, name).toBe(Number(name.slice(0, 3)));
+      expect(headers.get("cross-origin-opener-policy"), name).toBe("unsafe-none");
+    }
+  });
+
   test("refuses: the program hears so, and nothing is written", async () => {
     const session = await pat();
     const client = await registered();

@@ -2,7 +2,6 @@
 // repeats nothing. What a page shows follows from who is signed in, what they keep and what they decided; no step is stored.
 import { Hono, type Context } from "hono";
 import { setCookie } from "hono/cookie";
-import { createMiddleware } from "hono/factory";
 import { personOf, type ConsumerSession } from "../../../core/access/session.ts";
 import { isMailbox } from "../../../core/mailbox.ts";
 import { groupsOf, inGroup, isContactKey, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
@@ -39,6 +38,7 @@ import { pageLanguage, type Language } from "../language.ts";
 import { pageAnswer, type Page } from "../layout.tsx";
 import { askedAddress, forgetAsked, mailCode, takeCode } from "../mailed-sign-in.tsx";
 import { busyPage, onPageFault } from "../notices.tsx";
+import { keepsOpener } from "../keeps-opener.ts";
 import { crowded, postedForm, type PageForm } from "../own-form.ts";
 import { settingOf } from "../parts.tsx";
 import { takePasskey } from "../passkey-sign-in.ts";
@@ -308,12 +308,6 @@ const notNow = (c: Context<Api>): Promise<Response> => {
   const words = sheetWords[languageOf(c)];
   return answer(c, 200, () => sheetNotice(words.refusedHeading, words.refused));
 };
-
-/** Of every answer, a crowded one and one that is no page too: any other value cuts the window off from the page that opened it. */
-const keepsOpener = createMiddleware<Api>(async (c, next) => {
-  c.header("Cross-Origin-Opener-Policy", "unsafe-none");
-  await next();
-});
 
 export const mountSheet = (app: Hono<Api>): void => {
   const pages = new Hono<Api>();

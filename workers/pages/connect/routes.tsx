@@ -23,7 +23,8 @@ import { pageLanguage, type Language } from "../language.ts";
 import { pageAnswer, type Page } from "../layout.tsx";
 import { askedAddress, forgetAsked, mailCode, takeCode } from "../mailed-sign-in.tsx";
 import { busyPage, foreignFormPage, onPageFault } from "../notices.tsx";
-import { crowded, ownForm, type PageForm } from "../own-form.ts";
+import { keepsOpener } from "../keeps-opener.ts";
+import { crowded, postedForm, type PageForm } from "../own-form.ts";
 import { settingOf } from "../parts.tsx";
 import {
   BackLink,
@@ -42,10 +43,8 @@ const askedCookie = "svc_connect";
 const languageOf = (c: Context<Api>): Language => pageLanguage(c.req.query("lang"), c.req.header("accept-language"));
 const wordsOf = (c: Context<Api>): ConnectWords => connectWords[languageOf(c)];
 
-const answer = (c: Context<Api>, status: 200 | 400 | 402 | 404 | 409, said: Page): Promise<Response> => {
-  c.header("Cross-Origin-Opener-Policy", "unsafe-none");
-  return pageAnswer(c, status, () => said, languageOf(c));
-};
+const answer = (c: Context<Api>, status: 200 | 400 | 402 | 404 | 409, said: Page): Promise<Response> =>
+  pageAnswer(c, status, () => said, languageOf(c));
 
 const notice = (
   c: Context<Api>,
@@ -113,7 +112,6 @@ const open = async (c: Context<Api>): Promise<Opened | Response> => {
 };
 
 const again = (c: Context<Api>, more: Readonly<Record<string, string>> = {}): Response => {
-  c.header("Cross-Origin-Opener-Policy", "unsafe-none");
   const query = new URLSearchParams(searchOf(c));
   for (const [name, value] of Object.entries(more)) query.set(name, value);
   return c.redirect(`/oauth/authorize?${query}`, 303);
@@ -148,10 +146,7 @@ const show = async (c: Context<Api>): Promise<Response> => {
 type Posted = Opened & { readonly form: PageForm };
 
 const posted = async (c: Context<Api>, limit: LimitName): Promise<Posted | Response> => {
-  const refused = await crowded(c, limit);
-  if (refused !== null) return refused;
-  c.header("Cross-Origin-Opener-Policy", "unsafe-none");
-  const form = await ownForm(c);
+  const form = await postedForm(c, limit);
   if (form instanceof Response) return form;
   const opened = await open(c);
   return opened instanceof Response ? opened : { ...opened, form };
@@ -203,7 +198,6 @@ const endOne = async (c: Context<Api>): Promise<Response> => {
 /** The answer to the program, by way of the browser. */
 const goBack = async (c: Context<Api>, { redirectUri, state }: ConnectionRequest, result: { code: string } | { error: OAuthError }) => {
   const target = withAnswer(redirectUri, { ...result, state, iss: oauthNames(c).issuer });
-  c.header("Cross-Origin-Opener-Policy", "unsafe-none");
   if (formTarget(redirectUri) !== undefined) return c.redirect(target, 303);
   c.header("Refresh", `0; url=${target}`);
   const host = redirectUriOf(redirectUri)?.host ?? "";
@@ -211,11 +205,8 @@ const goBack = async (c: Context<Api>, { redirectUri, state }: ConnectionRequest
 };
 
 const decide = async (c: Context<Api>): Promise<Response> => {
-  const refused = await crowded(c, "OAUTH_AUTHORIZE_PER_IP");
-  if (refused !== null) return refused;
   const { services } = c.var;
-  c.header("Cross-Origin-Opener-Policy", "unsafe-none");
-  const form = await ownForm(c);
+  const form = await postedForm(c, "OAUTH_AUTHORIZE_PER_IP");
   if (form instanceof Response) return form;
   const decision = form.get("decision") ?? "";
   if (!["deny", "allow", "replace"].includes(decision)) return foreignFormPage(c);
@@ -252,6 +243,8 @@ const end = async (c: Context<Api>): Promise<Response> => {
 
 export const mountConnect = (app: Hono<Api>): void => {
   const pages = new Hono<Api>();
+  pages.use("/authorize/*", keepsOpener);
+  pages.use("/end/*", keepsOpener);
   pages.get("/authorize", show);
   pages.post("/authorize/email", askForCode);
   pages.post("/authorize/code", giveCode);
@@ -261,9 +254,6 @@ export const mountConnect = (app: Hono<Api>): void => {
   pages.post("/authorize/decide", decide);
   pages.get("/end/:token_id", askToEnd);
   pages.post("/end/:token_id", end);
-  pages.onError((error, c) => {
-    c.header("Cross-Origin-Opener-Policy", "unsafe-none");
-    return onPageFault(error, c);
-  });
+  pages.onError(onPageFault);
   app.route("/oauth", pages);
 };
