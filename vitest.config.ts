@@ -72,6 +72,7 @@ export default defineConfig({
         test: {
           name: "node",
           environment: "node",
+          isolate: false, // no file leaves anything behind; loading each module again for each file took longer than most of them
           setupFiles: ["./test/support/chance.ts"],
           include: ["test/{core,house,widget,browser,flows,cross}/**/*.test.ts"],
           testTimeout: 60_000,

@@ -60,6 +60,11 @@ const storms: Readonly<Record<string, Storm>> = {
     tests: node("test/core/ledger/tiles.test.ts"),
     settings: { PAIR_STEP: "1" },
   },
+  guesses: {
+    does: "a million telephone numbers guessed at the commitments of a certificate (F8)",
+    tests: node("test/core/certificates/subject.test.ts"),
+    settings: { GUESSES: "1000000" },
+  },
   redeem: {
     does: "a thousand redemptions at once of each of a hundred codes (P1)",
     tests: [...workerd("test/api/share-abuse.test.ts"), "-t", "P1:"],

@@ -94,11 +94,16 @@ export const startLocalService = async (vars: Readonly<Record<string, string>> =
   const [port, demoPort] = await Promise.all([freePort(), freePort()]);
   const settings = settingsOf({ port, demoPort, stateDir, vars: { ...freshVars(), ...vars } });
   const placed = { ...settings, bundledIn, assetsIn: join(bundledIn, "assets") };
-  let runtime = await startRuntime(placed);
   const world = demoWorld(settings.vars.ISSUER_KEY as string);
+  const vault = await vaultOf(settings.vars);
+  let runtime = await startRuntime({
+    ...placed,
+    seed: async (db) => {
+      await seedDemo(db, world, Date.now());
+      await seedPeople(db, vault, world, Date.now());
+    },
+  });
   const database = await runtime.database();
-  await seedDemo(database, world, Date.now());
-  await seedPeople(database, await vaultOf(settings.vars), world, Date.now());
   const site = await startDemoSite(
     { port: demoPort, cdnOrigin: settings.origin, clientId: world.acme.clients.live },
     paymentStandInOf(settings),
