@@ -32,8 +32,15 @@ const en = {
     suspended: {
       title: "This account is suspended",
       advice:
-        "Nothing of it is shown until that is settled. If a payment is missing, an owner can make it under Billing. Withdrawals by persons keep working.",
+        "We suspended it, and a payment does not lift that: write to us. Nothing of it is shown until then. Certificates, their pages and withdrawals by persons keep working.",
     },
+    unpaid: {
+      title: "This account is suspended",
+      advice:
+        "A payment is missing. Nothing of the account is shown until it is made. Certificates, their pages and withdrawals by persons keep working.",
+    },
+    since: "Suspended since",
+    pay: "Pay now",
     pending: { title: "This account waits to be let in", advice: "We look at each new account. You get in here as soon as that is done." },
     closed: {
       title: "This account is closed",
@@ -445,6 +452,7 @@ const en = {
     buy: "Go to the checkout",
     manage: "Manage the subscription",
     notSold: "Nothing can be bought here.",
+    byUs: "We suspended this account. A payment does not lift that: write to us.",
     away: "The payment provider did not answer. Try again in a minute.",
   },
   snippet: {
