@@ -328,6 +328,7 @@ const en = {
     new: "New endpoint",
     events: "Events",
     eventsHint: "Tick none to get every ordinary type, now and later.",
+    onRequest: "certificate.issued and certificate.entities_withdrawn are not made for your business. An owner switches them on:",
     description: "Description",
     create: "Make the endpoint",
     secret: "Signing secret",
