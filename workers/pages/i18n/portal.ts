@@ -284,6 +284,7 @@ const en = {
     tag: "Tag in the head",
     check: "Check now",
     unproved: "The proof was not found.",
+    otherTexts: "DNS answers at that name, but without our text. Seen:",
     remove: "Remove this domain",
     removal: "Forms on it get no certificates from now on. Certificates that were issued stay as they are.",
     all: "All domains",
