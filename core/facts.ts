@@ -25,6 +25,7 @@ export const factRoutes = {
   "business.ceased": { anchored: true, event: "business.ceased" },
   "business.entities_ceased": { anchored: false, event: null },
   "evidence_pack.exported": { anchored: false, event: null },
+  "list.exported": { anchored: false, event: null },
   "optout.code_requested": { anchored: false, event: null },
   "share.created": { anchored: true, event: "share.created" },
   "share.redeemed": { anchored: false, event: null },

@@ -51,6 +51,8 @@ const lines: Readonly<Record<string, Line>> = {
   "POST /sign-up": door("400"),
   "POST /sign-out": door("303 /portal/sign-in"),
   "GET ": open("200"),
+  "GET /steps": open("200"),
+  "POST /export": open("200", { sent: { chart: "certificate_days" } }),
   "GET /certificates": open("200"),
   "GET /certificates.csv": open("200"),
   "POST /certificates/find": open("303 /portal/certificates"),

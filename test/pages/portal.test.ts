@@ -111,6 +111,7 @@ describe("every page", () => {
     for (const who of [acme, other, clerk]) {
       const page = await open(who, `/portal${path}`);
       expect([path, page.status]).toEqual([path, 200]);
+      expect(words(page.document)).not.toMatch(/\{\w+\}/); // a sentence whose part is missing
       expect(page.headers.get("cache-control")).toBe("no-store");
       expect(page.headers.get("content-security-policy")).toContain("form-action 'self'");
       expect(page.headers.get("x-robots-tag")).toBe("noindex, nofollow");

@@ -135,7 +135,6 @@ const listPage = (view: PortalView, { endpoints, account, once }: Listed, typed?
               <fieldset>
                 <legend>{said.events}</legend>
                 <p class="quiet">{said.eventsHint}</p>
-                <SwitchedOff view={view} account={account} types={namedOnlyEventTypes} />
                 {choosableEventTypes.map((type) => (
                   <p>
                     <input
@@ -151,6 +150,7 @@ const listPage = (view: PortalView, { endpoints, account, once }: Listed, typed?
                   </p>
                 ))}
               </fieldset>
+              <SwitchedOff view={view} account={account} types={namedOnlyEventTypes} />
               <Field
                 name="description"
                 label={said.description}
