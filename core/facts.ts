@@ -26,6 +26,8 @@ export const factRoutes = {
   "business.entities_ceased": { anchored: false, event: null },
   "evidence_pack.exported": { anchored: false, event: null },
   "list.exported": { anchored: false, event: null },
+  "view.saved": { anchored: false, event: null },
+  "view.removed": { anchored: false, event: null },
   "optout.code_requested": { anchored: false, event: null },
   "share.created": { anchored: true, event: "share.created" },
   "share.redeemed": { anchored: false, event: null },

@@ -56,3 +56,12 @@ CREATE TRIGGER share_acknowledgements_counted AFTER INSERT ON share_acknowledgem
     FROM shares WHERE id = NEW.share_id AND cease_by IS NOT NULL
     ON CONFLICT (business_id, environment, day) DO UPDATE SET on_time = on_time + excluded.on_time, late = late + excluded.late;
 END;
+
+-- Filters of the list of certificates that the people of a business keep by name; the storage layer bounds how many.
+CREATE TABLE saved_views (
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  name TEXT NOT NULL,
+  query TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (business_id, name)
+) STRICT;

@@ -197,6 +197,19 @@ export const activityDays = table(
   (t) => [primaryKey({ columns: [t.businessId, t.environment, t.day] })],
 );
 
+export const savedViews = table(
+  "saved_views",
+  {
+    businessId: businessId()
+      .notNull()
+      .references(() => businesses.id),
+    name: text().notNull(),
+    query: text().notNull(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.businessId, t.name] })],
+);
+
 export const certificates = table(
   "certificates",
   {

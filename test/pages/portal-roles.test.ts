@@ -54,7 +54,11 @@ const lines: Readonly<Record<string, Line>> = {
   "GET /steps": open("200"),
   "POST /export": open("200", { sent: { chart: "certificate_days" } }),
   "GET /certificates": open("200"),
-  "GET /certificates.csv": open("200"),
+  "POST /certificates/export": open("200"),
+  "POST /certificates/views": open("303 /portal/certificates?status=active", {
+    sent: { status: "active", name: "Standing" },
+  }),
+  "POST /certificates/views/remove": open("303 /portal/certificates", { sent: { name: "Standing" } }),
   "POST /certificates/find": open("303 /portal/certificates"),
   "GET /certificates/:id": record("200", "cert_id", { test: "303 /portal/certificates/:id" }),
   "POST /certificates/:id/reveal": record("200", "cert_id"),

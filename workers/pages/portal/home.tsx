@@ -76,7 +76,7 @@ const showSteps = async (visit: Visit): Promise<Response> => {
     },
     {
       title: said.steps.test,
-      href: test === undefined ? "/portal/keys" : `/portal/certificates/${test.id}`,
+      href: test === undefined ? "/portal/test/keys" : `/portal/certificates/${test.id}`,
       state: test === undefined ? "todo" : "done",
       evidence: test === undefined ? said.noTest : <Moment at={test.issuedAt} setting={setting} />,
     },
