@@ -514,6 +514,13 @@ const en = {
       other: "The tag on the page carries another client id.",
       several: "The tag stands on the page more than once. Keep one.",
     },
+    allowed: "The page’s Content-Security-Policy lets the script run.",
+    blocked: "The page’s Content-Security-Policy does not let the script run. Change:",
+    unblock: {
+      sandbox: "add allow-scripts, or leave it out.",
+      "script-src": "add {origin}, or the policy’s nonce to the tag.",
+      "connect-src": "add {origin}.",
+    },
     again: "Press Map my page again to check the page as it is then.",
   },
   settings: {
