@@ -6,7 +6,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
-import { launchBrowser, openPage } from "../support/browser.ts";
+import { accessibilityFindings, launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 const operatorToken = "token-of-the-operator-in-the-first-hour-43";
@@ -183,6 +183,7 @@ test("a business comes from nothing to a live certificate within its first hour"
   await page.getByRole("checkbox", { name: "certificate.revoked" }).check();
   await page.getByRole("button", { name: "Make the endpoint" }).click();
   const secret = (await page.locator("#secret-value").textContent()) ?? "";
+  expect(await accessibilityFindings(page)).toEqual([]);
   await page.getByRole("link", { name: "I have kept it" }).click();
   await page.getByRole("button", { name: "Send a test" }).click();
   await page.getByText(/It answered 204/).waitFor();

@@ -261,7 +261,14 @@ export const SecretOnce: FC<{ view: PortalView; label: string; value: string | n
             <code class="whole" id="secret-value" translate="no">
               {value}
             </code>{" "}
-            <button type="button" class="copy" hidden data-copy="secret-value" data-copied={setting.words.copied} aria-label={label}>
+            <button
+              type="button"
+              class="copy"
+              hidden
+              data-copy="secret-value"
+              data-copied={setting.words.copied}
+              aria-label={`${setting.words.copy}: ${label}`}
+            >
               {setting.words.copy}
             </button>
           </p>

@@ -287,21 +287,23 @@ const detailPage = (view: PortalView, { state, account, page, before }: Shown, m
             <p role="status">{filled(said.resending, { count: numberText(health.resending, setting.language) })}</p>
           )}
           {more.failed === undefined ? (
-            <form method="get" action={own} class="form fields">
+            <>
               <p>{said.recoverText}</p>
-              <div>
-                <Field
-                  name="since"
-                  label={said.since}
-                  hint={said.sinceHint}
-                  type="datetime-local"
-                  required
-                  value={sinceText(state, view.now)}
-                  setting={setting}
-                />
-              </div>
-              <button type="submit">{said.count}</button>
-            </form>
+              <form method="get" action={own} class="form fields">
+                <div>
+                  <Field
+                    name="since"
+                    label={said.since}
+                    hint={said.sinceHint}
+                    type="datetime-local"
+                    required
+                    value={sinceText(state, view.now)}
+                    setting={setting}
+                  />
+                </div>
+                <button type="submit">{said.count}</button>
+              </form>
+            </>
           ) : (
             <>
               <p>
