@@ -1,21 +1,24 @@
 // What the snippet builder says of a page's Content-Security-Policy: whether it lets the script run, or what has to change.
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { signIn } from "../support/people.ts";
+import { newBusiness, proveDomain } from "../support/portal.ts";
 import { said, send, type Member } from "../support/portal-pages.ts";
 import { html, stubWeb, type StubWeb } from "../support/stub-web.ts";
-import { world } from "../support/world.ts";
 
-const url = "https://www.example.com/quote";
+const domain = "page-policy.com";
+const url = `https://${domain}/quote`;
 const form = '<form id="quote"><input name="email" type="email"><p id="text">I agree that Acme Solar LLC may call me.</p></form>';
 
 let member: Member;
 let web: StubWeb;
 beforeAll(async () => {
-  member = await signIn(world.memberEmail);
+  // A business of its own: how often one may have a page fetched is counted by the hour.
+  const owner = await newBusiness("owner@page-policy.example");
+  await proveDomain(owner, domain, stubWeb());
+  member = owner;
 });
 beforeEach(() => {
   web = stubWeb();
-  web.resolve("www.example.com", ["93.184.215.14"]);
+  web.resolve(domain, ["93.184.215.14"]);
 });
 afterEach(() => {
   vi.restoreAllMocks();
