@@ -182,6 +182,34 @@ export const certificateTallies = table(
   (t) => [primaryKey({ columns: [t.groupId, t.span, t.start] })],
 );
 
+export const activityDays = table(
+  "activity_days",
+  {
+    businessId: businessId()
+      .notNull()
+      .references(() => businesses.id),
+    environment: environment().notNull(),
+    day: instant().notNull(),
+    withdrawn: integer().notNull().default(0),
+    onTime: integer().notNull().default(0),
+    late: integer().notNull().default(0),
+  },
+  (t) => [primaryKey({ columns: [t.businessId, t.environment, t.day] })],
+);
+
+export const savedViews = table(
+  "saved_views",
+  {
+    businessId: businessId()
+      .notNull()
+      .references(() => businesses.id),
+    name: text().notNull(),
+    query: text().notNull(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.businessId, t.name] })],
+);
+
 export const certificates = table(
   "certificates",
   {

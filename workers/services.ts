@@ -129,7 +129,7 @@ export interface Web {
   readonly registrableOf: (hostname: string) => string | null;
   /** What resolvers say is published at a name. */
   readonly lookUpTxt: LookUpTxt;
-  readonly metaContents: (html: string, name: string) => readonly string[];
+  readonly metaContents: (html: string, name: string, by?: "name" | "http-equiv") => readonly string[];
 }
 
 /** What compares telephone numbers. */

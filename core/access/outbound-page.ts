@@ -24,6 +24,8 @@ export interface Page {
   readonly body: string;
   /** For how many seconds its host lets it be kept; undefined where it does not say. */
   readonly maxAge?: number;
+  /** Its Content-Security-Policy, where it has one. */
+  readonly policy?: string;
 }
 
 export type PageAnswer =

@@ -95,6 +95,22 @@ export const txtSighting = (answers: readonly (readonly string[] | null)[], toke
   return answers.some((values) => values !== null && values.length > 0) ? "another" : "absent";
 };
 
+const shownTexts = 3;
+const shownLength = 100;
+
+/**
+ * What stands at the name instead of the proof, so that its own people see what they published. Strangers' text: it belongs on their
+ * page and nowhere else, and of it only the beginnings of a few.
+ */
+export const otherTexts = (answers: readonly (readonly string[] | null)[], token: string): readonly string[] =>
+  [...new Set(answers.flatMap((values) => values ?? []))]
+    .filter((text) => text !== proofText(token))
+    .slice(0, shownTexts)
+    .map((text) => {
+      const characters = [...text];
+      return characters.length > shownLength ? `${characters.slice(0, shownLength).join("")}…` : text;
+    });
+
 /** One line of the file is the proof: an agency and its customer can both have theirs there. */
 export const fileSighting = (body: string, token: string): Sighting => {
   const lines = body.split("\n").map((line) => line.trim());

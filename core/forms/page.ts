@@ -45,6 +45,7 @@ export interface PageForm {
 export interface PageTag {
   readonly src: string;
   readonly clientId: string;
+  readonly nonce: string | null;
 }
 
 export interface FormPage {

@@ -71,7 +71,9 @@ const signIn = async (page: Page, email: string): Promise<void> => {
 
 const paths = [
   "",
+  "/steps",
   "/certificates",
+  "/certificates?status=active&website=localhost",
   "/certificates?purpose=none-like-it",
   "/deadlines",
   "/shares",

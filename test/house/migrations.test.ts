@@ -33,6 +33,13 @@ const seed = `
   INSERT INTO login_codes (id, realm, email_index, code_hash, tries, created_at, expires_at) VALUES ('sign-in', 'consumer', 'pat', 'h', 3, 5, 6);
 `;
 
+/** A name that no migration has would be the end of the list, and everything would be called earlier. */
+const placeOf = (name: string): number => {
+  const at = migrations().indexOf(name);
+  if (at < 0) throw new Error(`no migration ${name}`);
+  return at;
+};
+
 const contents = (database: DatabaseSync): Record<string, unknown> =>
   Object.fromEntries(
     database
@@ -44,7 +51,7 @@ const contents = (database: DatabaseSync): Record<string, unknown> =>
 describe("a database of the first release", () => {
   const database = new DatabaseSync(":memory:");
   const all = migrations();
-  const at = all.indexOf(released) + 1;
+  const at = placeOf(released) + 1;
   for (const name of all.slice(0, at)) database.exec(read(`d1-migrations/${name}`));
   database.exec(seed);
   const before = contents(database);
@@ -104,7 +111,7 @@ describe("a database of the first release", () => {
 describe("a database with withdrawals from single recipients, and one under way", () => {
   const database = new DatabaseSync(":memory:");
   const all = migrations();
-  const at = all.indexOf("0018_recorded_scopes.sql");
+  const at = placeOf("0021_recorded_scopes.sql");
   for (const name of all.slice(0, at)) {
     database.exec(read(`d1-migrations/${name}`));
     if (name === released) database.exec(seed);
@@ -133,5 +140,37 @@ describe("a database with withdrawals from single recipients, and one under way"
   test("reaches everything by default in what a business records", () => {
     expect(database.prepare("SELECT revocation_scope_default FROM businesses").all()).toEqual([{ revocation_scope_default: "business" }]);
     expect(() => database.exec("UPDATE businesses SET revocation_scope_default = 'recipient'")).toThrow("CHECK");
+  });
+});
+
+describe("a database with withdrawals and acknowledgements of before they were counted by the day", () => {
+  const database = new DatabaseSync(":memory:");
+  const all = migrations();
+  const at = placeOf("0030_overview_and_views.sql");
+  for (const name of all.slice(0, at)) {
+    database.exec(read(`d1-migrations/${name}`));
+    if (name === released) database.exec(seed);
+  }
+  const day = 86_400_000;
+  const withdraw = (receipt: string, withdrawnAt: number) => `
+    INSERT INTO withdrawals (cert_id, business_id, environment, withdrawn_at, cease_by, method, scope, receipt, signature, signature_kid)
+      VALUES ('cc_1', 'biz_1', 'live', ${withdrawnAt}, ${3 * day}, 'email_code', 'certificate', '${receipt}', 's', 'k');`;
+  database.exec(`
+    INSERT INTO entity_withdrawals (cert_id, number, withdrawn_at, cease_by, method, receipt, signature, signature_kid)
+      VALUES ('cc_1', 1, 5, ${day}, 'manage_link', 'text', 's', 'k');
+    INSERT INTO withdrawn_entities (cert_id, entity, number) VALUES ('cc_1', 'Acme', 1), ('cc_1', 'Bright', 1);
+    INSERT INTO entity_acknowledgements (cert_id, number, acknowledged_at, details_sealed) VALUES ('cc_1', 1, ${day}, 'x'), ('cc_1', 2, ${day + 1}, 'x');
+    INSERT INTO acknowledged_entities (cert_id, entity, number) VALUES ('cc_1', 'Acme', 1), ('cc_1', 'Bright', 2);
+    ${withdraw("text2", 2 * day + 7)}
+    INSERT INTO cease_acknowledgements (cert_id, acknowledged_at, details_sealed) VALUES ('cc_1', ${3 * day}, 'x');
+  `);
+  for (const name of all.slice(at)) database.exec(read(`d1-migrations/${name}`));
+
+  test("has them counted on their days, by their deadlines", () => {
+    expect(database.prepare("SELECT * FROM activity_days ORDER BY day").all()).toEqual([
+      { business_id: "biz_1", environment: "live", day, withdrawn: 0, on_time: 1, late: 1 },
+      { business_id: "biz_1", environment: "live", day: 2 * day, withdrawn: 1, on_time: 0, late: 0 },
+      { business_id: "biz_1", environment: "live", day: 3 * day, withdrawn: 0, on_time: 1, late: 0 },
+    ]);
   });
 });

@@ -5,6 +5,7 @@ import { forgetCodes, signIn } from "../support/people.ts";
 import { open, parsed, post, said, send, standingIn, to, type Member } from "../support/portal-pages.ts";
 import { newBusiness } from "../support/portal.ts";
 import { settled } from "../support/settled.ts";
+import { held, jsonPost } from "../support/withdrawing.ts";
 import { call, databaseContents, issue, submission, consent, world } from "../support/world.ts";
 import { named, words } from "./page.ts";
 
@@ -52,6 +53,22 @@ describe("test mode", () => {
     expect((await open(acme, "/portal/sandbox")).status).toBe(404);
   });
 
+  test("has what is due of its own, and leads from there to the record in its mode", async () => {
+    const sandbox = { ...world.acme, clients: { ...world.acme.clients, live: world.acme.clients.sandbox } };
+    const { certId, manageToken: token } = await held({}, sandbox);
+    expect((await call(`/v1/certs/${certId}/opt-out/manage`, jsonPost({ token }))).status).toBe(200);
+    const links = async (path: string): Promise<readonly (string | undefined)[]> =>
+      named(named((await open(acme, path)).document, "main") as never, "a").map(({ attribs }) => attribs.href);
+    expect(await links("/portal/test/deadlines")).toContain(`/portal/test/deadlines/${certId}`);
+    expect(await links(`/portal/test/deadlines/${certId}`)).toEqual([`/portal/test/certificates/${certId}`]);
+  });
+
+  test("is where the first steps lead to for the id of a test client", async () => {
+    const [step] = named((await open(fresh, "/portal/steps")).document, "a").filter((link) => words(link) === "See a test certificate");
+    const there = await open(fresh, step?.attribs.href ?? "");
+    expect([there.status, /pc_test_[a-z0-9]+/.test(there.text)]).toEqual([200, true]);
+  });
+
   test("shows test records and no live one, and the other way round", async () => {
     const [ofTest, live] = [await testCert(), (await issue()).cert_id];
     const [inTest, inLive] = [await open(acme, "/portal/test/certificates"), await open(acme, "/portal/certificates")];
@@ -59,7 +76,7 @@ describe("test mode", () => {
     expect([inLive.text.includes(ofTest), inLive.text.includes(live)]).toEqual([false, true]);
     expect(to(await open(acme, `/portal/certificates/${ofTest}`))).toBe(`303 /portal/test/certificates/${ofTest}`);
     expect(to(await open(acme, `/portal/test/certificates/${live}`))).toBe(`303 /portal/certificates/${live}`);
-    const csv = await call("/portal/test/certificates.csv", { headers: { cookie: acme.cookie } });
+    const csv = await send(acme, "/portal/test/certificates", "/portal/test/certificates/export");
     expect([csv.text.includes(ofTest), csv.text.includes(live)]).toEqual([true, false]);
     expect(words((await open(fresh, "/portal/test/certificates")).document)).toContain("No certificate yet.");
   });

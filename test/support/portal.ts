@@ -1,6 +1,7 @@
 // The portal as its people use it: requests with a session, and businesses that tests sign up for themselves.
 import { env } from "cloudflare:workers";
 import { codeFor, cookieOf, forgetCodes, giveCode, json } from "./people.ts";
+import type { StubWeb } from "./stub-web.ts";
 import { call, type Answer, type Call } from "./world.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
@@ -40,6 +41,18 @@ export const newBusiness = async (email: string, more: object = {}): Promise<Per
   const signedIn = await giveCode(email, await codeFor(email), "business");
   if (signedIn.status !== 200) throw new Error(`not signed in: ${signedIn.text}`);
   return { cookie: cookieOf(signedIn), id: asked.body.data.business.id, userId: signedIn.body.data.user.id };
+};
+
+/** Claims a domain and proves it by its file, on a web that tests play. */
+export const proveDomain = async (person: Person, domain: string, web: StubWeb): Promise<void> => {
+  const { id, token } = (await as(person, "POST", "/domains", { domain })).body.data as { id: string; token: string };
+  web.resolve(domain, ["93.184.215.14"]);
+  web.serve(
+    `https://${domain}/.well-known/svc-verification.txt`,
+    () => new Response(`svc-verify=${token}`, { headers: { "content-type": "text/plain" } }),
+  );
+  const proved = await as(person, "POST", `/domains/${id}/verify`, { method: "well_known" });
+  if (proved.status !== 200) throw new Error(`not proved: ${proved.text}`);
 };
 
 /** The types of a business's audit entries, oldest first. */

@@ -224,8 +224,10 @@ const readForm = (
 };
 
 const readTags = ({ elements }: Source): readonly PageTag[] =>
-  elements.flatMap(({ tag, attributes: { src, "data-client-id": clientId } }) =>
-    tag === "script" && src !== undefined && clientId !== undefined ? [{ src: src.trim(), clientId: clientId.trim() }] : [],
+  elements.flatMap(({ tag, attributes: { src, nonce, "data-client-id": clientId } }) =>
+    tag === "script" && src !== undefined && clientId !== undefined
+      ? [{ src: src.trim(), clientId: clientId.trim(), nonce: nonce ?? null }]
+      : [],
   );
 
 /** Forms with their controls, in the order of the page, and the scripts that name a client. A page beyond all bounds has none. */

@@ -9,8 +9,8 @@ const pieceLength = 16_384;
 const deepest = 100; // the parser's work on a tag grows with the number of elements open around it
 const maxContents = 100;
 
-/** The contents of `<meta name="…">` before anything that shows, trimmed. */
-export const metaContents = (html: string, name: string): readonly string[] => {
+/** The contents of `<meta name="…">`, or of `<meta http-equiv="…">`, before anything that shows, trimmed. */
+export const metaContents = (html: string, name: string, by: "name" | "http-equiv" = "name"): readonly string[] => {
   const contents: string[] = [];
   let depth = 0;
   let unread = 0;
@@ -20,7 +20,7 @@ export const metaContents = (html: string, name: string): readonly string[] => {
       depth += 1;
       if (tag === "noscript" || tag === "template") unread += 1;
       isOver ||= depth > deepest || (unread === 0 && !headElements.has(tag));
-      if (isOver || unread > 0 || tag !== "meta" || attributes.name?.toLowerCase() !== name) return;
+      if (isOver || unread > 0 || tag !== "meta" || attributes[by]?.toLowerCase() !== name) return;
       if (attributes.content !== undefined && contents.length < maxContents) contents.push(attributes.content.trim());
     },
     onclosetag: (tag) => {

@@ -58,7 +58,11 @@ const readPage = async (response: Response, url: string, { maxBytes, wants }: Pa
   if (bytes === null) return nothing("too_large");
   const maxAge = /(?:^|[\s,])max-age=(\d{1,9})(?:$|[\s,])/i.exec(response.headers.get("cache-control") ?? "")?.[1];
   const body = decoded(bytes, charsetOf(bytes, contentType, type));
-  return { outcome: "page", page: { url, type, body, ...(maxAge !== undefined && { maxAge: Number(maxAge) }) } };
+  const policy = response.headers.get("content-security-policy");
+  return {
+    outcome: "page",
+    page: { url, type, body, ...(maxAge !== undefined && { maxAge: Number(maxAge) }), ...(policy !== null && { policy }) },
+  };
 };
 
 const follow = async (settings: PageFetcherSettings, request: PageRequest, signal: AbortSignal): Promise<PageAnswer> => {

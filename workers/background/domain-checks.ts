@@ -63,7 +63,7 @@ const checkHome = async (platform: Platform, db: Database): Promise<void> => {
   const due = await claimDueChecks(db, now, maxPerRun);
   await Promise.all(
     due.map(async (domain) =>
-      keep(platform, db, domain, checked(domain.state, await lookForProof(platform, domain, domain.method), now), now),
+      keep(platform, db, domain, checked(domain.state, (await lookForProof(platform, domain, domain.method)).sighting, now), now),
     ),
   );
 };

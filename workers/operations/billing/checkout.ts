@@ -1,22 +1,22 @@
 // Where somebody who wants to pay is sent: to a checkout, or, with a subscription already, to the page where it is managed, so that
 // nobody pays twice. Nothing is stored here; what came of it arrives as an event of the provider.
-import type { Session } from "../../../core/access/session.ts";
+import type { MemberSession, Session } from "../../../core/access/session.ts";
 import type { ProviderAnswer } from "../../../core/billing/payment-provider.ts";
 import { purchasable, type PurchasablePlan } from "../../../core/billing/plans.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import { minuteMs } from "../../../core/time.ts";
+import { minuteMs, type Instant } from "../../../core/time.ts";
 import { customerOfAccount, type BillingCustomer } from "../../../storage/billing.ts";
 import type { Database } from "../../../storage/database.ts";
 import type { Billing, Runtime, Stores } from "../../services.ts";
 
-type CheckoutRefusal = "not_found" | "forbidden" | "owner_required" | "business_suspended" | "business_inactive" | "billing_unavailable";
+type PayRefusal = "not_found" | "forbidden" | "owner_required" | "business_suspended" | "business_inactive";
 
 /** Clicked again within this time, the same page opens. */
 const samePageMs = 10 * minuteMs;
 
 /** Of whom, and whether just now. A business that is suspended because it did not pay may still do that. */
-const mayPay = (session: Session, plan: PurchasablePlan, customer: BillingCustomer | null): Result<true, CheckoutRefusal> => {
+const mayPay = (session: Session, plan: PurchasablePlan, customer: BillingCustomer | null): Result<true, PayRefusal> => {
   if (session.realm !== purchasable[plan]) return refuse("forbidden");
   if (session.realm === "consumer") return ok(true);
   const { status } = session.business;
@@ -26,23 +26,44 @@ const mayPay = (session: Session, plan: PurchasablePlan, customer: BillingCustom
   return session.role === "owner" ? ok(true) : refuse("owner_required");
 };
 
+const accountOf = (session: Session): string => (session.realm === "business" ? session.business.id : session.userId);
+
 const hasSubscription = ({ endedAt, plan }: BillingCustomer): boolean => endedAt === null && plan !== null && plan !== "free";
 
+/** Since when a business is suspended because a payment is missing; null where it is not, or an operator suspended it. */
+export const unpaidSince = async (services: Stores, { business }: MemberSession): Promise<Instant | null> =>
+  business.status === "suspended"
+    ? ((await customerOfAccount(services.homes.of(business.id) as Database, business.id))?.suspendedAt ?? null)
+    : null;
+
 /**
- * The address to send the browser to. Refuses, in this order: not_found (nothing is sold here), forbidden (what is sold to the other
- * kind of account), the account's state, owner_required, billing_unavailable.
+ * Whether somebody could be sent to pay. Refuses, in this order: not_found (nothing is sold here), forbidden (what is sold to the other
+ * kind of account), the account's state, owner_required.
  */
+export const payable = async (
+  services: Stores & Billing,
+  session: Session,
+  plan: PurchasablePlan,
+): Promise<Result<BillingCustomer | null, PayRefusal>> => {
+  if (services.paymentProvider === null) return refuse("not_found", "This deployment sells nothing: it has no billing.");
+  const accountId = accountOf(session);
+  const customer = await customerOfAccount(services.homes.of(accountId) as Database, accountId);
+  const allowed = mayPay(session, plan, customer);
+  return allowed.ok ? ok(customer) : allowed;
+};
+
+/** The address to send the browser to. Refuses as `payable` does, then billing_unavailable. */
 export const openPayment = async (
   services: Runtime & Stores & Billing,
   session: Session,
   plan: PurchasablePlan,
-): Promise<Result<string, CheckoutRefusal>> => {
+): Promise<Result<string, PayRefusal | "billing_unavailable">> => {
   const { paymentProvider: provider, config } = services;
-  if (provider === null) return refuse("not_found", "This deployment sells nothing: it has no billing.");
-  const accountId = session.realm === "business" ? session.business.id : session.userId;
-  const customer = await customerOfAccount(services.homes.of(accountId) as Database, accountId);
-  const allowed = mayPay(session, plan, customer);
-  if (!allowed.ok) return allowed;
+  const found = await payable(services, session, plan);
+  if (!found.ok) return found;
+  if (provider === null) return refuse("not_found");
+  const customer = found.value;
+  const accountId = accountOf(session);
   const returnUrl = `${config.appUrl}${session.realm === "business" ? "/portal/billing" : "/app"}`;
   const customerId = customer?.customerId ?? null;
   const attempt = [accountId, plan, customerId, customer?.revision, Math.floor(services.clock() / samePageMs)];

@@ -1,6 +1,7 @@
 // The integration helper: a page of the business is fetched as a stranger would, its form is mapped, and the script tag for it is
 // written. In two steps, because only what fetches counts toward the limit.
 import { isOnDomains, pageUrlFault, verifyPageUrl, type VerifiedDomain } from "../../../core/access/origins.ts";
+import type { Page } from "../../../core/access/outbound-page.ts";
 import { checkOutboundUrl, type OutboundFault } from "../../../core/access/outbound-url.ts";
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
@@ -10,6 +11,7 @@ import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
 import type { FormPage } from "../../../core/forms/page.ts";
 import type { ClientId } from "../../../core/ids.ts";
 import { integrationOf, type Integration, type IntegrationRequest } from "../../../core/integration/integration.ts";
+import { blockedBy, type Blocking } from "../../../core/integration/page-policy.ts";
 import { mapForm, type FormMapping } from "../../../core/integration/mapping.ts";
 import { questionOf, withProposal, type Proposal } from "../../../core/integration/proposal.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -104,12 +106,27 @@ export type TagOnPage = "none" | "own" | "other" | "several";
 
 export interface MappedPage extends Integration {
   readonly tagOnPage: TagOnPage;
+  /** What in the page's Content-Security-Policy keeps the script from running. */
+  readonly blocked: readonly Blocking[];
 }
 
 const tagOnPage = ({ tags }: FormPage, scriptUrl: string, own: ClientId): TagOnPage => {
   const ours = tags.filter(({ src }) => src === scriptUrl);
   if (ours.length > 1) return "several";
   return ours[0] === undefined ? "none" : ours[0].clientId === own ? "own" : "other";
+};
+
+/** Of the page as it is now: with the nonce of a tag that it has already. */
+const blockedOn = (services: Runtime & Web, { body, policy }: Page, { tags }: FormPage, { mode }: IntegrationRequest, pageUrl: string) => {
+  const { cdnUrl } = services.config;
+  const scriptUrl = `${cdnUrl}/v1/svc.js`;
+  const policies = [...(policy === undefined ? [] : [policy]), ...services.metaContents(body, "content-security-policy", "http-equiv")];
+  return blockedBy(policies, {
+    pageUrl,
+    scriptUrls: [scriptUrl, ...(mode === "share" ? [`${cdnUrl}/v1/svc-share.js`] : [])],
+    calls: [`${cdnUrl}/v1/${mode === "share" ? "share/redeem" : "consent"}`],
+    nonce: tags.find(({ src }) => src === scriptUrl)?.nonce ?? null,
+  });
 };
 
 const noForm = "url: the page holds no form.";
@@ -131,5 +148,9 @@ export const mapPage = async (
   const mapping = proposal === null ? found : withProposal(found, proposal);
   const scriptUrl = `${services.config.cdnUrl}/v1/svc.js`;
   const integration = integrationOf(mapping, request, { pageUrl, scriptUrl, clientId, source: mapping === found ? "heuristic" : "ai" });
-  return ok({ ...integration, tagOnPage: tagOnPage(page, scriptUrl, clientId) });
+  return ok({
+    ...integration,
+    tagOnPage: tagOnPage(page, scriptUrl, clientId),
+    blocked: blockedOn(services, answer.page, page, request, answer.page.url),
+  });
 };

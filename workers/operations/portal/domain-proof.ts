@@ -1,6 +1,14 @@
 // Looks for the proof of a domain where it is to be published. The addresses are made here from a judged domain; the guarded fetcher
 // judges each of them, and each redirect, again.
-import { challengesOf, fileSighting, metaName, tagSighting, txtSighting, type Sighting } from "../../../core/accounts/domain-claim.ts";
+import {
+  challengesOf,
+  fileSighting,
+  metaName,
+  otherTexts,
+  tagSighting,
+  txtSighting,
+  type Sighting,
+} from "../../../core/accounts/domain-claim.ts";
 import type { PageAnswer } from "../../../core/access/outbound-page.ts";
 import type { VerificationMethod } from "../../../core/access/origins.ts";
 import { secondMs } from "../../../core/time.ts";
@@ -46,21 +54,34 @@ const open = (services: Runtime & Web, domain: string, url: string, maxBytes: nu
     maxBytes,
   });
 
-/** What is seen of a proof by one method. Never throws. */
+/** What is seen of a proof by one method. */
+export interface Look {
+  readonly sighting: Sighting;
+  /** In DNS: what stands at the name instead. */
+  readonly otherTexts: readonly string[];
+}
+
+/** Never throws. */
 export const lookForProof = async (
   services: Runtime & Web,
   { domain, token }: { readonly domain: string; readonly token: string },
   method: VerificationMethod,
-): Promise<Sighting> => {
+): Promise<Look> => {
   const { dns, meta, wellKnown } = challengesOf(domain, token);
-  if (method === "dns") return txtSighting(await services.lookUpTxt(dns.name), token);
-  const answer = await open(
-    services,
-    domain,
-    method === "meta" ? meta.url : wellKnown.url,
-    method === "meta" ? maxPageBytes : maxFileBytes,
-  );
-  if (answer.outcome !== "page") return sightingOf(answer);
-  const { body } = answer.page;
-  return method === "meta" ? tagSighting(services.metaContents(body, metaName), token) : fileSighting(body, token);
+  if (method === "dns") {
+    const answers = await services.lookUpTxt(dns.name);
+    return { sighting: txtSighting(answers, token), otherTexts: otherTexts(answers, token) };
+  }
+  const pageSighting = async (): Promise<Sighting> => {
+    const answer = await open(
+      services,
+      domain,
+      method === "meta" ? meta.url : wellKnown.url,
+      method === "meta" ? maxPageBytes : maxFileBytes,
+    );
+    if (answer.outcome !== "page") return sightingOf(answer);
+    const { body } = answer.page;
+    return method === "meta" ? tagSighting(services.metaContents(body, metaName), token) : fileSighting(body, token);
+  };
+  return { sighting: await pageSighting(), otherTexts: [] };
 };

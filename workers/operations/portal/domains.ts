@@ -3,7 +3,7 @@ import { claimedDomain, claimLifeMs, methods, newDomainToken, recheckMs, seenInW
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { VerificationMethod } from "../../../core/access/origins.ts";
 import { homeOfId, newId } from "../../../core/ids.ts";
-import { ok, refuse, type Result } from "../../../core/result.ts";
+import { ok, refuse, type Refusal, type Result } from "../../../core/result.ts";
 import {
   domainById,
   domainsOf,
@@ -56,6 +56,11 @@ export const claimDomain = async (
   }
 };
 
+/** Not proved; with what stands in DNS instead, for the page of the business's own people. The wire says it in constant words. */
+interface Unproved extends Refusal<"domain_unverified"> {
+  readonly otherTexts: readonly string[];
+}
+
 const notProvable = "This domain waits for no proof. Remove it and add it again.";
 
 /**
@@ -67,21 +72,20 @@ export const proveDomain = async (
   member: MemberSession,
   id: string,
   method: VerificationMethod | null,
-): Promise<Result<Domain, "not_found" | "domain_unverified">> => {
+): Promise<Result<Domain, "not_found"> | Unproved> => {
   const db = homeOf(services, member);
   const { business } = member;
   const found = await domainById(db, business.id, id);
   if (found === null) return refuse("not_found");
   const { token, domain, expiresAt, status } = found;
   const isOver = status === "pending" && expiresAt !== null && expiresAt <= services.clock();
-  if (token === null || isOver) return refuse("domain_unverified", notProvable);
+  if (token === null || isOver) return { ...refuse("domain_unverified", notProvable), otherTexts: [] };
 
   const tried = method === null ? methods : [method];
-  const seen = await Promise.all(
-    tried.map(async (one) => ({ method: one, sighting: await lookForProof(services, { domain, token }, one) })),
-  );
+  const seen = await Promise.all(tried.map(async (one) => ({ method: one, ...(await lookForProof(services, { domain, token }, one)) })));
   const proof = seen.find(({ sighting }) => sighting === "found");
-  if (proof === undefined) return refuse("domain_unverified", seenInWords(seen));
+  if (proof === undefined)
+    return { ...refuse("domain_unverified", seenInWords(seen)), otherTexts: seen.flatMap((look) => look.otherTexts) };
 
   const now = services.clock();
   await commitAct(

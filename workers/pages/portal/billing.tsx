@@ -1,7 +1,7 @@
 // The plan, its state, and the way to pay: a link, because a form could not lead to the payment provider's page.
 import type { Hono } from "hono";
 import type { Api } from "../../http/context.ts";
-import { openPayment } from "../../operations/billing/checkout.ts";
+import { openPayment, payable } from "../../operations/billing/checkout.ts";
 import { readAccount, readUsage, type Account } from "../../operations/portal/profile.ts";
 import type { Page } from "../layout.tsx";
 import { foreignFormPage } from "../notices.tsx";
@@ -39,14 +39,22 @@ const usageOf = ({ words: { billing: said }, setting }: PortalView, { since, iss
   );
 };
 
+type Door = Awaited<ReturnType<typeof payable>>;
+
+/** Why nobody who reads this is sent to pay. */
+const barOf = ({ words }: PortalView, code: Exclude<Door, { readonly ok: true }>["code"]): string => {
+  if (code === "owner_required") return words.ownersOnly;
+  return code === "business_suspended" ? words.billing.byUs : words.billing.notSold;
+};
+
 interface Shown {
   readonly account: Pick<Account, "plan" | "status">;
   readonly used: Used;
-  readonly isSold: boolean;
+  readonly door: Door;
 }
 
-const pageOf = (view: PortalView, { account: { plan, status }, used, isSold }: Shown, fault?: Fault): Page => {
-  const { words, member } = view;
+const pageOf = (view: PortalView, { account: { plan, status }, used, door }: Shown, fault?: Fault): Page => {
+  const { words } = view;
   const { billing: said } = words;
   return portalPage(view, {
     tab: "billing",
@@ -69,16 +77,14 @@ const pageOf = (view: PortalView, { account: { plan, status }, used, isSold }: S
         </dl>
         <p>{said.means[status]}</p>
         <p>{said.covers[plan]}</p>
-        {!isSold ? (
-          <p class="quiet">{said.notSold}</p>
-        ) : member.role === "owner" ? (
+        {door.ok ? (
           <p>
             <a class="button" href={view.at("/portal/billing/checkout")}>
               {plan === "free" && status === "active" ? said.buy : said.manage}
             </a>
           </p>
         ) : (
-          <p class="quiet">{words.ownersOnly}</p>
+          <p class="quiet">{barOf(view, door.code)}</p>
         )}
         {usageOf(view, used)}
       </>
@@ -90,8 +96,12 @@ const shown = async (visit: Visit, fault?: Fault): Promise<Response> => {
   const { services, member, view } = visit;
   const { status } = member.business;
   if (status === "pending" || status === "closed") return answer(visit, closedPage(view), "business_inactive");
-  const [account, used] = await Promise.all([readAccount(services, member), readUsage(services, member)]);
-  return answer(visit, pageOf(view, { account, used, isSold: services.paymentProvider !== null }, fault), fault?.code);
+  const [account, used, door] = await Promise.all([
+    readAccount(services, member),
+    readUsage(services, member),
+    payable(services, member, "business"),
+  ]);
+  return answer(visit, pageOf(view, { account, used, door }, fault), fault?.code);
 };
 
 /** Nothing changes here, but a page of another site could lead somebody to pay who did not mean to. */
@@ -102,8 +112,7 @@ const checkout = async (visit: Visit): Promise<Response> => {
   if (full !== null) return full;
   const opened = await openPayment(services, member, "business");
   if (opened.ok) return c.redirect(opened.value, 303);
-  const { billing: said } = view.words;
-  const text = opened.code === "billing_unavailable" ? said.away : opened.code === "owner_required" ? view.words.ownersOnly : said.notSold;
+  const text = opened.code === "billing_unavailable" ? view.words.billing.away : barOf(view, opened.code);
   return shown(visit, { code: opened.code, field: null, text });
 };
 

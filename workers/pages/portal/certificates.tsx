@@ -1,7 +1,7 @@
 // Certificates as the people of a business read them: a list whose state is its address, the same rows as CSV, and one certificate,
 // masked until somebody asks for the person, which is entered in the audit chain.
 import type { Hono } from "hono";
-import type { FC } from "hono/jsx";
+import type { Child, FC } from "hono/jsx";
 import type { Environment } from "../../../core/access/entitlement.ts";
 import { evidenceHtml, evidenceZip } from "../../../core/certificates/evidence-pack.ts";
 import type { ListedCertificate, PublishedCertificate, View } from "../../../core/certificates/published.ts";
@@ -14,13 +14,28 @@ import { gatherEvidence } from "../../operations/certificates/evidence.ts";
 import { listCertificates, type CertificateList, type ListQuery } from "../../operations/certificates/list.ts";
 import type { CertificateDetail } from "../../operations/certificates/read.ts";
 import { openAskedPerson, sealAskedPerson } from "../../operations/portal/asked-person.ts";
+import { enterExport } from "../../operations/portal/export.ts";
 import { ownCertificate, revealCertificate, viewsOfCertificate } from "../../operations/portal/certificates.ts";
+import { listViews, removeView, saveView, type SavedView } from "../../operations/portal/saved-views.ts";
 import type { Page } from "../layout.tsx";
 import { Exact, filled, Foreign, Hash, Moment, numberText } from "../parts.tsx";
 import { verifierSource } from "../verifier.gen.ts";
 import { csvStream } from "./csv.ts";
-import { addressIn, Choice, Field, Pages, portalPage, PostForm, Press, Status, Table, type PortalView, type Tone } from "./parts.tsx";
-import { acting, answer, nothing, reading, readerOf, to, type Posted, type Visit } from "./visit.ts";
+import {
+  addressIn,
+  Allowed,
+  Choice,
+  Field,
+  Pages,
+  portalPage,
+  PostForm,
+  Press,
+  Status,
+  Table,
+  type PortalView,
+  type Tone,
+} from "./parts.tsx";
+import { acting, answer, faultOf, nothing, reading, readerOf, to, type Fault, type Posted, type Visit } from "./visit.ts";
 
 const perPage = 25;
 const maxExported = 10_000;
@@ -47,17 +62,17 @@ const dayOf = (value: string | undefined): string | null =>
 
 const maxPage = 10_000;
 
-const askedOf = ({ c }: Visit): Asked => {
-  const page = Number(c.req.query("page"));
-  const status = c.req.query("status");
+const askedOf = (given: (name: string) => string | undefined): Asked => {
+  const page = Number(given("page"));
+  const status = given("status");
   return {
     status: status === "active" || status === "revoked" ? status : null,
-    purpose: text(c.req.query("purpose"), 500),
-    website: text(c.req.query("website"), 253),
-    recipient: text(c.req.query("recipient")),
-    from: dayOf(c.req.query("from")),
-    to: dayOf(c.req.query("to")),
-    person: text(c.req.query("person"), 2_000),
+    purpose: text(given("purpose"), 500),
+    website: text(given("website"), 253),
+    recipient: text(given("recipient")),
+    from: dayOf(given("from")),
+    to: dayOf(given("to")),
+    person: text(given("person"), 2_000),
     page: Number.isInteger(page) && page >= 1 && page <= maxPage ? page : 1,
   };
 };
@@ -140,30 +155,91 @@ const Filters: FC<{ view: PortalView; asked: Asked }> = ({ view, asked }) => {
   );
 };
 
-/** The views there are: a status, and nothing else asked. Any other view is the address of its page, which a browser keeps. */
-const Views: FC<{ view: PortalView; asked: Asked }> = ({ view, asked }) => {
-  const { certificates: said } = view.words;
-  const here = addressOf("/portal/certificates", { ...asked, page: 1 });
-  const views = [["", said.all], ...Object.entries(said.states).map(([status, text]) => [`?status=${status}`, text] as const)] as const;
+/** The rest of the address that a view is: every filter but the person, who is in no list of the business's. */
+const queryText = (asked: Asked): string => addressOf("", { ...asked, person: null, page: 1 }).slice(1);
+
+interface NewView {
+  readonly name: string;
+  readonly fault: Fault;
+}
+
+/** A status and nothing else asked, then those the business keeps by name. Any view is the address of its page, too. */
+const Views: FC<{ view: PortalView; asked: Asked; saved: readonly SavedView[]; typed: NewView | undefined }> = ({
+  view,
+  asked,
+  saved,
+  typed,
+}) => {
+  const { words, setting } = view;
+  const { certificates: said } = words;
+  const here = addressOf("", { ...asked, page: 1 });
+  const usual = [["", said.all], ...Object.entries(said.states).map(([status, text]) => [`?status=${status}`, text] as const)] as const;
+  const isView = usual.some(([query]) => query === here) || saved.some(({ query }) => `?${query}` === here);
+  const Link = ({ query, children }: { query: string; children?: Child }) => (
+    <li>
+      <a href={view.at(`/portal/certificates${query}`)} aria-current={here === query ? "true" : undefined}>
+        {children}
+      </a>
+    </li>
+  );
   return (
     <>
       <nav class="views" aria-label={said.views}>
         <ul>
-          {views.map(([query, text]) => (
-            <li>
-              <a href={view.at(`/portal/certificates${query}`)} aria-current={here === `/portal/certificates${query}` ? "true" : undefined}>
-                {text}
-              </a>
-            </li>
+          {usual.map(([query, text]) => (
+            <Link query={query}>{text}</Link>
+          ))}
+          {saved.map(({ name, query }) => (
+            <Link query={`?${query}`}>
+              <Exact text={name} />
+            </Link>
           ))}
         </ul>
       </nav>
-      {here !== "/portal/certificates" && <p class="quiet">{said.keepView}</p>}
+      {!isView && <p class="quiet">{said.keepView}</p>}
+      {(!isView || typed !== undefined) && asked.person === null && (
+        <Allowed view={view} ownerOnly={false}>
+          <PostForm view={view} action="/portal/certificates/views" class="form fields">
+            {[...new URLSearchParams(queryText(asked))].map(([name, value]) => (
+              <input type="hidden" name={name} value={value} />
+            ))}
+            <div>
+              <Field name="name" label={said.viewName} required maxlength={60} value={typed?.name} fault={typed?.fault} setting={setting} />
+            </div>
+            <button type="submit">{said.saveView}</button>
+          </PostForm>
+        </Allowed>
+      )}
+      {saved.length > 0 && (
+        <details>
+          <summary>{said.savedViews}</summary>
+          <Table
+            label={said.savedViews}
+            rows={saved}
+            columns={[
+              { head: said.viewName, cell: ({ name }) => <Exact text={name} /> },
+              {
+                head: words.action,
+                cell: ({ name }) => (
+                  <Allowed view={view} ownerOnly={false}>
+                    <Press view={view} action="/portal/certificates/views/remove" label={said.removeView} of={name} values={{ name }} />
+                  </Allowed>
+                ),
+              },
+            ]}
+          />
+        </details>
+      )}
     </>
   );
 };
 
-const listPage = (view: PortalView, asked: Asked, list: CertificateList): Page => {
+interface Listed {
+  readonly list: CertificateList;
+  readonly saved: readonly SavedView[];
+}
+
+const listPage = (view: PortalView, asked: Asked, { list, saved }: Listed, typed?: NewView): Page => {
   const { words, setting } = view;
   const { certificates: said } = words;
   const { total } = list;
@@ -174,9 +250,10 @@ const listPage = (view: PortalView, asked: Asked, list: CertificateList): Page =
   return portalPage(view, {
     tab: "certificates",
     title: words.tabs.certificates,
+    fault: typed?.fault,
     content: (
       <>
-        <Views view={view} asked={asked} />
+        <Views view={view} asked={asked} saved={saved} typed={typed} />
         <Filters view={view} asked={asked} />
         {list.certificates.length === 0 ? (
           <p>
@@ -194,11 +271,12 @@ const listPage = (view: PortalView, asked: Asked, list: CertificateList): Page =
           <>
             <p>{filled(said.range, shown)}</p>
             {total <= maxExported ? (
-              <p>
-                <a href={view.at(addressOf("/portal/certificates.csv", { ...asked, page: 1 }))}>
-                  {filled(said.csv, { total: number(total) })}
-                </a>
-              </p>
+              <Press
+                view={view}
+                action="/portal/certificates/export"
+                label={filled(said.csv, { total: number(total) })}
+                values={Object.fromEntries(new URLSearchParams(addressOf("", { ...asked, page: 1 })))}
+              />
             ) : (
               <p class="quiet">{filled(said.tooMany, { max: number(maxExported) })}</p>
             )}
@@ -235,13 +313,36 @@ const listPage = (view: PortalView, asked: Asked, list: CertificateList): Page =
   });
 };
 
+const listed = async (visit: Visit, asked: Asked): Promise<Listed> => {
+  const { services, member } = visit;
+  const read = async () => listCertificates(services, readerOf(visit), await queryOf(visit, asked, asked.page, perPage));
+  const [found, saved] = await Promise.all([read(), listViews(services, member)]);
+  return { list: found, saved };
+};
+
 const list = async (visit: Visit): Promise<Response> => {
-  const { c, services } = visit;
-  const asked = askedOf(visit);
+  const { c } = visit;
+  const asked = askedOf((name) => c.req.query(name));
   const address = addressOf("/portal/certificates", asked);
   if (new URL(c.req.url).searchParams.size > new URL(address, c.req.url).searchParams.size) return to(visit, address);
-  const found = await listCertificates(services, readerOf(visit), await queryOf(visit, asked, asked.page, perPage));
-  return answer(visit, listPage(visit.view, asked, found));
+  return answer(visit, listPage(visit.view, asked, await listed(visit, asked)));
+};
+
+/** The filter of the form, kept under a name. Sent with none it is the whole list, which has its view. */
+const keepView = async (visit: Posted): Promise<Response> => {
+  const { services, member, form, view } = visit;
+  const asked = { ...askedOf((name) => form.get(name)), person: null, page: 1 };
+  const name = form.get("name") ?? "";
+  if (queryText(asked) === "") return to(visit, "/portal/certificates");
+  const saved = await saveView(services, member, { name, query: queryText(asked) });
+  if (saved.ok) return to(visit, addressOf("/portal/certificates", asked));
+  const fault = faultOf(saved);
+  return answer(visit, listPage(view, asked, await listed(visit, asked), { name: name.slice(0, 200), fault }), fault.code);
+};
+
+const dropView = async (visit: Posted): Promise<Response> => {
+  await removeView(visit.services, visit.member, visit.form.get("name") ?? "");
+  return to(visit, "/portal/certificates");
 };
 
 const find = async (visit: Posted): Promise<Response> => {
@@ -264,15 +365,16 @@ const csvRow = (row: ListedCertificate): readonly string[] => [
 ];
 
 /** The rows of the filter as they were when it was asked for: what is issued meanwhile would push rows from one page onto the next. */
-const csv = async (visit: Visit): Promise<Response> => {
-  const { c, services, view } = visit;
-  const asked = askedOf(visit);
+const csv = async (visit: Posted): Promise<Response> => {
+  const { c, services, member, form, view } = visit;
+  const asked = askedOf((name) => form.get(name));
   const read = async (page: number): Promise<CertificateList> => {
     const query = await queryOf(visit, asked, page, exportedAtOnce);
     return listCertificates(services, readerOf(visit), { ...query, to: Math.min(query.to ?? view.now, view.now) });
   };
   const first = await read(1);
   if (first.total > maxExported) return to(visit, addressOf("/portal/certificates", asked));
+  await enterExport(services, member, { list: "certificates", environment: view.environment, rows: first.total });
   const pages = Math.ceil(first.total / exportedAtOnce);
   const rowsOf = ({ certificates }: CertificateList): readonly (readonly string[])[] => certificates.map(csvRow);
   c.header("Content-Disposition", 'attachment; filename="certificates.csv"');
@@ -554,7 +656,9 @@ const evidence = async (visit: Posted): Promise<Response> => {
 
 export const mountCertificates = (pages: Hono<Api>): void => {
   pages.get("/certificates", reading(list));
-  pages.get("/certificates.csv", reading(csv));
+  pages.post("/certificates/views", acting({}, keepView));
+  pages.post("/certificates/views/remove", acting({}, dropView));
+  pages.post("/certificates/export", acting({ reads: true }, csv));
   pages.post("/certificates/find", acting({ reads: true }, find));
   pages.get(
     "/certificates/:id",

@@ -96,7 +96,7 @@ const dutyPage = (view: PortalView, duty: Duty, typed?: ReadonlyMap<string, stri
     content: (
       <>
         <p>
-          <a href={record}>{said.kinds[duty.kind]}</a> <code>{duty.id}</code>
+          <a href={view.at(record)}>{said.kinds[duty.kind]}</a> <code>{duty.id}</code>
         </p>
         {duty.acknowledgedAt !== null ? (
           <p>

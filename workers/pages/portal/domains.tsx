@@ -6,7 +6,7 @@ import { domainIdOf } from "../../../core/ids.ts";
 import type { Api } from "../../http/context.ts";
 import { claimDomain, dropDomain, listDomains, proveDomain, type Domain } from "../../operations/portal/domains.ts";
 import type { Page } from "../layout.tsx";
-import { filled, Moment } from "../parts.tsx";
+import { filled, Foreign, Moment } from "../parts.tsx";
 import { Allowed, Careful, Field, portalPage, PostForm, Press, Status, Table, Wrong, type PortalView, type Tone } from "./parts.tsx";
 import { acting, answer, crowded, faultOf, nothing, reading, to, type Fault, type Posted, type Visit } from "./visit.ts";
 
@@ -110,7 +110,7 @@ const Proof: FC<{ label: string; lines: readonly (readonly [string, string])[]; 
   </section>
 );
 
-const detailPage = (view: PortalView, domain: Domain, fault?: Fault): Page => {
+const detailPage = (view: PortalView, domain: Domain, fault?: Fault, otherTexts: readonly string[] = []): Page => {
   const { words, setting } = view;
   const { domains: said } = words;
   const ways = domain.token === null ? null : challengesOf(domain.domain, domain.token);
@@ -125,6 +125,18 @@ const detailPage = (view: PortalView, domain: Domain, fault?: Fault): Page => {
           <State view={view} domain={domain} />
         </p>
         <Wrong fault={fault} fields={[]} setting={setting} />
+        {otherTexts.length > 0 && (
+          <>
+            <p>{said.otherTexts}</p>
+            <ul class="plain">
+              {otherTexts.map((text) => (
+                <li>
+                  <Foreign text={text} setting={setting} />
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
         {domain.status === "verified" && domain.method !== null && (
           <p>{filled(domain.method === "dns" ? said.coversAll : said.coversHost, { domain: domain.domain })}</p>
         )}
@@ -217,7 +229,7 @@ const verify = async (visit: Posted): Promise<Response> => {
   if (proved.ok) return to(visit, `/portal/domains/${domain.id}`, "proved");
   if (proved.code === "not_found") return nothing(visit);
   const fault = { code: proved.code, field: null, text: proved.detail ?? visit.view.words.domains.unproved };
-  return answer(visit, detailPage(visit.view, domain, fault), proved.code);
+  return answer(visit, detailPage(visit.view, domain, fault, proved.otherTexts), proved.code);
 };
 
 const remove = async (visit: Posted): Promise<Response> => {

@@ -5,10 +5,12 @@ import { eventBody, eventTypes, namedOnlyEventTypes } from "../../../core/events
 import { deliveryIdOf } from "../../../core/ids.ts";
 import type { Api } from "../../http/context.ts";
 import { listEvents, readEvent, type EventList, type Told, type ToldEvent } from "../../operations/portal/events.ts";
+import { readAccount, type Account } from "../../operations/portal/profile.ts";
 import { replayDelivery } from "../../operations/webhooks/deliveries.ts";
 import type { Page } from "../layout.tsx";
 import { Exact, filled, Hash, Moment, numberText } from "../parts.tsx";
 import { Allowed, Choice, portalPage, Press, Status, Table, type PortalView, type Tone } from "./parts.tsx";
+import { SwitchedOff } from "./webhooks.tsx";
 import { acting, answer, crowded, nothing, reading, readerOf, to, type Posted, type Visit } from "./visit.ts";
 
 const perPage = 25;
@@ -54,7 +56,7 @@ const About: FC<{ view: PortalView; told: ToldEvent }> = ({ view, told: { event 
   );
 };
 
-const listPage = (view: PortalView, asked: Asked, { events, olderBefore }: EventList): Page => {
+const listPage = (view: PortalView, asked: Asked, { events, olderBefore }: EventList, account: Account): Page => {
   const { words, setting } = view;
   const { events: said } = words;
   const isNewest = asked.before === null;
@@ -79,6 +81,7 @@ const listPage = (view: PortalView, asked: Asked, { events, olderBefore }: Event
             </button>
           </form>
         </details>
+        <SwitchedOff view={view} account={account} types={asked.type === null ? null : [asked.type]} />
         {isNewest && (
           <p class="actions">
             <a class="button" href={view.at(addressOf(asked))}>
@@ -232,9 +235,13 @@ const placePattern = /^[1-9]\d{0,14}$/;
 const placeOf = (text: string | undefined): number | null => (text !== undefined && placePattern.test(text) ? Number(text) : null);
 
 const list = async (visit: Visit): Promise<Response> => {
-  const { c, services, view } = visit;
+  const { c, services, member, view } = visit;
   const asked = { type: types.find((type) => type === c.req.query("type")) ?? null, before: placeOf(c.req.query("before")) };
-  return answer(visit, listPage(view, asked, await listEvents(services, readerOf(visit), { ...asked, limit: perPage })));
+  const [events, account] = await Promise.all([
+    listEvents(services, readerOf(visit), { ...asked, limit: perPage }),
+    readAccount(services, member),
+  ]);
+  return answer(visit, listPage(view, asked, events, account));
 };
 
 const detail = async (visit: Visit): Promise<Response> => {

@@ -1,4 +1,5 @@
-// The first steps of a business, each with its state as it is now. It stays reachable when all are done.
+// The first steps of a business, each with its state as it is now. Until its first live certificate they are what it sees first; they
+// stay reachable afterwards.
 import type { Hono } from "hono";
 import type { Child } from "hono/jsx";
 import type { Api } from "../../http/context.ts";
@@ -8,6 +9,7 @@ import { listDomains } from "../../operations/portal/domains.ts";
 import { readAccount } from "../../operations/portal/profile.ts";
 import { listWebhooks } from "../../operations/webhooks/endpoints.ts";
 import { filled, Moment, numberText } from "../parts.tsx";
+import { showOverview } from "./overview.tsx";
 import { portalPage, Status, type Tone } from "./parts.tsx";
 import { answer, reading, type Visit } from "./visit.ts";
 
@@ -24,6 +26,9 @@ const newest: ListQuery = {
   to: null,
 };
 
+/** Of test certificates that were withdrawn, the newest: one that was acknowledged is enough. */
+const lookedAt = 25;
+
 type StepState = "done" | "waiting" | "todo" | "blocked";
 const tones: Readonly<Record<StepState, Tone>> = { done: "good", waiting: "caution", todo: "plain", blocked: "plain" };
 
@@ -34,15 +39,17 @@ interface Step {
   readonly evidence: Child;
 }
 
-const show = async (visit: Visit): Promise<Response> => {
+const readerFor = ({ member }: Visit, environment: "live" | "sandbox") => ({ business: member.business, environment });
+
+const showSteps = async (visit: Visit): Promise<Response> => {
   const { services, member, view } = visit;
   const { words, setting } = view;
   const { home: said } = words;
-  const reader = (environment: "live" | "sandbox") => ({ business: member.business, environment });
-  const [domains, live, tests, endpoints, due, account] = await Promise.all([
+  const [domains, live, tests, withdrawnTests, endpoints, due, account] = await Promise.all([
     listDomains(services, member),
-    listCertificates(services, reader("live"), newest),
-    listCertificates(services, reader("sandbox"), newest),
+    listCertificates(services, readerFor(visit, "live"), newest),
+    listCertificates(services, readerFor(visit, "sandbox"), newest),
+    listCertificates(services, readerFor(visit, "sandbox"), { ...newest, status: "revoked", perPage: lookedAt }),
     listWebhooks(services, member),
     listDeadlines(services, member, "live"),
     readAccount(services, member),
@@ -50,6 +57,8 @@ const show = async (visit: Visit): Promise<Response> => {
   const proved = domains.find(({ status }) => status === "verified");
   const [first] = live.certificates;
   const [test] = tests.certificates;
+  const [withdrawn] = withdrawnTests.certificates;
+  const isAcknowledged = withdrawnTests.certificates.some(({ withdrawal }) => withdrawal?.acknowledgedAt != null);
   const heard = endpoints.find(({ health }) => health?.lastResponseStatus != null && health.lastResponseStatus < 300);
   const steps: readonly Step[] = [
     {
@@ -67,9 +76,26 @@ const show = async (visit: Visit): Promise<Response> => {
     },
     {
       title: said.steps.test,
-      href: test === undefined ? "/portal/keys" : `/portal/certificates/${test.id}`,
+      href: test === undefined ? "/portal/test/keys" : `/portal/certificates/${test.id}`,
       state: test === undefined ? "todo" : "done",
       evidence: test === undefined ? said.noTest : <Moment at={test.issuedAt} setting={setting} />,
+    },
+    {
+      title: said.steps.withdraw,
+      href:
+        test === undefined
+          ? "/portal/certificates"
+          : withdrawn === undefined
+            ? `/portal/certificates/${test.id}`
+            : `/portal/certificates/${withdrawn.id}`,
+      state: isAcknowledged ? "done" : withdrawn !== undefined ? "waiting" : test === undefined ? "blocked" : "todo",
+      evidence: isAcknowledged
+        ? said.ceased
+        : withdrawn !== undefined
+          ? said.ceaseWaits
+          : test === undefined
+            ? said.needsTest
+            : said.withdrawHow,
     },
     {
       title: said.steps.webhook,
@@ -105,7 +131,7 @@ const show = async (visit: Visit): Promise<Response> => {
     visit,
     portalPage(view, {
       tab: "home",
-      title: words.tabs.home,
+      title: said.title,
       content: (
         <>
           {due.deadlines.length > 0 && (
@@ -113,11 +139,6 @@ const show = async (visit: Visit): Promise<Response> => {
               <a href={view.at("/portal/deadlines")}>
                 {filled(said.due, { open: `${number(due.deadlines.length)}${due.hasMore ? "+" : ""}`, overdue: number(overdue) })}
               </a>
-            </p>
-          )}
-          {live.total > 0 && (
-            <p>
-              <a href={view.at("/portal/certificates")}>{filled(said.issued, { total: number(live.total) })}</a>
             </p>
           )}
           <h2>{said.heading}</h2>
@@ -134,7 +155,7 @@ const show = async (visit: Visit): Promise<Response> => {
             ))}
           </ol>
           <p>
-            <a class="button" href={view.at("/portal")}>
+            <a class="button" href={view.at(view.path === view.at("/portal/steps") ? "/portal/steps" : "/portal")}>
               {said.again}
             </a>
           </p>
@@ -144,6 +165,12 @@ const show = async (visit: Visit): Promise<Response> => {
   );
 };
 
+const show = async (visit: Visit): Promise<Response> => {
+  const live = await listCertificates(visit.services, readerFor(visit, "live"), newest);
+  return live.total > 0 ? showOverview(visit) : showSteps(visit);
+};
+
 export const mountHome = (pages: Hono<Api>): void => {
   pages.get("/", reading(show));
+  pages.get("/steps", reading(showSteps));
 };

@@ -2,9 +2,10 @@
 import type { Child, FC } from "hono/jsx";
 import { mayWrite, type Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
+import type { Instant } from "../../../core/time.ts";
 import type { PortalWords } from "../i18n/portal.ts";
 import type { Page } from "../layout.tsx";
-import { Exact, filled, Shape, type Setting } from "../parts.tsx";
+import { Exact, filled, Moment, Shape, type Setting } from "../parts.tsx";
 import { FieldError } from "../withdrawal-parts.tsx";
 import { brand } from "../brand.ts";
 import type { Fault } from "./visit.ts";
@@ -260,7 +261,14 @@ export const SecretOnce: FC<{ view: PortalView; label: string; value: string | n
             <code class="whole" id="secret-value" translate="no">
               {value}
             </code>{" "}
-            <button type="button" class="copy" hidden data-copy="secret-value" data-copied={setting.words.copied} aria-label={label}>
+            <button
+              type="button"
+              class="copy"
+              hidden
+              data-copy="secret-value"
+              data-copied={setting.words.copied}
+              aria-label={`${setting.words.copy}: ${label}`}
+            >
               {setting.words.copy}
             </button>
           </p>
@@ -395,17 +403,36 @@ export const nothingPage = (view: PortalView): Page => notice(view, view.words.n
 
 export const forbiddenPage = (view: PortalView, why: string): Page => notice(view, view.words.notDone, why);
 
-/** The account is suspended, pending or closed: nothing of it is shown, but an owner may still pay. */
-export const closedPage = (view: PortalView): Page => {
-  const { status } = view.member.business;
-  const { closed } = view.words;
-  const said = status === "suspended" ? closed.suspended : status === "pending" ? closed.pending : closed.closed;
+/** The account is suspended, pending or closed: nothing of it is shown. One that is suspended because a payment is missing can be paid for. */
+export const closedPage = (view: PortalView, unpaidSince: Instant | null = null): Page => {
+  const { words, member } = view;
+  const { status } = member.business;
+  const { closed } = words;
+  const said =
+    status === "suspended"
+      ? unpaidSince === null
+        ? closed.suspended
+        : closed.unpaid
+      : status === "pending"
+        ? closed.pending
+        : closed.closed;
   const more =
-    status === "suspended" ? (
-      <p>
-        <a href={view.at("/portal/billing")}>{view.words.tabs.billing}</a>
-      </p>
-    ) : undefined;
+    unpaidSince === null ? undefined : (
+      <>
+        <p>
+          {closed.since} <Moment at={unpaidSince} setting={view.setting} />.
+        </p>
+        <p>
+          {member.role === "owner" ? (
+            <a class="button" href={view.at("/portal/billing/checkout")}>
+              {closed.pay}
+            </a>
+          ) : (
+            words.ownersOnly
+          )}
+        </p>
+      </>
+    );
   const { frame, ...page } = notice(view, said.title, said.advice, more);
   return { ...page, frame: { name: "portal", ...(frame?.bar !== undefined && { bar: frame.bar }) } };
 };

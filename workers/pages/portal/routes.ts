@@ -11,6 +11,7 @@ import { mountDomains } from "./domains.tsx";
 import { mountEvents } from "./events.tsx";
 import { mountHome } from "./home.tsx";
 import { mountKeys } from "./keys.tsx";
+import { mountOverview } from "./overview.tsx";
 import { mountRequests } from "./requests.tsx";
 import { mountSandbox } from "./sandbox.tsx";
 import { mountSettings } from "./settings.tsx";
@@ -24,6 +25,7 @@ import { nothing, reading } from "./visit.ts";
 const parts = [
   mountSignIn,
   mountHome,
+  mountOverview,
   mountCertificates,
   mountDeadlines,
   mountShares,

@@ -8,7 +8,7 @@ import { Exact, filled } from "../parts.tsx";
 import { Allowed, Choice, Field, portalPage, PostForm, Status, Table, Wrong, type PortalView } from "./parts.tsx";
 import { acting, answer, crowded, faultOf, reading, type Fault, type Posted, type Visit } from "./visit.ts";
 
-const Built: FC<{ view: PortalView; built: MappedPage }> = ({ view, built }) => {
+const Built: FC<{ view: PortalView; built: MappedPage; scriptOrigin: string }> = ({ view, built, scriptOrigin }) => {
   const { words, setting } = view;
   const { snippet: said } = words;
   return (
@@ -77,12 +77,35 @@ const Built: FC<{ view: PortalView; built: MappedPage }> = ({ view, built }) => 
       <p>
         <Status tone={built.tagOnPage === "own" ? "good" : "caution"} text={said.onPage[built.tagOnPage]} />
       </p>
+      {built.blocked.length === 0 ? (
+        <p>
+          <Status tone="good" text={said.allowed} />
+        </p>
+      ) : (
+        <>
+          <p>
+            <Status tone="bad" text={said.blocked} />
+          </p>
+          <ul class="plain">
+            {built.blocked.map((name) => (
+              <li>
+                <code>{name}</code>: {filled(said.unblock[name], { origin: scriptOrigin })}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
       <p class="quiet">{said.again}</p>
     </section>
   );
 };
 
-const pageOf = (view: PortalView, typed: Partial<IntegrationInput> = {}, built: MappedPage | null = null, fault?: Fault): Page => {
+interface Answered {
+  readonly built: MappedPage;
+  readonly scriptOrigin: string;
+}
+
+const pageOf = (view: PortalView, typed: Partial<IntegrationInput> = {}, answered: Answered | null = null, fault?: Fault): Page => {
   const { words, setting } = view;
   const { snippet: said } = words;
   return portalPage(view, {
@@ -131,7 +154,7 @@ const pageOf = (view: PortalView, typed: Partial<IntegrationInput> = {}, built: 
             </button>
           </PostForm>
         </Allowed>
-        {built !== null && <Built view={view} built={built} />}
+        {answered !== null && <Built view={view} {...answered} />}
       </>
     ),
   });
@@ -166,7 +189,8 @@ const build = async (visit: Posted): Promise<Response> => {
     if (full !== null) return full;
   }
   const mapped = await mapPage(services, plan.value);
-  return mapped.ok ? answer(visit, pageOf(view, input, mapped.value)) : wrong(mapped);
+  if (!mapped.ok) return wrong(mapped);
+  return answer(visit, pageOf(view, input, { built: mapped.value, scriptOrigin: new URL(services.config.cdnUrl).origin }));
 };
 
 export const mountSnippet = (pages: Hono<Api>): void => {

@@ -10,6 +10,7 @@ import { limited } from "../../http/guards.ts";
 import { sessionToken } from "../../http/session-guards.ts";
 import { statuses } from "../../http/statuses.ts";
 import type { LimitName } from "../../limits.ts";
+import { unpaidSince } from "../../operations/billing/checkout.ts";
 import { sessionOf, userOf } from "../../operations/access/sign-in.ts";
 import type { Services } from "../../services.ts";
 import { readForm } from "../form-body.ts";
@@ -83,6 +84,9 @@ export const to = ({ c, view }: Visit, path: string, done?: string): Response =>
 /** Whose records a page reads: the business's live ones, or those of its sandbox. */
 export const readerOf = ({ member, view }: Visit) => ({ business: member.business, environment: view.environment });
 
+const closed = async (visit: Visit, code: RefusalCode): Promise<Response> =>
+  answer(visit, closedPage(visit.view, await unpaidSince(visit.services, visit.member)), code);
+
 /** A page of somebody who is signed in; whoever is not signs in first and comes back here. */
 export const reading =
   (show: (visit: Visit) => Promise<Response> | Response, evenClosed = false) =>
@@ -92,7 +96,7 @@ export const reading =
       return c.redirect(c.req.path === "/portal" ? "/portal/sign-in" : `/portal/sign-in?next=${encodeURIComponent(c.req.path)}`, 303);
     if (visit instanceof Response) return visit;
     const readable = mayRead(visit.member.business.status);
-    return readable.ok || evenClosed ? show(visit) : answer(visit, closedPage(visit.view), readable.code);
+    return readable.ok || evenClosed ? show(visit) : closed(visit, readable.code);
   };
 
 interface Needs {
@@ -113,7 +117,7 @@ export const acting =
     if (!isSameSecret(form.get("form") ?? "", await visit.view.formToken(c.req.path))) return foreignFormPage(c);
     const { status } = visit.member.business;
     const readable = mayRead(status);
-    if (!readable.ok) return answer(visit, closedPage(visit.view), readable.code);
+    if (!readable.ok) return closed(visit, readable.code);
     const allowed = needs.reads ? readable : mayWrite(status);
     if (!allowed.ok) return answer(visit, forbiddenPage(visit.view, visit.view.words.pastDue), allowed.code);
     if (needs.owner && visit.member.role !== "owner")

@@ -2,11 +2,13 @@
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { hexOf } from "../../../core/bytes.ts";
+import { namedOnlyEventTypes } from "../../../core/events/event.ts";
 import { deliveryIdOf, webhookIdOf, type WebhookId } from "../../../core/ids.ts";
 import type { Delivery, DeliveryStatus } from "../../../core/webhooks/endpoint.ts";
 import { dayMs, isoOf, type Instant } from "../../../core/time.ts";
 import { choosableEventTypes } from "../../../core/webhooks/management.ts";
 import type { Api } from "../../http/context.ts";
+import { readAccount, type Account } from "../../operations/portal/profile.ts";
 import {
   failedSince,
   listDeliveries,
@@ -54,12 +56,34 @@ const Health: FC<{ view: PortalView; state: EndpointState }> = ({ view: { words,
 const eventsText = ({ words }: PortalView, events: readonly string[] | null): string =>
   events === null ? words.webhooks.allEvents : events.join(", ");
 
+/** What is made only for businesses that ask for it, where this one has not: an endpoint that waits for it would wait in vain. */
+export const SwitchedOff: FC<{ view: PortalView; account: Pick<Account, "emitsIssued">; types: readonly string[] | null }> = ({
+  view,
+  account,
+  types,
+}) => {
+  const { words } = view;
+  const isAsked = namedOnlyEventTypes.some((type) => types?.includes(type));
+  return account.emitsIssued || !isAsked ? null : (
+    <p class="quiet">
+      {words.webhooks.onRequest} <a href={view.at("/portal/settings")}>{words.tabs.settings}</a>
+    </p>
+  );
+};
+
 interface Typed {
   readonly form: ReadonlyMap<string, string>;
   readonly fault: Fault;
 }
 
-const listPage = (view: PortalView, endpoints: readonly EndpointState[], once: string, typed?: Typed): Page => {
+interface Listed {
+  readonly endpoints: readonly EndpointState[];
+  readonly account: Account;
+  /** Of the form for a new endpoint: sent twice, it makes one. */
+  readonly once: string;
+}
+
+const listPage = (view: PortalView, { endpoints, account, once }: Listed, typed?: Typed): Page => {
   const { words, setting } = view;
   const { webhooks: said } = words;
   const fault = typed?.fault;
@@ -126,6 +150,7 @@ const listPage = (view: PortalView, endpoints: readonly EndpointState[], once: s
                   </p>
                 ))}
               </fieldset>
+              <SwitchedOff view={view} account={account} types={namedOnlyEventTypes} />
               <Field
                 name="description"
                 label={said.description}
@@ -175,7 +200,14 @@ const inputText = (at: Instant): string => isoOf(at).slice(0, 16);
 /** Since when it has been failing; else a day. */
 const sinceText = ({ health }: EndpointState, now: Instant): string => inputText(health?.failingSince ?? now - dayMs);
 
-const detailPage = (view: PortalView, state: EndpointState, page: DeliveryPage, before: string | null, more: More = {}): Page => {
+interface Shown {
+  readonly state: EndpointState;
+  readonly account: Account;
+  readonly page: DeliveryPage;
+  readonly before: string | null;
+}
+
+const detailPage = (view: PortalView, { state, account, page, before }: Shown, more: More = {}): Page => {
   const { words, setting } = view;
   const { webhooks: said } = words;
   const { endpoint, health } = state;
@@ -191,6 +223,7 @@ const detailPage = (view: PortalView, state: EndpointState, page: DeliveryPage, 
           <Exact text={endpoint.url} />
         </p>
         {more.called !== undefined && <Called view={view} called={more.called} />}
+        <SwitchedOff view={view} account={account} types={endpoint.events} />
         <Wrong fault={more.fault} fields={[]} setting={setting} />
         <dl>
           <div>
@@ -254,21 +287,23 @@ const detailPage = (view: PortalView, state: EndpointState, page: DeliveryPage, 
             <p role="status">{filled(said.resending, { count: numberText(health.resending, setting.language) })}</p>
           )}
           {more.failed === undefined ? (
-            <form method="get" action={own} class="form fields">
+            <>
               <p>{said.recoverText}</p>
-              <div>
-                <Field
-                  name="since"
-                  label={said.since}
-                  hint={said.sinceHint}
-                  type="datetime-local"
-                  required
-                  value={sinceText(state, view.now)}
-                  setting={setting}
-                />
-              </div>
-              <button type="submit">{said.count}</button>
-            </form>
+              <form method="get" action={own} class="form fields">
+                <div>
+                  <Field
+                    name="since"
+                    label={said.since}
+                    hint={said.sinceHint}
+                    type="datetime-local"
+                    required
+                    value={sinceText(state, view.now)}
+                    setting={setting}
+                  />
+                </div>
+                <button type="submit">{said.count}</button>
+              </form>
+            </>
           ) : (
             <>
               <p>
@@ -341,13 +376,17 @@ const detailPage = (view: PortalView, state: EndpointState, page: DeliveryPage, 
   });
 };
 
-const once = ({ services }: Visit): string => hexOf(services.random(16));
-
 /** Those of the mode. */
 const endpointsOf = async ({ services, member, view }: Visit): Promise<readonly EndpointState[]> =>
   (await listWebhooks(services, member)).filter(({ environment }) => environment === view.environment);
 
-const list = async (visit: Visit): Promise<Response> => answer(visit, listPage(visit.view, await endpointsOf(visit), once(visit)));
+const listed = async (visit: Visit): Promise<Listed> => {
+  const { services, member } = visit;
+  const [endpoints, account] = await Promise.all([endpointsOf(visit), readAccount(services, member)]);
+  return { endpoints, account, once: hexOf(services.random(16)) };
+};
+
+const list = async (visit: Visit): Promise<Response> => answer(visit, listPage(visit.view, await listed(visit)));
 
 const idOf = ({ c }: Visit): WebhookId | null => webhookIdOf(c.req.param("id") ?? "");
 
@@ -373,11 +412,15 @@ const shown = async (visit: Visit, given: More = {}): Promise<Response> => {
   const asked = c.req.query("before");
   const before = asked === undefined ? null : deliveryIdOf(asked);
   if (id === null || (asked !== undefined && before === null)) return nothing(visit);
-  const state = (await endpointsOf(visit)).find(({ endpoint }) => endpoint.id === id);
-  const page = await listDeliveries(services, member.business.id, id, { limit: shownDeliveries, before });
+  const [endpoints, account, page] = await Promise.all([
+    endpointsOf(visit),
+    readAccount(services, member),
+    listDeliveries(services, member.business.id, id, { limit: shownDeliveries, before }),
+  ]);
+  const state = endpoints.find(({ endpoint }) => endpoint.id === id);
   if (state === undefined || !page.ok) return nothing(visit);
   const more = c.req.method === "GET" ? await failed(visit, id) : given;
-  return answer(visit, detailPage(view, state, page.value, before, more), more.fault?.code);
+  return answer(visit, detailPage(view, { state, account, page: page.value, before }, more), more.fault?.code);
 };
 
 const create = async (visit: Posted): Promise<Response> => {
@@ -392,7 +435,7 @@ const create = async (visit: Posted): Promise<Response> => {
   });
   if (!made.ok) {
     const fault = faultOf(made);
-    return answer(visit, listPage(view, await endpointsOf(visit), once(visit), { form, fault }), fault.code);
+    return answer(visit, listPage(view, await listed(visit), { form, fault }), fault.code);
   }
   const { endpoint, replayed } = made.value;
   return secretPage(visit, endpoint.id, replayed ? null : endpoint.secret);

@@ -1,0 +1,255 @@
+// The first hour of a business, in a browser from its first page to its first live certificate: an account, a proved domain, the tag on
+// a page of its own, a test certificate, its withdrawal and what is owed then, an endpoint that hears of it, and the same live.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { sha256Hex } from "../../core/hash.ts";
+import { verifySignature } from "../../core/webhooks/verify-signature.ts";
+import { accessibilityFindings, launchBrowser, openPage } from "../support/browser.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+
+const operatorToken = "token-of-the-operator-in-the-first-hour-43";
+const email = "owner@first-hour.example";
+
+/** The business's own web site, as its people change it while the hour goes by. */
+const site = { proof: "", tag: "", leads: [] as URLSearchParams[], heard: [] as { body: string; signature: string | undefined }[] };
+let server: Server;
+let service: LocalService;
+let browser: Browser;
+let host: string;
+
+const quote = (): string => `<!doctype html><html lang="en"><title>Quote</title><body>
+  <form id="quote" action="/leads" method="post">
+    <label>E-mail <input name="email" type="email" required></label>
+    <label><input type="checkbox" id="consent" name="consent" value="yes">
+      <span id="consent-text">I agree that Fresh Roofs LLC may call or e-mail me about roof quotes.</span></label>
+    <button>Get my quote</button>
+  </form>${site.tag}</body></html>`;
+
+beforeAll(async () => {
+  server = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const body = Buffer.concat(parts).toString();
+    if (request.url === "/hook") {
+      site.heard.push({ body, signature: request.headers["svc-signature"] as string | undefined });
+      response.writeHead(204).end();
+    } else if (request.url === "/.well-known/svc-verification.txt" && site.proof !== "") {
+      response.writeHead(200, { "content-type": "text/plain" }).end(`${site.proof}\n`);
+    } else if (request.url === "/quote" || request.url === "/leads") {
+      if (request.method === "POST") site.leads.push(new URLSearchParams(body));
+      response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(quote());
+    } else response.writeHead(404, { "content-type": "text/html" }).end("<h1>Not found</h1>");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
+  host = `localhost:${(server.address() as AddressInfo).port}`;
+  [service, browser] = await Promise.all([
+    startLocalService({ DEV_FETCH_ALLOW: host, ADMIN_TOKEN_SHA256: sha256Hex(operatorToken) }),
+    launchBrowser(),
+  ]);
+});
+afterAll(async () => {
+  await browser.close();
+  await service.stop();
+  server.closeAllConnections();
+  server.close();
+});
+
+/** From the newest mail to an address, which leaves after the answer. */
+const codeFor = async (address: string): Promise<string> => {
+  let code = "";
+  await expect
+    .poll(
+      async () => {
+        const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(address)}`, {
+          headers: { accept: "application/json" },
+        });
+        const { messages } = (await answer.json()) as { messages: readonly { text: string }[] };
+        code = /(?<!\d)\d{6}(?!\d)/.exec(messages[0]?.text ?? "")?.[0] ?? "";
+        return code;
+      },
+      { timeout: 20_000 },
+    )
+    .not.toBe("");
+  return code;
+};
+
+const box = (page: Page, name: string): ReturnType<Page["locator"]> => page.getByRole("textbox", { name, exact: true });
+
+/** Through the menu, as it stands beside every page. */
+const go = async (page: Page, name: string): Promise<void> => {
+  await page.getByRole("navigation", { name: "Portal", exact: true }).getByRole("link", { name, exact: true }).click();
+  await page.getByRole("heading", { level: 1, name }).waitFor();
+};
+
+const stepsOf = async (page: Page): Promise<Record<string, string>> => {
+  const items = await page.locator("ol.steps > li").all();
+  const textOf = async (of: ReturnType<Page["locator"]>): Promise<string> => (await of.textContent())?.trim() ?? "";
+  const read = items.map(async (item) => [await textOf(item.locator("h3")), await textOf(item.locator(".status"))] as const);
+  return Object.fromEntries(await Promise.all(read));
+};
+
+/** Loads the page again until a row of it says this; what follows from a change arrives after its answer. */
+const rowThatSays = async (page: Page, text: RegExp): Promise<void> => {
+  const row = page.locator("tbody tr").filter({ hasText: text }).first();
+  await expect
+    .poll(
+      async () => {
+        if ((await row.count()) > 0) return true;
+        await page.reload();
+        return (await row.count()) > 0;
+      },
+      { timeout: 30_000, interval: 500 },
+    )
+    .toBe(true);
+};
+
+/** Has the page mapped, and puts the tag onto it. */
+const putTag = async (page: Page): Promise<void> => {
+  await go(page, "Snippet");
+  const map = async (): Promise<void> => {
+    await box(page, "Address of the page").fill(`http://${host}/quote`);
+    await box(page, "Purpose").fill("roof quote follow-up");
+    await box(page, "Recipients").fill("Fresh Roofs LLC");
+    await page.getByRole("button", { name: "Map my page" }).click();
+  };
+  await map();
+  site.tag = (await page.locator("#tag").textContent()) ?? "";
+  expect(site.tag).toContain(`${service.origin}/v1/svc.js`);
+  await map();
+  await page.getByText("The tag is on the page once, with your client id.").waitFor();
+};
+
+/** A visitor of the business's page sends its form; the number of the certificate that the business got with it. */
+const visit = async (address: string): Promise<string> => {
+  const { page, close } = await openPage(browser);
+  const before = site.leads.length;
+  await page.goto(`http://${host}/quote`);
+  await page.getByLabel("E-mail", { exact: true }).fill(address);
+  await page.getByRole("checkbox", { name: /I agree/ }).check();
+  await page.getByRole("button", { name: "Get my quote" }).click();
+  await page.waitForURL("**/leads");
+  await close();
+  expect(site.leads).toHaveLength(before + 1);
+  const certId = site.leads.at(-1)?.get("svc_cert_id") ?? "";
+  expect(certId).toMatch(/^cc_/);
+  return certId;
+};
+
+test("a business comes from nothing to a live certificate within its first hour", async () => {
+  const { page, complaints, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 } });
+  await page.goto(service.origin);
+  await page.getByRole("link", { name: "Open the portal" }).click();
+  await page.getByRole("link", { name: "Open an account" }).click();
+  await page.getByLabel("Name of the business").fill("Fresh Roofs LLC");
+  await page.getByLabel("Your e-mail address at the business").fill(email);
+  await page.getByRole("button", { name: "Send me a code" }).click();
+  await page.getByLabel("Six-digit code").fill(await codeFor(email));
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("heading", { level: 1, name: "First steps" }).waitFor();
+  expect(await stepsOf(page)).toMatchObject({
+    "Prove your domain": "To do",
+    "See a test certificate": "To do",
+    "Go live": "Cannot start yet",
+  });
+
+  // The domain: not proved before its proof is published.
+  await page.getByRole("link", { name: "Prove your domain" }).click();
+  await box(page, "Domain").fill("localhost");
+  await page.getByRole("button", { name: "Add a domain" }).click();
+  await page.getByRole("button", { name: "Check now" }).click();
+  await page.getByText(/Well-known file: the answer was an error page/).waitFor();
+  site.proof = (await page.getByRole("region", { name: "File", exact: true }).locator("code").nth(1).textContent()) ?? "";
+  expect(site.proof).toMatch(/^svc-verify=/);
+  await page.getByRole("button", { name: "Check now" }).click();
+  await page.getByText("Covers localhost and its www.").waitFor();
+
+  // A test certificate.
+  await page.getByRole("link", { name: "Switch to test" }).click();
+  await putTag(page);
+  const tested = await visit("pat@first-hour.example");
+  await go(page, "Certificates");
+  expect(await page.locator("tbody tr").count()).toBe(1);
+  await page.locator("tbody a").first().click();
+  expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Certificate");
+  const publicPage = page.getByRole("link", { name: new RegExp(`/c/${tested}$`) });
+  const verifyUrl = (await publicPage.getAttribute("href")) as string;
+
+  // An endpoint, which hears of what follows.
+  await go(page, "Webhooks");
+  await box(page, "Address").fill(`http://${host}/hook`);
+  await page.getByRole("checkbox", { name: "certificate.issued" }).check();
+  await page.getByRole("checkbox", { name: "certificate.revoked" }).check();
+  await page.getByRole("button", { name: "Make the endpoint" }).click();
+  const secret = (await page.locator("#secret-value").textContent()) ?? "";
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.getByRole("link", { name: "I have kept it" }).click();
+  await page.getByRole("button", { name: "Send a test" }).click();
+  await page.getByText(/It answered 204/).waitFor();
+
+  // What it asked for by name is made only once that is switched on, and the page says so until then.
+  await page.getByText("are not made for your business").waitFor();
+  await page.getByRole("article").getByRole("link", { name: "Settings" }).click();
+  await page.getByLabel("Make the events certificate.issued").check();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved.").waitFor();
+  await visit("lee@first-hour.example");
+  await go(page, "Events");
+  await rowThatSays(page, /certificate\.issued.*1 of 1/s);
+
+  // The person withdraws; the business says that contact has ended.
+  const person = await openPage(browser);
+  await person.page.goto(verifyUrl);
+  await person.page.getByLabel("Your e-mail address").fill("pat@first-hour.example");
+  await person.page.getByRole("button", { name: "Send me a code" }).click();
+  await person.page.getByLabel("Six-digit code").fill(await codeFor("pat@first-hour.example"));
+  await person.page.getByRole("button", { name: "Withdraw my consent" }).click();
+  await person.page.getByRole("heading", { level: 1, name: "Consent withdrawn" }).waitFor();
+  await person.close();
+  await go(page, "Events");
+  await rowThatSays(page, /certificate\.revoked.*1 of 1/s);
+  await go(page, "Deadlines");
+  await page.getByRole("link", { name: /^Acknowledge: / }).click();
+  await page.getByLabel("Told the recipients").check();
+  await page.getByRole("button", { name: "Acknowledge" }).click();
+  await page.getByText("Nothing is due.").waitFor();
+
+  // Live: the operator sets the plan, and the same page carries the live tag.
+  const { id } = (await service.database.prepare("SELECT id FROM businesses WHERE name = 'Fresh Roofs LLC'").first<{ id: string }>()) as {
+    id: string;
+  };
+  const planned = await fetch(`${service.origin}/v1/admin/businesses/${id}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${operatorToken}`, "content-type": "application/json" },
+    body: JSON.stringify({ plan: "enterprise" }),
+  });
+  expect(planned.status).toBe(200);
+  await page.getByRole("link", { name: "Switch to live" }).first().click();
+  site.tag = "";
+  await putTag(page);
+  const live = await visit("sam@first-hour.example");
+  await go(page, "Certificates");
+  await page.locator("tbody a").first().click();
+  await page.getByRole("link", { name: new RegExp(`/c/${live}$`) }).waitFor();
+  await go(page, "Overview");
+  expect(await page.locator("figcaption").first().textContent()).toBe(
+    "Issued: 1 in 30 days, up from 0. Withdrawn: 0, as in the 30 days before.",
+  );
+  await page.getByRole("link", { name: "First steps" }).click();
+  await page.getByRole("heading", { level: 1, name: "First steps" }).waitFor();
+  expect(await stepsOf(page)).toMatchObject({
+    "Prove your domain": "Done",
+    "See a test certificate": "Done",
+    "Withdraw it and acknowledge": "Done",
+    "Hear about withdrawals": "Done",
+    "Go live": "Done",
+  });
+
+  const heard = site.heard.map(({ body }) => (JSON.parse(body) as { type: string }).type);
+  expect([...new Set(heard)].toSorted()).toEqual(["certificate.issued", "certificate.revoked", "test.ping"]);
+  for (const { body, signature } of site.heard) expect(verifySignature(body, signature, secret, Date.now() / 1_000)).toBe(true);
+  // The browser notes the answer to the proof that was looked for too early, and nothing else.
+  expect(complaints).toEqual([expect.stringContaining("409 (Conflict)")]);
+  await close();
+}, 240_000);

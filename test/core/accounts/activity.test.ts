@@ -1,0 +1,61 @@
+// Figures of days and months as the portal's charts show them.
+import { expect, test } from "vitest";
+import { activityOf, activitySince, type CountedDay } from "../../../core/accounts/activity.ts";
+
+const at = (text: string): number => Date.parse(text);
+const now = at("2026-03-05T13:30:00Z");
+const counted = (day: string, more: Partial<CountedDay>): CountedDay => ({
+  day: at(day),
+  issued: 0,
+  withdrawn: 0,
+  onTime: 0,
+  late: 0,
+  ...more,
+});
+
+test("every day has its place, the last of them today, and the thirty before are one sum", () => {
+  const { days, before } = activityOf(
+    [
+      counted("2026-01-04", { issued: 100 }), // the day before the sixty
+      counted("2026-01-05", { issued: 2, withdrawn: 1 }),
+      counted("2026-02-03", { issued: 3 }),
+      counted("2026-02-04", { issued: 5 }),
+      counted("2026-03-05", { issued: 7 }),
+      counted("2026-03-05", { withdrawn: 4 }),
+    ],
+    now,
+  );
+  expect(days).toHaveLength(30);
+  expect(days[0]).toEqual({ start: at("2026-02-04"), up: 5, down: 0 });
+  expect(days[1]).toEqual({ start: at("2026-02-05"), up: 0, down: 0 });
+  expect(days.at(-1)).toEqual({ start: at("2026-03-05"), up: 7, down: 4 });
+  expect(before).toEqual({ up: 5, down: 1 });
+});
+
+test("months are those of the calendar, the last of them this one", () => {
+  const { months } = activityOf(
+    [
+      counted("2025-03-31", { onTime: 100 }),
+      counted("2025-04-01", { onTime: 1 }),
+      counted("2025-04-30", { late: 2 }),
+      counted("2026-02-28", { onTime: 3 }),
+      counted("2026-03-01", { onTime: 4, late: 5 }),
+    ],
+    now,
+  );
+  expect(months.map(({ start }) => new Date(start).toISOString().slice(0, 7))).toEqual([
+    ...["04", "05", "06", "07", "08", "09", "10", "11", "12"].map((month) => `2025-${month}`),
+    "2026-01",
+    "2026-02",
+    "2026-03",
+  ]);
+  expect([months[0], months[10], months[11]].map((month) => [month?.up, month?.down])).toEqual([
+    [1, 2],
+    [3, 0],
+    [4, 5],
+  ]);
+});
+
+test("is asked for from the earliest day that is shown", () => {
+  expect(activitySince(now)).toBe(at("2025-04-01"));
+});

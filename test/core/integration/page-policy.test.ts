@@ -1,0 +1,63 @@
+// Whether a page's Content-Security-Policy lets our script run, as browsers decide.
+import { expect, test } from "vitest";
+import { blockedBy, type Blocking, type PageScript } from "../../../core/integration/page-policy.ts";
+
+const script: PageScript = {
+  pageUrl: "https://www.example.com/quote",
+  scriptUrls: ["https://cdn.svc.example/v1/svc.js"],
+  calls: ["https://cdn.svc.example/v1/consent"],
+  nonce: null,
+};
+const both: readonly Blocking[] = ["script-src", "connect-src"];
+
+test.each<[string, readonly string[], readonly Blocking[]]>([
+  ["no policy", [], []],
+  ["an empty one", [""], []],
+  ["one of other things", ["img-src 'none'; form-action 'self'"], []],
+  ["nothing by default", ["default-src 'none'"], both],
+  ["itself by default", ["default-src 'self'"], both],
+  ["everything by default", ["default-src *"], []],
+  ["https by default", ["default-src https:"], []],
+  ["our host", ["script-src https://cdn.svc.example; connect-src https://cdn.svc.example"], []],
+  ["our host without a scheme", ["script-src cdn.svc.example; connect-src cdn.svc.example"], []],
+  ["our host over http, which https is as good as", ["script-src http://cdn.svc.example; connect-src http://cdn.svc.example"], []],
+  ["our host in capitals", ["SCRIPT-SRC HTTPS://CDN.SVC.EXAMPLE; Connect-Src 'SELF' CDN.svc.example"], []],
+  ["hosts below ours", ["script-src *.cdn.svc.example; connect-src *.svc.example"], ["script-src"]],
+  ["another host", ["script-src https://cdn.example; connect-src https://svc.example"], both],
+  ["a host that ends like ours", ["script-src https://vc.example; connect-src *.vc.example"], both],
+  ["another port", ["script-src https://cdn.svc.example:8443; connect-src https://cdn.svc.example:*"], ["script-src"]],
+  ["the very file", ["script-src https://cdn.svc.example/v1/svc.js; connect-src https://cdn.svc.example/v1/"], []],
+  ["a folder without its slash", ["script-src https://cdn.svc.example/v1; connect-src https://cdn.svc.example/v1"], both],
+  ["scripts, and no connections but by default", ["default-src 'self'; script-src https://cdn.svc.example"], ["connect-src"]],
+  ["script elements apart from scripts", ["script-src 'self'; script-src-elem https://cdn.svc.example"], []],
+  ["the first of two of one name", ["script-src 'self'; script-src https://cdn.svc.example"], ["script-src"]],
+  ["two, of which one forbids", ["script-src *", "script-src 'self'"], ["script-src"]],
+  ["two in one header", ["script-src *, connect-src 'self'"], ["connect-src"]],
+  ["a sandbox", ["sandbox allow-forms"], ["sandbox"]],
+  ["a sandbox with scripts", ["sandbox allow-forms allow-scripts"], []],
+  ["strict-dynamic, in which hosts do not count", ["script-src 'strict-dynamic' 'nonce-abc' https://cdn.svc.example"], ["script-src"]],
+  ["words that are no sources", ["script-src cdn.svc.example?x 'unsafe-inline' data:; connect-src"], both],
+])("a page with %s", (_what, policies, blocked) => {
+  expect(blockedBy(policies, script)).toEqual(blocked);
+});
+
+test("a tag with the policy's nonce is loaded, with another it is not", () => {
+  const policy = ["script-src 'nonce-abc' 'strict-dynamic'"];
+  expect(blockedBy(policy, { ...script, nonce: "abc" })).toEqual([]);
+  expect(blockedBy(policy, { ...script, nonce: "ABC" })).toEqual(["script-src"]);
+  expect(blockedBy(["script-src 'nonce-'"], { ...script, nonce: "" })).toEqual(["script-src"]);
+});
+
+test("every address counts, and a port that the page of this machine has", () => {
+  const local = {
+    ...script,
+    pageUrl: "http://localhost:3000/",
+    scriptUrls: ["http://localhost:8787/v1/svc.js"],
+    calls: ["http://localhost:8787/v1/consent"],
+  };
+  expect(blockedBy(["default-src 'self'"], local)).toEqual(both);
+  expect(blockedBy(["default-src http://localhost:8787"], local)).toEqual([]);
+  expect(blockedBy(["default-src localhost:*"], local)).toEqual([]);
+  const two = { ...script, scriptUrls: [...script.scriptUrls, "https://cdn.svc.example/v1/svc-share.js"] };
+  expect(blockedBy(["script-src https://cdn.svc.example/v1/svc.js"], two)).toEqual(["script-src"]);
+});

@@ -1,0 +1,61 @@
+// What the snippet builder says of a page's Content-Security-Policy: whether it lets the script run, or what has to change.
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { newBusiness, proveDomain } from "../support/portal.ts";
+import { said, send, type Member } from "../support/portal-pages.ts";
+import { html, stubWeb, type StubWeb } from "../support/stub-web.ts";
+
+const domain = "page-policy.com";
+const url = `https://${domain}/quote`;
+const form = '<form id="quote"><input name="email" type="email"><p id="text">I agree that Acme Solar LLC may call me.</p></form>';
+
+let member: Member;
+let web: StubWeb;
+beforeAll(async () => {
+  // A business of its own: how often one may have a page fetched is counted by the hour.
+  const owner = await newBusiness("owner@page-policy.example");
+  await proveDomain(owner, domain, stubWeb());
+  member = owner;
+});
+beforeEach(() => {
+  web = stubWeb();
+  web.resolve(domain, ["93.184.215.14"]);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe("the page's Content-Security-Policy", () => {
+  const allows = "The page’s Content-Security-Policy lets the script run.";
+  const blocks = "The page’s Content-Security-Policy does not let the script run.";
+  const shownWith = async (policy: string | null, head = "", mode = "consent"): Promise<string> => {
+    const page = `<!doctype html><html><head>${head}</head><body>${form}</body></html>`;
+    web.serve(url, () => html(page, policy === null ? {} : { headers: { "content-security-policy": policy } }));
+    const sent = { url, mode, purpose: "solar quote", entities: "Acme Solar LLC" };
+    return said(await send(member, "/portal/snippet", "/portal/snippet", sent));
+  };
+  const meta = (policy: string): string => `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
+
+  test("lets the script run where there is none, and where it names us", async () => {
+    expect(await shownWith(null)).toContain(allows);
+    expect(await shownWith("script-src 'self' http://svc.test; connect-src http://svc.test")).toContain(allows);
+  });
+
+  test("does not where a header or a tag of the head forbids it, and the directive is named", async () => {
+    const shown = await shownWith("script-src 'self'");
+    expect(shown).toContain(blocks);
+    expect(shown).toContain("script-src: add http://svc.test, or the policy’s nonce to the tag.");
+    expect(shown).not.toContain("connect-src:");
+    expect(await shownWith(null, meta("default-src http://svc.test; connect-src 'self'"))).toContain("connect-src: add http://svc.test.");
+    expect(await shownWith("script-src *", meta("sandbox"))).toContain("sandbox: add allow-scripts");
+  });
+
+  test("may name the very files, of which a share needs two", async () => {
+    const policy = "script-src http://svc.test/v1/svc.js; connect-src http://svc.test";
+    expect(await shownWith(policy)).toContain(allows);
+    expect(await shownWith(policy, "", "share")).toContain("script-src: add http://svc.test");
+  });
+
+  test("is repeated nowhere", async () => {
+    expect(await shownWith("script-src https://planted.example")).not.toContain("planted.example");
+  });
+});

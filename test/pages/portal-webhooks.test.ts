@@ -1,0 +1,154 @@
+// Webhook endpoints in the portal, as forms: what is typed wrong, who may not, what is stale or sent twice; and what an endpoint that
+// waits in vain is told.
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { playReceivers } from "../support/events.ts";
+import { forgetCodes, signIn } from "../support/people.ts";
+import { entriesOf, newBusiness } from "../support/portal.ts";
+import { formTokenOf } from "../support/portal-cast.ts";
+import { open, parsed, post, said, send, standingIn, to, type Member } from "../support/portal-pages.ts";
+import { settled } from "../support/settled.ts";
+import { databaseContents, type Answer } from "../support/world.ts";
+import { named } from "./page.ts";
+
+const list = "/portal/webhooks";
+const url = "https://hooks.merchant-tests.com/in";
+const onRequest = "certificate.issued and certificate.entities_withdrawn are not made for your business.";
+
+let round = 0;
+let owner: Awaited<ReturnType<typeof newBusiness>>;
+let clerk: Member;
+beforeEach(async () => {
+  round += 1;
+  owner = await newBusiness(`owner@webhook-pages-${round}.example`);
+  await send(owner, "/portal/team", "/portal/team", { email: `clerk@webhook-pages-${round}.example`, role: "member" });
+  await forgetCodes();
+  clerk = await signIn(`clerk@webhook-pages-${round}.example`);
+  for (const who of [owner, clerk]) await open(who, list); // the first use of a session in a day is noted
+  await settled();
+  playReceivers(() => new Response(null, { status: 200 }));
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const endpoints = async (who: Member = owner): Promise<readonly string[]> =>
+  named((await open(who, list)).document, "a").flatMap(({ attribs }) =>
+    /^\/portal\/webhooks\/whk_[a-z0-9]+$/.test(attribs.href ?? "") ? [attribs.href as string] : [],
+  );
+const make = async (more: Readonly<Record<string, string>> = {}): Promise<string> => {
+  const made = await send(owner, list, list, { url, ...more });
+  return /\/portal\/webhooks\/whk_[a-z0-9]+/.exec(made.text)?.[0] as string;
+};
+const wrongField = (answer: Answer): readonly string[] =>
+  named(parsed(answer).document, "input")
+    .filter(({ attribs }) => attribs["aria-invalid"] === "true")
+    .map(({ attribs }) => attribs.name as string);
+
+describe("an endpoint for what is made on request only", () => {
+  test("is told so where it is made, on its own page and among the events, until an owner switches it on", async () => {
+    const path = await make({ "event.certificate.issued": "1" });
+    const pages = [list, path, "/portal/events?type=certificate.issued"];
+    for (const page of pages) expect([page, said(await open(owner, page))]).toEqual([page, expect.stringContaining(onRequest)]);
+    for (const page of ["/portal/events", "/portal/events?type=certificate.revoked"])
+      expect(said(await open(owner, page))).not.toContain(onRequest);
+    expect(to(await send(owner, "/portal/settings", "/portal/settings", { emits: "1" }))).toBe("303 /portal/settings?done=saved");
+    for (const page of pages) expect([page, said(await open(owner, page))]).toEqual([page, expect.not.stringContaining(onRequest)]);
+  });
+
+  test("is told nothing where it does not wait for it", async () => {
+    for (const more of [{}, { "event.certificate.revoked": "1" }])
+      expect(said(await open(owner, await make(more)))).not.toContain(onRequest);
+  });
+});
+
+test.each([
+  ["no address", { url: "" }, "url"],
+  ["an address without https", { url: "http://hooks.merchant-tests.com/in" }, "url"],
+  ["an address of this machine", { url: "https://127.0.0.1/in" }, "url"],
+  ["a word", { url: "hooks" }, "url"],
+  ["a description of 201 characters", { url, description: "d".repeat(201) }, "description"],
+])("with %s none is made, and what was typed stands there", async (_what, fields, field) => {
+  const before = await databaseContents();
+  const sent: Readonly<Record<string, string>> = fields;
+  const answer = await send(owner, list, list, { ...sent, "event.share.revoked": "1" });
+  expect(answer.status).toBe(400);
+  const input = named(parsed(answer).document, "input").find(({ attribs }) => attribs.name === field);
+  expect(input?.attribs.value ?? "").toBe(sent[field]);
+  expect([[field], []]).toContainEqual(wrongField(answer));
+  expect(said(answer)).toMatch(/Error: .+/);
+  const box = named(parsed(answer).document, "input").find(({ attribs }) => attribs.name === "event.share.revoked");
+  expect("checked" in (box?.attribs ?? {})).toBe(true);
+  expect(await endpoints()).toEqual([]);
+  expect(await databaseContents()).toEqual(before);
+});
+
+test("a moment or a place in the list that is none is nothing, and calls nobody", async () => {
+  const path = await make();
+  const calls = playReceivers(() => new Response(null, { status: 200 }));
+  for (const since of ["", "yesterday", "2999-01-01T00:00", "2026-13-01T00:00"])
+    expect([since, (await post(owner, `${path}/recover`, { since, form: await formTokenOf(owner, `${path}/recover`) })).status]).toEqual([
+      since,
+      404,
+    ]);
+  expect((await open(owner, `${path}?before=nonsense`)).status).toBe(404);
+  expect((await open(owner, `${list}/nonsense`)).status).toBe(404);
+  expect((await post(owner, `${path}/replay`, { delivery: "nonsense", form: await formTokenOf(owner, `${path}/replay`) })).status).toBe(
+    404,
+  );
+  expect(calls).toEqual([]);
+});
+
+test("a form from elsewhere, of another session or of another action makes, changes and ends nothing", async () => {
+  const path = await make();
+  const form = standingIn(await open(owner, list), list);
+  const secret = (await open(owner, path)).text;
+  const before = await databaseContents();
+  const statuses = [
+    await post(owner, list, { url }),
+    await post(owner, list, { ...form, url }, { "sec-fetch-site": "cross-site" }),
+    await post(clerk, list, { ...form, url }),
+    await post(owner, `${path}/remove`, form),
+    await post(owner, `${path}/rotate`, form),
+    await post(owner, `${path}/status`, form),
+  ].map(({ status }) => status);
+  expect(statuses).toEqual([403, 403, 403, 403, 403, 403]);
+  expect(await endpoints()).toEqual([path]);
+  const hintOf = (text: string): string | undefined => /<code>(whsec_[^<]*)<\/code>/.exec(text)?.[1];
+  expect(hintOf((await open(owner, path)).text)).toBe(hintOf(secret));
+  expect(await databaseContents()).toEqual(before);
+});
+
+test("a member sends a test, and is refused the rest even with a form of their own", async () => {
+  const path = await make();
+  const page = await open(clerk, path);
+  for (const action of ["status", "rotate", "remove"]) {
+    expect(() => standingIn(page, `${path}/${action}`)).toThrow("no form");
+    const refused = await post(clerk, `${path}/${action}`, { form: await formTokenOf(clerk, `${path}/${action}`) });
+    expect([action, refused.status, said(refused)]).toEqual([action, 403, expect.stringContaining("Only an owner can change this.")]);
+  }
+  expect((await post(clerk, list, { url, form: await formTokenOf(clerk, list) })).status).toBe(403);
+  expect(said(await send(clerk, path, `${path}/test`))).toContain("It answered 200");
+  expect(await endpoints()).toEqual([path]);
+});
+
+test("sent twice, also at once, one is made and its secret is shown once", async () => {
+  const form = { ...standingIn(await open(owner, list), list), url };
+  const answers = await Promise.all([post(owner, list, form), post(owner, list, form), post(owner, list, form)]);
+  const shown = answers.filter(({ text }) => /whsec_[A-Za-z0-9+/=]{20,}/.test(text));
+  expect(shown).toHaveLength(1);
+  expect(await endpoints()).toHaveLength(1);
+  expect((await entriesOf(owner.id)).filter((type) => type === "webhook.created")).toHaveLength(1);
+});
+
+test("a page that was opened before an endpoint was removed or its secret changed does nothing more", async () => {
+  const path = await make();
+  const page = await open(owner, path);
+  const forms = Object.fromEntries(["test", "status", "rotate", "remove"].map((action) => [action, standingIn(page, `${path}/${action}`)]));
+  expect((await post(owner, `${path}/rotate`, forms.rotate)).text).toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
+  const hint = /<code>(whsec_[^<]*)<\/code>/.exec((await open(owner, path)).text)?.[1];
+  expect(said(await post(owner, `${path}/rotate`, forms.rotate))).toContain("It was shown already");
+  expect(/<code>(whsec_[^<]*)<\/code>/.exec((await open(owner, path)).text)?.[1]).toBe(hint);
+  expect(to(await post(owner, `${path}/remove`, forms.remove))).toBe(`303 ${list}?done=removed`);
+  for (const [action, form] of Object.entries(forms))
+    expect([action, (await post(owner, `${path}/${action}`, form)).status]).toEqual([action, 404]);
+});
