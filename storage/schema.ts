@@ -876,11 +876,14 @@ export const agentTokens = table(
     clientId: text(),
     clientHost: text(),
     redirectHost: text(),
+    language: text({ enum: ["en", "es", "fr-CA"] }),
+    endToldAt: instant(),
   },
   (t) => [
     index("agent_tokens_principal").on(t.principalId),
     index("agent_tokens_business").on(t.businessId).where(isNotNull(t.businessId)),
     index("agent_tokens_expiry").on(t.expiresAt),
+    index("agent_tokens_ending").on(t.expiresAt).where(sql`${t.source} = 'oauth' AND ${t.revokedAt} IS NULL AND ${t.endToldAt} IS NULL`),
   ],
 );
 

@@ -97,6 +97,8 @@ export interface MailData {
     readonly at: Instant;
     readonly end_url: string;
   };
+  /** Likewise, a week before a connection ends by itself. */
+  readonly agent_ending: { readonly client_name: string; readonly until: Instant; readonly end_url: string };
   /** To the owners of a business whose endpoint does not answer. */
   readonly webhook_failing: { readonly webhook_id: string; readonly failing_since: Instant; readonly failures: number };
   /** To the owners of a business whose public client comes close to the day's limit of submissions without an API key. */
@@ -130,6 +132,7 @@ export const mailLifeMs: Readonly<Record<MailTemplate, number>> = {
   entities_owner_notice: 3 * dayMs,
   agent_changed: 3 * dayMs,
   agent_connected: 3 * dayMs,
+  agent_ending: 3 * dayMs,
   webhook_failing: dayMs,
   client_limit_near: dayMs,
 };
@@ -376,6 +379,15 @@ const en: Words = {
       { link: end_url },
     ],
   }),
+  agent_ending: ({ client_name, until, end_url }) => ({
+    subject: "Your assistant’s connection is about to end",
+    lines: [
+      `On ${dayIn("en", until)} the connection of this program ends by itself:`,
+      plainName(client_name),
+      "Each connection works for 90 days. If you still want it, connect the program anew from its own settings then. To end it now:",
+      { link: end_url },
+    ],
+  }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({
     subject: "A webhook endpoint is failing",
     lines: [
@@ -600,6 +612,15 @@ const es: Words = {
       { link: end_url },
     ],
   }),
+  agent_ending: ({ client_name, until, end_url }) => ({
+    subject: "La conexión de su asistente está por terminar",
+    lines: [
+      `El ${dayIn("es", until)} termina por sí sola la conexión de este programa:`,
+      plainName(client_name),
+      "Cada conexión funciona durante 90 días. Si la quiere conservar, conecte entonces el programa de nuevo desde sus ajustes. Para terminarla ahora:",
+      { link: end_url },
+    ],
+  }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({
     subject: "Un webhook está fallando",
     lines: [
@@ -821,6 +842,15 @@ const frCa: Words = {
         ? `Il s’est donné ce nom lui-même et nous n’avons pas pu le vérifier. Son accès est allé à ${redirect_host}.`
         : `${client_host} en répond. Son accès est allé à ${redirect_host}.`,
       "Il peut lire vos dossiers et, pour une personne, corriger des coordonnées et arrêter des partages. Il ne peut rien accepter. Ce n’était pas vous, ou vous n’en voulez plus ? Mettez-y fin ici :",
+      { link: end_url },
+    ],
+  }),
+  agent_ending: ({ client_name, until, end_url }) => ({
+    subject: "La connexion de votre assistant prend bientôt fin",
+    lines: [
+      `Le ${dayIn("fr-CA", until)}, la connexion de ce programme prend fin d’elle-même :`,
+      plainName(client_name),
+      "Chaque connexion fonctionne pendant 90 jours. Si vous la voulez encore, connectez alors le programme de nouveau à partir de ses réglages. Pour y mettre fin maintenant :",
       { link: end_url },
     ],
   }),

@@ -8,6 +8,7 @@ import { submitAnchors, unpark } from "./anchoring.ts";
 import { attestDue } from "./attesting.ts";
 import { notifyAudit } from "./audit-notify.ts";
 import { checkpointAudit, checkpointLedger } from "./checkpoints.ts";
+import { tellConnectionEnds } from "./connection-ends.ts";
 import { checkDomains } from "./domain-checks.ts";
 import { sweepEvents } from "./event-sweep.ts";
 import { dropExpired } from "./expiry-sweep.ts";
@@ -41,6 +42,7 @@ const minuteJobs: Jobs = {
   "share-settling": settleShares,
   attesting: attestDue,
   "domain-checks": checkDomains,
+  "connection-ends": tellConnectionEnds,
 };
 
 /** One after the other: what is attested at the end are the checkpoints made before. */
