@@ -1,5 +1,5 @@
 -- Of the mails that are due, what would be of no use soonest goes first: a code does not stand behind thousands of warnings.
-CREATE INDEX mail_outbox_urgent ON mail_outbox (give_up_at, next_at);
+CREATE INDEX mail_outbox_urgent ON mail_outbox (give_up_at, ord, next_at);
 
 -- A connection of an assistant ends after 90 days; its person hears of it a week before, once, in the language they allowed it in.
 ALTER TABLE agent_tokens ADD COLUMN language TEXT CHECK (language IN ('en', 'es', 'fr-CA'));

@@ -91,7 +91,7 @@ const copyShare = async (id: string, count: number): Promise<void> => {
     .run();
 };
 
-const mailsTried = () => number("SELECT COUNT(*) AS n FROM mail_outbox WHERE attempts > 0");
+const mailsTried = () => number("SELECT SUM(attempts) AS n FROM mail_outbox");
 const intentsLeft = () => number("SELECT COUNT(*) AS n FROM share_intents");
 const noticesLeft = () => number("SELECT COUNT(*) AS n FROM share_notices");
 

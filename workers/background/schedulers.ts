@@ -70,10 +70,6 @@ export const openSchedules = (platform: Platform): Schedules => {
         await relayMail(within(platform, afterAnswerAllowance));
       }),
     scheduleRelay: () => platform.afterAnswer(relay),
-    scheduleEvents: (businessId, environment) =>
-      platform.afterAnswer(async () => {
-        await scheduler.wait(0); // the answer goes first, where both have one thread
-        await placeEvents(platform, businessId, environment);
-      }),
+    scheduleEvents: (businessId, environment) => platform.afterAnswer(() => placeEvents(platform, businessId, environment)),
   };
 };
