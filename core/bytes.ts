@@ -34,20 +34,35 @@ export const base64UrlOf = (bytes: Uint8Array): string => {
   return base64Of(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 };
 
-/** Null unless `text` is exactly what `base64Of` prints for the same bytes: no white space, full padding, zero spare bits. */
-export const bytesOfBase64 = (text: string): Uint8Array<ArrayBuffer> | null => {
-  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null;
-  const binary = atob(text);
+interface NativeDecoder {
+  /** Throws where padding is missing or spare bits are set. */
+  fromBase64?(text: string, options: { alphabet: "base64" | "base64url"; lastChunkHandling: "strict" }): Uint8Array<ArrayBuffer>;
+}
+const decoder = Uint8Array as NativeDecoder;
+
+/** Of text that holds nothing but the alphabet, padded; null where its last characters say more than whole bytes. */
+const decoded = (text: string, alphabet: "base64" | "base64url"): Uint8Array<ArrayBuffer> | null => {
+  if (decoder.fromBase64 !== undefined) {
+    try {
+      return decoder.fromBase64(text, { alphabet, lastChunkHandling: "strict" });
+    } catch {
+      return null;
+    }
+  }
+  const plain = alphabet === "base64" ? text : text.replaceAll("-", "+").replaceAll("_", "/");
+  const binary = atob(plain);
   const bytes = new Uint8Array(binary.length);
   for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at);
-  return base64Of(bytes) === text ? bytes : null;
+  return base64Of(bytes) === plain ? bytes : null;
 };
 
+/** Null unless `text` is exactly what `base64Of` prints for the same bytes: no white space, full padding, zero spare bits. */
+export const bytesOfBase64 = (text: string): Uint8Array<ArrayBuffer> | null =>
+  text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text) ? decoded(text, "base64") : null;
+
 /** Null unless `text` is exactly what `base64UrlOf` prints for the same bytes. */
-export const bytesOfBase64Url = (text: string): Uint8Array<ArrayBuffer> | null => {
-  if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) return null;
-  return bytesOfBase64(text.replaceAll("-", "+").replaceAll("_", "/") + "=".repeat((4 - (text.length % 4)) % 4));
-};
+export const bytesOfBase64Url = (text: string): Uint8Array<ArrayBuffer> | null =>
+  text.length % 4 !== 1 && /^[A-Za-z0-9_-]*$/.test(text) ? decoded(`${text}${"=".repeat((4 - (text.length % 4)) % 4)}`, "base64url") : null;
 
 /** Null unless `text` is lower-case hex of whole bytes. */
 export const bytesOfHex = (text: string): Uint8Array<ArrayBuffer> | null => {

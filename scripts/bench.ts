@@ -8,9 +8,10 @@
 //       proofs       the log (from --log 1000,100000 entries on), the ledger's outages and the verifier
 //       shares       granting, redeeming and reading shares, and a call of an assistant, beside the floor
 //       field-change a change of fields with 500 active shares
+//       share-sweep  what the clock does to --due 20000 shares that are due in one minute, and whether each was told of once
 //       withdrawal   what withdrawing gives away by its time (--samples 400), and how soon it shows
 //       credentials  what refusing an API key and asking for a sign-in code give away by their time (--samples 400)
-//   npm run bench -- --only requests --series verify   the requests whose name holds this, and their floors
+//   npm run bench -- --only requests --series verify   the requests whose name holds this, and their floors; of shares likewise
 //   npm run bench -- --plot           measures nothing: draws the figures of docs/benchmarks.md as graphs in docs/images
 //   npm run bench -- --seconds 60     longer slices; --rounds, --connections and --memory (seconds) likewise
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -28,6 +29,7 @@ import { measureProofs } from "./bench/proofs.ts";
 import { residentMiB, runtimePids } from "./bench/runtime-process.ts";
 import { printRounds, runRounds, seriesOf, type Series } from "./bench/series.ts";
 import { measureShares, measureFieldChange } from "./bench/shares.ts";
+import { measureShareSweep } from "./bench/share-sweep.ts";
 import { consentRequest } from "./bench/submission.ts";
 import { buildAssets } from "./build.ts";
 import { demoWorld, seedDemo, type DemoBusiness, type DemoWorld } from "./demo-world.ts";
@@ -48,6 +50,7 @@ const { values: flags } = parseArgs({
     series: { type: "string", default: "" },
     memory: { type: "string", default: "60" },
     log: { type: "string", default: "1000,100000" },
+    due: { type: "string", default: "20000" },
     samples: { type: "string", default: "400" },
     plot: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
@@ -76,7 +79,7 @@ const sections = [
   "proofs",
   "shares",
   "field-change",
-  "share-growth",
+  "share-sweep",
   "withdrawal",
   "credentials",
 ] as const;
@@ -305,8 +308,9 @@ const main = async (): Promise<void> => {
   if (measures("proofs"))
     await measureProofs({ state, bundledIn, vars, logSizes: flags.log.split(",").map(Number), seconds, rounds, connections });
   const shared = { state, bundledIn, vars, world, keysFor: keysFor(200) };
-  if (measures("shares")) await measureShares({ ...shared, slices: { seconds, rounds, connections } });
+  if (measures("shares")) await measureShares({ ...shared, slices: { seconds, rounds, connections }, named: flags.series });
   if (measures("field-change")) await measureFieldChange(shared);
+  if (measures("share-sweep")) await measureShareSweep({ ...shared, due: Number(flags.due) });
   if (measures("withdrawal")) await measureWithdrawal({ state, bundledIn, vars, keysFor: keysFor(20), samples: Number(flags.samples) });
   if (measures("credentials")) await measureCredentials({ state, bundledIn, vars, keysFor: keysFor(100), samples: Number(flags.samples) });
   rmSync(state, { recursive: true, force: true });

@@ -2,6 +2,7 @@
 // is gone, a seat that is lost and an account that is suspended count from the next request on.
 import { desc, eq, gt, inArray, isNull, lte, ne, or, sql, type SQL } from "drizzle-orm";
 import { maxLiveTokens, type Agent, type AgentToken, type TokenHolder } from "../core/agents/token.ts";
+import type { MailLanguage } from "../core/mail/templates.ts";
 import { dayMs, hourMs, type Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { violates } from "./faults.ts";
@@ -33,7 +34,9 @@ export const insertToken = async (
   {
     name,
     ...token
-  }: Omit<typeof agentTokens.$inferInsert, "nameSealed" | "lastUsedDay" | "toldAt" | "revokedAt"> & { readonly name: string | null },
+  }: Omit<typeof agentTokens.$inferInsert, "nameSealed" | "lastUsedDay" | "toldAt" | "endToldAt" | "revokedAt"> & {
+    readonly name: string | null;
+  },
   onlyIf: SQL = sql`true`,
 ) => {
   const { id, principalId, createdAt } = token;
@@ -210,6 +213,55 @@ export const isUntold = (id: string, now: Instant): SQL =>
   sql`exists ${query.select({ id: agentTokens.id }).from(agentTokens).where(untold(id, now))}`;
 
 export const noteTold = (db: Database, id: string, now: Instant) => db.update(agentTokens).set({ toldAt: now }).where(untold(id, now));
+
+const isEndUntoldConnection: SQL = allOf(eq(agentTokens.source, "oauth"), isNull(agentTokens.revokedAt), isNull(agentTokens.endToldAt));
+
+/** A connection whose person has not heard yet that it ends. */
+export interface EndingConnection {
+  readonly id: string;
+  readonly principalId: string;
+  readonly businessId: string | null;
+  readonly name: string | null;
+  readonly redirectHost: string;
+  readonly expiresAt: Instant;
+  readonly language: MailLanguage;
+}
+
+/** Those that end first. */
+export const endingConnections = async (
+  db: Database,
+  vault: Vault,
+  { from, until, max }: { readonly from: Instant; readonly until: Instant; readonly max: number },
+): Promise<readonly EndingConnection[]> => {
+  const { id, principalId, businessId, nameSealed, redirectHost, expiresAt, language } = agentTokens;
+  const rows = await db
+    .select({ id, principalId, businessId, nameSealed, redirectHost, expiresAt, language })
+    .from(agentTokens)
+    .where(allOf(isEndUntoldConnection.inlineParams(), gt(expiresAt, from), lte(expiresAt, until)))
+    .orderBy(expiresAt)
+    .limit(max);
+  return Promise.all(
+    rows.map(async ({ nameSealed: sealed, redirectHost: host, language: words, ...row }) => ({
+      ...row,
+      redirectHost: host ?? "",
+      language: words ?? "en",
+      name: sealed === null ? null : await vault.open(nameContext(row.id, row.principalId), sealed),
+    })),
+  );
+};
+
+/** For the mail, which stands before `noteEndTold` in one batch. */
+export const isEndUntold = (id: string): SQL =>
+  sql`exists ${query
+    .select({ id: agentTokens.id })
+    .from(agentTokens)
+    .where(allOf(eq(agentTokens.id, id), isEndUntoldConnection))}`;
+
+export const noteEndTold = (db: Database, id: string, now: Instant) =>
+  db
+    .update(agentTokens)
+    .set({ endToldAt: now })
+    .where(allOf(eq(agentTokens.id, id), isEndUntoldConnection));
 
 /** Tokens whose time has passed, revoked or not. At most 1,000 a call. */
 export const deleteEndedTokens = (db: Database, now: Instant) => {

@@ -22,48 +22,54 @@ const answered = async <T>(call: () => Promise<T>, maxMs: number): Promise<T> =>
   }
 };
 
+/** Hears of queries before they are asked. */
+export type CountQueries = (queries: number) => void;
+
+/** Asks the database so many queries in one call. */
+type Ask = <T>(queries: number, call: () => Promise<T>) => Promise<T>;
+
 /** What drizzle asks of a statement, with the database's errors translated. */
 class Prepared {
   readonly statement: D1PreparedStatement;
-  readonly maxMs: number;
+  readonly #ask: Ask;
 
-  constructor(statement: D1PreparedStatement, maxMs: number) {
+  constructor(statement: D1PreparedStatement, ask: Ask) {
     this.statement = statement;
-    this.maxMs = maxMs;
+    this.#ask = ask;
   }
   bind(...values: unknown[]): Prepared {
     return new Prepared(
       translated(() => this.statement.bind(...values)),
-      this.maxMs,
+      this.#ask,
     );
   }
   first(): Promise<unknown> {
-    return answered(() => this.statement.first(), this.maxMs);
+    return this.#ask(1, () => this.statement.first());
   }
   run(): Promise<D1Result> {
-    return answered(() => this.statement.run(), this.maxMs);
+    return this.#ask(1, () => this.statement.run());
   }
   all(): Promise<D1Result> {
-    return answered(() => this.statement.all(), this.maxMs);
+    return this.#ask(1, () => this.statement.all());
   }
   raw(): Promise<unknown[]> {
-    return answered(() => this.statement.raw(), this.maxMs);
+    return this.#ask(1, () => this.statement.raw());
   }
 }
 
-/** A binding that throws nothing but StorageFault, and does not wait longer than `maxMs`. */
-const guarded = (binding: D1Database | D1DatabaseSession, maxMs: number): Binding => {
+/** A binding that throws nothing but StorageFault, and does not wait longer than `ask` does. */
+const guarded = (binding: D1Database | D1DatabaseSession, ask: Ask): Binding => {
   const guard = {
     prepare: (sql: string) =>
       new Prepared(
         translated(() => binding.prepare(sql)),
-        maxMs,
+        ask,
       ),
-    batch: (statements: readonly Prepared[]) => answered(() => binding.batch(statements.map(({ statement }) => statement)), maxMs),
+    batch: (statements: readonly Prepared[]) => ask(statements.length, () => binding.batch(statements.map(({ statement }) => statement))),
     withSession: (constraint: D1SessionConstraint) =>
       guarded(
         translated(() => (binding as D1Database).withSession(constraint)),
-        maxMs,
+        ask,
       ),
   };
   return guard as unknown as Binding;
@@ -72,7 +78,13 @@ const guarded = (binding: D1Database | D1DatabaseSession, maxMs: number): Bindin
 export type Database = DrizzleD1Database & { readonly $client: Binding };
 
 /** Once per isolate and home: it holds no connection and no state. */
-export const databaseOf = (binding: D1Database, maxMs = answerMs): Database => drizzle(guarded(binding, maxMs) as D1Database);
+export const databaseOf = (binding: D1Database, maxMs = answerMs, count: CountQueries = () => {}): Database => {
+  const ask: Ask = (queries, call) => {
+    count(queries);
+    return answered(call, maxMs);
+  };
+  return drizzle(guarded(binding, ask) as D1Database);
+};
 
 /** What was just committed is seen, wherever the replicas are. */
 export const onPrimary = (db: Database): DrizzleD1Database => drizzle(db.$client.withSession("first-primary"));

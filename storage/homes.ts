@@ -1,25 +1,32 @@
 // Which database holds a record. Every id, key, token and client id carries the code of its home, so that whatever
 // arrives from outside finds its database without a look-up. This is the only place that turns a code into a database.
 import { firstHome, homeOfId, type Home } from "../core/ids.ts";
-import { databaseOf, type Database } from "./database.ts";
+import { databaseOf, type CountQueries, type Database } from "./database.ts";
 
 export interface Homes {
   /** The database of an id or secret; null when no database has that code, so nothing can be stored under the id. */
   readonly of: (id: string) => Database | null;
   readonly all: () => readonly (readonly [Home, Database])[];
+  /** The same databases, which tell how many queries they are asked. */
+  readonly counting: (count: CountQueries) => Homes;
 }
 
 const bindingPattern = /^DB(?:_([0-9a-hjkmnp-tv-z]{2}))?$/;
 
 /** Binding `DB` is home `00`; a further home `xy` is the binding `DB_xy`. */
-export const homesOf = (env: object, maxMs?: number): Homes => {
+export const homesOf = (env: object, maxMs?: number, count: CountQueries = () => {}): Homes => {
   const databases = new Map<Home, Database>();
   for (const [name, binding] of Object.entries(env)) {
     const match = bindingPattern.exec(name);
-    if (match !== null) databases.set((match[1] ?? firstHome) as Home, databaseOf(binding as D1Database, maxMs));
+    if (match !== null) databases.set((match[1] ?? firstHome) as Home, databaseOf(binding as D1Database, maxMs, count));
   }
   return {
     of: (id) => databases.get(homeOfId(id)) ?? null,
     all: () => [...databases],
+    counting: (also) =>
+      homesOf(env, maxMs, (queries) => {
+        count(queries);
+        also(queries);
+      }),
   };
 };

@@ -1,26 +1,38 @@
 // Where a business is told something: the addresses of its owners, or the published contact of one that has none yet.
-import { eq } from "drizzle-orm";
+import { eq, inArray } from "drizzle-orm";
 import { isMailbox } from "../core/mailbox.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Database } from "./database.ts";
 import { memberEmailContext } from "./people-contexts.ts";
 import { businesses, members } from "./schema.ts";
-import { allOf } from "./query.ts";
+import { allOf, listed } from "./query.ts";
 import type { Vault } from "./vault.ts";
 
-const maxOwners = 10; // each is one more statement in the batch of a withdrawal
+const maxOwners = 10; // each is one more mail
 
-export const ownerAddresses = async (db: Database, vault: Vault, businessId: BusinessId): Promise<readonly string[]> => {
+/** Of several businesses of one home, in one query. */
+export const ownerAddressesOf = async (
+  db: Database,
+  vault: Vault,
+  ids: readonly BusinessId[],
+): Promise<ReadonlyMap<BusinessId, readonly string[]>> => {
   const rows = await db
-    .select({ contact: businesses.contactEmail, owner: { id: members.id, emailSealed: members.emailSealed } })
+    .select({ id: businesses.id, contact: businesses.contactEmail, owner: { id: members.id, emailSealed: members.emailSealed } })
     .from(businesses)
     .leftJoin(members, allOf(eq(members.businessId, businesses.id), eq(members.role, "owner")))
-    .where(eq(businesses.id, businessId))
-    .orderBy(members.createdAt, members.id)
-    .limit(maxOwners);
-  const owners = await Promise.all(
-    rows.flatMap(({ owner }) => (owner === null ? [] : [vault.open(memberEmailContext(owner.id, businessId), owner.emailSealed)])),
-  );
-  const contact = rows[0]?.contact ?? null;
-  return owners.length > 0 || contact === null || !isMailbox(contact) ? owners : [contact];
+    .where(inArray(businesses.id, listed(ids)))
+    .orderBy(members.createdAt, members.id);
+  const addresses = async (id: BusinessId, of: typeof rows): Promise<readonly [BusinessId, readonly string[]]> => {
+    const owners = await Promise.all(
+      of
+        .slice(0, maxOwners)
+        .flatMap(({ owner }) => (owner === null ? [] : [vault.open(memberEmailContext(owner.id, id), owner.emailSealed)])),
+    );
+    const contact = of[0]?.contact ?? null;
+    return [id, owners.length > 0 || contact === null || !isMailbox(contact) ? owners : [contact]];
+  };
+  return new Map(await Promise.all([...Map.groupBy(rows, ({ id }) => id)].map(([id, of]) => addresses(id, of))));
 };
+
+export const ownerAddresses = async (db: Database, vault: Vault, businessId: BusinessId): Promise<readonly string[]> =>
+  (await ownerAddressesOf(db, vault, [businessId])).get(businessId) ?? [];

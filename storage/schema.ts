@@ -664,6 +664,7 @@ export const mailOutbox = table(
   },
   (t) => [
     index("mail_outbox_due").on(t.nextAt, t.ord),
+    index("mail_outbox_urgent").on(t.giveUpAt, t.ord, t.nextAt),
     index("mail_outbox_certificate").on(t.certId).where(isNotNull(t.certId)),
     index("mail_outbox_consumer").on(t.consumerId).where(isNotNull(t.consumerId)),
   ],
@@ -903,11 +904,14 @@ export const agentTokens = table(
     clientId: text(),
     clientHost: text(),
     redirectHost: text(),
+    language: text({ enum: ["en", "es", "fr-CA"] }),
+    endToldAt: instant(),
   },
   (t) => [
     index("agent_tokens_principal").on(t.principalId),
     index("agent_tokens_business").on(t.businessId).where(isNotNull(t.businessId)),
     index("agent_tokens_expiry").on(t.expiresAt),
+    index("agent_tokens_ending").on(t.expiresAt).where(sql`${t.source} = 'oauth' AND ${t.revokedAt} IS NULL AND ${t.endToldAt} IS NULL`),
   ],
 );
 

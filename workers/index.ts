@@ -1,10 +1,12 @@
 // The entry: requests and cron ticks. Objects are exported here because the platform looks for them here.
 import { backgroundMs } from "../storage/database.ts";
 import { homesOf } from "../storage/homes.ts";
+import { secondMs } from "../core/time.ts";
 import { buildApp, unfitApp } from "./app.ts";
 import { ConfigFault, type Env } from "./env.ts";
 import { scheduled } from "./background/schedule.ts";
 import { submitAnchors } from "./background/anchoring.ts";
+import { within, type Allowance } from "./operations/allowance.ts";
 import { consoleLog } from "./log.ts";
 import { platformOf, type Services } from "./services.ts";
 
@@ -21,6 +23,8 @@ const appOf = (services: Services): ReturnType<typeof buildApp> => {
   if (latest?.services !== services) latest = { services, app: buildApp(services) };
   return latest.app;
 };
+
+const anchoringAllowance: Allowance = { ms: 20 * secondMs, queries: 800 }; // of the thousand of an invocation
 
 /** What the cron and the queue work with: their batches are large, and nobody waits for an answer. */
 const backgroundOf = async (env: Env): Promise<Services> => ({ ...(await platformOf(env)), homes: homesOf(env, backgroundMs) });
@@ -41,6 +45,6 @@ export default {
   },
   async queue(batch: MessageBatch, env: Env): Promise<void> {
     batch.ackAll(); // messages hold nothing: what is due stands in the database, and a failed run is the cron's to repeat
-    await submitAnchors(await backgroundOf(env));
+    await submitAnchors(within(await backgroundOf(env), anchoringAllowance));
   },
 } satisfies ExportedHandler<Env>;

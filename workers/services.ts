@@ -58,6 +58,8 @@ export interface Runtime {
   readonly log: Log;
   /** Runs after the answer; an accelerator only, since the process may die first. What must happen is in an outbox. */
   readonly afterAnswer: (work: () => Promise<void>) => void;
+  /** False once work in the background has used what it is allowed (operations/allowance.ts): the next step is the next minute's. */
+  readonly goesOn: () => Promise<boolean>;
 }
 
 /** Where records are kept and how they are sealed. */
@@ -289,6 +291,7 @@ export const openPlatform = async (env: Env): Promise<Services> => {
     random,
     log: consoleLog,
     afterAnswer: (work) => waitUntil(work()),
+    goesOn: async () => true,
     takeByAddress: async (name, key) => {
       const state = windows.take(`${name}:${key}`, config.limits[name], clock());
       if (!state.allowed || !config.shielded || env.SHIELD === undefined) return state;

@@ -11,6 +11,8 @@ import { dayMs, isoOf, type Instant } from "../time.ts";
 
 /** SPEC, Limits. */
 export const tokenLifeMs = 90 * dayMs;
+/** How long before its end the person of a connection hears of it. */
+export const endNoticeMs = 7 * dayMs;
 /** Of one person at one time (CONTRACT 7). */
 export const maxLiveTokens = 10;
 const maxNameLength = 80;

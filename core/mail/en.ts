@@ -208,6 +208,15 @@ export const en: Words = {
       { link: end_url },
     ],
   }),
+  agent_ending: ({ client_name, until, end_url }) => ({
+    subject: "Your assistant’s connection is about to end",
+    lines: [
+      `On ${dayIn("en", until)} the connection of this program ends by itself:`,
+      plainName(client_name),
+      "Each connection works for 90 days. If you still want it, connect the program anew from its own settings then. To end it now:",
+      { link: end_url },
+    ],
+  }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({
     subject: "A webhook endpoint is failing",
     lines: [

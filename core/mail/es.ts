@@ -208,6 +208,15 @@ export const es: Words = {
       { link: end_url },
     ],
   }),
+  agent_ending: ({ client_name, until, end_url }) => ({
+    subject: "La conexión de su asistente está por terminar",
+    lines: [
+      `El ${dayIn("es", until)} termina por sí sola la conexión de este programa:`,
+      plainName(client_name),
+      "Cada conexión funciona durante 90 días. Si la quiere conservar, conecte entonces el programa de nuevo desde sus ajustes. Para terminarla ahora:",
+      { link: end_url },
+    ],
+  }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({
     subject: "Un webhook está fallando",
     lines: [

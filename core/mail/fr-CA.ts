@@ -208,6 +208,15 @@ export const frCa: Words = {
       { link: end_url },
     ],
   }),
+  agent_ending: ({ client_name, until, end_url }) => ({
+    subject: "La connexion de votre assistant prend bientôt fin",
+    lines: [
+      `Le ${dayIn("fr-CA", until)}, la connexion de ce programme prend fin d’elle-même :`,
+      plainName(client_name),
+      "Chaque connexion fonctionne pendant 90 jours. Si vous la voulez encore, connectez alors le programme de nouveau à partir de ses réglages. Pour y mettre fin maintenant :",
+      { link: end_url },
+    ],
+  }),
   webhook_failing: ({ webhook_id, failing_since, failures }) => ({
     subject: "Un webhook est en échec",
     lines: [

@@ -99,6 +99,8 @@ export interface MailData {
     readonly at: Instant;
     readonly end_url: string;
   };
+  /** Likewise, a week before a connection ends by itself. */
+  readonly agent_ending: { readonly client_name: string; readonly until: Instant; readonly end_url: string };
   /** To the owners of a business whose endpoint does not answer. */
   readonly webhook_failing: { readonly webhook_id: string; readonly failing_since: Instant; readonly failures: number };
   /** To the owners of a business whose public client comes close to the day's limit of submissions without an API key. */
@@ -132,6 +134,7 @@ export const mailLifeMs: Readonly<Record<MailTemplate, number>> = {
   entities_owner_notice: 3 * dayMs,
   agent_changed: 3 * dayMs,
   agent_connected: 3 * dayMs,
+  agent_ending: 3 * dayMs,
   webhook_failing: dayMs,
   client_limit_near: dayMs,
 };

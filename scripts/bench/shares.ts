@@ -10,7 +10,7 @@ import { printRounds, runRounds, seriesOf, type Series, type Slices } from "./se
 import { seedDemo, vaultOf, type DemoBusiness, type DemoWorld } from "../demo-world.ts";
 import { startRuntime, type D1Like, type Runtime } from "../local-runtime.ts";
 
-interface Bench {
+export interface Bench {
   readonly state: string;
   readonly bundledIn: string;
   readonly vars: Readonly<Record<string, string>>;
@@ -30,14 +30,14 @@ const fields = {
   last_name: "Example",
 };
 
-interface Service {
+export interface Service {
   readonly runtime: Runtime;
   readonly url: string;
   readonly pid: string;
   readonly db: D1Like;
 }
 
-const serviceIn = async ({ state, bundledIn, vars, world }: Bench, name: string): Promise<Service> => {
+export const serviceIn = async ({ state, bundledIn, vars, world }: Bench, name: string): Promise<Service> => {
   const runtime = await startRuntime({ port: 0, stateDir: join(state, name), vars, bundledIn, printsLog: false });
   const pid = runtimePids().at(-1) as string;
   const db = await runtime.database();
@@ -49,7 +49,7 @@ const sent = (url: string, method: string, path: string, body: unknown, headers:
   fetch(`${url}${path}`, { method, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
 
 /** Signs somebody in by the code from the mailbox, with these contact fields: the cookie. */
-const personOf = async ({ url }: Service, n: number): Promise<string> => {
+export const personOf = async ({ url }: Service, n: number): Promise<string> => {
   const email = `bench${n}.${process.pid}@example.com`;
   const at = { "cf-connecting-ip": `10.6.${n >> 8}.${n & 255}` };
   await sent(url, "POST", "/v1/auth/request-code", { email, realm: "consumer" }, at);
@@ -82,7 +82,13 @@ const decisionOf = (business: DemoBusiness, verifier: string) => ({
 });
 
 /** The routes beside their floors. */
-export const measureShares = async (bench: Bench & { readonly slices: Slices }): Promise<void> => {
+export const measureShares = async (
+  bench: Bench & {
+    readonly slices: Slices;
+    /** Part of the names of those that are measured; their floors are, too. */
+    readonly named: string;
+  },
+): Promise<void> => {
   const { world, slices } = bench;
   const { acme } = world;
   const service = await serviceIn(bench, "shares");
@@ -134,12 +140,19 @@ export const measureShares = async (bench: Bench & { readonly slices: Slices }):
     const code = floorCodes.pop();
     return code === undefined ? null : { method: "POST", path: `/redeem/${code}` };
   };
-  const [grants, redemptions, readings, pages, one] = [
+  const toolCall = (n: number, token: string, name: string, given: object): Request => ({
+    method: "POST",
+    path: "/mcp",
+    headers: { ...typed, ...from(n), accept: "application/json, text/event-stream", authorization: `Bearer ${token}` },
+    body: JSON.stringify({ jsonrpc: "2.0", id: n, method: "tools/call", params: { name, arguments: given } }),
+  });
+  const [grants, redemptions, readings, pages, one, ownShares] = [
     "floor: one D1 batch of the same rows",
     "floor: an UPDATE, then a SELECT",
     "floor: a SELECT and an INSERT",
     "floor: a SELECT of 51 rows",
     "floor: one D1 read",
+    "GET /v1/me/shares",
   ] as const;
   const all: Series[] = [
     seriesOf(grants, null, floor, (n) => {
@@ -182,24 +195,32 @@ export const measureShares = async (bench: Bench & { readonly slices: Slices }):
     seriesOf(one, null, floor, (n) => ({ method: "GET", path: `/read/${pick(floorShares, n)}` })),
     seriesOf("POST /mcp, svc_get_share", one, service, (n) => {
       const { token, shareId } = pick(assistants, n);
-      const params = { name: "svc_get_share", arguments: { share_id: shareId } };
-      return {
-        method: "POST",
-        path: "/mcp",
-        headers: { ...typed, ...from(n), accept: "application/json, text/event-stream", authorization: `Bearer ${token}` },
-        body: JSON.stringify({ jsonrpc: "2.0", id: n, method: "tools/call", params }),
-      };
+      return toolCall(n, token, "svc_get_share", { share_id: shareId });
     }),
+    seriesOf(ownShares, null, service, (n) => ({
+      method: "GET",
+      path: "/v1/me/shares",
+      headers: { ...from(n), cookie: pick(people, n) },
+    })),
+    seriesOf("POST /mcp, svc_list_shares", ownShares, service, (n) => toolCall(n, pick(assistants, n).token, "svc_list_shares", {})),
   ];
   console.log(`shares           ${slices.connections} connections, ${slices.rounds} rounds of ${slices.seconds} s each`);
-  await runRounds(all, slices);
-  printRounds(all);
+  const chosen = all.filter(({ name }) => name.includes(bench.named));
+  const measured = all.filter((series) => chosen.includes(series) || chosen.some(({ floor: of }) => of === series.name));
+  await runRounds(measured, slices);
+  printRounds(measured);
   await service.runtime.dispose();
   await floorRuntime.dispose();
 };
 
 /** Shares by SQL: copies of one that was granted, each with an id of its own. What is sealed in them cannot be opened. */
-const copyShares = async (db: D1Like, id: string, from: number, to: number, set: Readonly<Record<string, string>> = {}): Promise<void> => {
+export const copyShares = async (
+  db: D1Like,
+  id: string,
+  from: number,
+  to: number,
+  set: Readonly<Record<string, string>> = {},
+): Promise<void> => {
   const { results } = await db.prepare("SELECT name FROM pragma_table_info('shares') WHERE name <> 'ord'").all<{ name: string }>();
   const names = results.map(({ name }) => name);
   const values = names.map((name) => set[name] ?? (name === "id" ? "substr(s.id, 1, 20) || printf('%010d', n.i)" : `s.${name}`));
@@ -217,7 +238,7 @@ const copyShares = async (db: D1Like, id: string, from: number, to: number, set:
   process.stderr.write("\r");
 };
 
-const grantOne = async ({ url }: Service, cookie: string, business: DemoBusiness): Promise<string> => {
+export const grantOne = async ({ url }: Service, cookie: string, business: DemoBusiness): Promise<string> => {
   const answer = await sent(url, "POST", "/v1/share/consent", decisionOf(business, randomBytes(32).toString("base64url")), { cookie });
   if (answer.status !== 201) throw new Error(`bench: not granted: ${await answer.text()}`);
   return ((await answer.json()) as { data: { share: { id: string } } }).data.share.id;

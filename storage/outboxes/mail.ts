@@ -1,6 +1,6 @@
 // Mail on its way out: a row in the batch of the change that calls for it, with address and contents sealed. It is set when it
 // is sent, and its row is deleted when somebody has taken it or when it is of no use any more.
-import { eq, gt, inArray, lte, sql, type SQL } from "drizzle-orm";
+import { eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import type { CertId, ConsumerId } from "../../core/ids.ts";
 import { isMailbox } from "../../core/mailbox.ts";
 import { mailLifeMs, type Mail, type MailLanguage } from "../../core/mail/templates.ts";
@@ -47,13 +47,11 @@ export const insertMail = async (db: Database, vault: Vault, mail: MailToSend): 
 
 const insertRows = insertMany(mailOutbox, ["id", "template", "messageSealed", "nextAt", "giveUpAt", "createdAt", "consumerId"]);
 
-/** A mail to a person with an account, sealed and not yet written. */
+/** A mail about no certificate, sealed and not yet written. */
 export type SealedMail = Parameters<typeof insertRows>[1][number];
 
-export const sealMail = (
-  vault: Vault,
-  mail: Omit<MailToSend, "onlyIf" | "certId"> & { readonly consumerId: ConsumerId },
-): Promise<SealedMail> => rowOf(vault, mail as MailToSend);
+export const sealMail = (vault: Vault, mail: Omit<MailToSend, "onlyIf" | "certId">): Promise<SealedMail> =>
+  rowOf(vault, mail as MailToSend);
 
 /** Any number of them as one statement. */
 export const insertMails = (db: Database, mails: readonly SealedMail[]): Statement => insertRows(db, mails);
@@ -68,12 +66,15 @@ export interface DueMail {
 
 const { ord, id, messageSealed: sealed, attempts, nextAt, giveUpAt } = mailOutbox;
 
-/** Takes what has been due longest; of two workers at once, each gets its own. */
+/**
+ * Of what is due, takes what would be of no use soonest: a code goes before thousands of warnings. Of two workers at once, each gets its
+ * own. In the order of that index; the plus keeps the planner from sorting all that is due.
+ */
 export const claimMail = (db: Database, now: Instant, max: number): Promise<readonly DueMail[]> =>
   db
     .update(mailOutbox)
     .set({ nextAt: now + leaseMs, attempts: sql`${attempts} + 1` })
-    .where(inArray(ord, query.select({ ord }).from(mailOutbox).where(lte(nextAt, now)).orderBy(nextAt, ord).limit(max)))
+    .where(inArray(ord, query.select({ ord }).from(mailOutbox).where(sql`+${nextAt} <= ${now}`).orderBy(giveUpAt, ord).limit(max)))
     .returning({ id, sealed, attempts, giveUpAt })
     .all();
 

@@ -25,6 +25,7 @@ const operations = [
   "workers/operations/agents/authenticate.ts",
   "workers/operations/agents/record-call.ts",
   "workers/operations/agents/tell-person.ts",
+  "workers/operations/allowance.ts",
   "workers/operations/audit/trail.ts",
   "workers/operations/consumers/fan-out.ts", // the copies and events of a changed field
   "workers/operations/consumers/fields.ts",

@@ -31,6 +31,7 @@ const ranBy: Readonly<Record<string, string>> = {
 
 /** Run by nobody here, by how they begin. */
 const exceptions: Readonly<Record<string, string>> = {
+  "npx @modelcontextprotocol/inspector": "a program that is not among our dependencies (docs/dependencies.md); run by hand",
   "claude mcp add": "another vendor's program, which speaks to its own service; test/flows/agents.test.ts connects as it does",
   "npm run verify -- evidence.zip": "its files and its <hex> are the reader's; test/cross/tools.test.ts runs the program on real packs",
 };

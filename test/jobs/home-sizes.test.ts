@@ -1,7 +1,7 @@
 // A home that fills up is seen long before it is full.
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { databaseOf } from "../../storage/database.ts";
+import { homesOf } from "../../storage/homes.ts";
 import { scheduled } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
 import type { FaultLine, MetricLine } from "../../workers/log.ts";
@@ -32,7 +32,7 @@ const saidOf = async (db: D1Database): Promise<{ readonly faults: readonly strin
     fault: ({ at, error }: FaultLine) => void (at === "home_filling" && faults.push(error)),
     metric: (line: MetricLine) => void metrics.push(line),
   };
-  await scheduled({ ...base, log, homes: { of: () => null, all: () => [["00" as never, databaseOf(db)]] } }, "*/15 * * * *", Date.now());
+  await scheduled({ ...base, log, homes: homesOf({ DB: db }) }, "*/15 * * * *", Date.now());
   return { faults, metrics };
 };
 

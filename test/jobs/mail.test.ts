@@ -4,13 +4,14 @@ import { sql } from "drizzle-orm";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { MailMessage, MailOutcome } from "../../core/mail/message.ts";
 import { batch, databaseOf } from "../../storage/database.ts";
-import { insertMail, type MailToSend } from "../../storage/outboxes/mail.ts";
+import { claimMail, insertMail, type MailToSend } from "../../storage/outboxes/mail.ts";
 import { businesses } from "../../storage/schema.ts";
 import { bindingMailer, httpMailer } from "../../workers/adapters/mailer.ts";
 import { openSchedules } from "../../workers/background/schedulers.ts";
 import { scheduled } from "../../workers/background/schedule.ts";
 import { relayMail } from "../../workers/background/mail-relay.ts";
 import type { Env } from "../../workers/env.ts";
+import { within } from "../../workers/operations/allowance.ts";
 import { openPlatform, type Platform } from "../../workers/services.ts";
 import { call, databaseContents } from "../support/world.ts";
 
@@ -97,6 +98,42 @@ describe("a mail that was written", () => {
     for (const to of ["pat@example.com\r\nBcc: x@example.com", "a@example.com,b@example.com", "Pat <pat@example.com>", ""])
       await expect(write({ to })).rejects.toThrow("not one mailbox");
     expect(await waiting()).toEqual([]);
+  });
+});
+
+describe("many mails", () => {
+  const many = 3_000;
+  /** Warnings that have been due for an hour; what they hold matters to nobody here. */
+  const backlog = () =>
+    env.DB.prepare(
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+       INSERT INTO mail_outbox (id, template, message_sealed, next_at, give_up_at, created_at) SELECT 'warning ' || i, 'share_expiring', 'x', ?, ?, 0 FROM n`,
+    )
+      .bind(many, now - 60 * minute, now + 1_380 * minute)
+      .run();
+
+  test("that wait do not keep a code waiting: what is of no use soonest goes first", async () => {
+    await backlog();
+    await write();
+    await relayMail(within(sending("accepted"), { ms: minute, queries: 5 }));
+    expect(sent).toHaveLength(1);
+    expect((await waiting()).length).toBeGreaterThanOrEqual(many - 10);
+  });
+
+  test("are taken by an index, and none of them is read for the others", async () => {
+    await backlog();
+    const plans: string[] = [];
+    const prepare = (text: string): D1PreparedStatement => {
+      plans.push(text);
+      return env.DB.prepare(text);
+    };
+    await claimMail(databaseOf({ prepare } as unknown as D1Database), now, 5);
+    const { results } = await env.DB.prepare(`EXPLAIN QUERY PLAN ${plans[0]}`)
+      .bind(...Array.from({ length: (plans[0]?.match(/\?/g) ?? []).length }, () => 1))
+      .all<{ detail: string }>();
+    const steps = results.map(({ detail }) => detail);
+    expect(steps.join("\n")).toContain("mail_outbox_urgent");
+    expect(steps.join("\n")).not.toContain("TEMP B-TREE");
   });
 });
 

@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
-import { databaseOf } from "../../storage/database.ts";
+import { homesOf } from "../../storage/homes.ts";
 import { scheduled } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
 import { platformOf, type Platform } from "../../workers/services.ts";
@@ -18,7 +18,7 @@ beforeEach(() => {
 /** A platform whose one home is a database with a fault. */
 const on = (db: D1Database, changes: Partial<Platform> = {}): Platform => ({
   ...base,
-  homes: { of: () => null, all: () => [["00" as never, databaseOf(db)]] },
+  homes: homesOf({ DB: db }),
   config: { ...base.config, auditKeys: new Map([[0, base.config.auditKeys.get(0) ?? []]]) },
   attestors: [],
   log: { ...base.log, fault: ({ at }) => void faults.push(at) },

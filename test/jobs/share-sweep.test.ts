@@ -8,6 +8,7 @@ import { openFacts } from "../../storage/outboxes/audit.ts";
 import { dueShares, maxSwept, sweepShares } from "../../storage/share-sweep.ts";
 import { sweepDueShares } from "../../workers/background/share-sweep.ts";
 import type { Env } from "../../workers/env.ts";
+import { within } from "../../workers/operations/allowance.ts";
 import { platformOf, type Platform } from "../../workers/services.ts";
 import { mailsTo } from "../support/people.ts";
 import { settled } from "../support/settled.ts";
@@ -254,7 +255,7 @@ describe("however much is due, a run", () => {
       now += 2_000;
       return now;
     });
-    await sweepDueShares(slow.platform);
+    await sweepDueShares(within(slow.platform, { ms: 40_000, queries: 800 }));
     const [left, written] = [await notices(), await warnings()];
     expect(left).toBeGreaterThan(0);
     expect(written).toBeGreaterThan(0);

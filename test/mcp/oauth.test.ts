@@ -573,6 +573,23 @@ describe("a program that registers itself", () => {
     expect(await databaseContents()).toEqual(before);
   });
 
+  test("by the thousand leaves nothing behind either, and one address is let in as often as its limit says", async () => {
+    const service = serviceWith({ DEV_RATE_SCALE: "1", LIMIT_OAUTH_REGISTER_PER_IP: "5/60" });
+    const before = await databaseContents();
+    const registerFrom = async (address: string, name: string): Promise<number> => {
+      const headers = { "content-type": "application/json", "cf-connecting-ip": address };
+      const body = JSON.stringify({ client_name: name, redirect_uris: [loopback] });
+      return (await service("/oauth/register", { method: "POST", headers, body })).status;
+    };
+    const ofOne: number[] = [];
+    for (let n = 0; n < 7; n += 1) ofOne.push(await registerFrom("10.1.1.1", `Helper ${n}`));
+    expect(ofOne).toEqual([201, 201, 201, 201, 201, 429, 429]);
+    const statuses = new Set<number>();
+    for (let n = 0; n < 1_000; n += 1) statuses.add(await registerFrom(`10.2.${n >> 8}.${n & 255}`, `Helper ${n}`));
+    expect([...statuses]).toEqual([201]);
+    expect(await databaseContents()).toEqual(before);
+  });
+
   test.each([
     ["no address that may be used", { redirect_uris: ["https://evil.example/cb"] }, "400 invalid_redirect_uri"],
     ["no addresses", {}, "400 invalid_redirect_uri"],

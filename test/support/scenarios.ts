@@ -4,6 +4,7 @@ import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers";
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { databaseOf } from "../../storage/database.ts";
+import type { Homes } from "../../storage/homes.ts";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform, type Platform } from "../../workers/services.ts";
@@ -32,9 +33,10 @@ const fails = (error: Error) => (): never => {
 };
 const failing = (error: Error): Partial<Platform> => {
   const db = databaseOf({ prepare: fails(error), batch: fails(error) } as unknown as D1Database);
+  const homes: Homes = { of: () => db, all: () => [["00" as never, db]], counting: () => homes };
   // What an isolate remembers is asked for nothing here: the databases are what fails.
   return {
-    homes: { of: () => db, all: () => [["00" as never, db]] },
+    homes,
     rememberedClients: new BoundedMap(1),
   };
 };

@@ -18,7 +18,6 @@ import { countFailure, ledgerState, rememberFork, rememberTree } from "../../sto
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
 
-const maxRunMs = 20 * secondMs; // of the 30 s that work after an answer gets; a cron or queue run ends in good time too
 const submitWithinMs = 40 * secondMs; // less than a lease
 
 /** A failure of the ledger as a whole, as opposed to one of a statement. */
@@ -85,12 +84,11 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
   return !failed && fork === undefined;
 };
 
-/** Submits what is due, oldest first, to every ledger and from every home, until nothing is due or the run's time is up. */
+/** Submits what is due, oldest first, to every ledger and from every home, until nothing is due or the allowance is used up. */
 export const submitAnchors = async (platform: Platform): Promise<void> => {
-  const until = platform.clock() + maxRunMs;
   for (const adapter of platform.ledgers) {
     await inEachHome(platform, "ledger", async (db) => {
-      while (platform.clock() < until && (await submitBatch(platform, db, adapter)));
+      while ((await platform.goesOn()) && (await submitBatch(platform, db, adapter)));
     });
   }
 };

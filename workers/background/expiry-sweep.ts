@@ -1,5 +1,5 @@
 // Drops what has had its time, in every home.
-import { dayMs, secondMs, type Instant } from "../../core/time.ts";
+import { dayMs, type Instant } from "../../core/time.ts";
 import { deleteEndedTokens } from "../../storage/agents.ts";
 import { deleteOldBillingEvents, deleteUnlinkedCustomers } from "../../storage/billing.ts";
 import { deleteOldDays } from "../../storage/client-days.ts";
@@ -19,10 +19,7 @@ import { deleteEndedSignups } from "../../storage/signups.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
 
-// A hundred certificates a second leave 6,000 answers a minute to drop: six of a sweep's thousands.
-const maxRunMs = 20 * secondMs;
-
-/** Each deletes at most 1,000 rows a call. */
+/** Each deletes at most 1,000 rows a call. A hundred certificates a second leave 6,000 answers a minute to drop: six calls. */
 const sweeps = [
   deleteExpiredAnswers,
   deleteExpiredClaims,
@@ -43,10 +40,10 @@ const sweeps = [
   (db: Database, now: Instant) => deleteOldDays(db, Math.floor(now / dayMs)),
 ];
 
-/** Until nothing is left or the time is up; the next minute goes on. */
+/** Until nothing is left or its allowance is used up; the next minute goes on. */
 const sweepHome = async (platform: Platform, db: Database): Promise<void> => {
   const now = platform.clock();
-  for (let left = sweeps; left.length > 0 && platform.clock() < now + maxRunMs; ) {
+  for (let left = sweeps; left.length > 0 && (await platform.goesOn()); ) {
     const deleted = await batch(
       db,
       left.map((sweep) => sweep(db, now)),

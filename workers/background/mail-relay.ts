@@ -3,17 +3,17 @@
 import { mailMessage, type MailOutcome } from "../../core/mail/message.ts";
 import { mailText } from "../../core/mail/templates.ts";
 import { retryDelayMs } from "../../core/retry.ts";
-import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
+import { minuteMs, secondMs } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { capturedMail, type CapturedMail } from "../../storage/captured-mail.ts";
 import { claimMail, deleteMail, isSending, openMail, postponeMail, type DueMail } from "../../storage/outboxes/mail.ts";
 import { kindOfError } from "../log.ts";
+import { afterAnswerAllowance, within } from "../operations/allowance.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
 import { inParallel } from "./in-parallel.ts";
 
 const atOnce = 5; // a Worker may wait for six connections; one stays free
-const maxRelayMs = 20 * secondMs; // the platform ends work 30 s after its answer
 const backoff = { firstMs: 15 * secondMs, maxMs: 30 * minuteMs };
 
 /** What became of one attempt. A row that does not open is tried again: the key it needs may be on its way back. */
@@ -36,9 +36,9 @@ const handOver = async (platform: Platform, db: Database, due: DueMail): Promise
   await (outcome === "later" ? postponeMail(db, due.id, now + retryDelayMs(backoff, due.attempts)) : deleteMail(db, due.id)).run();
 };
 
-/** Claimed as many at once as are sent at once, until none is due or the run's time is up. */
-async function* dueMails(platform: Platform, db: Database, until: Instant): AsyncGenerator<DueMail> {
-  while (platform.clock() < until) {
+/** Claimed as many at once as are sent at once, until none is due or the allowance is used up. */
+async function* dueMails(platform: Platform, db: Database): AsyncGenerator<DueMail> {
+  while (await platform.goesOn()) {
     const due = await claimMail(db, platform.clock(), atOnce);
     if (due.length === 0) return;
     yield* due;
@@ -46,9 +46,7 @@ async function* dueMails(platform: Platform, db: Database, until: Instant): Asyn
 }
 
 export const relayMail = (platform: Platform): Promise<void> =>
-  inEachHome(platform, "mail", (db) =>
-    inParallel(atOnce, dueMails(platform, db, platform.clock() + maxRelayMs), (mail) => handOver(platform, db, mail)),
-  );
+  inEachHome(platform, "mail", (db) => inParallel(atOnce, dueMails(platform, db), (mail) => handOver(platform, db, mail)));
 
 const looks = 20;
 const betweenLooksMs = 25;
@@ -58,7 +56,7 @@ const betweenLooksMs = 25;
  * what another is sending, so that whoever has just asked for a mail finds it here.
  */
 export const readCapturedMail = async (platform: Platform, store: Database, to: string | null): Promise<readonly CapturedMail[]> => {
-  await relayMail(platform);
+  await relayMail(within(platform, afterAnswerAllowance));
   for (const [, db] of platform.homes.all()) {
     for (let look = 0; look < looks && (await isSending(db, platform.clock())); look += 1)
       await new Promise((resolve) => setTimeout(resolve, betweenLooksMs));

@@ -7,10 +7,8 @@ import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
 import { capturePolicies } from "./policy-capture.ts";
 
-const maxBatches = 50; // a thousand certificates of one person a minute; the rest keeps its row
-
 const finishWithdrawals = async (platform: Platform, db: Database): Promise<void> => {
-  for (let batch = 0; batch < maxBatches; batch += 1) {
+  while (await platform.goesOn()) {
     const work = await claimWithdrawalWork(db, platform.clock());
     if (work === null) return;
     await continueWithdrawals(platform, db, work);

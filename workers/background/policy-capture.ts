@@ -13,7 +13,7 @@
 import type { Fact } from "../../core/facts.ts";
 import { maxAttempts, nextCaptureAt } from "../../core/policies/patience.ts";
 import { captureSharedMs } from "../../core/policies/snapshot.ts";
-import { secondMs, type Instant } from "../../core/time.ts";
+import type { Instant } from "../../core/time.ts";
 import type { Database, Statement } from "../../storage/database.ts";
 import { commit } from "../../storage/commit.ts";
 import {
@@ -41,7 +41,6 @@ import { inParallel } from "./in-parallel.ts";
 import { fetchPolicies, type FetchedPolicies } from "./policy-fetch.ts";
 
 const atOnce = 2; // a host that hangs leaves the other free; more would wait for each other's six connections
-const maxRunMs = 45 * secondMs; // no new lease after that: the next minute has its own run
 const linkedAtOnce = 100; // a batch of about 105 statements
 const maxLostRaces = 5; // in a row, each against a worker that got further; more is a fault
 
@@ -120,9 +119,9 @@ const captureUnder = async (platform: Platform, db: Database, lease: PolicyLease
   await linkWaiting(platform, db, lease, insertCapture(db, captured));
 };
 
-/** Claimed one by one, until none is due or the run's time is up. */
-async function* dueLeases(platform: Platform, db: Database, until: Instant): AsyncGenerator<PolicyLease> {
-  while (platform.clock() < until) {
+/** Claimed one by one, until none is due or the allowance is used up. */
+async function* dueLeases(platform: Platform, db: Database): AsyncGenerator<PolicyLease> {
+  while (await platform.goesOn()) {
     const lease = await claimPolicyLease(db, platform.clock());
     if (lease === null) return;
     yield lease;
@@ -143,8 +142,7 @@ const captureLeased = async (platform: Platform, db: Database, lease: PolicyLeas
 
 /** Captures what is due in one home. Safe to call at any time, from anywhere, twice at once. */
 export const capturePolicies = async (platform: Platform, db: Database): Promise<void> => {
-  const until = platform.clock() + maxRunMs;
   // Each lane claims for itself: one that finds everybody's turn taken ends, the other goes on with what its business still has.
-  const lane = (): Promise<void> => inParallel(1, dueLeases(platform, db, until), (lease) => captureLeased(platform, db, lease));
+  const lane = (): Promise<void> => inParallel(1, dueLeases(platform, db), (lease) => captureLeased(platform, db, lease));
   await Promise.all(Array.from({ length: atOnce }, lane));
 };

@@ -1,12 +1,14 @@
 // What each cron tick does. Every job is driven by what is due, not by the tick: a missed tick is late work, a doubled
 // tick is no work. Each job fails alone.
-import type { Instant } from "../../core/time.ts";
+import { secondMs, type Instant } from "../../core/time.ts";
 import { kindOfError } from "../log.ts";
+import { within, type Allowance } from "../operations/allowance.ts";
 import type { Platform } from "../services.ts";
 import { submitAnchors, unpark } from "./anchoring.ts";
 import { attestDue } from "./attesting.ts";
 import { notifyAudit } from "./audit-notify.ts";
 import { checkpointAudit, checkpointLedger } from "./checkpoints.ts";
+import { tellConnectionEnds } from "./connection-ends.ts";
 import { checkDomains } from "./domain-checks.ts";
 import { sweepEvents } from "./event-sweep.ts";
 import { dropExpired } from "./expiry-sweep.ts";
@@ -40,6 +42,7 @@ const minuteJobs: Jobs = {
   "share-settling": settleShares,
   attesting: attestDue,
   "domain-checks": checkDomains,
+  "connection-ends": tellConnectionEnds,
 };
 
 /** One after the other: what is attested at the end are the checkpoints made before. */
@@ -51,16 +54,22 @@ const quarterJobs: Jobs = {
   "home-sizes": measureHomes,
 };
 
+// An invocation has a thousand queries. What the jobs have under way when their allowance is used up needs some, so they share eight hundred; no
+// job has more than half of them, so that a backlog of one kind keeps none of another waiting. All of it is over before the next minute.
+const allJobs: Allowance = { ms: 40 * secondMs, queries: 800 };
+const oneJob: Allowance = { ...allJobs, queries: allJobs.queries / 2 };
+
 /** A job that throws is named in the log and due again with its next tick. */
 const run = async (platform: Platform, at: Instant, [name, job]: readonly [string, Job]): Promise<void> => {
   try {
-    await job(platform, at);
+    await job(within(platform, oneJob), at);
   } catch (error) {
     platform.log.fault({ at: `job ${name}`, error: kindOfError(error) });
   }
 };
 
-export const scheduled = async (platform: Platform, cron: string, at: Instant): Promise<void> => {
+export const scheduled = async (services: Platform, cron: string, at: Instant): Promise<void> => {
+  const platform = within(services, allJobs);
   if (cron === everyQuarter) for (const job of Object.entries(quarterJobs)) await run(platform, at, job);
   if (cron === everyMinute) await Promise.all(Object.entries(minuteJobs).map((job) => run(platform, at, job)));
 };

@@ -1,6 +1,7 @@
 // Work that follows an answer: a change asks for it here and waits for nothing. It only makes things sooner. What must happen is
 // in an outbox, and without any of this the minute cron does it (schedule.ts).
 import { secondMs, type Instant } from "../../core/time.ts";
+import { afterAnswerAllowance, within } from "../operations/allowance.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform, Schedules } from "../services.ts";
 import { notifyAudit } from "./audit-notify.ts";
@@ -32,7 +33,6 @@ const openFollowUp = (platform: Platform): (() => void) => {
   };
 };
 
-const maxRelayMs = 15 * secondMs; // the platform ends work 30 s after its answer; what is left then is the cron's
 const lostRelayMs = 60 * secondMs; // a relay this old was ended by the platform and could not say so
 
 /** One relay at a time in an isolate: a thousand submissions a second ask for one piece of work, not for a thousand. */
@@ -46,9 +46,10 @@ const openRelay = (platform: Platform): (() => Promise<void>) => {
     if (underWaySince !== null && startedAt - underWaySince < lostRelayMs) return;
     underWaySince = startedAt;
     try {
-      while (askedAgain && platform.clock() - startedAt < maxRelayMs) {
+      const allowed = within(platform, afterAnswerAllowance); // what is left then is the cron's
+      while (askedAgain && (await allowed.goesOn())) {
         askedAgain = false;
-        await relayOutbox(platform);
+        await relayOutbox(allowed);
       }
     } finally {
       underWaySince = null;
@@ -66,7 +67,7 @@ export const openSchedules = (platform: Platform): Schedules => {
     scheduleMail: () =>
       platform.afterAnswer(async () => {
         await after(answeredMs);
-        await relayMail(platform);
+        await relayMail(within(platform, afterAnswerAllowance));
       }),
     scheduleRelay: () => platform.afterAnswer(relay),
     scheduleEvents: (businessId, environment) => platform.afterAnswer(() => placeEvents(platform, businessId, environment)),

@@ -42,6 +42,7 @@ const suspend = async (
 const sweepHome = async (platform: Platform, db: Database): Promise<void> => {
   const now = platform.clock();
   for (const customer of await unpaidCustomers(db, now - graceMs, maxPerRun)) {
+    if (!(await platform.goesOn())) return;
     const account = customer.accountId === null ? null : await billedAccount(db, customer.accountId);
     if (account === null) continue;
     try {

@@ -61,6 +61,14 @@ const mails: { readonly [T in MailTemplate]: Extract<Mail, { template: T }> } = 
       end_url: "https://app.example.com/oauth/end/tok_x?t=y",
     },
   },
+  agent_ending: {
+    template: "agent_ending",
+    data: {
+      client_name: "Helper",
+      until: Date.UTC(2026, 11, 4, 10, 5),
+      end_url: "https://app.example.com/oauth/end/tok_x?t=y",
+    },
+  },
   agent_changed: {
     template: "agent_changed",
     data: { token_id: "tok_00k3v9d2m4q8x1c7b5n0t6w2h9", at: Date.UTC(2026, 10, 20, 10, 5), app_url: "https://app.example.com/app" },

@@ -3,18 +3,16 @@
 import { maxLiveTokens, tokenFact, tokenLifeMs } from "../../../core/agents/token.ts";
 import { isSameSecret, sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape, homeOfId, newId, newSecret } from "../../../core/ids.ts";
-import type { BusinessId, ConsumerId } from "../../../core/ids.ts";
 import { challengeOf } from "../../../core/shares/pkce.ts";
 import { secondMs, type Instant } from "../../../core/time.ts";
 import { holderOfToken, insertToken, isMinted, liveTokens, revokeToken, tokensOfClient, wasRevoked } from "../../../storage/agents.ts";
 import { commit } from "../../../storage/commit.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
-import { personOf } from "../../../storage/members.ts";
 import { becameToken, endReplaced, oauthCodeByHash, spendOAuthCode, type OAuthCode } from "../../../storage/oauth-codes.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
-import { consumerAddress } from "../../../storage/people.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 import { redirectHostOf } from "./connect.ts";
+import { addressOfHolder, endLinkOf, isEndLink } from "./connection-mail.ts";
 
 /** A code may be sent twice by a program that lost the answer; later it is somebody else who has it. */
 const repeatMs = 10 * secondMs;
@@ -28,22 +26,13 @@ export interface Exchange {
 
 const storeOf = (services: Runtime & Stores, db: Database) => ({ db, vault: services.vault, ledgerId: services.config.ledger.id });
 
-/** Proves that somebody holds the mail about a connection; made again from the key, so that it is stored nowhere. */
-const endToken = ({ vault }: Stores, id: string): Promise<string> => vault.linkToken(`end connection\n${id}`);
-
-const addressOf = async (services: Runtime & Stores, db: Database, code: OAuthCode): Promise<string | null> => {
-  const { principalId, businessId } = code;
-  if (businessId === null) return consumerAddress(db, services.vault, principalId as ConsumerId);
-  return (await personOf(db, services.vault, businessId as BusinessId, principalId, services.clock()))?.email ?? null;
-};
-
 const mailOf = async (
   services: Runtime & Stores,
   db: Database,
   code: OAuthCode,
   { id, at }: { readonly id: string; readonly at: Instant },
 ): Promise<readonly Statement[]> => {
-  const to = await addressOf(services, db, code);
+  const to = await addressOfHolder(services, db, code);
   if (to === null) return [];
   const redirectHost = redirectHostOf(code.redirectUri);
   const data = {
@@ -51,7 +40,7 @@ const mailOf = async (
     client_host: code.clientHost,
     redirect_host: redirectHost,
     at,
-    end_url: `${services.config.appUrl}/oauth/end/${id}?t=${await endToken(services, id)}`,
+    end_url: await endLinkOf(services, id),
   };
   return insertMail(db, services.vault, { template: "agent_connected", data, to, now: at, language: code.language, onlyIf: isMinted(id) });
 };
@@ -102,7 +91,15 @@ export const exchangeCode = async (services: Runtime & Stores & Schedules, excha
     ...(await insertToken(
       db,
       services.vault,
-      { ...token, expiresAt: now + tokenLifeMs, source: "oauth", clientId, clientHost: code.clientHost, redirectHost },
+      {
+        ...token,
+        expiresAt: now + tokenLifeMs,
+        source: "oauth",
+        clientId,
+        clientHost: code.clientHost,
+        redirectHost,
+        language: code.language,
+      },
       made,
     )),
     ...(await mailOf(services, db, code, { id, at: now })),
@@ -127,10 +124,6 @@ export const endByPossession = async (services: Runtime & Stores & Schedules, to
   const db = hasSecretShape(token, "pat_") ? services.homes.of(token) : null;
   if (db !== null) await endLive(services, db, { tokenHash: sha256Hex(token) });
 };
-
-/** Whether the link is the one that was mailed about this connection. */
-export const isEndLink = async (services: Stores, id: string, token: string): Promise<boolean> =>
-  /^tok_[0-9a-z]{26}$/.test(id) && isSameSecret(token, await endToken(services, id));
 
 export const endByLink = async (services: Runtime & Stores & Schedules, id: string, token: string): Promise<boolean> => {
   const db = services.homes.of(id);

@@ -187,7 +187,7 @@ const withdrawSome = async (
   work: AccountWithdrawal,
 ): Promise<{ readonly withdrawn: number; readonly isDone: boolean }> => {
   let withdrawn = 0;
-  for (let done = 0; done < maxBatches; done += 1) {
+  for (let done = 0; done < maxBatches && (await services.goesOn()); done += 1) {
     const certificates: readonly WithdrawableCertificate[] = await nextToWithdraw(db, work, maxPerBatch);
     const [first] = certificates;
     if (first === undefined) {
@@ -250,11 +250,9 @@ export const withdrawAll = async (
   });
 };
 
-const maxWorks = 20;
-
 /** What is left of withdrawals in a home. */
 export const continueAccountWithdrawals = async (services: WithdrawServices, db: Database): Promise<void> => {
-  for (let done = 0; done < maxWorks; done += 1) {
+  while (await services.goesOn()) {
     const work = await claimAccountWithdrawal(db, services.clock());
     if (work === null) return;
     try {

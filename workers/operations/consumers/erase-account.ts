@@ -12,8 +12,8 @@ import { beginErasure, chainOfPerson, claimErasure, eraseAccount, forgetPerson, 
 import { commit } from "../../../storage/commit.ts";
 import { isOutdatedFields } from "../../../storage/contact-fields.ts";
 import { batch, type Database, type Statement } from "../../../storage/database.ts";
-import { insertMail } from "../../../storage/outboxes/mail.ts";
-import { ownerAddresses } from "../../../storage/owners.ts";
+import { insertMail, insertMails, sealMail } from "../../../storage/outboxes/mail.ts";
+import { ownerAddressesOf } from "../../../storage/owners.ts";
 import { addressToErase } from "../../../storage/people.ts";
 import { homesOfPerson } from "../../../storage/person-records.ts";
 import { isOutdatedShare, updateRevokedTogether } from "../../../storage/share-changes.ts";
@@ -42,16 +42,14 @@ const ownerMails = async (
   ending: readonly Ending[],
   ceaseBy: Instant,
   now: Instant,
-): Promise<readonly Statement[]> => {
+): Promise<Statement> => {
   const byBusiness = Map.groupBy(ending, ({ share }) => share.business.id);
-  const mails = await Promise.all(
-    [...byBusiness].map(async ([businessId, of]) => {
-      const data = { share_ids: of.map(({ share }) => share.id), cease_by: ceaseBy };
-      const owners = await ownerAddresses(db, vault, businessId);
-      return Promise.all(owners.map((to) => insertMail(db, vault, { template: "share_owner_notice", data, to, now })));
-    }),
-  );
-  return mails.flat(2);
+  const owners = await ownerAddressesOf(db, vault, [...byBusiness.keys()]);
+  const mails = [...byBusiness].flatMap(([businessId, of]) => {
+    const data = { share_ids: of.map(({ share }) => share.id), cease_by: ceaseBy };
+    return (owners.get(businessId) ?? []).map((to) => sealMail(vault, { template: "share_owner_notice", data, to, now }));
+  });
+  return insertMails(db, await Promise.all(mails));
 };
 
 const revokeTogether = async (services: EraseServices, db: Database, ending: readonly Ending[], actor: Actor): Promise<void> => {
@@ -64,16 +62,22 @@ const revokeTogether = async (services: EraseServices, db: Database, ending: rea
   const mails = await ownerMails(services, db, ending, first.ceaseBy, now);
   await commit(
     { db, vault, ledgerId: config.ledger.id },
-    [updateRevokedTogether(db, ids, first, crypto.randomUUID()), ...mails],
+    [updateRevokedTogether(db, ids, first, crypto.randomUUID()), mails],
     revoked.map(({ fact }) => fact),
   );
   for (const businessId of new Set<BusinessId>(ending.map(({ share }) => share.business.id))) services.scheduleEvents(businessId, "live");
 };
 
-/** Ends a person's shares in a home and forgets who they were: how many it ended. Done again, it finds nothing. */
-export const eraseInHome = async (services: EraseServices, db: Database, { id, chain }: Erased): Promise<number> => {
+/** Shares that were ended, and whether that is all there was to do. */
+interface ErasedPart {
+  readonly ended: number;
+  readonly isDone: boolean;
+}
+
+/** Ends a person's shares in a home and forgets who they were. Done again, it finds nothing. */
+export const eraseInHome = async (services: EraseServices, db: Database, { id, chain }: Erased): Promise<ErasedPart> => {
   let ended = 0;
-  for (;;) {
+  while (await services.goesOn()) {
     const now = services.clock();
     const overdue = await overdueShares(db, id, now);
     if (overdue.length > 0) {
@@ -81,7 +85,10 @@ export const eraseInHome = async (services: EraseServices, db: Database, { id, c
       for (const { businessId } of overdue) services.scheduleEvents(businessId, "live");
     }
     const ending = (await unendedShares(db, id, now, perBatch)).filter(({ share }) => share.status === "active");
-    if (ending.length === 0) break;
+    if (ending.length === 0) {
+      await batch(db, forgetPerson(db, id, chain));
+      return { ended, isDone: true };
+    }
     try {
       await revokeTogether(services, db, ending, { kind: "consumer", id });
       ended += ending.length;
@@ -89,8 +96,7 @@ export const eraseInHome = async (services: EraseServices, db: Database, { id, c
       if (!isOutdatedShare(error)) throw error; // one of them ended meanwhile: what is left is read again
     }
   }
-  await batch(db, forgetPerson(db, id, chain));
-  return ended;
+  return { ended, isDone: false };
 };
 
 const accountDeleted = ({ id, chain }: Erased, at: Instant): Fact => ({
@@ -103,8 +109,8 @@ const accountDeleted = ({ id, chain }: Erased, at: Instant): Fact => ({
   payload: {},
 });
 
-/** Every home, and then the account itself: how many shares it ended. A home that fails leaves the rest to the cron. */
-const eraseEverywhere = async (services: EraseServices, own: Database, { consumerId: id, language }: Erasure): Promise<number> => {
+/** Every home, and then the account itself. A home that fails leaves the rest to the cron. */
+const eraseEverywhere = async (services: EraseServices, own: Database, { consumerId: id, language }: Erasure): Promise<ErasedPart> => {
   const { vault, config } = services;
   const chain = await chainOfPerson(own, id);
   if (chain === null) throw new Error("accounts: nobody has this account");
@@ -114,7 +120,9 @@ const eraseEverywhere = async (services: EraseServices, own: Database, { consume
   );
   const failed = done.find((one) => one.status === "rejected");
   if (failed !== undefined) throw failed.reason;
-  const ended = done.reduce((sum, one) => sum + (one.status === "fulfilled" ? one.value : 0), 0);
+  const parts = done.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const ended = parts.reduce((sum, part) => sum + part.ended, 0);
+  if (parts.some(({ isDone }) => !isDone)) return { ended, isDone: false };
   const now = services.clock();
   const to = await addressToErase(own, vault, id);
   const farewell = to === null ? [] : await insertMail(own, vault, { template: "account_deleted", data: { at: now }, to, language, now });
@@ -129,7 +137,7 @@ const eraseEverywhere = async (services: EraseServices, own: Database, { consume
   }
   services.scheduleFollowUp();
   services.scheduleMail();
-  return ended;
+  return { ended, isDone: true };
 };
 
 export interface DeletedAccount {
@@ -145,14 +153,13 @@ export const deleteAccount = async (
 ): Promise<Result<DeletedAccount, "unauthorized">> => {
   const own = services.homes.of(id) as Database;
   if (!(await beginErasure(own, { consumerId: id, language }, services.clock()))) return refuse("unauthorized");
-  return ok({ sharesRevoked: await eraseEverywhere(services, own, { consumerId: id, language }) });
+  const { ended } = await eraseEverywhere(services, own, { consumerId: id, language });
+  return ok({ sharesRevoked: ended });
 };
-
-const maxErasures = 50;
 
 /** Accounts whose erasure was left unfinished. */
 export const continueErasures = async (services: EraseServices, own: Database): Promise<void> => {
-  for (let done = 0; done < maxErasures; done += 1) {
+  while (await services.goesOn()) {
     const erasure = await claimErasure(own, services.clock());
     if (erasure === null) return;
     try {

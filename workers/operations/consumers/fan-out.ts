@@ -45,11 +45,9 @@ const fanOutOnce = async (services: FanOutServices, own: Database, waiting: FanO
   for (const businessId of new Set(rows.map((row) => row.businessId))) services.scheduleEvents(businessId, "live");
 };
 
-const maxBatches = 100; // 50,000 shares; the next minute goes on
-
-/** What waits in a home, until nothing is due. A home that does not answer is asked again a minute later. */
+/** What waits in a home, until nothing is due or the allowance is used up. A home that does not answer is asked again a minute later. */
 export const continueFanOuts = async (services: FanOutServices, own: Database): Promise<void> => {
-  for (let done = 0; done < maxBatches; done += 1) {
+  while (await services.goesOn()) {
     const waiting = await claimFanOut(own, services.clock());
     if (waiting === null) return;
     try {

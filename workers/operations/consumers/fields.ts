@@ -11,6 +11,7 @@ import { fieldsToChange, isOutdatedFields, keptFields, updateFields } from "../.
 import type { Database } from "../../../storage/database.ts";
 import { insertFanOut, insertOwnFanOut, updateIndexes, updateShares } from "../../../storage/share-copies.ts";
 import type { Phones, Runtime, Schedules, Stores } from "../../services.ts";
+import { afterAnswerAllowance, within } from "../allowance.ts";
 import { contactIndexes } from "../shares/contact-indexes.ts";
 import { continueFanOuts } from "./fan-out.ts";
 import { shareUpdates } from "./share-updates.ts";
@@ -99,7 +100,8 @@ export const changeContactFields = async (
       const [events] = await commit({ db, vault, ledgerId: config.ledger.id }, rows, [fieldsUpdated(person, changed, now)]);
       for (const businessId of new Set(shares.map((share) => share.businessId))) services.scheduleEvents(businessId, "live");
       services.scheduleFollowUp();
-      services.afterAnswer(() => continueFanOuts(services, db));
+      const allowed = within(services, afterAnswerAllowance);
+      services.afterAnswer(() => continueFanOuts(allowed, allowed.homes.of(person.id) as Database));
       return ok({ fields, changedGroups: groupsOf(changed), eventsEmitted: (events as D1Result).meta.changes });
     } catch (error) {
       if (!isOutdatedFields(error)) throw error;

@@ -34,5 +34,16 @@ const shareUpdate = async ({ vault }: Stores, share: ShareToUpdate, fields: Cont
   return { shareId: id, sealed, events };
 };
 
-export const shareUpdates = (services: Stores, shares: readonly ShareToUpdate[], fields: ContactFields): Promise<readonly ShareUpdate[]> =>
-  Promise.all(shares.map((share) => shareUpdate(services, share, fields)));
+/**
+ * One after the other: sealing happens on this thread, so nothing is gained by beginning five hundred at once, and what all of them hold
+ * until the last is done costs the collector more than the sealing.
+ */
+export const shareUpdates = async (
+  services: Stores,
+  shares: readonly ShareToUpdate[],
+  fields: ContactFields,
+): Promise<readonly ShareUpdate[]> => {
+  const updates: ShareUpdate[] = [];
+  for (const share of shares) updates.push(await shareUpdate(services, share, fields));
+  return updates;
+};

@@ -99,18 +99,14 @@ const writePage = async (services: Runtime & Stores, db: Database, notices: read
 
 const page = 50;
 
-/** What is left to a run, which all homes share. */
-interface NoticesLeft {
-  pages: number;
-  readonly until: Instant;
-}
-
-export const writeNotices = async (services: Runtime & Stores, db: Database, left: NoticesLeft): Promise<void> => {
-  while (left.pages > 0 && services.clock() < left.until) {
+/** Until none is due or the allowance is used up: how many it looked at. */
+export const writeNotices = async (services: Runtime & Stores, db: Database): Promise<number> => {
+  let looked = 0;
+  while (await services.goesOn()) {
     const notices = await claimNotices(db, services.clock(), page);
-    if (notices.length === 0) return;
-    left.pages -= 1;
-    await writePage(services, db, notices);
-    if (notices.length < page) return;
+    if (notices.length > 0) await writePage(services, db, notices);
+    looked += notices.length;
+    if (notices.length < page) break;
   }
+  return looked;
 };

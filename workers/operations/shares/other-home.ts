@@ -12,6 +12,7 @@ import { claimIntent, deleteIntent, insertIntent } from "../../../storage/share-
 import { changeableShare } from "../../../storage/shares.ts";
 import { kindOfError } from "../../log.ts";
 import type { Phones, Runtime, Schedules, Stores } from "../../services.ts";
+import { afterAnswerAllowance, within } from "../allowance.ts";
 import { continueFanOuts } from "../consumers/fan-out.ts";
 import { eraseInHome } from "../consumers/erase-account.ts";
 
@@ -49,21 +50,21 @@ export const settleIntent = async (
   }
   if (kept === null) {
     const chain = await chainOfPerson(own, consumerId);
-    if (chain !== null) await eraseInHome(services, there, { id: consumerId, chain });
-    await deleteIntent(own, shareId).run();
+    const erased = chain === null || (await eraseInHome(services, there, { id: consumerId, chain })).isDone;
+    if (erased) await deleteIntent(own, shareId).run();
     return;
   }
   const isCurrent = kept.revision === revision;
   const fanOut = { consumerId, home: homeOfId(shareId), changed: contactKeys, revision: kept.revision };
   await batch(own, [deleteIntent(own, shareId), ...(isCurrent ? [] : [insertFanOut(own, fanOut, services.clock())])]);
-  if (!isCurrent) services.afterAnswer(() => continueFanOuts(services, own));
+  if (isCurrent) return;
+  const allowed = within(services, afterAnswerAllowance);
+  services.afterAnswer(() => continueFanOuts(allowed, allowed.homes.of(consumerId) as Database));
 };
-
-const maxIntents = 200;
 
 /** Grants whose process died in between. */
 export const settleIntents = async (services: IntentServices, own: Database): Promise<void> => {
-  for (let settled = 0; settled < maxIntents; settled += 1) {
+  while (await services.goesOn()) {
     const intent = await claimIntent(own, services.clock());
     if (intent === null) return;
     try {

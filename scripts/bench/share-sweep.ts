@@ -1,0 +1,179 @@
+// What the clock does to many shares that are due in one minute: half of them a warning, half their end. The minute's own cron runs, as
+// often as it takes, until nothing is left of it; then each share must have been told of exactly once.
+import { cpuMs, residentMiB } from "./runtime-process.ts";
+import { copyShares, grantOne, personOf, serviceIn, type Bench, type Service } from "./shares.ts";
+import { sha256Hex } from "../../core/hash.ts";
+import { dayMs, minuteMs } from "../../core/time.ts";
+import { consumerEmailContext } from "../../storage/people-contexts.ts";
+import { vaultOf } from "../demo-world.ts";
+import type { D1Like } from "../local-runtime.ts";
+
+const people = 1_000;
+const longestMs = 30 * minuteMs;
+const lookEveryMs = 100;
+
+/** Accounts whose addresses the service can open. */
+const seedPeople = async (db: D1Like, vars: Bench["vars"]): Promise<void> => {
+  const vault = await vaultOf(vars);
+  const rows = await Promise.all(
+    Array.from({ length: people }, async (_, n) => {
+      const id = `con_00${sha256Hex(`bench person ${n}`).slice(0, 24)}`;
+      return [id, await vault.seal(consumerEmailContext(id), `person${n}@example.com`), `bench ${n}`, sha256Hex(id).slice(0, 32)];
+    }),
+  );
+  const rowsOf = (select: string) => db.prepare(`${select} FROM json_each(?)`).bind(JSON.stringify(rows));
+  await db.prepare("CREATE TABLE bench_people (n INTEGER PRIMARY KEY, id TEXT, chain TEXT)").run();
+  await db.batch([
+    rowsOf(
+      "INSERT INTO consumers (id, email_sealed, email_index, audit_chain, created_at) SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, 0",
+    ),
+    rowsOf("INSERT INTO bench_people SELECT key, value ->> 0, value ->> 3"),
+  ]);
+};
+
+/** Mails leave their outbox once they are sent, so those that are written are counted as it happens. */
+const countMails = async (db: D1Like): Promise<void> => {
+  await db.prepare("CREATE TABLE bench_mails (consumer_id TEXT)").run();
+  await db
+    .prepare(
+      `CREATE TRIGGER bench_mails_counted AFTER INSERT ON mail_outbox WHEN NEW.template = 'share_expiring'
+       BEGIN INSERT INTO bench_mails VALUES (NEW.consumer_id); END`,
+    )
+    .run();
+};
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const numberOf = async (db: D1Like, sql: string, ...values: readonly unknown[]): Promise<number> =>
+  Object.values(
+    (await db
+      .prepare(sql)
+      .bind(...values)
+      .first<Record<string, number>>()) ?? {},
+  )[0] ?? 0;
+
+interface Times {
+  readonly began: number;
+  /** Milliseconds from then until a look found nothing left. */
+  swept: number | null;
+  mailsWritten: number | null;
+  /** The longest that the runtime took to answer a look: nobody else was answered either. */
+  silent: number;
+}
+
+const since = ({ began }: Times): number => performance.now() - began;
+
+/** Looks by index, so that looking costs as good as nothing. */
+const look = async (db: D1Like, at: number, times: Times): Promise<void> => {
+  const asked = since(times);
+  const row = await db
+    .prepare(
+      `SELECT EXISTS (SELECT 1 FROM shares WHERE environment = 'live' AND next_due_at <= ?) AS due, EXISTS (SELECT 1 FROM share_notices) AS notices`,
+    )
+    .bind(at)
+    .first<{ due: number; notices: number }>();
+  times.silent = Math.max(times.silent, since(times) - asked);
+  if (row === null || row.due === 1) return;
+  times.swept ??= since(times);
+  if (row.notices === 0) times.mailsWritten ??= since(times);
+};
+
+/** The minute's cron again and again, without waiting for the minute to pass, until the last mail is written: how often. */
+const runUntilDone = async (bench: { db: D1Like; at: number; tick: () => Promise<void> }, times: Times): Promise<number> => {
+  let ticks = 0;
+  let isOver = false;
+  const looking = async (): Promise<void> => {
+    while (!isOver) {
+      await look(bench.db, bench.at, times);
+      await pause(lookEveryMs);
+    }
+  };
+  const ticking = async (): Promise<void> => {
+    for (; times.mailsWritten === null && since(times) < longestMs; ticks += 1) await bench.tick();
+    isOver = true;
+  };
+  await Promise.all([looking(), ticking()]);
+  return ticks;
+};
+
+interface Told {
+  readonly type: string;
+  readonly share_id: string;
+}
+
+/** The whole feed; each key reads a few of its pages, far below the limit of one. */
+const feedOf = async (url: string, keys: readonly string[]): Promise<readonly Told[]> => {
+  const told: Told[] = [];
+  for (let cursor = 0, page = 0; ; page += 1) {
+    const authorization = `Bearer ${keys[page % keys.length]}`;
+    const answer = await fetch(`${url}/v1/events?limit=500&cursor=${cursor}`, { headers: { authorization } });
+    const { data } = (await answer.json()) as { data: { events: Told[]; next_cursor: number } };
+    if (data.events.length === 0) return told;
+    told.push(...data.events);
+    cursor = data.next_cursor;
+  }
+};
+
+const reconciled = (name: string, expected: number, told: number, different: number): string =>
+  `${name.padEnd(16)} ${told} of ${expected}, ${expected - different} skipped, ${told - different} doubled`;
+
+const reconcile = async (service: Service, keys: readonly string[], due: Readonly<Record<"share.expiring" | "share.expired", number>>) => {
+  const { db, url } = service;
+  while ((await numberOf(db, "SELECT EXISTS (SELECT 1 FROM event_outbox)")) === 1) await pause(lookEveryMs);
+  const told = await feedOf(url, keys);
+  for (const [type, expected] of Object.entries(due)) {
+    const entries = await db
+      .prepare("SELECT COUNT(*) AS n, COUNT(DISTINCT entity_id || chain) AS different FROM audit_outbox WHERE type = ?")
+      .bind(type)
+      .first<{ n: number; different: number }>();
+    const events = told.filter((event) => event.type === type).map(({ share_id }) => share_id);
+    console.log(reconciled(type, expected, events.length, new Set(events).size));
+    console.log(reconciled("  entries", expected * 2, entries?.n ?? 0, entries?.different ?? 0));
+  }
+  // Each person's, against the warnings they were due.
+  const off = await db
+    .prepare(
+      `SELECT COALESCE(SUM(MAX(d.n - COALESCE(m.n, 0), 0)), 0) AS skipped, COALESCE(SUM(MAX(COALESCE(m.n, 0) - d.n, 0)), 0) AS doubled
+       FROM (SELECT consumer_id, COUNT(*) AS n FROM shares WHERE state = 'active' AND next_due_at = expires_at - ? GROUP BY consumer_id) d
+       LEFT JOIN (SELECT consumer_id, COUNT(*) AS n FROM bench_mails GROUP BY consumer_id) m ON m.consumer_id = d.consumer_id`,
+    )
+    .bind(dayMs)
+    .first<{ skipped: number; doubled: number }>();
+  const mails = await numberOf(db, "SELECT COUNT(*) FROM bench_mails");
+  console.log(`${"mails".padEnd(16)} ${mails} of ${due["share.expiring"]}, ${off?.skipped} skipped, ${off?.doubled} doubled`);
+};
+
+const seconds = (ms: number | null): string => (ms === null ? "never" : `${(ms / 1_000).toFixed(1)} s`);
+
+export const measureShareSweep = async (bench: Bench & { readonly due: number }): Promise<void> => {
+  const service = await serviceIn(bench, "share-sweep");
+  const { db, pid, runtime } = service;
+  const first = await grantOne(service, await personOf(service, 0), bench.world.acme);
+  await seedPeople(db, bench.vars);
+  const at = Date.now();
+  const oneOf = (column: string): string => `(SELECT ${column} FROM bench_people p WHERE p.n = n.i / 2 % ${people})`;
+  await copyShares(db, first, 0, bench.due, {
+    created_at: String(at - 30 * dayMs),
+    expires_at: `CASE n.i % 2 WHEN 0 THEN ${at + 7 * dayMs} ELSE ${at} END`,
+    next_due_at: String(at),
+    consumer_id: oneOf("id"),
+    consumer_chain: oneOf("chain"),
+  });
+  await countMails(db);
+  const keys = await bench.keysFor(db);
+  const ends = Math.floor(bench.due / 2);
+  const warnings = bench.due - ends;
+
+  const cpu = cpuMs(pid);
+  const times: Times = { began: performance.now(), swept: null, mailsWritten: null, silent: 0 };
+  const ticks = await runUntilDone({ db, at, tick: () => runtime.scheduled("* * * * *") }, times);
+  console.log(`share-sweep      ${warnings} warnings and ${ends} ends due in one minute`);
+  console.log(
+    `swept after      ${seconds(times.swept)}, the last mail written ${seconds(times.mailsWritten)}; ${ticks} runs of the minute's cron`,
+  );
+  console.log(
+    `runtime          ${((cpuMs(pid) - cpu) / 1_000).toFixed(1)} s of CPU, silent for ${seconds(times.silent)} at most, ${residentMiB(pid).toFixed(0)} MiB`,
+  );
+  await reconcile(service, keys, { "share.expiring": warnings, "share.expired": ends });
+  await runtime.dispose();
+};

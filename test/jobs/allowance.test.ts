@@ -1,0 +1,199 @@
+// What the background may use: an invocation has a thousand queries, and its jobs come in any amount. However much is due, a minute asks
+// fewer than that and the next one goes on; one kind of work never takes all of it.
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, test } from "vitest";
+import { dayMs, minuteMs, secondMs } from "../../core/time.ts";
+import type { ConsumerId } from "../../core/ids.ts";
+import { beginErasure, chainOfPerson } from "../../storage/account-erasures.ts";
+import { databaseOf, type Database } from "../../storage/database.ts";
+import { homesOf } from "../../storage/homes.ts";
+import { scheduled } from "../../workers/background/schedule.ts";
+import { settleShares } from "../../workers/background/share-sweep.ts";
+import type { Env } from "../../workers/env.ts";
+import { within } from "../../workers/operations/allowance.ts";
+import { platformOf, type Platform } from "../../workers/services.ts";
+import { settled } from "../support/settled.ts";
+import { grant, person, type SignedPerson } from "../support/sharing.ts";
+import { world } from "../support/world.ts";
+
+const base = await platformOf(env as unknown as Env);
+const perInvocation = 1_000;
+const number = async (sql: string, ...values: readonly unknown[]): Promise<number> =>
+  (await env.DB.prepare(sql)
+    .bind(...values)
+    .first<number>("n")) as number;
+
+/** A platform that counts what is asked of the database itself, with all that follows an answer done before anybody looks. */
+const counting = (clock: () => number = () => Date.now()) => {
+  const asked = { statements: 0 };
+  const following: Promise<void>[] = [];
+  const prepare = (text: string): D1PreparedStatement => {
+    const statement = env.DB.prepare(text);
+    const bind = statement.bind.bind(statement);
+    return Object.assign(statement, {
+      bind: (...given: unknown[]) => {
+        asked.statements += 1;
+        return bind(...given);
+      },
+    });
+  };
+  const counted = { prepare, batch: (statements: D1PreparedStatement[]) => env.DB.batch(statements), withSession: () => counted };
+  const own = {
+    clock,
+    homes: homesOf({ DB: counted }),
+    log: { ...base.log, fault: () => {} },
+    ledgers: [],
+    attestors: [],
+    afterAnswer: (work: () => Promise<void>) => void following.push(work()),
+  };
+  const platform = Object.assign(Object.create(base) as Platform, own);
+  const minute = async (): Promise<number> => {
+    const before = asked.statements;
+    await scheduled(platform, "* * * * *", clock());
+    for (let done = 0; done < following.length; done += 1) await following[done];
+    return asked.statements - before;
+  };
+  return { platform, minute };
+};
+
+const consumerOf = (by: SignedPerson): Promise<ConsumerId> => grant(by).then(({ share }) => idOf(share.id));
+const idOf = async (shareId: string): Promise<ConsumerId> =>
+  (await env.DB.prepare("SELECT consumer_id AS id FROM shares WHERE id = ?").bind(shareId).first<ConsumerId>("id")) as ConsumerId;
+
+/** Mails that do not open, so each attempt only sets its row back. */
+const unsendableMails = (count: number) =>
+  env.DB.prepare(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+     INSERT INTO mail_outbox (id, template, message_sealed, next_at, give_up_at, created_at) SELECT 'mail ' || i, 'login_code', 'x', 0, ?, 0 FROM n`,
+  )
+    .bind(count, Date.now() + dayMs)
+    .run();
+
+/** Grants of which nobody knows any more: each is looked for and forgotten. */
+const lostIntents = (count: number, consumerId: string) =>
+  env.DB.prepare(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+     INSERT INTO share_intents SELECT printf('shr_00%024d', i), ?, 0 FROM n`,
+  )
+    .bind(count, consumerId)
+    .run();
+
+/** Copies of a share, made by the database itself. */
+const copyShare = async (id: string, count: number): Promise<void> => {
+  const { results } = await env.DB.prepare("SELECT name FROM pragma_table_info('shares') WHERE name <> 'ord'").all<{ name: string }>();
+  const names = results.map(({ name }) => name);
+  const cells = names.map((name) => (name === "id" ? "substr(s.id, 1, 20) || printf('%06d', n.i)" : `s.${name}`));
+  await env.DB.prepare(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+     INSERT INTO shares (${names.join(", ")}) SELECT ${cells.join(", ")} FROM n, shares s WHERE s.id = ?`,
+  )
+    .bind(count, id)
+    .run();
+};
+
+const mailsTried = () => number("SELECT SUM(attempts) AS n FROM mail_outbox");
+const intentsLeft = () => number("SELECT COUNT(*) AS n FROM share_intents");
+const noticesLeft = () => number("SELECT COUNT(*) AS n FROM share_notices");
+
+beforeEach(async () => {
+  await settled();
+  for (const table of ["mail_outbox", "share_notices", "share_intents"]) await env.DB.exec(`DELETE FROM ${table}`);
+});
+
+describe("a minute in which much is due", () => {
+  test("asks fewer queries than an invocation has, does some of everything, and leaves the rest to the next", async () => {
+    const { share } = await grant(await person());
+    const consumerId = await idOf(share.id);
+    await copyShare(share.id, 5_000);
+    await env.DB.exec("INSERT INTO share_notices SELECT id, 'overdue', 0 FROM shares"); // of shares that nobody stopped: no mail
+    await unsendableMails(3_000);
+    await lostIntents(3_000, consumerId);
+    const all = await noticesLeft();
+    const { minute } = counting();
+
+    expect(await minute()).toBeLessThanOrEqual(perInvocation);
+    const [tried, intents, notices] = [await mailsTried(), await intentsLeft(), await noticesLeft()];
+    for (const [done, of] of [
+      [tried, 3_000],
+      [3_000 - intents, 3_000],
+      [all - notices, all],
+    ] as const) {
+      expect(done).toBeGreaterThan(0);
+      expect(done).toBeLessThan(of);
+    }
+    expect(await minute()).toBeLessThanOrEqual(perInvocation);
+    expect(await mailsTried()).toBeGreaterThan(tried);
+    expect(await intentsLeft()).toBeLessThan(intents);
+    expect(await noticesLeft()).toBeLessThan(notices);
+  }, 120_000);
+
+  test("gives no more than half of its queries to one kind of work", async () => {
+    await unsendableMails(3_000);
+    const { minute } = counting();
+    const asked = await minute();
+    expect(asked).toBeGreaterThan(400);
+    expect(asked).toBeLessThan(600);
+  }, 120_000);
+
+  test("does nothing more once its time is over", async () => {
+    await lostIntents(500, await consumerOf(await person()));
+    let now = Date.now();
+    const { minute } = counting(() => {
+      now += 100;
+      return now;
+    });
+    await minute();
+    expect(await intentsLeft()).toBeGreaterThan(400);
+    expect(await intentsLeft()).toBeLessThan(500);
+  }, 120_000);
+});
+
+describe("work in the background", () => {
+  test("lets what came in meanwhile have its turn between two steps", async () => {
+    const { platform } = counting();
+    const allowed = within(platform, { ms: minuteMs, queries: 10 });
+    const order: string[] = [];
+    setTimeout(() => order.push("somebody else"), 0);
+    for (const step of ["first step", "second step", "third step"]) if (await allowed.goesOn()) order.push(step);
+    expect(order).toContain("third step");
+    expect(order.indexOf("somebody else")).toBeLessThan(order.indexOf("third step"));
+    expect(order).toContain("somebody else");
+  });
+
+  test("takes from what the work around it may use", async () => {
+    const { platform } = counting();
+    const around = within(platform, { ms: minuteMs, queries: 2 });
+    const inner = within(around, { ms: minuteMs, queries: 100 });
+    const [[, db] = [null, null]] = inner.homes.all();
+    expect([await inner.goesOn(), await around.goesOn()]).toEqual([true, true]);
+    for (let asked = 0; asked < 2; asked += 1) await chainOfPerson(db as Database, "con_00nobody" as ConsumerId);
+    expect([await inner.goesOn(), await around.goesOn()]).toEqual([false, false]);
+  });
+});
+
+describe("an erasure of more shares than a run may end", () => {
+  test("is taken up where it stopped, and the account goes last, when each of them is stopped once", async () => {
+    const { share } = await grant(await person());
+    const id = await idOf(share.id);
+    const like = `${share.id.slice(0, 20)}%`;
+    await copyShare(share.id, 1_400);
+    const active = () => number("SELECT COUNT(*) AS n FROM shares WHERE id LIKE ? AND state = 'active'", like);
+    const isThere = () => number("SELECT COUNT(*) AS n FROM consumers WHERE id = ? AND email_sealed <> ''", id);
+    let now = Date.now();
+    await beginErasure(databaseOf(env.DB), { consumerId: id, language: "en" }, now);
+
+    const { platform } = counting(() => now);
+    now += 2 * minuteMs;
+    await settleShares(within(platform, { ms: 40 * secondMs, queries: 12 }));
+    const left = await active();
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThan(1_401);
+    expect(await isThere()).toBe(1);
+
+    now += 2 * minuteMs;
+    await settleShares(within(platform, { ms: 40 * secondMs, queries: 400 }));
+    expect([await active(), await isThere()]).toEqual([0, 0]);
+    const entries = "SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id LIKE ? AND type = 'share.revoked' AND chain = ?";
+    expect(await number(entries, like, world.acme.chain)).toBe(1_401);
+  });
+});

@@ -1,0 +1,77 @@
+// Who let an assistant be connected hears a week before that ends by itself, once.
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { dayMs } from "../../core/time.ts";
+import { tellConnectionEnds } from "../../workers/background/connection-ends.ts";
+import type { Env } from "../../workers/env.ts";
+import { platformOf } from "../../workers/services.ts";
+import { callTool, mint } from "../support/agents.ts";
+import { allowed, exchange, form, registered } from "../support/connecting.ts";
+import { mailsTo, signIn } from "../support/people.ts";
+import { freshPerson } from "../support/sharing.ts";
+import { call, world } from "../support/world.ts";
+
+const subject = "Your assistant’s connection is about to end";
+let began = Date.now();
+beforeEach(async () => {
+  began += 200 * dayMs; // further than any token of another test
+  vi.useFakeTimers({ toFake: ["Date"], now: began });
+  await env.DB.prepare("DELETE FROM agent_tokens").run();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** The minute's job at that moment, twice at once: a doubled cron. */
+const minuteAt = async (at: number): Promise<void> => {
+  vi.setSystemTime(at);
+  const platform = await platformOf(env as unknown as Env);
+  await Promise.all([tellConnectionEnds(platform), tellConnectionEnds(platform)]);
+};
+const warningsTo = async (email: string) => (await mailsTo(email)).filter((mail) => mail.subject === subject);
+const connected = async (session: { cookie: string }): Promise<string> => {
+  const client = await registered({ client_name: "Kitchen helper" });
+  return (await exchange(await allowed(client, session), client)).body.access_token;
+};
+
+describe("a connection that nobody ends", () => {
+  test("is told of a week before its end and not sooner, once, with a link that ends it", async () => {
+    const email = freshPerson();
+    const token = await connected(await signIn(email, "consumer"));
+    await minuteAt(began + 83 * dayMs - 1_000);
+    expect(await warningsTo(email)).toEqual([]);
+    await minuteAt(began + 83 * dayMs + 1_000);
+    await minuteAt(began + 85 * dayMs);
+    const warnings = await warningsTo(email);
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]?.text).toContain("Kitchen helper");
+    expect(warnings[0]?.text).toContain(
+      new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" }).format(began + 90 * dayMs),
+    );
+
+    const { pathname, search } = new URL(/https?:\S+\/oauth\/end\/\S+/.exec(warnings[0]?.text ?? "")?.[0] ?? "http://none.test");
+    expect((await call(`${pathname}${search}`)).status).toBe(200);
+    expect((await callTool(token, "svc_list_shares")).status).toBe(200);
+    expect((await call(`${pathname}${search}`, form({}))).status).toBe(200);
+    expect((await callTool(token, "svc_list_shares")).status).toBe(401);
+  });
+
+  test("of a member is told to the member", async () => {
+    await connected(await signIn(world.ownerEmail));
+    const before = (await warningsTo(world.ownerEmail)).length;
+    await minuteAt(began + 84 * dayMs);
+    expect(await warningsTo(world.ownerEmail)).toHaveLength(before + 1);
+  });
+});
+
+test("nobody is told of a connection that was ended, nor of a token that its person made and pasted", async () => {
+  const email = freshPerson();
+  const session = await signIn(email, "consumer");
+  await connected(session);
+  const { id } = (await call("/v1/me/agent-tokens", { headers: session })).body.data.agent_tokens[0];
+  expect((await call(`/v1/me/agent-tokens/${id}`, { method: "DELETE", headers: session })).status).toBe(200);
+  await mint("consumer");
+  await minuteAt(began + 84 * dayMs);
+  expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM agent_tokens WHERE end_told_at IS NOT NULL").first("n")).toBe(0);
+  expect(await warningsTo(email)).toEqual([]);
+});

@@ -1,0 +1,29 @@
+// What a piece of work in the background may use: time, and queries. The platform lets an invocation ask its databases a thousand queries
+// and fails whatever it asks beyond them, so work that comes in any amount asks `goesOn` before each step, and leaves the rest to the
+// next minute. Asking lets others have their turn: where databases and objects share one thread with the Worker, as on a machine of one's
+// own, work that never waits for anything outside keeps every connection waiting until it is over.
+import { secondMs } from "../../core/time.ts";
+import type { Runtime, Stores } from "../services.ts";
+
+export interface Allowance {
+  readonly ms: number;
+  /** Each statement of a batch is one. */
+  readonly queries: number;
+}
+
+/** For what follows an answer, which the platform ends thirty seconds after it: three such pieces of work fit into one invocation. */
+export const afterAnswerAllowance: Allowance = { ms: 15 * secondMs, queries: 300 };
+
+/** The same services, which go on within the allowance only. What they take is taken from the allowance of `services` as well. */
+export const within = <S extends Runtime & Stores>(services: S, { ms, queries }: Allowance): S => {
+  const until = services.clock() + ms;
+  let left = queries;
+  const homes = services.homes.counting((asked) => {
+    left -= asked;
+  });
+  const goesOn = async (): Promise<boolean> => {
+    await scheduler.wait(0); // until whatever came in meanwhile has been taken up
+    return left > 0 && services.clock() < until && services.goesOn();
+  };
+  return Object.assign(Object.create(services) as S, { homes, goesOn });
+};
