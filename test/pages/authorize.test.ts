@@ -72,6 +72,17 @@ const upToDecision = async (search: string, headers: Readonly<Record<string, str
   return { visitor, email, decision };
 };
 
+/** The same where nothing is needed, so that nothing is asked for before the decision. */
+const upToOptional = async (search: string) => {
+  const visitor = new Visitor();
+  const email = `sheet-${crypto.randomUUID()}@example.com`;
+  await visitor.get(`/authorize${search}`, { referer: `${origin}/` });
+  await visitor.post(`/authorize/email${search}`, { email });
+  await visitor.post(`/authorize/code${search}`, { code: await codeFor(email) });
+  const decision = await visitor.post(`/authorize/details${search}`, { email, phone: "+1 202 555 0123" });
+  return { visitor, decision };
+};
+
 describe("the consent sheet", () => {
   test("signs in, asks for what is missing, lets the person choose, and leads back with a code that redeems", async () => {
     const verifier = freshVerifier();
@@ -156,6 +167,24 @@ describe("the consent sheet", () => {
       const late = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision) });
       expect([late.status, headingOf(late)]).toEqual([400, "This took longer than 10 minutes"]);
       expect(headingOf(await visitor.get(`/authorize${search}`))).toBe("Share details with Acme Solar LLC?");
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("gives a late code again for what was decided, where every detail was optional", async () => {
+    const verifier = freshVerifier();
+    const search = searchFor(verifier, { scope: "email? phone?" });
+    const { visitor, decision } = await upToOptional(search);
+    await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), "group.phone": "on" });
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 70_000 });
+    try {
+      const late = await visitor.get(`/authorize${search}`);
+      expect(headingOf(late)).toBe("You have decided this");
+      const again = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(late), again: "on" });
+      expect(headingOf(again)).toBe("Shared with Acme Solar LLC");
+      const redeemed = await redeem({ code: /data-code="([^"]+)"/.exec(again.text)?.[1] ?? "", verifier });
+      expect(redeemed.body.data).toMatchObject({ scope: ["phone"], fields: { phone: "+1 202 555 0123" } });
     } finally {
       vi.useRealTimers();
     }

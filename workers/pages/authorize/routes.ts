@@ -20,7 +20,7 @@ import { sessionOf, userOf } from "../../operations/access/sign-in.ts";
 import { changeContactFields, readFields } from "../../operations/consumers/fields.ts";
 import { activeWith } from "../../operations/consumers/profile.ts";
 import { authorizeRequest } from "../../operations/shares/authorize.ts";
-import { earlierDecision, grantShare, type Granting } from "../../operations/shares/grant.ts";
+import { codeAgain, earlierDecision, grantShare, type Granting } from "../../operations/shares/grant.ts";
 import {
   browserOf,
   browserText,
@@ -280,6 +280,10 @@ const decide = async (c: Context<Api>): Promise<Response> => {
   if (session !== null) {
     const counted = limited(c, "GRANTS", await services.takeExactly("GRANTS", session.userId));
     if (counted !== null) return busyPage(c, counted.headers.get("retry-after") ?? "60");
+  }
+  if (form.has("again")) {
+    await codeAgain(services, person, client.clientId, decisionKey);
+    return again(c);
   }
   const persona: PersonaName = personaNames.find((name) => name === form.get("persona")) ?? "default";
   const kept = person === null ? null : await readFields(services, person);
