@@ -524,12 +524,16 @@ describe("sharing with the demo business", () => {
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
     const email = await upToDecision(sheet);
+    await sheet.click("details > summary");
+    await sheet.check("#days-30");
     await service.later(11 * 60_000);
     await sheet.click(share);
     await sheet.getByRole("heading", { name: "This took longer than 10 minutes" }).waitFor();
     await looked(sheet);
-    await sheet.getByRole("link", { name: "Start again" }).click();
+    await sheet.getByRole("button", { name: "Start again" }).click();
     await sheet.waitForSelector(".decision");
+    expect(await sheet.isChecked("#days-30")).toBe(true);
+    await looked(sheet);
     await settle(sheet);
     await decideIn(sheet);
     expect(Object.values(await filled(page))).toContain(email);
