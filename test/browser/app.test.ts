@@ -297,6 +297,10 @@ describe("the app", { timeout: 180_000 }, () => {
     await check("ended");
     await page.goto(`${service.origin}/app/history`);
     await check("history");
+    await page.goto(`${service.origin}/app/history?with=${service.world.acme.id}`);
+    await check("history-with");
+    await page.click('a.button[href="/app/history"]');
+    await page.waitForURL(`${service.origin}/app/history`);
     expect(complaints.filter((text) => !text.includes("404") && !text.includes("400"))).toEqual([]);
     await visit.close();
   });

@@ -73,7 +73,20 @@ const eventful = async (): Promise<{ readonly by: SignedPerson; readonly paths: 
   const removal = (await by.post("/v1/me/removals", { authorize: true, targets: ["spokeo"] })).body.data.id;
   await settled();
   const paths = [
-    ...["", "?view=ended", "/details", "/history", "/account", "/agents", "/removals", "/export", "/delete", "/deleted", "/nothing"],
+    ...[
+      "",
+      "?view=ended",
+      "/details",
+      "/history",
+      `/history?with=${world.acme.id}`,
+      "/account",
+      "/agents",
+      "/removals",
+      "/export",
+      "/delete",
+      "/deleted",
+      "/nothing",
+    ],
     ...[current, stopped, soon].map(({ share }) => `/shares/${share.id}`),
     ...[`/shares/${renewed}/stop`, `/shares/${renewed}/renew`, "/shares/shr_none", `/removals/${removal}`, "/removals/rmv_none"],
     ...[`/with/${world.acme.id}`, `/with/${world.acme.id}/stop`, `/with/${world.other.id}`, `/certificates/${gone.certId}`],

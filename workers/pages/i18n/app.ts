@@ -140,6 +140,10 @@ const en = {
   historyIntro:
     "Everything that happened to your account and your shares, newest first. Each entry names the one before by its hash, so nothing can be changed or left out without showing.",
   historyNone: "Nothing has happened yet.",
+  historyNoMatch: "Nothing matches.",
+  historyAll: "Everybody",
+  show: "Show",
+  clearFilter: "Clear the filter",
   historyWaiting: "Not yet in the chain",
   historyAway: "The log does not answer just now. Load this page again in a minute.",
   when: "When",
@@ -365,6 +369,10 @@ const es: AppWords = {
   historyIntro:
     "Todo lo que pasó con su cuenta y lo que comparte, lo más reciente primero. Cada entrada nombra la anterior por su hash: nada se puede cambiar ni omitir sin que se note.",
   historyNone: "Todavía no ha pasado nada.",
+  historyNoMatch: "Nada coincide.",
+  historyAll: "Todos",
+  show: "Mostrar",
+  clearFilter: "Quitar el filtro",
   historyWaiting: "Aún no está en la cadena",
   historyAway: "El registro no responde ahora. Vuelva a cargar la página en un minuto.",
   when: "Cuándo",
@@ -586,6 +594,10 @@ const frCa: AppWords = {
   historyIntro:
     "Tout ce qui est arrivé à votre compte et à vos partages, le plus récent d’abord. Chaque entrée nomme la précédente par son hachage : rien ne peut être changé ou omis sans que cela se voie.",
   historyNone: "Rien ne s’est encore passé.",
+  historyNoMatch: "Rien ne correspond.",
+  historyAll: "Tous",
+  show: "Afficher",
+  clearFilter: "Retirer le filtre",
   historyWaiting: "Pas encore dans la chaîne",
   historyAway: "Le registre ne répond pas en ce moment. Rechargez la page dans une minute.",
   when: "Quand",
