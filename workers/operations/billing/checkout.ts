@@ -43,7 +43,7 @@ export const openPayment = async (
   const customer = await customerOfAccount(services.homes.of(accountId) as Database, accountId);
   const allowed = mayPay(session, plan, customer);
   if (!allowed.ok) return allowed;
-  const returnUrl = `${config.appUrl}${session.realm === "business" ? "/portal/billing" : "/app"}`;
+  const returnUrl = `${config.appUrl}${session.realm === "business" ? "/portal/billing" : "/app/removals"}`;
   const customerId = customer?.customerId ?? null;
   const attempt = [accountId, plan, customerId, customer?.revision, Math.floor(services.clock() / samePageMs)];
   const answer: ProviderAnswer =
