@@ -279,13 +279,11 @@ export const frCa: Words = {
   notFoundAdvice:
     "Vérifiez l’adresse. Elle se termine par cc_ et 26 lettres et chiffres, exactement comme sur le certificat. Un certificat n’est jamais supprimé\u00a0: une adresse qui a été bonne le reste.",
   crowded: "Trop de certificats à la fois",
-  crowdedAdvice:
-    "Beaucoup de certificats ont été ouverts depuis votre réseau en peu de temps. Attendez {seconds} secondes, puis rechargez cette page.",
-  busy: "Trop à la fois",
-  busyAdvice:
-    "Vous avez ouvert ou envoyé plus de pages qu’il n’en faut à une personne en une minute. Attendez {seconds} secondes, puis rechargez cette page.",
+  crowdedAdvice: "Beaucoup de certificats ont été ouverts depuis votre réseau en peu de temps. Attendez {wait}, puis rechargez cette page.",
+  busy: "Trop souvent",
+  busyAdvice: "Cela a été fait plus souvent que nécessaire. Rien n’a été modifié. Attendez {wait}, puis réessayez.",
   crowdedForm: "Trop de tentatives à la fois",
-  crowdedFormAdvice: "Il y a eu beaucoup de tentatives depuis votre réseau en peu de temps. Attendez {seconds} secondes, puis réessayez.",
+  crowdedFormAdvice: "Il y a eu beaucoup de tentatives depuis votre réseau en peu de temps. Attendez {wait}, puis réessayez.",
   readOnly: "Cette page ne peut qu’être lue",
   readOnlyAdvice: "Ouvrez l’adresse dans un navigateur pour voir ce qu’elle affiche.",
   outage: "Le certificat ne peut pas être lu pour l’instant",
