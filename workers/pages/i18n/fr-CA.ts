@@ -64,7 +64,7 @@ export const frCa: Words = {
     origin_server: "La requête provenait d’un serveur qui a indiqué cette origine, qui se trouvait sur un domaine vérifié de l’entreprise.",
     domain: "L’entreprise avait prouvé qu’elle contrôle le domaine avant la délivrance de ce certificat.",
     origin_unverified: "La requête a indiqué cette origine, sur l’ordinateur d’un développeur. Nul ne l’a vérifiée.",
-    domain_unverified: "Nul n’a prouvé qu’il contrôle ce domaine : un certificat d’essai peut l’indiquer sans cela.",
+    domain_unverified: "Nul n’a prouvé qu’il contrôle ce domaine\u00a0: un certificat d’essai peut l’indiquer sans cela.",
     subject: "Les renseignements de la personne sont ceux qui ont été saisis dans le formulaire; nul ne les a vérifiés.",
   },
   fields: {
@@ -187,7 +187,7 @@ export const frCa: Words = {
     staysNone: "Aucun autre certificat actif de {business} ne porte votre adresse.",
     staysOne: "Un autre certificat de {business} qui porte votre adresse reste actif.",
     stays: "{count} autres certificats de {business} qui portent votre adresse restent actifs.",
-    turnTo: "Vous pouvez joindre {business} ici :",
+    turnTo: "Vous pouvez joindre {business} ici\u00a0:",
     someAcknowledged: "L’entreprise a dit que les communications de ces destinataires ont cessé",
     someOverdue: "L’entreprise n’a pas dit que les communications de ces destinataires ont cessé",
     linkSome: "À certains destinataires seulement",
