@@ -198,6 +198,8 @@ describe("the app", { timeout: 180_000 }, () => {
       expect(await findingsOf(page), name).toEqual([]);
       expect(await fitsItsWidth(page), name).toBe(true);
       await keep(page, `${name}-${colorScheme}-${width}-${language}`);
+      if (process.env.UPDATE_SCREENSHOTS === "1" && name === "consents" && colorScheme === "light" && width === 1_000)
+        await page.screenshot({ path: "docs/images/app-consents.png", fullPage: true });
     };
     await page.goto(`${service.origin}/app`);
     await check("sign-in");
