@@ -519,6 +519,35 @@ describe("sharing with the demo business", () => {
     await close();
   });
 
+  test("B24: an answer that came too late is sent again by the same request, without another decision", async () => {
+    const { page, close } = await openPage(browser);
+    const heard = await listen(page);
+    const { email } = await prepare(page, "code");
+    await page.route(
+      (url) => url.pathname === "/v1/share/redeem",
+      async (route) => {
+        await service.database.prepare("UPDATE auth_codes SET expires_at = expires_at - 60000").run(); // as if the code's minute were over
+        await route.continue();
+      },
+      { times: 1 },
+    );
+    await page.goto(`${service.demoOrigin}/share`);
+    const sheet = await openSheet(page);
+    await sheet.waitForSelector(".decision");
+    await settle(sheet);
+    await decideIn(sheet);
+    await expect.poll(() => heard, { timeout: 20_000 }).toEqual(["svc:share-error code_expired"]);
+    const late = await openSheet(page);
+    const again = late.getByRole("button", { name: "Send it again" });
+    await again.waitFor();
+    await looked(late);
+    await Promise.all([late.waitForEvent("close"), again.click()]);
+    expect(Object.values(await filled(page))).toContain(email);
+    expect(heard).toEqual(["svc:share-error code_expired", "svc:share"]);
+    expect(await ownShares(page)).toBe(1);
+    await close();
+  });
+
   test("B23: a sheet that was left alone for eleven minutes decides nothing, and begins again at its own address", async () => {
     const { page, close } = await openPage(browser);
     await page.goto(`${service.demoOrigin}/share`);
