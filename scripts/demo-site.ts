@@ -36,11 +36,24 @@ const formEntries = async (request: IncomingMessage): Promise<[string, string][]
 const policyOf = (site: DemoSite): string =>
   `default-src 'none'; style-src 'self'; img-src data:; script-src ${site.cdnOrigin}; connect-src ${site.cdnOrigin}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
 
+const openerPolicies = ["same-origin", "same-origin-allow-popups", "noopener-allow-popups"];
+
+/** `/share?opener=same-origin&referrer=none` and `?frame=own`: the same page of a business that sends other headers. */
+const chosenHeaders = (site: DemoSite, query: URLSearchParams): Readonly<Record<string, string>> => {
+  const opener = query.get("opener") ?? "";
+  return {
+    ...(openerPolicies.includes(opener) && { "cross-origin-opener-policy": opener }),
+    ...(query.get("referrer") === "none" && { "referrer-policy": "no-referrer" }),
+    ...(query.get("frame") === "own" && { "content-security-policy": policyOf(site).replace("ancestors 'none'", "ancestors 'self'") }),
+  };
+};
+
 const answer = async (site: DemoSite, provider: PaymentStandIn, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   if (await answerAsProvider(provider, request, response, () => formEntries(request))) return;
-  const { pathname } = new URL(request.url ?? "/", "http://localhost");
-  const html = (text: string, status = 200): void => {
-    response.writeHead(status, { "content-type": "text/html; charset=utf-8", "content-security-policy": policyOf(site) }).end(text);
+  const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
+  const html = (text: string, status = 200, more: Readonly<Record<string, string>> = {}): void => {
+    const headers = { "content-type": "text/html; charset=utf-8", "content-security-policy": policyOf(site), ...more };
+    response.writeHead(status, headers).end(text);
   };
   if (request.method === "POST" && pathname === "/thanks") {
     const received = await formEntries(request);
@@ -54,7 +67,7 @@ const answer = async (site: DemoSite, provider: PaymentStandIn, request: Incomin
       .end(readFileSync(new URL("./demo-site/site.css", import.meta.url)));
   } else if (pathname === "/") html(formPage(site));
   else if (pathname === "/per-recipient") html(perRecipientPage(site));
-  else if (pathname === "/share") html(sharePage(site));
+  else if (pathname === "/share") html(sharePage(site), 200, chosenHeaders(site, searchParams));
   else if (pathname === "/thanks") html(nothingSentPage());
   else if (pathname === "/privacy") html(privacyPage());
   else if (pathname === "/terms") html(termsPage());

@@ -155,8 +155,14 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
    * A page of a chain, newest first, from before `beforeSeq` on; with `belowSize`, as it was in a log of that size. Null for a
    * chain without entries.
    */
-  readChain(chain: string, limit: number, beforeSeq: number | null = null, belowSize: number | null = null): ChainPage | null {
-    return readChainPage(this.ctx.storage.sql, chain, limit, beforeSeq, belowSize ?? Number.MAX_SAFE_INTEGER);
+  readChain(
+    chain: string,
+    limit: number,
+    beforeSeq: number | null = null,
+    belowSize: number | null = null,
+    about: readonly string[] | null = null,
+  ): ChainPage | null {
+    return readChainPage(this.ctx.storage.sql, chain, limit, beforeSeq, belowSize ?? Number.MAX_SAFE_INTEGER, about);
   }
 
   /**

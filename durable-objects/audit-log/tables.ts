@@ -330,13 +330,14 @@ const storedEntry = (tag: string, row: EntryRow): StoredEntry => ({
   home: row.home,
 });
 
-/** Stored values as they are: whoever reads them checks them. Null for a chain without entries in a log of that size. */
+/** Stored values as they are: whoever reads them checks them; `about`: of these entities alone. Null for a chain without entries in a log of that size. */
 export const readChainPage = (
   sql: SqlStorage,
   tag: string,
   limit: number,
   beforeSeq: number | null,
   belowSize: number,
+  about: readonly string[] | null = null,
 ): ChainPage | null => {
   const chain = chainByTag(sql, tag);
   const head = sql
@@ -351,9 +352,12 @@ export const readChainPage = (
   const rows = sql
     .exec<EntryRow>(
       `SELECT e.seq, e.log_index, e.outbox_id, e.home, e.at, e.type, e.entity_type, e.entity_id, e.payload_hash, e.prev_hash, l.entry AS hash
-       FROM entry e JOIN leaf l ON l.idx = e.log_index WHERE e.chain = ? AND e.seq < ? ORDER BY e.seq DESC LIMIT ?`,
+       FROM entry e JOIN leaf l ON l.idx = e.log_index WHERE e.chain = ? AND e.seq < ?
+         AND (? OR e.entity_id IN (SELECT value FROM json_each(?))) ORDER BY e.seq DESC LIMIT ?`,
       chain.index,
       Math.min(beforeSeq ?? Number.MAX_SAFE_INTEGER, head.seq + 1),
+      about === null ? 1 : 0,
+      JSON.stringify(about ?? []),
       limit,
     )
     .toArray();
@@ -363,7 +367,7 @@ export const readChainPage = (
     chainIndex: chain.index,
     head: { seq: String(head.seq), hash: hexOf(new Uint8Array(head.hash)) },
     entries: rows.map((row) => storedEntry(tag, row)),
-    nextBeforeSeq: last !== undefined && last.seq > 1 ? String(last.seq) : null,
+    nextBeforeSeq: last !== undefined && rows.length === limit && last.seq > 1 ? String(last.seq) : null,
   };
 };
 

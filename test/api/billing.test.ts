@@ -99,6 +99,8 @@ describe("GET /v1/billing/checkout", () => {
       client_reference_id: await consumerId(),
       "metadata[plan]": "white_glove",
       "line_items[0][price]": "price_white_glove",
+      success_url: "http://svc.test/app/removals",
+      cancel_url: "http://svc.test/app/removals",
     });
   });
 

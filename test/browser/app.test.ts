@@ -198,6 +198,8 @@ describe("the app", { timeout: 180_000 }, () => {
       expect(await findingsOf(page), name).toEqual([]);
       expect(await fitsItsWidth(page), name).toBe(true);
       await keep(page, `${name}-${colorScheme}-${width}-${language}`);
+      if (process.env.UPDATE_SCREENSHOTS === "1" && name === "consents" && colorScheme === "light" && width === 1_000)
+        await page.screenshot({ path: "docs/images/app-consents.png", fullPage: true });
     };
     await page.goto(`${service.origin}/app`);
     await check("sign-in");
@@ -297,6 +299,10 @@ describe("the app", { timeout: 180_000 }, () => {
     await check("ended");
     await page.goto(`${service.origin}/app/history`);
     await check("history");
+    await page.goto(`${service.origin}/app/history?with=${service.world.acme.id}`);
+    await check("history-with");
+    await page.click('a.button[href="/app/history"]');
+    await page.waitForURL(`${service.origin}/app/history`);
     expect(complaints.filter((text) => !text.includes("404") && !text.includes("400"))).toEqual([]);
     await visit.close();
   });

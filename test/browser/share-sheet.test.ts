@@ -58,7 +58,13 @@ const upToDecision = async (sheet: Page): Promise<string> => {
   return email;
 };
 
-type SignIn = "fresh" | "code" | "passkey";
+const signIns = ["fresh", "code", "passkey"] as const;
+type SignIn = (typeof signIns)[number];
+
+/** B1 to B12: every opener policy a page may have, with every way to sign in. */
+const matrix = ["none", "same-origin", "same-origin-allow-popups", "noopener-allow-popups"].flatMap((policy, row) =>
+  signIns.map((how, column) => [row * signIns.length + column + 1, policy, how] as const),
+);
 
 /** Somebody with details and a session in the browser of the page; with `passkey` the session is over and a device holds one. */
 const prepare = async (page: Page, how: SignIn): Promise<{ readonly email: string; readonly passkey: object | null }> => {
@@ -131,6 +137,34 @@ const filled = async (page: Page): Promise<Record<string, string>> => {
   return page.evaluate(() => Object.fromEntries(new FormData(document.forms[0] as HTMLFormElement)) as Record<string, string>);
 };
 
+/** Presses the button of the page and gives the window that opens. */
+const openSheet = async (page: Page): Promise<Page> => {
+  const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(button)]);
+  return sheet;
+};
+
+const share = ".decision button.primary";
+
+/** Decides, and the sheet is gone. */
+const decideIn = async (sheet: Page): Promise<void> => {
+  await Promise.all([sheet.waitForEvent("close"), sheet.click(share)]);
+};
+
+/** How many shares the person of this browser has. */
+const ownShares = async (page: Page): Promise<number> => {
+  const answer = await page.request.get(`${service.origin}/v1/me/shares`);
+  return ((await answer.json()) as { data: { count: number } }).data.count;
+};
+
+/** What the page of the business hears, in any loading of it. */
+const listen = async (page: Page): Promise<string[]> => {
+  const heard: string[] = [];
+  await page.context().exposeFunction("heardOf", (type: string) => heard.push(type));
+  await page.context().addInitScript(`for (const type of ["svc:share", "svc:share-error", "svc:closed"])
+    document.addEventListener(type, ({ detail }) => heardOf(type + (detail && detail.code ? " " + detail.code : "")));`);
+  return heard;
+};
+
 const api = async (path: string) => {
   const answer = await fetch(`${service.origin}/v1${path}`, { headers: { authorization: `Bearer ${service.world.acme.keys.live}` } });
   return ((await answer.json()) as { data: Record<string, unknown> }).data;
@@ -140,9 +174,9 @@ describe("sharing with the demo business", () => {
   test("by the window that opened the sheet: nothing complains, the form is filled in, the sheet is gone, and the share can be read", async () => {
     const { page, complaints, close } = await openPage(browser, { viewport: { width: 420, height: 640 } });
     await page.goto(`${service.demoOrigin}/share`);
-    const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(button)]);
+    const sheet = await openSheet(page);
     const email = await upToDecision(sheet);
-    await Promise.all([sheet.waitForEvent("close"), sheet.click(".decision button.primary")]);
+    await decideIn(sheet);
     const fields = await filled(page);
     expect(Object.values(fields)).toContain(email);
     expect(await api(`/shares/${fields.svc_share_id}`)).toMatchObject({ status: "active", scope_groups: ["email", "name"] });
@@ -150,23 +184,220 @@ describe("sharing with the demo business", () => {
     await close();
   });
 
+  test.each(matrix)(
+    "B%i: the page's opener policy %s, signing in %s: the form is filled, and there is one share",
+    async (_number, policy, how) => {
+      const { page, close } = await openPage(browser, { viewport: { width: 420, height: 640 } });
+      const { email, passkey } = await prepare(page, how);
+      await page.goto(`${service.demoOrigin}/share?opener=${policy}`);
+      const sheet = await openSheet(page);
+      const typed = await comeToDecision(sheet, how, passkey);
+      expect(await sheet.evaluate(() => window.opener === null)).toBe(policy === "same-origin");
+      await decideIn(sheet);
+      const fields = await filled(page);
+      expect(Object.values(fields)).toContain(typed ?? email);
+      expect(await api(`/shares/${fields.svc_share_id}`)).toMatchObject({ status: "active", scope_groups: ["email", "name"] });
+      expect(await ownShares(page)).toBe(1);
+      expect(page.context().pages()).toEqual([page]);
+      await close();
+    },
+  );
+
+  test.each(["the first sheet answering at once", "the first sheet answering late"])(
+    "B14: a page that cuts its windows off and sends no referrer is asked again in its own tab, %s",
+    async (when) => {
+      const { page, close } = await openPage(browser, { viewport: { width: 420, height: 640 } });
+      const { email } = await prepare(page, "code");
+      const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      if (when.endsWith("at once")) gate.resolve();
+      await page.context().route(
+        (url) => url.pathname === "/authorize" && url.searchParams.get("display") === "popup",
+        async (route) => {
+          asked.resolve();
+          await gate.promise;
+          await route.continue();
+        },
+      );
+      await page.goto(`${service.demoOrigin}/share?opener=same-origin&referrer=none`);
+      const opening = page.context().waitForEvent("page"); // told when the sheet answers
+      await page.click(button);
+      await asked.promise;
+      // The cut comes with the sheet's answer, and not before.
+      if (when.endsWith("late")) expect(await page.locator(button).textContent()).toBe("Share my contact details");
+      gate.resolve();
+      const sheet = await opening;
+      await sheet.getByRole("heading", { name: "This window has lost touch with" }).waitFor();
+      expect(await sheet.locator("[data-decides]:visible").count()).toBe(0);
+      await page.getByRole("button", { name: "Continue in the window that opened, or continue here" }).click();
+      await page.waitForSelector(".decision");
+      await settle(page);
+      await page.click(share);
+      expect(Object.values(await filled(page))).toContain(email);
+      expect(new URL(page.url()).search).toBe("?opener=same-origin&referrer=none");
+      expect(await ownShares(page)).toBe(1);
+      await close();
+    },
+  );
+
   test.each([
-    [1, "fresh"],
-    [2, "code"],
-    [3, "passkey"],
-  ] as const)("B%i: a person who signs in by %s: the form is filled, and there is one share", async (_number, how) => {
-    const { page, close } = await openPage(browser, { viewport: { width: 420, height: 640 } });
-    const { email, passkey } = await prepare(page, how);
+    ["Open in a new tab", "noopener-allow-popups"],
+    ["Open in a new tab", "same-origin"],
+    ["Continue here", "none"],
+    ["Continue here", "same-origin"],
+  ])("B15: where no window opens, “%s” leads to the sheet and back, the page's opener policy being %s", async (words, policy) => {
+    const { page, close } = await openPage(browser);
+    const { email } = await prepare(page, "code");
+    await page.addInitScript("if (location.pathname === '/share') window.open = () => null");
+    await page.goto(`${service.demoOrigin}/share?opener=${policy}`);
+    await page.click(button);
+    const link = page.getByRole("link", { name: words });
+    const isHere = words === "Continue here";
+    const [sheet] = isHere ? [page, await link.click()] : await Promise.all([page.context().waitForEvent("page"), link.click()]);
+    await sheet.waitForSelector(".decision");
+    await settle(sheet);
+    await sheet.click(share);
+    expect(Object.values(await filled(page))).toContain(email);
+    expect(await ownShares(page)).toBe(1);
+    await close();
+  });
+
+  test("B16, B18: in the same tab the form is filled, and Back shows a decision that was made, not one to make", async () => {
+    const { page, close } = await openPage(browser);
+    const heard = await listen(page);
+    const { email } = await prepare(page, "code");
+    await page.addInitScript("if (location.pathname === '/share') window.open = (url) => { location.href = url; return null }");
     await page.goto(`${service.demoOrigin}/share`);
-    const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(button)]);
-    const typed = await comeToDecision(sheet, how, passkey);
-    expect(await sheet.evaluate(() => window.opener === null)).toBe(false);
-    await Promise.all([sheet.waitForEvent("close"), sheet.click(".decision button.primary")]);
-    const fields = await filled(page);
-    expect(Object.values(fields)).toContain(typed ?? email);
-    expect(await api(`/shares/${fields.svc_share_id}`)).toMatchObject({ status: "active", scope_groups: ["email", "name"] });
-    const own = await page.request.get(`${service.origin}/v1/me/shares`);
-    expect(((await own.json()) as { data: { count: number } }).data.count).toBe(1);
+    await page.click(button);
+    await page.waitForSelector(".decision");
+    await settle(page);
+    await page.click(share);
+    expect(Object.values(await filled(page))).toContain(email);
+    expect(new URL(page.url()).search).toBe("");
+    await page.goBack();
+    await page.getByRole("heading", { name: "You have already decided this" }).waitFor();
+    await looked(page);
+    expect(heard.filter((type) => type === "svc:share")).toHaveLength(1);
+    expect(await ownShares(page)).toBe(1);
+    await close();
+  });
+
+  test.each(["none", "same-origin"])(
+    "B17: the page is loaded again while the sheet is open, its opener policy being %s",
+    async (policy) => {
+      const { page, close } = await openPage(browser);
+      const { email } = await prepare(page, "code");
+      await page.goto(`${service.demoOrigin}/share?opener=${policy}`);
+      const sheet = await openSheet(page);
+      await sheet.waitForSelector(".decision");
+      await page.reload();
+      await page.waitForSelector(button);
+      await settle(sheet);
+      await decideIn(sheet);
+      expect(Object.values(await filled(page))).toContain(email);
+      expect(await ownShares(page)).toBe(1);
+      await close();
+    },
+  );
+
+  test("B18: the sheet is loaded again and left by Back at the code, and goes on from there", async () => {
+    const { page, close } = await openPage(browser);
+    const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
+    await page.goto(`${service.demoOrigin}/share`);
+    const sheet = await openSheet(page);
+    await sheet.waitForSelector("#sheet-email");
+    await settle(sheet);
+    await sheet.fill("#sheet-email", email);
+    await sheet.click("button.primary");
+    await sheet.waitForSelector("#sheet-code");
+    await sheet.reload();
+    await sheet.waitForSelector("#sheet-code");
+    await sheet.goBack();
+    await sheet.fill("#sheet-code", await codeFor(email));
+    await sheet.click("button.primary");
+    await sheet.fill("#field-first_name", "Pat");
+    await sheet.fill("#field-last_name", "Example");
+    await sheet.click("button.primary");
+    await sheet.waitForSelector(".decision");
+    await sheet.reload();
+    await sheet.waitForSelector(".decision");
+    await settle(sheet);
+    await decideIn(sheet);
+    expect(Object.values(await filled(page))).toContain(email);
+    expect(await ownShares(page)).toBe(1);
+    await close();
+  });
+
+  test.each(["none", "same-origin"])(
+    "B19: double clicks on the button and on the decision are one window and one share, the opener policy being %s",
+    async (policy) => {
+      const { page, close } = await openPage(browser);
+      const { email } = await prepare(page, "code");
+      await page.goto(`${service.demoOrigin}/share?opener=${policy}`);
+      const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.dblclick(button)]);
+      await sheet.waitForSelector(".decision");
+      expect(page.context().pages()).toHaveLength(2);
+      await settle(sheet);
+      await Promise.all([sheet.waitForEvent("close"), sheet.dblclick(share)]);
+      expect(Object.values(await filled(page))).toContain(email);
+      expect(await ownShares(page)).toBe(1);
+      await close();
+    },
+  );
+
+  test("B27: a page inside a frame is answered by its window; where that is cut off, nothing can be decided", async () => {
+    const { page, close } = await openPage(browser);
+    const { email } = await prepare(page, "code");
+    await page.route(`${service.demoOrigin}/outer`, (route) =>
+      route.fulfill({
+        contentType: "text/html",
+        body: '<!doctype html><title>Outer</title><iframe src="/share?frame=own" width="800" height="800"></iframe>',
+      }),
+    );
+    await page.goto(`${service.demoOrigin}/outer`);
+    const frame = page.frameLocator("iframe");
+    const [lost] = await Promise.all([page.context().waitForEvent("page"), frame.locator(button).click()]);
+    await lost.waitForSelector(".decision");
+    expect(new URL(lost.url()).searchParams.has("return_url")).toBe(false);
+    await lost.evaluate(() => {
+      window.opener = null;
+    });
+    await lost.reload();
+    await lost.getByRole("heading", { name: "This window has lost touch with" }).waitFor();
+    expect(await lost.locator("[data-decides]:visible").count()).toBe(0);
+    await lost.close();
+    const [sheet] = await Promise.all([page.context().waitForEvent("page"), frame.locator(button).click()]);
+    await sheet.waitForSelector(".decision");
+    await settle(sheet);
+    await decideIn(sheet);
+    await frame.locator('input[name="svc_share_id"]').waitFor({ state: "attached" });
+    expect(await frame.locator("#email").inputValue()).toBe(email);
+    expect(await ownShares(page)).toBe(1);
+    await close();
+  });
+
+  test("B31: every step fits 320 pixels and passes axe, signing in by a passkey too", async () => {
+    const { page, close } = await openPage(browser);
+    const { passkey } = await prepare(page, "passkey");
+    await page.goto(`${service.demoOrigin}/share`);
+    const sheet = await openSheet(page);
+    await sheet.setViewportSize({ width: 320, height: 640 }); // a window that a page opens is as wide as the page asked
+    await sheet.waitForSelector("#sheet-email");
+    await looked(sheet);
+    const { devtools, authenticatorId } = await device(sheet);
+    await devtools.send("WebAuthn.addCredential", { authenticatorId, credential: passkey as never });
+    await devtools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
+    await settle(sheet);
+    await sheet.getByRole("button", { name: "Use a passkey" }).click();
+    await sheet.getByRole("heading", { name: "Confirm on your device" }).waitFor();
+    await sheet.locator("[data-failed]").waitFor(); // the device has refused, so the step stays to be looked at
+    await looked(sheet);
+    await devtools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true });
+    await sheet.getByRole("button", { name: "Use a passkey" }).click();
+    await sheet.waitForSelector(".decision");
+    await looked(sheet);
+    await sheet.getByRole("link", { name: "Change my details" }).click();
+    await sheet.waitForSelector("#field-email");
+    await looked(sheet);
     await close();
   });
 
@@ -179,7 +410,7 @@ describe("sharing with the demo business", () => {
       const { passkey } = await prepare(page, "code");
       await withPolicy(page, policy);
       await page.goto(`${service.demoOrigin}/share`);
-      const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(button)]);
+      const sheet = await openSheet(page);
       await comeToDecision(sheet, "code", passkey);
       expect(await sheet.evaluate(() => window.opener === null)).toBe(true);
       await close();
@@ -189,7 +420,7 @@ describe("sharing with the demo business", () => {
   test("B21: the same address in another browser decides nothing there, and the first goes on", async () => {
     const { page, close } = await openPage(browser);
     await page.goto(`${service.demoOrigin}/share`);
-    const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(button)]);
+    const sheet = await openSheet(page);
     const email = await upToDecision(sheet);
     const other = await openPage(browser);
     await prepare(other.page, "code");
@@ -197,10 +428,9 @@ describe("sharing with the demo business", () => {
     await other.page.getByRole("heading", { name: "This window has lost touch with" }).waitFor();
     expect(await other.page.locator("[data-decides]:visible").count()).toBe(0);
     await looked(other.page);
-    const theirs = await other.page.request.get(`${service.origin}/v1/me/shares`);
-    expect(((await theirs.json()) as { data: { count: number } }).data.count).toBe(0);
+    expect(await ownShares(other.page)).toBe(0);
     await other.close();
-    await Promise.all([sheet.waitForEvent("close"), sheet.click(".decision button.primary")]);
+    await decideIn(sheet);
     expect(Object.values(await filled(page))).toContain(email);
     await close();
   });
@@ -209,7 +439,7 @@ describe("sharing with the demo business", () => {
     const { page, close } = await openPage(browser);
     await prepare(page, "code");
     await page.goto(`${service.demoOrigin}/share`);
-    const [opened] = await Promise.all([page.context().waitForEvent("page"), page.click(button)]);
+    const opened = await openSheet(page);
     await opened.waitForSelector(".sheet");
     const asked = new URL(opened.url());
     await opened.close();
@@ -234,8 +464,7 @@ describe("sharing with the demo business", () => {
       [own, "https://evil.example/"],
     ] as const)
       expect(await sheetFor(returnUrl, from), `${returnUrl} from ${from}`).toBeNull();
-    const shares = await page.request.get(`${service.origin}/v1/me/shares`);
-    expect(((await shares.json()) as { data: { count: number } }).data.count).toBe(0);
+    expect(await ownShares(page)).toBe(0);
     await close();
   });
 
@@ -243,9 +472,9 @@ describe("sharing with the demo business", () => {
     const { page, close } = await openPage(browser);
     await page.context().addInitScript("if (location.pathname === '/authorize') window.opener = null;");
     await page.goto(`${service.demoOrigin}/share`);
-    const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(button)]);
+    const sheet = await openSheet(page);
     const email = await upToDecision(sheet);
-    await sheet.click(".decision button.primary");
+    await sheet.click(share);
     expect(Object.values(await filled(page))).toContain(email);
     await close();
   });
@@ -253,7 +482,7 @@ describe("sharing with the demo business", () => {
   test("B28: without scripts in the sheet, a link leads back in the same tab", async () => {
     const { page, close } = await openPage(browser);
     await page.goto(`${service.demoOrigin}/share`);
-    const [opened] = await Promise.all([page.context().waitForEvent("page"), page.click(button)]);
+    const opened = await openSheet(page);
     const address = opened.url();
     await opened.close();
     const plain = await browser.newContext({ javaScriptEnabled: false });
@@ -267,7 +496,7 @@ describe("sharing with the demo business", () => {
     await sheet.fill("#field-first_name", "Pat");
     await sheet.fill("#field-last_name", "Example");
     await sheet.click("button.primary");
-    await sheet.click(".decision button.primary");
+    await sheet.click(share);
     const back = await sheet.getAttribute("[data-go-back]", "href");
     expect(new URL(back ?? "").origin).toBe(service.demoOrigin);
     expect(new URL(back ?? "").searchParams.get("svc_code")).toMatch(/^ac_00/);
@@ -275,34 +504,67 @@ describe("sharing with the demo business", () => {
     await close();
   });
 
-  test("B22: 'Not now' closes the sheet, tells the page so, and leaves nothing", async () => {
+  test.each([
+    ["“Not now”", (sheet: Page) => sheet.click("[data-not-now]")],
+    ["closing the window", (sheet: Page) => sheet.close()],
+  ])("B22: %s ends the request, tells the page so once, and leaves nothing", async (_name, leave) => {
     const { page, close } = await openPage(browser);
-    const closed = new Promise<void>((resolve) => {
-      void page.exposeFunction("heardClosed", resolve);
-    });
-    await page.addInitScript('document.addEventListener("svc:closed", () => heardClosed())');
+    const heard = await listen(page);
     await page.goto(`${service.demoOrigin}/share`);
-    const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(button)]);
+    const sheet = await openSheet(page);
     await sheet.waitForSelector("#sheet-email");
-    await Promise.all([sheet.waitForEvent("close"), sheet.click("[data-not-now]")]);
-    await closed;
+    await Promise.all([sheet.waitForEvent("close"), leave(sheet)]);
+    await expect.poll(() => heard, { timeout: 20_000 }).toEqual(["svc:closed"]);
     expect(await page.locator('input[name="svc_share_id"]').count()).toBe(0);
+    await close();
+  });
+
+  test("B24: an answer that came too late is sent again by the same request, without another decision", async () => {
+    const { page, close } = await openPage(browser);
+    const heard = await listen(page);
+    const { email } = await prepare(page, "code");
+    await page.route(
+      (url) => url.pathname === "/v1/share/redeem",
+      async (route) => {
+        await service.database.prepare("UPDATE auth_codes SET expires_at = expires_at - 60000").run(); // as if the code's minute were over
+        await route.continue();
+      },
+      { times: 1 },
+    );
+    await page.goto(`${service.demoOrigin}/share`);
+    const sheet = await openSheet(page);
+    await sheet.waitForSelector(".decision");
+    await settle(sheet);
+    await decideIn(sheet);
+    await expect.poll(() => heard, { timeout: 20_000 }).toEqual(["svc:share-error code_expired"]);
+    const late = await openSheet(page);
+    const again = late.getByRole("button", { name: "Send it again" });
+    await again.waitFor();
+    await looked(late);
+    await Promise.all([late.waitForEvent("close"), again.click()]);
+    expect(Object.values(await filled(page))).toContain(email);
+    expect(heard).toEqual(["svc:share-error code_expired", "svc:share"]);
+    expect(await ownShares(page)).toBe(1);
     await close();
   });
 
   test("B23: a sheet that was left alone for eleven minutes decides nothing, and begins again at its own address", async () => {
     const { page, close } = await openPage(browser);
     await page.goto(`${service.demoOrigin}/share`);
-    const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(button)]);
+    const sheet = await openSheet(page);
     const email = await upToDecision(sheet);
+    await sheet.click("details > summary");
+    await sheet.check("#days-30");
     await service.later(11 * 60_000);
-    await sheet.click(".decision button.primary");
+    await sheet.click(share);
     await sheet.getByRole("heading", { name: "This took longer than 10 minutes" }).waitFor();
     await looked(sheet);
-    await sheet.getByRole("link", { name: "Start again" }).click();
+    await sheet.getByRole("button", { name: "Start again" }).click();
     await sheet.waitForSelector(".decision");
+    expect(await sheet.isChecked("#days-30")).toBe(true);
+    await looked(sheet);
     await settle(sheet);
-    await Promise.all([sheet.waitForEvent("close"), sheet.click(".decision button.primary")]);
+    await decideIn(sheet);
     expect(Object.values(await filled(page))).toContain(email);
     await close();
   });

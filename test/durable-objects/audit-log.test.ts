@@ -128,6 +128,21 @@ describe("chains", () => {
     expect(seqs).toEqual(["7", "6", "5", "4", "3", "2", "1"]);
   });
 
+  test("are read of some entities alone, in pages, under the numbers they have", async () => {
+    const stub = auditShard(3);
+    const chain = chainTag(0x1e);
+    const about = ["shr_0", "shr_2"];
+    await stub.append(Array.from({ length: 9 }, (_, at) => auditRow(`of some ${at}`, chain, { entityId: `shr_${at % 3}` })));
+    const first = (await stub.readChain(chain, 4, null, null, about)) as ChainPage;
+    const second = (await stub.readChain(chain, 4, Number(first.nextBeforeSeq), null, about)) as ChainPage;
+    expect([first, second].map(({ entries }) => entries.map(({ seq }) => seq))).toEqual([
+      ["9", "7", "6", "4"],
+      ["3", "1"],
+    ]);
+    expect([first.head.seq, second.nextBeforeSeq]).toEqual(["9", null]);
+    expect(((await stub.readChain(chain, 4, null, null, [])) as ChainPage).entries).toEqual([]);
+  });
+
   test("survive a restart of the object", async () => {
     const stub = auditShard(3);
     const chain = chainTag(0xf);

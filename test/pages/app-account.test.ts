@@ -132,6 +132,21 @@ describe("removals", () => {
     expect((await by.get("/v1/me/removals")).body.data.removals).toEqual([]);
   });
 
+  test("more in a day than anybody needs are a page that says the wait in hours, in each language", async () => {
+    const browser = browserOf(await onPlan(), serviceWith({ LIMIT_REMOVALS: "1/86400" }));
+    const ask = async (language: string) =>
+      browser.send(await browser.open(`/app/removals?lang=${language}`), "/app/removals", { "target.spokeo": "on", authorize: "on" });
+    expect((await ask("en")).status).toBe(303);
+    for (const [language, wait] of [
+      ["en", "Wait 24 hours, then try again."],
+      ["es", "Espere 24 horas e inténtelo de nuevo."],
+      ["fr-CA", "Attendez 24 heures, puis réessayez."],
+    ] as const) {
+      const refused = await ask(language);
+      expect([refused.status, refused.headers.get("retry-after"), wordsOf(parsed(refused)).includes(wait)]).toEqual([429, "86400", true]);
+    }
+  });
+
   test("are asked for with whom, and with leave; what is missing is said, and what was typed stays", async () => {
     const by = await onPlan();
     const browser = browserOf(by);

@@ -6,6 +6,7 @@ import { codeFor, forgetCodes, signIn, wrongFor } from "../support/people.ts";
 import { Authenticator } from "../support/authenticator.ts";
 import { addPasskey } from "../support/passkeys.ts";
 import { settled } from "../support/settled.ts";
+import type { ReadPage } from "./page.ts";
 import { freshPerson, grant, outcome, person, read, redeem, values, write, type SignedPerson } from "../support/sharing.ts";
 import { serviceWith, world, type Answer } from "../support/world.ts";
 
@@ -295,6 +296,45 @@ describe("history and account", () => {
   });
 });
 
+describe("the history with one business", () => {
+  const shared = (page: ReadPage): string[] =>
+    [...wordsOf(page).matchAll(/You shared details ?(Acme Solar LLC|Bright Homes Inc)/g)].map(([, name = ""]) => name).sort();
+
+  test("is chosen by name, told alone, and left again", async () => {
+    const pat = await person();
+    await grant(pat);
+    const browser = browserOf(pat);
+    expect(DomUtils.getElementsByTagName("select", (await browser.open("/app/history")).document)).toHaveLength(0); // one business: nothing to choose
+    await grant(pat, { origin: "https://other.example" }, world.other);
+    await settled();
+    const all = await browser.open("/app/history");
+    expect(shared(all)).toEqual(["Acme Solar LLC", "Bright Homes Inc"]);
+    const options = DomUtils.getElementsByTagName("option", all.document).map(({ attribs }) => attribs.value);
+    expect(options).toEqual(["", world.acme.id, world.other.id]);
+    const chosen = await browser.open(`/app/history?with=${world.other.id}`);
+    expect(shared(chosen)).toEqual(["Bright Homes Inc"]);
+    expect(wordsOf(chosen)).not.toContain("You changed your details");
+    expect(chosen.text).toMatch(new RegExp(`<option value="${world.other.id}" selected`));
+    expect(chosen.text).toContain('<a class="button" href="/app/history">Clear the filter</a>');
+    expect(to(await browser.open("/app/history?with="))).toBe("303 /app/history");
+  });
+
+  test("is empty with a business that holds nothing of theirs, and says how to see all", async () => {
+    const [pat, eve] = [await person(), await person()];
+    await grant(eve, { origin: "https://other.example" }, world.other);
+    await grant(pat);
+    await settled();
+    for (const of of [world.other.id, "biz_nobody"]) {
+      const words = wordsOf(await browserOf(pat).open(`/app/history?with=${of}`));
+      expect([words.includes("Nothing matches."), words.includes("Clear the filter"), words.includes("You shared")]).toEqual([
+        true,
+        true,
+        false,
+      ]);
+    }
+  });
+});
+
 describe("the account", () => {
   test("lists devices, and ends one, or all others, but never somebody else's", async () => {
     const pat = await person();
@@ -405,8 +445,8 @@ describe("every page of the app", () => {
     await pat.open("/app");
     await pat.open("/app/details");
     const page = await pat.open("/app/account");
-    expect([page.status, wordsOf(page).includes("You opened or sent more pages than one person needs")]).toEqual([429, true]);
-    expect(wordsOf(page)).toContain(`Wait ${page.headers.get("retry-after")} seconds`);
+    expect([page.status, wordsOf(page).includes("This was done more often than anybody needs.")]).toEqual([429, true]);
+    expect(wordsOf(page)).toMatch(new RegExp(`Wait ${page.headers.get("retry-after")} seconds?,`));
   });
 
   test("is read in a language that was chosen once", async () => {

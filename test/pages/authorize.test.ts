@@ -72,6 +72,17 @@ const upToDecision = async (search: string, headers: Readonly<Record<string, str
   return { visitor, email, decision };
 };
 
+/** The same where nothing is needed, so that nothing is asked for before the decision. */
+const upToOptional = async (search: string) => {
+  const visitor = new Visitor();
+  const email = `sheet-${crypto.randomUUID()}@example.com`;
+  await visitor.get(`/authorize${search}`, { referer: `${origin}/` });
+  await visitor.post(`/authorize/email${search}`, { email });
+  await visitor.post(`/authorize/code${search}`, { code: await codeFor(email) });
+  const decision = await visitor.post(`/authorize/details${search}`, { email, phone: "+1 202 555 0123" });
+  return { visitor, decision };
+};
+
 describe("the consent sheet", () => {
   test("signs in, asks for what is missing, lets the person choose, and leads back with a code that redeems", async () => {
     const verifier = freshVerifier();
@@ -161,6 +172,58 @@ describe("the consent sheet", () => {
     }
   });
 
+  test("begins again with what the person had chosen, and with nothing that an address or another site says", async () => {
+    const search = searchFor(freshVerifier());
+    const { visitor, decision } = await upToDecision(search);
+    const ticked = /id="group-phone" checked=""/;
+    const shorter = /id="days-30" checked=""/;
+    const choice = { token: tokenOf(decision), "group.phone": "on", days: "30" };
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 11 * 60_000 });
+    try {
+      const late = await visitor.post(`/authorize/decide${search}`, choice);
+      expect(headingOf(late)).toBe("This took longer than 10 minutes");
+      const kept = [...late.text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]+)"/g)].map(([, name, value]) => [name, value]);
+      const again = await visitor.post(`/authorize/again${search}`, Object.fromEntries(kept));
+      expect([again.status, headingOf(again)]).toEqual([200, "Share details with Acme Solar LLC?"]);
+      expect([ticked.test(again.text), shorter.test(again.text)]).toEqual([true, true]);
+      const byAddress = await visitor.get(`/authorize${search}&group.phone=on&days=30`);
+      const byOtherToken = await visitor.post(`/authorize/again${search}`, { ...choice, token: `${choice.token}x` });
+      for (const { text, status } of [byAddress, byOtherToken])
+        expect([status, ticked.test(text), shorter.test(text)]).toEqual([200, false, false]);
+      const forged = await visitor.post(`/authorize/again${search}`, choice, { "sec-fetch-site": "cross-site" });
+      expect(forged.status).toBe(403);
+      const done = await visitor.post(`/authorize/decide${search}`, { ...choice, token: tokenOf(again) });
+      expect(done.text).toContain("E-mail and phone");
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("keeps how long was chosen when nothing was ticked", async () => {
+    const search = searchFor(freshVerifier(), { scope: "email? phone?" });
+    const { visitor, decision } = await upToOptional(search);
+    const nothing = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), days: "90" });
+    expect([nothing.status, /id="days-90" checked=""/.test(nothing.text)]).toEqual([400, true]);
+  });
+
+  test("gives a late code again for what was decided, where every detail was optional", async () => {
+    const verifier = freshVerifier();
+    const search = searchFor(verifier, { scope: "email? phone?" });
+    const { visitor, decision } = await upToOptional(search);
+    await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), "group.phone": "on" });
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 70_000 });
+    try {
+      const late = await visitor.get(`/authorize${search}`);
+      expect(headingOf(late)).toBe("You have decided this");
+      const again = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(late), again: "on" });
+      expect(headingOf(again)).toBe("Shared with Acme Solar LLC");
+      const redeemed = await redeem({ code: /data-code="([^"]+)"/.exec(again.text)?.[1] ?? "", verifier });
+      expect(redeemed.body.data).toMatchObject({ scope: ["phone"], fields: { phone: "+1 202 555 0123" } });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test.each<readonly [number, string, Readonly<Record<string, string>>]>([
     [404, "This request is broken", { client_id: "pc_live_00000000000000000000000000" }],
     [403, "This request comes from the wrong place", { origin: "https://evil.example" }],
@@ -222,5 +285,10 @@ describe("the consent sheet", () => {
     const chosen = await visitor.get(`/authorize${searchFor(freshVerifier(), { locale: "es", lang: "fr-CA" })}`);
     expect(chosen.text).toContain("Partager vos renseignements avec");
     expect(chosen.text).toMatch(/href="\?client_id=[^"]*&amp;lang=en"/);
+    const search = searchFor(freshVerifier(), { locale: "es", lang: "fr-CA" });
+    const wrong = await visitor.post(`/authorize/email${search}`, { email: "pat" });
+    expect(wrong.status).toBe(400);
+    const switched = await visitor.get(`/authorize/email${search}`); // as the links of that page lead
+    expect([switched.status, switched.headers.get("location")]).toEqual([303, `/authorize${search}`]);
   });
 });

@@ -2,7 +2,12 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { challengeOf } from "../../core/shares/pkce.ts";
-import { languages, type Language } from "../../workers/pages/language.ts";
+import { accountWords } from "../../workers/pages/i18n/account.ts";
+import { appWords } from "../../workers/pages/i18n/app.ts";
+import { connectWords } from "../../workers/pages/i18n/connect.ts";
+import { ownCertificateWords } from "../../workers/pages/i18n/own-certificates.ts";
+import { sheetWords } from "../../workers/pages/i18n/sheet.ts";
+import { catalogues, languages, type Language } from "../../workers/pages/language.ts";
 import { browsing, hiddenFields, parsed, type Browsing } from "../support/app-pages.ts";
 import { codeFor, forgetCodes, mailsTo } from "../support/people.ts";
 import { settled } from "../support/settled.ts";
@@ -73,7 +78,20 @@ const eventful = async (): Promise<{ readonly by: SignedPerson; readonly paths: 
   const removal = (await by.post("/v1/me/removals", { authorize: true, targets: ["spokeo"] })).body.data.id;
   await settled();
   const paths = [
-    ...["", "?view=ended", "/details", "/history", "/account", "/agents", "/removals", "/export", "/delete", "/deleted", "/nothing"],
+    ...[
+      "",
+      "?view=ended",
+      "/details",
+      "/history",
+      `/history?with=${world.acme.id}`,
+      "/account",
+      "/agents",
+      "/removals",
+      "/export",
+      "/delete",
+      "/deleted",
+      "/nothing",
+    ],
     ...[current, stopped, soon].map(({ share }) => `/shares/${share.id}`),
     ...[`/shares/${renewed}/stop`, `/shares/${renewed}/renew`, "/shares/shr_none", `/removals/${removal}`, "/removals/rmv_none"],
     ...[`/with/${world.acme.id}`, `/with/${world.acme.id}/stop`, `/with/${world.other.id}`, `/certificates/${gone.certId}`],
@@ -196,5 +214,37 @@ describe("nothing stays in English", () => {
     const english = await pagesIn("en");
     for (const language of languages.filter((one) => one !== "en"))
       expect(untranslated(english, await pagesIn(language)), language).toEqual([]);
+  });
+});
+
+describe("a sentence", () => {
+  /** Every sentence of a catalogue by the path to it. */
+  const sentences = (words: object, path = ""): readonly (readonly [string, string])[] =>
+    Object.entries(words).flatMap(([key, value]: [string, unknown]) =>
+      typeof value === "string" ? [[`${path}.${key}`, value] as const] : sentences(value as object, `${path}.${key}`),
+    );
+  const said = (language: Language) =>
+    new Map(
+      sentences({
+        pages: catalogues[language].words,
+        app: appWords[language],
+        account: accountWords[language],
+        certificates: ownCertificateWords[language],
+        sheet: sheetWords[language],
+        connect: connectWords[language],
+      }),
+    );
+  const placesIn = (text: string): string => [...new Set(text.match(/\{\w+\}/g))].sort().join(" ");
+
+  test("has the same places for values in every language", () => {
+    const english = said("en");
+    expect(english.size).toBeGreaterThan(400);
+    for (const language of languages)
+      for (const [path, text] of said(language)) expect(placesIn(text), `${language}${path}`).toBe(placesIn(english.get(path) ?? ""));
+  });
+
+  test("is set in French as in Quebec: a colon and quotation marks keep to their words, and ? ! ; stand close", () => {
+    const wrong = [...said("fr-CA")].filter(([, text]) => /\s[?!;]| [:»]|« |\S:(?=\s|$)/.test(text));
+    expect(wrong).toEqual([]);
   });
 });

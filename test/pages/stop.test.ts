@@ -70,7 +70,7 @@ describe("the link that stops a share", () => {
 
   test.each([
     ["es", "¿Dejar de compartir?"],
-    ["fr-CA", "Arrêter le partage ?"],
+    ["fr-CA", "Arrêter le partage?"],
   ])("speaks %s", async (language, heading) => {
     expect(wordsOf(await browsing().open(`/stop/shr_00x?lang=${language}`))).toContain(heading);
   });

@@ -8,17 +8,18 @@ import { statuses } from "../http/statuses.ts";
 import type { RefusalCode } from "../../core/refusals.ts";
 import { kindOfError } from "../log.ts";
 import type { Words } from "./i18n/words.ts";
+import { catalogues } from "./language.ts";
 import { pageAnswer } from "./layout.tsx";
 import { filled, type Setting } from "./parts.tsx";
 
 const notice = (
   c: Context<Api>,
   code: RefusalCode,
-  said: (words: Words) => { readonly title: string; readonly advice: string; readonly more?: Child },
+  said: (words: Words, locale: string) => { readonly title: string; readonly advice: string; readonly more?: Child },
 ): Promise<Response> => {
   c.set("refused", code);
-  return pageAnswer(c, statuses[code], ({ words }: Setting) => {
-    const { title, advice, more } = said(words);
+  return pageAnswer(c, statuses[code], ({ words, language }: Setting) => {
+    const { title, advice, more } = said(words, catalogues[language].locale);
     return {
       title,
       content: (
@@ -35,17 +36,30 @@ const notice = (
 export const noSuchPage = (c: Context<Api>): Promise<Response> =>
   notice(c, "cert_not_found", (words) => ({ title: words.notFound, advice: words.notFoundAdvice }));
 
-/** The wait is the one in Retry-After. */
-export const crowdedPage = (c: Context<Api>, seconds: string): Promise<Response> =>
-  notice(c, "rate_limited", (words) => ({ title: words.crowded, advice: filled(words.crowdedAdvice, { seconds }) }));
+/** "45 seconds", "20 minutes", "7 hours": never shorter than it is. Limits reach from a minute to a day. */
+const waitText = (seconds: number, locale: string): string => {
+  const [unit, length] =
+    seconds <= 120 ? (["second", 1] as const) : seconds <= 7_200 ? (["minute", 60] as const) : (["hour", 3_600] as const);
+  return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "long" }).format(Math.ceil(seconds / length));
+};
 
-/** Too much by one person who is signed in; the wait is the one in Retry-After. */
-export const busyPage = (c: Context<Api>, seconds: string): Promise<Response> =>
-  notice(c, "rate_limited", (words) => ({ title: words.busy, advice: filled(words.busyAdvice, { seconds }) }));
+type TooOften = "crowded" | "busy" | "crowdedForm";
 
-/** Too many forms from one network; the wait is the one in Retry-After. */
+/** Too often; `seconds` are those in Retry-After. */
+const waitPage = (c: Context<Api>, seconds: string, title: TooOften, advice: `${TooOften}Advice`): Promise<Response> =>
+  notice(c, "rate_limited", (words, locale) => ({
+    title: words[title],
+    advice: filled(words[advice], { wait: waitText(Number(seconds), locale) }),
+  }));
+
+export const crowdedPage = (c: Context<Api>, seconds: string): Promise<Response> => waitPage(c, seconds, "crowded", "crowdedAdvice");
+
+/** Too much by one person who is signed in, or of one business. */
+export const busyPage = (c: Context<Api>, seconds: string): Promise<Response> => waitPage(c, seconds, "busy", "busyAdvice");
+
+/** Too many forms from one network. */
 export const crowdedFormPage = (c: Context<Api>, seconds: string): Promise<Response> =>
-  notice(c, "rate_limited", (words) => ({ title: words.crowdedForm, advice: filled(words.crowdedFormAdvice, { seconds }) }));
+  waitPage(c, seconds, "crowdedForm", "crowdedFormAdvice");
 
 /** A form that did not come from our own page, or is none of ours. */
 export const foreignFormPage = (c: Context<Api>): Promise<Response> =>

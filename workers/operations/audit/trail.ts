@@ -25,6 +25,8 @@ export interface TrailQuery {
   readonly limit: number;
   /** Entries before this one; null for the newest. */
   readonly beforeSeq: number | null;
+  /** Entries about these entities alone; without it every entry. */
+  readonly about?: readonly string[];
 }
 
 /** A person's chain tells of their shares too, which lie in the homes of the businesses. */
@@ -64,7 +66,7 @@ const readPage = async (
   const log = services.auditLog(chain.shard);
   for (const home of homes) await log.drainNow(home);
   const proven = await log.proofFor(chain.tag);
-  const page = proven === null ? null : await log.readChain(chain.tag, query.limit, query.beforeSeq, proven.size);
+  const page = proven === null ? null : await log.readChain(chain.tag, query.limit, query.beforeSeq, proven.size, query.about ?? null);
   if (proven === null || page === null) return null;
   const payloads = await payloadsOf(services, chain.tag, page.entries);
   return {
@@ -98,5 +100,6 @@ export const auditTrail = async (
     ),
     page === null || first === undefined ? null : newestCheckpointAnchor(first[1], services.config.ledger.id, page.proof.origin),
   ]);
-  return ok({ chain: chain.tag, page, pending: pending.flat(), anchor });
+  const waiting = pending.flat().filter(({ entityId }) => query.about?.includes(entityId) ?? true);
+  return ok({ chain: chain.tag, page, pending: waiting, anchor });
 };

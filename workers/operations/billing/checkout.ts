@@ -64,7 +64,7 @@ export const openPayment = async (
   if (provider === null) return refuse("not_found");
   const customer = found.value;
   const accountId = accountOf(session);
-  const returnUrl = `${config.appUrl}${session.realm === "business" ? "/portal/billing" : "/app"}`;
+  const returnUrl = `${config.appUrl}${session.realm === "business" ? "/portal/billing" : "/app/removals"}`;
   const customerId = customer?.customerId ?? null;
   const attempt = [accountId, plan, customerId, customer?.revision, Math.floor(services.clock() / samePageMs)];
   const answer: ProviderAnswer =

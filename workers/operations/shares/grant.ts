@@ -135,6 +135,20 @@ const decidedBefore = async (
   return (await giveCodeAnew(db, decided, nextHash, now)) ? given(next, now + codeLifeMs) : decidedBefore(services, db, home, requestHash);
 };
 
+/**
+ * The code of a decision that stands, given anew where it ran out before anybody redeemed it. Nothing is chosen a second time. Null for a
+ * request that nobody has decided on.
+ */
+export const codeAgain = (
+  services: Runtime & Stores,
+  person: Pick<Person, "id"> | null,
+  clientId: ClientId,
+  decisionKey: string,
+): Promise<Result<Granted, GrantingRefusal> | null> => {
+  const db = services.homes.of(clientId) as Database;
+  return decidedBefore(services, db, homeOfId(clientId), requestHashOf(person, decisionKey));
+};
+
 const commitGrant = async (
   services: GrantServices,
   db: Database,

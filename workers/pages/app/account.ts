@@ -1,6 +1,6 @@
 // /app/history, and /app/account: where somebody is signed in, with what, and the way out.
 import type { Hono } from "hono";
-import { passkeyIdOf, sessionIdOf } from "../../../core/ids.ts";
+import { businessIdOf, passkeyIdOf, sessionIdOf } from "../../../core/ids.ts";
 import type { Api } from "../../http/context.ts";
 import { relyingParty } from "../../http/guards.ts";
 import { madeIn } from "../../http/passkey-credentials.ts";
@@ -22,12 +22,20 @@ const beforeOf = (text: string | undefined): number | null => (text !== undefine
 
 const history = async (visit: Visit): Promise<Response> => {
   const { c, services, session, person, view } = visit;
-  const beforeSeq = beforeOf(c.req.query("before"));
-  const [trail, { shares }] = await Promise.all([
-    auditTrail(services, { id: person.id, chain: session.chain }, { limit: entriesPerPage, beforeSeq }),
-    listOwnShares(services, person),
-  ]);
-  return answer(visit, 200, historyPage(view, { trail: trail.ok ? trail.value : null, shares, isNewest: beforeSeq === null }));
+  const [before, of] = [c.req.query("before"), c.req.query("with")];
+  if (of === "") return c.redirect("/app/history", 303); // everybody was chosen
+  const beforeSeq = beforeOf(before);
+  const owner = { id: person.id, chain: session.chain };
+  const query = { limit: entriesPerPage, beforeSeq };
+  if (of === undefined) {
+    const [trail, { shares }] = await Promise.all([auditTrail(services, owner, query), listOwnShares(services, person)]);
+    return answer(visit, 200, historyPage(view, { trail: trail.ok ? trail.value : null, shares, isNewest: beforeSeq === null, of: null }));
+  }
+  const { shares } = await listOwnShares(services, person);
+  const businessId = businessIdOf(of);
+  const about = shares.filter(({ business }) => business.id === businessId).map(({ id }) => id);
+  const trail = await auditTrail(services, owner, { ...query, about });
+  return answer(visit, 200, historyPage(view, { trail: trail.ok ? trail.value : null, shares, isNewest: beforeSeq === null, of }));
 };
 
 const account = async (visit: Visit): Promise<Response> => {

@@ -48,14 +48,50 @@ export interface History {
   readonly trail: AuditTrail | null;
   readonly shares: readonly Share[];
   readonly isNewest: boolean;
+  /** The business that entries are chosen by, as the address spells it; null: every entry. */
+  readonly of: string | null;
 }
 
-export const historyPage = (view: AppView, { trail, shares, isNewest }: History): Page => {
+/** Shown to whoever has something to choose from, or has chosen. */
+const Filter: FC<{ shares: readonly Share[]; of: string | null; view: AppView }> = ({ shares, of, view: { words, setting } }) => {
+  const names = new Map<string, string>(shares.map(({ business }) => [business.id, business.name]));
+  if (names.size < 2 && of === null) return null;
+  const sorted = [...names].sort(([, a], [, b]) => a.localeCompare(b, setting.language));
+  return (
+    <search>
+      <form method="get" action="/app/history" class="form">
+        <label for="with">{words.withWhom}</label>
+        <select id="with" name="with">
+          <option value="">{words.historyAll}</option>
+          {sorted.map(([id, name]) => (
+            <option value={id} selected={id === of} dir="auto" translate="no">
+              {name}
+            </option>
+          ))}
+        </select>
+        <div class="choices">
+          <button type="submit">{words.show}</button>
+          {of !== null && (
+            <a class="button" href="/app/history">
+              {words.clearFilter}
+            </a>
+          )}
+        </div>
+      </form>
+    </search>
+  );
+};
+
+export const historyPage = (view: AppView, { trail, shares, isNewest, of }: History): Page => {
   const { words } = view;
   const byId = new Map(shares.map((share) => [share.id as string, share]));
   const entries = trail?.page?.entries ?? [];
   const waiting = isNewest ? (trail?.pending ?? []) : [];
   const older = trail?.page?.nextBeforeSeq ?? null;
+  const addressOf = (more: Readonly<Record<string, string>>): string => {
+    const query = new URLSearchParams({ ...(of !== null && { with: of }), ...more });
+    return query.size === 0 ? "/app/history" : `/app/history?${query}`;
+  };
   const isEmpty = trail !== null && entries.length === 0 && waiting.length === 0;
   return appPage(
     view,
@@ -65,7 +101,8 @@ export const historyPage = (view: AppView, { trail, shares, isNewest }: History)
       <h1>{words.historyTitle}</h1>
       <p>{words.historyIntro}</p>
       {trail === null && <p role="status">{words.historyAway}</p>}
-      {isEmpty && <p>{words.historyNone}</p>}
+      <Filter shares={shares} of={of} view={view} />
+      {isEmpty && <p>{of === null ? words.historyNone : words.historyNoMatch}</p>}
       {(entries.length > 0 || waiting.length > 0) && (
         <table class="records">
           <thead>
@@ -87,12 +124,12 @@ export const historyPage = (view: AppView, { trail, shares, isNewest }: History)
       )}
       <p class="choices">
         {!isNewest && (
-          <a class="button" href="/app/history">
+          <a class="button" href={addressOf({})}>
             {words.newest}
           </a>
         )}
         {older !== null && (
-          <a class="button" href={`/app/history?before=${older}`}>
+          <a class="button" href={addressOf({ before: older })}>
             {words.older}
           </a>
         )}

@@ -20,7 +20,7 @@ import { sessionOf, userOf } from "../../operations/access/sign-in.ts";
 import { changeContactFields, readFields } from "../../operations/consumers/fields.ts";
 import { activeWith } from "../../operations/consumers/profile.ts";
 import { authorizeRequest } from "../../operations/shares/authorize.ts";
-import { earlierDecision, grantShare, type Granting } from "../../operations/shares/grant.ts";
+import { codeAgain, earlierDecision, grantShare, type Granting } from "../../operations/shares/grant.ts";
 import {
   browserOf,
   browserText,
@@ -32,6 +32,7 @@ import {
   type SheetBrowser,
   type SheetRequest,
 } from "../../operations/shares/sheet.ts";
+import type { Services } from "../../services.ts";
 import { appWords } from "../i18n/app.ts";
 import { sheetWords, type SheetWords } from "../i18n/sheet.ts";
 import { pageLanguage, type Language } from "../language.ts";
@@ -54,6 +55,7 @@ import {
   overStep,
   passkeyStep,
   sheetNotice,
+  type Chosen,
   type SheetView,
 } from "./views.tsx";
 
@@ -137,8 +139,8 @@ const missingKeys = (keys: readonly ContactKey[], fields: ContactFields): readon
 const valuesOf = (fields: ContactFields): Readonly<Partial<Record<ContactKey, string>>> =>
   Object.fromEntries(Object.entries(fields).map(([key, { value }]) => [key, value]));
 
-/** Somebody who is signed in, or the test person: what they decided, what is missing, or the decision. */
-const decisionPage = async (c: Context<Api>, opened: Sheet, fault?: string): Promise<Response> => {
+/** Somebody who is signed in, or the test person: what they decided, what is missing, or the decision, with what they chose on it before. */
+const decisionPage = async (c: Context<Api>, opened: Sheet, chosen: Chosen = new Map(), fault?: "nothingTicked"): Promise<Response> => {
   const { services } = c.var;
   const { sheet, browser, session, view, decisionKey } = opened;
   const { client, asked } = sheet.request;
@@ -159,10 +161,8 @@ const decisionPage = async (c: Context<Api>, opened: Sheet, fault?: string): Pro
     return answer(c, 200, () => detailsStep(view, email, { keys, values }));
   }
   const already = person === null ? [] : await activeWith(services, person, client.business.id);
-  const step = { token, email, fields: fields as ContactFields, now: services.clock(), already };
-  return answer(c, fault === undefined ? 200 : 400, () =>
-    decideStep(view, step, fault === undefined ? undefined : (words[fault as "nothingTicked"] as string)),
-  );
+  const step = { token, email, fields: fields as ContactFields, now: services.clock(), already, chosen };
+  return answer(c, fault === undefined ? 200 : 400, () => decideStep(view, step, fault && words[fault]));
 };
 
 const show = async (c: Context<Api>): Promise<Response> => {
@@ -263,29 +263,41 @@ const chosenScope = ({ sheet, form }: Posted, fields: ContactFields): readonly C
   return scope.filter((key) => needed.includes(key) || (ticked.includes(key) && fields[key] !== undefined));
 };
 
+/** What the person chose, for the same decision shown anew. */
+const chosenOf = (form: PageForm): Chosen =>
+  new Map([...form].filter(([name]) => name === "days" || name === "persona" || name.startsWith("group.")));
+
+/** Whether the form belongs to what this browser and person were shown, and how old that is. */
+const judged = ({ sheet, browser, session, form }: Posted, services: Services) =>
+  judgeSheetToken(services, sheet, browser, session === null ? null : personOf(session).id, form.get("token") ?? "");
+
 const shorterDays: Readonly<Record<string, number>> = { "30": 30, "90": 90 };
 
 const decide = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTHORIZE_PER_IP");
   if (sent instanceof Response) return sent;
   const { services, requestId } = c.var;
-  const { sheet, browser, session, form, view, language, decisionKey } = sent;
+  const { sheet, session, form, view, language, decisionKey } = sent;
   const { client, asked, ...request } = sheet.request;
   const isTest = client.environment === "sandbox";
   if (session === null && !isTest) return again(c);
   const person = session === null ? null : personOf(session);
-  const judged = await judgeSheetToken(services, sheet, browser, person?.id ?? null, form.get("token") ?? "");
-  if (judged === "foreign") return again(c);
-  if (judged === "expired") return answer(c, 400, () => expiredStep(view));
+  const age = await judged(sent, services);
+  if (age === "foreign") return again(c);
+  if (age === "expired") return answer(c, 400, () => expiredStep(view, form.get("token") ?? "", chosenOf(form)));
   if (session !== null) {
     const counted = limited(c, "GRANTS", await services.takeExactly("GRANTS", session.userId));
     if (counted !== null) return busyPage(c, counted.headers.get("retry-after") ?? "60");
+  }
+  if (form.has("again")) {
+    await codeAgain(services, person, client.clientId, decisionKey);
+    return again(c);
   }
   const persona: PersonaName = personaNames.find((name) => name === form.get("persona")) ?? "default";
   const kept = person === null ? null : await readFields(services, person);
   const fields = person === null ? personaFields(persona) : kept?.ok ? kept.value : {};
   const scope = chosenScope(sent, fields);
-  if (scope.length === 0) return decisionPage(c, sent, "nothingTicked");
+  if (scope.length === 0) return decisionPage(c, sent, chosenOf(form), "nothingTicked");
   const by: Granting = person === null ? { persona } : { person };
   const shorter = shorterDays[form.get("days") ?? ""];
   const granted = await grantShare(services, by, {
@@ -304,6 +316,18 @@ const decide = async (c: Context<Api>): Promise<Response> => {
   return refusedPage(c, granted.code, granted.detail);
 };
 
+/**
+ * The decision once more after its time was over, with the ticks the person had made: they come from the expired page's own form, under
+ * its token. An address never ticks a box.
+ */
+const startAgain = async (c: Context<Api>): Promise<Response> => {
+  const sent = await posted(c, "AUTHORIZE_PER_IP");
+  if (sent instanceof Response) return sent;
+  const isTest = sent.sheet.request.client.environment === "sandbox";
+  if ((sent.session === null && !isTest) || (await judged(sent, c.var.services)) === "foreign") return again(c);
+  return decisionPage(c, sent, chosenOf(sent.form));
+};
+
 const notNow = (c: Context<Api>): Promise<Response> => {
   const words = sheetWords[languageOf(c)];
   return answer(c, 200, () => sheetNotice(words.refusedHeading, words.refused));
@@ -314,6 +338,7 @@ export const mountSheet = (app: Hono<Api>): void => {
   pages.use(keepsOpener);
   pages.get("/", show);
   pages.get("/not-now", notNow);
+  pages.get("/:step", (c) => again(c)); // another language chosen on a page that a form was answered with
   pages.post("/email", askForCode);
   pages.post("/code", giveCode);
   pages.post("/passkey", askPasskey);
@@ -322,6 +347,7 @@ export const mountSheet = (app: Hono<Api>): void => {
   pages.post("/sign-out", leave);
   pages.post("/details", saveDetails);
   pages.post("/decide", decide);
+  pages.post("/again", startAgain);
   pages.onError(onPageFault);
   app.route("/authorize", pages);
 };

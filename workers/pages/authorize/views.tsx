@@ -30,6 +30,9 @@ const wordsOf = ({ language }: Setting): SheetWords => sheetWords[language];
 export const groupsIn = (language: Language, groups: readonly FieldGroup[]): string =>
   new Intl.ListFormat(language, { type: "conjunction" }).format(groups.map((group) => groupLabels[language][group]));
 
+/** As a sentence or a line begins. */
+const capital = (language: Language, text: string): string => `${text.slice(0, 1).toLocaleUpperCase(language)}${text.slice(1)}`;
+
 const hostOf = ({ origin }: AuthorizedRequest): string => new URL(origin).host;
 
 const withAnswer = (back: string, answer: Readonly<Record<string, string>>): string => {
@@ -258,6 +261,9 @@ const groupLine = (fields: ContactFields, keys: readonly ContactKey[]): string |
 
 const durations = [30, 90] as const;
 
+/** Boxes and radios of a decision by name, as the person had left them; what is not in it stands as asked. */
+export type Chosen = ReadonlyMap<string, string>;
+
 export interface DecideStep {
   readonly token: string;
   /** Null for a test person. */
@@ -266,21 +272,22 @@ export interface DecideStep {
   readonly now: Instant;
   /** What is shared with the business already. */
   readonly already: readonly Share[];
+  readonly chosen: Chosen;
 }
 
-export const decideStep = (view: SheetView, { token, email, fields, now, already }: DecideStep, fault?: string): Page => {
+export const decideStep = (view: SheetView, { token, email, fields, now, already, chosen }: DecideStep, fault?: string): Page => {
   const { request, setting, search } = view;
   const words = wordsOf(setting);
   const { language } = setting;
   const { scope, needed } = request.asked;
   const business = <Exact text={request.client.business.name} />;
   const optional = scope.filter((key) => !needed.includes(key));
-  const nameOf = (group: FieldGroup): string => {
-    const name = groupLabels[language][group];
-    return `${name.slice(0, 1).toLocaleUpperCase(language)}${name.slice(1)}`;
-  };
+  const nameOf = (group: FieldGroup): string => capital(language, groupLabels[language][group]);
   const until = (days: number): string => dayIn(language, now + days * dayMs);
   const newest = already[0];
+  const shorter = durations.filter((days) => days < request.durationDays);
+  const chosenDays = shorter.find((days) => String(days) === chosen.get("days"));
+  const chosenPersona = personaNames.find((name) => name === chosen.get("persona")) ?? personaNames[0];
   return sheet(
     view,
     <>
@@ -318,7 +325,7 @@ export const decideStep = (view: SheetView, { token, email, fields, now, already
                 </p>
               ) : (
                 <p>
-                  <input type="checkbox" name={`group.${group}`} value="on" id={`group-${group}`} />
+                  <input type="checkbox" name={`group.${group}`} value="on" id={`group-${group}`} checked={chosen.has(`group.${group}`)} />
                   <label for={`group-${group}`}>
                     {nameOf(group)} <bdi>{line}</bdi>
                   </label>
@@ -330,9 +337,9 @@ export const decideStep = (view: SheetView, { token, email, fields, now, already
         {email === null ? (
           <fieldset class="boxes">
             <legend>{words.playAs}</legend>
-            {personaNames.map((name, at) => (
+            {personaNames.map((name) => (
               <p>
-                <input type="radio" name="persona" value={name} id={`persona-${name}`} checked={at === 0} />
+                <input type="radio" name="persona" value={name} id={`persona-${name}`} checked={name === chosenPersona} />
                 <label for={`persona-${name}`}>{words.persona[name]}</label>
               </p>
             ))}
@@ -342,20 +349,18 @@ export const decideStep = (view: SheetView, { token, email, fields, now, already
             <a href={`/authorize${search}&edit=1`}>{words.change}</a>
           </p>
         )}
-        <details>
-          <summary>{filled(words.until, { date: until(request.durationDays) })}</summary>
+        <details open={chosenDays !== undefined}>
+          <summary>{filled(words.until, { date: until(chosenDays ?? request.durationDays) })}</summary>
           <fieldset class="boxes">
             <legend>{words.howLong}</legend>
-            {durations
-              .filter((days) => days < request.durationDays)
-              .map((days) => (
-                <p>
-                  <input type="radio" name="days" value={String(days)} id={`days-${days}`} />
-                  <label for={`days-${days}`}>{filled(words.shorter, { days: String(days), date: until(days) })}</label>
-                </p>
-              ))}
+            {shorter.map((days) => (
+              <p>
+                <input type="radio" name="days" value={String(days)} id={`days-${days}`} checked={days === chosenDays} />
+                <label for={`days-${days}`}>{filled(words.shorter, { days: String(days), date: until(days) })}</label>
+              </p>
+            ))}
             <p>
-              <input type="radio" name="days" value="asked" id="days-asked" checked />
+              <input type="radio" name="days" value="asked" id="days-asked" checked={chosenDays === undefined} />
               <label for="days-asked">
                 {filled(words.asAsked, { days: String(request.durationDays), date: until(request.durationDays) })}
               </label>
@@ -389,7 +394,12 @@ export const doneStep = (view: SheetView, share: Share, code: string, email: str
       <h1>
         <Sentence text={words.doneHeading} parts={{ business: <Exact text={share.business.name} /> }} />
       </h1>
-      <p>{filled(words.done, { groups: groupsIn(language, groupsOf(share.scope)), date: dayIn(language, share.expiresAt) })}</p>
+      <p>
+        {filled(words.done, {
+          groups: capital(language, groupsIn(language, groupsOf(share.scope))),
+          date: dayIn(language, share.expiresAt),
+        })}
+      </p>
       <p data-going="">{filled(words.goingBack, { host })}</p>
       {href !== null && (
         <p>
@@ -436,18 +446,22 @@ export const overStep = (view: SheetView): Page => {
   );
 };
 
-export const expiredStep = (view: SheetView): Page => {
+export const expiredStep = (view: SheetView, token: string, chosen: Chosen): Page => {
   const words = wordsOf(view.setting);
   return sheet(
     view,
     <>
       <h1>{words.expired}</h1>
       <p>{words.expiredAdvice}</p>
-      <p>
-        <a class="button" href={`/authorize${view.search}`}>
+      <form method="post" action={`/authorize/again${view.search}`} class="form">
+        <input type="hidden" name="token" value={token} />
+        {[...chosen].map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
+        <button type="submit" class="primary">
           {words.startAgain}
-        </a>
-      </p>
+        </button>
+      </form>
     </>,
   );
 };

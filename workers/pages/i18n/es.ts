@@ -276,12 +276,11 @@ export const es: Words = {
   notFoundAdvice:
     "Revise la dirección. Termina en cc_ y 26 letras y cifras, exactamente como figura en el certificado. Un certificado nunca se elimina, así que una dirección que fue correcta lo sigue siendo.",
   crowded: "Demasiados certificados a la vez",
-  crowdedAdvice: "Desde su red se han abierto muchos certificados en poco tiempo. Espere {seconds} segundos y vuelva a cargar esta página.",
-  busy: "Demasiado a la vez",
-  busyAdvice:
-    "Abrió o envió más páginas de las que una persona necesita en un minuto. Espere {seconds} segundos y vuelva a cargar la página.",
+  crowdedAdvice: "Desde su red se han abierto muchos certificados en poco tiempo. Espere {wait} y vuelva a cargar esta página.",
+  busy: "Demasiadas veces",
+  busyAdvice: "Esto se hizo más veces de las necesarias. No se cambió nada. Espere {wait} e inténtelo de nuevo.",
   crowdedForm: "Demasiados intentos a la vez",
-  crowdedFormAdvice: "Hubo muchos intentos desde su red en poco tiempo. Espere {seconds} segundos e inténtelo de nuevo.",
+  crowdedFormAdvice: "Hubo muchos intentos desde su red en poco tiempo. Espere {wait} e inténtelo de nuevo.",
   readOnly: "Esta página solo puede leerse",
   readOnlyAdvice: "Abra la dirección en un navegador para ver lo que muestra.",
   outage: "El certificado no se puede leer ahora mismo",

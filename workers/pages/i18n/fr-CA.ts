@@ -64,7 +64,7 @@ export const frCa: Words = {
     origin_server: "La requête provenait d’un serveur qui a indiqué cette origine, qui se trouvait sur un domaine vérifié de l’entreprise.",
     domain: "L’entreprise avait prouvé qu’elle contrôle le domaine avant la délivrance de ce certificat.",
     origin_unverified: "La requête a indiqué cette origine, sur l’ordinateur d’un développeur. Nul ne l’a vérifiée.",
-    domain_unverified: "Nul n’a prouvé qu’il contrôle ce domaine : un certificat d’essai peut l’indiquer sans cela.",
+    domain_unverified: "Nul n’a prouvé qu’il contrôle ce domaine\u00a0: un certificat d’essai peut l’indiquer sans cela.",
     subject: "Les renseignements de la personne sont ceux qui ont été saisis dans le formulaire; nul ne les a vérifiés.",
   },
   fields: {
@@ -187,7 +187,7 @@ export const frCa: Words = {
     staysNone: "Aucun autre certificat actif de {business} ne porte votre adresse.",
     staysOne: "Un autre certificat de {business} qui porte votre adresse reste actif.",
     stays: "{count} autres certificats de {business} qui portent votre adresse restent actifs.",
-    turnTo: "Vous pouvez joindre {business} ici :",
+    turnTo: "Vous pouvez joindre {business} ici\u00a0:",
     someAcknowledged: "L’entreprise a dit que les communications de ces destinataires ont cessé",
     someOverdue: "L’entreprise n’a pas dit que les communications de ces destinataires ont cessé",
     linkSome: "À certains destinataires seulement",
@@ -279,13 +279,11 @@ export const frCa: Words = {
   notFoundAdvice:
     "Vérifiez l’adresse. Elle se termine par cc_ et 26 lettres et chiffres, exactement comme sur le certificat. Un certificat n’est jamais supprimé\u00a0: une adresse qui a été bonne le reste.",
   crowded: "Trop de certificats à la fois",
-  crowdedAdvice:
-    "Beaucoup de certificats ont été ouverts depuis votre réseau en peu de temps. Attendez {seconds} secondes, puis rechargez cette page.",
-  busy: "Trop à la fois",
-  busyAdvice:
-    "Vous avez ouvert ou envoyé plus de pages qu’il n’en faut à une personne en une minute. Attendez {seconds} secondes, puis rechargez cette page.",
+  crowdedAdvice: "Beaucoup de certificats ont été ouverts depuis votre réseau en peu de temps. Attendez {wait}, puis rechargez cette page.",
+  busy: "Trop souvent",
+  busyAdvice: "Cela a été fait plus souvent que nécessaire. Rien n’a été modifié. Attendez {wait}, puis réessayez.",
   crowdedForm: "Trop de tentatives à la fois",
-  crowdedFormAdvice: "Il y a eu beaucoup de tentatives depuis votre réseau en peu de temps. Attendez {seconds} secondes, puis réessayez.",
+  crowdedFormAdvice: "Il y a eu beaucoup de tentatives depuis votre réseau en peu de temps. Attendez {wait}, puis réessayez.",
   readOnly: "Cette page ne peut qu’être lue",
   readOnlyAdvice: "Ouvrez l’adresse dans un navigateur pour voir ce qu’elle affiche.",
   outage: "Le certificat ne peut pas être lu pour l’instant",

@@ -16,7 +16,7 @@ import type { Services } from "../../services.ts";
 import { readForm } from "../form-body.ts";
 import { portalWords } from "../i18n/portal.ts";
 import { pageAnswer, type Page } from "../layout.tsx";
-import { crowdedFormPage, foreignFormPage } from "../notices.tsx";
+import { busyPage, foreignFormPage } from "../notices.tsx";
 import { isOwnForm } from "../own-form.ts";
 import { settingOf } from "../parts.tsx";
 import { addressIn, closedPage, forbiddenPage, modeOf, nothingPage, type PortalView } from "./parts.tsx";
@@ -42,7 +42,7 @@ const formToken = ({ vault }: Services, { tokenHash }: MemberSession, path: stri
 /** Counts against a limit; the page that says to wait when there were too many. */
 export const crowded = async (c: Context<Api>, name: LimitName, of: string): Promise<Response | null> => {
   const refused = limited(c, name, await c.var.services.takeExactly(name, of));
-  return refused === null ? null : crowdedFormPage(c, refused.headers.get("retry-after") ?? "60");
+  return refused === null ? null : busyPage(c, refused.headers.get("retry-after") ?? "60");
 };
 
 const visitOf = async (c: Context<Api>): Promise<Visit | Response | null> => {
