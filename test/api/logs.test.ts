@@ -7,6 +7,7 @@ import { openPlatform } from "../../workers/services.ts";
 import { Authenticator } from "../support/authenticator.ts";
 import { cookieOf, signIn, wrongFor } from "../support/people.ts";
 import { call, consentRequest, entryWith, issue, serviceWith, submission, world, type Call } from "../support/world.ts";
+import { newestCode } from "../support/mailed-code.ts";
 
 const lines: string[] = [];
 let certOfAcme = "";
@@ -141,7 +142,7 @@ const useByPeople = async (service: Call): Promise<void> => {
   await send("/v1/auth/request-code", { email: marker, realm: marker });
   await send("/v1/auth/request-code", { email, realm: "business" }, { origin: `https://${marker}.example` });
   const { text } = (await service(`/dev/mail?to=${email}`)).body.messages[0];
-  const code = /\d{6}/.exec(text)?.[0] as string;
+  const code = newestCode([{ text }]) as string;
   await send("/v1/auth/verify-code", { ...proof, code: marker });
   await send("/v1/auth/verify-code", { ...proof, code: wrongFor(code) });
   const signed = await send("/v1/auth/verify-code", { ...proof, code });

@@ -7,6 +7,7 @@ import { sha256Hex } from "../../core/hash.ts";
 import { challengeOf } from "../../core/shares/pkce.ts";
 import { accessibilityFindings, findingsOfLooks, fitsItsWidth, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { newestCode } from "../support/mailed-code.ts";
 
 let service: LocalService;
 let browser: Browser;
@@ -25,7 +26,7 @@ const mailsTo = async (email: string): Promise<readonly { readonly subject: stri
 };
 const codeFor = async (email: string): Promise<string> => {
   for (;;) {
-    const code = /^\d{6}$/m.exec((await mailsTo(email))[0]?.text ?? "")?.[0];
+    const code = newestCode(await mailsTo(email));
     if (code !== undefined) return code;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

@@ -8,6 +8,7 @@ import { sha256Hex } from "../../core/hash.ts";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
 import { accessibilityFindings, launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { newestCode } from "../support/mailed-code.ts";
 
 const operatorToken = "token-of-the-operator-in-the-first-hour-43";
 const email = "owner@first-hour.example";
@@ -66,7 +67,7 @@ const codeFor = async (address: string): Promise<string> => {
           headers: { accept: "application/json" },
         });
         const { messages } = (await answer.json()) as { messages: readonly { text: string }[] };
-        code = /(?<!\d)\d{6}(?!\d)/.exec(messages[0]?.text ?? "")?.[0] ?? "";
+        code = newestCode(messages) ?? "";
         return code;
       },
       { timeout: 20_000 },

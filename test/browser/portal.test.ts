@@ -3,6 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { accessibilityFindings, findingsOfLooks, fitsItsWidth, launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { newestCode } from "../support/mailed-code.ts";
 
 let service: LocalService;
 let browser: Browser;
@@ -48,7 +49,7 @@ const codeFor = async (email: string): Promise<string> => {
           headers: { accept: "application/json" },
         });
         const { messages } = (await answer.json()) as { messages: readonly { text: string }[] };
-        const code = /(?<!\d)\d{6}(?!\d)/.exec(messages[0]?.text ?? "")?.[0];
+        const code = newestCode(messages);
         if (code !== undefined && !usedCodes.has(code)) codes.add(code);
         return codes.size;
       },

@@ -2,6 +2,7 @@
 import { challengeOf } from "../../core/shares/pkce.ts";
 import type { Realm } from "../../core/access/session.ts";
 import type { LocalService } from "./local-service.ts";
+import { newestCode } from "./mailed-code.ts";
 
 const sent = (service: LocalService, path: string, body: object, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(`${service.origin}${path}`, {
@@ -15,7 +16,7 @@ export const mailedCode = async (service: LocalService, email: string): Promise<
   for (;;) {
     const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
     const { messages } = (await answer.json()) as { messages: { text: string }[] };
-    const code = /(?<!\d)\d{6}(?!\d)/.exec(messages[0]?.text ?? "")?.[0];
+    const code = newestCode(messages);
     if (code !== undefined) return code;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import type { Realm } from "../../core/access/session.ts";
 import { call, type Answer, type Call } from "./world.ts";
+import { newestCode } from "./mailed-code.ts";
 
 export const json = (body: unknown, headers: Readonly<Record<string, string>> = {}): RequestInit => ({
   method: "POST",
@@ -25,10 +26,10 @@ export interface CapturedMail {
 export const mailsTo = async (email: string): Promise<readonly CapturedMail[]> =>
   (await call(`/dev/mail?to=${encodeURIComponent(email)}`)).body.messages;
 
-export const codeIn = ({ text }: CapturedMail): string => /(?<!\d)\d{6}(?!\d)/.exec(text)?.[0] as string;
+export const codeIn = ({ text }: CapturedMail): string => newestCode([{ text }]) as string;
 
 /** The newest code mailed to an address. */
-export const codeFor = async (email: string): Promise<string> => codeIn((await mailsTo(email))[0] as CapturedMail);
+export const codeFor = async (email: string): Promise<string> => newestCode(await mailsTo(email)) as string;
 
 /** Six digits that are not the code. */
 export const wrongFor = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
