@@ -75,14 +75,13 @@ const findAllSignedIn = async (): Promise<void> => {
   const rows = made.rows.map((row) =>
     Object.entries(row).map(([name, value]) => [name, typeof value === "number" && name.endsWith("_at") ? value + later : value] as const),
   );
-  await env.DB.batch([
-    env.DB.prepare("DELETE FROM sessions"),
-    ...rows.map((row) =>
-      env.DB.prepare(`INSERT INTO sessions (${row.map(([name]) => name).join(", ")}) VALUES (${row.map(() => "?").join(", ")})`).bind(
-        ...row.map(([, value]) => value),
-      ),
+  await env.DB.batch(
+    rows.map((row) =>
+      env.DB.prepare(
+        `INSERT OR REPLACE INTO sessions (${row.map(([name]) => name).join(", ")}) VALUES (${row.map(() => "?").join(", ")})`,
+      ).bind(...row.map(([, value]) => value)),
     ),
-  ]);
+  );
 };
 
 const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
