@@ -3,6 +3,7 @@ import { applyD1Migrations, listDurableObjectIds, reset, runInDurableObject } fr
 import { env } from "cloudflare:workers";
 import { afterAll, vi } from "vitest";
 import { seedDemo, seedPeople, vaultOf } from "../../scripts/demo-world.ts";
+import { defaultLimits } from "../../workers/limits.ts";
 import { clockOffsetMs } from "./chance.ts";
 import { settled } from "./settled.ts";
 import { world, worldInSecondHome } from "./world.ts";
@@ -29,19 +30,36 @@ const moveAlarms = async (): Promise<void> => {
 };
 
 /** A reset passes over what sleeps, as each object does after ten seconds without a call: it would come back with what it held. */
-const wakeAll = async (): Promise<void> => {
-  for (const binding of ["RATE_LIMITER", "AUDIT_LOG", "BUSINESS_LOG", "ENDPOINT_LANE", "LEDGER_LOG"] as const) {
+const wakeLogs = async (): Promise<void> => {
+  for (const binding of ["AUDIT_LOG", "BUSINESS_LOG", "LEDGER_LOG"] as const) {
     const objects = env[binding] as DurableObjectNamespace;
-    for (const id of await listDurableObjectIds(objects)) await runInDurableObject(objects.get(id), () => {});
+    await Promise.all((await listDurableObjectIds(objects)).map((id) => runInDurableObject(objects.get(id), () => {})));
   }
   for (const db of [env.DB, env.DB_01]) await db.prepare("SELECT 1").run();
   await env.KV.get("nothing");
 };
 
+/** Likewise what the demo's people, keys and businesses had used of their limits; there are too many limiters to wake them all. */
+const forgetUse = async (): Promise<void> => {
+  const limiters = env.RATE_LIMITER as DurableObjectNamespace;
+  const there = new Set((await listDurableObjectIds(limiters)).map(String));
+  const { results } = await env.DB.prepare(
+    "SELECT id FROM businesses UNION SELECT key_hash FROM api_keys UNION SELECT id FROM members UNION SELECT id FROM consumers",
+  ).all<{ id: string }>();
+  for (const name of Object.keys(defaultLimits))
+    for (const { id } of results) {
+      const limiter = limiters.idFromName(`${name}:${id}`);
+      if (there.has(String(limiter)))
+        await runInDurableObject(limiters.get(limiter), (_, { storage }) => {
+          storage.sql.exec("DELETE FROM calls");
+        });
+    }
+};
+
 // What a file has asked for, ended half in its databases and half in those of the next, would spoil both.
 afterAll(settled, 70_000);
 vi.useRealTimers(); // whatever time the file before it left
-await wakeAll();
+await wakeLogs();
 await reset();
 await moveAlarms();
 for (const [db, demo] of [
@@ -52,3 +70,4 @@ for (const [db, demo] of [
   await seedDemo(db, demo, Date.now());
   if (db === env.DB) await seedPeople(db, await vaultOf(env), demo, Date.now()); // an address belongs to one home
 }
+await forgetUse();
