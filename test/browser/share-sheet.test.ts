@@ -518,7 +518,7 @@ describe("sharing with the demo business", () => {
     const heard = await listen(page);
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
-    await sheet.waitForSelector("#sheet-email");
+    await sheet.waitForLoadState("load"); // its script has said that it is there: a window that closes before that is told by nobody
     await Promise.all([sheet.waitForEvent("close"), leave(sheet)]);
     await expect.poll(() => heard, { timeout: 20_000 }).toEqual(["svc:closed"]);
     expect(await page.locator('input[name="svc_share_id"]').count()).toBe(0);
