@@ -57,7 +57,7 @@ const quarterJobs: Jobs = {
 // An invocation has a thousand queries. What the jobs have under way when their allowance is used up needs some, so they share eight hundred; no
 // job has more than half of them, so that a backlog of one kind keeps none of another waiting. All of it is over before the next minute.
 const allJobs: Allowance = { ms: 40 * secondMs, queries: 800 };
-const oneJob: Allowance = { ...allJobs, queries: allJobs.queries / 2 };
+export const oneJob: Allowance = { ...allJobs, queries: allJobs.queries / 2 };
 
 /** A job that throws is named in the log and due again with its next tick. */
 const run = async (platform: Platform, at: Instant, [name, job]: readonly [string, Job]): Promise<void> => {
