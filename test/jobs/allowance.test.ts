@@ -3,10 +3,11 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { dayMs, minuteMs, secondMs } from "../../core/time.ts";
-import type { ConsumerId } from "../../core/ids.ts";
+import type { ConsumerId, Home } from "../../core/ids.ts";
 import { beginErasure, chainOfPerson } from "../../storage/account-erasures.ts";
 import { databaseOf, type Database } from "../../storage/database.ts";
 import { homesOf } from "../../storage/homes.ts";
+import { inEachHome } from "../../workers/background/each-home.ts";
 import { scheduled } from "../../workers/background/schedule.ts";
 import { settleShares } from "../../workers/background/share-sweep.ts";
 import type { Env } from "../../workers/env.ts";
@@ -168,6 +169,24 @@ describe("work in the background", () => {
     expect([await inner.goesOn(), await around.goesOn()]).toEqual([true, true]);
     for (let asked = 0; asked < 2; asked += 1) await chainOfPerson(db as Database, "con_00nobody" as ConsumerId);
     expect([await inner.goesOn(), await around.goesOn()]).toEqual([false, false]);
+  });
+});
+
+describe("the homes", () => {
+  test("are begun with in turn, so that none with too much to do keeps the others from theirs", async () => {
+    const one = databaseOf(env.DB);
+    const homes = { ...base.homes, all: () => ["00", "01", "02"].map((home) => [home as Home, one] as const) };
+    const begunAt = async (minute: number): Promise<string> => {
+      const order: string[] = [];
+      await inEachHome({ ...base, homes, clock: () => minute * minuteMs + 59_999 }, "test", async (_, home) => void order.push(home));
+      return order.join(" ");
+    };
+    expect([await begunAt(0), await begunAt(1), await begunAt(2), await begunAt(3)]).toEqual([
+      "00 01 02",
+      "01 02 00",
+      "02 00 01",
+      "00 01 02",
+    ]);
   });
 });
 
