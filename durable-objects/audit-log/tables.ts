@@ -330,7 +330,13 @@ const storedEntry = (tag: string, row: EntryRow): StoredEntry => ({
   home: row.home,
 });
 
-/** Stored values as they are: whoever reads them checks them; `about`: of these entities alone. Null for a chain without entries in a log of that size. */
+/** How many entries one page of some entities looks through: the log is every tenant's, and such entries can be few in a long chain. */
+export const maxLookedThrough = 2_000;
+
+/**
+ * Stored values as they are: whoever reads them checks them. `about`: of these entities alone; the page can then be short, or empty, with
+ * older entries still to look through. Null for a chain without entries in a log of that size.
+ */
 export const readChainPage = (
   sql: SqlStorage,
   tag: string,
@@ -349,25 +355,28 @@ export const readChainPage = (
     )
     .toArray()[0];
   if (chain === null || head === undefined) return null;
+  const before = Math.min(beforeSeq ?? Number.MAX_SAFE_INTEGER, head.seq + 1);
+  const first = Math.max(1, before - (about === null ? limit : maxLookedThrough));
   const rows = sql
     .exec<EntryRow>(
       `SELECT e.seq, e.log_index, e.outbox_id, e.home, e.at, e.type, e.entity_type, e.entity_id, e.payload_hash, e.prev_hash, l.entry AS hash
-       FROM entry e JOIN leaf l ON l.idx = e.log_index WHERE e.chain = ? AND e.seq < ?
+       FROM entry e JOIN leaf l ON l.idx = e.log_index WHERE e.chain = ? AND e.seq >= ? AND e.seq < ?
          AND (? OR e.entity_id IN (SELECT value FROM json_each(?))) ORDER BY e.seq DESC LIMIT ?`,
       chain.index,
-      Math.min(beforeSeq ?? Number.MAX_SAFE_INTEGER, head.seq + 1),
+      first,
+      before,
       about === null ? 1 : 0,
       JSON.stringify(about ?? []),
       limit,
     )
     .toArray();
-  const last = rows.at(-1);
+  const reached = rows.length === limit ? (rows.at(-1)?.seq ?? first) : first;
   return {
     chain: tag,
     chainIndex: chain.index,
     head: { seq: String(head.seq), hash: hexOf(new Uint8Array(head.hash)) },
     entries: rows.map((row) => storedEntry(tag, row)),
-    nextBeforeSeq: last !== undefined && rows.length === limit && last.seq > 1 ? String(last.seq) : null,
+    nextBeforeSeq: reached > 1 ? String(reached) : null,
   };
 };
 

@@ -10,7 +10,7 @@ import { entriesOfBundle } from "../../core/ledger/tiles.ts";
 import { verifyTlogProof } from "../../core/ledger/tlog-proof.ts";
 import { addCheckpointText } from "../../core/ledger/witness.ts";
 import type { ProvenHead } from "../../durable-objects/audit-log/object.ts";
-import { keepIntervalCheckpoint, type AuditRow, type ChainPage } from "../../durable-objects/audit-log/tables.ts";
+import { keepIntervalCheckpoint, maxLookedThrough, type AuditRow, type ChainPage } from "../../durable-objects/audit-log/tables.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
 import { auditRow, auditShard, auditTrust, chainTag, judge, shown, type AuditStub } from "../support/audit.ts";
 import { freshLedger } from "../support/ledger.ts";
@@ -141,6 +141,19 @@ describe("chains", () => {
     ]);
     expect([first.head.seq, second.nextBeforeSeq]).toEqual(["9", null]);
     expect(((await stub.readChain(chain, 4, null, null, [])) as ChainPage).entries).toEqual([]);
+  });
+
+  test("are looked through for some entities so many at a time, also where none is found", async () => {
+    const stub = auditShard(3);
+    const chain = chainTag(0x2e);
+    const others = Array.from({ length: maxLookedThrough }, (_, at) => auditRow(`of others ${at}`, chain, { entityId: "shr_other" }));
+    await stub.append([auditRow("of mine", chain, { entityId: "shr_mine" }), ...others]);
+    const first = (await stub.readChain(chain, 4, null, null, ["shr_mine"])) as ChainPage;
+    const second = (await stub.readChain(chain, 4, Number(first.nextBeforeSeq), null, ["shr_mine"])) as ChainPage;
+    expect([first, second].map(({ entries, nextBeforeSeq }) => [entries.map(({ seq }) => seq), nextBeforeSeq])).toEqual([
+      [[], "2"],
+      [["1"], null],
+    ]);
   });
 
   test("survive a restart of the object", async () => {

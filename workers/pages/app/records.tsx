@@ -102,7 +102,7 @@ export const historyPage = (view: AppView, { trail, shares, isNewest, of }: Hist
       <p>{words.historyIntro}</p>
       {trail === null && <p role="status">{words.historyAway}</p>}
       <Filter shares={shares} of={of} view={view} />
-      {isEmpty && <p>{of === null ? words.historyNone : words.historyNoMatch}</p>}
+      {isEmpty && <p>{of === null ? words.historyNone : older === null ? words.historyNoMatch : words.historyNoMatchYet}</p>}
       {(entries.length > 0 || waiting.length > 0) && (
         <table class="records">
           <thead>
