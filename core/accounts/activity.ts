@@ -37,8 +37,11 @@ const monthOf = (at: Instant, more: number): Instant => {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + more, 1);
 };
 
-/** From when on days are counted for `activityOf`. */
-export const activitySince = (now: Instant): Instant => Math.min(dayOf(now) - (2 * shownDays - 1) * dayMs, monthOf(now, 1 - shownMonths));
+/** From when on `activityOf` needs what was issued, and what happened besides: midnight UTC. */
+export const activitySince = (now: Instant): { readonly issued: Instant; readonly happened: Instant } => {
+  const issued = dayOf(now) - (2 * shownDays - 1) * dayMs;
+  return { issued, happened: Math.min(issued, monthOf(now, 1 - shownMonths)) };
+};
 
 const places = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 
