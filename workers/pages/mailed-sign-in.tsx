@@ -79,7 +79,12 @@ export const AddressInput: FC<Input & { readonly typed: string | undefined; read
   );
 };
 
-export const CodeInput: FC<Input & { readonly class?: string }> = ({ id, isWrong, class: classes }) => (
+export const CodeInput: FC<Input & { readonly class?: string; readonly typed?: string | undefined }> = ({
+  id,
+  isWrong,
+  class: classes,
+  typed,
+}) => (
   <input
     id={id}
     class={classes}
@@ -89,6 +94,7 @@ export const CodeInput: FC<Input & { readonly class?: string }> = ({ id, isWrong
     autocomplete="one-time-code"
     maxlength={20}
     required
+    value={typed}
     dir="ltr"
     spellcheck={false}
     aria-describedby={isWrong ? "fault" : undefined}

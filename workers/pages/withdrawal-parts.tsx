@@ -5,6 +5,7 @@ import type { PublishedCertificate, PublishedWithdrawal } from "../../core/certi
 import { entityReceiptUrlOf } from "../../core/certificates/views.ts";
 import { standingEntities, type WithdrawnEntity } from "../../core/withdrawals/entities.ts";
 import type { Page } from "./layout.tsx";
+import { AddressInput, CodeInput } from "./mailed-sign-in.tsx";
 import type { OtherCertificates } from "../operations/withdrawals/others.ts";
 import type { Reach } from "../operations/withdrawals/reach.ts";
 import { Exact, FieldFault, Hash, Moment, numberText, Sentence, Shape, type Setting } from "./parts.tsx";
@@ -39,27 +40,14 @@ interface EmailForm {
 const EmailForm: FC<EmailForm> = ({ certificate, setting, choice, typed, error }) => {
   const words = setting.words.withdraw;
   const masked = certificate.subjectMasked.email ?? "";
-  const described = ["withdraw-email-hint", ...(error === undefined ? [] : ["withdraw-email-error"])].join(" ");
   return (
     <form method="post" action={inLanguage(`/c/${certificate.id}/withdraw`, choice)} class="form">
       <label for="withdraw-email">{words.email}</label>
       <p class="quiet" id="withdraw-email-hint">
         <Sentence text={words.emailHint} parts={{ masked: <Exact text={masked} /> }} />
       </p>
-      {error !== undefined && <FieldError id="withdraw-email-error" text={error} setting={setting} />}
-      <input
-        id="withdraw-email"
-        name="email"
-        type="email"
-        autocomplete="email"
-        maxlength={320}
-        required
-        value={typed}
-        dir="ltr"
-        spellcheck={false}
-        aria-describedby={described}
-        aria-invalid={error === undefined ? undefined : "true"}
-      />
+      {error !== undefined && <FieldError id="fault" text={error} setting={setting} />}
+      <AddressInput id="withdraw-email" typed={typed} isWrong={error !== undefined} hasHint />
       <button type="submit" class="primary">
         {words.send}
       </button>
@@ -224,21 +212,8 @@ export const codePage = ({ certificate, setting, choice, email, typed, chosen, e
         </p>
         <form method="post" action={inLanguage(`${path}/confirm`, choice)} class="form">
           <label for="withdraw-code">{words.code}</label>
-          {error !== undefined && <FieldError id="withdraw-code-error" text={error} setting={setting} />}
-          <input
-            id="withdraw-code"
-            name="code"
-            type="text"
-            inputmode="numeric"
-            autocomplete="one-time-code"
-            maxlength={20}
-            required
-            value={typed}
-            dir="ltr"
-            class="code"
-            aria-describedby={error === undefined ? undefined : "withdraw-code-error"}
-            aria-invalid={error === undefined ? undefined : "true"}
-          />
+          {error !== undefined && <FieldError id="fault" text={error} setting={setting} />}
+          <CodeInput id="withdraw-code" typed={typed} isWrong={error !== undefined} class="code" />
           {isDivisible(certificate) && (
             <details open={[...(chosen?.keys() ?? [])].some((name) => name.startsWith("entity."))}>
               <summary>{words.linkSome}</summary>

@@ -5,8 +5,9 @@ import { challengesOf } from "../../../core/accounts/domain-claim.ts";
 import { domainIdOf } from "../../../core/ids.ts";
 import type { Api } from "../../http/context.ts";
 import { claimDomain, dropDomain, listDomains, proveDomain, type Domain } from "../../operations/portal/domains.ts";
+import type { Words } from "../i18n/words.ts";
 import type { Page } from "../layout.tsx";
-import { filled, Foreign, Moment } from "../parts.tsx";
+import { CopyButton, filled, Foreign, Moment } from "../parts.tsx";
 import { Allowed, Careful, Field, portalPage, PostForm, Press, Status, Table, Wrong, type PortalView, type Tone } from "./parts.tsx";
 import { acting, answer, crowded, faultOf, nothing, reading, to, type Fault, type Posted, type Visit } from "./visit.ts";
 
@@ -76,12 +77,11 @@ const listPage = (view: PortalView, domains: readonly Domain[], typed?: string, 
   });
 };
 
-const Proof: FC<{ label: string; lines: readonly (readonly [string, string])[]; id: string; copy: string; copied: string }> = ({
+const Proof: FC<{ label: string; lines: readonly (readonly [string, string])[]; id: string; words: Words }> = ({
   label,
   lines,
   id,
-  copy,
-  copied,
+  words,
 }) => (
   <section aria-labelledby={id}>
     <h3 id={id}>{label}</h3>
@@ -93,16 +93,7 @@ const Proof: FC<{ label: string; lines: readonly (readonly [string, string])[]; 
             <code class="whole" id={`${id}-${at}`} translate="no">
               {value}
             </code>{" "}
-            <button
-              type="button"
-              class="copy"
-              hidden
-              data-copy={`${id}-${at}`}
-              data-copied={copied}
-              aria-label={`${copy}: ${label}, ${name}`}
-            >
-              {copy}
-            </button>
+            <CopyButton of={`${id}-${at}`} label={`${words.copy}: ${label}, ${name}`} words={words} />
           </dd>
         </div>
       ))}
@@ -114,7 +105,6 @@ const detailPage = (view: PortalView, domain: Domain, fault?: Fault, otherTexts:
   const { words, setting } = view;
   const { domains: said } = words;
   const ways = domain.token === null ? null : challengesOf(domain.domain, domain.token);
-  const parts = { copy: setting.words.copy, copied: setting.words.copied };
   return portalPage(view, {
     tab: "domains",
     title: domain.domain,
@@ -156,7 +146,7 @@ const detailPage = (view: PortalView, domain: Domain, fault?: Fault, otherTexts:
                 [said.txtName, ways.dns.name],
                 [said.txtValue, ways.dns.value],
               ]}
-              {...parts}
+              words={setting.words}
             />
             <Proof
               id="file"
@@ -165,7 +155,7 @@ const detailPage = (view: PortalView, domain: Domain, fault?: Fault, otherTexts:
                 [said.address, ways.wellKnown.url],
                 [said.line, ways.wellKnown.body],
               ]}
-              {...parts}
+              words={setting.words}
             />
             <Proof
               id="tag"
@@ -174,7 +164,7 @@ const detailPage = (view: PortalView, domain: Domain, fault?: Fault, otherTexts:
                 [said.address, ways.meta.url],
                 [said.tag, ways.meta.tag],
               ]}
-              {...parts}
+              words={setting.words}
             />
           </section>
         )}

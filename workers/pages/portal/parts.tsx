@@ -5,7 +5,7 @@ import type { MemberSession } from "../../../core/access/session.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { PortalWords } from "../i18n/portal.ts";
 import type { Page } from "../layout.tsx";
-import { Exact, filled, Moment, Shape, type Setting } from "../parts.tsx";
+import { CopyButton, Exact, filled, Moment, Shape, type Setting } from "../parts.tsx";
 import { FieldError } from "../withdrawal-parts.tsx";
 import { brand } from "../brand.ts";
 import type { Fault } from "./visit.ts";
@@ -261,16 +261,7 @@ export const SecretOnce: FC<{ view: PortalView; label: string; value: string | n
             <code class="whole" id="secret-value" translate="no">
               {value}
             </code>{" "}
-            <button
-              type="button"
-              class="copy"
-              hidden
-              data-copy="secret-value"
-              data-copied={setting.words.copied}
-              aria-label={`${setting.words.copy}: ${label}`}
-            >
-              {setting.words.copy}
-            </button>
+            <CopyButton of="secret-value" label={`${setting.words.copy}: ${label}`} words={setting.words} />
           </p>
         </>
       )}

@@ -4,7 +4,7 @@ import type { FC } from "hono/jsx";
 import type { Api } from "../../http/context.ts";
 import { mapPage, planIntegration, type IntegrationInput, type MappedPage } from "../../operations/integration/map-page.ts";
 import type { Page } from "../layout.tsx";
-import { Exact, filled } from "../parts.tsx";
+import { CopyButton, Exact, filled } from "../parts.tsx";
 import { Allowed, Choice, Field, portalPage, PostForm, Status, Table, Wrong, type PortalView } from "./parts.tsx";
 import { acting, answer, crowded, faultOf, reading, type Fault, type Posted, type Visit } from "./visit.ts";
 
@@ -63,16 +63,7 @@ const Built: FC<{ view: PortalView; built: MappedPage; scriptOrigin: string }> =
           {built.snippet}
         </code>
       </pre>
-      <button
-        type="button"
-        class="copy"
-        hidden
-        data-copy="tag"
-        data-copied={setting.words.copied}
-        aria-label={`${setting.words.copy}: ${said.tag}`}
-      >
-        {setting.words.copy}
-      </button>
+      <CopyButton of="tag" label={`${setting.words.copy}: ${said.tag}`} words={setting.words} />
       <h3>{said.now}</h3>
       <p>
         <Status tone={built.tagOnPage === "own" ? "good" : "caution"} text={said.onPage[built.tagOnPage]} />
