@@ -8,7 +8,9 @@
 //       proofs       the log (from --log 1000,100000 entries on), the ledger's outages and the verifier
 //       shares       granting, redeeming and reading shares, and a call of an assistant, beside the floor
 //       field-change a change of fields with 500 active shares
+//       share-growth cost of a business's list as shares grow, at --seed 1000,100000,1000000
 //       share-sweep  what the clock does to --due 20000 shares that are due in one minute, and whether each was told of once
+//       retention    erasing the persons of --due 20000 certificates whose time has passed
 //       withdrawal   what withdrawing gives away by its time (--samples 400), and how soon it shows
 //       credentials  what refusing an API key and asking for a sign-in code give away by their time (--samples 400)
 //   npm run bench -- --only requests --series verify   the requests whose name holds this, and their floors; of shares likewise
@@ -27,8 +29,10 @@ import { load } from "./bench/load.ts";
 import { plotsOf } from "./bench/plot.ts";
 import { measureProofs } from "./bench/proofs.ts";
 import { residentMiB, runtimePids } from "./bench/runtime-process.ts";
+import { measureRetention } from "./bench/retention.ts";
 import { printRounds, runRounds, seriesOf, type Series } from "./bench/series.ts";
 import { measureShares, measureFieldChange } from "./bench/shares.ts";
+import { measureShareGrowth } from "./bench/share-growth.ts";
 import { measureShareSweep } from "./bench/share-sweep.ts";
 import { consentRequest } from "./bench/submission.ts";
 import { buildAssets } from "./build.ts";
@@ -79,7 +83,9 @@ const sections = [
   "proofs",
   "shares",
   "field-change",
+  "share-growth",
   "share-sweep",
+  "retention",
   "withdrawal",
   "credentials",
 ] as const;
@@ -102,6 +108,7 @@ const measures = (section: Section): boolean => chosen.includes(section);
 const seconds = Number(flags.seconds);
 const rounds = Number(flags.rounds);
 const connections = Number(flags.connections);
+const sizes = (flags.seed ?? "1000,50000").split(",").map(Number);
 
 const apiKeys = async (db: D1Like, business: DemoBusiness, count: number): Promise<string[]> => {
   const keys = Array.from({ length: count }, () =>
@@ -259,7 +266,7 @@ const measureService = async ({ state, bundledIn, vars, world }: Setting): Promi
 /** Runtimes for growth, one for each size. */
 const growthOf = ({ state, bundledIn, vars, world }: Setting) => ({
   business: world.acme,
-  sizes: (flags.seed ?? "1000,50000").split(",").map(Number),
+  sizes,
   start: async (name: string) => {
     const runtime = await startRuntime({ port: 0, stateDir: join(state, name), vars, bundledIn, printsLog: false });
     const pid = runtimePids().at(-1) as string;
@@ -310,7 +317,9 @@ const main = async (): Promise<void> => {
   const shared = { state, bundledIn, vars, world, keysFor: keysFor(200) };
   if (measures("shares")) await measureShares({ ...shared, slices: { seconds, rounds, connections }, named: flags.series });
   if (measures("field-change")) await measureFieldChange(shared);
+  if (measures("share-growth")) await measureShareGrowth({ ...shared, sizes, rounds });
   if (measures("share-sweep")) await measureShareSweep({ ...shared, due: Number(flags.due) });
+  if (measures("retention")) await measureRetention({ ...shared, due: Number(flags.due) });
   if (measures("withdrawal")) await measureWithdrawal({ state, bundledIn, vars, keysFor: keysFor(20), samples: Number(flags.samples) });
   if (measures("credentials")) await measureCredentials({ state, bundledIn, vars, keysFor: keysFor(100), samples: Number(flags.samples) });
   rmSync(state, { recursive: true, force: true });

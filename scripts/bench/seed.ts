@@ -1,12 +1,11 @@
 // Cost as certificates grow: the list, its searches and verify at a thousand, a hundred thousand and a million
 // certificates of one business. Seeded by SQL with rows of real size; what is sealed in them cannot be opened, and none of
 // the measured routes opens it.
-import { median } from "./apart.ts";
-import { load, percentile, type Request } from "./load.ts";
-import { cpuMs } from "./runtime-process.ts";
+import { askedInTurn, withKey, type Grown, type Question } from "./growing.ts";
+import type { Request } from "./load.ts";
 import { consentRequest } from "./submission.ts";
 import type { DemoBusiness } from "../demo-world.ts";
-import type { D1Like, Runtime } from "../local-runtime.ts";
+import type { D1Like } from "../local-runtime.ts";
 
 const purposes = Array.from(
   { length: 12 },
@@ -16,7 +15,7 @@ const rowsPerStatement = 2_000; // a second or two at the far end of a million, 
 const revokedEvery = 50;
 const oneYearMs = 365 * 24 * 3_600_000;
 
-const growTo = async (db: D1Like, business: DemoBusiness, from: number, to: number, start: number): Promise<void> => {
+export const growTo = async (db: D1Like, business: DemoBusiness, from: number, to: number, start: number): Promise<void> => {
   await db
     .prepare("INSERT OR IGNORE INTO disclosures (hash, text) VALUES (?, ?)")
     .bind("d".repeat(64), "By clicking Send I agree that Acme Solar LLC may call or e-mail me about solar quotes.")
@@ -65,13 +64,6 @@ const growTo = async (db: D1Like, business: DemoBusiness, from: number, to: numb
   process.stderr.write("\r");
 };
 
-interface Grown {
-  readonly size: number;
-  readonly runtime: Runtime;
-  readonly pid: string;
-  readonly keys: readonly string[];
-}
-
 /** A fresh runtime with `size` certificates and one more, whose address is searched for. */
 const grown = async (
   size: number,
@@ -90,10 +82,6 @@ const grown = async (
   return { size, ...started };
 };
 
-/**
- * Prints milliseconds of runtime CPU and of waiting per request for each size, and the ratio of the last size to the first.
- * Every size has a runtime of its own, and they are asked in turn: a machine that is slower for a minute is so for all of them.
- */
 export const measureGrowth = async (bench: {
   readonly start: (name: string) => Promise<Omit<Grown, "size">>;
   readonly business: DemoBusiness;
@@ -102,10 +90,7 @@ export const measureGrowth = async (bench: {
 }): Promise<void> => {
   const known = consentRequest(bench.business, "https://www.example.com", 1_000_001);
   const { fields } = JSON.parse(known.body as string) as { fields: { email: string } };
-  const withKey =
-    (path: string) =>
-    ({ keys }: Grown, n: number): Request => ({ method: "GET", path, headers: { authorization: `Bearer ${keys[n % keys.length]}` } });
-  const questions: readonly (readonly [string, (grown: Grown, n: number) => Request])[] = [
+  const questions: readonly Question[] = [
     ["list, first page", withKey("/v1/certs")],
     ["list, page 5", withKey("/v1/certs?page=5")],
     ["list, status=revoked", withKey("/v1/certs?status=revoked")],
@@ -132,29 +117,6 @@ export const measureGrowth = async (bench: {
   ];
   const all: Grown[] = [];
   for (const size of bench.sizes) all.push(await grown(size, bench.start, bench.business, known));
-  console.log(
-    `\nms of CPU / median ms per request   ${bench.sizes.map((size) => String(size).padStart(14)).join("")}   last to first (CPU)`,
-  );
-  for (const [name, question] of questions) {
-    const costs = all.map((): number[] => []);
-    const waits = all.map((): number[] => []);
-    let faults = 0;
-    for (let round = 0; round <= bench.rounds; round += 1) {
-      for (const [at, one] of all.entries()) {
-        process.stderr.write(`\r  round ${round}/${bench.rounds}  ${name}, ${one.size}`.padEnd(60));
-        const before = cpuMs(one.pid);
-        const measured = await load(one.runtime.url, (n) => question(one, n + 20_000 * round), { seconds: 1, connections: 4 });
-        if (round === 0) continue; // warms code paths and caches
-        costs[at]?.push((cpuMs(one.pid) - before) / measured.requests);
-        waits[at]?.push(percentile(measured.latencies, 0.5));
-        faults += measured.requests - (measured.statuses[200] ?? 0);
-      }
-    }
-    const cost = costs.map(median);
-    const cells = cost.map((ms, at) => `${ms.toFixed(2)} / ${median(waits[at] ?? []).toFixed(1)}`.padStart(14)).join("");
-    const ratio = ((cost.at(-1) as number) / (cost[0] as number)).toFixed(2);
-    process.stderr.write(`\r${" ".repeat(60)}\r`);
-    console.log(`${name.padEnd(36)}${cells}   ${ratio}${faults === 0 ? "" : `   ${faults} not 200`}`);
-  }
+  await askedInTurn(all, questions, bench.rounds);
   for (const { runtime } of all) await runtime.dispose();
 };

@@ -1,0 +1,46 @@
+// What the clock does to many certificates whose time has passed on one day: the minute's cron runs again and again until the person of each
+// is erased.
+import { cpuMs, residentMiB } from "./runtime-process.ts";
+import { growTo } from "./seed.ts";
+import { serviceIn, type Bench } from "./shares.ts";
+import { consentRequest } from "./submission.ts";
+import { minuteMs } from "../../core/time.ts";
+
+const longestMs = 90 * minuteMs;
+
+export const measureRetention = async (bench: Bench & { readonly due: number }): Promise<void> => {
+  const { db, pid, runtime, url } = await serviceIn(bench, "retention");
+  const { acme } = bench.world;
+  const { headers, body } = consentRequest(acme, "https://www.example.com", 1_000_001); // its list of recipients is that of the others
+  const { status } = await fetch(`${url}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
+  if (status !== 201) throw new Error(`bench: not issued: ${status}`);
+  await growTo(db, acme, 0, bench.due, Date.now() - 6 * 365 * 24 * 60 * minuteMs);
+  const kept = async (): Promise<number> =>
+    (
+      await db
+        .prepare("SELECT COUNT(*) AS n FROM certificates WHERE subject_erased_at IS NULL AND retention_until = 0")
+        .first<{ n: number }>()
+    )?.n ?? 0;
+  const cpu = cpuMs(pid);
+  const began = performance.now();
+  let minutes = 0;
+  let longest = 0;
+  for (let left = bench.due; left > 0 && performance.now() - began < longestMs; left = await kept()) {
+    process.stderr.write(`\r  minute ${minutes}, ${left} left `);
+    const at = performance.now();
+    await runtime.scheduled("* * * * *");
+    longest = Math.max(longest, performance.now() - at);
+    minutes += 1;
+  }
+  process.stderr.write("\r");
+  const entries = await db
+    .prepare("SELECT COUNT(*) AS n, COUNT(DISTINCT entity_id) AS different FROM audit_outbox WHERE type = 'certificate.subject_erased'")
+    .first<{ n: number; different: number }>();
+  console.log(`retention        ${bench.due} certificates whose time has passed, ${await kept()} kept at the end`);
+  console.log(
+    `erased in        ${minutes} runs of the minute's cron, ${((performance.now() - began) / 1_000).toFixed(0)} s one after the other, the longest ${(longest / 1_000).toFixed(1)} s`,
+  );
+  console.log(`entries          ${entries?.n} of ${entries?.different} certificates`);
+  console.log(`runtime          ${((cpuMs(pid) - cpu) / 1_000).toFixed(0)} s of CPU, ${residentMiB(pid).toFixed(0)} MiB`);
+  await runtime.dispose();
+};

@@ -1,0 +1,35 @@
+// Cost as shares grow: the list of one business at a thousand, a hundred thousand and a million shares, half of which have expired.
+import { askedInTurn, withKey, type Grown, type Question } from "./growing.ts";
+import { copyShares, grantOne, personOf, serviceIn, type Bench } from "./shares.ts";
+
+/** Where a page in the middle and the last page begin: ids of copies end with their number. */
+const copyOf = (first: string, n: number): string => `${first.slice(0, 20)}${String(n).padStart(10, "0")}`;
+
+export const measureShareGrowth = async (bench: Bench & { readonly sizes: readonly number[]; readonly rounds: number }): Promise<void> => {
+  const all: Grown[] = [];
+  const firsts = new Map<number, string>();
+  for (const size of bench.sizes) {
+    const service = await serviceIn(bench, `share-growth-${size}`);
+    const first = await grantOne(service, await personOf(service, 0), bench.world.acme);
+    const ofEverySecond = (expired: string, active: string): string => `CASE n.i % 2 WHEN 0 THEN ${expired} ELSE ${active} END`;
+    await copyShares(service.db, first, 0, size - 1, {
+      state: ofEverySecond("'expired'", "'active'"),
+      key_sealed: ofEverySecond("NULL", "s.key_sealed"),
+      next_due_at: ofEverySecond("NULL", "s.next_due_at"),
+    });
+    firsts.set(size, first);
+    all.push({ size, runtime: service.runtime, pid: service.pid, keys: await bench.keysFor(service.db) });
+  }
+  const behind = ({ size }: Grown, n: number): string => `/v1/shares?limit=50&starting_after=${copyOf(firsts.get(size) as string, n)}`;
+  const questions: readonly Question[] = [
+    ["first page", withKey("/v1/shares?limit=50")],
+    ["page in the middle", withKey((grown) => behind(grown, Math.floor(grown.size / 2)))],
+    ["last page", withKey((grown) => behind(grown, 50))],
+    ["active, first page", withKey("/v1/shares?limit=50&status=active")],
+    ["active, page in the middle", withKey((grown) => `${behind(grown, Math.floor(grown.size / 2))}&status=active`)],
+    ["expired, first page", withKey("/v1/shares?limit=50&status=expired")],
+    ["revoked, of which there are none", withKey("/v1/shares?limit=50&status=revoked")],
+  ];
+  await askedInTurn(all, questions, bench.rounds);
+  for (const { runtime } of all) await runtime.dispose();
+};
