@@ -70,7 +70,7 @@ export interface D1Statement {
 
 /**
  * Runs beside the databases, for whoever fills them. Through Miniflare's own proxy each statement would hold up this process for
- * some milliseconds, and a new database takes six hundred of them.
+ * some milliseconds, and a new database takes three hundred of them.
  */
 const fillerScript = `export default {
   async fetch(request, env) {

@@ -199,9 +199,10 @@ describe("a person", () => {
     const path = authorizePath(await registered());
     const step = (name: string): string => path.replace("?", `/${name}?`);
     const full = serviceWith({ LIMIT_OAUTH_AUTHORIZE_PER_IP: "1/60", LIMIT_AUTH_VERIFY_PER_IP: "1/60", DEV_RATE_SCALE: "1" });
-    const away = serviceWith({
-      DB: { prepare: () => { throw new Error("D1_ERROR: away"); }, batch: () => Promise.reject(new Error("D1_ERROR: away")) }, // biome-ignore format: one line says it
-    });
+    const fails = (): never => {
+      throw new Error("D1_ERROR: away");
+    };
+    const away = serviceWith({ DB: { prepare: fails, batch: fails } });
     await full(path);
     await full(step("code"), form({ code: "123456" }));
     const answers: Record<string, Answer> = {
