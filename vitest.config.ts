@@ -1,4 +1,5 @@
-// Two projects: `node` for rules, house rules, browsers and whole-runtime flows; `workerd` for everything that runs there.
+// `npm test` runs two projects: `node` for rules, house rules, browsers and whole-runtime flows; `workerd` for everything that runs
+// there. `npm run cross` runs a third, with programs of others that are too large to install with every clone.
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 import { keyKinds } from "./core/ledger/note.ts";
@@ -80,6 +81,7 @@ export default defineConfig({
           maxWorkers: 3,
         },
       },
+      { test: { name: "cross", environment: "node", include: ["test/inspector/*.test.ts"], testTimeout: 60_000, hookTimeout: 120_000 } },
     ],
   },
 });

@@ -30,7 +30,15 @@ const runTests = (): void => {
   rmSync(resultsPath, { force: true });
   const { status } = spawnSync(
     "node_modules/.bin/vitest",
-    ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${resultsPath}`, ...process.argv.slice(2)],
+    [
+      "run",
+      "--project=node",
+      "--project=workerd",
+      "--reporter=default",
+      "--reporter=json",
+      `--outputFile.json=${resultsPath}`,
+      ...process.argv.slice(2),
+    ],
     { stdio: "inherit" },
   );
   if (status !== 0) failed.push("tests");

@@ -1,0 +1,83 @@
+// The Inspector's command line, a client of the Model Context Protocol's makers, against the whole service. It brings 110 MB, so
+// `npm run cross` installs it beside the project and runs this file; `npm test` does not.
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { mintedBy, sharedBy, signedIn } from "../support/assistants.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+
+const program = join(process.env.INSPECTOR ?? "", "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js");
+const eras = ["legacy", "auto", "modern"] as const;
+
+let service: LocalService;
+let shareId = "";
+let personsToken = "";
+let businessToken = "";
+
+beforeAll(async () => {
+  service = await startLocalService();
+  const cookie = await signedIn(service, "consumer", service.world.consumerEmail);
+  shareId = await sharedBy(service, cookie);
+  personsToken = await mintedBy(service, "consumer", cookie);
+  businessToken = await mintedBy(service, "business", await signedIn(service, "business", service.world.ownerEmail));
+});
+afterAll(() => service.stop());
+
+interface Ran {
+  readonly status: number | null;
+  readonly output: string;
+  readonly errors: string;
+}
+
+const inspector = (token: string, args: readonly string[]): Promise<Ran> =>
+  new Promise((resolve) => {
+    const where = ["--cli", `${service.origin}/mcp`, "--transport", "http", "--header", `Authorization: Bearer ${token}`];
+    const child = spawn(process.execPath, [program, ...where, ...args]);
+    const texts = { output: "", errors: "" };
+    child.stdout.on("data", (chunk: Buffer) => {
+      texts.output += chunk.toString();
+    });
+    child.stderr.on("data", (chunk: Buffer) => {
+      texts.errors += chunk.toString();
+    });
+    child.on("close", (status) => resolve({ status, ...texts }));
+  });
+
+const jsonOf = ({ status, output, errors }: Ran) => {
+  expect({ status, errors: status === 0 ? "" : errors }).toEqual({ status: 0, errors: "" });
+  return JSON.parse(output);
+};
+
+describe.each(eras)("the Inspector, beginning with the era %s", (era) => {
+  const ask = (token: string, ...args: readonly string[]) => inspector(token, ["--protocol-era", era, ...args]);
+
+  test("lists a person's tools and a business's, and none that grants", async () => {
+    const namesFor = async (token: string): Promise<string[]> =>
+      jsonOf(await ask(token, "--method", "tools/list"))
+        .tools.map(({ name }: { name: string }) => name)
+        .sort();
+    expect([await namesFor(personsToken), await namesFor(businessToken)]).toEqual([
+      ["svc_get_audit", "svc_get_share", "svc_list_shares", "svc_revoke_share", "svc_update_field"],
+      ["svc_get_audit", "svc_get_share", "svc_list_events", "svc_list_shares"],
+    ]);
+  });
+
+  test("reads the shares of a person", async () => {
+    const answer = jsonOf(await ask(personsToken, "--method", "tools/call", "--tool-name", "svc_list_shares"));
+    expect(answer.isError).not.toBe(true);
+    expect(answer.content[0].text).toContain(shareId);
+  });
+
+  test("is told why a share that is none is not shown", async () => {
+    const nobodys = "shr_00000000000000000000000000";
+    const args = ["--method", "tools/call", "--tool-name", "svc_get_share", "--tool-arg", `share_id=${nobodys}`];
+    const { output } = await ask(personsToken, ...args);
+    expect(JSON.parse(output).isError).toBe(true);
+  });
+
+  test("gets nothing with a token that is none", async () => {
+    const { status, output, errors } = await ask(`pat_00${"0".repeat(43)}`, "--method", "tools/list");
+    expect(status).not.toBe(0);
+    expect(`${output}${errors}`).not.toContain("svc_list_shares");
+  });
+});
