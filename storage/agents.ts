@@ -1,6 +1,6 @@
 // Agent tokens: found by their hash together with who they are and the business as it stands at that moment, so that a person who
 // is gone, a seat that is lost and an account that is suspended count from the next request on.
-import { desc, eq, gt, inArray, isNull, lte, ne, or, sql, type SQL } from "drizzle-orm";
+import { desc, eq, gt, inArray, isNull, lte, or, sql, type SQL } from "drizzle-orm";
 import { maxLiveTokens, type Agent, type AgentToken, type TokenHolder } from "../core/agents/token.ts";
 import type { MailLanguage } from "../core/mail/templates.ts";
 import { dayMs, hourMs, type Instant } from "../core/time.ts";
@@ -57,6 +57,7 @@ const holderByHash = prepared<{ tokenHash: string; now: number }>()((db, { token
   return db
     .select({
       id: agentTokens.id,
+      lastUsedDay: agentTokens.lastUsedDay,
       memberId: members.id,
       business: { id, name, status, country, auditChain, auditShard },
       consumer: { id: consumers.id, auditChain: consumers.auditChain, auditShard: consumers.auditShard },
@@ -79,15 +80,16 @@ const holderByHash = prepared<{ tokenHash: string; now: number }>()((db, { token
 export const agentByToken = async (db: Database, tokenHash: string, now: Instant): Promise<Agent | null> => {
   const row = await holderByHash(db, { tokenHash, now }).get();
   if (row === undefined) return null;
-  const { id: tokenId, memberId, business, consumer } = row;
+  const { id: tokenId, lastUsedDay, memberId, business, consumer } = row;
+  const known = { tokenId, tokenHash, lastUsedDay };
   if (consumer !== null) {
     const chain = { tag: consumer.auditChain, shard: consumer.auditShard };
-    return { realm: "consumer", tokenId, tokenHash, ownerId: consumer.id, chain };
+    return { ...known, realm: "consumer", ownerId: consumer.id, chain };
   }
   if (memberId === null || business === null) return null;
   const { auditChain: tag, auditShard: shard, ...account } = business;
   const chain = { tag, shard };
-  return { realm: "business", tokenId, tokenHash, ownerId: account.id, chain, memberId, business: { ...account, chain } };
+  return { ...known, realm: "business", ownerId: account.id, chain, memberId, business: { ...account, chain } };
 };
 
 /** A consumer's own, or those of everybody in a business. */
@@ -195,14 +197,10 @@ export const holderOfToken = async (
 /** For the audit entry right behind `revokeToken`: of two at once, one has changed the row. */
 export const wasRevoked: SQL = sql`changes() = 1`;
 
-/** One write a day and token, however often it is used. */
-export const noteUse = (db: Database, id: string, now: Instant) => {
+/** One write a day and token, however often it is used; none where today is noted already. */
+export const noteUse = (db: Database, { tokenId, lastUsedDay }: Agent, now: Instant) => {
   const day = Math.floor(now / dayMs);
-  const isOther = or(isNull(agentTokens.lastUsedDay), ne(agentTokens.lastUsedDay, day)) as SQL;
-  return db
-    .update(agentTokens)
-    .set({ lastUsedDay: day })
-    .where(allOf(eq(agentTokens.id, id), isOther));
+  return lastUsedDay === day ? [] : [db.update(agentTokens).set({ lastUsedDay: day }).where(eq(agentTokens.id, tokenId))];
 };
 
 const untold = (id: string, now: Instant): SQL =>

@@ -50,6 +50,8 @@ export interface ConnectedClient {
 interface KnownAgent {
   readonly tokenId: string;
   readonly tokenHash: string;
+  /** Before this call, in whole days since 1970. */
+  readonly lastUsedDay: number | null;
   /** Whose records it opens: the consumer's, or the business's. */
   readonly ownerId: string;
   /** The owner's. */

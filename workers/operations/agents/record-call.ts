@@ -25,7 +25,7 @@ export const recordCall = async (
   const now = services.clock();
   await commit(
     { db, vault: services.vault, ledgerId: services.config.ledger.id },
-    [noteUse(db, tokenId, now)],
+    noteUse(db, agent, now),
     [
       {
         type: "agent.called",

@@ -20,7 +20,7 @@ const writeMail = async (services: Runtime & Stores, agent: Agent): Promise<void
     to === null
       ? []
       : await insertMail(db, vault, { template: "agent_changed", data, to, consumerId, now, onlyIf: isUntold(tokenId, now) });
-  await batch(db, [...mail, noteTold(db, tokenId, now), noteUse(db, tokenId, now)]);
+  await batch(db, [...mail, noteTold(db, tokenId, now), ...noteUse(db, agent, now)]);
 };
 
 /** The change is committed by now and stands, with its audit entry, whatever becomes of the mail. */
