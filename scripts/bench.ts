@@ -202,7 +202,9 @@ const measureService = async ({ state, bundledIn, vars, world }: Setting): Promi
   for (const runtime of [service, floor]) {
     const db = await runtime.database();
     await db
-      .prepare("INSERT INTO policy_captures (id, domain, captured_at) VALUES ('cap_bench', 'www.example.com', ?)")
+      .prepare(
+        "INSERT INTO policy_captures (id, domain, origin, captured_at) VALUES ('cap_bench', 'www.example.com', 'https://www.example.com', ?)",
+      )
       .bind(Date.now())
       .run();
   }

@@ -15,11 +15,19 @@ const random = (length: number): string => {
 };
 
 // Lengths are those of the benchmark's submission: see scripts/bench/submission.ts.
-const sealedSubject = "x".repeat(298);
-const sealedEvidence = "x".repeat(860);
+const sealedSubject = "x".repeat(305);
+const sealedEvidence = "x".repeat(869);
 const sealedPayload = "x".repeat(446);
 const sealedAnswer = "x".repeat(608);
 const disclosure = "By clicking Send I agree that Acme Solar LLC may call or e-mail me about solar quotes. Consent is not a condition.";
+
+// Of a client's day (storage/client-days.ts) and of a request for policies (storage/outboxes/policies.ts).
+const daySubmissions = "coalesce((SELECT day_submissions FROM clients WHERE id = ?1), 50000000)";
+const dayBytes = "coalesce((SELECT day_bytes FROM clients WHERE id = ?1), 200000000000)";
+const newBytes =
+  "?3 + iif(EXISTS (SELECT hash FROM disclosures WHERE hash = ?4), 0, ?5) + iif(EXISTS (SELECT id FROM entity_lists WHERE hash = 'e'), 0, 37)";
+const topic = `CASE WHEN EXISTS (SELECT * FROM outbox w WHERE w.kind = 'policy' AND w.business_id = c.business_id AND w.topic = ?2)
+  OR (SELECT count(*) FROM outbox w WHERE w.kind = 'policy' AND w.business_id = c.business_id AND w.next_at < 9007199254740991) < 20 THEN ?2 ELSE '' END`;
 
 export default {
   async fetch(request: Request, env: FloorEnv): Promise<Response> {
@@ -49,7 +57,7 @@ export default {
       kind: "event",
       entityId: id,
       event: "certificate.issued",
-      statement: random(250),
+      statement: random(253),
       entryHash: random(64),
       nextAt: now,
       createdAt: now,
@@ -57,10 +65,12 @@ export default {
     await env.DB.batch([
       env.DB.prepare(
         `INSERT INTO client_days (client_id, day, submissions, bytes)
-         SELECT ?1, ?2, iif((SELECT coalesce(day_submissions, 50000000) FROM clients WHERE id = ?1) >= 1, 1, NULL), ?3 WHERE true
-         ON CONFLICT (client_id, day) DO UPDATE SET submissions = iif(submissions < 50000000 AND bytes < 200000000000, submissions + 1, NULL), bytes = bytes + excluded.bytes
-         RETURNING submissions`,
-      ).bind(clientId, Math.floor(now / 86_400_000), sealedEvidence.length),
+         SELECT ?1, ?2, iif(${daySubmissions} >= 1 AND ${newBytes} <= ${dayBytes}, 1, NULL), ${newBytes} WHERE true
+         ON CONFLICT (client_id, day) DO UPDATE SET
+           submissions = iif(client_days.submissions < ${daySubmissions} AND client_days.bytes + excluded.bytes <= ${dayBytes}, client_days.submissions + 1, NULL),
+           bytes = client_days.bytes + excluded.bytes
+         RETURNING warned_at IS NULL AND (submissions * 5 >= ${daySubmissions} * 4 OR bytes * 5 >= ${dayBytes} * 4) AS is_near`,
+      ).bind(clientId, Math.floor(now / 86_400_000), sealedEvidence.length, "d".repeat(64), disclosure.length),
       env.DB.prepare(
         `INSERT INTO purposes (business_id, environment, purpose, purpose_folded, active) VALUES (?, 'live', 'solar', 'solar', 1)
          ON CONFLICT (business_id, environment, purpose) DO UPDATE SET active = active + 1`,
@@ -83,7 +93,8 @@ export default {
            (SELECT g.id FROM certificate_groups g WHERE g.purpose_id = (SELECT id FROM purposes WHERE business_id = ?1 AND environment = 'live' AND purpose = 'solar')
              AND g.entity_list_id = (SELECT id FROM entity_lists WHERE hash = 'e') AND g.origin_domain = 'www.example.com'), 'www.example.com', ?5, ?6, ?7, '{"email":"p***@e***.com","first_name":"P***"}', ?8, ?9, ?10, ?11,
            ?12, 'browser', ?13, ?14, ?15,
-           (SELECT id FROM policy_captures WHERE domain = 'www.example.com' AND captured_at > 0 ORDER BY captured_at DESC LIMIT 1), ?16)`,
+           (SELECT id FROM policy_captures WHERE origin = 'https://www.example.com' AND captured_at > ?17 AND (page IS NULL OR page = 'https://www.example.com/quote')
+             ORDER BY captured_at DESC LIMIT 1), ?16)`,
       ).bind(
         businessId,
         id,
@@ -101,20 +112,18 @@ export default {
         random(43),
         random(64),
         now,
+        now - 900_000,
       ),
       env.DB.prepare(
         `INSERT INTO outbox (kind, entity_id, topic, payload, next_at, created_at, business_id)
-         SELECT 'policy', c.id, c.origin_domain, 'https://www.example.com/',
-           CASE WHEN EXISTS (SELECT 1 FROM outbox w WHERE w.kind = 'policy' AND w.business_id = c.business_id AND w.topic = c.origin_domain) THEN 9007199254740991 ELSE c.issued_at END,
+         SELECT 'policy', c.id, ${topic}, 'https://www.example.com/quote',
+           CASE WHEN EXISTS (SELECT * FROM outbox w WHERE w.kind = 'policy' AND w.business_id = c.business_id AND w.topic = ${topic}) THEN 9007199254740991 ELSE c.issued_at END,
            c.issued_at, c.business_id
-         FROM certificates c WHERE c.id = ? AND c.policy_capture_id IS NULL RETURNING ord`,
-      ).bind(id),
-      env.DB.prepare("INSERT INTO idempotency (key_hash, body_hash, status, response_sealed, expires_at) VALUES (?, ?, 201, ?, ?)").bind(
-        random(64),
-        random(64),
-        sealedAnswer,
-        now,
-      ),
+         FROM certificates c WHERE c.id = ?1 AND c.policy_capture_id IS NULL RETURNING ord`,
+      ).bind(id, "https://www.example.com https://www.example.com/quote"),
+      env.DB.prepare(
+        "INSERT INTO idempotency (key_hash, body_hash, status, response_sealed, expires_at, cert_id) VALUES (?, ?, 201, ?, ?, ?)",
+      ).bind(random(64), random(64), sealedAnswer, now, id),
       env.DB.prepare(
         `INSERT INTO audit_outbox (id, shard, chain, type, entity_type, entity_id, at, payload_hash, payload_sealed)
          SELECT value ->> 'id', value ->> 'shard', value ->> 'chain', value ->> 'type', value ->> 'entityType', value ->> 'entityId',
