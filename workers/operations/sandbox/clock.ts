@@ -7,7 +7,7 @@ import { decideMove, type ClockMove } from "../../../core/sandbox/clock.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { Database } from "../../../storage/database.ts";
 import { moveClock, sandboxClock } from "../../../storage/sandbox-clocks.ts";
-import { dueInSandbox, maxSwept, sweepShares } from "../../../storage/share-sweep.ts";
+import { dueInSandbox, maxSweptAwaited, sweepShares } from "../../../storage/share-sweep.ts";
 import type { Events, Runtime, Schedules, Stores } from "../../services.ts";
 
 type ClockServices = Runtime & Stores & Events & Schedules;
@@ -45,7 +45,7 @@ export const sweepSandbox = async (services: ClockServices, db: Database, busine
   await sweepShares(db, "sandbox", due, now);
   await services.businessLog(businessId, "sandbox").drain();
   services.scheduleFollowUp();
-  return { swept: due.length, hasMore: due.length === maxSwept };
+  return { swept: due.length, hasMore: due.length === maxSweptAwaited };
 };
 
 /**
