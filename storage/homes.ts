@@ -13,20 +13,26 @@ export interface Homes {
 
 const bindingPattern = /^DB(?:_([0-9a-hjkmnp-tv-z]{2}))?$/;
 
-/** Binding `DB` is home `00`; a further home `xy` is the binding `DB_xy`. */
-export const homesOf = (env: object, maxMs?: number, count: CountQueries = () => {}): Homes => {
-  const databases = new Map<Home, Database>();
-  for (const [name, binding] of Object.entries(env)) {
-    const match = bindingPattern.exec(name);
-    if (match !== null) databases.set((match[1] ?? firstHome) as Home, databaseOf(binding as D1Database, maxMs, count));
-  }
+type Bindings = readonly (readonly [Home, D1Database])[];
+
+const opened = (bindings: Bindings, maxMs: number | undefined, count: CountQueries): Homes => {
+  const databases = new Map(bindings.map(([home, binding]) => [home, databaseOf(binding, maxMs, count)] as const));
   return {
     of: (id) => databases.get(homeOfId(id)) ?? null,
     all: () => [...databases],
     counting: (also) =>
-      homesOf(env, maxMs, (queries) => {
+      opened(bindings, maxMs, (queries) => {
         count(queries);
         also(queries);
       }),
   };
+};
+
+/** Binding `DB` is home `00`; a further home `xy` is the binding `DB_xy`. */
+export const homesOf = (env: object, maxMs?: number, count: CountQueries = () => {}): Homes => {
+  const bindings = Object.entries(env).flatMap(([name, binding]) => {
+    const match = bindingPattern.exec(name);
+    return match === null ? [] : [[(match[1] ?? firstHome) as Home, binding as D1Database] as const];
+  });
+  return opened(bindings, maxMs, count);
 };
