@@ -5,10 +5,13 @@ import { call, get, productionSettings, serviceWith, type Answer } from "../supp
 
 let page: Answer;
 let document: ApiDocument;
+/** By the name of its group. */
+let groups: ReadonlyMap<string, Answer>;
 
 beforeAll(async () => {
   page = await call("/docs", { headers: { "accept-language": "es" } });
   document = (await get("/v1/openapi.json")).body;
+  groups = new Map(await Promise.all(document.tags.map(async ({ name }) => [name, await call(`/docs/api/${name}`)] as const)));
 });
 
 const textOf = (html: string): string =>
@@ -21,42 +24,14 @@ const textOf = (html: string): string =>
     .replaceAll("&amp;", "&");
 
 describe("GET /docs", () => {
-  test("holds every operation with its path, inputs, answers and refusals", () => {
+  test("names every operation with its path, and leads to it", () => {
     const text = textOf(page.text);
-    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.values(methods).map((operation) => ({ path, ...operation })),
-    );
-    const wanted = operations.flatMap(({ path, summary, parameters = [], responses }) => [
-      path,
-      summary,
-      ...parameters.map(({ name }) => name),
-      ...Object.values(responses).flatMap(({ content }) => Object.keys(content?.["application/json"]?.examples ?? {})),
-      ...Object.values(responses).flatMap(({ content }) => {
-        const example = content?.["application/json"]?.example;
-        return example === undefined ? [] : [jsonText(example)];
-      }),
-    ]);
-    expect(wanted.length).toBeGreaterThan(60);
-    expect(wanted.filter((part) => !text.includes(part))).toEqual([]);
-    for (const { operationId } of operations) {
-      expect(page.text).toContain(`id="${operationId}"`);
-      expect(page.text).toContain(`href="#${operationId}"`);
-    }
-  });
-
-  test("holds every type of event with its body", () => {
-    const text = textOf(page.text);
-    const types = Object.keys(document.webhooks);
-    expect(types.length).toBeGreaterThan(12);
-    expect(types.filter((type) => !text.includes(`"type": "${type}"`))).toEqual([]);
-    expect(text).toContain('"data": {"first_name": "Pat", "last_name": "Example"}');
-  });
-
-  test("names the address of this deployment in its calls and never a credential", () => {
-    const text = textOf(page.text);
-    expect(text).toContain("curl 'http://svc.test/v1/consent'");
-    expect(text).toContain('-H "Authorization: Bearer $SVC_API_KEY"');
-    expect(text).not.toMatch(/sk_(?:live|test)_[A-Za-z0-9]/);
+    for (const [path, methods] of Object.entries(document.paths))
+      for (const { summary, tags, operationId } of Object.values(methods)) {
+        expect(text).toContain(summary);
+        expect(text).toContain(path);
+        expect(page.text).toContain(`href="/docs/api/${tags[0]}#${operationId}"`);
+      }
   });
 
   test("is in English, whoever asks, and says so", () => {
@@ -78,6 +53,60 @@ describe("GET /docs", () => {
 
   test("may be found by search engines, unlike a certificate", () => {
     expect(page.headers.get("x-robots-tag")).toBeNull();
+  });
+});
+
+describe("GET /docs/api/{group}", () => {
+  const textOfGroup = (name: string | undefined): string => textOf(groups.get(name ?? "")?.text ?? "");
+
+  test("holds each operation of the group with its path, inputs, answers and refusals", () => {
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.values(methods).map((operation) => ({ path, ...operation })),
+    );
+    const missing = operations.flatMap(({ path, summary, tags, parameters = [], responses }) => {
+      const wanted = [
+        path,
+        summary,
+        ...parameters.map(({ name }) => name),
+        ...Object.values(responses).flatMap(({ content }) => Object.keys(content?.["application/json"]?.examples ?? {})),
+        ...Object.values(responses).flatMap(({ content }) => {
+          const example = content?.["application/json"]?.example;
+          return example === undefined ? [] : [jsonText(example)];
+        }),
+      ];
+      const text = textOfGroup(tags[0]);
+      return wanted.filter((part) => !text.includes(part));
+    });
+    expect(operations.length).toBeGreaterThan(60);
+    expect(missing).toEqual([]);
+    for (const { operationId, tags } of operations) {
+      const { text } = groups.get(tags[0] ?? "") as Answer;
+      expect(text).toContain(`id="${operationId}"`);
+      expect(text).toContain(`href="#${operationId}"`);
+    }
+  });
+
+  test("holds every type of event with its body", () => {
+    const text = textOfGroup("events");
+    const types = Object.keys(document.webhooks);
+    expect(types.length).toBeGreaterThan(12);
+    expect(types.filter((type) => !text.includes(`"type": "${type}"`))).toEqual([]);
+    expect(text).toContain('"data": {"first_name": "Pat", "last_name": "Example"}');
+  });
+
+  test("names the address of this deployment in its calls and never a credential", async () => {
+    const text = textOfGroup("certificates");
+    expect(text).toContain("curl 'http://svc.test/v1/consent'");
+    expect(text).toContain('-H "Authorization: Bearer $SVC_API_KEY"');
+    for (const name of groups.keys()) expect(textOfGroup(name)).not.toMatch(/sk_(?:live|test)_[A-Za-z0-9]/);
+    const production = serviceWith(productionSettings, "https://api.svc.test");
+    expect(textOf((await production("/docs/api/certificates")).text)).toContain("curl 'https://api.svc.test/v1/consent'");
+  });
+
+  test("is in English, may be found, and is nothing under another name", async () => {
+    for (const [name, { status, headers }] of groups)
+      expect([status, headers.get("content-language"), headers.get("x-robots-tag")], name).toEqual([200, "en", null]);
+    for (const name of ["nothing", "toString", "certificates/x", ""]) expect((await call(`/docs/api/${name}`)).status, name).toBe(404);
   });
 });
 
@@ -108,6 +137,7 @@ describe("GET /docs/{guide}", () => {
 
   test("leads only to what is there: other guides with their sections, and images", async () => {
     const pages = new Map<string, string>([["/docs", page.text]]);
+    for (const [name, { text }] of groups) pages.set(`/docs/api/${name}`, text);
     for (const name of names) pages.set(`/docs/${name}`, (await call(`/docs/${name}`)).text);
     const dead = [...pages].flatMap(([from, text]) =>
       [...text.matchAll(/<a href="([^"]+)"/g)]
