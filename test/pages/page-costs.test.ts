@@ -1,0 +1,123 @@
+// What a page costs at most: how often it asks a database, and how many bytes of text it is.
+import { env } from "cloudflare:workers";
+import { beforeAll, expect, test } from "vitest";
+import { buildApp } from "../../workers/app.ts";
+import type { Env } from "../../workers/env.ts";
+import { platformOf } from "../../workers/services.ts";
+import { gather, playOutside, recordsOfAcme, type Cast, type Records } from "../support/portal-cast.ts";
+import { settled } from "../support/settled.ts";
+import { grant, person } from "../support/sharing.ts";
+import { issue, serviceWith, type Call } from "../support/world.ts";
+
+const maxCalls = 3;
+/** Pages that ask more. Most of it is asked at once, behind the session; a person's pages ask two homes here. */
+const more: Readonly<Record<string, number>> = {
+  "/app": 6,
+  "/app/details": 4,
+  "/app/history": 7,
+  "/app/account": 7,
+  "/app/removals": 6,
+  "/app/delete": 5,
+  "/portal": 4,
+  "/portal/test": 4,
+  "/portal/steps": 7,
+  "/portal/test/steps": 7,
+  "/portal/certificates/:id": 5,
+  "/portal/audit": 4,
+  "/portal/test/audit": 4,
+  "/portal/billing": 4,
+  "/portal/test/billing": 4,
+};
+const maxPortalBytes = 15_000; // of 25,000: style and scripts come with it, once
+const maxBytes = 45_000; // of 60,000 likewise
+
+let calls = 0;
+const counted = <T>(call: () => Promise<T>): Promise<T> => {
+  calls += 1;
+  return call();
+};
+
+const originals = new WeakMap<object, D1PreparedStatement>();
+const watchedStatement = (statement: D1PreparedStatement): D1PreparedStatement => {
+  const ask =
+    (name: "first" | "run" | "all" | "raw") =>
+    (...given: never[]): Promise<unknown> =>
+      counted(() => (statement[name] as (...args: never[]) => Promise<unknown>)(...given));
+  const watched = {
+    bind: (...values: unknown[]) => watchedStatement(statement.bind(...values)),
+    ...{ first: ask("first"), run: ask("run"), all: ask("all"), raw: ask("raw") },
+  } as unknown as D1PreparedStatement;
+  originals.set(watched, statement);
+  return watched;
+};
+const watched = (of: D1Database | D1DatabaseSession): D1Database =>
+  ({
+    prepare: (sql: string) => watchedStatement(of.prepare(sql)),
+    batch: (statements: D1PreparedStatement[]) =>
+      counted(() => of.batch(statements.map((one) => originals.get(one) as D1PreparedStatement))),
+    withSession: (constraint: D1SessionConstraint) => watched((of as D1Database).withSession(constraint)),
+  }) as unknown as D1Database;
+
+let service: Call;
+let cast: Cast;
+let records: Records;
+let own: { readonly headers: Record<string, string>; readonly shareId: string };
+beforeAll(async () => {
+  playOutside();
+  cast = await gather();
+  records = await recordsOfAcme(cast);
+  const pat = await person();
+  own = { headers: pat.headers, shareId: (await grant(pat)).share.id };
+  const { DB, DB_01 } = env as unknown as { readonly DB: D1Database; readonly DB_01: D1Database };
+  service = serviceWith({ DB: watched(DB), DB_01: watched(DB_01) });
+});
+
+/** Pages of one record, and what stands for it in their address. */
+const recordOf: Readonly<Record<string, () => string | undefined>> = {
+  "/portal/certificates/:id": () => records.cert_id,
+  "/portal/deadlines/:id": () => records.cert_id,
+  "/portal/shares/:id": () => records.share_id,
+  "/portal/domains/:id": () => records.domain_id,
+  "/portal/webhooks/:id": () => records.webhook_id,
+  "/portal/events/:seq": () => records.seq,
+  "/portal/requests/:id": () => records.request_id,
+  "/app/shares/:id": () => own.shareId,
+  "/app/shares/:id/renew": () => own.shareId,
+  "/app/shares/:id/stop": () => own.shareId,
+  "/c/:id": () => records.cert_id,
+};
+
+const gzipped = async (text: string): Promise<number> => {
+  const packed = new Response(text).body?.pipeThrough(new CompressionStream("gzip"));
+  return (await new Response(packed).arrayBuffer()).byteLength;
+};
+
+test("a page asks a database three times at most, few of them more often, and none is heavier than a phone likes", async () => {
+  await issue();
+  const { routes } = buildApp(await platformOf(env as unknown as Env));
+  const paths = new Set(
+    routes.flatMap(({ method, path }) => (method === "GET" && /^\/(?:$|portal|app|c\/|withdraw$|docs)/.test(path) ? [path] : [])),
+  );
+  const shown: string[] = [];
+  const over: string[] = [];
+  for (const path of paths) {
+    const id = recordOf[path]?.();
+    const address = id === undefined ? path : path.replace(/:\w+/, id);
+    if (/[:*]/.test(address)) continue;
+    const headers = { ...(path.startsWith("/app") ? own.headers : { cookie: cast.owner.cookie }), accept: "text/html" };
+    await service(address, { headers }); // what is remembered is remembered, and the use of the day is noted
+    await settled();
+    calls = 0;
+    const answer = await service(address, { headers });
+    const asked = calls;
+    await settled();
+    if (answer.status !== 200) continue;
+    shown.push(path);
+    const bytes = await gzipped(answer.text);
+    if (asked > (more[path] ?? maxCalls) || bytes > (path.startsWith("/portal") ? maxPortalBytes : maxBytes))
+      over.push(`${path}: ${asked} calls, ${bytes} bytes`);
+  }
+  expect(over).toEqual([]);
+  expect(shown).toEqual(expect.arrayContaining(["/", "/docs", "/app", "/portal", ...Object.keys(recordOf)]));
+  expect(shown.length).toBeGreaterThan(40);
+}, 60_000);
