@@ -9,6 +9,7 @@
 //       shares       granting, redeeming and reading shares, and a call of an assistant, beside the floor
 //       field-change a change of fields with 500 active shares
 //       share-growth cost of a business's list as shares grow, at --seed 1000,100000,1000000
+//       pages        how long each page takes where a business has --seed 1000000 certificates
 //       share-sweep  what the clock does to --due 20000 shares that are due in one minute, and whether each was told of once
 //       retention    erasing the persons of --due 20000 certificates whose time has passed
 //       withdrawal   what withdrawing gives away by its time (--samples 400), and how soon it shows
@@ -26,6 +27,7 @@ import { measureCredentials } from "./bench/credentials.ts";
 import { measureEvents } from "./bench/events.ts";
 import { heapOf, type HeapWatch } from "./bench/heap.ts";
 import { load } from "./bench/load.ts";
+import { measurePages } from "./bench/pages.ts";
 import { plotsOf } from "./bench/plot.ts";
 import { measureProofs } from "./bench/proofs.ts";
 import { residentMiB, runtimePids } from "./bench/runtime-process.ts";
@@ -84,6 +86,7 @@ const sections = [
   "shares",
   "field-change",
   "share-growth",
+  "pages",
   "share-sweep",
   "retention",
   "withdrawal",
@@ -320,6 +323,7 @@ const main = async (): Promise<void> => {
   if (measures("shares")) await measureShares({ ...shared, slices: { seconds, rounds, connections }, named: flags.series });
   if (measures("field-change")) await measureFieldChange(shared);
   if (measures("share-growth")) await measureShareGrowth({ ...shared, sizes, rounds });
+  if (measures("pages")) await measurePages({ ...shared, size: Math.max(...sizes) });
   if (measures("share-sweep")) await measureShareSweep({ ...shared, due: Number(flags.due) });
   if (measures("retention")) await measureRetention({ ...shared, due: Number(flags.due) });
   if (measures("withdrawal")) await measureWithdrawal({ state, bundledIn, vars, keysFor: keysFor(20), samples: Number(flags.samples) });

@@ -48,13 +48,16 @@ export const serviceIn = async ({ state, bundledIn, vars, world }: Bench, name: 
 const sent = (url: string, method: string, path: string, body: unknown, headers: Readonly<Record<string, string>>): Promise<Response> =>
   fetch(`${url}${path}`, { method, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
 
-/** Signs somebody in by the code from the mailbox, with these contact fields: the cookie. */
-export const personOf = async ({ url }: Service, n: number): Promise<string> => {
-  const email = `bench${n}.${process.pid}@example.com`;
-  const at = { "cf-connecting-ip": `10.6.${n >> 8}.${n & 255}` };
-  await sent(url, "POST", "/v1/auth/request-code", { email, realm: "consumer" }, at);
+/** Signs somebody in by the code from the mailbox: the cookie. */
+export const sessionOf = async (
+  url: string,
+  who: { readonly email: string; readonly realm: string; readonly ip: string },
+): Promise<string> => {
+  const { ip, ...identity } = who;
+  const from = { "cf-connecting-ip": ip };
+  await sent(url, "POST", "/v1/auth/request-code", identity, from);
   for (let tries = 0; tries < 100; tries += 1) {
-    const { messages } = (await (await fetch(`${url}/dev/mail?to=${encodeURIComponent(email)}`)).json()) as {
+    const { messages } = (await (await fetch(`${url}/dev/mail?to=${encodeURIComponent(identity.email)}`)).json()) as {
       messages: { text: string }[];
     };
     const code = /^\d{6}$/m.exec(messages[0]?.text ?? "")?.[0];
@@ -62,13 +65,19 @@ export const personOf = async ({ url }: Service, n: number): Promise<string> => 
       await new Promise((resolve) => setTimeout(resolve, 50));
       continue;
     }
-    const answer = await sent(url, "POST", "/v1/auth/verify-code", { email, code, realm: "consumer" }, at);
-    const cookie = (answer.headers.get("set-cookie") ?? "").split(";")[0] as string;
-    const put = await sent(url, "PUT", "/v1/me/fields", fields, { cookie });
-    if (put.status !== 200) throw new Error(`bench: no fields: ${await put.text()}`);
-    return cookie;
+    const answer = await sent(url, "POST", "/v1/auth/verify-code", { ...identity, code }, from);
+    return (answer.headers.get("set-cookie") ?? "").split(";")[0] as string;
   }
   throw new Error("bench: no code arrived");
+};
+
+/** A person with these contact fields: the cookie. */
+export const personOf = async ({ url }: Service, n: number): Promise<string> => {
+  const who = { email: `bench${n}.${process.pid}@example.com`, realm: "consumer", ip: `10.6.${n >> 8}.${n & 255}` };
+  const cookie = await sessionOf(url, who);
+  const put = await sent(url, "PUT", "/v1/me/fields", fields, { cookie });
+  if (put.status !== 200) throw new Error(`bench: no fields: ${await put.text()}`);
+  return cookie;
 };
 
 const decisionOf = (business: DemoBusiness, verifier: string) => ({

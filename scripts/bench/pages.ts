@@ -1,0 +1,78 @@
+// How long pages take to be answered where their business has many certificates: one connection, one page after the other.
+import { load, percentile, type Request } from "./load.ts";
+import { growTo } from "./seed.ts";
+import { grantOne, personOf, serviceIn, sessionOf, type Bench } from "./shares.ts";
+import { consentRequest } from "./submission.ts";
+import { dayMs } from "../../core/time.ts";
+import { seedPeople, vaultOf } from "../demo-world.ts";
+
+const seconds = 3;
+const goalMs = 100;
+
+const portalPages = [
+  "",
+  "/steps",
+  "/certificates",
+  "/certificates?status=revoked",
+  "/certificates?purpose=Roof",
+  "/deadlines",
+  "/shares",
+  "/domains",
+  "/snippet",
+  "/webhooks",
+  "/events",
+  "/keys",
+  "/requests",
+  "/team",
+  "/audit",
+  "/billing",
+  "/settings",
+];
+
+export const measurePages = async (bench: Bench & { readonly size: number }): Promise<void> => {
+  const vars = { ...bench.vars, LIMIT_SESSION: "1000000/60" }; // one person looks at a page hundreds of times
+  const service = await serviceIn({ ...bench, vars }, "pages");
+  const { db, url, runtime } = service;
+  const { acme, ownerEmail } = bench.world;
+  const { headers, body } = consentRequest(acme, "https://www.example.com", 1_000_001); // its list of recipients is that of the others
+  const issued = await fetch(`${url}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
+  const { cert_id: certId } = ((await issued.json()) as { data: { cert_id: string } }).data;
+  await growTo(db, acme, 0, bench.size, Date.now() - 365 * dayMs);
+  await seedPeople(db, await vaultOf(bench.vars), bench.world, Date.now());
+  const person = await personOf(service, 0);
+  const shareId = await grantOne(service, person, acme);
+  const owner = await sessionOf(url, { email: ownerEmail, realm: "business", ip: "10.7.0.1" });
+  const as = (cookie: string, paths: readonly string[]) => paths.map((path) => ({ path, cookie }));
+  const pages = [
+    ...as("", ["/", "/withdraw", `/c/${certId}`, "/docs", "/docs/api/certificates"]),
+    ...as(person, ["/app", `/app/shares/${shareId}`, "/app/details", "/app/history", "/app/account", "/app/agents"]),
+    ...as(
+      owner,
+      [...portalPages, `/certificates/${certId}`].map((path) => `/portal${path}`),
+    ),
+  ];
+  console.log(`pages            of a business with ${bench.size} certificates, one connection, ${seconds} s each`);
+  const slow: string[] = [];
+  for (const { path, cookie } of pages) {
+    const request = (n: number): Request => ({
+      method: "GET",
+      path,
+      headers: {
+        cookie,
+        accept: "text/html",
+        "user-agent": "Mozilla/5.0 Firefox/150.0",
+        "cf-connecting-ip": `10.9.${(n >> 8) & 255}.${n & 255}`,
+      },
+    });
+    await load(url, request, { seconds: 1, connections: 1 }); // warms code paths and caches
+    const { latencies, statuses, requests } = await load(url, request, { seconds, connections: 1 });
+    const p95 = percentile(latencies, 0.95);
+    const others = requests - (statuses[200] ?? 0);
+    console.log(
+      `${path.replace(/(?:cc|shr)_\w+/, "{id}").padEnd(36)} p50 ${percentile(latencies, 0.5).toFixed(1).padStart(6)} ms  p95 ${p95.toFixed(1).padStart(6)} ms${others === 0 ? "" : `  ${others} of ${requests} not 200`}`,
+    );
+    if (p95 > goalMs) slow.push(path);
+  }
+  console.log(slow.length === 0 ? `all within ${goalMs} ms` : `beyond ${goalMs} ms: ${slow.join(" ")}`);
+  await runtime.dispose();
+};
