@@ -13,7 +13,7 @@ import { openPlatform, type Platform } from "../../workers/services.ts";
 import { commitEvents, in2030, lanes, logs, newKey, playReceivers, runAlarm, type Post } from "../support/events.ts";
 import { Authenticator } from "../support/authenticator.ts";
 import { askToMake } from "../support/passkeys.ts";
-import { mailsTo, signIn } from "../support/people.ts";
+import { keptSignIns, mailsTo } from "../support/people.ts";
 import { decision, freshVerifier, grant, person, redeem, type SignedPerson } from "../support/sharing.ts";
 import { call, get, rowCounts, serviceWith, world, type Answer } from "../support/world.ts";
 import { answerCode, askCode, codesTo, cookieOf, freshAddress, held, ready, withdrawn } from "../support/withdrawing.ts";
@@ -47,41 +47,20 @@ beforeEach(async () => {
   const log = logs.getByName(world.acme.id);
   for (const { endpoint } of await log.endpoints()) await log.removeEndpoint(endpoint.id);
   await env.DB.prepare("DELETE FROM passkeys").run();
-  await findAllSignedIn();
+  await signAllIn();
 });
 afterEach(() => {
   vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
+const signedIn = keptSignIns();
+/** As if just now, for each test. */
 const signAllIn = async (): Promise<void> => {
-  owner = await signIn(world.ownerEmail);
-  secondOwner = await signIn(world.memberEmail);
-  consumer = await signIn(world.consumerEmail, "consumer");
-  secondConsumer = await signIn("second.consumer@example.com", "consumer");
-};
-
-/** The sessions of all four as the doors made them. */
-let made: { readonly at: number; readonly rows: readonly Readonly<Record<string, unknown>>[] } | null = null;
-
-/** All four are signed in, as if just now: through the doors once, since twelve requests before each test are more than most tests make. */
-const findAllSignedIn = async (): Promise<void> => {
-  if (made === null) {
-    await signAllIn();
-    const { results } = await env.DB.prepare("SELECT * FROM sessions").all();
-    made = { at: Date.now(), rows: results };
-  }
-  const later = Date.now() - made.at;
-  const rows = made.rows.map((row) =>
-    Object.entries(row).map(([name, value]) => [name, typeof value === "number" && name.endsWith("_at") ? value + later : value] as const),
-  );
-  await env.DB.batch(
-    rows.map((row) =>
-      env.DB.prepare(
-        `INSERT OR REPLACE INTO sessions (${row.map(([name]) => name).join(", ")}) VALUES (${row.map(() => "?").join(", ")})`,
-      ).bind(...row.map(([, value]) => value)),
-    ),
-  );
+  owner = await signedIn(world.ownerEmail);
+  secondOwner = await signedIn(world.memberEmail);
+  consumer = await signedIn(world.consumerEmail, "consumer");
+  secondConsumer = await signedIn("second.consumer@example.com", "consumer");
 };
 
 const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
@@ -505,7 +484,7 @@ describe.each(table)("POST $path", ({ prepare, repeats }) => {
     const at = Date.now();
     await send(sendable, key);
     vi.setSystemTime(at + dayMs - minuteMs);
-    await findAllSignedIn();
+    await signAllIn();
     expect(isReplay(await send(sendable, key))).toBe(true);
     vi.setSystemTime(at + dayMs + minuteMs);
     const later = await send(sendable, key, { body: sendable.otherBody });
@@ -586,15 +565,21 @@ const withLog = (methods: object): Partial<Platform> => {
   return { businessLog: () => changed as never };
 };
 
-/** A database that makes every change it is asked for, and whose answer to that is lost. */
+/**
+ * A database that makes every change it is asked for, and whose answer to that is lost: whoever waits for it has set a timer just
+ * before, which rings at once instead of after its two seconds.
+ */
 const losingChanges = {
   prepare: (text: string) => env.DB.prepare(text),
   withSession: (constraint: D1SessionConstraint) => env.DB.withSession(constraint),
   batch: async (statements: D1PreparedStatement[]) => {
+    const [stopWaiting] = vi.mocked(setTimeout).mock.lastCall ?? [];
     const entries = () => env.DB.prepare("SELECT MAX(ord) AS last FROM audit_outbox").first("last");
     const before = await entries();
     const results = await env.DB.batch(statements);
-    return (await entries()) === before ? results : new Promise<never>(() => {});
+    if ((await entries()) === before) return results;
+    stopWaiting?.();
+    return new Promise<never>(() => {});
   },
 };
 
@@ -618,6 +603,7 @@ describe("a change whose answer was lost", () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const sendable = await (routes[path] as Route).prepare();
     const [key, before] = [freshKey(), await effects()];
+    vi.spyOn(globalThis, "setTimeout");
     const lossy = serviceWith({ DB: losingChanges });
     const headers = { "content-type": "application/json", "idempotency-key": key, ...sendable.caller() };
     const lost = await lossy(sendable.path, { method: "POST", headers, body: JSON.stringify(sendable.body) });

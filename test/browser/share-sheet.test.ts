@@ -1,8 +1,8 @@
 // The whole flow on the whole service: the demo's button, the real consent sheet, the form filled in. Three ways back: by message to
 // the window that opened it, through the page's own origin where the sheet has lost that window, and by a link without scripts.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Browser, Page } from "playwright-core";
-import { accessibilityFindings, fitsItsWidth, launchBrowser, openPage } from "../support/browser.ts";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { accessibilityFindings, fitsItsWidth, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 import { button } from "../support/share-visit.ts";
 import { newestCode } from "../support/mailed-code.ts";
@@ -27,8 +27,18 @@ const codeFor = async (email: string): Promise<string> => {
   }
 };
 
+/** A page whose clock can be put forward. */
+const visit = async (options: BrowserContextOptions = {}): Promise<OpenPage> => {
+  const opened = await openPage(browser, options);
+  await opened.page.context().clock.install();
+  return opened;
+};
+
 /** A press within half a second of the window coming up is taken for one that was meant for the page below. */
-const settle = (page: Page): Promise<void> => page.waitForTimeout(600);
+const settle = async (page: Page): Promise<void> => {
+  await page.waitForTimeout(100); // the window has come up
+  await page.clock.runFor(500);
+};
 
 const passed = new Set<string>();
 
@@ -178,7 +188,7 @@ const api = async (path: string) => {
 
 describe("sharing with the demo business", () => {
   test("by the window that opened the sheet: nothing complains, the form is filled in, the sheet is gone, and the share can be read", async () => {
-    const { page, complaints, close } = await openPage(browser, { viewport: { width: 420, height: 640 } });
+    const { page, complaints, close } = await visit({ viewport: { width: 420, height: 640 } });
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
     const email = await upToDecision(sheet);
@@ -193,7 +203,7 @@ describe("sharing with the demo business", () => {
   test.each(matrix)(
     "B%i: the page's opener policy %s, signing in %s: the form is filled, and there is one share",
     async (_number, policy, how) => {
-      const { page, close } = await openPage(browser, { viewport: { width: 420, height: 640 } });
+      const { page, close } = await visit({ viewport: { width: 420, height: 640 } });
       const { email, passkey } = await prepare(page, how);
       await page.goto(`${service.demoOrigin}/share?opener=${policy}`);
       const sheet = await openSheet(page);
@@ -212,7 +222,7 @@ describe("sharing with the demo business", () => {
   test.each(["the first sheet answering at once", "the first sheet answering late"])(
     "B14: a page that cuts its windows off and sends no referrer is asked again in its own tab, %s",
     async (when) => {
-      const { page, close } = await openPage(browser, { viewport: { width: 420, height: 640 } });
+      const { page, close } = await visit({ viewport: { width: 420, height: 640 } });
       const { email } = await prepare(page, "code");
       const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       if (when.endsWith("at once")) gate.resolve();
@@ -251,7 +261,7 @@ describe("sharing with the demo business", () => {
     ["Continue here", "none"],
     ["Continue here", "same-origin"],
   ])("B15: where no window opens, “%s” leads to the sheet and back, the page's opener policy being %s", async (words, policy) => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await visit();
     const { email } = await prepare(page, "code");
     await page.addInitScript("if (location.pathname === '/share') window.open = () => null");
     await page.goto(`${service.demoOrigin}/share?opener=${policy}`);
@@ -268,7 +278,7 @@ describe("sharing with the demo business", () => {
   });
 
   test("B16, B18: in the same tab the form is filled, and Back shows a decision that was made, not one to make", async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await visit();
     const heard = await listen(page);
     const { email } = await prepare(page, "code");
     await page.addInitScript("if (location.pathname === '/share') window.open = (url) => { location.href = url; return null }");
@@ -290,7 +300,7 @@ describe("sharing with the demo business", () => {
   test.each(["none", "same-origin"])(
     "B17: the page is loaded again while the sheet is open, its opener policy being %s",
     async (policy) => {
-      const { page, close } = await openPage(browser);
+      const { page, close } = await visit();
       const { email } = await prepare(page, "code");
       await page.goto(`${service.demoOrigin}/share?opener=${policy}`);
       const sheet = await openSheet(page);
@@ -306,7 +316,7 @@ describe("sharing with the demo business", () => {
   );
 
   test("B18: the sheet is loaded again and left by Back at the code, and goes on from there", async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await visit();
     const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
@@ -336,7 +346,7 @@ describe("sharing with the demo business", () => {
   test.each(["none", "same-origin"])(
     "B19: double clicks on the button and on the decision are one window and one share, the opener policy being %s",
     async (policy) => {
-      const { page, close } = await openPage(browser);
+      const { page, close } = await visit();
       const { email } = await prepare(page, "code");
       await page.goto(`${service.demoOrigin}/share?opener=${policy}`);
       const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.dblclick(button)]);
@@ -351,7 +361,7 @@ describe("sharing with the demo business", () => {
   );
 
   test("B27: a page inside a frame is answered by its window; where that is cut off, nothing can be decided", async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await visit();
     const { email } = await prepare(page, "code");
     await page.route(`${service.demoOrigin}/outer`, (route) =>
       route.fulfill({
@@ -382,7 +392,7 @@ describe("sharing with the demo business", () => {
   });
 
   test("B31: every step fits 320 pixels and passes axe, signing in by a passkey too", async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await visit();
     const { passkey } = await prepare(page, "passkey");
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
@@ -410,7 +420,7 @@ describe("sharing with the demo business", () => {
   test.each(["same-origin", "same-origin-allow-popups", "noopener-allow-popups"])(
     "B13: were the sheet's own policy %s, the window that opened it would be lost",
     async (policy) => {
-      const { page, close } = await openPage(browser);
+      const { page, close } = await visit();
       const plain = await page.request.get(`${service.origin}/authorize`);
       expect(plain.headers()["cross-origin-opener-policy"]).toBe("unsafe-none");
       const { passkey } = await prepare(page, "code");
@@ -424,11 +434,11 @@ describe("sharing with the demo business", () => {
   );
 
   test("B21: the same address in another browser decides nothing there, and the first goes on", async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await visit();
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
     const email = await upToDecision(sheet);
-    const other = await openPage(browser);
+    const other = await visit();
     await prepare(other.page, "code");
     await other.page.goto(sheet.url());
     await other.page.getByRole("heading", { name: "This window has lost touch with" }).waitFor();
@@ -442,7 +452,7 @@ describe("sharing with the demo business", () => {
   });
 
   test("B26: no address but the page's own, shown to come from it, is led back to", async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await visit();
     await prepare(page, "code");
     await page.goto(`${service.demoOrigin}/share`);
     const opened = await openSheet(page);
@@ -475,7 +485,7 @@ describe("sharing with the demo business", () => {
   });
 
   test("a sheet that has lost the window that opened it goes back through the page's own origin", async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await visit();
     await page.context().addInitScript("if (location.pathname === '/authorize') window.opener = null;");
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
@@ -486,7 +496,7 @@ describe("sharing with the demo business", () => {
   });
 
   test("B28: without scripts in the sheet, a link leads back in the same tab", async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await visit();
     await page.goto(`${service.demoOrigin}/share`);
     const opened = await openSheet(page);
     const address = opened.url();
@@ -514,7 +524,7 @@ describe("sharing with the demo business", () => {
     ["“Not now”", (sheet: Page) => sheet.click("[data-not-now]")],
     ["closing the window", (sheet: Page) => sheet.close()],
   ])("B22: %s ends the request, tells the page so once, and leaves nothing", async (_name, leave) => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await visit();
     const heard = await listen(page);
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
@@ -526,7 +536,7 @@ describe("sharing with the demo business", () => {
   });
 
   test("B24: an answer that came too late is sent again by the same request, without another decision", async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await visit();
     const heard = await listen(page);
     const { email } = await prepare(page, "code");
     await page.route(
@@ -555,7 +565,7 @@ describe("sharing with the demo business", () => {
   });
 
   test("B23: a sheet that was left alone for eleven minutes decides nothing, and begins again at its own address", async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await visit();
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
     const email = await upToDecision(sheet);

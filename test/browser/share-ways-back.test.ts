@@ -29,7 +29,7 @@ const expectShared = async (visit: ShareVisit, page: Page = visit.page): Promise
   expect(Object.keys(event.detail).sort()).toEqual(["expires_at", "fields", "fingerprint", "scope", "share_id"]);
   expect(await formValues(page)).toEqual({ ...filled, svc_share_id: event.detail.share_id });
   expect(new URL(page.url()).search + new URL(page.url()).hash).toBe("?utm=1&utm=2#offer");
-  await quietly();
+  await quietly(visit);
   expect(visit.events.map(({ type }) => type).filter((type) => type !== "svc:share-error")).toEqual(["svc:share"]);
   expect(fake.redemptions.map(({ status }) => status)).toEqual([200]);
   expect(fake.grants).toHaveLength(1);
@@ -99,9 +99,14 @@ test("where the acknowledgement is lost, both windows fill their forms with one 
 describe("B14 a page that sends no referrer and cuts its windows off", () => {
   test.each(["at once", "after five seconds"])("is asked again in this tab, the sheet answering %s", async (when) => {
     fake.settings.headers = helmet;
-    if (when !== "at once") fake.settings.sheetGate = new Promise((resolve) => setTimeout(resolve, 5_000));
+    const gate = Promise.withResolvers<void>();
+    fake.settings.sheetGate = gate.promise;
     const visit = await visitShare(browser, fake);
-    const sheet = await visit.openSheet();
+    const opening = visit.openSheet(); // told when the sheet answers
+    await expect.poll(() => fake.asked.length).toBe(1);
+    if (when !== "at once") await visit.context.clock.runFor(5_000);
+    gate.resolve();
+    const sheet = await opening;
     await sheet.click("#share");
     await sheet.getByText("go back and press the button again").waitFor();
     await visit.page.getByText("Continue in the window that opened, or continue here").click();
@@ -184,7 +189,7 @@ test("B18 back from the page that was returned to: nothing is asked or redeemed 
   await visit.heard("svc:share");
   await visit.page.reload();
   await visit.page.waitForSelector(button);
-  await quietly();
+  await quietly(visit);
   expect(fake.redemptions).toHaveLength(1);
   expect(visit.events.map(({ type }) => type).filter((type) => type === "svc:share")).toEqual(["svc:share"]);
   await visit.close();
@@ -210,7 +215,7 @@ describe("B19 a double click", () => {
     await visit.openSheet();
     await visit.page.getByText("Continue in the window that opened").waitFor();
     await visit.page.evaluate((wanted) => document.querySelector(wanted)?.dispatchEvent(new MouseEvent("click", { detail: 2 })), button);
-    await quietly();
+    await quietly(visit);
     expect(new URL(visit.page.url()).pathname).toBe("/page");
     expect(fake.asked).toHaveLength(1);
     await visit.close();
@@ -221,7 +226,7 @@ describe("B19 a double click", () => {
     const sheet = await visit.openSheet();
     await sheet.waitForSelector("[data-heard]");
     await visit.page.click(button);
-    await quietly();
+    await quietly(visit);
     expect(visit.context.pages()).toHaveLength(2);
     expect(fake.asked).toHaveLength(1);
     await closedBy(sheet, () => sheet.click("#share"));
@@ -259,7 +264,7 @@ describe("B22 the person does not share:", () => {
     const shown = fake.loaded.length;
     await closedBy(sheet, () => sheet.click("#no"));
     await visit.heard("svc:closed");
-    await quietly();
+    await quietly(visit);
     expect(visit.events.map(({ type, detail, from }) => [type, detail, from])).toEqual([["svc:closed", {}, "lead"]]);
     expect(callsSince(shown)).toEqual([]);
     expect(await visit.page.locator(".svc-share [role=status]").textContent()).toBe("Nothing was shared.");
@@ -273,7 +278,7 @@ describe("B22 the person does not share:", () => {
     const shown = fake.loaded.length;
     await sheet.close();
     await visit.heard("svc:closed");
-    await quietly();
+    await quietly(visit);
     expect(visit.events).toHaveLength(1);
     expect(callsSince(shown)).toEqual([]);
     await visit.close();
@@ -285,7 +290,7 @@ describe("B22 the person does not share:", () => {
     const sheet = await visit.openSheet();
     await sheet.waitForSelector("#share");
     await sheet.close();
-    await quietly();
+    await quietly(visit);
     expect(visit.events).toEqual([]);
     await visit.page.click(button);
     await visit.page.waitForURL(/\/authorize/);
@@ -309,7 +314,7 @@ describe("B22 the person does not share:", () => {
       await closedBy(sheet, () => sheet.click("#no"));
     }
     await visit.heard("svc:closed");
-    await quietly();
+    await quietly(visit);
     expect(visit.events.filter(({ type }) => type === "svc:closed")).toHaveLength(1);
     expect(new URL(visit.page.url()).search).toBe("?utm=1&utm=2");
     expect(fake.redemptions).toEqual([]);
@@ -355,7 +360,7 @@ describe("B25 a message that is not the answer is ignored without an event:", ()
     await sheet.waitForSelector("[data-heard]");
     const answer = await answerOf(visit);
     await send(sheet, forge(answer));
-    await quietly();
+    await quietly(visit);
     expect([visit.events, visit.errors, fake.redemptions]).toEqual([[], [], []]);
     await send(sheet, answer);
     await visit.heard("svc:share");
@@ -374,7 +379,7 @@ describe("B25 a message that is not the answer is ignored without an event:", ()
     ]);
     await other.waitForURL(`${fake.service}/v1/svc.js`); // any document of the sheet's origin
     await send(other, answer);
-    await quietly();
+    await quietly(visit);
     expect([visit.events, fake.redemptions]).toEqual([[], []]);
     await send(sheet, answer);
     await visit.heard("svc:share");
@@ -390,7 +395,7 @@ test("B25 after a reload, when the page knows no window, only the sheet's origin
   await visit.page.waitForSelector(button);
   const state = String(fake.asked[0]?.query.get("state"));
   await visit.page.evaluate((said) => postMessage(said, "*"), { type: "svc:code", state, code: "ac_00stranger" });
-  await quietly();
+  await quietly(visit);
   expect([visit.events, fake.redemptions]).toEqual([[], []]);
   await sheet.reload();
   await sheet.waitForSelector("[data-heard]");
@@ -517,7 +522,7 @@ describe("B32 the answer to the redemption is lost:", () => {
     const sheet = await visit.openSheet();
     await closedBy(sheet, () => sheet.click("#share"));
     await visit.heard("svc:share");
-    await quietly();
+    await quietly(visit);
     expect(visit.events).toHaveLength(1);
     expect(fake.redemptions.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(fake.redemptions.at(-1)?.status).toBe(200);

@@ -47,22 +47,25 @@ const everyRule = { type: "tag" as const, values: ["wcag2a", "wcag2aa", "wcag21a
 /** What light or dark and the width of the window change; names, roles, labels, order are the same in every window. */
 const rulesOfLooks = { type: "rule" as const, values: ["color-contrast", "link-in-text-block", "target-size"] };
 
-const findingsOf = async (page: Page, runOnly: typeof everyRule | typeof rulesOfLooks): Promise<string[]> => {
+const findingsOf = async (page: Page, runOnly: typeof everyRule | typeof rulesOfLooks, within: string): Promise<string[]> => {
   // Evaluated, not added as a tag: a strict page allows no foreign script.
   await page.evaluate(axe);
   // Made into lines over there: what axe returns is megabytes, and nothing but the violations is asked for.
-  return page.evaluate(async (only) => {
-    const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
-    const { violations } = await axe.run({ runOnly: only, resultTypes: ["violations"] });
-    return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`));
-  }, runOnly);
+  return page.evaluate(
+    async ([only, selector]) => {
+      const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
+      const { violations } = await axe.run(selector, { runOnly: only, resultTypes: ["violations"] });
+      return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`));
+    },
+    [runOnly, within] as const,
+  );
 };
 
-/** What axe finds wrong, one line a finding. */
-export const accessibilityFindings = (page: Page): Promise<string[]> => findingsOf(page, everyRule);
+/** What axe finds wrong, one line a finding; in all of the page, or within what a selector finds. */
+export const accessibilityFindings = (page: Page, within = "html"): Promise<string[]> => findingsOf(page, everyRule, within);
 
 /** Likewise, of a page that another test of the same file looks at with every rule in another window. */
-export const findingsOfLooks = (page: Page): Promise<string[]> => findingsOf(page, rulesOfLooks);
+export const findingsOfLooks = (page: Page, within = "html"): Promise<string[]> => findingsOf(page, rulesOfLooks, within);
 
 /** True when nothing is wider than the window, so that nobody has to scroll sideways. */
 export const fitsItsWidth = (page: Page): Promise<boolean> =>

@@ -65,6 +65,7 @@ export const visitShare = async (
   const errors: string[] = [];
   const warnings: string[] = [];
   if (given === undefined) {
+    await context.clock.install(); // it runs as any clock; `quietly` puts it forward
     await context.exposeBinding("svcHeard", ({ page }, said: Omit<HeardEvent, "page">) => {
       events.push({ ...said, page });
     });
@@ -116,5 +117,11 @@ export const formValues = (page: Page, selector = "#lead"): Promise<Record<strin
 
 export const filled = { first_name: "Pat", last_name: "Sample", email: "pat@example.com", phone: "+12025550123" };
 
-/** Longer than everything the page might still do by itself: its poll and the second it gives an answer. */
-export const quietly = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_500));
+/**
+ * As if longer had passed than everything the page might still do by itself: its poll and the second it gives an answer. What that
+ * asks of anybody has arrived a moment later.
+ */
+export const quietly = async ({ context }: ShareVisit): Promise<void> => {
+  await context.clock.runFor(1_500);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+};
