@@ -8,9 +8,8 @@ process.env.CLOUDFLARE_CF_FETCH_ENABLED ??= "false"; // no request for a locatio
 process.env.WRANGLER_SEND_METRICS ??= "false";
 process.env.WRANGLER_HIDE_BANNER ??= "true";
 // The runtime runs some twenty isolates (the Worker, the simulators of D1, KV, queues and assets, their proxies), and each
-// would let garbage grow as if it had the machine to itself: 1 GiB after a minute of load. A nursery of 1 MiB and an old
-// generation that is collected after every tenth of growth keep it near 300 MiB.
-process.env.MINIFLARE_WORKERD_V8_FLAGS ??= "--max-semi-space-size=1 --initial-old-space-size=2 --heap-growing-percent=10";
+// would let garbage grow as if it had the machine to itself: 1 GiB after a minute of load. A nursery of 2 MiB keeps them near 400 MiB.
+process.env.MINIFLARE_WORKERD_V8_FLAGS ??= "--max-semi-space-size=2";
 
 const { unstable_getMiniflareWorkerOptions, unstable_splitSqlQuery } = await import("wrangler");
 const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import("miniflare");
