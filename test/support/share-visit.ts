@@ -65,7 +65,7 @@ export const visitShare = async (
   const errors: string[] = [];
   const warnings: string[] = [];
   if (given === undefined) {
-    await context.clock.install(); // it runs as any clock; `quietly` puts it forward
+    await context.clock.install(); // it goes on by itself, until `quietly` puts it forward
     await context.exposeBinding("svcHeard", ({ page }, said: Omit<HeardEvent, "page">) => {
       events.push({ ...said, page });
     });
