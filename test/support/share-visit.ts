@@ -125,3 +125,13 @@ export const quietly = async ({ context }: ShareVisit): Promise<void> => {
   await context.clock.runFor(1_500);
   await new Promise((resolve) => setTimeout(resolve, 100));
 };
+
+/**
+ * A press within half a second of the window coming up is taken for one that was meant for the page below. Of a page whose context has
+ * a clock that can be put forward.
+ */
+export const settle = async (page: Page): Promise<void> => {
+  await page.waitForLoadState(); // its script has noted when it came up
+  await page.waitForTimeout(100); // and when it got the focus
+  await page.clock.runFor(500);
+};
