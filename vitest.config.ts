@@ -2,15 +2,26 @@
 // there. `npm run cross` runs a third, with programs of others that are too large to install with every clone.
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { keyKinds } from "./core/ledger/note.ts";
 import { randomKey, secretOf, vkeyOfSecret } from "./test/support/note-keys.ts";
 
 /** Thirty shards of the audit log, so that a test can have one to itself. */
 const auditKeys = await Promise.all(Array.from({ length: 30 }, (_, shard) => secretOf(`svc.test/audit/${shard}`, 40 + shard)));
 
+/** Large files first, as always; but what starts a browser or a service takes long however short it is written. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification): boolean => /\/test\/(?:browser|flows)\//.test(moduleId);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
 export default defineConfig({
   test: {
     silent: "passed-only",
+    sequence: { sequencer: LongFirst },
     projects: [
       {
         plugins: [
@@ -66,7 +77,8 @@ export default defineConfig({
           isolate: false,
           testTimeout: 30_000,
           hookTimeout: 30_000,
-          maxWorkers: 3,
+          maxWorkers: 2, // it computes all the time
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -78,7 +90,8 @@ export default defineConfig({
           include: ["test/{core,house,widget,browser,flows,cross}/**/*.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          maxWorkers: 3,
+          maxWorkers: 3, // it waits for much of its time
+          sequence: { groupOrder: 0 }, // the two have groups of their own because they have different numbers of workers
         },
       },
       { test: { name: "cross", environment: "node", include: ["test/inspector/*.test.ts"], testTimeout: 60_000, hookTimeout: 120_000 } },

@@ -32,12 +32,12 @@ const removeOld = (): void => {
 };
 
 /** Does the work with a folder in memory, gone afterwards; with null where this machine has none that is fit. */
-export const withFolderInMemory = <T>(work: (folder: string | null) => T): T => {
+export const withFolderInMemory = async <T>(work: (folder: string | null) => Promise<T>): Promise<T> => {
   if (!(runsPrograms() && hasRoom())) return work(null);
   removeOld();
   const folder = mkdtempSync(join(memory, prefix));
   try {
-    return work(folder);
+    return await work(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

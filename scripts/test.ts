@@ -1,14 +1,14 @@
 // `npm test`: everything there is to check, in one command. Arguments after `--` go to vitest.
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
+import { createInterface } from "node:readline";
 import { ensureBrowsers } from "./browser.ts";
 import { ensureForeignTools } from "./foreign-tools.ts";
 import { buildAssets } from "./build.ts";
 import { report, runChecks } from "./checks.ts";
 import { bundleWorker } from "./local-runtime.ts";
 import { withFolderInMemory } from "./memory.ts";
-
-const resultsPath = "dist/test-results.json";
 
 const failed: string[] = [];
 
@@ -27,25 +27,37 @@ const prepare = async <T>(name: string, work: () => T | Promise<T>): Promise<T> 
   }
 };
 
-const runTests = (): void => {
-  rmSync(resultsPath, { force: true });
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${resultsPath}`];
-  const options = ["run", "--project=node", "--project=workerd", ...reporters, ...process.argv.slice(2)];
-  const { status } = withFolderInMemory((folder) =>
-    spawnSync("node_modules/.bin/vitest", options, {
-      stdio: "inherit",
-      // The settings that keep a service small (local-runtime.ts) would have the tests collect garbage for a quarter of their time.
-      env: { ...process.env, MINIFLARE_WORKERD_V8_FLAGS: undefined, ...(folder !== null && { TMPDIR: folder }) },
-    }),
-  );
-  if (status !== 0) failed.push("tests");
+const options = process.argv.slice(2);
+/** Both at once: what waits for browsers and services leaves the processor to what computes. */
+const projects = options.some((option) => option.startsWith("--project")) ? [null] : ["node", "workerd"];
+const resultsOf = (project: string | null): string => `dist/test-results${project === null ? "" : `-${project}`}.json`;
+
+const runProject = async (project: string | null, env: NodeJS.ProcessEnv): Promise<boolean> => {
+  const only = project === null ? [] : [`--project=${project}`, "--passWithNoTests"]; // files that are named may all be the other's
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${resultsOf(project)}`];
+  rmSync(resultsOf(project), { force: true });
+  const child = spawn("node_modules/.bin/vitest", ["run", ...only, ...reporters, ...options], { stdio: ["ignore", "pipe", "pipe"], env });
+  // By lines, so that those of one do not end in those of the other.
+  createInterface(child.stdout).on("line", (line) => console.log(line));
+  createInterface(child.stderr).on("line", (line) => console.error(line));
+  const [status] = await once(child, "close");
+  return status === 0;
 };
 
-/** `N passed, N failed`, from what vitest wrote; nothing when it died before writing. */
-const summary = (): string | null => {
-  if (!existsSync(resultsPath)) return null;
-  const results = JSON.parse(readFileSync(resultsPath, "utf8")) as Record<"numPassedTests" | "numFailedTests", number>;
-  return `${results.numPassedTests} passed, ${results.numFailedTests} failed`;
+const runTests = (): Promise<void> =>
+  withFolderInMemory(async (folder) => {
+    // The settings that keep a service small (local-runtime.ts) would have the tests collect garbage for a quarter of their time.
+    const env = { ...process.env, MINIFLARE_WORKERD_V8_FLAGS: undefined, ...(folder !== null && { TMPDIR: folder }) };
+    const passed = await Promise.all(projects.map((project) => runProject(project, env)));
+    if (passed.includes(false)) failed.push("tests");
+  });
+
+/** How many passed and failed, from what vitest wrote; nothing of one that found no tests or died before writing. */
+const counts = (): { readonly passed: number; readonly failed: number } => {
+  const written = projects.map(resultsOf).filter((path) => existsSync(path));
+  const results = written.map((path) => JSON.parse(readFileSync(path, "utf8")) as Record<"numPassedTests" | "numFailedTests", number>);
+  const sum = (name: "numPassedTests" | "numFailedTests"): number => results.reduce((total, result) => total + result[name], 0);
+  return { passed: sum("numPassedTests"), failed: sum("numFailedTests") };
 };
 
 const start = performance.now();
@@ -57,10 +69,11 @@ const checks = runChecks();
 await prepare("browsers", ensureBrowsers);
 await prepare("tools of others (Go, openssl, Python, PHP)", ensureForeignTools); // after the browser: apt works for one at a time
 failed.push(...(await checks));
-runTests();
+await runTests();
 
-const counted = summary();
-if (counted !== null) console.log(counted);
+const counted = counts();
+console.log(`${counted.passed} passed, ${counted.failed} failed`);
+if (counted.passed + counted.failed === 0) failed.push("tests: none were found");
 if (failed.length > 0) console.error(`Failed: ${failed.join(", ")}.`);
 console.log(
   `${failed.length === 0 ? "Everything passed" : "Not everything passed"} in ${Math.round((performance.now() - start) / 1_000)} s.`,

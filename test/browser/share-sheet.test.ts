@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { accessibilityFindings, fitsItsWidth, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
-import { button } from "../support/share-visit.ts";
+import { button, settle } from "../support/share-visit.ts";
 import { newestCode } from "../support/mailed-code.ts";
 
 let service: LocalService;
@@ -32,12 +32,6 @@ const visit = async (options: BrowserContextOptions = {}): Promise<OpenPage> => 
   const opened = await openPage(browser, options);
   await opened.page.context().clock.install();
   return opened;
-};
-
-/** A press within half a second of the window coming up is taken for one that was meant for the page below. */
-const settle = async (page: Page): Promise<void> => {
-  await page.waitForTimeout(100); // the window has come up
-  await page.clock.runFor(500);
 };
 
 const passed = new Set<string>();

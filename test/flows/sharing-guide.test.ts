@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildKit } from "../../kit/build.ts";
 import { launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
-import { button } from "../support/share-visit.ts";
+import { button, settle } from "../support/share-visit.ts";
 
 const text = readFileSync("docs/sharing.md", "utf8");
 const blocks = (language: string): string[] =>
@@ -102,9 +102,10 @@ describe("the guide of sharing", () => {
     const browser = await launchBrowser();
     try {
       const visit = await openPage(browser);
+      await visit.page.context().clock.install();
       await visit.page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
       const [sheet] = await Promise.all([visit.page.context().waitForEvent("page"), visit.page.click(button)]);
-      await sheet.waitForTimeout(600); // a press within half a second is taken for one that was meant for the page below
+      await settle(sheet);
       const isFilled = (): boolean => (document.querySelector<HTMLInputElement>("input[name=svc_share_id]")?.value ?? "") !== "";
       // By a message from the sheet, or on a busy machine by the sheet going back to the page: both fill this form.
       await Promise.all([visit.page.waitForFunction(isFilled), sheet.getByRole("button", { name: "Share test details" }).click()]);

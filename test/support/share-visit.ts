@@ -65,7 +65,7 @@ export const visitShare = async (
   const errors: string[] = [];
   const warnings: string[] = [];
   if (given === undefined) {
-    await context.clock.install(); // it runs as any clock; `quietly` puts it forward
+    await context.clock.install(); // it goes on by itself, until `quietly` puts it forward
     await context.exposeBinding("svcHeard", ({ page }, said: Omit<HeardEvent, "page">) => {
       events.push({ ...said, page });
     });
@@ -124,4 +124,14 @@ export const filled = { first_name: "Pat", last_name: "Sample", email: "pat@exam
 export const quietly = async ({ context }: ShareVisit): Promise<void> => {
   await context.clock.runFor(1_500);
   await new Promise((resolve) => setTimeout(resolve, 100));
+};
+
+/**
+ * A press within half a second of the window coming up is taken for one that was meant for the page below. Of a page whose context has
+ * a clock that can be put forward.
+ */
+export const settle = async (page: Page): Promise<void> => {
+  await page.waitForLoadState(); // its script has noted when it came up
+  await page.waitForTimeout(100); // and when it got the focus
+  await page.clock.runFor(500);
 };
