@@ -193,6 +193,10 @@ export const activityDays = table(
     withdrawn: integer().notNull().default(0),
     onTime: integer().notNull().default(0),
     late: integer().notNull().default(0),
+    issued: integer().notNull().default(0),
+    opened: integer().notNull().default(0),
+    granted: integer().notNull().default(0),
+    stopped: integer().notNull().default(0),
   },
   (t) => [primaryKey({ columns: [t.businessId, t.environment, t.day] })],
 );

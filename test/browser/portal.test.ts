@@ -113,6 +113,10 @@ describe("the portal", () => {
         await look(path);
       }
       await signIn(page, service.world.ownerEmail);
+      await page.goto(`${service.origin}/portal/webhooks`);
+      await page.getByRole("textbox", { name: "Address" }).fill("https://hooks.example.com/in");
+      await page.getByRole("button", { name: "Make the endpoint" }).click();
+      await page.getByRole("link", { name: "I have kept it" }).waitFor();
       for (const path of paths) {
         await page.goto(`${service.origin}/portal${path}`);
         await look(`portal${path}`);
@@ -121,6 +125,7 @@ describe("the portal", () => {
         ["/certificates", '.listing a[href^="/portal/certificates/cc_"]'],
         ["/deadlines", '.listing a[href^="/portal/deadlines/"]'],
         ["/domains", '.listing a[href^="/portal/domains/dom_"]'],
+        ["/webhooks", '.listing a[href^="/portal/webhooks/whk_"]'],
       ] as const) {
         await page.goto(`${service.origin}/portal${list}`);
         await page.locator(link).first().click();
