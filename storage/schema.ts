@@ -499,11 +499,12 @@ export const members = table(
       .notNull()
       .references(() => businesses.id),
     emailSealed: text().notNull(),
-    emailIndex: text().notNull().unique(),
+    emailIndex: text().notNull(),
     role: text({ enum: ["owner", "member"] }).notNull(),
     createdAt: instant().notNull(),
+    usedAt: instant(),
   },
-  (t) => [index("members_business").on(t.businessId)],
+  (t) => [unique().on(t.businessId, t.emailIndex), index("members_address").on(t.emailIndex)],
 );
 
 export const signups = table(

@@ -1,11 +1,12 @@
 // Sessions: found by the hash of the cookie's token, together with who it is and, for a member, with the business as it stands
 // at that moment: a role taken away or an account suspended counts from the next request on.
-import { desc, eq, gt, inArray, isNotNull, lte, ne, sql, type SQL } from "drizzle-orm";
+import { desc, eq, exists, gt, inArray, isNotNull, lte, ne, sql, type SQL } from "drizzle-orm";
 import type { Device } from "../core/access/device.ts";
 import { sessionLifeMs, type Realm, type Session } from "../core/access/session.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { isSpentOn } from "./mailed-codes.ts";
+import { lastUsed } from "./people.ts";
 import { businesses, consumers, members, sessions } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
 import { allOf, changedBefore, query } from "./query.ts";
@@ -24,22 +25,51 @@ export interface NewSession {
 export const sealDevice = (vault: Vault, sessionId: string, device: Device): Promise<string> =>
   vault.seal(deviceContext(sessionId), JSON.stringify(device));
 
-const insertNew = (db: Database, session: NewSession, whose: { readonly realm: Realm; readonly userId: string | SQL }, condition: SQL) => {
+interface Whose {
+  readonly realm: Realm;
+  readonly userId: string | SQL;
+}
+
+const insertNew = (db: Database, session: NewSession, whose: Whose, condition: SQL, provedAt = session.now) => {
   const { now, ...named } = session;
-  const times = { createdAt: now, provedAt: now, seenDay: Math.floor(now / dayMs), expiresAt: now + sessionLifeMs[whose.realm] };
+  const times = { createdAt: now, provedAt, seenDay: Math.floor(now / dayMs), expiresAt: provedAt + sessionLifeMs[whose.realm] };
   return insertIf(db, sessions, { ...named, ...whose, ...times }, condition);
 };
 
-/** Written only where the code was spent on this session and somebody has the address. */
+/** Written only where the code was spent on this session and somebody has the address; of several seats it is of the one used last. */
 export const insertSession = (
   db: Database,
   session: NewSession,
   { realm, emailIndex, codeId }: { readonly realm: Realm; readonly emailIndex: string; readonly codeId: string },
 ) => {
-  const people = realm === "business" ? members : consumers;
-  const user = sql<string>`${query.select({ id: people.id }).from(people).where(eq(people.emailIndex, emailIndex))}`;
+  const seat = query
+    .select({ id: members.id })
+    .from(members)
+    .where(eq(members.emailIndex, emailIndex))
+    .orderBy(...lastUsed)
+    .limit(1);
+  const consumer = query.select({ id: consumers.id }).from(consumers).where(eq(consumers.emailIndex, emailIndex));
+  const user = sql<string>`${realm === "business" ? seat : consumer}`;
   return insertNew(db, session, { realm, userId: user }, allOf(isNotNull(user), isSpentOn(codeId, session.tokenHash)));
 };
+
+/** In another seat of an address that is proved already: written only where the seat is of that address, and it lasts no longer for it. */
+export const insertSessionOfSeat = (
+  db: Database,
+  session: NewSession,
+  seat: { readonly id: string; readonly emailIndex: string; readonly provedAt: Instant },
+  condition: SQL = sql`true`,
+) => {
+  const ofAddress = query
+    .select({ id: members.id })
+    .from(members)
+    .where(allOf(eq(members.id, seat.id), eq(members.emailIndex, seat.emailIndex)));
+  return insertNew(db, session, { realm: "business", userId: seat.id }, allOf(exists(ofAddress), condition), seat.provedAt);
+};
+
+/** For the batch of its beginning. */
+export const isBegun = (tokenHash: string): SQL =>
+  exists(query.select({ id: sessions.id }).from(sessions).where(eq(sessions.tokenHash, tokenHash)));
 
 /** Written only where the statement before it noted the use of the consumer's passkey. */
 export const insertSessionByPasskey = (db: Database, session: NewSession, consumerId: string) =>
@@ -56,7 +86,7 @@ export const sessionByToken = async (db: Database, tokenHash: string, now: Insta
       createdAt: sessions.createdAt,
       provedAt: sessions.provedAt,
       seenDay: sessions.seenDay,
-      member: { emailSealed: members.emailSealed, role: members.role },
+      member: { emailSealed: members.emailSealed, emailIndex: members.emailIndex, role: members.role },
       business: { id, name, status, country, auditChain, auditShard },
       consumer: { emailSealed: consumers.emailSealed, auditChain: consumers.auditChain, auditShard: consumers.auditShard },
     })

@@ -30,8 +30,10 @@ export interface ConsumerSession extends SignedIn {
   readonly chain: AuditChain;
 }
 
+/** In one of the businesses that an address acts for; `userId` is the seat there. */
 export interface MemberSession extends SignedIn {
   readonly realm: "business";
+  readonly emailIndex: string;
   readonly role: Role;
   readonly business: ActingBusiness;
 }

@@ -212,3 +212,34 @@ describe("a database with certificates, opened pages and shares of before they w
     ]);
   });
 });
+
+describe("a database of when an address was a member of one business", () => {
+  const database = new DatabaseSync(":memory:");
+  const all = migrations();
+  const at = placeOf("0033_seats.sql");
+  for (const name of all.slice(0, at)) {
+    database.exec(read(`d1-migrations/${name}`));
+    if (name === released) database.exec(seed);
+  }
+  const join = "INSERT INTO members (id, business_id, email_sealed, email_index, role, created_at) VALUES";
+  database.exec(`
+    INSERT INTO businesses (id, name, status, plan, audit_chain, created_at) VALUES ('biz_2', 'Bright', 'active', 'free', 'chain2', 1);
+    ${join} ('mem_1', 'biz_1', '1.x', 'pat', 'owner', 5), ('mem_2', 'biz_1', '1.y', 'sam', 'member', 6);
+  `);
+  const before = contents(database);
+  for (const name of all.slice(at)) database.exec(read(`d1-migrations/${name}`));
+
+  test("keeps its members, and takes the address in another business but not twice in one", () => {
+    expect(contents(database)).toMatchObject(before);
+    database.exec(`${join} ('mem_3', 'biz_2', '1.z', 'pat', 'member', 7)`);
+    expect(() => database.exec(`${join} ('mem_4', 'biz_2', '1.z', 'pat', 'owner', 8)`)).toThrow("UNIQUE");
+  });
+
+  test("still keeps an owner in each business, and notes when a seat is used", () => {
+    expect(() => database.exec("DELETE FROM members WHERE id = 'mem_1'")).toThrow("a business keeps an owner");
+    expect(() => database.exec("UPDATE members SET role = 'member' WHERE id = 'mem_1'")).toThrow("a business keeps an owner");
+    const begin = "INSERT INTO sessions (token_hash, realm, user_id, created_at, expires_at) VALUES";
+    database.exec(`${begin} ('h', 'business', 'mem_2', 9, 99), ('i', 'consumer', 'mem_1', 9, 99)`);
+    expect(database.prepare("SELECT id, used_at FROM members WHERE used_at IS NOT NULL").all()).toEqual([{ id: "mem_2", used_at: 9 }]);
+  });
+});

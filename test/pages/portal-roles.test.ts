@@ -50,6 +50,8 @@ const lines: Readonly<Record<string, Line>> = {
   "GET /sign-up": { ...door("303 /portal"), nobody: "200", consumer: "200" },
   "POST /sign-up": door("400"),
   "POST /sign-out": door("303 /portal/sign-in"),
+  "GET /businesses": open("200"),
+  "POST /businesses": open("404"),
   "GET ": open("200"),
   "GET /steps": open("200"),
   "POST /export": open("200", { sent: { chart: "certificate_days" } }),
