@@ -24,6 +24,9 @@ CREATE TRIGGER members_owner_removed BEFORE DELETE ON members WHEN OLD.role = 'o
   AND NOT EXISTS (SELECT 1 FROM members WHERE business_id = OLD.business_id AND role = 'owner' AND id <> OLD.id)
 BEGIN SELECT RAISE(ABORT, 'a business keeps an owner'); END;
 
+-- 1 where the address had a seat or an invitation in another home when the session began: those are asked for only then.
+ALTER TABLE sessions ADD COLUMN elsewhere INTEGER NOT NULL DEFAULT 0 CHECK (elsewhere IN (0, 1));
+
 -- By itself, so that no way to begin a session can forget it.
 CREATE TRIGGER members_used AFTER INSERT ON sessions WHEN NEW.realm = 'business' BEGIN
   UPDATE members SET used_at = NEW.created_at WHERE id = NEW.user_id;

@@ -11,7 +11,7 @@ import { isRaised, violates } from "./faults.ts";
 import { insertIf } from "./inserts.ts";
 import { isSpentOn } from "./mailed-codes.ts";
 import { memberEmailContext } from "./people-contexts.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, named, query } from "./query.ts";
 import { businesses, invitations, members, sessions } from "./schema.ts";
 import type { Vault } from "./vault.ts";
 
@@ -90,8 +90,8 @@ const maxShownInvitations = 20;
 
 /** Of an address in this home: its seats, then the newest invitations that can be accepted. */
 export const seatsByAddress = async (db: Database, vault: Vault, emailIndex: string, now: Instant): Promise<readonly Seat[]> => {
-  const business = { id: businesses.id, name: businesses.name, status: businesses.status };
-  const [seats, invited] = await Promise.all([
+  const business = named({ id: businesses.id, name: businesses.name, status: businesses.status });
+  const [seats, invited] = await batch(db, [
     db
       .select({ id: members.id, emailSealed: members.emailSealed, role: members.role, usedAt: members.usedAt, business })
       .from(members)

@@ -616,6 +616,7 @@ export const sessions = table(
     agentSealed: text(),
     seenDay: integer(),
     provedAt: instant(),
+    elsewhere: flag().notNull().default(false),
   },
   (t) => [index("sessions_user").on(t.userId), index("sessions_expiry").on(t.expiresAt)],
 );

@@ -1,13 +1,14 @@
 // Sessions: found by the hash of the cookie's token, together with who it is and, for a member, with the business as it stands
 // at that moment: a role taken away or an account suspended counts from the next request on.
-import { desc, eq, exists, gt, inArray, isNotNull, lte, ne, sql, type SQL } from "drizzle-orm";
+import { desc, eq, exists, gt, inArray, isNotNull, lte, ne, or, sql, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 import type { Device } from "../core/access/device.ts";
 import { sessionLifeMs, type Realm, type Session } from "../core/access/session.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { isSpentOn } from "./mailed-codes.ts";
 import { lastUsed } from "./people.ts";
-import { businesses, consumers, members, sessions } from "./schema.ts";
+import { businesses, consumers, invitations, members, sessions } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
 import { allOf, changedBefore, query } from "./query.ts";
 import type { EncryptionContext, Vault } from "./vault.ts";
@@ -20,6 +21,8 @@ export interface NewSession {
   readonly id: string;
   readonly agentSealed: string;
   readonly now: Instant;
+  /** Of a member: whether the address has something in another home. */
+  readonly elsewhere?: boolean;
 }
 
 export const sealDevice = (vault: Vault, sessionId: string, device: Device): Promise<string> =>
@@ -77,6 +80,22 @@ export const insertSessionByPasskey = (db: Database, session: NewSession, consum
 
 /** Null for a token that is unknown, has ended, or whose person is gone: all the same path. */
 export const sessionByToken = async (db: Database, tokenHash: string, now: Instant): Promise<Session | null> => {
+  const others = alias(members, "others");
+  const hasMore = or(
+    eq(sessions.elsewhere, true),
+    exists(
+      query
+        .select({ id: others.id })
+        .from(others)
+        .where(allOf(eq(others.emailIndex, members.emailIndex), ne(others.id, members.id))),
+    ),
+    exists(
+      query
+        .select({ id: invitations.id })
+        .from(invitations)
+        .where(allOf(eq(invitations.emailIndex, members.emailIndex), gt(invitations.expiresAt, now))),
+    ),
+  ) as SQL;
   const { id, name, status, country, auditChain, auditShard } = businesses;
   const row = await db
     .select({
@@ -86,6 +105,7 @@ export const sessionByToken = async (db: Database, tokenHash: string, now: Insta
       createdAt: sessions.createdAt,
       provedAt: sessions.provedAt,
       seenDay: sessions.seenDay,
+      hasMore: sql<number>`${hasMore}`,
       member: { emailSealed: members.emailSealed, emailIndex: members.emailIndex, role: members.role },
       business: { id, name, status, country, auditChain, auditShard },
       consumer: { emailSealed: consumers.emailSealed, auditChain: consumers.auditChain, auditShard: consumers.auditShard },
@@ -110,7 +130,7 @@ export const sessionByToken = async (db: Database, tokenHash: string, now: Insta
   }
   if (member === null || business === null) return null;
   const { auditChain: tag, auditShard: shard, ...account } = business;
-  return { realm, ...signedIn, ...member, business: { ...account, chain: { tag, shard } } };
+  return { realm, ...signedIn, ...member, mayHaveMore: row.hasMore === 1, business: { ...account, chain: { tag, shard } } };
 };
 
 /** At most once a day and session. */

@@ -34,6 +34,8 @@ export interface ConsumerSession extends SignedIn {
 export interface MemberSession extends SignedIn {
   readonly realm: "business";
   readonly emailIndex: string;
+  /** Whether the address may have more than this seat: others in its home, or in another home when the session began. */
+  readonly mayHaveMore: boolean;
   readonly role: Role;
   readonly business: ActingBusiness;
 }

@@ -365,6 +365,16 @@ describe("a seat in another home", () => {
     expect(await sessionsOf(first.userId)).toBe(0);
   });
 
+  test("stands in the header from the next sign-in on, and on the page of all at once", async () => {
+    expect(named((await open(first, "/portal")).document, "option")).toEqual([]);
+    expect(await namesOf(first)).toHaveLength(2);
+    const who = keeping(await signInByApi(email));
+    expect(await whoIs(who)).toBe(first.id);
+    expect(named((await open(who, "/portal")).document, "option").map(({ attribs }) => attribs.value)).toEqual([elsewhere]);
+    const there = keeping(await enter(who, elsewhere, "/portal"));
+    expect(named((await open(there, "/portal")).document, "option").map(({ attribs }) => attribs.value)).toEqual([first.userId]);
+  });
+
   test("is hidden while its home does not answer, and the pages of the others go on", async () => {
     const down = (): never => {
       throw new Error("D1_ERROR: Network connection lost.");

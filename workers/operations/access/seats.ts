@@ -35,6 +35,14 @@ export const listSeats = async (services: Runtime & Stores, member: MemberSessio
     .sort((a, b) => invitedLast(a) - invitedLast(b) || (b.usedAt ?? 0) - (a.usedAt ?? 0) || (a.id < b.id ? -1 : 1));
 };
 
+interface Move {
+  readonly id: string;
+  readonly userAgent: string | undefined;
+  /** Whether the address has something in another home than this seat's. */
+  readonly elsewhere: boolean;
+  readonly isInvited?: boolean;
+}
+
 interface Moved {
   readonly token: string;
   readonly session: Session;
@@ -48,7 +56,7 @@ const leave = async ({ homes }: Stores, { userId, tokenHash }: MemberSession): P
 export const moveTo = async (
   services: Runtime & Stores & Schedules,
   member: MemberSession,
-  { id, userAgent, isInvited = false }: { readonly id: string; readonly userAgent: string | undefined; readonly isInvited?: boolean },
+  { id, userAgent, elsewhere, isInvited = false }: Move,
 ): Promise<Moved | null> => {
   const { vault, config, homes } = services;
   const { emailIndex, provedAt } = member;
@@ -56,7 +64,7 @@ export const moveTo = async (
   const { token, row } = await newSession(services, homeOfId(id), userAgent);
   const invitation = isInvited ? await openInvitation(db, id, row.now) : null;
   if ((isInvited && invitation === null) || !(await leave(services, member))) return null;
-  const begins = (condition?: Condition) => insertSessionOfSeat(db, row, { id, emailIndex, provedAt }, condition);
+  const begins = (condition?: Condition) => insertSessionOfSeat(db, { ...row, elsewhere }, { id, emailIndex, provedAt }, condition);
   const rows = isInvited ? [acceptInvitationOf(db, id, emailIndex, row.now), begins(changedBefore()), deleteAccepted(db, id)] : [begins()];
   const facts = invitation === null ? [] : [joinedFact(invitation, row.now)];
   await commit({ db, vault, ledgerId: config.ledger.id }, rows, facts, isBegun(row.tokenHash));
@@ -71,9 +79,11 @@ export const enterBusiness = async (
   member: MemberSession,
   { id, userAgent }: { readonly id: string; readonly userAgent: string | undefined },
 ): Promise<Result<{ readonly token: string; readonly hasJoined: boolean }, "not_found">> => {
-  const seat = (await listSeats(services, member)).find((one) => one.id === id && id !== member.userId);
+  const seats = await listSeats(services, member);
+  const seat = seats.find((one) => one.id === id && id !== member.userId);
   if (seat === undefined) return refuse("not_found");
   const isInvited = seat.invitedUntil !== null;
-  const moved = await moveTo(services, member, { id, userAgent, isInvited });
+  const elsewhere = seats.some((one) => homeOfId(one.id) !== homeOfId(id));
+  const moved = await moveTo(services, member, { id, userAgent, elsewhere, isInvited });
   return moved === null ? refuse("not_found") : ok({ token: moved.token, hasJoined: isInvited });
 };

@@ -34,6 +34,8 @@ export interface Asked {
   readonly addressee: Addressee | null;
   /** Of the seats of the address, in whatever home, the one that was used last; null for none. */
   readonly seat: string | null;
+  /** Whether a member's address has something in a home besides the one that is signed in to. */
+  readonly elsewhere: boolean;
   /**
    * How a new consumer spells what stands before the @. Who is known is mailed at the address given first; a newcomer's becomes the
    * address, so it must be the very one that was mailed: two spellings can be two mailboxes. Nobody new signs in to a business: a
@@ -52,10 +54,11 @@ export const ask = async (services: Runtime & Stores, realm: Realm, email: strin
   const found = await Promise.all(services.homes.all().map(([, db]) => addresseesOf(db, realm, emailIndex, now)));
   const addressee = firstAddressee(found.flat());
   const seat = realm === "business" ? lastUsedSeat(found.flat()) : null;
+  const elsewhere = found.filter((ofHome) => ofHome.some((one) => one !== null && one.kind !== "sign_up")).length > 1;
   const isNewcomer = addressee === null && realm === "consumer";
   const spelling = isNewcomer ? email.trim().slice(0, email.trim().lastIndexOf("@")) : "";
   const home = addressee === null ? firstHome : homeOfId(addressee.id);
-  return { realm, emailIndex, addressee, seat, spelling, home, db: services.homes.of(`con_${home}`) as Database };
+  return { realm, emailIndex, addressee, seat, elsewhere, spelling, home, db: services.homes.of(`con_${home}`) as Database };
 };
 
 /** Opens the address of whoever is to be mailed; for nobody, opens something else, so that both take the same time. */
@@ -176,7 +179,7 @@ const beginSession = async (
     [
       spendCode(db, spent),
       ...joining.rows,
-      insertSession(db, row, { realm, emailIndex, codeId }),
+      insertSession(db, { ...row, elsewhere: asked.elsewhere }, { realm, emailIndex, codeId }),
       ...closeCodes(db, asker(asked), now, tokenHash),
     ],
     joining.facts,
@@ -220,7 +223,9 @@ export const verifyCode = async (
   const isElsewhere = asked.seat !== null && homeOfId(asked.seat) !== asked.home;
   const { session } = begun;
   const moved =
-    isElsewhere && session.realm === "business" ? await moveTo(services, session, { id: asked.seat, userAgent: request.userAgent }) : begun;
+    isElsewhere && session.realm === "business"
+      ? await moveTo(services, session, { id: asked.seat, userAgent: request.userAgent, elsewhere: true })
+      : begun;
   if (moved === null) return refuse("login_failed");
   return ok({ token: moved.token, user: await userOf(services, moved.session), created: begun.created });
 };

@@ -3,11 +3,11 @@ import type { Hono } from "hono";
 import { memberIdOf } from "../../../core/ids.ts";
 import type { Api } from "../../http/context.ts";
 import { setSessionCookie } from "../../http/session-guards.ts";
-import { enterBusiness, type Seat } from "../../operations/access/seats.ts";
+import { enterBusiness, listSeats, type Seat } from "../../operations/access/seats.ts";
 import type { Page } from "../layout.tsx";
 import { Exact, Foreign, Moment } from "../parts.tsx";
 import { portalPage, Press, Table, type PortalView } from "./parts.tsx";
-import { acting, answer, nothing, reading, type Posted } from "./visit.ts";
+import { acting, answer, nothing, reading, type Posted, type Visit } from "./visit.ts";
 
 const path = "/portal/businesses";
 
@@ -18,11 +18,11 @@ export const nextPath = (text: string | undefined): string =>
 /** Where one is chosen before the page is shown. */
 export const choosing = (next: string): string => (next === "/portal" ? path : `${path}?next=${encodeURIComponent(next)}`);
 
-const pageOf = (view: PortalView, next: string): Page => {
+const pageOf = (view: PortalView, listed: readonly Seat[], next: string): Page => {
   const { words, setting, member } = view;
   const { businesses: said, roles, billing } = words;
-  const seats = view.seats.filter(({ invitedUntil }) => invitedUntil === null);
-  const invitations = view.seats.filter(({ invitedUntil }) => invitedUntil !== null);
+  const seats = listed.filter(({ invitedUntil }) => invitedUntil === null);
+  const invitations = listed.filter(({ invitedUntil }) => invitedUntil !== null);
   return portalPage(view, {
     tab: null,
     title: said.title,
@@ -74,6 +74,12 @@ const pageOf = (view: PortalView, next: string): Page => {
   });
 };
 
+const list = async (visit: Visit): Promise<Response> => {
+  const { c, services, member, view } = visit;
+  const seats = view.seats.length > 0 ? view.seats : await listSeats(services, member);
+  return answer(visit, pageOf(view, seats, nextPath(c.req.query("next"))));
+};
+
 const enter = async (visit: Posted): Promise<Response> => {
   const { c, services, member, form, view } = visit;
   const id = memberIdOf(form.get("seat") ?? "");
@@ -85,9 +91,6 @@ const enter = async (visit: Posted): Promise<Response> => {
 };
 
 export const mountBusinesses = (pages: Hono<Api>): void => {
-  pages.get(
-    "/businesses",
-    reading((visit) => answer(visit, pageOf(visit.view, nextPath(visit.c.req.query("next")))), true),
-  );
+  pages.get("/businesses", reading(list, true));
   pages.post("/businesses", acting({ reads: true, evenClosed: true }, enter));
 };

@@ -18,7 +18,7 @@ export interface PortalView {
   readonly member: MemberSession;
   /** The proven address. */
   readonly email: string;
-  /** What that address acts for and is invited to, the business of these pages among it. */
+  /** What that address acts for and is invited to, the business of these pages among it; not asked for where there is no more. */
   readonly seats: readonly Seat[];
   readonly path: string;
   /** Which records the pages are of; the address says it. */

@@ -54,7 +54,7 @@ const visitOf = async (c: Context<Api>): Promise<Visit | Response | null> => {
   c.set("caller", { kind: "session", id: member.userId, businessId: member.business.id });
   const refused = await crowded(c, "SESSION", member.userId);
   if (refused !== null) return refused;
-  const [{ email }, seats] = await Promise.all([userOf(services, member), listSeats(services, member)]);
+  const [{ email }, seats] = await Promise.all([userOf(services, member), member.mayHaveMore ? listSeats(services, member) : []]);
   const view: PortalView = {
     setting: settingOf(language),
     words: portalWords[language],
