@@ -33,3 +33,9 @@ export const comparableMailbox = (address: string): string | null => {
   const found = parts(address.trim());
   return found === null ? null : `${found.local.normalize("NFC").toLowerCase()}@${found.domain}`;
 };
+
+/** Whether two addresses are surely one mailbox: what stands before the @ can differ by case and be another's. */
+export const isSameMailbox = (one: string, other: string): boolean => {
+  const [a, b] = [parts(one.trim()), parts(other.trim())];
+  return a !== null && b !== null && a.domain === b.domain && a.local.normalize("NFC") === b.local.normalize("NFC");
+};

@@ -36,8 +36,15 @@ export const addresseesOf = async (
       id: invitation.id,
       emailSealed: invitation.emailSealed,
       emailContext: memberEmailContext(invitation.id, invitation.businessId),
+      usedAt: null,
     },
-    signup && { kind: "sign_up", id: signup.id, emailSealed: signup.emailSealed, emailContext: signupEmailContext(signup.id) },
+    signup && {
+      kind: "sign_up",
+      id: signup.id,
+      emailSealed: signup.emailSealed,
+      emailContext: signupEmailContext(signup.id),
+      usedAt: null,
+    },
   ];
 };
 
@@ -46,3 +53,9 @@ const order = ["person", "invitation", "sign_up"] as const;
 /** Whoever has the address; else who was invited; else who asked for an account. */
 export const firstAddressee = (found: readonly (Addressee | null)[]): Addressee | null =>
   order.map((kind) => found.find((one) => one?.kind === kind)).find((one) => one != null) ?? null;
+
+/** The seat that was used last, over all homes; null for whoever has none. */
+export const lastUsedSeat = (found: readonly (Addressee | null)[]): string | null =>
+  found
+    .flatMap((one) => (one?.kind === "person" ? [one] : []))
+    .reduce<Addressee | null>((last, one) => (last === null || (one.usedAt ?? 0) > (last.usedAt ?? 0) ? one : last), null)?.id ?? null;

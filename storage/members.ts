@@ -1,5 +1,6 @@
 // Who acts for a business: its members, and who was invited to become one.
-import { asc, count, eq, exists, gt, lte, inArray, sql, type SQL } from "drizzle-orm";
+import { asc, count, desc, eq, exists, gt, lte, inArray, sql, type SQL } from "drizzle-orm";
+import type { BusinessStatus } from "../core/access/entitlement.ts";
 import type { Role } from "../core/access/session.ts";
 import type { AuditChain } from "../core/facts.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -10,7 +11,7 @@ import { isRaised, violates } from "./faults.ts";
 import { insertIf } from "./inserts.ts";
 import { isSpentOn } from "./mailed-codes.ts";
 import { memberEmailContext } from "./people-contexts.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, named, query } from "./query.ts";
 import { businesses, invitations, members, sessions } from "./schema.ts";
 import type { Vault } from "./vault.ts";
 
@@ -71,6 +72,54 @@ export const isMemberOf = async (db: Database, businessId: BusinessId, emailInde
     .where(allOf(eq(members.emailIndex, emailIndex), eq(members.businessId, businessId)))
     .get()) !== undefined;
 
+/** A business that somebody acts for under an address, or is invited to act for. */
+export interface Seat {
+  /** Of the member; an invitation has the id of the member it makes. */
+  readonly id: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly business: { readonly id: BusinessId; readonly name: string; readonly status: BusinessStatus };
+  /** When a session of it last began; null for none yet. */
+  readonly usedAt: Instant | null;
+  /** Until when the invitation can be accepted; null for a member. */
+  readonly invitedUntil: Instant | null;
+}
+
+/** Whoever invites an address can fill its page, but not without end. */
+const maxShownInvitations = 20;
+
+/** Of an address in this home: its seats, then the newest invitations that can be accepted. */
+export const seatsByAddress = async (db: Database, vault: Vault, emailIndex: string, now: Instant): Promise<readonly Seat[]> => {
+  const business = named({ id: businesses.id, name: businesses.name, status: businesses.status });
+  const [seats, invited] = await batch(db, [
+    db
+      .select({ id: members.id, emailSealed: members.emailSealed, role: members.role, usedAt: members.usedAt, business })
+      .from(members)
+      .innerJoin(businesses, eq(businesses.id, members.businessId))
+      .where(eq(members.emailIndex, emailIndex)),
+    db
+      .select({
+        id: invitations.id,
+        emailSealed: invitations.emailSealed,
+        role: invitations.role,
+        invitedUntil: invitations.expiresAt,
+        business,
+      })
+      .from(invitations)
+      .innerJoin(businesses, eq(businesses.id, invitations.businessId))
+      .where(allOf(eq(invitations.emailIndex, emailIndex), gt(invitations.expiresAt, now)))
+      .orderBy(desc(invitations.createdAt), desc(invitations.id))
+      .limit(maxShownInvitations),
+  ]);
+  const rows = [...seats.map((row) => ({ ...row, invitedUntil: null })), ...invited.map((row) => ({ ...row, usedAt: null }))];
+  return Promise.all(
+    rows.map(async ({ emailSealed, ...row }) => ({
+      ...row,
+      email: await vault.open(memberEmailContext(row.id, row.business.id), emailSealed),
+    })),
+  );
+};
+
 export interface NewInvitation {
   readonly id: string;
   readonly businessId: BusinessId;
@@ -113,7 +162,6 @@ export const removePerson = (db: Database, businessId: BusinessId, id: string) =
 
 export const isLastOwner = (error: unknown): boolean => isRaised(error, "a business keeps an owner");
 
-/** An invitation as it is accepted. */
 export interface OpenInvitation {
   readonly id: string;
   readonly businessId: BusinessId;
@@ -129,22 +177,29 @@ export const openInvitation = async (db: Database, id: string, now: Instant): Pr
     .where(allOf(eq(invitations.id, id), gt(invitations.expiresAt, now)))
     .get()) ?? null;
 
-/** Of two at once for one address, one makes the member. Written only where the code was spent on this session. */
+/** An invitation as it is accepted. Of two at once for one address and business, one makes the member. */
+const memberOfInvitation = (db: Database, invitation: string, now: Instant, condition: SQL) => {
+  const { id, businessId, emailSealed, emailIndex, role, expiresAt } = invitations;
+  const isOpen = allOf(eq(id, invitation), gt(expiresAt, now), condition);
+  return db
+    .insert(members, "id", "businessId", "emailSealed", "emailIndex", "role", "createdAt")
+    .select(sql`select ${id}, ${businessId}, ${emailSealed}, ${emailIndex}, ${role}, ${now} from ${invitations} where ${isOpen}`)
+    .onConflictDoNothing({ target: [members.businessId, members.emailIndex] });
+};
+
+/** By the code of its own mail: written only where that was spent on this session. */
 export const acceptInvitation = (
   db: Database,
   invitation: string,
   spent: { readonly codeId: string; readonly sessionHash: string; readonly now: Instant },
-) => {
-  const { id, businessId, emailSealed, emailIndex, role, expiresAt } = invitations;
-  const isOpen = allOf(eq(id, invitation), gt(expiresAt, spent.now), isSpentOn(spent.codeId, spent.sessionHash));
-  return [
-    db
-      .insert(members, "id", "businessId", "emailSealed", "emailIndex", "role", "createdAt")
-      .select(sql`select ${id}, ${businessId}, ${emailSealed}, ${emailIndex}, ${role}, ${spent.now} from ${invitations} where ${isOpen}`)
-      .onConflictDoNothing({ target: members.emailIndex }),
-    db.delete(invitations).where(allOf(eq(id, invitation), isMember(invitation))),
-  ] as const;
-};
+) => [memberOfInvitation(db, invitation, spent.now, isSpentOn(spent.codeId, spent.sessionHash)), deleteAccepted(db, invitation)] as const;
+
+/** By somebody whose address is proved; changes a row only where the invitation is of that address. */
+export const acceptInvitationOf = (db: Database, invitation: string, emailIndex: string, now: Instant) =>
+  memberOfInvitation(db, invitation, now, eq(invitations.emailIndex, emailIndex));
+
+export const deleteAccepted = (db: Database, invitation: string) =>
+  db.delete(invitations).where(allOf(eq(invitations.id, invitation), isMember(invitation)));
 
 /** Whether somebody is a member under an id. */
 export const isMember = (id: string): SQL => exists(query.select({ id: members.id }).from(members).where(eq(members.id, id)));

@@ -1,5 +1,5 @@
 // Members and consumers: found by the blind index of their address, their address sealed.
-import { eq, inArray, isNull } from "drizzle-orm";
+import { asc, desc, eq, inArray, isNull } from "drizzle-orm";
 import type { Realm } from "../core/access/session.ts";
 import type { ConsumerId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
@@ -15,22 +15,33 @@ export interface Person {
   readonly id: string;
   readonly emailSealed: string;
   readonly emailContext: EncryptionContext;
+  /** Of a member: when a session of the seat last began; null for none yet, and for a consumer. */
+  readonly usedAt: Instant | null;
 }
 
 const nameContext = (id: string): EncryptionContext => ({ table: "consumers", record: id, field: "name", owner: id });
 
-/** Who has the address; null when nobody does in this home. */
+/** The seats of an address, the one that was used last first. */
+export const lastUsed = [desc(members.usedAt), asc(members.createdAt), asc(members.id)] as const;
+
+/** Who has the address, of several seats the one that was used last; null when nobody does in this home. */
 export const personByAddress = async (db: Database, realm: Realm, emailIndex: string): Promise<Person | null> => {
   if (realm === "business") {
-    const { id, businessId, emailSealed } = members;
-    const member = await db.select({ id, businessId, emailSealed }).from(members).where(eq(members.emailIndex, emailIndex)).get();
-    return member === undefined
-      ? null
-      : { id: member.id, emailSealed: member.emailSealed, emailContext: memberEmailContext(member.id, member.businessId) };
+    const { id, businessId, emailSealed, usedAt } = members;
+    const member = await db
+      .select({ id, businessId, emailSealed, usedAt })
+      .from(members)
+      .where(eq(members.emailIndex, emailIndex))
+      .orderBy(...lastUsed)
+      .limit(1)
+      .get();
+    if (member === undefined) return null;
+    const { businessId: of, ...seat } = member;
+    return { ...seat, emailContext: memberEmailContext(seat.id, of) };
   }
   const { id, emailSealed } = consumers;
   const consumer = await db.select({ id, emailSealed }).from(consumers).where(eq(consumers.emailIndex, emailIndex)).get();
-  return consumer === undefined ? null : { ...consumer, emailContext: consumerEmailContext(consumer.id) };
+  return consumer === undefined ? null : { ...consumer, emailContext: consumerEmailContext(consumer.id), usedAt: null };
 };
 
 export interface NewConsumer {

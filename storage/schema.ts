@@ -193,6 +193,10 @@ export const activityDays = table(
     withdrawn: integer().notNull().default(0),
     onTime: integer().notNull().default(0),
     late: integer().notNull().default(0),
+    issued: integer().notNull().default(0),
+    opened: integer().notNull().default(0),
+    granted: integer().notNull().default(0),
+    stopped: integer().notNull().default(0),
   },
   (t) => [primaryKey({ columns: [t.businessId, t.environment, t.day] })],
 );
@@ -495,11 +499,12 @@ export const members = table(
       .notNull()
       .references(() => businesses.id),
     emailSealed: text().notNull(),
-    emailIndex: text().notNull().unique(),
+    emailIndex: text().notNull(),
     role: text({ enum: ["owner", "member"] }).notNull(),
     createdAt: instant().notNull(),
+    usedAt: instant(),
   },
-  (t) => [index("members_business").on(t.businessId)],
+  (t) => [unique().on(t.businessId, t.emailIndex), index("members_address").on(t.emailIndex)],
 );
 
 export const signups = table(
@@ -611,6 +616,7 @@ export const sessions = table(
     agentSealed: text(),
     seenDay: integer(),
     provedAt: instant(),
+    elsewhere: flag().notNull().default(false),
   },
   (t) => [index("sessions_user").on(t.userId), index("sessions_expiry").on(t.expiresAt)],
 );

@@ -1,12 +1,14 @@
 // Sessions: found by the hash of the cookie's token, together with who it is and, for a member, with the business as it stands
 // at that moment: a role taken away or an account suspended counts from the next request on.
-import { desc, eq, gt, inArray, isNotNull, lte, ne, sql, type SQL } from "drizzle-orm";
+import { desc, eq, exists, gt, inArray, isNotNull, lte, ne, or, sql, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 import type { Device } from "../core/access/device.ts";
 import { sessionLifeMs, type Realm, type Session } from "../core/access/session.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { isSpentOn } from "./mailed-codes.ts";
-import { businesses, consumers, members, sessions } from "./schema.ts";
+import { lastUsed } from "./people.ts";
+import { businesses, consumers, invitations, members, sessions } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
 import { allOf, changedBefore, query } from "./query.ts";
 import type { EncryptionContext, Vault } from "./vault.ts";
@@ -19,27 +21,58 @@ export interface NewSession {
   readonly id: string;
   readonly agentSealed: string;
   readonly now: Instant;
+  /** Of a member: whether the address has something in another home. */
+  readonly elsewhere?: boolean;
 }
 
 export const sealDevice = (vault: Vault, sessionId: string, device: Device): Promise<string> =>
   vault.seal(deviceContext(sessionId), JSON.stringify(device));
 
-const insertNew = (db: Database, session: NewSession, whose: { readonly realm: Realm; readonly userId: string | SQL }, condition: SQL) => {
+interface Whose {
+  readonly realm: Realm;
+  readonly userId: string | SQL;
+}
+
+const insertNew = (db: Database, session: NewSession, whose: Whose, condition: SQL, provedAt = session.now) => {
   const { now, ...named } = session;
-  const times = { createdAt: now, provedAt: now, seenDay: Math.floor(now / dayMs), expiresAt: now + sessionLifeMs[whose.realm] };
+  const times = { createdAt: now, provedAt, seenDay: Math.floor(now / dayMs), expiresAt: provedAt + sessionLifeMs[whose.realm] };
   return insertIf(db, sessions, { ...named, ...whose, ...times }, condition);
 };
 
-/** Written only where the code was spent on this session and somebody has the address. */
+/** Written only where the code was spent on this session and somebody has the address; of several seats it is of the one used last. */
 export const insertSession = (
   db: Database,
   session: NewSession,
   { realm, emailIndex, codeId }: { readonly realm: Realm; readonly emailIndex: string; readonly codeId: string },
 ) => {
-  const people = realm === "business" ? members : consumers;
-  const user = sql<string>`${query.select({ id: people.id }).from(people).where(eq(people.emailIndex, emailIndex))}`;
+  const seat = query
+    .select({ id: members.id })
+    .from(members)
+    .where(eq(members.emailIndex, emailIndex))
+    .orderBy(...lastUsed)
+    .limit(1);
+  const consumer = query.select({ id: consumers.id }).from(consumers).where(eq(consumers.emailIndex, emailIndex));
+  const user = sql<string>`${realm === "business" ? seat : consumer}`;
   return insertNew(db, session, { realm, userId: user }, allOf(isNotNull(user), isSpentOn(codeId, session.tokenHash)));
 };
+
+/** In another seat of an address that is proved already: written only where the seat is of that address, and it lasts no longer for it. */
+export const insertSessionOfSeat = (
+  db: Database,
+  session: NewSession,
+  seat: { readonly id: string; readonly emailIndex: string; readonly provedAt: Instant },
+  condition: SQL = sql`true`,
+) => {
+  const ofAddress = query
+    .select({ id: members.id })
+    .from(members)
+    .where(allOf(eq(members.id, seat.id), eq(members.emailIndex, seat.emailIndex)));
+  return insertNew(db, session, { realm: "business", userId: seat.id }, allOf(exists(ofAddress), condition), seat.provedAt);
+};
+
+/** For the batch of its beginning. */
+export const isBegun = (tokenHash: string): SQL =>
+  exists(query.select({ id: sessions.id }).from(sessions).where(eq(sessions.tokenHash, tokenHash)));
 
 /** Written only where the statement before it noted the use of the consumer's passkey. */
 export const insertSessionByPasskey = (db: Database, session: NewSession, consumerId: string) =>
@@ -47,6 +80,22 @@ export const insertSessionByPasskey = (db: Database, session: NewSession, consum
 
 /** Null for a token that is unknown, has ended, or whose person is gone: all the same path. */
 export const sessionByToken = async (db: Database, tokenHash: string, now: Instant): Promise<Session | null> => {
+  const others = alias(members, "others");
+  const hasMore = or(
+    eq(sessions.elsewhere, true),
+    exists(
+      query
+        .select({ id: others.id })
+        .from(others)
+        .where(allOf(eq(others.emailIndex, members.emailIndex), ne(others.id, members.id))),
+    ),
+    exists(
+      query
+        .select({ id: invitations.id })
+        .from(invitations)
+        .where(allOf(eq(invitations.emailIndex, members.emailIndex), gt(invitations.expiresAt, now))),
+    ),
+  ) as SQL;
   const { id, name, status, country, auditChain, auditShard } = businesses;
   const row = await db
     .select({
@@ -56,7 +105,8 @@ export const sessionByToken = async (db: Database, tokenHash: string, now: Insta
       createdAt: sessions.createdAt,
       provedAt: sessions.provedAt,
       seenDay: sessions.seenDay,
-      member: { emailSealed: members.emailSealed, role: members.role },
+      hasMore: sql<number>`${hasMore}`,
+      member: { emailSealed: members.emailSealed, emailIndex: members.emailIndex, role: members.role },
       business: { id, name, status, country, auditChain, auditShard },
       consumer: { emailSealed: consumers.emailSealed, auditChain: consumers.auditChain, auditShard: consumers.auditShard },
     })
@@ -80,7 +130,7 @@ export const sessionByToken = async (db: Database, tokenHash: string, now: Insta
   }
   if (member === null || business === null) return null;
   const { auditChain: tag, auditShard: shard, ...account } = business;
-  return { realm, ...signedIn, ...member, business: { ...account, chain: { tag, shard } } };
+  return { realm, ...signedIn, ...member, mayHaveMore: row.hasMore === 1, business: { ...account, chain: { tag, shard } } };
 };
 
 /** At most once a day and session. */

@@ -30,8 +30,12 @@ export interface ConsumerSession extends SignedIn {
   readonly chain: AuditChain;
 }
 
+/** In one of the businesses that an address acts for; `userId` is the seat there. */
 export interface MemberSession extends SignedIn {
   readonly realm: "business";
+  readonly emailIndex: string;
+  /** Whether the address may have more than this seat: others in its home, or in another home when the session began. */
+  readonly mayHaveMore: boolean;
   readonly role: Role;
   readonly business: ActingBusiness;
 }

@@ -1,17 +1,24 @@
-// What happened to a business's certificates and duties, day by day and month by month, as its charts show it: every day and month
-// has its place, also those of which nothing is counted. Days are those of UTC.
+// What happened to a business's records, day by day and month by month, as its charts show it: every day and month has its place, also
+// those of which nothing is counted. Days are those of UTC.
 import { dayMs, type Instant } from "../time.ts";
 
 /** What is counted of one day; days on which nothing happened are left out. */
 export interface CountedDay {
   readonly day: Instant;
+  /** Certificates. */
   readonly issued: number;
   readonly withdrawn: number;
+  /** Their pages, by people. */
+  readonly opened: number;
+  /** Shares. */
+  readonly granted: number;
+  readonly stopped: number;
+  /** Acknowledgements. */
   readonly onTime: number;
   readonly late: number;
 }
 
-/** Figures of a day or a month, by what the two sides of a chart show. */
+/** Figures of an hour, a day or a month, by what the two sides of a chart show. */
 export interface Figures {
   /** When it begins. */
   readonly start: Instant;
@@ -19,11 +26,21 @@ export interface Figures {
   readonly down: number;
 }
 
+type Counted = Exclude<keyof CountedDay, "day">;
+
+/** What is told of the last thirty days beside the thirty before. */
+export const comparedCounts = ["issued", "withdrawn", "opened", "granted", "stopped"] as const satisfies readonly Counted[];
+
+/** Of the last thirty days with today, and of the thirty before these. */
+export interface Compared {
+  readonly now: number;
+  readonly before: number;
+}
+
 export interface Activity {
   /** Issued and withdrawn, of the last thirty days with today. */
   readonly days: readonly Figures[];
-  /** Of the thirty days before these. */
-  readonly before: Pick<Figures, "up" | "down">;
+  readonly compared: Readonly<Record<(typeof comparedCounts)[number], Compared>>;
   /** Acknowledged on time and late, of the last twelve months with this one. */
   readonly months: readonly Figures[];
 }
@@ -37,30 +54,47 @@ const monthOf = (at: Instant, more: number): Instant => {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + more, 1);
 };
 
-/** From when on `activityOf` needs what was issued, and what happened besides: midnight UTC. */
-export const activitySince = (now: Instant): { readonly issued: Instant; readonly happened: Instant } => {
-  const issued = dayOf(now) - (2 * shownDays - 1) * dayMs;
-  return { issued, happened: Math.min(issued, monthOf(now, 1 - shownMonths)) };
-};
+/** From when on days are counted for `certificateMonthsOf`. */
+export const monthsSince = (now: Instant): Instant => monthOf(now, 1 - shownMonths);
+
+/** From when on days are counted for `activityOf`. */
+export const activitySince = (now: Instant): Instant => Math.min(dayOf(now) - (2 * shownDays - 1) * dayMs, monthsSince(now));
 
 const places = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 
+const sumOf = (counted: readonly CountedDay[], of: Counted, from: Instant, to: Instant): number =>
+  counted.reduce((sum, one) => (one.day >= from && one.day < to ? sum + one[of] : sum), 0);
+
+const monthsOf = (counted: readonly CountedDay[], now: Instant, up: Counted, down: Counted): readonly Figures[] =>
+  places(shownMonths).map((at) => {
+    const start = monthOf(now, at + 1 - shownMonths);
+    const end = monthOf(start, 1);
+    return { start, up: sumOf(counted, up, start, end), down: sumOf(counted, down, start, end) };
+  });
+
+/** Issued and withdrawn, of the last twelve months with this one. */
+export const certificateMonthsOf = (counted: readonly CountedDay[], now: Instant): readonly Figures[] =>
+  monthsOf(counted, now, "issued", "withdrawn");
+
 export const activityOf = (counted: readonly CountedDay[], now: Instant): Activity => {
-  const sums = (from: Instant, to: Instant) => {
-    const within = counted.filter(({ day }) => day >= from && day < to);
-    const sum = (of: Exclude<keyof CountedDay, "day">): number => within.reduce((total, one) => total + one[of], 0);
-    return { certificates: { up: sum("issued"), down: sum("withdrawn") }, duties: { up: sum("onTime"), down: sum("late") } };
-  };
   const first = dayOf(now) - (shownDays - 1) * dayMs;
+  const compared = (of: Counted): Compared => ({
+    now: sumOf(counted, of, first, Number.POSITIVE_INFINITY),
+    before: sumOf(counted, of, first - shownDays * dayMs, first),
+  });
   return {
     days: places(shownDays).map((at) => {
       const start = first + at * dayMs;
-      return { start, ...sums(start, start + dayMs).certificates };
+      const end = start + dayMs;
+      return { start, up: sumOf(counted, "issued", start, end), down: sumOf(counted, "withdrawn", start, end) };
     }),
-    before: sums(first - shownDays * dayMs, first).certificates,
-    months: places(shownMonths).map((at) => {
-      const start = monthOf(now, at + 1 - shownMonths);
-      return { start, ...sums(start, monthOf(start, 1)).duties };
-    }),
+    compared: {
+      issued: compared("issued"),
+      withdrawn: compared("withdrawn"),
+      opened: compared("opened"),
+      granted: compared("granted"),
+      stopped: compared("stopped"),
+    },
+    months: monthsOf(counted, now, "onTime", "late"),
   };
 };

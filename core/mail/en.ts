@@ -37,7 +37,7 @@ export const en: Words = {
     lines: [
       `You are invited to the account of: ${plainName(business_name)}. To accept, sign in with this address here; you get a code by mail:`,
       { link: sign_in_url },
-      `The invitation is good until ${minuteOf(until)}. An address belongs to one business: if yours has an account already, it stays there.`,
+      `The invitation is good until ${minuteOf(until)}. If you act for another business already, you find it in the portal under Invitations; what you have stays as it is.`,
       "You do not know this business? Then you can ignore this mail: nothing changes.",
     ],
   }),

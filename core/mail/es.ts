@@ -37,7 +37,7 @@ export const es: Words = {
     lines: [
       `Le invitan a la cuenta de: ${plainName(business_name)}. Para aceptar, entre aquí con esta dirección; recibirá un código por correo:`,
       { link: sign_in_url },
-      `La invitación vale hasta ${minuteOf(until)}. Una dirección pertenece a una sola empresa: si la suya ya tiene cuenta, se queda en ella.`,
+      `La invitación vale hasta ${minuteOf(until)}. Si ya actúa por otra empresa, la encontrará en el portal, en Invitations; lo que tiene queda como está.`,
       "¿No conoce esta empresa? Entonces puede ignorar este correo: no cambia nada.",
     ],
   }),

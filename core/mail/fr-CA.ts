@@ -37,7 +37,7 @@ export const frCa: Words = {
     lines: [
       `Vous êtes invité au compte de : ${plainName(business_name)}. Pour accepter, connectez-vous ici avec cette adresse ; vous recevrez un code par courriel :`,
       { link: sign_in_url },
-      `L’invitation est valide jusqu’au ${minuteOf(until)}. Une adresse appartient à une seule entreprise : si la vôtre a déjà un compte, elle y reste.`,
+      `L’invitation est valide jusqu’au ${minuteOf(until)}. Si vous agissez déjà pour une autre entreprise, vous la trouverez dans le portail, sous Invitations ; ce que vous avez reste tel quel.`,
       "Vous ne connaissez pas cette entreprise ? Ignorez ce courriel : rien ne change.",
     ],
   }),

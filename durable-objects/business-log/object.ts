@@ -23,6 +23,7 @@ import type {
   Recovery,
   ReplaySource,
 } from "../../core/webhooks/endpoint.ts";
+import type { CountedHour } from "../../core/webhooks/hours.ts";
 import { retryDelayMs } from "../../core/retry.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 import { bringUpToDate } from "../schema-steps.ts";
@@ -462,6 +463,11 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     const holders = endpointRows(this.#sql).filter((row) => mayHold(row.id, deliveryId));
     const found = await Promise.all(holders.map((row) => this.#lane(row.id).replaySource(deliveryId)));
     return found.find((source) => source !== null) ?? null;
+  }
+
+  /** Null when there is no such endpoint. */
+  async attemptHours(endpointId: string, since: Instant): Promise<readonly CountedHour[] | null> {
+    return endpointRow(this.#sql, endpointId) === null ? null : this.#lane(endpointId).attemptHours(since);
   }
 
   /** Null when there is no such endpoint. */

@@ -21,4 +21,6 @@ export const endpointLaneSteps: readonly string[] = [
   ALTER TABLE delivery ADD COLUMN failed_at INTEGER;
   CREATE INDEX delivery_resend ON delivery (due) WHERE resend = 1;
 `,
+  // How attempts ended, by the hour: a chart of them reads two days of rows, however many deliveries there were.
+  "CREATE TABLE attempt_hour (start INTEGER PRIMARY KEY, delivered INTEGER NOT NULL, failed INTEGER NOT NULL) STRICT;",
 ];

@@ -16,11 +16,13 @@ import type {
   Sent,
 } from "../../core/webhooks/endpoint.ts";
 import { needsAlert } from "../../core/webhooks/health.ts";
+import type { CountedHour } from "../../core/webhooks/hours.ts";
 import { leaseMs, slots } from "../../core/webhooks/schedule.ts";
 import { hourMs, secondMs, type Clock, type Instant } from "../../core/time.ts";
 import { bringUpToDate } from "../schema-steps.ts";
 import { endpointLaneSteps } from "./migrations.ts";
 import {
+  attemptHours,
   cancelDelivery,
   claimDelivery,
   countFailed,
@@ -179,6 +181,11 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
     keepReplay(this.ctx.storage.sql, deliveryId, outcome, clock());
     const row = deliveryRow(this.ctx.storage.sql, deliveryId);
     return row === null ? null : deliveryOf(row, settings.endpointId);
+  }
+
+  /** How attempts ended in the hours from then on, the earliest first. */
+  attemptHours(since: Instant): readonly CountedHour[] {
+    return this.#isOpen() ? attemptHours(this.ctx.storage.sql, since) : [];
   }
 
   /** How many deliveries failed since then. */

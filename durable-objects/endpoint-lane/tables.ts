@@ -6,6 +6,7 @@ import type { StoredEvent } from "../../core/events/event.ts";
 import { deliveryIdFor, isDelivered } from "../../core/webhooks/endpoint.ts";
 import type { Delivery, DeliveryError, EndpointHealth, EndpointSettings, EndpointStatus, Outcome } from "../../core/webhooks/endpoint.ts";
 import type { Failing } from "../../core/webhooks/health.ts";
+import { hourOf, shownHoursSince, type CountedHour } from "../../core/webhooks/hours.ts";
 import {
   endedKeptMs,
   leaseMs,
@@ -215,11 +216,24 @@ const endAttempt = (sql: SqlStorage, row: DeliveryRow, outcome: Outcome, now: In
   else noteFailure(sql, responseStatus, now);
 };
 
+const countAttempt = (sql: SqlStorage, isSuccess: boolean, now: Instant): void => {
+  const [delivered, failed] = isSuccess ? [1, 0] : [0, 1];
+  sql.exec(
+    `INSERT INTO attempt_hour (start, delivered, failed) VALUES (?, ?, ?)
+     ON CONFLICT (start) DO UPDATE SET delivered = delivered + excluded.delivered, failed = failed + excluded.failed`,
+    hourOf(now),
+    delivered,
+    failed,
+  );
+};
+
 const noteSuccess = (sql: SqlStorage, status: number | null, now: Instant): void => {
+  countAttempt(sql, true, now);
   sql.exec("UPDATE lane SET failures = 0, failing_since = NULL, alerted = 0, last_delivery_at = ?, last_status = ?", now, status);
 };
 
 const noteFailure = (sql: SqlStorage, status: number | null, now: Instant): void => {
+  countAttempt(sql, false, now);
   sql.exec(
     "UPDATE lane SET failures = failures + 1, failing_since = COALESCE(failing_since, ?1), last_delivery_at = ?1, last_status = ?2",
     now,
@@ -355,6 +369,12 @@ export const laneHealth = (sql: SqlStorage): EndpointHealth => {
   };
 };
 
+/** How attempts ended in the hours from then on, the earliest first. Hours in which none did are left out. */
+export const attemptHours = (sql: SqlStorage, since: Instant): readonly CountedHour[] =>
+  sql
+    .exec<CountedHour & Record<string, number>>("SELECT start, delivered, failed FROM attempt_hour WHERE start >= ? ORDER BY start", since)
+    .toArray();
+
 /** How long and how often it has been failing; null when it is not, and once its owners have heard of it. */
 export const untoldFailing = (sql: SqlStorage): Failing | null => {
   const lane = laneRow(sql);
@@ -368,8 +388,9 @@ export const noteAlert = (sql: SqlStorage): void => {
 
 const endings = Object.entries(endedKeptMs);
 
-/** Ended deliveries that have been kept long enough, some at a time. */
+/** Hours that no chart shows any more, and ended deliveries that have been kept long enough, some at a time. */
 export const pruneDeliveries = (sql: SqlStorage, now: Instant): void => {
+  sql.exec("DELETE FROM attempt_hour WHERE start < ?", shownHoursSince(now));
   for (const [status, kept] of endings)
     sql.exec(
       `DELETE FROM delivery WHERE seq IN (SELECT seq FROM delivery WHERE status = ? AND ended_at <= ? ORDER BY ended_at LIMIT ${prunedAtOnce})`,

@@ -105,7 +105,9 @@ describe("a member of a business", () => {
     const row = await env.DB.prepare("SELECT * FROM members WHERE role = 'member'").first<Record<string, string>>();
     await env.DB.prepare("DELETE FROM members WHERE id = ?").bind(row!.id!).run();
     expect(outcome(await whoIs(cookie))).toBe("401 unauthorized");
-    await env.DB.prepare("INSERT INTO members (id, business_id, email_sealed, email_index, role, created_at) VALUES (?, ?, ?, ?, ?, ?)")
+    await env.DB.prepare(
+      "INSERT INTO members (id, business_id, email_sealed, email_index, role, created_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    )
       .bind(...Object.values(row!))
       .run();
     expect((await whoIs(cookie)).status).toBe(200);

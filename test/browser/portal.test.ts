@@ -73,6 +73,7 @@ const signIn = async (page: Page, email: string): Promise<void> => {
 const paths = [
   "",
   "/steps",
+  "/businesses",
   "/certificates",
   "/certificates?status=active&website=localhost",
   "/certificates?purpose=none-like-it",
@@ -113,6 +114,10 @@ describe("the portal", () => {
         await look(path);
       }
       await signIn(page, service.world.ownerEmail);
+      await page.goto(`${service.origin}/portal/webhooks`);
+      await page.getByRole("textbox", { name: "Address" }).fill("https://hooks.example.com/in");
+      await page.getByRole("button", { name: "Make the endpoint" }).click();
+      await page.getByRole("link", { name: "I have kept it" }).waitFor();
       for (const path of paths) {
         await page.goto(`${service.origin}/portal${path}`);
         await look(`portal${path}`);
@@ -121,6 +126,7 @@ describe("the portal", () => {
         ["/certificates", '.listing a[href^="/portal/certificates/cc_"]'],
         ["/deadlines", '.listing a[href^="/portal/deadlines/"]'],
         ["/domains", '.listing a[href^="/portal/domains/dom_"]'],
+        ["/webhooks", '.listing a[href^="/portal/webhooks/whk_"]'],
       ] as const) {
         await page.goto(`${service.origin}/portal${list}`);
         await page.locator(link).first().click();
@@ -160,4 +166,67 @@ describe("the portal", () => {
     expect(new URL(page.url()).pathname).toBe("/portal/sign-in");
     await close();
   }, 120_000);
+
+  test("leads somebody who acts for two businesses from one to the other, at each width", async () => {
+    const email = "pat@two-in-a-browser.example";
+    const looks: unknown[] = [];
+    const look = async (page: Page, name: string): Promise<void> => {
+      for (const width of [1_280, 390, 320]) {
+        await page.setViewportSize({ width, height: 900 });
+        if (!(await fitsItsWidth(page))) looks.push(`${name} is too wide at ${width}`);
+        looks.push(...(await accessibilityFindings(page)).map((finding) => `${name} at ${width}: ${finding}`));
+        if (pictures !== undefined) await page.screenshot({ path: `${pictures}/several-${name}-${width}.png`, fullPage: true });
+      }
+      await page.setViewportSize({ width: 1_280, height: 900 });
+    };
+    const { page, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 } });
+    const signUp = async (name: string, address: string): Promise<void> => {
+      await page.goto(`${service.origin}/portal/sign-up`);
+      await page.getByLabel("Name of the business").fill(name);
+      await page.getByLabel("Your e-mail address at the business").fill(address);
+      await page.getByRole("button", { name: "Send me a code" }).click();
+      await page.getByLabel("Six-digit code").fill(await codeFor(address));
+      await page.getByRole("button", { name: "Continue" }).click();
+      await page.getByRole("heading", { level: 1, name: "First steps" }).waitFor();
+    };
+    const bar = page.locator(".portal-bar");
+    await signUp("Agency of Pat", email);
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await signUp("Bright Homes Inc", "owner@two-in-a-browser.example");
+    await page.goto(`${service.origin}/portal/team`);
+    await page.getByLabel("E-mail").fill(email);
+    await page.getByRole("button", { name: "Send the invitation" }).click();
+    await page.getByText("Invited by mail.").waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+
+    await page.goto(`${service.origin}/portal/sign-in`);
+    await page.getByLabel("Your e-mail address at the business").fill(email);
+    await page.getByRole("button", { name: "Send me a code" }).click();
+    await page.getByLabel("Six-digit code").fill(await codeFor(email));
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("link", { name: "Invitations: 1" }).click();
+    await look(page, "invited");
+    await page.getByRole("button", { name: "Join: Bright Homes Inc" }).click();
+    await page.getByText("You have joined.").waitFor();
+    expect(await bar.textContent()).toContain("Bright Homes Inc");
+    await look(page, "joined");
+    await page.getByLabel("Another business").selectOption("Agency of Pat");
+    await page.getByRole("button", { name: "Switch", exact: true }).click();
+    await bar.getByText("(owner)").waitFor();
+    expect(await bar.locator("strong").textContent()).toBe("Agency of Pat");
+    await page.getByRole("button", { name: "Sign out" }).click();
+
+    await page.goto(`${service.origin}/portal/team`);
+    await page.getByLabel("Your e-mail address at the business").fill(email);
+    await page.getByRole("button", { name: "Send me a code" }).click();
+    await page.getByLabel("Six-digit code").fill(await codeFor(email));
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("heading", { level: 1, name: "Choose a business" }).waitFor();
+    await look(page, "chosen");
+    await page.getByRole("button", { name: "Open: Bright Homes Inc" }).click();
+    await page.getByRole("heading", { level: 1, name: "Team" }).waitFor();
+    expect(await bar.locator("strong").textContent()).toBe("Bright Homes Inc");
+    expect(looks).toEqual([]);
+    await close();
+  }, 240_000);
 });

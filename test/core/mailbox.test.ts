@@ -1,7 +1,7 @@
 // One e-mail address: what counts as one, and when two are the same.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { comparableMailbox, isMailbox } from "../../core/mailbox.ts";
+import { comparableMailbox, isMailbox, isSameMailbox } from "../../core/mailbox.ts";
 
 describe("a mailbox", () => {
   test.each<readonly [string, string]>([
@@ -100,5 +100,19 @@ describe("a mailbox", () => {
       ),
       { numRuns: 500 },
     );
+  });
+});
+
+describe("two addresses", () => {
+  test.each([
+    ["pat@example.com", " pat@EXAMPLE.com ", true],
+    ["pat@b\u00fccher.example", "pat@xn--bcher-kva.example", true],
+    ["zo\u00eb@example.com", "zoe\u0308@example.com", true],
+    ["pat@example.com", "Pat@example.com", false],
+    ["pat@example.com", "pat@example.org", false],
+    ["pat@example.com", "", false],
+    ["", "", false],
+  ])("%j and %j are surely one mailbox: %s", (one, other, isSame) => {
+    expect([isSameMailbox(one, other), isSameMailbox(other, one)]).toEqual([isSame, isSame]);
   });
 });

@@ -706,3 +706,57 @@ describe("an endpoint", () => {
 });
 
 const hangsForGood = (): Promise<Response> => new Promise<Response>(() => undefined);
+
+describe("the hours of attempts", () => {
+  const hour = 3_600_000;
+  const start = Math.floor(in2030 / hour) * hour;
+  const hoursOf = (lane: LaneStub) => lane.attemptHours(0);
+
+  test("count each attempt that ended, in the hour it ended in, and no hour in which none did", async () => {
+    let status = 500;
+    playReceivers(() => new Response(null, { status }));
+    const { lane } = await laneWith(2);
+    await runAlarmsUntil(lane, in2030 + 1_000);
+    expect(await hoursOf(lane)).toEqual([{ start, delivered: 0, failed: 2 }]);
+    vi.setSystemTime(start + 5 * hour);
+    status = 204;
+    await runAlarmsUntil(lane);
+    expect(await hoursOf(lane)).toEqual([
+      { start, delivered: 0, failed: 2 },
+      { start: start + 5 * hour, delivered: 2, failed: 0 },
+    ]);
+    expect(await lane.attemptHours(start + hour)).toEqual([{ start: start + 5 * hour, delivered: 2, failed: 0 }]);
+  });
+
+  test("count a replay that was delivered, and neither one that failed nor what was put off for a reason of ours", async () => {
+    vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response("busy", { status: 503 }));
+    const { lane } = await laneWith(1, "https://unresolved.merchant-tests.com/");
+    await runAlarmsUntil(lane, in2030 + 60_000);
+    expect(await hoursOf(lane)).toEqual([]);
+    await lane.keepReplay((await deliveryOf(lane)).id, { kind: "answered", status: 500, durationMs: 1 });
+    expect(await hoursOf(lane)).toEqual([]);
+    await lane.keepReplay((await deliveryOf(lane)).id, { kind: "answered", status: 200, durationMs: 1 });
+    expect(await hoursOf(lane)).toEqual([{ start, delivered: 1, failed: 0 }]);
+  });
+
+  test("are kept as long as they are shown, two days", async () => {
+    playReceivers(answering(200));
+    const { lane, business } = await laneWith(1);
+    await runAlarmsUntil(lane);
+    for (const later of [47, 48]) {
+      vi.setSystemTime(start + later * hour);
+      await commitEvents(business, 1);
+      await logs.getByName(business).drain();
+      await runAlarmsUntil(lane);
+    }
+    expect((await hoursOf(lane)).map((one) => (one.start - start) / hour)).toEqual([47, 48]);
+  });
+
+  test("are gone with the endpoint", async () => {
+    playReceivers(answering(200));
+    const { lane } = await laneWith(1);
+    await runAlarmsUntil(lane);
+    await lane.wipe();
+    expect(await hoursOf(lane)).toEqual([]);
+  });
+});

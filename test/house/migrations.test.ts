@@ -167,10 +167,79 @@ describe("a database with withdrawals and acknowledgements of before they were c
   for (const name of all.slice(at)) database.exec(read(`d1-migrations/${name}`));
 
   test("has them counted on their days, by their deadlines", () => {
-    expect(database.prepare("SELECT * FROM activity_days ORDER BY day").all()).toEqual([
+    const counted = "SELECT business_id, environment, day, withdrawn, on_time, late FROM activity_days WHERE day > 0 ORDER BY day";
+    expect(database.prepare(counted).all()).toEqual([
       { business_id: "biz_1", environment: "live", day, withdrawn: 0, on_time: 1, late: 1 },
       { business_id: "biz_1", environment: "live", day: 2 * day, withdrawn: 1, on_time: 0, late: 0 },
       { business_id: "biz_1", environment: "live", day: 3 * day, withdrawn: 0, on_time: 1, late: 0 },
     ]);
+  });
+});
+
+describe("a database with certificates, opened pages and shares of before they were counted by the day", () => {
+  const database = new DatabaseSync(":memory:");
+  const all = migrations();
+  const at = placeOf("0032_activity.sql");
+  for (const name of all.slice(0, at)) {
+    database.exec(read(`d1-migrations/${name}`));
+    if (name === released) database.exec(seed); // a certificate of the first day
+  }
+  const day = 86_400_000;
+  const share = (id: string, environment: string, created: number, stopped: number | null) => `
+    INSERT INTO shares (id, business_id, business_name, client_id, environment, state, scope, origin, purpose, disclosure_hash, duration_days,
+        created_at, expires_at, revoked_at, cease_by, fields_revision, fingerprint, subject_hash, signature, signature_kid, changed_by)
+      VALUES ('${id}', 'biz_1', 'Acme', 'pc_1', '${environment}', '${stopped === null ? "expired" : "revoked"}', 1, 'https://example.com', 'Solar',
+        'd', 1, ${created}, ${9 * day}, ${stopped}, ${stopped === null ? null : 9 * day}, 1, 'f', 's', 'sig', 'kid', 'req');`;
+  database.exec(`
+    INSERT INTO certificate_views (cert_id, at, viewer_sealed, viewer_index, bot)
+      VALUES ('cc_1', 5, 'x', 'a', 0), ('cc_1', 6, 'x', 'b', 1), ('cc_1', ${day + 5}, 'x', 'a', 0), ('cc_1', ${day + 9}, 'x', 'c', 0);
+    INSERT INTO withdrawals (cert_id, business_id, environment, withdrawn_at, cease_by, method, scope, receipt, signature, signature_kid)
+      VALUES ('cc_1', 'biz_1', 'live', ${day + 6}, ${3 * day}, 'email_code', 'certificate', 'text', 's', 'k');
+    ${share("shr_1", "live", day + 1, 2 * day + 1)}
+    ${share("shr_2", "live", day + 2, null)}
+    ${share("shr_3", "sandbox", day + 2, null)}
+  `);
+  for (const name of all.slice(at)) database.exec(read(`d1-migrations/${name}`));
+
+  test("has them counted on their days, beside what was counted already", () => {
+    const none = { withdrawn: 0, on_time: 0, late: 0, issued: 0, opened: 0, granted: 0, stopped: 0 };
+    const live = { business_id: "biz_1", environment: "live" };
+    expect(database.prepare("SELECT * FROM activity_days ORDER BY environment, day").all()).toEqual([
+      { ...live, ...none, day: 0, issued: 1, opened: 1 },
+      { ...live, ...none, day, withdrawn: 1, opened: 2, granted: 2 },
+      { ...live, ...none, day: 2 * day, stopped: 1 },
+      { ...live, ...none, environment: "sandbox", day, granted: 1 },
+    ]);
+  });
+});
+
+describe("a database of when an address was a member of one business", () => {
+  const database = new DatabaseSync(":memory:");
+  const all = migrations();
+  const at = placeOf("0033_seats.sql");
+  for (const name of all.slice(0, at)) {
+    database.exec(read(`d1-migrations/${name}`));
+    if (name === released) database.exec(seed);
+  }
+  const join = "INSERT INTO members (id, business_id, email_sealed, email_index, role, created_at) VALUES";
+  database.exec(`
+    INSERT INTO businesses (id, name, status, plan, audit_chain, created_at) VALUES ('biz_2', 'Bright', 'active', 'free', 'chain2', 1);
+    ${join} ('mem_1', 'biz_1', '1.x', 'pat', 'owner', 5), ('mem_2', 'biz_1', '1.y', 'sam', 'member', 6);
+  `);
+  const before = contents(database);
+  for (const name of all.slice(at)) database.exec(read(`d1-migrations/${name}`));
+
+  test("keeps its members, and takes the address in another business but not twice in one", () => {
+    expect(contents(database)).toMatchObject(before);
+    database.exec(`${join} ('mem_3', 'biz_2', '1.z', 'pat', 'member', 7)`);
+    expect(() => database.exec(`${join} ('mem_4', 'biz_2', '1.z', 'pat', 'owner', 8)`)).toThrow("UNIQUE");
+  });
+
+  test("still keeps an owner in each business, and notes when a seat is used", () => {
+    expect(() => database.exec("DELETE FROM members WHERE id = 'mem_1'")).toThrow("a business keeps an owner");
+    expect(() => database.exec("UPDATE members SET role = 'member' WHERE id = 'mem_1'")).toThrow("a business keeps an owner");
+    const begin = "INSERT INTO sessions (token_hash, realm, user_id, created_at, expires_at) VALUES";
+    database.exec(`${begin} ('h', 'business', 'mem_2', 9, 99), ('i', 'consumer', 'mem_1', 9, 99)`);
+    expect(database.prepare("SELECT id, used_at FROM members WHERE used_at IS NOT NULL").all()).toEqual([{ id: "mem_2", used_at: 9 }]);
   });
 });

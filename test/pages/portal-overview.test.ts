@@ -4,13 +4,13 @@ import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { signIn } from "../support/people.ts";
 import { entriesOf, newBusiness } from "../support/portal.ts";
+import { fileOf, lastOf, pictureOf, sumOf, tableOf } from "../support/portal-charts.ts";
 import { formTokenOf } from "../support/portal-cast.ts";
 import { open, post, said, send, standingIn, to, type Member } from "../support/portal-pages.ts";
 import { settled } from "../support/settled.ts";
 import { grant, person, redeem } from "../support/sharing.ts";
 import { held, jsonPost } from "../support/withdrawing.ts";
 import { call, databaseContents, issue, world } from "../support/world.ts";
-import { named, textOf, withAttribute, type ReadPage } from "./page.ts";
 
 let owner: Member;
 let member: Member;
@@ -26,19 +26,6 @@ interface Figures {
   readonly today: readonly [number, number];
   readonly month: readonly [number, number];
 }
-
-const tableOf = (page: ReadPage, heading: string): readonly (readonly string[])[] => {
-  const table = named(page.document, "table").find((one) => textOf(named([one], "caption")) === heading);
-  if (table === undefined) throw new Error(`no table ${heading} in ${said(page)}`);
-  return named([table], "tr")
-    .slice(1)
-    .map((row) => [...named([row], "th"), ...named([row], "td")].map(textOf));
-};
-
-const lastOf = (page: ReadPage, heading: string): readonly [number, number] => {
-  const [, up, down] = tableOf(page, heading).at(-1) as readonly string[];
-  return [Number(up), Number(down)];
-};
 
 const figures = async (who: Member = owner, path = "/portal"): Promise<Figures> => {
   const page = await open(who, path);
@@ -124,19 +111,72 @@ describe("what is counted", () => {
   });
 });
 
+describe("the last thirty days", () => {
+  const counts = async (who: Member = owner): Promise<Readonly<Record<string, readonly number[]>>> =>
+    Object.fromEntries(
+      tableOf(await open(who, "/portal"), "The last 30 days").map(([what = "", ...of]) => [
+        what,
+        of.map((text) => Number.parseInt(text.replaceAll(",", ""), 10)),
+      ]),
+    );
+  const risen = async (before: Awaited<ReturnType<typeof counts>>) => {
+    const after = await counts();
+    return Object.fromEntries(Object.entries(after).map(([what, [now = 0]]) => [what, now - (before[what]?.[0] ?? 0)]));
+  };
+  const none = {
+    "Certificates issued": 0,
+    "Certificates withdrawn": 0,
+    "Certificate pages opened by people": 0,
+    "Shares granted": 0,
+    "Shares stopped": 0,
+  };
+
+  test("count certificates, and pages that people open: not what a program opens, nor a second look at once", async () => {
+    const before = await counts();
+    const certId = await withdraw();
+    const look = (agent: string) => call(`/c/${certId}`, { headers: { "user-agent": agent, "cf-connecting-ip": "203.0.113.77" } });
+    const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+    for (const agent of [firefox, firefox, `${firefox} Elsewhere/1.0`, "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)"])
+      expect((await look(agent)).status).toBe(200);
+    await settled();
+    expect(await risen(before)).toEqual({
+      ...none,
+      "Certificates issued": 1,
+      "Certificates withdrawn": 1,
+      "Certificate pages opened by people": 2,
+    });
+  });
+
+  test("say what part of the issued the withdrawn are", async () => {
+    await withdraw();
+    const page = await open(owner, "/portal");
+    const [issued = 0, withdrawn = 0] = Object.values(await counts()).map(([now]) => now);
+    expect(said(page)).toContain(`${withdrawn} (${Math.round((100 * withdrawn) / issued)}% of issued)`);
+  });
+
+  test("count shares that are granted and stopped, each once", async () => {
+    const before = await counts();
+    const giver = await person();
+    const granted = await grant(giver);
+    await redeem(granted);
+    expect(await risen(before)).toEqual({ ...none, "Shares granted": 1 });
+    const id = granted.share.share_id ?? granted.share.id;
+    for (const _ of ["once", "again"]) expect((await giver.post(`/v1/shares/${id}/revoke`, {})).status).toBe(200);
+    await acknowledge(id);
+    expect(await risen(before)).toEqual({ ...none, "Shares granted": 1, "Shares stopped": 1 });
+  });
+});
+
 test("the picture says in words what it shows, and has a bar for each day of which something is counted", async () => {
   await withdraw();
   const page = await open(member, "/portal");
   const rows = tableOf(page, "Certificates, 30 days");
   expect(rows).toHaveLength(30);
-  const [svg] = withAttribute(page.document, "aria-labelledby", "certificate_days-trend");
-  expect(svg?.attribs.role).toBe("img");
-  const sum = (at: number): string => String(rows.reduce((total, row) => total + Number(row[at]), 0));
-  expect(textOf(named([svg as never], "title"))).toContain(`Issued: ${sum(1)} in 30 days, `);
-  expect(textOf(named([svg as never], "title"))).toContain(`Withdrawn: ${sum(2)}, `);
-  const bars = named([svg as never], "rect").map(({ attribs }) => attribs.class);
-  expect(bars.filter((name) => name === "up")).toHaveLength(rows.filter((row) => row[1] !== "0").length);
-  expect(bars.filter((name) => name === "down")).toHaveLength(rows.filter((row) => row[2] !== "0").length);
+  const picture = pictureOf(page, "certificate_days");
+  expect(picture.title).toContain(`Issued: ${sumOf(rows, 1)} in 30 days, `);
+  expect(picture.title).toContain(`Withdrawn: ${sumOf(rows, 2)}, `);
+  expect(picture.up).toBe(rows.filter((row) => row[1] !== "0").length);
+  expect(picture.down).toBe(rows.filter((row) => row[2] !== "0").length);
   expect(page.text).not.toContain("style=");
   expect(said(page)).not.toMatch(/\{\w+\}/);
   expect(said(page)).toMatch(/Up: Issued, at most [\d,]+\. Down: Withdrawn, at most [\d,]+\. The line is zero\./);
@@ -151,9 +191,8 @@ describe("as a file", () => {
     const before = (await entriesOf(world.acme.id)).length;
     const file = await send(member, "/portal", "/portal/export", { chart });
     expect([file.status, file.headers.get("content-type")]).toEqual([200, "text/csv; charset=utf-8"]);
-    const [first, ...lines] = file.text.trimEnd().split("\r\n");
-    expect(first).toBe(head);
-    expect(lines.map((line) => line.split(",").slice(1))).toEqual(tableOf(page, heading).map((row) => row.slice(1)));
+    expect(fileOf(file).head).toBe(head);
+    expect(fileOf(file).rows.map((row) => row.slice(1))).toEqual(tableOf(page, heading).map((row) => row.slice(1)));
     expect((await entriesOf(world.acme.id)).slice(before)).toEqual(["list.exported"]);
   });
 
@@ -187,12 +226,18 @@ test("a business without a live certificate has its first steps there, and other
 });
 
 test("counters are what a walk over all records finds", async () => {
-  const { results } = await env.DB.prepare(
-    `SELECT business_id, environment, SUM(withdrawn) AS withdrawn FROM activity_days GROUP BY 1, 2 HAVING withdrawn > 0 ORDER BY 1, 2`,
-  ).all();
+  const sums =
+    "SUM(issued) AS issued, SUM(withdrawn) AS withdrawn, SUM(opened) AS opened, SUM(granted) AS granted, SUM(stopped) AS stopped";
+  const { results } = await env.DB.prepare(`SELECT business_id, environment, ${sums} FROM activity_days GROUP BY 1, 2 ORDER BY 1, 2`).all();
   const walked = await env.DB.prepare(
-    "SELECT business_id, environment, COUNT(*) AS withdrawn FROM withdrawals GROUP BY 1, 2 ORDER BY 1, 2",
+    `SELECT business_id, environment, ${sums} FROM (
+       SELECT business_id, environment, 1 AS issued, status = 'revoked' AS withdrawn, 0 AS opened, 0 AS granted, 0 AS stopped FROM certificates
+       UNION ALL SELECT business_id, environment, 0, 0, 1, 0, 0 FROM certificate_views v JOIN certificates c ON c.id = v.cert_id WHERE NOT bot
+       UNION ALL SELECT business_id, environment, 0, 0, 0, 1, revoked_at IS NOT NULL FROM shares
+     ) GROUP BY 1, 2 ORDER BY 1, 2`,
   ).all();
   expect(results).toEqual(walked.results);
-  expect(results.length).toBeGreaterThan(0);
+  expect(
+    results.some(({ issued, withdrawn, opened, granted, stopped }) => [issued, withdrawn, opened, granted, stopped].every(Number)),
+  ).toBe(true);
 });

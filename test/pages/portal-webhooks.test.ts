@@ -1,10 +1,11 @@
 // Webhook endpoints in the portal, as forms: what is typed wrong, who may not, what is stale or sent twice; and what an endpoint that
 // waits in vain is told.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { playReceivers } from "../support/events.ts";
+import { commitEvents, in2030, lanes, logs, playReceivers, runAlarmsUntil } from "../support/events.ts";
 import { forgetCodes, signIn } from "../support/people.ts";
 import { entriesOf, newBusiness } from "../support/portal.ts";
 import { formTokenOf } from "../support/portal-cast.ts";
+import { fileOf, lastOf, pictureOf, tableOf } from "../support/portal-charts.ts";
 import { open, parsed, post, said, send, standingIn, to, type Member } from "../support/portal-pages.ts";
 import { settled } from "../support/settled.ts";
 import { databaseContents, type Answer } from "../support/world.ts";
@@ -17,7 +18,7 @@ const onRequest = "certificate.issued and certificate.entities_withdrawn are not
 let round = 0;
 let owner: Awaited<ReturnType<typeof newBusiness>>;
 let clerk: Member;
-beforeEach(async () => {
+const gather = async (): Promise<void> => {
   round += 1;
   owner = await newBusiness(`owner@webhook-pages-${round}.example`);
   await send(owner, "/portal/team", "/portal/team", { email: `clerk@webhook-pages-${round}.example`, role: "member" });
@@ -26,7 +27,8 @@ beforeEach(async () => {
   for (const who of [owner, clerk]) await open(who, list); // the first use of a session in a day is noted
   await settled();
   playReceivers(() => new Response(null, { status: 200 }));
-});
+};
+beforeEach(gather);
 afterEach(() => {
   vi.restoreAllMocks();
 });
@@ -151,4 +153,51 @@ test("a page that was opened before an endpoint was removed or its secret change
   expect(to(await post(owner, `${path}/remove`, forms.remove))).toBe(`303 ${list}?done=removed`);
   for (const [action, form] of Object.entries(forms))
     expect([action, (await post(owner, `${path}/${action}`, form)).status]).toEqual([action, 404]);
+});
+
+describe("the attempts of the last two days", () => {
+  const heading = "Attempts, 48 hours";
+  beforeEach(async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    vi.setSystemTime(in2030); // alarms ring when they are told to
+    await gather();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const emptied = async (path: string): Promise<void> => {
+    await logs.getByName(owner.id).drain();
+    await runAlarmsUntil(lanes.getByName(path.split("/").at(-1) as string), in2030 + 1_000);
+  };
+
+  test("are drawn by the hour, delivered up and failed down, of this endpoint alone", async () => {
+    const [path, other] = [await make(), await make({ url: "https://hooks.merchant-tests.com/other" })];
+    playReceivers((post) => new Response(null, { status: post.url.endsWith("/in") ? 200 : 500 }));
+    await commitEvents(owner.id, 3);
+    await emptied(path);
+    await emptied(other);
+    const page = await open(clerk, path);
+    expect(tableOf(page, heading)).toHaveLength(48);
+    expect(lastOf(page, heading)).toEqual([3, 0]);
+    expect(pictureOf(page, "attempt_hours")).toEqual({ title: "Delivered in 48 hours: 3. Attempts that failed: 0.", up: 1, down: 0 });
+    const failing = await open(clerk, other);
+    expect(lastOf(failing, heading)).toEqual([0, 3]);
+    expect(pictureOf(failing, "attempt_hours")).toEqual({ title: "Delivered in 48 hours: 0. Attempts that failed: 3.", up: 0, down: 1 });
+    expect(page.text).not.toContain("style=");
+  });
+
+  test("are a file with exactly what is shown, which is entered under the endpoint", async () => {
+    const path = await make();
+    await commitEvents(owner.id, 1);
+    await emptied(path);
+    const rows = tableOf(await open(clerk, path), heading);
+    const before = (await entriesOf(owner.id)).length;
+    const file = await send(clerk, path, `${path}/export`);
+    expect([file.status, file.headers.get("content-disposition")]).toEqual([200, 'attachment; filename="attempt_hours.csv"']);
+    expect(fileOf(file).head).toBe("hour,delivered,failed");
+    expect(fileOf(file).rows.map((row) => row.slice(1))).toEqual(rows.map((row) => row.slice(1)));
+    expect(fileOf(file).rows.at(-1)?.[0]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:00:00\.000Z$/);
+    expect((await entriesOf(owner.id)).slice(before)).toEqual(["list.exported"]);
+  });
 });

@@ -38,7 +38,10 @@ export const mailCode = async (
 };
 
 /** None: no code was asked for, or too long ago. Malformed: what was typed is no code, and no try was spent. */
-type Taken = { readonly outcome: "none" | "wrong" | "signed" } | { readonly outcome: "malformed"; readonly email: string };
+type Taken =
+  | { readonly outcome: "none" | "wrong" }
+  | { readonly outcome: "signed"; readonly token: string }
+  | { readonly outcome: "malformed"; readonly email: string };
 
 export const takeCode = async (c: Context<Api>, form: PageForm, realm: Realm, cookie = sharedCookie): Promise<Taken> => {
   const email = await askedAddress(c, cookie);
@@ -50,7 +53,7 @@ export const takeCode = async (c: Context<Api>, form: PageForm, realm: Realm, co
   if (!signed.ok) return { outcome: "wrong" };
   setSessionCookie(c, signed.value.token, realm);
   forgetAsked(c, cookie);
-  return { outcome: "signed" };
+  return { outcome: "signed", token: signed.value.token };
 };
 
 /** Both inputs stand below what is wrong with them, which has the id `fault`. */

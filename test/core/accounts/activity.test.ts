@@ -1,6 +1,6 @@
 // Figures of days and months as the portal's charts show them.
 import { expect, test } from "vitest";
-import { activityOf, activitySince, type CountedDay } from "../../../core/accounts/activity.ts";
+import { activityOf, activitySince, certificateMonthsOf, monthsSince, type CountedDay } from "../../../core/accounts/activity.ts";
 
 const at = (text: string): number => Date.parse(text);
 const now = at("2026-03-05T13:30:00Z");
@@ -8,18 +8,21 @@ const counted = (day: string, more: Partial<CountedDay>): CountedDay => ({
   day: at(day),
   issued: 0,
   withdrawn: 0,
+  opened: 0,
+  granted: 0,
+  stopped: 0,
   onTime: 0,
   late: 0,
   ...more,
 });
 
 test("every day has its place, the last of them today, and the thirty before are one sum", () => {
-  const { days, before } = activityOf(
+  const { days, compared } = activityOf(
     [
       counted("2026-01-04", { issued: 100 }), // the day before the sixty
-      counted("2026-01-05", { issued: 2, withdrawn: 1 }),
-      counted("2026-02-03", { issued: 3 }),
-      counted("2026-02-04", { issued: 5 }),
+      counted("2026-01-05", { issued: 2, withdrawn: 1, opened: 10 }),
+      counted("2026-02-03", { issued: 3, stopped: 8 }),
+      counted("2026-02-04", { issued: 5, opened: 20, granted: 9 }),
       counted("2026-03-05", { issued: 7 }),
       counted("2026-03-05", { withdrawn: 4 }),
     ],
@@ -29,7 +32,13 @@ test("every day has its place, the last of them today, and the thirty before are
   expect(days[0]).toEqual({ start: at("2026-02-04"), up: 5, down: 0 });
   expect(days[1]).toEqual({ start: at("2026-02-05"), up: 0, down: 0 });
   expect(days.at(-1)).toEqual({ start: at("2026-03-05"), up: 7, down: 4 });
-  expect(before).toEqual({ up: 5, down: 1 });
+  expect(compared).toEqual({
+    issued: { now: 12, before: 5 },
+    withdrawn: { now: 4, before: 1 },
+    opened: { now: 20, before: 10 },
+    granted: { now: 9, before: 0 },
+    stopped: { now: 0, before: 8 },
+  });
 });
 
 test("months are those of the calendar, the last of them this one", () => {
@@ -56,6 +65,22 @@ test("months are those of the calendar, the last of them this one", () => {
   ]);
 });
 
+test("of certificates too, and a month begins anew", () => {
+  const counts = [
+    counted("2025-03-31", { issued: 100 }),
+    counted("2025-04-01", { issued: 1 }),
+    counted("2026-02-28", { issued: 3, withdrawn: 2 }),
+    counted("2026-03-01", { issued: 4 }),
+  ];
+  const months = certificateMonthsOf(counts, now);
+  expect([months.length, months[0], months[10], months[11]]).toEqual([
+    12,
+    { start: at("2025-04-01"), up: 1, down: 0 },
+    { start: at("2026-02-01"), up: 3, down: 2 },
+    { start: at("2026-03-01"), up: 4, down: 0 },
+  ]);
+});
+
 test("is asked for from the earliest day that is shown", () => {
-  expect(activitySince(now)).toBe(at("2025-04-01"));
+  expect([monthsSince(now), activitySince(now)]).toEqual([at("2025-04-01"), at("2025-04-01")]);
 });

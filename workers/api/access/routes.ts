@@ -64,7 +64,7 @@ const verifyRoute = createRoute({
   tags: ["sign-in"],
   summary: "Sign in with a code",
   description:
-    "Begins a session: 12 hours for a member of a business, 30 days for a consumer, who is made at the first sign-in. A code works once and bears five tries. Every reason not to sign in is the same refusal. A session that the browser had before ends. No idempotency key: a kept answer would be a session for whoever repeats it.",
+    "Begins a session: 12 hours for a member of a business, 30 days for a consumer, who is made at the first sign-in. An address that acts for several businesses is signed in to the one it was in last; the portal leads to the others. A code works once and bears five tries. Every reason not to sign in is the same refusal. A session that the browser had before ends. No idempotency key: a kept answer would be a session for whoever repeats it.",
   security: [],
   request: {
     body: bodyOf(verifySchema, { email: "owner@acme-solar.example", code: "042917", realm: "business" }),

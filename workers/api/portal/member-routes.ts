@@ -89,7 +89,7 @@ const inviteRoute = createRoute({
   operationId: "inviteMember",
   summary: "Invite somebody",
   description:
-    "Owners only. Mails an invitation that is good for a week; signing in with a code mailed to that address accepts it. An address belongs to one business, and nothing here tells whether it belongs to another. At most 100 people.",
+    "Owners only. Mails an invitation that is good for a week; signing in with a code mailed to that address accepts it, or, where the address acts for another business already, its person in the portal. Nothing here tells whether it does. At most 100 people.",
   middleware: behindPortal(ownerOnly, invitationsCounted, jsonBody),
   request: { headers: idempotencyHeaders, body: bodyOf(inviteSchema, { email: "sam@acme-solar.example", role: "member" }) },
   responses: {

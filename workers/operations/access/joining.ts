@@ -6,7 +6,7 @@ import type { Fact } from "../../../core/facts.ts";
 import { newId, type ClientId, type Home } from "../../../core/ids.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
-import { acceptInvitation, isMember, openInvitation } from "../../../storage/members.ts";
+import { acceptInvitation, isMember, openInvitation, type OpenInvitation } from "../../../storage/members.ts";
 import type { Condition } from "../../../storage/query.ts";
 import { insertAccount, isBusiness, openSignup } from "../../../storage/signups.ts";
 import type { Runtime, Stores } from "../../services.ts";
@@ -28,19 +28,20 @@ export interface Joining {
 const nobody: Joining = { rows: [], facts: [] };
 const chainTagBytes = 16;
 
+export const joinedFact = ({ id, role, chain }: OpenInvitation, at: Instant): Fact => ({
+  type: "member.joined",
+  entityType: "member",
+  entityId: id,
+  at,
+  chains: [chain],
+  actor: { kind: "member", id },
+  payload: { role },
+});
+
 export const joinByInvitation = async (db: Database, id: string, spent: SpentCode): Promise<Joining> => {
   const invitation = await openInvitation(db, id, spent.now);
   if (invitation === null) return nobody;
-  const fact: Fact = {
-    type: "member.joined",
-    entityType: "member",
-    entityId: id,
-    at: spent.now,
-    chains: [invitation.chain],
-    actor: { kind: "member", id },
-    payload: { role: invitation.role },
-  };
-  return { rows: acceptInvitation(db, id, spent), facts: [fact], onlyIf: isMember(id) };
+  return { rows: acceptInvitation(db, id, spent), facts: [joinedFact(invitation, spent.now)], onlyIf: isMember(id) };
 };
 
 export const joinBySignup = async (

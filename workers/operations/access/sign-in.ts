@@ -1,27 +1,28 @@
 // Signing in by an e-mailed code, for consumers and for members of a business. Nothing an answer says, costs or leaves behind
 // tells whether an address is known: both ways read, seal, hash and write the same, and only the mail knows who gets one.
-import { deviceOf } from "../../../core/access/device.ts";
 import { mailedCodeLimits, type MailedCodeLimits } from "../../../core/access/mailed-code.ts";
 import type { Realm, Role, Session } from "../../../core/access/session.ts";
 import { hexOf } from "../../../core/bytes.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import { firstHome, hasSecretShape, homeOfId, newId, newSecret, type Home } from "../../../core/ids.ts";
+import { firstHome, hasSecretShape, homeOfId, newId, type Home } from "../../../core/ids.ts";
 import { comparableMailbox } from "../../../core/mailbox.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { lineFault, trimmed } from "../../../core/text.ts";
 import { dayMs } from "../../../core/time.ts";
-import { addresseesOf, firstAddressee, type Addressee } from "../../../storage/addressees.ts";
+import { addresseesOf, firstAddressee, lastUsedSeat, type Addressee } from "../../../storage/addressees.ts";
 import { commit } from "../../../storage/commit.ts";
 import { batch, type Database } from "../../../storage/database.ts";
 import { closeCodes, openedBy, spendCode, type Asker } from "../../../storage/mailed-codes.ts";
 import { insertConsumer } from "../../../storage/people.ts";
 import { consumerEmailContext, memberEmailContext, nobodyContext } from "../../../storage/people-contexts.ts";
-import { deleteSession, insertSession, noteSeen, sealDevice, sessionByToken, type NewSession } from "../../../storage/sessions.ts";
+import { deleteSession, insertSession, noteSeen, sessionByToken } from "../../../storage/sessions.ts";
 import { kindOfError } from "../../log.ts";
 import type { Memories, Runtime, Schedules, Stores } from "../../services.ts";
 import { joinByInvitation, joinBySignup, type Joining, type SpentCode } from "./joining.ts";
 import { answeredCode, mailedCode } from "./mailed-codes.ts";
+import { newSession } from "./new-session.ts";
+import { moveTo } from "./seats.ts";
 
 const notAMailbox = "email: must be one e-mail address.";
 const chainTagBytes = 16;
@@ -31,6 +32,10 @@ export interface Asked {
   readonly realm: Realm;
   readonly emailIndex: string;
   readonly addressee: Addressee | null;
+  /** Of the seats of the address, in whatever home, the one that was used last; null for none. */
+  readonly seat: string | null;
+  /** Whether a member's address has something in a home besides the one that is signed in to. */
+  readonly elsewhere: boolean;
   /**
    * How a new consumer spells what stands before the @. Who is known is mailed at the address given first; a newcomer's becomes the
    * address, so it must be the very one that was mailed: two spellings can be two mailboxes. Nobody new signs in to a business: a
@@ -48,10 +53,12 @@ export const ask = async (services: Runtime & Stores, realm: Realm, email: strin
   const now = services.clock();
   const found = await Promise.all(services.homes.all().map(([, db]) => addresseesOf(db, realm, emailIndex, now)));
   const addressee = firstAddressee(found.flat());
+  const seat = realm === "business" ? lastUsedSeat(found.flat()) : null;
+  const elsewhere = found.filter((ofHome) => ofHome.some((one) => one !== null && one.kind !== "sign_up")).length > 1;
   const isNewcomer = addressee === null && realm === "consumer";
   const spelling = isNewcomer ? email.trim().slice(0, email.trim().lastIndexOf("@")) : "";
   const home = addressee === null ? firstHome : homeOfId(addressee.id);
-  return { realm, emailIndex, addressee, spelling, home, db: services.homes.of(`con_${home}`) as Database };
+  return { realm, emailIndex, addressee, seat, elsewhere, spelling, home, db: services.homes.of(`con_${home}`) as Database };
 };
 
 /** Opens the address of whoever is to be mailed; for nobody, opens something else, so that both take the same time. */
@@ -137,18 +144,6 @@ const nameFault = (name: string | null): string | null => {
   return name.length > maxNameLength ? `must be at most ${maxNameLength} characters` : lineFault(name);
 };
 
-/** A token that nobody had before, at every proof, and the row it is found by. */
-export const newSession = async (
-  { vault, random, clock }: Runtime & Stores,
-  home: Home,
-  userAgent: string | undefined,
-): Promise<{ readonly token: string; readonly row: NewSession }> => {
-  const token = newSecret("ses_", home, random);
-  const id = newId("ssn_", home, random);
-  const agentSealed = await sealDevice(vault, id, deviceOf(userAgent));
-  return { token, row: { tokenHash: sha256Hex(token), id, agentSealed, now: clock() } };
-};
-
 const newConsumer = async (
   { vault, random }: Runtime & Stores,
   { db, emailIndex, home }: Asked,
@@ -184,7 +179,7 @@ const beginSession = async (
     [
       spendCode(db, spent),
       ...joining.rows,
-      insertSession(db, row, { realm, emailIndex, codeId }),
+      insertSession(db, { ...row, elsewhere: asked.elsewhere }, { realm, emailIndex, codeId }),
       ...closeCodes(db, asker(asked), now, tokenHash),
     ],
     joining.facts,
@@ -224,7 +219,15 @@ export const verifyCode = async (
       : await beginSession(services, asked, codeId, { email: trimmed(request.email), name, userAgent: request.userAgent });
   if (begun === null) return refuse("login_failed");
   if (request.replaces !== null) await signOut(services, request.replaces);
-  return ok({ token: begun.token, user: await userOf(services, begun.session), created: begun.created });
+  // The code is kept where the address was found first; the seat that was used last may be in another home.
+  const isElsewhere = asked.seat !== null && homeOfId(asked.seat) !== asked.home;
+  const { session } = begun;
+  const moved =
+    isElsewhere && session.realm === "business"
+      ? await moveTo(services, session, { id: asked.seat, userAgent: request.userAgent, elsewhere: true })
+      : begun;
+  if (moved === null) return refuse("login_failed");
+  return ok({ token: moved.token, user: await userOf(services, moved.session), created: begun.created });
 };
 
 /** The day a session was last used on is written after the answer, and only where it is not written yet. */

@@ -2,9 +2,7 @@
 import { chosenProfile, type ProfileChange } from "../../../core/accounts/profile.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { ok, type Result } from "../../../core/result.ts";
-import type { Instant } from "../../../core/time.ts";
 import { accountById, changeProfile, type Account } from "../../../storage/profiles.ts";
-import { usageSince, type Usage } from "../../../storage/usage.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 import { commitAct, homeOf } from "./commit-act.ts";
 
@@ -12,13 +10,6 @@ export type { Account };
 
 export const readAccount = async (services: Stores, member: MemberSession): Promise<Account> =>
   (await accountById(homeOf(services, member), member.business.id)) as Account;
-
-/** Since the first of this month, UTC. */
-export const readUsage = async (services: Runtime & Stores, member: MemberSession): Promise<Usage & { readonly since: Instant }> => {
-  const now = new Date(services.clock());
-  const since = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
-  return { ...(await usageSince(homeOf(services, member), member.business.id, since)), since };
-};
 
 /** Certificates that were issued keep what stood when they were. Nothing is written where nothing changes. */
 export const changeAccount = async (

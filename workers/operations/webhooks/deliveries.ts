@@ -1,9 +1,12 @@
 // The deliveries of an endpoint, the test button and the replay. The last two send from here and not from the lane, so that they
 // wait for nothing and take nobody's turn, and neither leaves a trace in the audit chain (SPEC, Events, note 3). Whoever calls
 // these has counted the call against their shared limit (WEBHOOK_CALLS).
+import type { Environment } from "../../../core/access/entitlement.ts";
+import type { Figures } from "../../../core/accounts/activity.ts";
 import { firstHome, newId, type BusinessId, type DeliveryId, type WebhookId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { isDelivered, type Delivery, type Outcome, type Recovery, type Sent } from "../../../core/webhooks/endpoint.ts";
+import { attemptHoursOf, shownHoursSince } from "../../../core/webhooks/hours.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { Events, Memories, Runtime, Stores } from "../../services.ts";
 import { environments, logHolding } from "./logs.ts";
@@ -106,6 +109,17 @@ export const replayDelivery = async (
   const outcome = outcomeOf(sent);
   const kept = await log.keepReplay(source.sending.settings.endpointId, deliveryId, outcome);
   return ok({ ...calledOf(outcome), delivery: kept ?? source.delivery });
+};
+
+/** How attempts at an endpoint ended in the last two days, by the hour; null where the mode has no such endpoint. */
+export const attemptHours = async (
+  services: Runtime & Events,
+  { business, environment }: { readonly business: { readonly id: BusinessId }; readonly environment: Environment },
+  endpointId: WebhookId,
+): Promise<readonly Figures[] | null> => {
+  const now = services.clock();
+  const counted = await services.businessLog(business.id, environment).attemptHours(endpointId, shownHoursSince(now));
+  return counted === null ? null : attemptHoursOf(counted, now);
 };
 
 /** How many deliveries of an endpoint failed since then; null where there is no such endpoint. */

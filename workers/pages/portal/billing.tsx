@@ -1,13 +1,17 @@
-// The plan, its state, and the way to pay: a link, because a form could not lead to the payment provider's page.
+// The plan, its state, what was used of it by month, and the way to pay: a link, because a form could not lead to the payment provider's page.
 import type { Hono } from "hono";
+import type { FC } from "hono/jsx";
+import { mayRead } from "../../../core/access/entitlement.ts";
 import type { Api } from "../../http/context.ts";
 import { openPayment, payable } from "../../operations/billing/checkout.ts";
-import { readAccount, readUsage, type Account } from "../../operations/portal/profile.ts";
+import { readCertificateMonths, type Figures } from "../../operations/portal/overview.ts";
+import { readAccount, type Account } from "../../operations/portal/profile.ts";
 import type { Page } from "../layout.tsx";
 import { foreignFormPage } from "../notices.tsx";
-import { closedPage, portalPage, Status, type PortalView, type Tone } from "./parts.tsx";
-import { answer, crowded, reading, type Fault, type Visit } from "./visit.ts";
-import { Wrong } from "./parts.tsx";
+import { filled, numberText } from "../parts.tsx";
+import { Chart, exportChart, totalOf, type ChartFile } from "./chart.tsx";
+import { closedPage, portalPage, Status, Wrong, type PortalView, type Tone } from "./parts.tsx";
+import { acting, answer, crowded, reading, type Fault, type Posted, type Visit } from "./visit.ts";
 
 const tones: Readonly<Record<Account["status"], Tone>> = {
   active: "good",
@@ -17,25 +21,25 @@ const tones: Readonly<Record<Account["status"], Tone>> = {
   closed: "plain",
 };
 
-type Used = Awaited<ReturnType<typeof readUsage>>;
+const chart: ChartFile = { name: "certificate_months", unit: "month", head: ["month", "issued", "withdrawn"] };
 
-const usageOf = ({ words: { billing: said }, setting }: PortalView, { since, issued, withdrawn }: Used) => {
-  const month = new Intl.DateTimeFormat(setting.language, { month: "long", year: "numeric", timeZone: "UTC" }).format(since);
-  const count = new Intl.NumberFormat(setting.language);
+/** Of live certificates, in either mode: only they are paid for. */
+const Used: FC<{ view: PortalView; months: readonly Figures[] }> = ({ view, months }) => {
+  const { words, setting, member } = view;
+  const { billing: said, overview } = words;
+  const number = (value: number): string => numberText(value, setting.language);
+  const now = months.at(-1) as Figures;
+  const month = new Intl.DateTimeFormat(setting.language, { month: "long", year: "numeric", timeZone: "UTC" }).format(now.start);
   return (
-    <section>
-      <h2>{said.used.replace("{month}", month)}</h2>
-      <dl>
-        <div>
-          <dt>{said.issued}</dt>
-          <dd>{count.format(issued)}</dd>
-        </div>
-        <div>
-          <dt>{said.withdrawn}</dt>
-          <dd>{count.format(withdrawn)}</dd>
-        </div>
-      </dl>
-    </section>
+    <Chart
+      view={view}
+      file={chart}
+      exports={mayRead(member.business.status).ok ? "/portal/billing/export" : null}
+      heading={said.months}
+      trend={filled(said.used, { month, issued: number(now.up), withdrawn: number(now.down), total: number(totalOf(months, "up")) })}
+      figures={months}
+      labels={{ start: overview.month, up: overview.issued, down: overview.withdrawn }}
+    />
   );
 };
 
@@ -49,11 +53,11 @@ const barOf = ({ words }: PortalView, code: Exclude<Door, { readonly ok: true }>
 
 interface Shown {
   readonly account: Pick<Account, "plan" | "status">;
-  readonly used: Used;
+  readonly months: readonly Figures[];
   readonly door: Door;
 }
 
-const pageOf = (view: PortalView, { account: { plan, status }, used, door }: Shown, fault?: Fault): Page => {
+const pageOf = (view: PortalView, { account: { plan, status }, months, door }: Shown, fault?: Fault): Page => {
   const { words } = view;
   const { billing: said } = words;
   return portalPage(view, {
@@ -86,7 +90,7 @@ const pageOf = (view: PortalView, { account: { plan, status }, used, door }: Sho
         ) : (
           <p class="quiet">{barOf(view, door.code)}</p>
         )}
-        {usageOf(view, used)}
+        <Used view={view} months={months} />
       </>
     ),
   });
@@ -96,12 +100,12 @@ const shown = async (visit: Visit, fault?: Fault): Promise<Response> => {
   const { services, member, view } = visit;
   const { status } = member.business;
   if (status === "pending" || status === "closed") return answer(visit, closedPage(view), "business_inactive");
-  const [account, used, door] = await Promise.all([
+  const [account, months, door] = await Promise.all([
     readAccount(services, member),
-    readUsage(services, member),
+    readCertificateMonths(services, member),
     payable(services, member, "business"),
   ]);
-  return answer(visit, pageOf(view, { account, used, door }, fault), fault?.code);
+  return answer(visit, pageOf(view, { account, months, door }, fault), fault?.code);
 };
 
 /** Nothing changes here, but a page of another site could lead somebody to pay who did not mean to. */
@@ -116,10 +120,16 @@ const checkout = async (visit: Visit): Promise<Response> => {
   return shown(visit, { code: opened.code, field: null, text });
 };
 
+const exportMonths = async (visit: Posted): Promise<Response> => {
+  const figures = await readCertificateMonths(visit.services, visit.member);
+  return exportChart(visit, chart, { figures, environment: "live" });
+};
+
 export const mountBilling = (pages: Hono<Api>): void => {
   pages.get(
     "/billing",
     reading((visit) => shown(visit), true),
   );
+  pages.post("/billing/export", acting({ reads: true }, exportMonths));
   pages.get("/billing/checkout", reading(checkout, true));
 };

@@ -1,10 +1,16 @@
 // A chart of two counts, one up and one down from a line that is zero. Drawn here, of rectangles and classes alone; what it shows
 // stands beside it in words and behind it as a table.
 import type { Child, FC } from "hono/jsx";
+import type { Environment } from "../../../core/access/entitlement.ts";
+import type { WebhookId } from "../../../core/ids.ts";
 import { isoOf } from "../../../core/time.ts";
+import { enterExport, type Exported } from "../../operations/portal/export.ts";
 import type { Figures } from "../../operations/portal/overview.ts";
+import { catalogues } from "../language.ts";
 import { filled, numberText } from "../parts.tsx";
+import { csvStream } from "./csv.ts";
 import { Press, Table, type PortalView } from "./parts.tsx";
+import type { Posted } from "./visit.ts";
 
 const height = 100;
 const step = 10;
@@ -32,26 +38,48 @@ const Bars: FC<{ id: string; title: string; figures: readonly Figures[]; most: R
   );
 };
 
+/** How the beginning of a figure is told: to people, and in an ISO time as long as says it. */
+const units = {
+  hour: {
+    shown: { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" },
+    iso: "2026-11-23T09:00:00.000Z",
+  },
+  day: { shown: { day: "numeric", month: "short", year: "numeric" }, iso: "2026-11-23" },
+  month: { shown: { month: "long", year: "numeric" }, iso: "2026-11" },
+} as const satisfies Readonly<Record<string, { readonly shown: Intl.DateTimeFormatOptions; readonly iso: string }>>;
+
+/** What a chart is in its page, in the form that exports it and in the file. */
+export interface ChartFile {
+  readonly name: Exclude<Exported["list"], "certificates">;
+  readonly unit: keyof typeof units;
+  readonly head: readonly [start: string, up: string, down: string];
+}
+
+export const totalOf = (figures: readonly Figures[], side: "up" | "down"): number => figures.reduce((sum, one) => sum + one[side], 0);
+
+const startOf = (unit: ChartFile["unit"], { start }: Figures): string => isoOf(start).slice(0, units[unit].iso.length);
+
 interface Told {
   readonly view: PortalView;
-  /** Names the chart in the page and in the form that exports it. */
-  readonly name: string;
+  readonly file: ChartFile;
+  /** Where the form that exports it is sent; null where there is none. */
+  readonly exports: string | null;
   readonly heading: string;
   /** What it shows, in a sentence. */
   readonly trend: string;
   readonly figures: readonly Figures[];
   readonly labels: { readonly start: string; readonly up: string; readonly down: string };
-  readonly startText: (figures: Figures) => string;
   readonly children?: Child;
 }
 
-export const Chart: FC<Told> = ({ view, name, heading, trend, figures, labels, startText, children }) => {
+export const Chart: FC<Told> = ({ view, file: { name, unit }, exports, heading, trend, figures, labels, children }) => {
   const { words, setting } = view;
+  const date = new Intl.DateTimeFormat(catalogues[setting.language].locale, { ...units[unit].shown, timeZone: "UTC" });
   const { chart: said } = words;
   const number = (value: number): string => numberText(value, setting.language);
   const most = { up: Math.max(...figures.map(({ up }) => up)), down: Math.max(...figures.map(({ down }) => down)) };
   const [first, last] = [figures[0], figures.at(-1)];
-  const start = (one: Figures) => <time datetime={isoOf(one.start).slice(0, 10)}>{startText(one)}</time>;
+  const start = (one: Figures) => <time datetime={startOf(unit, one)}>{date.format(one.start)}</time>;
   return (
     <section aria-labelledby={name}>
       <h2 id={name}>{heading}</h2>
@@ -77,7 +105,23 @@ export const Chart: FC<Told> = ({ view, name, heading, trend, figures, labels, s
           ]}
         />
       </details>
-      <Press view={view} action="/portal/export" label={said.csv} of={heading} values={{ chart: name }} />
+      {exports !== null && <Press view={view} action={exports} label={said.csv} of={heading} values={{ chart: name }} />}
     </section>
+  );
+};
+
+/** Exactly the figures that are shown, as a file; its taking is entered before. */
+export const exportChart = async (
+  { c, services, member }: Posted,
+  { name, unit, head }: ChartFile,
+  { figures, environment, endpoint = null }: { figures: readonly Figures[]; environment: Environment; endpoint?: WebhookId | null },
+): Promise<Response> => {
+  await enterExport(services, member, { list: name, environment, rows: figures.length }, endpoint);
+  const rows = figures.map((one) => [startOf(unit, one), String(one.up), String(one.down)]);
+  c.header("Content-Disposition", `attachment; filename="${name}.csv"`);
+  return c.body(
+    csvStream(head, rows, 1, async () => []),
+    200,
+    { "Content-Type": "text/csv; charset=utf-8" },
   );
 };

@@ -1,22 +1,24 @@
 // What a business sees first, once it is live: what is due, what happened of late with its figures as a file, what does not work.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
-import { isoOf } from "../../../core/time.ts";
 import type { Api } from "../../http/context.ts";
 import { listDeadlines, type DeadlinePage } from "../../operations/portal/deadlines.ts";
 import { listEvents, type EventList } from "../../operations/portal/events.ts";
-import { enterExport } from "../../operations/portal/export.ts";
-import { readActivity, type Activity, type Figures } from "../../operations/portal/overview.ts";
+import { comparedCounts, readActivity, type Activity } from "../../operations/portal/overview.ts";
 import { listWebhooks, type EndpointState } from "../../operations/webhooks/endpoints.ts";
 import { catalogues } from "../language.ts";
 import type { Page } from "../layout.tsx";
 import { Exact, filled, Moment, numberText } from "../parts.tsx";
-import { Chart } from "./chart.tsx";
-import { csvStream } from "./csv.ts";
-import { portalPage, Status, type PortalView } from "./parts.tsx";
+import { Chart, exportChart, totalOf, type ChartFile } from "./chart.tsx";
+import { portalPage, Status, Table, type PortalView } from "./parts.tsx";
 import { acting, answer, nothing, readerOf, type Posted, type Visit } from "./visit.ts";
 
 const shownEvents = 5;
+
+const charts = {
+  certificate_days: { name: "certificate_days", unit: "day", head: ["day", "issued", "withdrawn"] },
+  duty_months: { name: "duty_months", unit: "month", head: ["month", "on_time", "late"] },
+} as const satisfies Readonly<Record<string, ChartFile>>;
 
 interface Shown {
   readonly activity: Activity;
@@ -25,21 +27,43 @@ interface Shown {
   readonly events: EventList;
 }
 
-const total = (figures: readonly Figures[], side: "up" | "down"): number => figures.reduce((sum, one) => sum + one[side], 0);
-
 /** "Issued: 1,204 in 30 days, up from 1,108. Withdrawn: 12, up from 3." */
-const daysTrend = ({ words, setting }: PortalView, { days, before }: Activity): string => {
+const daysTrend = ({ words, setting }: PortalView, { compared: { issued, withdrawn } }: Activity): string => {
   const { overview: said } = words;
   const number = (value: number): string => numberText(value, setting.language);
   const compared = (now: number, earlier: number): string =>
     now === earlier ? said.same : filled(now > earlier ? said.more : said.less, { before: number(earlier) });
-  const [issued, withdrawn] = [total(days, "up"), total(days, "down")];
   return filled(said.daysTrend, {
-    issued: number(issued),
-    change: compared(issued, before.up),
-    withdrawn: number(withdrawn),
-    difference: compared(withdrawn, before.down),
+    issued: number(issued.now),
+    change: compared(issued.now, issued.before),
+    withdrawn: number(withdrawn.now),
+    difference: compared(withdrawn.now, withdrawn.before),
   });
+};
+
+const Counts: FC<{ view: PortalView; activity: Activity }> = ({ view: { words, setting }, activity: { compared } }) => {
+  const { overview: said } = words;
+  const { locale } = catalogues[setting.language];
+  const text = (name: (typeof comparedCounts)[number], when: "now" | "before"): string => {
+    const [count, issued] = [compared[name][when], compared.issued[when]];
+    const told = numberText(count, setting.language);
+    if (name !== "withdrawn" || issued === 0) return told;
+    return filled(said.ofIssued, { count: told, percent: new Intl.NumberFormat(locale, { style: "percent" }).format(count / issued) });
+  };
+  return (
+    <section aria-labelledby="counts">
+      <h2 id="counts">{said.counts}</h2>
+      <Table
+        label={said.counts}
+        rows={comparedCounts}
+        columns={[
+          { head: said.what, cell: (name) => said.counted[name] },
+          { head: said.thirty, cell: (name) => text(name, "now") },
+          { head: said.before, cell: (name) => text(name, "before") },
+        ]}
+      />
+    </section>
+  );
 };
 
 const Due: FC<{ view: PortalView; due: DeadlinePage }> = ({ view, due: { deadlines, hasMore } }) => {
@@ -101,34 +125,31 @@ const pageOf = (view: PortalView, { activity, due, endpoints, events }: Shown): 
   const { words, setting } = view;
   const { overview: said } = words;
   const number = (value: number): string => numberText(value, setting.language);
-  const dated =
-    (options: Intl.DateTimeFormatOptions) =>
-    ({ start }: Figures): string =>
-      new Intl.DateTimeFormat(catalogues[setting.language].locale, { ...options, timeZone: "UTC" }).format(start);
-  const duties = { kept: number(total(activity.months, "up")), late: number(total(activity.months, "down")) };
+  const duties = { kept: number(totalOf(activity.months, "up")), late: number(totalOf(activity.months, "down")) };
   return portalPage(view, {
     tab: "home",
     title: words.tabs.home,
     content: (
       <>
         <Due view={view} due={due} />
+        <Counts view={view} activity={activity} />
         <Chart
           view={view}
-          name="certificate_days"
+          file={charts.certificate_days}
+          exports="/portal/export"
           heading={said.days}
           trend={daysTrend(view, activity)}
           figures={activity.days}
           labels={{ start: said.day, up: said.issued, down: said.withdrawn }}
-          startText={dated({ day: "numeric", month: "short", year: "numeric" })}
         />
         <Chart
           view={view}
-          name="duty_months"
+          file={charts.duty_months}
+          exports="/portal/export"
           heading={said.months}
           trend={filled(said.monthsTrend, duties)}
           figures={activity.months}
           labels={{ start: said.month, up: said.onTime, down: said.late }}
-          startText={dated({ month: "long", year: "numeric" })}
         />
         <section aria-labelledby="endpoints">
           <h2 id="endpoints">{words.tabs.webhooks}</h2>
@@ -160,27 +181,15 @@ export const showOverview = async (visit: Visit): Promise<Response> => {
   return answer(visit, pageOf(view, { activity, due, endpoints: own, events }));
 };
 
-const charts = {
-  certificate_days: { head: ["day", "issued", "withdrawn"], of: ({ days }: Activity) => days, places: "2026-11-23".length },
-  duty_months: { head: ["month", "on_time", "late"], of: ({ months }: Activity) => months, places: "2026-11".length },
-} as const;
-
-const exportChart = async (visit: Posted): Promise<Response> => {
-  const { c, services, member, form, view } = visit;
+const exportFigures = async (visit: Posted): Promise<Response> => {
+  const { services, member, form, view } = visit;
   const name = (Object.keys(charts) as (keyof typeof charts)[]).find((one) => one === form.get("chart"));
   if (name === undefined) return nothing(visit);
-  const { head, of, places } = charts[name];
-  const figures = of(await readActivity(services, member, view.environment));
-  await enterExport(services, member, { list: name, environment: view.environment, rows: figures.length });
-  const rows = figures.map(({ start, up, down }) => [isoOf(start).slice(0, places), String(up), String(down)]);
-  c.header("Content-Disposition", `attachment; filename="${name}.csv"`);
-  return c.body(
-    csvStream(head, rows, 1, async () => []),
-    200,
-    { "Content-Type": "text/csv; charset=utf-8" },
-  );
+  const { environment } = view;
+  const { days, months } = await readActivity(services, member, environment);
+  return exportChart(visit, charts[name], { figures: name === "certificate_days" ? days : months, environment });
 };
 
 export const mountOverview = (pages: Hono<Api>): void => {
-  pages.post("/export", acting({ reads: true }, exportChart));
+  pages.post("/export", acting({ reads: true }, exportFigures));
 };

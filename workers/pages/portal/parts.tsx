@@ -7,6 +7,7 @@ import type { PortalWords } from "../i18n/portal.ts";
 import type { Page } from "../layout.tsx";
 import { CopyButton, Exact, filled, Moment, Shape, type Setting } from "../parts.tsx";
 import { FieldError } from "../withdrawal-parts.tsx";
+import type { Seat } from "../../operations/access/seats.ts";
 import { brand } from "../brand.ts";
 import type { Fault } from "./visit.ts";
 
@@ -17,6 +18,8 @@ export interface PortalView {
   readonly member: MemberSession;
   /** The proven address. */
   readonly email: string;
+  /** What that address acts for and is invited to, the business of these pages among it; not asked for where there is no more. */
+  readonly seats: readonly Seat[];
   readonly path: string;
   /** Which records the pages are of; the address says it. */
   readonly environment: Environment;
@@ -302,6 +305,33 @@ const Links: FC<{ view: PortalView; tab: Tab | null; label: string; class: strin
   </nav>
 );
 
+/** To another business of the same address; nothing for whoever has one and is invited to none. */
+const Switch: FC<{ view: PortalView }> = ({ view }) => {
+  const { businesses: said } = view.words;
+  const others = view.seats.filter(({ id, invitedUntil }) => invitedUntil === null && id !== view.member.userId);
+  const invitations = view.seats.filter(({ invitedUntil }) => invitedUntil !== null).length;
+  return (
+    <>
+      {others.length > 0 && (
+        <PostForm view={view} action="/portal/businesses" class="form press switch">
+          <label for="switch" class="visually-hidden">
+            {said.other}
+          </label>
+          <select id="switch" name="seat">
+            {others.map(({ id, business }) => (
+              <option value={id}>{business.name}</option>
+            ))}
+          </select>
+          <button type="submit">{said.switch}</button>
+        </PostForm>
+      )}
+      {(others.length > 0 || invitations > 0) && (
+        <a href={view.at("/portal/businesses")}>{invitations === 0 ? said.all : filled(said.waiting, { count: String(invitations) })}</a>
+      )}
+    </>
+  );
+};
+
 const Bar: FC<{ view: PortalView }> = ({ view }) => (
   <div class="portal-bar">
     <span>
@@ -309,6 +339,7 @@ const Bar: FC<{ view: PortalView }> = ({ view }) => (
         <Exact text={view.member.business.name} />
       </strong>
     </span>
+    <Switch view={view} />
     <span>
       {view.words.environments[view.environment]} ·{" "}
       <a href={view.environment === "live" ? testRoot : liveRoot}>{view.words.modes[view.environment]}</a>

@@ -5,6 +5,7 @@ import type { Api } from "../../http/context.ts";
 import { onPageFault } from "../notices.tsx";
 import { mountAudit } from "./audit.tsx";
 import { mountBilling } from "./billing.tsx";
+import { mountBusinesses } from "./businesses.tsx";
 import { mountCertificates } from "./certificates.tsx";
 import { mountDeadlines } from "./deadlines.tsx";
 import { mountDomains } from "./domains.tsx";
@@ -24,6 +25,7 @@ import { nothing, reading } from "./visit.ts";
 
 const parts = [
   mountSignIn,
+  mountBusinesses,
   mountHome,
   mountOverview,
   mountCertificates,

@@ -7,6 +7,7 @@ import type { Api } from "../../http/context.ts";
 import { leaveSession, sessionToken } from "../../http/session-guards.ts";
 import { statuses } from "../../http/statuses.ts";
 import type { LimitName } from "../../limits.ts";
+import { listSeats } from "../../operations/access/seats.ts";
 import { sessionOf } from "../../operations/access/sign-in.ts";
 import { signUp } from "../../operations/access/sign-up.ts";
 import { brand } from "../brand.ts";
@@ -16,14 +17,11 @@ import { askedAddress, forgetAsked, keepAsked, mailCode, takeCode } from "../mai
 import { postedForm, type PageForm } from "../own-form.ts";
 import { filled, settingOf } from "../parts.tsx";
 import { Field, Wrong } from "./parts.tsx";
+import { choosing, nextPath } from "./businesses.tsx";
 import { faultOf, language, type Fault } from "./visit.ts";
 
 const words = portalWords[language];
 const setting = settingOf(language);
-
-/** A page of the portal and nothing else: whoever signs in is sent there. */
-const nextPath = (text: string | undefined): string =>
-  text !== undefined && /^\/portal(?:\/[\w/-]*)?$/.test(text) && !text.startsWith("/portal/sign-") ? text : "/portal";
 
 const back = (next: string, more = ""): string => {
   const query = [...(next === "/portal" ? [] : [`next=${encodeURIComponent(next)}`]), ...(more === "" ? [] : [more])].join("&");
@@ -187,12 +185,20 @@ const askForCode = async (c: Context<Api>): Promise<Response> => {
   return c.redirect(back(next), 303);
 };
 
+/** Whether whoever has just signed in acts for more than one business. */
+const hasChoice = async (c: Context<Api>, token: string): Promise<boolean> => {
+  const { services } = c.var;
+  const session = await sessionOf(services, token);
+  if (session?.realm !== "business") return false;
+  return (await listSeats(services, session)).filter(({ invitedUntil }) => invitedUntil === null).length > 1;
+};
+
 const giveCode = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTH_VERIFY_PER_IP");
   if (sent instanceof Response) return sent;
   const { form, next } = sent;
   const taken = await takeCode(c, form, "business");
-  if (taken.outcome === "signed") return c.redirect(next, 303);
+  if (taken.outcome === "signed") return c.redirect((await hasChoice(c, taken.token)) ? choosing(next) : next, 303);
   if (taken.outcome !== "malformed") return c.redirect(back(next, taken.outcome === "wrong" ? "answer=failed" : ""), 303);
   const fault: Fault = { code: "invalid_request", field: "code", text: words.signIn.badCode };
   return answer(c, codeStep(next, taken.email, fault), fault);

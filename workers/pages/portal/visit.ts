@@ -5,12 +5,14 @@ import { mayRead, mayWrite } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { isSameSecret } from "../../../core/hash.ts";
 import { refusals, type RefusalCode } from "../../../core/refusals.ts";
+import { ok } from "../../../core/result.ts";
 import type { Api } from "../../http/context.ts";
 import { limited } from "../../http/guards.ts";
 import { sessionToken } from "../../http/session-guards.ts";
 import { statuses } from "../../http/statuses.ts";
 import type { LimitName } from "../../limits.ts";
 import { unpaidSince } from "../../operations/billing/checkout.ts";
+import { listSeats } from "../../operations/access/seats.ts";
 import { sessionOf, userOf } from "../../operations/access/sign-in.ts";
 import type { Services } from "../../services.ts";
 import { readForm } from "../form-body.ts";
@@ -52,11 +54,13 @@ const visitOf = async (c: Context<Api>): Promise<Visit | Response | null> => {
   c.set("caller", { kind: "session", id: member.userId, businessId: member.business.id });
   const refused = await crowded(c, "SESSION", member.userId);
   if (refused !== null) return refused;
+  const [{ email }, seats] = await Promise.all([userOf(services, member), member.mayHaveMore ? listSeats(services, member) : []]);
   const view: PortalView = {
     setting: settingOf(language),
     words: portalWords[language],
     member,
-    email: (await userOf(services, member)).email,
+    email,
+    seats,
     path: c.req.path,
     environment: modeOf(c.req.path),
     at: (path) => addressIn(modeOf(c.req.path), path),
@@ -102,8 +106,10 @@ export const reading =
 interface Needs {
   /** Only an owner may. */
   readonly owner?: true;
-  /** It changes nothing, and is a form because what it shows is entered in the audit chain, or because it calls somebody. */
+  /** It changes nothing of the business, and is a form because what it shows is entered in the audit chain, or because it calls somebody. */
   readonly reads?: true;
+  /** It leads away from the business, and so from one of which nothing is shown. */
+  readonly evenClosed?: true;
 }
 
 export const acting =
@@ -117,8 +123,8 @@ export const acting =
     if (!isSameSecret(form.get("form") ?? "", await visit.view.formToken(c.req.path))) return foreignFormPage(c);
     const { status } = visit.member.business;
     const readable = mayRead(status);
-    if (!readable.ok) return closed(visit, readable.code);
-    const allowed = needs.reads ? readable : mayWrite(status);
+    if (!readable.ok && needs.evenClosed !== true) return closed(visit, readable.code);
+    const allowed = needs.reads ? ok(null) : mayWrite(status);
     if (!allowed.ok) return answer(visit, forbiddenPage(visit.view, visit.view.words.pastDue), allowed.code);
     if (needs.owner && visit.member.role !== "owner")
       return answer(visit, forbiddenPage(visit.view, visit.view.words.ownersOnly), "owner_required");

@@ -9,7 +9,9 @@ import { dayMs, isoOf, type Instant } from "../../../core/time.ts";
 import { choosableEventTypes } from "../../../core/webhooks/management.ts";
 import type { Api } from "../../http/context.ts";
 import { readAccount, type Account } from "../../operations/portal/profile.ts";
+import type { Figures } from "../../operations/portal/overview.ts";
 import {
+  attemptHours,
   failedSince,
   listDeliveries,
   recoverEndpoint,
@@ -23,6 +25,7 @@ import { createWebhook } from "../../operations/webhooks/registration.ts";
 import { rotateSecret } from "../../operations/webhooks/secrets.ts";
 import type { Page } from "../layout.tsx";
 import { Exact, filled, Moment, numberText } from "../parts.tsx";
+import { Chart, exportChart, totalOf, type ChartFile } from "./chart.tsx";
 import {
   Allowed,
   Careful,
@@ -37,7 +40,7 @@ import {
   type PortalView,
   type Tone,
 } from "./parts.tsx";
-import { acting, answer, crowded, faultOf, nothing, reading, to, type Fault, type Posted, type Visit } from "./visit.ts";
+import { acting, answer, crowded, faultOf, nothing, readerOf, reading, to, type Fault, type Posted, type Visit } from "./visit.ts";
 
 const shownDeliveries = 25;
 
@@ -200,14 +203,34 @@ const inputText = (at: Instant): string => isoOf(at).slice(0, 16);
 /** Since when it has been failing; else a day. */
 const sinceText = ({ health }: EndpointState, now: Instant): string => inputText(health?.failingSince ?? now - dayMs);
 
+const chart: ChartFile = { name: "attempt_hours", unit: "hour", head: ["hour", "delivered", "failed"] };
+
+const Hours: FC<{ view: PortalView; own: string; hours: readonly Figures[] }> = ({ view, own, hours }) => {
+  const { words, setting } = view;
+  const { webhooks: said } = words;
+  const sum = (side: "up" | "down"): string => numberText(totalOf(hours, side), setting.language);
+  return (
+    <Chart
+      view={view}
+      file={chart}
+      exports={`${own}/export`}
+      heading={said.hours}
+      trend={filled(said.hoursTrend, { delivered: sum("up"), failed: sum("down") })}
+      figures={hours}
+      labels={{ start: said.hour, up: said.delivered, down: said.failed }}
+    />
+  );
+};
+
 interface Shown {
   readonly state: EndpointState;
+  readonly hours: readonly Figures[];
   readonly account: Account;
   readonly page: DeliveryPage;
   readonly before: string | null;
 }
 
-const detailPage = (view: PortalView, { state, account, page, before }: Shown, more: More = {}): Page => {
+const detailPage = (view: PortalView, { state, hours, account, page, before }: Shown, more: More = {}): Page => {
   const { words, setting } = view;
   const { webhooks: said } = words;
   const { endpoint, health } = state;
@@ -281,6 +304,7 @@ const detailPage = (view: PortalView, { state, account, page, before }: Shown, m
             <Careful view={view} action={`${own}/remove`} label={said.remove} of={endpoint.url} consequence={said.removal} />
           </Allowed>
         </div>
+        <Hours view={view} own={`/portal/webhooks/${endpoint.id}`} hours={hours} />
         <section aria-labelledby="recover">
           <h2 id="recover">{said.recover}</h2>
           {health !== null && health.resending > 0 && (
@@ -412,15 +436,16 @@ const shown = async (visit: Visit, given: More = {}): Promise<Response> => {
   const asked = c.req.query("before");
   const before = asked === undefined ? null : deliveryIdOf(asked);
   if (id === null || (asked !== undefined && before === null)) return nothing(visit);
-  const [endpoints, account, page] = await Promise.all([
+  const [endpoints, hours, account, page] = await Promise.all([
     endpointsOf(visit),
+    attemptHours(services, readerOf(visit), id),
     readAccount(services, member),
     listDeliveries(services, member.business.id, id, { limit: shownDeliveries, before }),
   ]);
   const state = endpoints.find(({ endpoint }) => endpoint.id === id);
-  if (state === undefined || !page.ok) return nothing(visit);
+  if (state === undefined || hours === null || !page.ok) return nothing(visit);
   const more = c.req.method === "GET" ? await failed(visit, id) : given;
-  return answer(visit, detailPage(view, { state, account, page: page.value, before }, more), more.fault?.code);
+  return answer(visit, detailPage(view, { state, hours, account, page: page.value, before }, more), more.fault?.code);
 };
 
 const create = async (visit: Posted): Promise<Response> => {
@@ -483,6 +508,13 @@ const recover = async (visit: Posted): Promise<Response> => {
   return recovered.ok ? to(visit, `/portal/webhooks/${id}`, "recovering") : nothing(visit);
 };
 
+const exportHours = async (visit: Posted): Promise<Response> => {
+  const id = idOf(visit);
+  const { environment } = visit.view;
+  const figures = id === null ? null : await attemptHours(visit.services, readerOf(visit), id);
+  return figures === null ? nothing(visit) : exportChart(visit, chart, { figures, environment, endpoint: id });
+};
+
 const change = async (visit: Posted): Promise<Response> => {
   const id = idOf(visit);
   const status = visit.form.get("status") === "disabled" ? "disabled" : "enabled";
@@ -515,6 +547,7 @@ export const mountWebhooks = (pages: Hono<Api>): void => {
   pages.post("/webhooks/:id/test", acting({}, test));
   pages.post("/webhooks/:id/replay", acting({}, replay));
   pages.post("/webhooks/:id/recover", acting({}, recover));
+  pages.post("/webhooks/:id/export", acting({ reads: true }, exportHours));
   pages.post("/webhooks/:id/status", acting({ owner: true }, change));
   pages.post("/webhooks/:id/rotate", acting({ owner: true }, rotate));
   pages.post("/webhooks/:id/remove", acting({ owner: true }, remove));

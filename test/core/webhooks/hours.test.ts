@@ -1,0 +1,24 @@
+// Attempts to deliver, by the hour, as a chart shows them.
+import { expect, test } from "vitest";
+import { attemptHoursOf, shownHoursSince } from "../../../core/webhooks/hours.ts";
+
+const at = (text: string): number => Date.parse(text);
+const now = at("2026-03-05T13:30:00Z");
+
+test("every hour has its place, the last of them the one under way", () => {
+  const hours = attemptHoursOf(
+    [
+      { start: at("2026-03-03T13:00:00Z"), delivered: 100, failed: 100 }, // an hour too old
+      { start: at("2026-03-03T14:00:00Z"), delivered: 2, failed: 1 },
+      { start: at("2026-03-05T13:00:00Z"), delivered: 0, failed: 4 },
+    ],
+    now,
+  );
+  expect(hours).toHaveLength(48);
+  expect([hours[0], hours[1], hours.at(-1)]).toEqual([
+    { start: at("2026-03-03T14:00:00Z"), up: 2, down: 1 },
+    { start: at("2026-03-03T15:00:00Z"), up: 0, down: 0 },
+    { start: at("2026-03-05T13:00:00Z"), up: 0, down: 4 },
+  ]);
+  expect(shownHoursSince(now)).toBe(at("2026-03-03T14:00:00Z"));
+});

@@ -1,0 +1,396 @@
+// One address that acts for several businesses: chosen after the code, switched in the header, joined by invitation; and what of it is
+// reached by whom.
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { sha256Hex } from "../../core/hash.ts";
+import { memberEmailContext } from "../../storage/people-contexts.ts";
+import { vaultOf } from "../../scripts/demo-world.ts";
+import { askForCode, codeFor, cookieOf, forgetCodes, giveCode, mailsTo } from "../support/people.ts";
+import { as, entriesOf, newBusiness } from "../support/portal.ts";
+import { formTokenOf } from "../support/portal-cast.ts";
+import { open, parsed, post, said, standingIn, to, type Member } from "../support/portal-pages.ts";
+import { settled } from "../support/settled.ts";
+import { call, databaseContents, rowCounts, serviceWith, world, worldInSecondHome, type Answer } from "../support/world.ts";
+import { named, textOf } from "./page.ts";
+
+const page = "/portal/businesses";
+const hour = 3_600_000;
+type Owner = Awaited<ReturnType<typeof newBusiness>>;
+
+let round = 0;
+let email: string;
+let first: Owner;
+let second: Owner;
+beforeEach(async () => {
+  round += 1;
+  email = `pat@several-${round}.example`;
+  second = await newBusiness(`owner@second-${round}.example`, { business_name: `Second ${round}` });
+  first = await newBusiness(email, { business_name: `First ${round}` });
+  await settled();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const invite = async (owner: Member, address = email, role = "member"): Promise<string> =>
+  (await as(owner, "POST", "/members", { email: address, role })).body.data.id;
+/** As the browser keeps it: what an answer sets takes the place of what it had. */
+const keeping = (answer: Answer): Member => ({ cookie: cookieOf(answer) });
+const whoIs = async ({ cookie }: Member): Promise<string | number> => {
+  const { status, body } = await call("/v1/auth/session", { headers: { cookie } });
+  await settled();
+  return status === 200 ? body.data.user.business_id : status;
+};
+const enter = async (who: Member, seat: string, from = page, action = page): Promise<Answer> => {
+  const form = { ...standingIn(await open(who, from), action), seat };
+  return post(who, action, form);
+};
+/** Signs in on the pages; answers what the code was answered with. */
+const giveCodeOnPages = async (address: string, next = "/portal"): Promise<Answer> => {
+  await forgetCodes();
+  const asked = await post({ cookie: "" }, "/portal/sign-in", { email: address, next });
+  const cookie = cookieOf(asked);
+  return post({ cookie }, "/portal/sign-in/code", { code: await codeFor(address), next });
+};
+const sessionCookie = (answer: Answer): Member => ({
+  cookie: /svc_session=[^;]+/.exec(answer.headers.getSetCookie().join("\n"))?.[0] ?? "",
+});
+const signInByApi = async (address: string): Promise<Answer> => {
+  await forgetCodes();
+  await askForCode(address, "business");
+  return giveCode(address, await codeFor(address), "business");
+};
+/** Of two businesses now, and signed in to the second. */
+const joined = async (role = "member"): Promise<Member> => keeping(await enter(first, await invite(second, email, role)));
+const rowsOf = async (answer: Answer, label: string): Promise<readonly (readonly string[])[]> => {
+  const table = named(parsed(answer).document, "table").find((one) => textOf(named([one], "caption")) === label);
+  return table === undefined
+    ? []
+    : named([table], "tr")
+        .slice(1)
+        .map((row) => [...named([row], "th"), ...named([row], "td")].map(textOf));
+};
+const namesOf = async (who: Member, label = "Choose a business"): Promise<readonly (string | undefined)[]> =>
+  (await rowsOf(await open(who, page), label)).map(([name]) => name);
+const sessionOf = ({ cookie }: Member) =>
+  env.DB.prepare("SELECT user_id, created_at, proved_at, expires_at FROM sessions WHERE token_hash = ?")
+    .bind(sha256Hex(cookie.split("=")[1] as string))
+    .first<{ user_id: string; created_at: number; proved_at: number; expires_at: number }>();
+const sessionsOf = async (...seats: readonly string[]): Promise<number> =>
+  (await env.DB.prepare("SELECT COUNT(*) AS n FROM sessions WHERE user_id IN (SELECT value FROM json_each(?))")
+    .bind(JSON.stringify(seats))
+    .first<number>("n")) as number;
+
+describe("an invitation of somebody who acts for a business already", () => {
+  test("stands in the header, makes a member when it is accepted, and that is entered in the chain of who invited", async () => {
+    const seat = await invite(second, email, "owner");
+    const home = await open(first, "/portal");
+    expect(said(home)).toContain("Invitations: 1");
+    expect(await rowsOf(await open(first, page), "Invitations")).toEqual([
+      [expect.stringContaining(`Second ${round}`), "owner", expect.any(String), "Join"],
+    ]);
+    const before = [(await entriesOf(first.id)).length, (await entriesOf(second.id)).length];
+    const answer = await enter(first, seat);
+    expect(to(answer)).toBe("303 /portal?done=joined");
+    const now = keeping(answer);
+    expect([await whoIs(first), await whoIs(now)]).toEqual([401, second.id]);
+    expect(said(await open(now, "/portal?done=joined"))).toContain("You have joined.");
+    expect(await rowsOf(await open(now, page), "Invitations")).toEqual([]);
+    expect(await namesOf(now)).toEqual([`Second ${round}`, `First ${round}`]);
+    expect((await entriesOf(second.id)).slice(before[1])).toEqual(["member.joined"]);
+    expect(await entriesOf(first.id)).toHaveLength(before[0] as number);
+    expect((await as(now, "GET", "/members")).body.data.members).toContainEqual(expect.objectContaining({ id: seat, role: "owner" }));
+  });
+
+  test("is accepted by nobody else, nor by signing in, and waits", async () => {
+    const seat = await invite(second);
+    expect(to(await giveCodeOnPages(email))).toBe("303 /portal");
+    expect((await signInByApi(email)).body.data).toMatchObject({ created: false, user: { id: first.userId, business_id: first.id } });
+    for (const other of [await newBusiness(`stranger@several-${round}.example`), second]) {
+      await settled();
+      const before = await databaseContents();
+      expect((await post(other, page, { seat, form: await formTokenOf(other, page) })).status).toBe(404);
+      expect(await databaseContents()).toEqual(before);
+    }
+    expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM invitations WHERE id = ?").bind(seat).first("n")).toBe(1);
+  });
+
+  test("to another spelling, which can be another mailbox, is neither shown nor accepted", async () => {
+    const seat = await invite(second, email.replace("pat@", "Pat@"));
+    expect(said(await open(first, "/portal"))).not.toContain("Invitations");
+    expect((await post(first, page, { seat, form: await formTokenOf(first, page) })).status).toBe(404);
+    expect(await whoIs(first)).toBe(first.id);
+  });
+
+  test.each([
+    ["was taken back", async (seat: string) => expect((await as(second, "DELETE", `/members/${seat}`)).status).toBe(200)],
+    [
+      "has expired",
+      async (seat: string) => {
+        await env.DB.prepare("UPDATE invitations SET expires_at = 1 WHERE id = ?").bind(seat).run();
+      },
+    ],
+  ])("that %s after its page was opened opens nothing, and ends no session", async (_, end) => {
+    const seat = await invite(second);
+    const form = { ...standingIn(await open(first, page), page), seat };
+    await end(seat);
+    expect((await post(first, page, form)).status).toBe(404);
+    expect(await whoIs(first)).toBe(first.id);
+  });
+
+  test("accepted twice at once makes one member, one entry and one session", async () => {
+    const seat = await invite(second);
+    const form = { ...standingIn(await open(first, page), page), seat };
+    const before = (await entriesOf(second.id)).length;
+    const answers = await Promise.all([1, 2, 3].map(() => post(first, page, form)));
+    expect(answers.filter((answer) => to(answer) === "303 /portal?done=joined")).toHaveLength(1);
+    expect((await entriesOf(second.id)).slice(before)).toEqual(["member.joined"]);
+    expect(await sessionsOf(first.userId, seat)).toBe(1);
+  });
+
+  test("of an address with twenty of them shows no more", async () => {
+    const { results } = await env.DB.prepare("SELECT * FROM members WHERE id = ?").bind(first.userId).all<Record<string, string>>();
+    const vault = await vaultOf(env);
+    const made = Array.from({ length: 25 }, (_, at) => ({ business: `biz_00many${round}n${at}`, id: `mem_00many${round}n${at}` }));
+    for (const { business, id } of made)
+      await env.DB.batch([
+        env.DB.prepare(
+          "INSERT INTO businesses (id, name, status, plan, audit_chain, created_at) VALUES (?, 'Many', 'active', 'free', ?, 1)",
+        ).bind(business, business),
+        env.DB.prepare(
+          "INSERT INTO invitations (id, business_id, email_index, email_sealed, role, created_at, expires_at) VALUES (?, ?, ?, ?, 'member', 1, ?)",
+        ).bind(
+          id,
+          business,
+          results[0]?.email_index,
+          await vault.seal(memberEmailContext(id, business as never), email),
+          Date.now() + hour,
+        ),
+      ]);
+    expect(await namesOf(first, "Invitations")).toHaveLength(20);
+  });
+});
+
+describe("whoever acts for two businesses", () => {
+  test("chooses after the code, and goes on to the page that was asked for", async () => {
+    await joined();
+    const answer = await giveCodeOnPages(email, "/portal/team");
+    expect(to(answer)).toBe("303 /portal/businesses?next=%2Fportal%2Fteam");
+    const who = sessionCookie(answer);
+    expect(await whoIs(who)).toBe(second.id); // used last
+    const chooser = await open(who, "/portal/businesses?next=%2Fportal%2Fteam");
+    const rows = await rowsOf(chooser, "Choose a business");
+    expect(rows.map(([name, role, state, , action]) => [name, role, state, action])).toEqual([
+      [`Second ${round}`, "member", "Active", "Stay here"],
+      [`First ${round}`, "owner", "Active", "Open"],
+    ]);
+    expect(chooser.text).toContain('<a href="/portal/team">Stay here</a>');
+    const form = named(chooser.document, "form").find((one) => textOf(named([one], "button")) === "Open");
+    const fields = Object.fromEntries(named([form as never], "input").map(({ attribs }) => [attribs.name as string, attribs.value ?? ""]));
+    const opened = await post(who, page, fields);
+    expect(to(opened)).toBe("303 /portal/team");
+    expect([await whoIs(who), await whoIs(keeping(opened))]).toEqual([401, first.id]);
+    const team = said(await open(keeping(opened), "/portal/team"));
+    expect(team).toContain(`First ${round}`);
+    expect(team).toContain("(owner)");
+  });
+
+  test.each(["https://elsewhere.example/", "//elsewhere.example", "/portal/sign-out", "/app"])(
+    "is led nowhere else by %s",
+    async (next) => {
+      const who = await joined();
+      const chooser = await open(who, `${page}?next=${encodeURIComponent(next)}`);
+      expect(chooser.text).toContain('<a href="/portal">Stay here</a>');
+      const entered = await post(who, page, { seat: first.userId, next, form: await formTokenOf(who, page) });
+      expect(to(entered)).toBe("303 /portal");
+    },
+  );
+
+  test("switches in the header of any page, in the mode it is in", async () => {
+    const who = await joined();
+    const back = await enter(who, first.userId, "/portal/audit");
+    expect([to(back), await whoIs(who), await whoIs(keeping(back))]).toEqual(["303 /portal", 401, first.id]);
+    const seats = named((await open(keeping(back), "/portal/test/keys")).document, "option").map(({ attribs }) => attribs.value as string);
+    expect(seats).toHaveLength(1);
+    const again = await enter(keeping(back), seats[0] as string, "/portal/test/keys", `/portal/test/businesses`);
+    expect([to(again), await whoIs(keeping(again))]).toEqual(["303 /portal/test", second.id]);
+  });
+
+  test("gets a session that lasts no longer than the proof it comes from", async () => {
+    const before = await sessionOf(first);
+    const start = Date.now();
+    vi.useFakeTimers({ toFake: ["Date"], now: start + 3 * hour });
+    const moved = await sessionOf(await joined());
+    expect(moved).toMatchObject({ proved_at: before?.proved_at, expires_at: before?.expires_at });
+    expect(moved?.created_at).toBeGreaterThanOrEqual(start + 3 * hour);
+    expect((before?.expires_at ?? 0) - (before?.proved_at ?? 0)).toBe(12 * hour);
+  });
+
+  test("who presses twice at once has one session", async () => {
+    const who = await joined();
+    const [mine] = (await sessionOf(who)) === null ? [] : [(await sessionOf(who))?.user_id as string];
+    const form = { seat: first.userId, form: await formTokenOf(who, page) };
+    const answers = await Promise.all([1, 2, 3, 4].map(() => post(who, page, form)));
+    expect(answers.filter((answer) => answer.headers.getSetCookie().some((one) => one.startsWith("svc_session=ses_")))).toHaveLength(1);
+    expect(await sessionsOf(first.userId, mine as string)).toBe(1);
+  });
+
+  test("signs in by the API where they were last", async () => {
+    const who = await joined();
+    expect((await signInByApi(email)).body.data).toMatchObject({ created: false, user: { business_id: second.id, role: "member" } });
+    await enter(who, first.userId);
+    const answer = await signInByApi(email);
+    expect(answer.body.data).toEqual({
+      user: { id: first.userId, email, realm: "business", role: "owner", business_id: first.id },
+      created: false,
+    });
+  });
+
+  test("is mailed one code, and an unproven caller is told no more than of an address with one business, or none", async () => {
+    await joined();
+    const answers: unknown[] = [];
+    for (const address of [email, `owner@second-${round}.example`, `nobody@several-${round}.example`]) {
+      await forgetCodes();
+      const asked = await askForCode(address, "business");
+      const wrong = await giveCode(address, "000000", "business");
+      const rows = await rowCounts(["mailed_codes", "mail_outbox"]);
+      answers.push([asked.status, asked.body.data, wrong.status, wrong.body.error.code, rows]);
+      if (address === email) expect(await mailsTo(email)).toHaveLength(1);
+    }
+    expect(answers[1]).toEqual(answers[0]);
+    expect(answers[2]).toEqual(answers[0]);
+    for (const method of ["GET", "POST"]) {
+      const stranger = await call(page, {
+        method,
+        headers: { "sec-fetch-site": "same-origin", "content-type": "application/x-www-form-urlencoded" },
+        redirect: "manual",
+        ...(method === "POST" && { body: `seat=${first.userId}` }),
+      });
+      expect([method, stranger.status, stranger.headers.get("location")?.split("?")[0]]).toEqual([method, 303, "/portal/sign-in"]);
+    }
+  });
+
+  test("who is removed from one is out of it at once and of no other, and does not find it again", async () => {
+    const inSecond = await joined();
+    const seat = (await sessionOf(inSecond))?.user_id as string;
+    const inFirst = sessionCookie(await giveCodeOnPages(email));
+    const form = { seat, form: await formTokenOf(keeping(await enter(inFirst, first.userId)), page) };
+    const home = sessionCookie(await giveCodeOnPages(email));
+    expect((await as(second, "DELETE", `/members/${seat}`)).status).toBe(200);
+    expect(await whoIs(inSecond)).toBe(401);
+    expect(await whoIs(home)).toBe(first.id);
+    expect(await namesOf(home)).toEqual([`First ${round}`]);
+    expect(said(await open(home, "/portal"))).not.toContain("All businesses");
+    expect((await post(home, page, { ...form, form: await formTokenOf(home, page) })).status).toBe(404);
+    expect(to(await giveCodeOnPages(email))).toBe("303 /portal"); // nothing to choose
+  });
+
+  test("of which one is suspended finds what is shown of that, and the way to the other", async () => {
+    const who = await joined();
+    await env.DB.prepare("UPDATE businesses SET status = 'suspended' WHERE id = ?").bind(second.id).run();
+    const shut = await open(who, "/portal/team");
+    expect([shut.status, said(shut)]).toEqual([402, expect.stringContaining("This account is suspended")]);
+    const back = await enter(who, first.userId, "/portal/team");
+    expect([to(back), await whoIs(keeping(back))]).toEqual(["303 /portal", first.id]);
+    const there = await enter(
+      keeping(back),
+      (await env.DB.prepare("SELECT id FROM members WHERE business_id = ? AND id <> ?")
+        .bind(second.id, second.userId)
+        .first<string>("id")) as string,
+    );
+    expect((await open(keeping(there), "/portal")).status).toBe(402);
+    const rows = await rowsOf(await open(keeping(there), page), "Choose a business");
+    expect(rows.map(([name, , state]) => [name, state])).toEqual([
+      [`Second ${round}`, "Suspended"],
+      [`First ${round}`, "Active"],
+    ]);
+  });
+});
+
+test("a form from elsewhere, of another session or without its token goes nowhere and ends nothing", async () => {
+  const who = await joined();
+  const form = standingIn(await open(who, page), page);
+  await settled();
+  const before = await databaseContents();
+  const statuses = [
+    await post(who, page, { seat: first.userId }),
+    await post(who, page, { ...form, seat: first.userId }, { "sec-fetch-site": "cross-site" }),
+    await post(who, page, { seat: first.userId, form: await formTokenOf(second, page) }),
+    await post(who, page, { ...form, seat: second.userId }),
+    await post(who, page, { ...form, seat: "mem_nonsense" }),
+    await post(who, page, { form: form.form as string }),
+  ].map(({ status }) => status);
+  expect(statuses).toEqual([403, 403, 403, 404, 404, 404]);
+  expect(await databaseContents()).toEqual(before);
+});
+
+test("the page of somebody with one business names it, and its header has no switch", async () => {
+  const chooser = await open(first, page);
+  expect([chooser.status, await namesOf(first)]).toEqual([200, [`First ${round}`]]);
+  expect(named(chooser.document, "select")).toEqual([]);
+  expect(said(chooser)).not.toContain("All businesses");
+});
+
+describe("a seat in another home", () => {
+  const elsewhere = `mem_01${"y".repeat(24)}`;
+  beforeEach(async () => {
+    const vault = await vaultOf(env);
+    const business = worldInSecondHome.acme.id;
+    await env.DB_01.prepare("DELETE FROM sessions").run();
+    await env.DB_01.prepare(
+      "INSERT OR REPLACE INTO members (id, business_id, email_sealed, email_index, role, created_at) VALUES (?, ?, ?, ?, 'owner', 0)",
+    )
+      .bind(elsewhere, business, await vault.seal(memberEmailContext(elsewhere, business), email), await vault.blindIndex("email", email))
+      .run();
+  });
+
+  test("is chosen and left like the others: one session becomes one", async () => {
+    expect(await namesOf(first)).toHaveLength(2);
+    const there = await enter(first, elsewhere);
+    expect(cookieOf(there)).toMatch(/^svc_session=ses_01/);
+    expect([await whoIs(first), await whoIs(keeping(there))]).toEqual([401, worldInSecondHome.acme.id]);
+    const back = await enter(keeping(there), first.userId);
+    expect([await whoIs(keeping(there)), await whoIs(keeping(back))]).toEqual([401, first.id]);
+    expect(await env.DB_01.prepare("SELECT COUNT(*) AS n FROM sessions").first("n")).toBe(0);
+  });
+
+  test("is where a sign-in leads when it was used last, with a code that is kept where the address was found first", async () => {
+    await enter(first, elsewhere);
+    const answer = await signInByApi(email);
+    expect(answer.body.data).toEqual({
+      user: { id: elsewhere, email, realm: "business", role: "owner", business_id: worldInSecondHome.acme.id },
+      created: false,
+    });
+    expect(cookieOf(answer)).toMatch(/^svc_session=ses_01/);
+    expect(await sessionsOf(first.userId)).toBe(0);
+  });
+
+  test("stands in the header from the next sign-in on, and on the page of all at once", async () => {
+    expect(named((await open(first, "/portal")).document, "option")).toEqual([]);
+    expect(await namesOf(first)).toHaveLength(2);
+    const who = keeping(await signInByApi(email));
+    expect(await whoIs(who)).toBe(first.id);
+    expect(named((await open(who, "/portal")).document, "option").map(({ attribs }) => attribs.value)).toEqual([elsewhere]);
+    const there = keeping(await enter(who, elsewhere, "/portal"));
+    expect(named((await open(there, "/portal")).document, "option").map(({ attribs }) => attribs.value)).toEqual([first.userId]);
+  });
+
+  test("is hidden while its home does not answer, and the pages of the others go on", async () => {
+    const down = (): never => {
+      throw new Error("D1_ERROR: Network connection lost.");
+    };
+    const broken = { prepare: down, batch: down, withSession: () => broken };
+    const service = serviceWith({ DB_01: broken });
+    const there = await service(page, { headers: { cookie: first.cookie } });
+    expect([there.status, (await rowsOf(there, "Choose a business")).map(([name]) => name)]).toEqual([200, [`First ${round}`]]);
+    expect(await namesOf(first)).toHaveLength(2);
+  });
+});
+
+test("the demo's owner, who has one seat, signs in as before", async () => {
+  const answer = await signInByApi(world.ownerEmail);
+  expect(answer.body.data).toEqual({
+    user: { id: expect.any(String), email: world.ownerEmail, realm: "business", role: "owner", business_id: world.acme.id },
+    created: false,
+  });
+});

@@ -1,0 +1,89 @@
+// The businesses that one address acts for, each by a seat of its own, and going from one to another. What is reached is what the proof
+// of the session in hand reaches: seats and invitations of the very mailbox that was proved. A session in another seat is a new one, ends
+// the one it comes from and lasts no longer than that.
+import type { MemberSession, Session } from "../../../core/access/session.ts";
+import { homeOfId } from "../../../core/ids.ts";
+import { isSameMailbox } from "../../../core/mailbox.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { commit } from "../../../storage/commit.ts";
+import type { Database } from "../../../storage/database.ts";
+import { acceptInvitationOf, deleteAccepted, openInvitation, seatsByAddress, type Seat } from "../../../storage/members.ts";
+import { memberEmailContext } from "../../../storage/people-contexts.ts";
+import { changedBefore, type Condition } from "../../../storage/query.ts";
+import { deleteSession, insertSessionOfSeat, isBegun, sessionByToken } from "../../../storage/sessions.ts";
+import { kindOfError } from "../../log.ts";
+import type { Runtime, Schedules, Stores } from "../../services.ts";
+import { joinedFact } from "./joining.ts";
+import { newSession } from "./new-session.ts";
+
+export type { Seat };
+
+/**
+ * The current one among them. Seats first, the one that was used last first; then invitations. A home that does not answer hides its own
+ * for that while: the pages of a business do not wait for another's.
+ */
+export const listSeats = async (services: Runtime & Stores, member: MemberSession): Promise<readonly Seat[]> => {
+  const { vault, homes } = services;
+  const now = services.clock();
+  const proved = await vault.open(memberEmailContext(member.userId, member.business.id), member.emailSealed);
+  const asked = await Promise.allSettled(homes.all().map(([, db]) => seatsByAddress(db, vault, member.emailIndex, now)));
+  for (const one of asked) if (one.status === "rejected") services.log.fault({ at: "seats", error: kindOfError(one.reason) });
+  const found = asked.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+  const invitedLast = ({ invitedUntil }: Seat): number => (invitedUntil === null ? 0 : 1);
+  return found
+    .filter(({ email }) => isSameMailbox(email, proved))
+    .sort((a, b) => invitedLast(a) - invitedLast(b) || (b.usedAt ?? 0) - (a.usedAt ?? 0) || (a.id < b.id ? -1 : 1));
+};
+
+interface Move {
+  readonly id: string;
+  readonly userAgent: string | undefined;
+  /** Whether the address has something in another home than this seat's. */
+  readonly elsewhere: boolean;
+  readonly isInvited?: boolean;
+}
+
+interface Moved {
+  readonly token: string;
+  readonly session: Session;
+}
+
+/** One session becomes one session: whoever sends it twice at once goes one way. False where it has ended already. */
+const leave = async ({ homes }: Stores, { userId, tokenHash }: MemberSession): Promise<boolean> =>
+  (await deleteSession(homes.of(userId) as Database, tokenHash).run()).meta.changes > 0;
+
+/** To a seat of the address, or by an invitation to one that begins with the session. Null where neither is there any more. */
+export const moveTo = async (
+  services: Runtime & Stores & Schedules,
+  member: MemberSession,
+  { id, userAgent, elsewhere, isInvited = false }: Move,
+): Promise<Moved | null> => {
+  const { vault, config, homes } = services;
+  const { emailIndex, provedAt } = member;
+  const db = homes.of(id) as Database;
+  const { token, row } = await newSession(services, homeOfId(id), userAgent);
+  const invitation = isInvited ? await openInvitation(db, id, row.now) : null;
+  if ((isInvited && invitation === null) || !(await leave(services, member))) return null;
+  const begins = (condition?: Condition) => insertSessionOfSeat(db, { ...row, elsewhere }, { id, emailIndex, provedAt }, condition);
+  const rows = isInvited ? [acceptInvitationOf(db, id, emailIndex, row.now), begins(changedBefore()), deleteAccepted(db, id)] : [begins()];
+  const facts = invitation === null ? [] : [joinedFact(invitation, row.now)];
+  await commit({ db, vault, ledgerId: config.ledger.id }, rows, facts, isBegun(row.tokenHash));
+  if (isInvited) services.scheduleFollowUp();
+  const session = await sessionByToken(db, row.tokenHash, row.now);
+  return session === null ? null : { token, session };
+};
+
+/** Goes to another business of the address, or accepts its invitation. Refuses whatever is neither. */
+export const enterBusiness = async (
+  services: Runtime & Stores & Schedules,
+  member: MemberSession,
+  { id, userAgent }: { readonly id: string; readonly userAgent: string | undefined },
+): Promise<Result<{ readonly token: string; readonly hasJoined: boolean }, "not_found">> => {
+  const seats = await listSeats(services, member);
+  const seat = seats.find((one) => one.id === id && id !== member.userId);
+  if (seat === undefined) return refuse("not_found");
+  const isInvited = seat.invitedUntil !== null;
+  const elsewhere = seats.some((one) => homeOfId(one.id) !== homeOfId(id));
+  const moved = await moveTo(services, member, { id, userAgent, elsewhere, isInvited });
+  return moved === null ? refuse("not_found") : ok({ token: moved.token, hasJoined: isInvited });
+};
