@@ -70,7 +70,7 @@ export const visitShare = async (
       events.push({ ...said, page });
     });
     await context.addInitScript(`for (const type of ["svc:share", "svc:share-error", "svc:closed", "svc:consent", "svc:consent-error"])
-      document.addEventListener(type, ({ detail, target }) => svcHeard({ type, detail, from: target.id || target.className || "document" }));`);
+      addEventListener(type, ({ detail, target }) => svcHeard({ type, detail, from: target.id || target.className || "document" }));`);
     if (before !== "") await context.addInitScript(before);
   }
   const page = await context.newPage();
@@ -103,6 +103,14 @@ export const visitShare = async (
     heard,
     close: () => context.close(),
   };
+};
+
+/** Waits until a window has closed itself; in Firefox that breaks off the click it follows from. */
+export const closedBy = async (sheet: Page, act: () => Promise<unknown>): Promise<void> => {
+  const cutShort = (error: unknown): void => {
+    if (!sheet.isClosed()) throw error;
+  };
+  await Promise.all([sheet.waitForEvent("close"), act().catch(cutShort)]);
 };
 
 /** What stands in the form. */
