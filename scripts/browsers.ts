@@ -36,7 +36,7 @@ const browsers: readonly Tried[] = [
     tests: ["test/webkit/share-sheet.test.ts"],
     without: [
       [[3, 6, 9, 12], "WebKitGTK knows no passkeys; it is shown that none is offered there"],
-      [[13, 24, 26, 27, 29, 32], "its driver puts nothing of a test in the place of an answer or of a page"],
+      [[13, 24, 26, 27, 32], "its driver puts nothing of a test in the place of an answer or of a page"],
       [[21], "its driver runs one browser at a time"],
       [[28], "its driver needs script itself"],
     ],

@@ -5,7 +5,7 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { accessibilityFindings, fitsItsWidth, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
 import { type Device, deviceOf } from "../support/device.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
-import { button, closedBy, settle } from "../support/share-visit.ts";
+import { button, closedBy, quietly, settle } from "../support/share-visit.ts";
 import { newestCode } from "../support/mailed-code.ts";
 
 let service: LocalService;
@@ -380,6 +380,130 @@ describe("sharing with the demo business", () => {
     await frame.locator('input[name="svc_share_id"]').waitFor({ state: "attached" });
     expect(await frame.locator("#email").inputValue()).toBe(email);
     expect(await ownShares(page)).toBe(1);
+    await close();
+  });
+
+  test.each(["none", "same-origin"])("B20: two tabs, two requests: no answer crosses, the opener policy being %s", async (policy) => {
+    const { page, close } = await visit();
+    const { email } = await prepare(page, "code");
+    const other = await page.context().newPage();
+    for (const tab of [page, other]) await tab.goto(`${service.demoOrigin}/share?opener=${policy}`);
+    const [first, second] = [await openSheet(page), await openSheet(other)];
+    const decideAtFront = async (sheet: Page): Promise<void> => {
+      await sheet.bringToFront();
+      await sheet.waitForSelector(".decision");
+      await settle(sheet);
+      await decideIn(sheet);
+    };
+    await decideAtFront(second);
+    const theirs = await filled(other);
+    expect(Object.values(theirs)).toContain(email);
+    await quietly({ context: page.context() });
+    expect(await page.locator('input[name="svc_share_id"]').count()).toBe(0);
+    expect(await page.inputValue("#email")).toBe("");
+    await decideAtFront(first);
+    const own = await filled(page);
+    expect(Object.values(own)).toContain(email);
+    expect(own.svc_share_id).not.toBe(theirs.svc_share_id);
+    await close();
+  });
+
+  test("B25: a message that is not the answer is ignored without an event, and the answer is taken", async () => {
+    const { page, close } = await visit();
+    const heard = await listen(page);
+    const { email } = await prepare(page, "code");
+    let redeemed = 0;
+    page.on("request", (request) => {
+      if (request.method() === "POST" && new URL(request.url()).pathname === "/v1/share/redeem") redeemed += 1;
+    });
+    await page.goto(`${service.demoOrigin}/share`);
+    const sheet = await openSheet(page);
+    await sheet.waitForSelector(".decision");
+    const answer = { type: "svc:code", state: new URL(sheet.url()).searchParams.get("state"), code: "ac_00stranger" };
+    const send = (from: Page, said: unknown): Promise<void> => from.evaluate((message) => opener.postMessage(message, "*"), said);
+    for (const forged of [
+      { ...answer, state: "x".repeat(43) },
+      { ...answer, state: undefined },
+      { ...answer, type: "svc:done" },
+      { ...answer, code: { toString: 1 } },
+      "svc:code",
+      null,
+    ])
+      await send(sheet, forged);
+    await page.evaluate((said) => postMessage(said, "*"), answer); // the right words, from the page's own origin
+    const [stranger] = await Promise.all([
+      page.context().waitForEvent("page"),
+      page.evaluate((url) => void open(url, "stranger"), `${service.origin}/authorize`),
+    ]);
+    await stranger.waitForURL(`${service.origin}/authorize`); // another window of the sheet's origin
+    await send(stranger, answer);
+    await quietly({ context: page.context() });
+    expect([heard, redeemed]).toEqual([[], 0]);
+    await stranger.close();
+    await sheet.bringToFront();
+    await settle(sheet);
+    await decideIn(sheet);
+    expect(Object.values(await filled(page))).toContain(email);
+    expect([heard, redeemed]).toEqual([["svc:share"], 1]);
+    await close();
+  });
+
+  test.each([
+    ["names the host", ""],
+    ["trusts by nonce", "?trust=nonce"],
+  ])("B29: on a page whose policy %s, with Trusted Types and without inline styles, nothing complains", async (_name, query) => {
+    const { page, complaints, close } = await visit();
+    const { email } = await prepare(page, "code");
+    const answer = await page.goto(`${service.demoOrigin}/share${query}`);
+    const policy = (await answer?.allHeaders())?.["content-security-policy"] ?? "";
+    expect(policy).toContain("require-trusted-types-for 'script'");
+    expect(policy.includes("script-src 'nonce-")).toBe(query !== "");
+    const sheet = await openSheet(page);
+    await sheet.waitForSelector(".decision");
+    await settle(sheet);
+    await decideIn(sheet);
+    expect(Object.values(await filled(page))).toContain(email);
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  const withoutStorage = `if (location.pathname === "/share")
+    Object.defineProperty(window, "sessionStorage", { get() { throw new DOMException("no", "SecurityError") } });`;
+
+  test.each(["none", "same-origin"])(
+    "B30: where storage is switched off the form is filled, the opener policy being %s",
+    async (policy) => {
+      const { page, close } = await visit();
+      const { email } = await prepare(page, "code");
+      await page.addInitScript(withoutStorage);
+      await page.goto(`${service.demoOrigin}/share?opener=${policy}`);
+      const sheet = await openSheet(page);
+      await sheet.waitForSelector(".decision");
+      await settle(sheet);
+      await decideIn(sheet);
+      expect(Object.values(await filled(page))).toContain(email);
+      await close();
+    },
+  );
+
+  test("B30: where storage is switched off, the same tab has lost the request, says so, and the button is there again", async () => {
+    const { page, close } = await visit();
+    const heard = await listen(page);
+    await prepare(page, "code");
+    await page.addInitScript(
+      `${withoutStorage} if (location.pathname === "/share") window.open = (url) => { location.href = url; return null }`,
+    );
+    await page.goto(`${service.demoOrigin}/share`);
+    await page.click(button);
+    await page.waitForSelector(".decision");
+    await settle(page);
+    await page.click(share);
+    // Whether the page that is left still says popup_blocked depends on how fast it is left.
+    const told = () => heard.filter((said) => said !== "svc:share-error popup_blocked");
+    await expect.poll(told, { timeout: 20_000 }).toEqual(["svc:share-error lost_request"]);
+    await page.waitForSelector(button);
+    expect(new URL(page.url()).search).toBe("");
+    expect(await page.inputValue("#email")).toBe("");
     await close();
   });
 

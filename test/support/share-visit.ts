@@ -129,7 +129,7 @@ export const filled = { first_name: "Pat", last_name: "Sample", email: "pat@exam
  * As if longer had passed than everything the page might still do by itself: its poll and the second it gives an answer. What that
  * asks of anybody has arrived a moment later.
  */
-export const quietly = async ({ context }: ShareVisit): Promise<void> => {
+export const quietly = async ({ context }: Pick<ShareVisit, "context">): Promise<void> => {
   await context.clock.runFor(1_500);
   await new Promise((resolve) => setTimeout(resolve, 100));
 };

@@ -351,6 +351,18 @@ test.each([
   })(),
 );
 
+test.each([
+  ["names the host", ""],
+  ["trusts by nonce", "?trust=nonce"],
+])("B29: the form is filled on a page whose policy %s, with Trusted Types and without inline styles", (_name, query) =>
+  visiting(async (page) => {
+    const email = await signedIn(page);
+    await page.goTo(`${service.demoOrigin}/share${query}`);
+    await decideIn(await openSheet(page));
+    await expectShared(page, email);
+  })(),
+);
+
 test.each(["none", "same-origin"])("B30: where storage is switched off the form is filled, the opener policy being %s", (policy) =>
   visiting(async (page) => {
     const email = await signedIn(page);
