@@ -4,7 +4,7 @@ import { challengeOf } from "../../core/shares/pkce.ts";
 import { codeFor, forgetCodes } from "../support/people.ts";
 import { addPasskey } from "../support/passkeys.ts";
 import { freshVerifier, outcome, person, read, redeem } from "../support/sharing.ts";
-import { call, origin, world, type Answer } from "../support/world.ts";
+import { call, origin, serviceWith, world, type Answer } from "../support/world.ts";
 
 beforeEach(forgetCodes);
 
@@ -290,5 +290,17 @@ describe("the consent sheet", () => {
     expect(wrong.status).toBe(400);
     const switched = await visitor.get(`/authorize/email${search}`); // as the links of that page lead
     expect([switched.status, switched.headers.get("location")]).toEqual([303, `/authorize${search}`]);
+  });
+
+  test("speaks that language too where there is nothing to decide, and keeps the request in every other", async () => {
+    const search = searchFor(freshVerifier(), { locale: "es" });
+    const forged = await new Visitor().post(`/authorize/email${search}`, { email: "pat" }, { "sec-fetch-site": "cross-site" });
+    expect([forged.status, forged.headers.get("content-language")]).toEqual([403, "es"]);
+    const strict = serviceWith({ DEV_RATE_SCALE: "1", LIMIT_AUTHORIZE_PER_IP: "1/60" });
+    await strict(`/authorize${search}`);
+    const crowded = await strict(`/authorize${search}`);
+    expect([crowded.status, crowded.headers.get("content-language")]).toEqual([429, "es"]);
+    expect(crowded.text).toContain('<html lang="es"');
+    expect(crowded.text).toMatch(/href="\?client_id=[^"]*&amp;locale=es&amp;lang=en"/);
   });
 });

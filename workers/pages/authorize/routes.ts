@@ -35,8 +35,8 @@ import {
 import type { Services } from "../../services.ts";
 import { appWords } from "../i18n/app.ts";
 import { sheetWords, type SheetWords } from "../i18n/sheet.ts";
-import { pageLanguage, type Language } from "../language.ts";
-import { pageAnswer, type Page } from "../layout.tsx";
+import type { Language } from "../language.ts";
+import { languageOf, pageAnswer, type Page } from "../layout.tsx";
 import { askedAddress, forgetAsked, mailCode, takeCode } from "../mailed-sign-in.tsx";
 import { busyPage, onPageFault } from "../notices.tsx";
 import { keepsOpener } from "../keeps-opener.ts";
@@ -73,12 +73,6 @@ interface Sheet {
   readonly decisionKey: string;
 }
 
-const languageOf = (c: Context<Api>): Language =>
-  pageLanguage(c.req.query("lang") ?? c.req.query("locale"), c.req.header("accept-language"));
-
-const answer = (c: Context<Api>, status: 200 | 400 | 402 | 403 | 404 | 409 | 503, pageOf: () => Page): Promise<Response> =>
-  pageAnswer(c, status, pageOf, languageOf(c));
-
 /** Why a request cannot be decided on, told to a person; the reason only to whoever builds the page that asks. */
 const refusedPage = (c: Context<Api>, code: RefusalCode, detail: string | undefined): Promise<Response> => {
   c.set("refused", code);
@@ -89,7 +83,7 @@ const refusedPage = (c: Context<Api>, code: RefusalCode, detail: string | undefi
     if (code === "invalid_request") return sheetNotice(words.broken, `${words.brokenPart} ${words.forDevelopers}: ${detail ?? ""}`);
     return sheetNotice(words.mayNot, words.mayNotAdvice);
   };
-  return answer(c, statuses[code] as 400, said);
+  return pageAnswer(c, statuses[code] as 400, said);
 };
 
 const consumerOf = async (c: Context<Api>): Promise<ConsumerSession | null> => {
@@ -149,20 +143,20 @@ const decisionPage = async (c: Context<Api>, opened: Sheet, chosen: Chosen = new
   const earlier = await earlierDecision(services, person, client.clientId, decisionKey);
   const token = await sheetToken(services, sheet, browser, person?.id ?? null);
   const email = session === null ? null : (await userOf(services, session)).email;
-  if (earlier?.kind === "open") return answer(c, 200, () => doneStep(view, earlier.share, earlier.code, email));
-  if (earlier?.kind === "late") return answer(c, 200, () => lateStep(view, token));
-  if (earlier?.kind === "over") return answer(c, 409, () => overStep(view));
+  if (earlier?.kind === "open") return pageAnswer(c, 200, () => doneStep(view, earlier.share, earlier.code, email));
+  if (earlier?.kind === "late") return pageAnswer(c, 200, () => lateStep(view, token));
+  if (earlier?.kind === "over") return pageAnswer(c, 409, () => overStep(view));
   const kept = person === null ? personaFields("default") : await readFields(services, person);
   const fields = "ok" in kept ? (kept.ok ? kept.value : {}) : kept;
   const missing = missingKeys(asked.needed, fields as ContactFields);
   if (email !== null && (missing.length > 0 || c.req.query("edit") === "1")) {
     const keys = c.req.query("edit") === "1" ? asked.scope : missing;
     const values = { ...(keys.includes("email") && { email }), ...valuesOf(fields as ContactFields) };
-    return answer(c, 200, () => detailsStep(view, email, { keys, values }));
+    return pageAnswer(c, 200, () => detailsStep(view, email, { keys, values }));
   }
   const already = person === null ? [] : await activeWith(services, person, client.business.id);
   const step = { token, email, fields: fields as ContactFields, now: services.clock(), already, chosen };
-  return answer(c, fault === undefined ? 200 : 400, () => decideStep(view, step, fault && words[fault]));
+  return pageAnswer(c, fault === undefined ? 200 : 400, () => decideStep(view, step, fault && words[fault]));
 };
 
 const show = async (c: Context<Api>): Promise<Response> => {
@@ -173,11 +167,11 @@ const show = async (c: Context<Api>): Promise<Response> => {
   const { sheet, session, view, language } = opened;
   if (session !== null || sheet.request.client.environment === "sandbox") return decisionPage(c, opened);
   const answered = c.req.query("answer");
-  if (answered === "passkey") return answer(c, 200, () => emailStep(view, appWords[language].passkeyRefused));
+  if (answered === "passkey") return pageAnswer(c, 200, () => emailStep(view, appWords[language].passkeyRefused));
   const email = await askedAddress(c);
-  if (email === null) return answer(c, 200, () => emailStep(view));
+  if (email === null) return pageAnswer(c, 200, () => emailStep(view));
   const failed = answered === "failed" ? sheetWords[language].wrongCode : undefined;
-  return answer(c, 200, () => codeStep(view, email, failed));
+  return pageAnswer(c, 200, () => codeStep(view, email, failed));
 };
 
 type Posted = Sheet & { readonly form: PageForm };
@@ -194,7 +188,7 @@ const askForCode = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTH_REQUEST_PER_IP");
   if (sent instanceof Response) return sent;
   const email = (sent.form.get("email") ?? "").trim();
-  if (!isMailbox(email)) return answer(c, 400, () => emailStep(sent.view, sheetWords[sent.language].badEmail, email.slice(0, 320)));
+  if (!isMailbox(email)) return pageAnswer(c, 400, () => emailStep(sent.view, sheetWords[sent.language].badEmail, email.slice(0, 320)));
   await mailCode(c, { email, realm: "consumer", language: sent.language });
   return again(c);
 };
@@ -204,14 +198,14 @@ const giveCode = async (c: Context<Api>): Promise<Response> => {
   if (sent instanceof Response) return sent;
   const taken = await takeCode(c, sent.form, "consumer");
   if (taken.outcome !== "malformed") return again(c, taken.outcome === "wrong" ? "&answer=failed" : "");
-  return answer(c, 400, () => codeStep(sent.view, taken.email, sheetWords[sent.language].badCode));
+  return pageAnswer(c, 400, () => codeStep(sent.view, taken.email, sheetWords[sent.language].badCode));
 };
 
 const askPasskey = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTH_VERIFY_PER_IP");
   if (sent instanceof Response) return sent;
   const options = await askToSignIn(c.var.services, relyingParty(c));
-  return answer(c, 200, () => passkeyStep(sent.view, options));
+  return pageAnswer(c, 200, () => passkeyStep(sent.view, options));
 };
 
 const givePasskey = async (c: Context<Api>): Promise<Response> => {
@@ -246,7 +240,7 @@ const saveDetails = async (c: Context<Api>): Promise<Response> => {
   const words = sheetWords[language];
   const { email } = await userOf(services, session);
   const step = (fault: string): Promise<Response> =>
-    answer(c, 400, () => detailsStep(view, email, { keys: typed.map(([key]) => key), values: Object.fromEntries(typed) }, fault));
+    pageAnswer(c, 400, () => detailsStep(view, email, { keys: typed.map(([key]) => key), values: Object.fromEntries(typed) }, fault));
   const blank = typed.filter(([key, value]) => sheet.request.asked.needed.includes(key) && value.trim() === "" && !mayBeBlank.has(key));
   if (blank.length > 0) return step(words.missing.replace("{groups}", groupsIn(language, groupsOf(blank.map(([key]) => key)))));
   const counted = limited(c, "FIELD_CHANGES", await services.takeExactly("FIELD_CHANGES", session.userId));
@@ -284,7 +278,7 @@ const decide = async (c: Context<Api>): Promise<Response> => {
   const person = session === null ? null : personOf(session);
   const age = await judged(sent, services);
   if (age === "foreign") return again(c);
-  if (age === "expired") return answer(c, 400, () => expiredStep(view, form.get("token") ?? "", chosenOf(form)));
+  if (age === "expired") return pageAnswer(c, 400, () => expiredStep(view, form.get("token") ?? "", chosenOf(form)));
   if (session !== null) {
     const counted = limited(c, "GRANTS", await services.takeExactly("GRANTS", session.userId));
     if (counted !== null) return busyPage(c, counted.headers.get("retry-after") ?? "60");
@@ -330,7 +324,7 @@ const startAgain = async (c: Context<Api>): Promise<Response> => {
 
 const notNow = (c: Context<Api>): Promise<Response> => {
   const words = sheetWords[languageOf(c)];
-  return answer(c, 200, () => sheetNotice(words.refusedHeading, words.refused));
+  return pageAnswer(c, 200, () => sheetNotice(words.refusedHeading, words.refused));
 };
 
 export const mountSheet = (app: Hono<Api>): void => {
