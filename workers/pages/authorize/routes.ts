@@ -1,7 +1,7 @@
 // The consent sheet: {app_url}/authorize. Each step is a plain form, answered by a redirect to the same address, so loading a page again
 // repeats nothing. What a page shows follows from who is signed in, what they keep and what they decided; no step is stored.
 import { Hono, type Context } from "hono";
-import { setCookie } from "hono/cookie";
+import { deleteCookie, setCookie } from "hono/cookie";
 import { personOf, type ConsumerSession } from "../../../core/access/session.ts";
 import { isMailbox } from "../../../core/mailbox.ts";
 import { groupsOf, inGroup, isContactKey, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
@@ -61,6 +61,8 @@ import {
 
 const browserCookie = "svc_ask";
 const browserSeconds = 3_600;
+const ticksCookie = "svc_ticks";
+const maxTicks = 1_200; // characters; a cookie takes 4,096, and an escaped one is three
 
 /** The sheet as it stands for this request and browser. */
 interface Sheet {
@@ -133,8 +135,32 @@ const missingKeys = (keys: readonly ContactKey[], fields: ContactFields): readon
 const valuesOf = (fields: ContactFields): Readonly<Partial<Record<ContactKey, string>>> =>
   Object.fromEntries(Object.entries(fields).map(([key, { value }]) => [key, value]));
 
+/** What the person chose, for the same decision shown anew. */
+const chosenOf = (form: PageForm): Chosen =>
+  new Map([...form].filter(([name]) => name === "days" || name === "persona" || name.startsWith("group.")));
+
+/** Whether the form belongs to what this browser and person were shown, and how old that is. */
+const judged = (services: Services, { sheet, browser, session }: Sheet, form: PageForm) =>
+  judgeSheetToken(services, sheet, browser, session === null ? null : personOf(session).id, form.get("token") ?? "");
+
+/** Signed out in the middle: the person signs in again, and what they had chosen waits for that in their browser. */
+const signInAgain = (c: Context<Api>, form: PageForm): Response => {
+  const ticks = String(new URLSearchParams([["token", form.get("token") ?? ""], ...chosenOf(form)]));
+  if (ticks.length <= maxTicks) setCookie(c, ticksCookie, ticks, { ...cookieOptions(c), maxAge: browserSeconds });
+  return again(c);
+};
+
+/** What was chosen before that, once; nothing of another person, browser or request, as the token says. */
+const chosenBefore = async (c: Context<Api>, opened: Sheet): Promise<Chosen> => {
+  const ticks = cookieOf(c, ticksCookie);
+  if (ticks === undefined) return new Map();
+  deleteCookie(c, ticksCookie, cookieOptions(c));
+  const form = new Map(new URLSearchParams(ticks));
+  return (await judged(c.var.services, opened, form)) === "foreign" ? new Map() : chosenOf(form);
+};
+
 /** Somebody who is signed in, or the test person: what they decided, what is missing, or the decision, with what they chose on it before. */
-const decisionPage = async (c: Context<Api>, opened: Sheet, chosen: Chosen = new Map(), fault?: "nothingTicked"): Promise<Response> => {
+const decisionPage = async (c: Context<Api>, opened: Sheet, shown?: Chosen, fault?: "nothingTicked"): Promise<Response> => {
   const { services } = c.var;
   const { sheet, browser, session, view, decisionKey } = opened;
   const { client, asked } = sheet.request;
@@ -155,6 +181,7 @@ const decisionPage = async (c: Context<Api>, opened: Sheet, chosen: Chosen = new
     return pageAnswer(c, 200, () => detailsStep(view, email, { keys, values }));
   }
   const already = person === null ? [] : await activeWith(services, person, client.business.id);
+  const chosen = shown ?? (await chosenBefore(c, opened));
   const step = { token, email, fields: fields as ContactFields, now: services.clock(), already, chosen };
   return pageAnswer(c, fault === undefined ? 200 : 400, () => decideStep(view, step, fault && words[fault]));
 };
@@ -257,14 +284,6 @@ const chosenScope = ({ sheet, form }: Posted, fields: ContactFields): readonly C
   return scope.filter((key) => needed.includes(key) || (ticked.includes(key) && fields[key] !== undefined));
 };
 
-/** What the person chose, for the same decision shown anew. */
-const chosenOf = (form: PageForm): Chosen =>
-  new Map([...form].filter(([name]) => name === "days" || name === "persona" || name.startsWith("group.")));
-
-/** Whether the form belongs to what this browser and person were shown, and how old that is. */
-const judged = ({ sheet, browser, session, form }: Posted, services: Services) =>
-  judgeSheetToken(services, sheet, browser, session === null ? null : personOf(session).id, form.get("token") ?? "");
-
 const shorterDays: Readonly<Record<string, number>> = { "30": 30, "90": 90 };
 
 const decide = async (c: Context<Api>): Promise<Response> => {
@@ -274,9 +293,9 @@ const decide = async (c: Context<Api>): Promise<Response> => {
   const { sheet, session, form, view, language, decisionKey } = sent;
   const { client, asked, ...request } = sheet.request;
   const isTest = client.environment === "sandbox";
-  if (session === null && !isTest) return again(c);
+  if (session === null && !isTest) return signInAgain(c, form);
   const person = session === null ? null : personOf(session);
-  const age = await judged(sent, services);
+  const age = await judged(services, sent, form);
   if (age === "foreign") return again(c);
   if (age === "expired") return pageAnswer(c, 400, () => expiredStep(view, form.get("token") ?? "", chosenOf(form)));
   if (session !== null) {
@@ -306,7 +325,7 @@ const decide = async (c: Context<Api>): Promise<Response> => {
     requestId,
   });
   if (granted.ok || granted.code === "code_used" || granted.code === "code_expired" || granted.code === "share_inactive") return again(c);
-  if (granted.code === "unauthorized" || granted.code === "invalid_request") return again(c); // signed out, or a value is gone: the page says so
+  if (granted.code === "unauthorized" || granted.code === "invalid_request") return signInAgain(c, form); // or a value is gone: the page says so
   return refusedPage(c, granted.code, granted.detail);
 };
 
@@ -318,7 +337,8 @@ const startAgain = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTHORIZE_PER_IP");
   if (sent instanceof Response) return sent;
   const isTest = sent.sheet.request.client.environment === "sandbox";
-  if ((sent.session === null && !isTest) || (await judged(sent, c.var.services)) === "foreign") return again(c);
+  if (sent.session === null && !isTest) return signInAgain(c, sent.form);
+  if ((await judged(c.var.services, sent, sent.form)) === "foreign") return again(c);
   return decisionPage(c, sent, chosenOf(sent.form));
 };
 
