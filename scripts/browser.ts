@@ -33,6 +33,14 @@ export const browserPath = (kind: BrowserKind = "headless"): string => {
   return path;
 };
 
+/** Where Debian puts the others, for `npm run browsers`. */
+export const firefoxPath = "/usr/bin/firefox-esr";
+export const webkit = {
+  driver: "/usr/bin/WebKitWebDriver",
+  browser: `/usr/lib/${process.arch === "arm64" ? "aarch64" : "x86_64"}-linux-gnu/webkit2gtk-4.1/MiniBrowser`,
+  screen: "/usr/bin/Xvfb",
+};
+
 const commandExists = (name: string): boolean => spawnSync("sh", ["-c", `command -v ${name}`], { stdio: "ignore" }).status === 0;
 
 /** Installs packages of Debian, where that can be done here. */

@@ -1,6 +1,7 @@
 // A small business site on another origin, so that the main job can be tried in a browser with one click. It stands for
 // any business: a form, a server that receives it, policies to be captured, and the page script beside the form. Behind the same
 // port the payment provider has its stand-in.
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { answerAsProvider, type PaymentStandIn } from "./demo-site/payment-provider.ts";
@@ -32,19 +33,20 @@ const formEntries = async (request: IncomingMessage): Promise<[string, string][]
   return [...new URLSearchParams(Buffer.concat(chunks).toString("utf8"))];
 };
 
-/** What a careful business sends: its own files, and the two addresses that the page script needs. */
-const policyOf = (site: DemoSite): string =>
-  `default-src 'none'; style-src 'self'; img-src data:; script-src ${site.cdnOrigin}; connect-src ${site.cdnOrigin}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
+/** What a careful business sends: its own files, the two addresses that the page script needs, and no markup made by scripts. */
+const policyOf = (site: DemoSite, scripts = site.cdnOrigin): string =>
+  `default-src 'none'; style-src 'self'; img-src data:; script-src ${scripts}; connect-src ${site.cdnOrigin}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'`;
 
 const openerPolicies = ["same-origin", "same-origin-allow-popups", "noopener-allow-popups"];
 
-/** `/share?opener=same-origin&referrer=none` and `?frame=own`: the same page of a business that sends other headers. */
-const chosenHeaders = (site: DemoSite, query: URLSearchParams): Readonly<Record<string, string>> => {
+/** `/share?opener=same-origin&referrer=none`, `?frame=own` and `?trust=nonce`: the same page of a business that sends other headers. */
+const chosenHeaders = (site: DemoSite, query: URLSearchParams, nonce: string): Readonly<Record<string, string>> => {
   const opener = query.get("opener") ?? "";
   return {
     ...(openerPolicies.includes(opener) && { "cross-origin-opener-policy": opener }),
     ...(query.get("referrer") === "none" && { "referrer-policy": "no-referrer" }),
     ...(query.get("frame") === "own" && { "content-security-policy": policyOf(site).replace("ancestors 'none'", "ancestors 'self'") }),
+    ...(query.get("trust") === "nonce" && { "content-security-policy": policyOf(site, `'nonce-${nonce}' 'strict-dynamic'`) }),
   };
 };
 
@@ -67,8 +69,10 @@ const answer = async (site: DemoSite, provider: PaymentStandIn, request: Incomin
       .end(readFileSync(new URL("./demo-site/site.css", import.meta.url)));
   } else if (pathname === "/") html(formPage(site));
   else if (pathname === "/per-recipient") html(perRecipientPage(site));
-  else if (pathname === "/share") html(sharePage(site), 200, chosenHeaders(site, searchParams));
-  else if (pathname === "/thanks") html(nothingSentPage());
+  else if (pathname === "/share") {
+    const nonce = randomUUID();
+    html(sharePage(site, nonce), 200, chosenHeaders(site, searchParams, nonce));
+  } else if (pathname === "/thanks") html(nothingSentPage());
   else if (pathname === "/privacy") html(privacyPage());
   else if (pathname === "/terms") html(termsPage());
   else html(notFoundPage(), 404);

@@ -105,7 +105,7 @@ ${pageScript(site, certifying)}`,
   );
 
 /** No box to tick here: the person decides on the consent sheet, field by field, and can take it back there. */
-export const sharePage = (site: DemoSite): string =>
+export const sharePage = (site: DemoSite, nonce: string): string =>
   frame(
     "Your estimate, with details you share",
     `${pitch}
@@ -113,7 +113,7 @@ export const sharePage = (site: DemoSite): string =>
 <h2>Your estimate</h2>
 <div class="share">
 <p class="small" id="disclosure">Acme Solar LLC may call or e-mail me about solar quotes, at what I share here, for 90 days. I can stop it at any time.</p>
-${pageScript(site, { "data-mode": "share", "data-scope": "name, email, phone?", "data-duration-days": "90" })}
+${pageScript(site, { nonce, "data-mode": "share", "data-scope": "name, email, phone?", "data-duration-days": "90" })}
 </div>
 <p class="small">Or type it yourself:</p>
 ${contactFields}

@@ -3,8 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { accessibilityFindings, fitsItsWidth, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
+import { type Device, deviceOf } from "../support/device.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
-import { button, settle } from "../support/share-visit.ts";
+import { button, closedBy, quietly, settle } from "../support/share-visit.ts";
 import { newestCode } from "../support/mailed-code.ts";
 
 let service: LocalService;
@@ -76,10 +77,10 @@ const matrix = ["none", "same-origin", "same-origin-allow-popups", "noopener-all
   signIns.map((how, column) => [row * signIns.length + column + 1, policy, how] as const),
 );
 
-/** Somebody with details and a session in the browser of the page; with `passkey` the session is over and a device holds one. */
-const prepare = async (page: Page, how: SignIn): Promise<{ readonly email: string; readonly passkey: object | null }> => {
+/** Somebody with details and a session in the browser of the page; with `passkey` the session is over and their device holds one. */
+const prepare = async (page: Page, how: SignIn): Promise<{ readonly email: string; readonly device: Device | null }> => {
   const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
-  if (how === "fresh") return { email, passkey: null };
+  if (how === "fresh") return { email, device: null };
   await page.goto(`${service.origin}/app/account`);
   await page.fill("#email", email);
   await page.press("#email", "Enter");
@@ -89,38 +90,20 @@ const prepare = async (page: Page, how: SignIn): Promise<{ readonly email: strin
   await page.waitForSelector(".app-bar");
   const fields = { email, first_name: "Pat", last_name: "Example" };
   await page.request.put(`${service.origin}/v1/me/fields`, { data: fields, headers: { "content-type": "application/json" } });
-  if (how === "code") return { email, passkey: null };
-  const { devtools, authenticatorId } = await device(page);
+  if (how === "code") return { email, device: null };
+  const device = await deviceOf(page);
   await page.getByRole("button", { name: "Add a passkey" }).click();
   await page.getByRole("status").getByText("The passkey is added.").waitFor();
-  const { credentials } = await devtools.send("WebAuthn.getCredentials", { authenticatorId });
   await page.getByRole("button", { name: "Sign out on this device" }).click();
   await page.waitForSelector("#email");
-  return { email, passkey: credentials[0] ?? null };
-};
-
-/** A device of its own for a window: it confirms whatever it is asked. */
-const device = async (page: Page) => {
-  const devtools = await page.context().newCDPSession(page);
-  await devtools.send("WebAuthn.enable");
-  const options = {
-    protocol: "ctap2" as const,
-    transport: "internal" as const,
-    hasResidentKey: true,
-    hasUserVerification: true,
-    isUserVerified: true,
-    automaticPresenceSimulation: true,
-  };
-  const { authenticatorId } = await devtools.send("WebAuthn.addVirtualAuthenticator", { options });
-  return { devtools, authenticatorId };
+  return { email, device };
 };
 
 /** From the sheet's first step to its decision, as somebody who was prepared. */
-const comeToDecision = async (sheet: Page, how: SignIn, passkey: object | null): Promise<string | null> => {
+const comeToDecision = async (sheet: Page, how: SignIn, device: Device | null): Promise<string | null> => {
   if (how === "fresh") return upToDecision(sheet);
-  if (how === "passkey") {
-    const { devtools, authenticatorId } = await device(sheet);
-    await devtools.send("WebAuthn.addCredential", { authenticatorId, credential: passkey as never });
+  if (device !== null) {
+    await device.goTo(sheet);
     const use = sheet.getByRole("button", { name: "Use a passkey" });
     await use.waitFor();
     await settle(sheet);
@@ -155,10 +138,23 @@ const openSheet = async (page: Page): Promise<Page> => {
 
 const share = ".decision button.primary";
 
-/** Decides, and the sheet is gone. */
-const decideIn = async (sheet: Page): Promise<void> => {
-  await Promise.all([sheet.waitForEvent("close"), sheet.click(share)]);
+const isFirefox = (): boolean => browser.browserType().name() === "firefox";
+
+/** Comes to an address by a link on another site, or by typing it. */
+const arriveFrom = async (page: Page, origin: string | null, address: URL | string): Promise<void> => {
+  if (origin === null) {
+    await page.goto(String(address));
+    return;
+  }
+  const body = `<!doctype html><title>From</title><a href="${String(address).replaceAll("&", "&amp;")}">There</a>`;
+  await page.route(`${origin}/from`, (route) => route.fulfill({ contentType: "text/html", body }));
+  await page.goto(`${origin}/from`);
+  await page.click("a");
+  await page.waitForURL(String(address));
 };
+
+/** Decides, and the sheet is gone. */
+const decideIn = (sheet: Page): Promise<void> => closedBy(sheet, () => sheet.click(share));
 
 /** How many shares the person of this browser has. */
 const ownShares = async (page: Page): Promise<number> => {
@@ -198,10 +194,10 @@ describe("sharing with the demo business", () => {
     "B%i: the page's opener policy %s, signing in %s: the form is filled, and there is one share",
     async (_number, policy, how) => {
       const { page, close } = await visit({ viewport: { width: 420, height: 640 } });
-      const { email, passkey } = await prepare(page, how);
+      const { email, device } = await prepare(page, how);
       await page.goto(`${service.demoOrigin}/share?opener=${policy}`);
       const sheet = await openSheet(page);
-      const typed = await comeToDecision(sheet, how, passkey);
+      const typed = await comeToDecision(sheet, how, device);
       expect(await sheet.evaluate(() => window.opener === null)).toBe(policy === "same-origin");
       await decideIn(sheet);
       const fields = await filled(page);
@@ -284,7 +280,9 @@ describe("sharing with the demo business", () => {
     expect(Object.values(await filled(page))).toContain(email);
     expect(new URL(page.url()).search).toBe("");
     await page.goBack();
-    await page.getByRole("heading", { name: "You have already decided this" }).waitFor();
+    // Firefox keeps one entry for the decision and the answer, so that Back leads past both.
+    if (isFirefox()) await page.locator(button).waitFor();
+    else await page.getByRole("heading", { name: "You have already decided this" }).waitFor();
     await looked(page);
     expect(heard.filter((type) => type === "svc:share")).toHaveLength(1);
     expect(await ownShares(page)).toBe(1);
@@ -347,7 +345,7 @@ describe("sharing with the demo business", () => {
       await sheet.waitForSelector(".decision");
       expect(page.context().pages()).toHaveLength(2);
       await settle(sheet);
-      await Promise.all([sheet.waitForEvent("close"), sheet.dblclick(share)]);
+      await closedBy(sheet, () => sheet.dblclick(share));
       expect(Object.values(await filled(page))).toContain(email);
       expect(await ownShares(page)).toBe(1);
       await close();
@@ -385,23 +383,146 @@ describe("sharing with the demo business", () => {
     await close();
   });
 
+  test.each(["none", "same-origin"])("B20: two tabs, two requests: no answer crosses, the opener policy being %s", async (policy) => {
+    const { page, close } = await visit();
+    const { email } = await prepare(page, "code");
+    const other = await page.context().newPage();
+    for (const tab of [page, other]) await tab.goto(`${service.demoOrigin}/share?opener=${policy}`);
+    const [first, second] = [await openSheet(page), await openSheet(other)];
+    const decideAtFront = async (sheet: Page): Promise<void> => {
+      await sheet.bringToFront();
+      await sheet.waitForSelector(".decision");
+      await settle(sheet);
+      await decideIn(sheet);
+    };
+    await decideAtFront(second);
+    const theirs = await filled(other);
+    expect(Object.values(theirs)).toContain(email);
+    await quietly({ context: page.context() });
+    expect(await page.locator('input[name="svc_share_id"]').count()).toBe(0);
+    expect(await page.inputValue("#email")).toBe("");
+    await decideAtFront(first);
+    const own = await filled(page);
+    expect(Object.values(own)).toContain(email);
+    expect(own.svc_share_id).not.toBe(theirs.svc_share_id);
+    await close();
+  });
+
+  test("B25: a message that is not the answer is ignored without an event, and the answer is taken", async () => {
+    const { page, close } = await visit();
+    const heard = await listen(page);
+    const { email } = await prepare(page, "code");
+    let redeemed = 0;
+    page.on("request", (request) => {
+      if (request.method() === "POST" && new URL(request.url()).pathname === "/v1/share/redeem") redeemed += 1;
+    });
+    await page.goto(`${service.demoOrigin}/share`);
+    const sheet = await openSheet(page);
+    await sheet.waitForSelector(".decision");
+    const answer = { type: "svc:code", state: new URL(sheet.url()).searchParams.get("state"), code: "ac_00stranger" };
+    const send = (from: Page, said: unknown): Promise<void> => from.evaluate((message) => opener.postMessage(message, "*"), said);
+    for (const forged of [
+      { ...answer, state: "x".repeat(43) },
+      { ...answer, state: undefined },
+      { ...answer, type: "svc:done" },
+      { ...answer, code: { toString: 1 } },
+      "svc:code",
+      null,
+    ])
+      await send(sheet, forged);
+    await page.evaluate((said) => postMessage(said, "*"), answer); // the right words, from the page's own origin
+    const [stranger] = await Promise.all([
+      page.context().waitForEvent("page"),
+      page.evaluate((url) => void open(url, "stranger"), `${service.origin}/authorize`),
+    ]);
+    await stranger.waitForURL(`${service.origin}/authorize`); // another window of the sheet's origin
+    await send(stranger, answer);
+    await quietly({ context: page.context() });
+    expect([heard, redeemed]).toEqual([[], 0]);
+    await stranger.close();
+    await sheet.bringToFront();
+    await settle(sheet);
+    await decideIn(sheet);
+    expect(Object.values(await filled(page))).toContain(email);
+    expect([heard, redeemed]).toEqual([["svc:share"], 1]);
+    await close();
+  });
+
+  test.each([
+    ["names the host", ""],
+    ["trusts by nonce", "?trust=nonce"],
+  ])("B29: on a page whose policy %s, with Trusted Types and without inline styles, nothing complains", async (_name, query) => {
+    const { page, complaints, close } = await visit();
+    const { email } = await prepare(page, "code");
+    const answer = await page.goto(`${service.demoOrigin}/share${query}`);
+    const policy = (await answer?.allHeaders())?.["content-security-policy"] ?? "";
+    expect(policy).toContain("require-trusted-types-for 'script'");
+    expect(policy.includes("script-src 'nonce-")).toBe(query !== "");
+    const sheet = await openSheet(page);
+    await sheet.waitForSelector(".decision");
+    await settle(sheet);
+    await decideIn(sheet);
+    expect(Object.values(await filled(page))).toContain(email);
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  const withoutStorage = `if (location.pathname === "/share")
+    Object.defineProperty(window, "sessionStorage", { get() { throw new DOMException("no", "SecurityError") } });`;
+
+  test.each(["none", "same-origin"])(
+    "B30: where storage is switched off the form is filled, the opener policy being %s",
+    async (policy) => {
+      const { page, close } = await visit();
+      const { email } = await prepare(page, "code");
+      await page.addInitScript(withoutStorage);
+      await page.goto(`${service.demoOrigin}/share?opener=${policy}`);
+      const sheet = await openSheet(page);
+      await sheet.waitForSelector(".decision");
+      await settle(sheet);
+      await decideIn(sheet);
+      expect(Object.values(await filled(page))).toContain(email);
+      await close();
+    },
+  );
+
+  test("B30: where storage is switched off, the same tab has lost the request, says so, and the button is there again", async () => {
+    const { page, close } = await visit();
+    const heard = await listen(page);
+    await prepare(page, "code");
+    await page.addInitScript(
+      `${withoutStorage} if (location.pathname === "/share") window.open = (url) => { location.href = url; return null }`,
+    );
+    await page.goto(`${service.demoOrigin}/share`);
+    await page.click(button);
+    await page.waitForSelector(".decision");
+    await settle(page);
+    await page.click(share);
+    // Whether the page that is left still says popup_blocked depends on how fast it is left.
+    const told = () => heard.filter((said) => said !== "svc:share-error popup_blocked");
+    await expect.poll(told, { timeout: 20_000 }).toEqual(["svc:share-error lost_request"]);
+    await page.waitForSelector(button);
+    expect(new URL(page.url()).search).toBe("");
+    expect(await page.inputValue("#email")).toBe("");
+    await close();
+  });
+
   test("B31: every step fits 320 pixels and passes axe, signing in by a passkey too", async () => {
     const { page, close } = await visit();
-    const { passkey } = await prepare(page, "passkey");
+    const { device } = await prepare(page, "passkey");
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
     await sheet.setViewportSize({ width: 320, height: 640 }); // a window that a page opens is as wide as the page asked
     await sheet.waitForSelector("#sheet-email");
     await looked(sheet);
-    const { devtools, authenticatorId } = await device(sheet);
-    await devtools.send("WebAuthn.addCredential", { authenticatorId, credential: passkey as never });
-    await devtools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
+    await device?.goTo(sheet);
+    await device?.recognises(false);
     await settle(sheet);
     await sheet.getByRole("button", { name: "Use a passkey" }).click();
     await sheet.getByRole("heading", { name: "Confirm on your device" }).waitFor();
     await sheet.locator("[data-failed]").waitFor(); // the device has refused, so the step stays to be looked at
     await looked(sheet);
-    await devtools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true });
+    await device?.recognises(true);
     await sheet.getByRole("button", { name: "Use a passkey" }).click();
     await sheet.waitForSelector(".decision");
     await looked(sheet);
@@ -417,12 +538,12 @@ describe("sharing with the demo business", () => {
       const { page, close } = await visit();
       const plain = await page.request.get(`${service.origin}/authorize`);
       expect(plain.headers()["cross-origin-opener-policy"]).toBe("unsafe-none");
-      const { passkey } = await prepare(page, "code");
+      await prepare(page, "code");
       await withPolicy(page, policy);
       await page.goto(`${service.demoOrigin}/share`);
       const sheet = await openSheet(page);
-      await comeToDecision(sheet, "code", passkey);
-      expect(await sheet.evaluate(() => window.opener === null)).toBe(true);
+      await comeToDecision(sheet, "code", null);
+      expect(await sheet.evaluate(() => window.opener === null)).toBe(!isFirefox() || policy !== "noopener-allow-popups"); // not known to Firefox
       await close();
     },
   );
@@ -440,6 +561,7 @@ describe("sharing with the demo business", () => {
     await looked(other.page);
     expect(await ownShares(other.page)).toBe(0);
     await other.close();
+    await settle(sheet);
     await decideIn(sheet);
     expect(Object.values(await filled(page))).toContain(email);
     await close();
@@ -455,12 +577,12 @@ describe("sharing with the demo business", () => {
     await opened.close();
     const own = asked.searchParams.get("return_url") as string;
     const { port, host } = new URL(service.demoOrigin);
-    const referer = `${service.demoOrigin}/`;
+    const referer = service.demoOrigin;
     const sheetFor = async (returnUrl: string, from: string | null): Promise<string | null> => {
       const address = new URL(asked);
       address.searchParams.set("return_url", returnUrl);
       address.searchParams.set("state", crypto.randomUUID().replaceAll("-", ""));
-      await page.goto(String(address), from === null ? {} : { referer: from });
+      await arriveFrom(page, from, address);
       if (await page.getByRole("heading", { name: "This window has lost touch with" }).isVisible()) return null;
       return page.getAttribute(".sheet", "data-back");
     };
@@ -470,8 +592,8 @@ describe("sharing with the demo business", () => {
       [`http://localhost:${Number(port) + 1}/share`, referer],
       [`http://pat@${host}/share`, referer],
       [own, null],
-      [own, `http://sub.${host}/`],
-      [own, "https://evil.example/"],
+      [own, `http://sub.${host}`],
+      [own, "http://evil.example"],
     ] as const)
       expect(await sheetFor(returnUrl, from), `${returnUrl} from ${from}`).toBeNull();
     expect(await ownShares(page)).toBe(0);
@@ -493,11 +615,14 @@ describe("sharing with the demo business", () => {
     const { page, close } = await visit();
     await page.goto(`${service.demoOrigin}/share`);
     const opened = await openSheet(page);
+    await opened.waitForSelector(".sheet");
     const address = opened.url();
     await opened.close();
-    const plain = await browser.newContext({ javaScriptEnabled: false });
+    // Firefox is driven through its scripts: there the sheet's own is kept from loading.
+    const plain = await browser.newContext({ javaScriptEnabled: isFirefox() });
+    await plain.route(/\.js$/, (route) => route.abort());
     const sheet = await plain.newPage();
-    await sheet.goto(address, { referer: `${service.demoOrigin}/` });
+    await arriveFrom(sheet, service.demoOrigin, address);
     const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
     await sheet.fill("#sheet-email", email);
     await sheet.click("button.primary");
@@ -523,7 +648,7 @@ describe("sharing with the demo business", () => {
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
     await sheet.waitForLoadState("load"); // its script has said that it is there: a window that closes before that is told by nobody
-    await Promise.all([sheet.waitForEvent("close"), leave(sheet)]);
+    await closedBy(sheet, () => leave(sheet));
     await expect.poll(() => heard, { timeout: 20_000 }).toEqual(["svc:closed"]);
     expect(await page.locator('input[name="svc_share_id"]').count()).toBe(0);
     await close();
@@ -551,7 +676,7 @@ describe("sharing with the demo business", () => {
     const again = late.getByRole("button", { name: "Send it again" });
     await again.waitFor();
     await looked(late);
-    await Promise.all([late.waitForEvent("close"), again.click()]);
+    await closedBy(late, () => again.click());
     expect(Object.values(await filled(page))).toContain(email);
     expect(heard).toEqual(["svc:share-error code_expired", "svc:share"]);
     expect(await ownShares(page)).toBe(1);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Browser, Page } from "playwright-core";
 import { launchBrowser } from "../support/browser.ts";
 import { type FakeService, startFakeService } from "../support/fake-sheet.ts";
-import { type ShareVisit, button, filled, formValues, quietly, sharePage, shareTag, visitShare } from "../support/share-visit.ts";
+import { type ShareVisit, button, closedBy, filled, formValues, quietly, sharePage, shareTag, visitShare } from "../support/share-visit.ts";
 
 let fake: FakeService;
 let browser: Browser;
@@ -35,10 +35,6 @@ const expectShared = async (visit: ShareVisit, page: Page = visit.page): Promise
   expect(fake.grants).toHaveLength(1);
   expect(await page.evaluate(() => Object.keys(sessionStorage))).toEqual([]);
   expect(visit.errors).toEqual([]);
-};
-
-const closedBy = async (sheet: Page, act: () => Promise<unknown>): Promise<void> => {
-  await Promise.all([sheet.waitForEvent("close"), act()]);
 };
 
 describe("B1-B12, the page's side: the form is filled and there is one share", () => {
@@ -442,9 +438,10 @@ describe("B29 a strict page", () => {
     ["that trusts by nonce", `script-src 'nonce-abc' 'strict-dynamic'; connect-src ${"{service}"}`, "abc"],
   ])("%s, with Trusted Types and no styles", async (_name, policy, nonce) => {
     fake.settings.headers = {
-      "content-security-policy": `default-src 'none'; ${policy.replaceAll("{service}", fake.service)}; require-trusted-types-for 'script'; trusted-types 'none'`,
+      "content-security-policy": `default-src 'none'; img-src data:; ${policy.replaceAll("{service}", fake.service)}; require-trusted-types-for 'script'; trusted-types 'none'`,
     };
-    fake.settings.html = sharePage(fake).replace("<script ", `<script nonce="${nonce}" `);
+    const withoutIcon = '<link rel="icon" href="data:,"></head>'; // else a browser asks for one by itself, and is refused
+    fake.settings.html = sharePage(fake).replace("<script ", `<script nonce="${nonce}" `).replace("</head>", withoutIcon);
     const visit = await visitShare(browser, fake);
     const complaints: string[] = [];
     visit.page.on("console", (message) => complaints.push(message.text()));

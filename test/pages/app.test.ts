@@ -7,6 +7,7 @@ import { Authenticator } from "../support/authenticator.ts";
 import { addPasskey } from "../support/passkeys.ts";
 import { settled } from "../support/settled.ts";
 import type { ReadPage } from "./page.ts";
+import { held } from "../support/withdrawing.ts";
 import { freshPerson, grant, outcome, person, read, redeem, values, write, type SignedPerson } from "../support/sharing.ts";
 import { serviceWith, world, type Answer } from "../support/world.ts";
 
@@ -332,6 +333,58 @@ describe("the history with one business", () => {
         false,
       ]);
     }
+  });
+});
+
+describe("a language that is chosen on a page which a form was answered with", () => {
+  /** What the page's link to Spanish leads to, in the end. */
+  const inSpanish = async (browser: Browsing, at: string, page: Answer): Promise<readonly [string, string, string | null]> => {
+    const link = (/href="(\?[^"]*lang=es)"/.exec(page.text)?.[1] ?? "").replaceAll("&amp;", "&");
+    const answer = await browser.open(`${at}${link}`);
+    const way = to(answer);
+    const end = answer.status === 303 ? await browser.open(answer.headers.get("location") as string) : answer;
+    return [way, `${end.status}`, end.headers.get("content-language")];
+  };
+
+  test.each([
+    ["/app/account", "/app/account/passkeys/add", {}, "303 /app/account"],
+    ["/app/details", "/app/details", { phone: "12" }, "200"],
+    ["/app/delete", "/app/delete", { confirm: "no" }, "200"],
+  ])("leads from %s by %s to a page there is", async (from, action, fields, way) => {
+    const browser = browserOf(await person());
+    const page = await browser.send(await browser.open(from), action, fields);
+    expect(await inSpanish(browser, action, page)).toEqual([way, "200", "es"]);
+  });
+
+  test("leads back to the details where a change of them was refused", async () => {
+    const browser = browserOf(await person());
+    const review = parsed(await browser.send(await browser.open("/app/details"), "/app/details", { phone: "+1 202 555 0177" }));
+    const refused = await browser.send(review, "/app/details/save", { phone: "12" });
+    expect(refused.status).toBe(400);
+    expect(await inSpanish(browser, "/app/details/save", refused)).toEqual(["303 /app/details", "200", "es"]);
+  });
+
+  test("leads back to the question where no recipient was ticked", async () => {
+    const pat = await person();
+    const { certId } = await held({ fields: { email: pat.email }, entities: ["Acme Solar LLC", "Roof Right"] });
+    const [ask, some] = [`/app/certificates/${certId}/withdraw`, `/app/certificates/${certId}/withdraw-some`];
+    const browser = browserOf(pat);
+    const refused = await browser.send(await browser.open(ask), some);
+    expect(refused.status).toBe(400);
+    expect(await inSpanish(browser, some, refused)).toEqual([`303 ${ask}`, "200", "es"]);
+  });
+
+  test("leads to the step of signing in that was come to", async () => {
+    await forgetCodes();
+    const stranger = browsing();
+    const step = await stranger.send(await stranger.open("/app/details"), "/app/passkey");
+    expect(await inSpanish(stranger, "/app/passkey", step)).toEqual(["303 /app", "200", "es"]);
+    const email = freshPerson();
+    await stranger.send(await stranger.open("/app/details"), "/app/sign-in", { email });
+    const wrong = await stranger.send(await stranger.open("/app/details"), "/app/code", { code: "1" });
+    expect(wrong.status).toBe(400);
+    const code = await stranger.open("/app/code?lang=es");
+    expect([code.status, hiddenFields(code, "/app/code").next]).toEqual([200, "/app/sign-in"]);
   });
 });
 

@@ -4,7 +4,7 @@ import { challengeOf } from "../../core/shares/pkce.ts";
 import { codeFor, forgetCodes } from "../support/people.ts";
 import { addPasskey } from "../support/passkeys.ts";
 import { freshVerifier, outcome, person, read, redeem } from "../support/sharing.ts";
-import { call, origin, world, type Answer } from "../support/world.ts";
+import { call, origin, serviceWith, world, type Answer } from "../support/world.ts";
 
 beforeEach(forgetCodes);
 
@@ -199,6 +199,39 @@ describe("the consent sheet", () => {
     }
   });
 
+  test.each([
+    ["decides", "decide", 0],
+    ["starts again what ran out", "again", 11],
+  ])("keeps what the person had chosen where they are signed out before it %s", async (_name, step, minutes) => {
+    const search = searchFor(freshVerifier(), { scope: "email phone? name? address?" });
+    const { visitor, email, decision } = await upToDecision(search);
+    const chosen = ({ text }: Answer) => [/id="group-phone" checked=""/.test(text), /id="days-30" checked=""/.test(text)];
+    const choice = { token: tokenOf(decision), "group.phone": "on", "group.name": "on", "group.address": "on", days: "30" };
+    const signIn = async (address: string): Promise<Answer> => {
+      await visitor.post(`/authorize/email${search}`, { email: address });
+      return visitor.post(`/authorize/code${search}`, { code: await codeFor(address) });
+    };
+    const signedOut = async (): Promise<Answer> => {
+      await visitor.post("/v1/auth/logout", {});
+      return visitor.post(`/authorize/${step}${search}`, choice);
+    };
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + minutes * 60_000 });
+    try {
+      const asked = await signedOut();
+      expect(asked.text).toContain('id="sheet-email"');
+      const again = await signIn(email);
+      expect([headingOf(again), ...chosen(again)]).toEqual(["Share details with Acme Solar LLC?", true, true]);
+      expect(chosen(await visitor.get(`/authorize${search}`))).toEqual([false, false]); // once
+      await signedOut();
+      const other = `sheet-${crypto.randomUUID()}@example.com`;
+      await signIn(other);
+      const theirs = await visitor.post(`/authorize/details${search}`, { email: other, phone: "+1 202 555 0124" });
+      expect([headingOf(theirs), ...chosen(theirs)]).toEqual(["Share details with Acme Solar LLC?", false, false]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test("keeps how long was chosen when nothing was ticked", async () => {
     const search = searchFor(freshVerifier(), { scope: "email? phone?" });
     const { visitor, decision } = await upToOptional(search);
@@ -290,5 +323,17 @@ describe("the consent sheet", () => {
     expect(wrong.status).toBe(400);
     const switched = await visitor.get(`/authorize/email${search}`); // as the links of that page lead
     expect([switched.status, switched.headers.get("location")]).toEqual([303, `/authorize${search}`]);
+  });
+
+  test("speaks that language too where there is nothing to decide, and keeps the request in every other", async () => {
+    const search = searchFor(freshVerifier(), { locale: "es" });
+    const forged = await new Visitor().post(`/authorize/email${search}`, { email: "pat" }, { "sec-fetch-site": "cross-site" });
+    expect([forged.status, forged.headers.get("content-language")]).toEqual([403, "es"]);
+    const strict = serviceWith({ DEV_RATE_SCALE: "1", LIMIT_AUTHORIZE_PER_IP: "1/60" });
+    await strict(`/authorize${search}`);
+    const crowded = await strict(`/authorize${search}`);
+    expect([crowded.status, crowded.headers.get("content-language")]).toEqual([429, "es"]);
+    expect(crowded.text).toContain('<html lang="es"');
+    expect(crowded.text).toMatch(/href="\?client_id=[^"]*&amp;locale=es&amp;lang=en"/);
   });
 });

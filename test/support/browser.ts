@@ -3,21 +3,25 @@
 import { readFileSync } from "node:fs";
 import { chromium, type Browser, type BrowserContextOptions, type LaunchOptions, type Page } from "playwright-core";
 import { browserPath, type BrowserKind } from "../../scripts/browser.ts";
+import { launchFirefox } from "./firefox.ts";
 
+/** Chromium, unless `npm run browsers` asks for another one. */
 export const launchBrowser = (kind: BrowserKind = "headless", options: LaunchOptions = {}): Promise<Browser> =>
-  chromium.launch({
-    executablePath: browserPath(kind),
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-    ...options,
-  });
+  process.env.TEST_BROWSER === "firefox"
+    ? launchFirefox(options)
+    : chromium.launch({
+        executablePath: browserPath(kind),
+        args: [
+          "--no-sandbox",
+          "--disable-gpu",
+          "--disable-quic",
+          "--no-first-run",
+          "--disable-background-networking",
+          "--disable-component-update",
+          "--disable-sync",
+        ],
+        ...options,
+      });
 
 export interface OpenPage {
   readonly page: Page;

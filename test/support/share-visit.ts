@@ -70,7 +70,7 @@ export const visitShare = async (
       events.push({ ...said, page });
     });
     await context.addInitScript(`for (const type of ["svc:share", "svc:share-error", "svc:closed", "svc:consent", "svc:consent-error"])
-      document.addEventListener(type, ({ detail, target }) => svcHeard({ type, detail, from: target.id || target.className || "document" }));`);
+      addEventListener(type, ({ detail, target }) => svcHeard({ type, detail, from: target.id || target.className || "document" }));`);
     if (before !== "") await context.addInitScript(before);
   }
   const page = await context.newPage();
@@ -105,6 +105,14 @@ export const visitShare = async (
   };
 };
 
+/** Waits until a window has closed itself; in Firefox that breaks off the click it follows from. */
+export const closedBy = async (sheet: Page, act: () => Promise<unknown>): Promise<void> => {
+  const cutShort = (error: unknown): void => {
+    if (!sheet.isClosed()) throw error;
+  };
+  await Promise.all([sheet.waitForEvent("close"), act().catch(cutShort)]);
+};
+
 /** What stands in the form. */
 export const formValues = (page: Page, selector = "#lead"): Promise<Record<string, string>> =>
   page.evaluate(
@@ -121,7 +129,7 @@ export const filled = { first_name: "Pat", last_name: "Sample", email: "pat@exam
  * As if longer had passed than everything the page might still do by itself: its poll and the second it gives an answer. What that
  * asks of anybody has arrived a moment later.
  */
-export const quietly = async ({ context }: ShareVisit): Promise<void> => {
+export const quietly = async ({ context }: Pick<ShareVisit, "context">): Promise<void> => {
   await context.clock.runFor(1_500);
   await new Promise((resolve) => setTimeout(resolve, 100));
 };

@@ -115,9 +115,9 @@ const Frame: FC<{ page: Page; setting: Setting; search: string }> = ({ page, set
 const languageCookie = "svc_lang";
 const languageSeconds = 365 * 86_400;
 
-/** The language of this address, else the one chosen before, else the browser's. */
+/** The language of this address, by choice or by the page that asked for the consent sheet; else the one chosen before, else the browser's. */
 export const languageOf = (c: Context<Api>): Language =>
-  pageLanguage(c.req.query("lang") ?? getCookie(c, languageCookie), c.req.header("accept-language"));
+  pageLanguage(c.req.query("lang") ?? c.req.query("locale") ?? getCookie(c, languageCookie), c.req.header("accept-language"));
 
 /** Keeps a language that was chosen in the address. */
 export const keepLanguage = (c: Context<Api>): void => {

@@ -16,12 +16,14 @@ const notice = (
   c: Context<Api>,
   code: RefusalCode,
   said: (words: Words, locale: string) => { readonly title: string; readonly advice: string; readonly more?: Child },
+  keepsQuery?: true,
 ): Promise<Response> => {
   c.set("refused", code);
   return pageAnswer(c, statuses[code], ({ words, language }: Setting) => {
     const { title, advice, more } = said(words, catalogues[language].locale);
     return {
       title,
+      ...(keepsQuery && { keepsQuery }),
       content: (
         <article class="notice-page">
           <h1>{title}</h1>
@@ -45,12 +47,14 @@ const waitText = (seconds: number, locale: string): string => {
 
 type TooOften = "crowded" | "busy" | "crowdedForm";
 
-/** Too often; `seconds` are those in Retry-After. */
+/** Too often; `seconds` are those in Retry-After. In every language the address is the same, to be loaded again. */
 const waitPage = (c: Context<Api>, seconds: string, title: TooOften, advice: `${TooOften}Advice`): Promise<Response> =>
-  notice(c, "rate_limited", (words, locale) => ({
-    title: words[title],
-    advice: filled(words[advice], { wait: waitText(Number(seconds), locale) }),
-  }));
+  notice(
+    c,
+    "rate_limited",
+    (words, locale) => ({ title: words[title], advice: filled(words[advice], { wait: waitText(Number(seconds), locale) }) }),
+    true,
+  );
 
 export const crowdedPage = (c: Context<Api>, seconds: string): Promise<Response> => waitPage(c, seconds, "crowded", "crowdedAdvice");
 

@@ -13,7 +13,7 @@ import type { Flash } from "./parts.tsx";
 import { newPasskeyPage } from "./passkey.tsx";
 import { isProved } from "./prove.tsx";
 import { accountPage, historyPage } from "./records.tsx";
-import { acting, answer, flash, reading, type Posted, type Visit } from "./signed-in.ts";
+import { acting, answer, flash, formOf, reading, type Posted, type Visit } from "./signed-in.ts";
 
 const entriesPerPage = 50;
 
@@ -102,6 +102,7 @@ export const mountAccount = (pages: Hono<Api>): void => {
   pages.post("/account/devices/end", acting(endDevice));
   pages.post("/account/devices/end-others", acting(endOtherDevices));
   pages.post("/account/passkeys/remove", acting(dropPasskey));
+  pages.get("/account/passkeys/add", formOf("/app/account"));
   pages.post("/account/passkeys/add", acting(whileFresh(askForNewPasskey)));
   pages.post("/account/passkeys", acting(whileFresh(keepPasskey)));
   pages.post("/sign-out", acting(leave));

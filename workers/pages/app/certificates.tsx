@@ -23,7 +23,7 @@ import { Exact, filled, Foreign, Moment, numberText, Shape, type Setting } from 
 import { chosenEntities } from "../withdrawal.tsx";
 import { actsOf, EntityReceipt, isDivisible, RecipientBoxes, SomeWithdrawn } from "../withdrawal-parts.tsx";
 import { appNotice, appPage, dayIn, Fault, faulty, Naming, PostForm, titleOf, type AppView } from "./parts.tsx";
-import { acting, answer, flash, reading, refused, type Posted, type Visit } from "./signed-in.ts";
+import { acting, answer, flash, formOf, reading, refused, type Posted, type Visit } from "./signed-in.ts";
 
 const wordsOf = ({ setting }: { readonly setting: Setting }): OwnCertificateWords => ownCertificateWords[setting.language];
 
@@ -370,5 +370,6 @@ export const mountCertificates = (pages: Hono<Api>): void => {
   pages.get("/certificates/:id", reading(withCertificate(show)));
   pages.get("/certificates/:id/withdraw", reading(withCertificate(whileStanding(ask))));
   pages.post("/certificates/:id/withdraw", acting(withCertificate(whileStanding(withdraw))));
+  pages.get("/certificates/:id/withdraw-some", (c) => formOf(`/app/certificates/${c.req.param("id")}/withdraw`)(c));
   pages.post("/certificates/:id/withdraw-some", acting(withCertificate(whileStanding(withdrawSome))));
 };

@@ -13,7 +13,7 @@ import { openNote, sealNote, type NotePlace, type OpenedNote } from "../../opera
 import type { Services } from "../../services.ts";
 import { outagePage } from "../notices.tsx";
 import { detailsPage, reviewPage, type Typed } from "./details.tsx";
-import { acting, answer, counted, flash, reading, refused, type Posted, type Visit } from "./signed-in.ts";
+import { acting, answer, counted, flash, formOf, reading, refused, type Posted, type Visit } from "./signed-in.ts";
 
 const undoCookie = "svc_undo";
 const undoMs = 10 * minuteMs;
@@ -114,6 +114,7 @@ const undo = async (visit: Posted): Promise<Response> => {
 export const mountDetails = (pages: Hono<Api>): void => {
   pages.get("/details", reading(show));
   pages.post("/details", acting(review));
+  pages.get("/details/:step", formOf("/app/details"));
   pages.post("/details/save", acting(save));
   pages.post("/details/undo", acting(undo));
 };

@@ -90,8 +90,10 @@ const goOn = async (c: Context<Api>): Promise<Response> => {
 export const mountSignIn = (pages: Hono<Api>): void => {
   pages.get("/sign-in", goOn);
   pages.post("/sign-in", askForCode);
+  pages.get("/code", goOn);
   pages.post("/code", giveCode);
   pages.post("/other-address", otherAddress);
+  pages.get("/passkey", goOn);
   pages.post("/passkey", askPasskey);
   pages.post("/passkey/answer", givePasskey);
 };

@@ -95,6 +95,14 @@ export const reading =
     return visit instanceof Response ? visit : show(visit);
   };
 
+/** Where a form is sent, for a link of the page it was answered with: to another language of the page that has the form. */
+export const formOf =
+  (path: string) =>
+  (c: Context<Api>): Response => {
+    keepLanguage(c);
+    return c.redirect(path, 303);
+  };
+
 /** A form of somebody who is signed in. Who has been signed out meanwhile signs in and finds the page as it stands. */
 export const acting =
   (act: (visit: Posted) => Promise<Response>) =>

@@ -1,7 +1,7 @@
 // The consent sheet: {app_url}/authorize. Each step is a plain form, answered by a redirect to the same address, so loading a page again
 // repeats nothing. What a page shows follows from who is signed in, what they keep and what they decided; no step is stored.
 import { Hono, type Context } from "hono";
-import { setCookie } from "hono/cookie";
+import { deleteCookie, setCookie } from "hono/cookie";
 import { personOf, type ConsumerSession } from "../../../core/access/session.ts";
 import { isMailbox } from "../../../core/mailbox.ts";
 import { groupsOf, inGroup, isContactKey, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
@@ -35,8 +35,8 @@ import {
 import type { Services } from "../../services.ts";
 import { appWords } from "../i18n/app.ts";
 import { sheetWords, type SheetWords } from "../i18n/sheet.ts";
-import { pageLanguage, type Language } from "../language.ts";
-import { pageAnswer, type Page } from "../layout.tsx";
+import type { Language } from "../language.ts";
+import { languageOf, pageAnswer, type Page } from "../layout.tsx";
 import { askedAddress, forgetAsked, mailCode, takeCode } from "../mailed-sign-in.tsx";
 import { busyPage, onPageFault } from "../notices.tsx";
 import { keepsOpener } from "../keeps-opener.ts";
@@ -61,6 +61,8 @@ import {
 
 const browserCookie = "svc_ask";
 const browserSeconds = 3_600;
+const ticksCookie = "svc_ticks";
+const maxTicks = 1_200; // characters; a cookie takes 4,096, and an escaped one is three
 
 /** The sheet as it stands for this request and browser. */
 interface Sheet {
@@ -73,12 +75,6 @@ interface Sheet {
   readonly decisionKey: string;
 }
 
-const languageOf = (c: Context<Api>): Language =>
-  pageLanguage(c.req.query("lang") ?? c.req.query("locale"), c.req.header("accept-language"));
-
-const answer = (c: Context<Api>, status: 200 | 400 | 402 | 403 | 404 | 409 | 503, pageOf: () => Page): Promise<Response> =>
-  pageAnswer(c, status, pageOf, languageOf(c));
-
 /** Why a request cannot be decided on, told to a person; the reason only to whoever builds the page that asks. */
 const refusedPage = (c: Context<Api>, code: RefusalCode, detail: string | undefined): Promise<Response> => {
   c.set("refused", code);
@@ -89,7 +85,7 @@ const refusedPage = (c: Context<Api>, code: RefusalCode, detail: string | undefi
     if (code === "invalid_request") return sheetNotice(words.broken, `${words.brokenPart} ${words.forDevelopers}: ${detail ?? ""}`);
     return sheetNotice(words.mayNot, words.mayNotAdvice);
   };
-  return answer(c, statuses[code] as 400, said);
+  return pageAnswer(c, statuses[code] as 400, said);
 };
 
 const consumerOf = async (c: Context<Api>): Promise<ConsumerSession | null> => {
@@ -139,8 +135,32 @@ const missingKeys = (keys: readonly ContactKey[], fields: ContactFields): readon
 const valuesOf = (fields: ContactFields): Readonly<Partial<Record<ContactKey, string>>> =>
   Object.fromEntries(Object.entries(fields).map(([key, { value }]) => [key, value]));
 
+/** What the person chose, for the same decision shown anew. */
+const chosenOf = (form: PageForm): Chosen =>
+  new Map([...form].filter(([name]) => name === "days" || name === "persona" || name.startsWith("group.")));
+
+/** Whether the form belongs to what this browser and person were shown, and how old that is. */
+const judged = (services: Services, { sheet, browser, session }: Sheet, form: PageForm) =>
+  judgeSheetToken(services, sheet, browser, session === null ? null : personOf(session).id, form.get("token") ?? "");
+
+/** Signed out in the middle: the person signs in again, and what they had chosen waits for that in their browser. */
+const signInAgain = (c: Context<Api>, form: PageForm): Response => {
+  const ticks = String(new URLSearchParams([["token", form.get("token") ?? ""], ...chosenOf(form)]));
+  if (ticks.length <= maxTicks) setCookie(c, ticksCookie, ticks, { ...cookieOptions(c), maxAge: browserSeconds });
+  return again(c);
+};
+
+/** What was chosen before that, once; nothing of another person, browser or request, as the token says. */
+const chosenBefore = async (c: Context<Api>, opened: Sheet): Promise<Chosen> => {
+  const ticks = cookieOf(c, ticksCookie);
+  if (ticks === undefined) return new Map();
+  deleteCookie(c, ticksCookie, cookieOptions(c));
+  const form = new Map(new URLSearchParams(ticks));
+  return (await judged(c.var.services, opened, form)) === "foreign" ? new Map() : chosenOf(form);
+};
+
 /** Somebody who is signed in, or the test person: what they decided, what is missing, or the decision, with what they chose on it before. */
-const decisionPage = async (c: Context<Api>, opened: Sheet, chosen: Chosen = new Map(), fault?: "nothingTicked"): Promise<Response> => {
+const decisionPage = async (c: Context<Api>, opened: Sheet, shown?: Chosen, fault?: "nothingTicked"): Promise<Response> => {
   const { services } = c.var;
   const { sheet, browser, session, view, decisionKey } = opened;
   const { client, asked } = sheet.request;
@@ -149,20 +169,21 @@ const decisionPage = async (c: Context<Api>, opened: Sheet, chosen: Chosen = new
   const earlier = await earlierDecision(services, person, client.clientId, decisionKey);
   const token = await sheetToken(services, sheet, browser, person?.id ?? null);
   const email = session === null ? null : (await userOf(services, session)).email;
-  if (earlier?.kind === "open") return answer(c, 200, () => doneStep(view, earlier.share, earlier.code, email));
-  if (earlier?.kind === "late") return answer(c, 200, () => lateStep(view, token));
-  if (earlier?.kind === "over") return answer(c, 409, () => overStep(view));
+  if (earlier?.kind === "open") return pageAnswer(c, 200, () => doneStep(view, earlier.share, earlier.code, email));
+  if (earlier?.kind === "late") return pageAnswer(c, 200, () => lateStep(view, token));
+  if (earlier?.kind === "over") return pageAnswer(c, 409, () => overStep(view));
   const kept = person === null ? personaFields("default") : await readFields(services, person);
   const fields = "ok" in kept ? (kept.ok ? kept.value : {}) : kept;
   const missing = missingKeys(asked.needed, fields as ContactFields);
   if (email !== null && (missing.length > 0 || c.req.query("edit") === "1")) {
     const keys = c.req.query("edit") === "1" ? asked.scope : missing;
     const values = { ...(keys.includes("email") && { email }), ...valuesOf(fields as ContactFields) };
-    return answer(c, 200, () => detailsStep(view, email, { keys, values }));
+    return pageAnswer(c, 200, () => detailsStep(view, email, { keys, values }));
   }
   const already = person === null ? [] : await activeWith(services, person, client.business.id);
+  const chosen = shown ?? (await chosenBefore(c, opened));
   const step = { token, email, fields: fields as ContactFields, now: services.clock(), already, chosen };
-  return answer(c, fault === undefined ? 200 : 400, () => decideStep(view, step, fault && words[fault]));
+  return pageAnswer(c, fault === undefined ? 200 : 400, () => decideStep(view, step, fault && words[fault]));
 };
 
 const show = async (c: Context<Api>): Promise<Response> => {
@@ -173,11 +194,11 @@ const show = async (c: Context<Api>): Promise<Response> => {
   const { sheet, session, view, language } = opened;
   if (session !== null || sheet.request.client.environment === "sandbox") return decisionPage(c, opened);
   const answered = c.req.query("answer");
-  if (answered === "passkey") return answer(c, 200, () => emailStep(view, appWords[language].passkeyRefused));
+  if (answered === "passkey") return pageAnswer(c, 200, () => emailStep(view, appWords[language].passkeyRefused));
   const email = await askedAddress(c);
-  if (email === null) return answer(c, 200, () => emailStep(view));
+  if (email === null) return pageAnswer(c, 200, () => emailStep(view));
   const failed = answered === "failed" ? sheetWords[language].wrongCode : undefined;
-  return answer(c, 200, () => codeStep(view, email, failed));
+  return pageAnswer(c, 200, () => codeStep(view, email, failed));
 };
 
 type Posted = Sheet & { readonly form: PageForm };
@@ -194,7 +215,7 @@ const askForCode = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTH_REQUEST_PER_IP");
   if (sent instanceof Response) return sent;
   const email = (sent.form.get("email") ?? "").trim();
-  if (!isMailbox(email)) return answer(c, 400, () => emailStep(sent.view, sheetWords[sent.language].badEmail, email.slice(0, 320)));
+  if (!isMailbox(email)) return pageAnswer(c, 400, () => emailStep(sent.view, sheetWords[sent.language].badEmail, email.slice(0, 320)));
   await mailCode(c, { email, realm: "consumer", language: sent.language });
   return again(c);
 };
@@ -204,14 +225,14 @@ const giveCode = async (c: Context<Api>): Promise<Response> => {
   if (sent instanceof Response) return sent;
   const taken = await takeCode(c, sent.form, "consumer");
   if (taken.outcome !== "malformed") return again(c, taken.outcome === "wrong" ? "&answer=failed" : "");
-  return answer(c, 400, () => codeStep(sent.view, taken.email, sheetWords[sent.language].badCode));
+  return pageAnswer(c, 400, () => codeStep(sent.view, taken.email, sheetWords[sent.language].badCode));
 };
 
 const askPasskey = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTH_VERIFY_PER_IP");
   if (sent instanceof Response) return sent;
   const options = await askToSignIn(c.var.services, relyingParty(c));
-  return answer(c, 200, () => passkeyStep(sent.view, options));
+  return pageAnswer(c, 200, () => passkeyStep(sent.view, options));
 };
 
 const givePasskey = async (c: Context<Api>): Promise<Response> => {
@@ -246,7 +267,7 @@ const saveDetails = async (c: Context<Api>): Promise<Response> => {
   const words = sheetWords[language];
   const { email } = await userOf(services, session);
   const step = (fault: string): Promise<Response> =>
-    answer(c, 400, () => detailsStep(view, email, { keys: typed.map(([key]) => key), values: Object.fromEntries(typed) }, fault));
+    pageAnswer(c, 400, () => detailsStep(view, email, { keys: typed.map(([key]) => key), values: Object.fromEntries(typed) }, fault));
   const blank = typed.filter(([key, value]) => sheet.request.asked.needed.includes(key) && value.trim() === "" && !mayBeBlank.has(key));
   if (blank.length > 0) return step(words.missing.replace("{groups}", groupsIn(language, groupsOf(blank.map(([key]) => key)))));
   const counted = limited(c, "FIELD_CHANGES", await services.takeExactly("FIELD_CHANGES", session.userId));
@@ -263,14 +284,6 @@ const chosenScope = ({ sheet, form }: Posted, fields: ContactFields): readonly C
   return scope.filter((key) => needed.includes(key) || (ticked.includes(key) && fields[key] !== undefined));
 };
 
-/** What the person chose, for the same decision shown anew. */
-const chosenOf = (form: PageForm): Chosen =>
-  new Map([...form].filter(([name]) => name === "days" || name === "persona" || name.startsWith("group.")));
-
-/** Whether the form belongs to what this browser and person were shown, and how old that is. */
-const judged = ({ sheet, browser, session, form }: Posted, services: Services) =>
-  judgeSheetToken(services, sheet, browser, session === null ? null : personOf(session).id, form.get("token") ?? "");
-
 const shorterDays: Readonly<Record<string, number>> = { "30": 30, "90": 90 };
 
 const decide = async (c: Context<Api>): Promise<Response> => {
@@ -280,11 +293,11 @@ const decide = async (c: Context<Api>): Promise<Response> => {
   const { sheet, session, form, view, language, decisionKey } = sent;
   const { client, asked, ...request } = sheet.request;
   const isTest = client.environment === "sandbox";
-  if (session === null && !isTest) return again(c);
+  if (session === null && !isTest) return signInAgain(c, form);
   const person = session === null ? null : personOf(session);
-  const age = await judged(sent, services);
+  const age = await judged(services, sent, form);
   if (age === "foreign") return again(c);
-  if (age === "expired") return answer(c, 400, () => expiredStep(view, form.get("token") ?? "", chosenOf(form)));
+  if (age === "expired") return pageAnswer(c, 400, () => expiredStep(view, form.get("token") ?? "", chosenOf(form)));
   if (session !== null) {
     const counted = limited(c, "GRANTS", await services.takeExactly("GRANTS", session.userId));
     if (counted !== null) return busyPage(c, counted.headers.get("retry-after") ?? "60");
@@ -312,7 +325,7 @@ const decide = async (c: Context<Api>): Promise<Response> => {
     requestId,
   });
   if (granted.ok || granted.code === "code_used" || granted.code === "code_expired" || granted.code === "share_inactive") return again(c);
-  if (granted.code === "unauthorized" || granted.code === "invalid_request") return again(c); // signed out, or a value is gone: the page says so
+  if (granted.code === "unauthorized" || granted.code === "invalid_request") return signInAgain(c, form); // or a value is gone: the page says so
   return refusedPage(c, granted.code, granted.detail);
 };
 
@@ -324,13 +337,14 @@ const startAgain = async (c: Context<Api>): Promise<Response> => {
   const sent = await posted(c, "AUTHORIZE_PER_IP");
   if (sent instanceof Response) return sent;
   const isTest = sent.sheet.request.client.environment === "sandbox";
-  if ((sent.session === null && !isTest) || (await judged(sent, c.var.services)) === "foreign") return again(c);
+  if (sent.session === null && !isTest) return signInAgain(c, sent.form);
+  if ((await judged(c.var.services, sent, sent.form)) === "foreign") return again(c);
   return decisionPage(c, sent, chosenOf(sent.form));
 };
 
 const notNow = (c: Context<Api>): Promise<Response> => {
   const words = sheetWords[languageOf(c)];
-  return answer(c, 200, () => sheetNotice(words.refusedHeading, words.refused));
+  return pageAnswer(c, 200, () => sheetNotice(words.refusedHeading, words.refused));
 };
 
 export const mountSheet = (app: Hono<Api>): void => {

@@ -61,7 +61,7 @@ if (sheet !== null) {
       if (isSent || performance.now() - focusedAt < guardMs) event.preventDefault();
       else isSent = true;
     });
-  addEventListener("pageshow", () => {
-    isSent = false; // back from the next page: the form can be sent again
+  addEventListener("pageshow", ({ persisted }) => {
+    if (persisted) location.replace(location.href); // Back shows what is to be done now, not what was; by GET, so nothing is sent again
   });
 }

@@ -1,0 +1,180 @@
+// WebKit for the matrix of browsers: Debian's WebKitGTK, in the window of its MiniBrowser on a screen that nobody sees. playwright-core drives
+// a WebKit of its own only, so this speaks W3C WebDriver, as much of it as the matrix needs.
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { webkit } from "../../scripts/browser.ts";
+import { freePort } from "./local-service.ts";
+
+const patienceMs = 20_000;
+
+/** Asks again until there is something. */
+export const until = async <T>(what: string, ask: () => Promise<T | undefined | null | false>): Promise<T> => {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    const found = await ask();
+    if (found !== undefined && found !== null && found !== false) return found;
+    if (Date.now() > deadline) throw new Error(`There is still no ${what}.`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+};
+
+/** One tab or window. */
+export interface View {
+  readonly goTo: (url: string) => Promise<void>;
+  readonly url: () => Promise<URL>;
+  readonly reload: () => Promise<void>;
+  readonly back: () => Promise<void>;
+  /** Waits until an element is seen, and gives what is written in it. */
+  readonly see: (css: string) => Promise<string>;
+  readonly click: (css: string, times?: 1 | 2) => Promise<void>;
+  readonly type: (css: string, text: string) => Promise<void>;
+  /** The body of a function in the page. */
+  readonly run: <T>(body: string, ...args: readonly unknown[]) => Promise<T>;
+  readonly resize: (width: number, height: number) => Promise<void>;
+  readonly close: () => Promise<void>;
+  readonly isOpen: () => Promise<boolean>;
+}
+
+/** One person's browser: its cookies and its windows. */
+export interface WebKit {
+  readonly first: View;
+  readonly count: () => Promise<number>;
+  /** The window that opens by an act. */
+  readonly opened: (act: () => Promise<unknown>) => Promise<View>;
+  readonly newWindow: () => Promise<View>;
+  readonly addCookie: (name: string, value: string) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+const elementKey = "element-6066-11e4-a52e-4f735466cecf"; // the name WebDriver gives the id of an element
+
+interface Refusal {
+  readonly error: string;
+  readonly message: string;
+}
+
+export interface WebKitDriver {
+  readonly open: () => Promise<WebKit>;
+  readonly stop: () => void;
+}
+
+export const startWebKit = async (): Promise<WebKitDriver> => {
+  const screen = spawn(webkit.screen, ["-displayfd", "3", "-screen", "0", "1280x1024x24"], {
+    stdio: ["ignore", "ignore", "ignore", "pipe"],
+  });
+  const [display] = (await once((screen.stdio as unknown as NodeJS.ReadableStream[])[3] as NodeJS.ReadableStream, "data")) as [Buffer];
+  const port = await freePort();
+  const driver: ChildProcess = spawn(webkit.driver, [`--port=${port}`, "--host=127.0.0.1"], {
+    stdio: "ignore",
+    env: { ...process.env, DISPLAY: `:${String(display).trim()}` },
+  });
+
+  const send = async <T>(method: string, path: string, body?: object): Promise<T | Refusal> => {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method, ...sent });
+    return ((await answer.json()) as { readonly value: T | Refusal }).value;
+  };
+  const isRefusal = (value: unknown): value is Refusal => typeof value === "object" && value !== null && "error" in value;
+  const must = async <T>(method: string, path: string, body?: object): Promise<T> => {
+    const value = await send<T>(method, path, body);
+    if (isRefusal(value)) throw new Error(`${path}: ${value.error}, ${value.message}`);
+    return value;
+  };
+  await until("WebKitWebDriver", () => send<object>("GET", "/status").catch(() => undefined));
+
+  const open = async (): Promise<WebKit> => {
+    const options = { binary: webkit.browser, args: ["--automation"] };
+    const capabilities = { alwaysMatch: { "webkitgtk:browserOptions": options } };
+    const { sessionId } = await must<{ sessionId: string }>("POST", "/session", { capabilities });
+    const at = `/session/${sessionId}`;
+    const handles = (): Promise<string[]> => must("GET", `${at}/window/handles`);
+
+    const view = (handle: string): View => {
+      const here = async (): Promise<void> => void (await must("POST", `${at}/window`, { handle }));
+      const run = async <T>(script: string, ...args: readonly unknown[]): Promise<T> => {
+        await here();
+        return must("POST", `${at}/execute/sync`, { script, args });
+      };
+      const seen = (css: string): Promise<string> =>
+        until(css, async () => {
+          await here();
+          const found = await send<Record<string, string>>("POST", `${at}/element`, { using: "css selector", value: css });
+          if (isRefusal(found)) return undefined;
+          const isSeen = await send<boolean>("GET", `${at}/element/${found[elementKey]}/displayed`);
+          return isSeen === true && found[elementKey];
+        });
+      return {
+        goTo: async (url) => {
+          await here();
+          await must("POST", `${at}/url`, { url });
+        },
+        url: async () => {
+          await here();
+          return new URL(await must("GET", `${at}/url`));
+        },
+        reload: async () => {
+          await here();
+          await must("POST", `${at}/refresh`, {});
+        },
+        back: async () => {
+          await here();
+          await must("POST", `${at}/back`, {});
+        },
+        see: async (css) => must("GET", `${at}/element/${await seen(css)}/text`),
+        click: async (css, times = 1) => {
+          const element = await seen(css);
+          if (times === 1) await must("POST", `${at}/element/${element}/click`, {});
+          else {
+            const press = [
+              { type: "pointerDown", button: 0 },
+              { type: "pointerUp", button: 0 },
+            ];
+            const move = { type: "pointerMove", origin: { [elementKey]: element }, x: 0, y: 0 };
+            const mouse = { type: "pointer", id: "mouse", parameters: { pointerType: "mouse" }, actions: [move, ...press, ...press] };
+            await must("POST", `${at}/actions`, { actions: [mouse] });
+          }
+        },
+        type: async (css, text) => {
+          const element = await seen(css);
+          await must("POST", `${at}/element/${element}/clear`, {});
+          await must("POST", `${at}/element/${element}/value`, { text });
+        },
+        run,
+        resize: async (width, height) => {
+          await here();
+          await must("POST", `${at}/window/rect`, { width, height });
+        },
+        close: async () => {
+          await here();
+          await must("DELETE", `${at}/window`);
+        },
+        isOpen: async () => (await handles()).includes(handle),
+      };
+    };
+
+    return {
+      first: view(await must("GET", `${at}/window`)),
+      count: async () => (await handles()).length,
+      opened: async (act) => {
+        const before = await handles();
+        await act();
+        return view(await until("new window", async () => (await handles()).find((handle) => !before.includes(handle))));
+      },
+      newWindow: async () => view((await must<{ handle: string }>("POST", `${at}/window/new`, { type: "window" })).handle),
+      addCookie: async (name, value) => {
+        await must("POST", `${at}/cookie`, { cookie: { name, value, httpOnly: true } });
+      },
+      close: async () => {
+        await must("DELETE", at);
+      },
+    };
+  };
+
+  return {
+    open,
+    stop: () => {
+      driver.kill();
+      screen.kill();
+    },
+  };
+};
