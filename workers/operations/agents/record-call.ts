@@ -23,20 +23,16 @@ export const recordCall = async (
   const { tokenId, ownerId, chain } = agent;
   const db = services.homes.of(ownerId) as Database;
   const now = services.clock();
-  await commit(
-    { db, vault: services.vault, ledgerId: services.config.ledger.id },
-    noteUse(db, agent, now),
-    [
-      {
-        type: "agent.called",
-        entityType: "agent_token",
-        entityId: tokenId,
-        at: now,
-        chains: [chain],
-        actor: { kind: "agent", id: tokenId },
-        payload: { tool, outcome, arguments: argumentNames },
-      },
-    ],
-  );
+  await commit({ db, vault: services.vault, ledgerId: services.config.ledger.id }, noteUse(db, agent, now), [
+    {
+      type: "agent.called",
+      entityType: "agent_token",
+      entityId: tokenId,
+      at: now,
+      chains: [chain],
+      actor: { kind: "agent", id: tokenId },
+      payload: { tool, outcome, arguments: argumentNames },
+    },
+  ]);
   services.scheduleFollowUp();
 };
