@@ -1,12 +1,12 @@
 // Every test file starts on empty, migrated databases holding the demo's businesses.
 import { applyD1Migrations, listDurableObjectIds, reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterAll, vi } from "vitest";
+import { afterAll, afterEach, vi } from "vitest";
 import { seedDemo, seedPeople, vaultOf } from "../../scripts/demo-world.ts";
 import { defaultLimits } from "../../workers/limits.ts";
 import { clockOffsetMs } from "./chance.ts";
 import { settled } from "./settled.ts";
-import { world, worldInSecondHome } from "./world.ts";
+import { settleAhead, world, worldInSecondHome } from "./world.ts";
 
 /** The runtime rings alarms by its own clock, which no test can move. */
 const moveAlarms = async (): Promise<void> => {
@@ -58,6 +58,7 @@ const forgetUse = async (): Promise<void> => {
 
 // What a file has asked for, ended half in its databases and half in those of the next, would spoil both.
 afterAll(settled, 70_000);
+afterEach(settleAhead, 70_000);
 vi.useRealTimers(); // whatever time the file before it left
 await wakeLogs();
 await reset();
