@@ -86,12 +86,15 @@ export const deleteMail = (db: Database, mail: string) => db.delete(mailOutbox).
 
 export const postponeMail = (db: Database, mail: string, at: Instant) => db.update(mailOutbox).set({ nextAt: at }).where(eq(id, mail));
 
-/** Whether somebody is sending for the first time just now; for development's mailbox, which likes to show what was asked for. */
+/**
+ * Whether somebody has just begun to send for the first time; for development's mailbox, which likes to show what was asked for. A lease
+ * is longer than the wait after a first attempt that failed, so half of it tells the two apart.
+ */
 export const isSending = async (db: Database, now: Instant): Promise<boolean> => {
   const sending = await db
     .select({ id })
     .from(mailOutbox)
-    .where(allOf(eq(attempts, 1), gt(nextAt, now)))
+    .where(allOf(eq(attempts, 1), gt(nextAt, now + leaseMs / 2)))
     .limit(1);
   return sending.length > 0;
 };

@@ -304,6 +304,32 @@ describe("GET /dev/mail", () => {
     expect((await call("/dev/mail?to=nobody@example.com")).body.messages).toEqual([]);
   });
 
+  test("waits for a mail that another is sending", async () => {
+    now = Date.now();
+    await write();
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const slow: Platform = { ...platform, mailer: { send: (message) => held.then(() => platform.mailer.send(message)) } };
+    const isSent = relayMail(slow);
+    await vi.waitFor(async () => expect((await waiting())[0]?.attempts).toBe(1), 20_000);
+    const reading = call("/dev/mail");
+    setTimeout(release, 1_000);
+    expect((await reading).body.messages[0]?.text).toContain("123456");
+    await isSent;
+  });
+
+  test("does not wait for a mail that is to be tried again", async () => {
+    now = Date.now();
+    await write();
+    await relayMail(sending("later"));
+    const waits = vi.spyOn(globalThis, "setTimeout");
+    expect((await call("/dev/mail")).body.messages).toEqual([]);
+    expect(waits.mock.calls.filter(([, ms]) => ms === 25)).toEqual([]);
+    waits.mockRestore();
+  });
+
   test("is a page for a browser", async () => {
     now = Date.now();
     await write();

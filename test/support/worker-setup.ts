@@ -6,7 +6,7 @@ import { seedDemo, seedPeople, vaultOf } from "../../scripts/demo-world.ts";
 import { defaultLimits } from "../../workers/limits.ts";
 import { clockOffsetMs } from "./chance.ts";
 import { settled } from "./settled.ts";
-import { settleAhead, world, worldInSecondHome } from "./world.ts";
+import { world, worldInSecondHome } from "./world.ts";
 
 /** The runtime rings alarms by its own clock, which no test can move. */
 const moveAlarms = async (): Promise<void> => {
@@ -56,9 +56,9 @@ const forgetUse = async (): Promise<void> => {
     }
 };
 
-// What a file has asked for, ended half in its databases and half in those of the next, would spoil both.
+// What a test has asked for, done while the next one runs, would spoil both: mails that are being sent already, entries that come late.
+afterEach(settled, 70_000);
 afterAll(settled, 70_000);
-afterEach(settleAhead, 70_000);
 vi.useRealTimers(); // whatever time the file before it left
 await wakeLogs();
 await reset();

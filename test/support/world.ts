@@ -45,25 +45,18 @@ const callsTo =
   async (path, init = {}) =>
     answerOf(await fetch(new Request(`${host}${path}`, init), createExecutionContext()));
 
-let wasAskedAhead = false;
-
 /**
- * After a test that asked a service whose clock is ahead, waits for what follows its answers: in the next test that would find mails and
- * codes to have expired.
+ * The service as an isolate with other settings (or other bindings) runs it, with its own windows and memories. One whose clock is ahead
+ * does what follows an answer before it gives it: later it would find that mails and codes of the present have expired.
  */
-export const settleAhead = async (): Promise<void> => {
-  if (wasAskedAhead) await settled();
-  wasAskedAhead = false;
-};
-
-/** The service as an isolate with other settings (or other bindings) runs it, with its own windows and memories. */
 export const serviceWith = (settings: Readonly<Record<string, unknown>> = {}, host = "http://svc.test"): Call => {
   const deployment = { ...env, ...settings } as unknown as Env;
   const app = openPlatform(deployment).then((platform) => buildApp(followed(platform)));
   const isAhead = settings.DEV_CLOCK_OFFSET_MS !== undefined;
   return callsTo(async (request, context) => {
-    wasAskedAhead ||= isAhead;
-    return (await app).fetch(request, deployment, context);
+    const response = await (await app).fetch(request, deployment, context);
+    if (isAhead) await settled();
+    return response;
   }, host);
 };
 

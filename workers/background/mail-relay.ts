@@ -48,11 +48,11 @@ async function* dueMails(platform: Platform, db: Database): AsyncGenerator<DueMa
 export const relayMail = (platform: Platform): Promise<void> =>
   inEachHome(platform, "mail", (db) => inParallel(atOnce, dueMails(platform, db), (mail) => handOver(platform, db, mail)));
 
-const looks = 20;
+const looks = 400;
 const betweenLooksMs = 25;
 
 /**
- * What development would have sent, newest first; it is kept in `store`. Sends what is due, and waits half a second at most for
+ * What development would have sent, newest first; it is kept in `store`. Sends what is due, and waits ten seconds at most for
  * what another is sending, so that whoever has just asked for a mail finds it here.
  */
 export const readCapturedMail = async (platform: Platform, store: Database, to: string | null): Promise<readonly CapturedMail[]> => {
