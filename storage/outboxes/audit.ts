@@ -1,5 +1,5 @@
 // Entries on their way into the audit chains, written with the change they tell of.
-import { eq, gt, inArray, isNull } from "drizzle-orm";
+import { eq, exists, gt, inArray, isNull, sql } from "drizzle-orm";
 import { auditPayloadHash } from "../../core/audit/payload.ts";
 import type { WaitingEntry } from "../../core/audit/trail.ts";
 import { base64UrlOf } from "../../core/bytes.ts";
@@ -7,7 +7,7 @@ import { canonicalJson } from "../../core/canonical-json.ts";
 import type { FactType } from "../../core/facts.ts";
 import type { Instant } from "../../core/time.ts";
 import { onPrimary, type Database } from "../database.ts";
-import { allOf, listed } from "../query.ts";
+import { allOf, listed, query } from "../query.ts";
 import { auditOutbox } from "../schema.ts";
 import type { EncryptionContext, Vault } from "../vault.ts";
 
@@ -33,6 +33,19 @@ export const undrainedRows = (db: Database, shard: number, afterOrd: number, max
     .orderBy(ord)
     .limit(max)
     .all();
+
+/** Which of these shards have rows to drain here: one look at the index for each, however many rows wait. */
+export const shardsToDrain = async (db: Database, shards: readonly number[]): Promise<readonly number[]> => {
+  const ofShard = query
+    .select({ ord })
+    .from(auditOutbox)
+    .where(allOf(sql`${auditOutbox.shard} = j.value`, isNull(drainedAt)));
+  const rows = await onPrimary(db)
+    .select({ shard: sql<number>`j.value` })
+    .from(sql`json_each(${JSON.stringify(shards)}) j`)
+    .where(exists(ofShard));
+  return rows.map(({ shard }) => shard);
+};
 
 /** Marks rows that their chains hold. The first mark stays. */
 export const markDrained = (db: Database, ords: readonly number[], now: Instant) =>

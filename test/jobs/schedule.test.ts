@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
 import { homesOf } from "../../storage/homes.ts";
+import { notifyAudit } from "../../workers/background/audit-notify.ts";
 import { scheduled } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
 import { platformOf, type Platform } from "../../workers/services.ts";
@@ -49,6 +50,35 @@ describe("the quarter of an hour", () => {
     await scheduled(on(hiccup()), "*/15 * * * *", quarter);
     expect(faults).toEqual(["ledger"]);
     expect(await checkpoints()).toBe(before + 1);
+  });
+});
+
+describe("the audit logs", () => {
+  test("are told where entries wait for them, in whichever home, and no other", async () => {
+    const notified: number[] = [];
+    const platform = {
+      ...base,
+      config: { ...base.config, auditKeys: new Map([26, 27, 28].map((shard) => [shard, []])) },
+      auditLog: (shard: number) => {
+        notified.push(shard);
+        return base.auditLog(shard);
+      },
+    };
+    await notifyAudit(platform);
+    expect(notified).toEqual([]);
+    const { DB, DB_01 } = env as unknown as Record<"DB" | "DB_01", D1Database>;
+    const entry = (db: D1Database, shard: number) =>
+      db
+        .prepare(
+          `INSERT INTO audit_outbox (id, shard, chain, type, entity_type, entity_id, at, payload_hash)
+           VALUES ('told', ?, ?, 'share.created', 'share', 'shr_told', 1, ?)`,
+        )
+        .bind(shard, "c".repeat(32), "ab".repeat(32))
+        .run();
+    await entry(DB, 28);
+    await entry(DB_01, 27);
+    await notifyAudit(platform);
+    expect(notified.sort()).toEqual([27, 28]);
   });
 });
 

@@ -1,10 +1,23 @@
 // Tells the audit log that outboxes hold something for its chains: it reads them itself.
+import { shardsToDrain } from "../../storage/outboxes/audit.ts";
 import { kindOfError } from "../log.ts";
 import type { Platform } from "../services.ts";
+import { inEachHome } from "./each-home.ts";
+
+/** Of many shards most have nothing to read: each that is told sets an alarm and reads every home. */
+const waitingShards = async (platform: Platform): Promise<Iterable<number>> => {
+  const shards = [...platform.config.auditKeys.keys()];
+  if (shards.length === 1) return shards;
+  const waiting = new Set<number>();
+  await inEachHome(platform, "audit", async (db) => {
+    for (const shard of await shardsToDrain(db, shards)) waiting.add(shard);
+  });
+  return waiting;
+};
 
 /** Soon after a commit, and each minute. A shard that cannot be told keeps no other waiting. */
 export const notifyAudit = async (platform: Platform): Promise<void> => {
-  for (const shard of platform.config.auditKeys.keys()) {
+  for (const shard of await waitingShards(platform)) {
     try {
       await platform.auditLog(shard).notify();
     } catch (error) {
