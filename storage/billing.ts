@@ -9,6 +9,7 @@ import { dayMs, type Instant } from "../core/time.ts";
 import { chainOfBusiness } from "./accounts.ts";
 import type { Database, Statement } from "./database.ts";
 import { violates } from "./faults.ts";
+import { lookup, type Lookup } from "./lookups.ts";
 import { allOf, query } from "./query.ts";
 import { billingCustomers, billingEvents, businesses, consumers } from "./schema.ts";
 
@@ -23,8 +24,8 @@ export const customerById = async (db: Database, id: string): Promise<BillingCus
   (await db.select().from(billingCustomers).where(eq(customerId, id)).get()) ?? null;
 
 /** The customer that pays for an account now; null for one that never paid. */
-export const customerOfAccount = async (db: Database, id: string): Promise<BillingCustomer | null> =>
-  (await db.select().from(billingCustomers).where(eq(accountId, id)).get()) ?? null;
+export const customerOfAccount = (db: Database, id: string): Lookup<BillingCustomer | null> =>
+  lookup(db, [db.select().from(billingCustomers).where(eq(accountId, id))], ([[row]]) => row ?? null);
 
 export interface BilledBusiness {
   readonly kind: "business";

@@ -9,9 +9,10 @@ import { talliedPeriods } from "../core/certificates/tallies.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { foldedPurpose } from "./certificates.ts";
-import { batch, type Database } from "./database.ts";
+import type { Database } from "./database.ts";
 import { entitiesField } from "./entity-lists.ts";
 import { inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
+import { lookup, type Lookup } from "./lookups.ts";
 import { certificateGroups, certificates, certificateTallies, entityLists, purposes } from "./schema.ts";
 import { query } from "./query.ts";
 import { withdrawalField } from "./withdrawals.ts";
@@ -187,11 +188,13 @@ const byGroups = (db: Database, asked: Asked) => {
   return { rows, totals: [tallies, edges] };
 };
 
-/** Newest first. One round trip: the page and the totals are one batch. */
-export const certificatePage = async (
-  db: Database,
-  asked: Asked,
-): Promise<{ readonly certificates: readonly ListedCertificate[]; readonly total: number }> => {
+interface CertificatePage {
+  readonly certificates: readonly ListedCertificate[];
+  readonly total: number;
+}
+
+/** Newest first. */
+export const certificatePage = (db: Database, asked: Asked): Lookup<CertificatePage> => {
   const { status: _, emailIndex, phoneIndex, ...searched } = asked.filter;
   const isSearched = Object.values(searched).some((value) => value !== null);
   const walk = emailIndex !== null || phoneIndex !== null ? byAddress : isSearched ? byGroups : ofBusiness;
@@ -200,13 +203,12 @@ export const certificatePage = async (
     .orderBy(...newestFirst)
     .limit(asked.perPage)
     .offset((asked.page - 1) * asked.perPage);
-  const [listed, ...sums] = await batch(db, [page, ...totals]);
-  return {
+  return lookup(db, [page, ...totals], ([listed, ...sums]) => ({
     certificates: listed.map(({ accepted, rejected, entitiesWithdrawn, ...row }) => ({
       ...row,
       entitiesWithdrawn: inOrder(entitiesWithdrawn),
       answered: accepted === null || rejected === null ? null : { accepted, rejected },
     })),
     total: sums.flat().reduce((sum, { total }) => sum + total, 0),
-  };
+  }));
 };

@@ -4,7 +4,8 @@ import { and, eq, gt, isNull } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
-import { batch, type Database } from "./database.ts";
+import type { Database } from "./database.ts";
+import { lookup, type Lookup } from "./lookups.ts";
 import { ceaseAcknowledgements, certificates, entityDuties, entityWithdrawals, purposes, shares, withdrawals } from "./schema.ts";
 
 /** One duty. */
@@ -25,11 +26,11 @@ export interface DeadlinePage {
 }
 
 /** Overdue first, because they were due first. */
-export const openDeadlines = async (
+export const openDeadlines = (
   db: Database,
   { businessId, environment }: { readonly businessId: BusinessId; readonly environment: Environment },
   max: number,
-): Promise<DeadlinePage> => {
+): Lookup<DeadlinePage> => {
   const ofWhole = db
     .select({
       id: withdrawals.certId,
@@ -66,17 +67,18 @@ export const openDeadlines = async (
     .where(and(eq(entityDuties.businessId, businessId), eq(entityDuties.environment, environment)))
     .orderBy(entityDuties.ceaseBy)
     .limit(max + 1);
-  const [whole, stopped, single] = await batch(db, [ofWhole, ofShares, ofRecipients]);
-  const deadlines: readonly Deadline[] = [
-    ...whole.map((row) => ({ ...row, kind: "certificate" as const })),
-    ...single.map((row) => ({ ...row, kind: "recipients" as const })),
-    ...stopped.map(({ ceaseBy, withdrawnAt, ...row }) => ({
-      ...row,
-      ceaseBy: ceaseBy as Instant,
-      withdrawnAt: withdrawnAt as Instant,
-      kind: "share" as const,
-      person: null,
-    })),
-  ].sort((a, b) => a.ceaseBy - b.ceaseBy || (a.id < b.id ? -1 : 1));
-  return { deadlines: deadlines.slice(0, max), hasMore: deadlines.length > max };
+  return lookup(db, [ofWhole, ofShares, ofRecipients], ([whole, stopped, single]) => {
+    const deadlines: readonly Deadline[] = [
+      ...whole.map((row) => ({ ...row, kind: "certificate" as const })),
+      ...single.map((row) => ({ ...row, kind: "recipients" as const })),
+      ...stopped.map(({ ceaseBy, withdrawnAt, ...row }) => ({
+        ...row,
+        ceaseBy: ceaseBy as Instant,
+        withdrawnAt: withdrawnAt as Instant,
+        kind: "share" as const,
+        person: null,
+      })),
+    ].sort((a, b) => a.ceaseBy - b.ceaseBy || (a.id < b.id ? -1 : 1));
+    return { deadlines: deadlines.slice(0, max), hasMore: deadlines.length > max };
+  });
 };

@@ -6,6 +6,7 @@ import type { AuditChain } from "../core/facts.ts";
 import type { BusinessId } from "../core/ids.ts";
 import { hourMs, type Instant } from "../core/time.ts";
 import { chainOfBusiness } from "./accounts.ts";
+import { lookup, type Lookup } from "./lookups.ts";
 import type { Database } from "./database.ts";
 import { violates } from "./faults.ts";
 import { insertIf } from "./inserts.ts";
@@ -65,8 +66,12 @@ export const isTooManyDomains = (error: unknown): boolean => violates(error, "NO
 export const isClaimed = (error: unknown): boolean => violates(error, "UNIQUE", domains.businessId, domains.domain);
 
 /** Newest first. */
-export const domainsOf = (db: Database, businessId: BusinessId): Promise<readonly Domain[]> =>
-  db.select(shown).from(domains).where(eq(domains.businessId, businessId)).orderBy(desc(domains.createdAt), domains.domain).all();
+export const domainsOf = (db: Database, businessId: BusinessId): Lookup<readonly Domain[]> =>
+  lookup(
+    db,
+    [db.select(shown).from(domains).where(eq(domains.businessId, businessId)).orderBy(desc(domains.createdAt), domains.domain)],
+    ([rows]) => rows,
+  );
 
 /** Null for one that is not there, or not of this business. */
 export const domainById = async (db: Database, businessId: BusinessId, id: string): Promise<Domain | null> =>

@@ -5,6 +5,7 @@ import type { View } from "../core/certificates/published.ts";
 import type { CertId } from "../core/ids.ts";
 import { secondMs, type Instant } from "../core/time.ts";
 import type { Database, Statement } from "./database.ts";
+import { lookup, type Lookup } from "./lookups.ts";
 import { prepared } from "./prepared.ts";
 import { certificates, certificateViews } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
@@ -58,27 +59,29 @@ export const insertView = async (db: Database, vault: Vault, certId: CertId, vie
 };
 
 /** One page of the opens, newest first. */
-export const viewTrail = async (db: Database, vault: Vault, certId: CertId, limit: number, offset = 0): Promise<View[]> => {
+export const viewTrail = (db: Database, vault: Vault, certId: CertId, limit: number, offset = 0): Lookup<readonly View[]> => {
   const { at, viewerSealed, bot } = certificateViews;
-  const rows = await db
+  const page = db
     .select({ at, viewerSealed, bot })
     .from(certificateViews)
     .where(eq(certificateViews.certId, certId))
     .orderBy(desc(certificateViews.ord))
     .limit(limit)
     .offset(offset);
-  return Promise.all(
-    rows.map(async (row) => {
-      const viewer = JSON.parse(await vault.open(contextOf(certId), row.viewerSealed)) as {
-        ip: string;
-        user_agent: string;
-        os: string | null;
-      };
-      return { at: row.at, ip: viewer.ip, userAgent: viewer.user_agent, os: viewer.os, bot: row.bot };
-    }),
+  return lookup(db, [page], ([rows]) =>
+    Promise.all(
+      rows.map(async (row) => {
+        const viewer = JSON.parse(await vault.open(contextOf(certId), row.viewerSealed)) as {
+          ip: string;
+          user_agent: string;
+          os: string | null;
+        };
+        return { at: row.at, ip: viewer.ip, userAgent: viewer.user_agent, os: viewer.os, bot: row.bot };
+      }),
+    ),
   );
 };
 
 /** How many opens are kept. */
-export const keptViews = async (db: Database, certId: CertId): Promise<number> =>
-  (await db.select({ viewRows }).from(certificates).where(eq(certificates.id, certId)).get())?.viewRows ?? 0;
+export const keptViews = (db: Database, certId: CertId): Lookup<number> =>
+  lookup(db, [db.select({ viewRows }).from(certificates).where(eq(certificates.id, certId))], ([[row]]) => row?.viewRows ?? 0);

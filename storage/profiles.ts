@@ -5,6 +5,7 @@ import type { Profile, ProfileChange } from "../core/accounts/profile.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
+import { lookup, type Lookup } from "./lookups.ts";
 import { businesses } from "./schema.ts";
 
 export interface Account extends Profile {
@@ -27,15 +28,13 @@ const profile = {
   emitsIssued: businesses.emitCertificateIssued,
 };
 
-export const accountById = async (db: Database, id: BusinessId): Promise<Account | null> => {
+export const accountById = (db: Database, id: BusinessId): Lookup<Account | null> => {
   const { status, plan, createdAt } = businesses;
-  return (
-    (await db
-      .select({ id: businesses.id, status, plan, createdAt, ...profile })
-      .from(businesses)
-      .where(eq(businesses.id, id))
-      .get()) ?? null
-  );
+  const account = db
+    .select({ id: businesses.id, status, plan, createdAt, ...profile })
+    .from(businesses)
+    .where(eq(businesses.id, id));
+  return lookup(db, [account], ([[row]]) => row ?? null);
 };
 
 /** What is undefined stays. */

@@ -11,8 +11,10 @@ import {
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { countedDays } from "../../../storage/activity.ts";
+import { together } from "../../../storage/lookups.ts";
 import type { Runtime, Stores } from "../../services.ts";
 import { homeOf } from "./commit-act.ts";
+import { listDeadlines, type DeadlinePage } from "./deadlines.ts";
 
 export { comparedCounts, type Activity, type Figures };
 
@@ -20,6 +22,21 @@ export const readActivity = async (services: Runtime & Stores, member: MemberSes
   const now = services.clock();
   const asked = { businessId: member.business.id, environment };
   return activityOf(await countedDays(homeOf(services, member), asked, activitySince(now)), now);
+};
+
+/** The same, with what is due. */
+export const readOverview = async (
+  services: Runtime & Stores,
+  member: MemberSession,
+  environment: Environment,
+): Promise<{ readonly activity: Activity; readonly due: DeadlinePage }> => {
+  const now = services.clock();
+  const db = homeOf(services, member);
+  const [days, due] = await together(db, [
+    countedDays(db, { businessId: member.business.id, environment }, activitySince(now)),
+    listDeadlines(services, member, environment),
+  ]);
+  return { activity: activityOf(days, now), due };
 };
 
 /** Live certificates by month: issued up, withdrawn down. */

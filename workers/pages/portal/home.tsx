@@ -3,31 +3,11 @@
 import type { Hono } from "hono";
 import type { Child } from "hono/jsx";
 import type { Api } from "../../http/context.ts";
-import { listCertificates, type ListQuery } from "../../operations/certificates/list.ts";
-import { listDeadlines } from "../../operations/portal/deadlines.ts";
-import { listDomains } from "../../operations/portal/domains.ts";
-import { readAccount } from "../../operations/portal/profile.ts";
-import { listWebhooks } from "../../operations/webhooks/endpoints.ts";
+import { isLive, readSteps } from "../../operations/portal/steps.ts";
 import { filled, Moment, numberText } from "../parts.tsx";
 import { showOverview } from "./overview.tsx";
 import { portalPage, Status, type Tone } from "./parts.tsx";
 import { answer, reading, type Visit } from "./visit.ts";
-
-const newest: ListQuery = {
-  page: 1,
-  perPage: 1,
-  status: null,
-  subjectEmail: null,
-  subjectPhone: null,
-  q: null,
-  originDomain: null,
-  entity: null,
-  from: null,
-  to: null,
-};
-
-/** Of test certificates that were withdrawn, the newest: one that was acknowledged is enough. */
-const lookedAt = 25;
 
 type StepState = "done" | "waiting" | "todo" | "blocked";
 const tones: Readonly<Record<StepState, Tone>> = { done: "good", waiting: "caution", todo: "plain", blocked: "plain" };
@@ -39,26 +19,16 @@ interface Step {
   readonly evidence: Child;
 }
 
-const readerFor = ({ member }: Visit, environment: "live" | "sandbox") => ({ business: member.business, environment });
-
 const showSteps = async (visit: Visit): Promise<Response> => {
   const { services, member, view } = visit;
   const { words, setting } = view;
   const { home: said } = words;
-  const [domains, live, tests, withdrawnTests, endpoints, due, account] = await Promise.all([
-    listDomains(services, member),
-    listCertificates(services, readerFor(visit, "live"), newest),
-    listCertificates(services, readerFor(visit, "sandbox"), newest),
-    listCertificates(services, readerFor(visit, "sandbox"), { ...newest, status: "revoked", perPage: lookedAt }),
-    listWebhooks(services, member),
-    listDeadlines(services, member, "live"),
-    readAccount(services, member),
-  ]);
+  const { account, domains, live, tests, withdrawnTests, endpoints, due } = await readSteps(services, member);
   const proved = domains.find(({ status }) => status === "verified");
-  const [first] = live.certificates;
-  const [test] = tests.certificates;
-  const [withdrawn] = withdrawnTests.certificates;
-  const isAcknowledged = withdrawnTests.certificates.some(({ withdrawal }) => withdrawal?.acknowledgedAt != null);
+  const [first] = live;
+  const [test] = tests;
+  const [withdrawn] = withdrawnTests;
+  const isAcknowledged = withdrawnTests.some(({ withdrawal }) => withdrawal?.acknowledgedAt != null);
   const heard = endpoints.find(({ health }) => health?.lastResponseStatus != null && health.lastResponseStatus < 300);
   const steps: readonly Step[] = [
     {
@@ -165,10 +135,8 @@ const showSteps = async (visit: Visit): Promise<Response> => {
   );
 };
 
-const show = async (visit: Visit): Promise<Response> => {
-  const live = await listCertificates(visit.services, readerFor(visit, "live"), newest);
-  return live.total > 0 ? showOverview(visit) : showSteps(visit);
-};
+const show = async (visit: Visit): Promise<Response> =>
+  (await isLive(visit.services, visit.member)) ? showOverview(visit) : showSteps(visit);
 
 export const mountHome = (pages: Hono<Api>): void => {
   pages.get("/", reading(show));

@@ -2,9 +2,9 @@
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import type { Api } from "../../http/context.ts";
-import { listDeadlines, type DeadlinePage } from "../../operations/portal/deadlines.ts";
+import type { DeadlinePage } from "../../operations/portal/deadlines.ts";
 import { listEvents, type EventList } from "../../operations/portal/events.ts";
-import { comparedCounts, readActivity, type Activity } from "../../operations/portal/overview.ts";
+import { comparedCounts, readActivity, readOverview, type Activity } from "../../operations/portal/overview.ts";
 import { listWebhooks, type EndpointState } from "../../operations/webhooks/endpoints.ts";
 import { catalogues } from "../language.ts";
 import type { Page } from "../layout.tsx";
@@ -171,9 +171,8 @@ const pageOf = (view: PortalView, { activity, due, endpoints, events }: Shown): 
 export const showOverview = async (visit: Visit): Promise<Response> => {
   const { services, member, view } = visit;
   const { environment } = view;
-  const [activity, due, endpoints, events] = await Promise.all([
-    readActivity(services, member, environment),
-    listDeadlines(services, member, environment),
+  const [{ activity, due }, endpoints, events] = await Promise.all([
+    readOverview(services, member, environment),
     listWebhooks(services, member),
     listEvents(services, readerOf(visit), { before: null, type: null, limit: shownEvents }),
   ]);

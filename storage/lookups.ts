@@ -1,0 +1,55 @@
+// What is asked of a database, and what its rows say. A page that needs several things of one home asks them together: each call is a
+// way to the database and back.
+import { QueryPromise } from "drizzle-orm";
+import type { BatchResponse } from "drizzle-orm/batch";
+import { batch, type Database, type Statement } from "./database.ts";
+
+/** Runs by itself where it is awaited, like a query of drizzle's, or together with others. */
+export class Lookup<T> extends QueryPromise<T> {
+  readonly queries: readonly Statement[];
+  readonly #db: Database;
+  readonly #meant: (rows: readonly unknown[]) => T | Promise<T>;
+
+  constructor(db: Database, queries: readonly Statement[], meant: (rows: readonly unknown[]) => T | Promise<T>) {
+    super();
+    this.#db = db;
+    this.queries = queries;
+    this.#meant = meant;
+  }
+
+  /** What the rows of its queries say. */
+  async answer(rows: readonly unknown[]): Promise<T> {
+    return this.#meant(rows);
+  }
+
+  override async execute(): Promise<T> {
+    return this.answer(await batch(this.#db, this.queries));
+  }
+}
+
+/** `meant` makes the answer of the rows of each query. */
+export const lookup = <const Queries extends readonly Statement[], T>(
+  db: Database,
+  queries: Queries,
+  meant: (rows: BatchResponse<Queries>) => T | Promise<T>,
+): Lookup<T> => new Lookup(db, queries, meant as (rows: readonly unknown[]) => T | Promise<T>);
+
+type Answers<Lookups> = { readonly [At in keyof Lookups]: Awaited<Lookups[At]> };
+
+/** All of them in one call of a database, and so of one moment; where one fails, all do. */
+export const together = async <const Lookups extends readonly Lookup<unknown>[]>(
+  db: Database,
+  lookups: Lookups,
+): Promise<Answers<Lookups>> => {
+  const rows = await batch(
+    db,
+    lookups.flatMap(({ queries }) => queries),
+  );
+  let from = 0;
+  const answers = lookups.map((one) => {
+    const own = rows.slice(from, from + one.queries.length);
+    from += one.queries.length;
+    return one.answer(own);
+  });
+  return (await Promise.all(answers)) as Answers<Lookups>;
+};
