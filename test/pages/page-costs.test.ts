@@ -18,7 +18,6 @@ const more: Readonly<Record<string, number>> = {
   "/app/account": 7,
   "/app/removals": 6,
   "/app/delete": 5,
-  "/portal/certificates/:id": 5,
   "/portal/audit": 4,
   "/portal/test/audit": 4,
   "/portal/billing": 4,

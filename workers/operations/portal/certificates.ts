@@ -3,6 +3,7 @@ import type { MemberSession } from "../../../core/access/session.ts";
 import type { PublishedCertificate, View } from "../../../core/certificates/published.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
+import { together } from "../../../storage/lookups.ts";
 import { keptViews, viewTrail } from "../../../storage/page-views.ts";
 import type { Memories, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import { readAs, type CertificateDetail } from "../certificates/read.ts";
@@ -32,6 +33,7 @@ export const revealCertificate = async (
 };
 
 export interface ViewPage {
+  readonly certificate: PublishedCertificate;
   readonly views: readonly View[];
   /** Opens that are kept, on all pages. */
   readonly total: number;
@@ -39,7 +41,7 @@ export interface ViewPage {
   readonly perPage: number;
 }
 
-/** Who opened its public page, newest first. */
+/** A certificate with who opened its public page, newest first. Refuses as `ownCertificate`. */
 export const viewsOfCertificate = async (
   services: Runtime & Stores & Memories & Proofs,
   member: MemberSession,
@@ -49,6 +51,6 @@ export const viewsOfCertificate = async (
   const own = await ownCertificate(services, member, certId);
   if (!own.ok) return own;
   const db = homeOf(services, member);
-  const [views, total] = await Promise.all([viewTrail(db, services.vault, certId, perPage, (page - 1) * perPage), keptViews(db, certId)]);
-  return ok({ views, total, page, perPage });
+  const [views, total] = await together(db, [viewTrail(db, services.vault, certId, perPage, (page - 1) * perPage), keptViews(db, certId)]);
+  return ok({ certificate: own.value, views, total, page, perPage });
 };

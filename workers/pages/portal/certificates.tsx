@@ -622,12 +622,11 @@ const otherMode = ({ c }: Visit, environment: Environment, id: CertId): Response
 const show = async (visit: Visit, detail: CertificateDetail | null): Promise<Response> => {
   const { services, member, view } = visit;
   const id = asked(visit);
-  const own = id === null ? null : await ownCertificate(services, member, id);
+  const own = id === null ? null : await viewsOfCertificate(services, member, id, { page: 1, perPage: shownOpens });
   if (id === null || !own?.ok) return nothing(visit);
-  if (own.value.environment !== view.environment) return otherMode(visit, own.value.environment, id);
-  const opens = await viewsOfCertificate(services, member, id, { page: 1, perPage: shownOpens });
-  const shown = { certificate: own.value, views: opens.ok ? opens.value.views : [], detail };
-  return answer(visit, detailPage(view, verifyUrlOf(services.config.verifyUrl, id), shown));
+  const { certificate, views } = own.value;
+  if (certificate.environment !== view.environment) return otherMode(visit, certificate.environment, id);
+  return answer(visit, detailPage(view, verifyUrlOf(services.config.verifyUrl, id), { certificate, views, detail }));
 };
 
 const reveal = async (visit: Posted): Promise<Response> => {
