@@ -17,6 +17,11 @@ export class Lookup<T> extends QueryPromise<T> {
     this.#meant = meant;
   }
 
+  /** The same question, and what its answer means to whoever asks. */
+  map<Meaning>(of: (answer: T) => Meaning | Promise<Meaning>): Lookup<Meaning> {
+    return new Lookup(this.#db, this.queries, async (rows) => of(await this.answer(rows)));
+  }
+
   /** What the rows of its queries say. */
   async answer(rows: readonly unknown[]): Promise<T> {
     return this.#meant(rows);

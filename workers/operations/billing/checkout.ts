@@ -8,7 +8,10 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import { minuteMs, type Instant } from "../../../core/time.ts";
 import { customerOfAccount, type BillingCustomer } from "../../../storage/billing.ts";
 import type { Database } from "../../../storage/database.ts";
+import { together, type Lookup } from "../../../storage/lookups.ts";
 import type { Billing, Runtime, Stores } from "../../services.ts";
+import { readCertificateMonths } from "../portal/overview.ts";
+import { readAccount } from "../portal/profile.ts";
 
 type PayRefusal = "not_found" | "forbidden" | "owner_required" | "business_suspended" | "business_inactive";
 
@@ -40,16 +43,27 @@ export const unpaidSince = async (services: Stores, { business }: MemberSession)
  * Whether somebody could be sent to pay. Refuses, in this order: not_found (nothing is sold here), forbidden (what is sold to the other
  * kind of account), the account's state, owner_required.
  */
-export const payable = async (
+const payable = (
   services: Stores & Billing,
   session: Session,
   plan: PurchasablePlan,
-): Promise<Result<BillingCustomer | null, PayRefusal>> => {
-  if (services.paymentProvider === null) return refuse("not_found", "This deployment sells nothing: it has no billing.");
+): Lookup<Result<BillingCustomer | null, PayRefusal>> => {
   const accountId = accountOf(session);
-  const customer = await customerOfAccount(services.homes.of(accountId) as Database, accountId);
-  const allowed = mayPay(session, plan, customer);
-  return allowed.ok ? ok(customer) : allowed;
+  return customerOfAccount(services.homes.of(accountId) as Database, accountId).map((customer) => {
+    if (services.paymentProvider === null) return refuse("not_found", "This deployment sells nothing: it has no billing.");
+    const allowed = mayPay(session, plan, customer);
+    return allowed.ok ? ok(customer) : allowed;
+  });
+};
+
+/** What a business's own people see of what it pays for: its account, its certificates by month, and whether this member could pay. */
+export const readBilling = async (services: Runtime & Stores & Billing, member: MemberSession) => {
+  const [account, months, door] = await together(services.homes.of(member.business.id) as Database, [
+    readAccount(services, member),
+    readCertificateMonths(services, member),
+    payable(services, member, "business"),
+  ]);
+  return { account, months, door };
 };
 
 /** The address to send the browser to. Refuses as `payable` does, then billing_unavailable. */

@@ -14,13 +14,14 @@ import {
   removeDomain,
   type Domain,
 } from "../../../storage/domains.ts";
+import type { Lookup } from "../../../storage/lookups.ts";
 import type { Runtime, Schedules, Stores, Web } from "../../services.ts";
 import { commitAct, homeOf, makeOnce, type Made } from "./commit-act.ts";
 import { localHostsOf, lookForProof } from "./domain-proof.ts";
 
 export type { Domain };
 
-export const listDomains = (services: Stores, member: MemberSession): Promise<readonly Domain[]> =>
+export const listDomains = (services: Stores, member: MemberSession): Lookup<readonly Domain[]> =>
   domainsOf(homeOf(services, member), member.business.id);
 
 type ClaimRefusal = "invalid_request" | "domain_taken" | "domain_limit" | "idempotency_conflict";

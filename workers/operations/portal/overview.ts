@@ -11,17 +11,17 @@ import {
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { countedDays } from "../../../storage/activity.ts";
-import { together } from "../../../storage/lookups.ts";
+import { together, type Lookup } from "../../../storage/lookups.ts";
 import type { Runtime, Stores } from "../../services.ts";
 import { homeOf } from "./commit-act.ts";
 import { listDeadlines, type DeadlinePage } from "./deadlines.ts";
 
 export { comparedCounts, type Activity, type Figures };
 
-export const readActivity = async (services: Runtime & Stores, member: MemberSession, environment: Environment): Promise<Activity> => {
+export const readActivity = (services: Runtime & Stores, member: MemberSession, environment: Environment): Lookup<Activity> => {
   const now = services.clock();
   const asked = { businessId: member.business.id, environment };
-  return activityOf(await countedDays(homeOf(services, member), asked, activitySince(now)), now);
+  return countedDays(homeOf(services, member), asked, activitySince(now)).map((days) => activityOf(days, now));
 };
 
 /** The same, with what is due. */
@@ -30,18 +30,16 @@ export const readOverview = async (
   member: MemberSession,
   environment: Environment,
 ): Promise<{ readonly activity: Activity; readonly due: DeadlinePage }> => {
-  const now = services.clock();
-  const db = homeOf(services, member);
-  const [days, due] = await together(db, [
-    countedDays(db, { businessId: member.business.id, environment }, activitySince(now)),
+  const [activity, due] = await together(homeOf(services, member), [
+    readActivity(services, member, environment),
     listDeadlines(services, member, environment),
   ]);
-  return { activity: activityOf(days, now), due };
+  return { activity, due };
 };
 
 /** Live certificates by month: issued up, withdrawn down. */
-export const readCertificateMonths = async (services: Runtime & Stores, member: MemberSession): Promise<readonly Figures[]> => {
+export const readCertificateMonths = (services: Runtime & Stores, member: MemberSession): Lookup<readonly Figures[]> => {
   const now = services.clock();
   const asked = { businessId: member.business.id, environment: "live" } as const;
-  return certificateMonthsOf(await countedDays(homeOf(services, member), asked, monthsSince(now)), now);
+  return countedDays(homeOf(services, member), asked, monthsSince(now)).map((days) => certificateMonthsOf(days, now));
 };

@@ -2,14 +2,15 @@
 import { chosenProfile, type ProfileChange } from "../../../core/accounts/profile.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { ok, type Result } from "../../../core/result.ts";
+import type { Lookup } from "../../../storage/lookups.ts";
 import { accountById, changeProfile, type Account } from "../../../storage/profiles.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 import { commitAct, homeOf } from "./commit-act.ts";
 
 export type { Account };
 
-export const readAccount = async (services: Stores, member: MemberSession): Promise<Account> =>
-  (await accountById(homeOf(services, member), member.business.id)) as Account;
+export const readAccount = (services: Stores, member: MemberSession): Lookup<Account> =>
+  accountById(homeOf(services, member), member.business.id).map((account) => account as Account);
 
 /** Certificates that were issued keep what stood when they were. Nothing is written where nothing changes. */
 export const changeAccount = async (

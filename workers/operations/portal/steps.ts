@@ -5,13 +5,13 @@ import type { CertificateStatus } from "../../../core/certificates/certificate.t
 import type { ListedCertificate } from "../../../core/certificates/published.ts";
 import { certificatePage } from "../../../storage/certificate-list.ts";
 import type { Database } from "../../../storage/database.ts";
-import { domainsOf, type Domain } from "../../../storage/domains.ts";
 import { together } from "../../../storage/lookups.ts";
-import { accountById, type Account } from "../../../storage/profiles.ts";
 import type { Events, Stores } from "../../services.ts";
 import { listWebhooks, type EndpointState } from "../webhooks/endpoints.ts";
 import { homeOf } from "./commit-act.ts";
 import { listDeadlines, type DeadlinePage } from "./deadlines.ts";
+import { listDomains, type Domain } from "./domains.ts";
+import { readAccount, type Account } from "./profile.ts";
 
 /** Of test certificates that were withdrawn, the newest: one that was acknowledged is enough. */
 const lookedAt = 25;
@@ -37,8 +37,8 @@ export const readSteps = async (services: Stores & Events, member: MemberSession
   const db = homeOf(services, member);
   const [[account, domains, live, tests, withdrawnTests, due], endpoints] = await Promise.all([
     together(db, [
-      accountById(db, member.business.id),
-      domainsOf(db, member.business.id),
+      readAccount(services, member),
+      listDomains(services, member),
       newest(db, member, "live", null, 1),
       newest(db, member, "sandbox", null, 1),
       newest(db, member, "sandbox", "revoked", lookedAt),
@@ -47,7 +47,7 @@ export const readSteps = async (services: Stores & Events, member: MemberSession
     listWebhooks(services, member),
   ]);
   return {
-    account: account as Account,
+    account,
     domains,
     live: live.certificates,
     tests: tests.certificates,

@@ -3,9 +3,9 @@ import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { mayRead } from "../../../core/access/entitlement.ts";
 import type { Api } from "../../http/context.ts";
-import { openPayment, payable } from "../../operations/billing/checkout.ts";
+import { openPayment, readBilling } from "../../operations/billing/checkout.ts";
 import { readCertificateMonths, type Figures } from "../../operations/portal/overview.ts";
-import { readAccount, type Account } from "../../operations/portal/profile.ts";
+import type { Account } from "../../operations/portal/profile.ts";
 import type { Page } from "../layout.tsx";
 import { foreignFormPage } from "../notices.tsx";
 import { filled, numberText } from "../parts.tsx";
@@ -43,19 +43,13 @@ const Used: FC<{ view: PortalView; months: readonly Figures[] }> = ({ view, mont
   );
 };
 
-type Door = Awaited<ReturnType<typeof payable>>;
+type Shown = Awaited<ReturnType<typeof readBilling>>;
 
 /** Why nobody who reads this is sent to pay. */
-const barOf = ({ words }: PortalView, code: Exclude<Door, { readonly ok: true }>["code"]): string => {
+const barOf = ({ words }: PortalView, code: Exclude<Shown["door"], { readonly ok: true }>["code"]): string => {
   if (code === "owner_required") return words.ownersOnly;
   return code === "business_suspended" ? words.billing.byUs : words.billing.notSold;
 };
-
-interface Shown {
-  readonly account: Pick<Account, "plan" | "status">;
-  readonly months: readonly Figures[];
-  readonly door: Door;
-}
 
 const pageOf = (view: PortalView, { account: { plan, status }, months, door }: Shown, fault?: Fault): Page => {
   const { words } = view;
@@ -100,12 +94,7 @@ const shown = async (visit: Visit, fault?: Fault): Promise<Response> => {
   const { services, member, view } = visit;
   const { status } = member.business;
   if (status === "pending" || status === "closed") return answer(visit, closedPage(view), "business_inactive");
-  const [account, months, door] = await Promise.all([
-    readAccount(services, member),
-    readCertificateMonths(services, member),
-    payable(services, member, "business"),
-  ]);
-  return answer(visit, pageOf(view, { account, months, door }, fault), fault?.code);
+  return answer(visit, pageOf(view, await readBilling(services, member), fault), fault?.code);
 };
 
 /** Nothing changes here, but a page of another site could lead somebody to pay who did not mean to. */
