@@ -3,6 +3,7 @@ import { desc, eq, inArray } from "drizzle-orm";
 import type { CommittedPayload } from "../core/audit/trail.ts";
 import type { FactType } from "../core/facts.ts";
 import { onPrimary, type Database } from "./database.ts";
+import { lookup, type Lookup } from "./lookups.ts";
 import { entryText } from "./outboxes/audit.ts";
 import { allOf, listed } from "./query.ts";
 import { auditOutbox } from "./schema.ts";
@@ -54,17 +55,22 @@ const openedPayload = async (vault: Vault, chainTag: string, id: string, sealed:
 };
 
 /** What these rows of a chain committed to, by row; null once erased. */
-export const committedPayloads = async (
+export const committedPayloads = (
   db: Database,
   vault: Vault,
   chainTag: string,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, CommittedPayload | null>> => {
-  const rows = await db
+): Lookup<ReadonlyMap<string, CommittedPayload | null>> => {
+  const carried = db
     .select({ id, payloadSealed })
     .from(auditOutbox)
     .where(allOf(eq(chain, chainTag), inArray(id, listed(ids))));
-  return new Map(
-    await Promise.all(rows.map(async (row) => [row.id, await openedPayload(vault, chainTag, row.id, row.payloadSealed)] as const)),
+  return lookup(
+    db,
+    [carried],
+    async ([rows]) =>
+      new Map(
+        await Promise.all(rows.map(async (row) => [row.id, await openedPayload(vault, chainTag, row.id, row.payloadSealed)] as const)),
+      ),
   );
 };

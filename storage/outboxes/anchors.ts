@@ -7,6 +7,7 @@ import { parseReceipt, receiptText, type Receipt } from "../../core/ledger/recei
 import { nextTryOf, type Tried } from "../../core/ledger/retries.ts";
 import { minuteMs, type Instant } from "../../core/time.ts";
 import type { Database, Statement } from "../database.ts";
+import { lookup, type Lookup } from "../lookups.ts";
 import { allOf, query } from "../query.ts";
 import { anchors } from "../schema.ts";
 
@@ -164,14 +165,13 @@ export const entityAnchors = async (db: Database, entityId: string): Promise<Ent
 };
 
 /** The newest statement about a log's checkpoint that the ledger has confirmed; null before the first. */
-export const newestCheckpointAnchor = async (db: Database, ledgerId: string, origin: string): Promise<PublishedAnchor | null> => {
+export const newestCheckpointAnchor = (db: Database, ledgerId: string, origin: string): Lookup<PublishedAnchor | null> => {
   const { event, receipt, anchoredAt } = anchors;
-  const row = await db
+  const newest = db
     .select({ event, ledgerId: anchors.ledgerId, entryHash, statement, status, receipt, anchoredAt })
     .from(anchors)
     .where(allOf(eq(anchors.entityId, origin), eq(anchors.ledgerId, ledgerId), eq(anchors.kind, "checkpoint"), isAnchored))
     .orderBy(desc(ord))
-    .limit(1)
-    .get();
-  return row ?? null;
+    .limit(1);
+  return lookup(db, [newest], ([[row]]) => row ?? null);
 };

@@ -7,6 +7,7 @@ import { canonicalJson } from "../../core/canonical-json.ts";
 import type { FactType } from "../../core/facts.ts";
 import type { Instant } from "../../core/time.ts";
 import { onPrimary, type Database } from "../database.ts";
+import { lookup, type Lookup } from "../lookups.ts";
 import { allOf, listed, query } from "../query.ts";
 import { auditOutbox } from "../schema.ts";
 import type { EncryptionContext, Vault } from "../vault.ts";
@@ -93,11 +94,12 @@ export const entryText = (vault: Vault, chainTag: string, id: string, stored: st
 export const waitingEntries = (
   db: Database,
   asked: { readonly shard: number; readonly chainTag: string; readonly max: number },
-): Promise<WaitingEntry[]> =>
-  db
+): Lookup<readonly WaitingEntry[]> => {
+  const waiting = db
     .select({ type, entityType, entityId, at })
     .from(auditOutbox)
     .where(allOf(eq(auditOutbox.shard, asked.shard), isNull(drainedAt), eq(chain, asked.chainTag)))
     .orderBy(ord)
-    .limit(asked.max)
-    .all();
+    .limit(asked.max);
+  return lookup(db, [waiting], ([rows]) => rows);
+};

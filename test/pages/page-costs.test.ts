@@ -18,8 +18,6 @@ const more: Readonly<Record<string, number>> = {
   "/app/account": 7,
   "/app/removals": 6,
   "/app/delete": 5,
-  "/portal/audit": 4,
-  "/portal/test/audit": 4,
 };
 const maxPortalBytes = 15_000; // of 25,000: style and scripts come with it, once
 const maxBytes = 45_000; // of 60,000 likewise

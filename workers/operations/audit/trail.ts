@@ -1,11 +1,12 @@
 // A principal's audit trail, proven: what was committed before the question is in the answer, unless the log is frozen; then it
 // is told as waiting.
-import type { AuditTrail, ProvenPage } from "../../../core/audit/trail.ts";
+import type { AuditTrail } from "../../../core/audit/trail.ts";
 import type { AuditChain } from "../../../core/facts.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { homeOfId, type ConsumerId, type Home } from "../../../core/ids.ts";
 import { committedPayloads } from "../../../storage/audit.ts";
 import type { Database } from "../../../storage/database.ts";
+import { together } from "../../../storage/lookups.ts";
 import { newestCheckpointAnchor } from "../../../storage/outboxes/anchors.ts";
 import { waitingEntries } from "../../../storage/outboxes/audit.ts";
 import { homesOfPerson } from "../../../storage/person-records.ts";
@@ -30,76 +31,63 @@ export interface TrailQuery {
 }
 
 /** A person's chain tells of their shares too, which lie in the homes of the businesses. */
-const homesOf = async (services: Stores, { id }: TrailOwner): Promise<readonly Home[]> => {
-  const own = homeOfId(id);
-  const others = id.startsWith("con_") ? await homesOfPerson(services.homes.of(id) as Database, id as ConsumerId) : [];
-  return [...new Set([own, ...others])];
-};
-const databaseOf = (services: Stores, home: Home): Database => services.homes.of(`con_${home}`) as Database;
+const homesOf = async (services: Stores, { id }: TrailOwner): Promise<readonly Home[]> =>
+  id.startsWith("con_") ? homesOfPerson(services.homes.of(id) as Database, id as ConsumerId) : [];
 
-/** What entries committed to lies in the home of each: the rows that carried them to the log. */
-const payloadsOf = async (
-  services: Stores,
-  chainTag: string,
-  entries: readonly { readonly outbox_id: string; readonly home: string }[],
-) => {
-  const byHome = Map.groupBy(entries, ({ home }) => home as Home);
-  const found = await Promise.all(
-    [...byHome].map(([home, of]) =>
-      committedPayloads(
-        databaseOf(services, home),
-        services.vault,
-        chainTag,
-        of.map(({ outbox_id }) => outbox_id),
-      ),
-    ),
-  );
-  return new Map(found.flatMap((payloads) => [...payloads]));
-};
-
-const readPage = async (
-  services: Stores & Proofs,
-  { chain }: TrailOwner,
-  homes: readonly Home[],
-  query: TrailQuery,
-): Promise<ProvenPage | null> => {
+/** A page of the chain with its proof, once the log has taken what waited in the homes; null before the first entry. */
+const readLog = async (services: Proofs, { chain }: TrailOwner, homes: ReadonlySet<Home>, query: TrailQuery) => {
   const log = services.auditLog(chain.shard);
   for (const home of homes) await log.drainNow(home);
   const proven = await log.proofFor(chain.tag);
   const page = proven === null ? null : await log.readChain(chain.tag, query.limit, query.beforeSeq, proven.size, query.about ?? null);
-  if (proven === null || page === null) return null;
-  const payloads = await payloadsOf(services, chain.tag, page.entries);
-  return {
-    chainIndex: page.chainIndex,
-    entries: page.entries.map((entry) => ({ ...entry, committed: payloads.get(entry.outbox_id) ?? null })),
-    head: page.head,
-    nextBeforeSeq: page.nextBeforeSeq,
-    proof: proven.proof,
-  };
+  return proven === null || page === null ? null : { ...page, proof: proven.proof };
 };
 
-/** Refuses `storage_unavailable` when the log cannot be asked. */
-export const auditTrail = async (
+type LoggedPage = NonNullable<Awaited<ReturnType<typeof readLog>>>;
+
+/** What a home knows of the chain: what these entries of it committed to, in the rows that carried them to the log, and what waits there. */
+const readHome = async (services: Runtime & Stores, { chain }: TrailOwner, home: Home, page: LoggedPage | null) => {
+  const db = services.homes.of(`con_${home}`) as Database;
+  const carried = page === null ? [] : page.entries.filter((entry) => entry.home === home).map(({ outbox_id }) => outbox_id);
+  const [payloads, waiting, anchor = null] = await together(db, [
+    committedPayloads(db, services.vault, chain.tag, carried),
+    waitingEntries(db, { shard: chain.shard, chainTag: chain.tag, max: maxWaiting }),
+    ...(page === null ? [] : [newestCheckpointAnchor(db, services.config.ledger.id, page.proof.origin)]),
+  ]);
+  return { payloads, waiting, anchor };
+};
+
+/** Of somebody of whom it is known in which homes besides their own there may be something. Refuses as `auditTrail`. */
+const auditTrailIn = async (
   services: Runtime & Stores & Proofs,
   owner: TrailOwner,
+  others: readonly Home[],
   query: TrailQuery,
 ): Promise<Result<AuditTrail, "storage_unavailable">> => {
-  const { chain } = owner;
-  const homes = await homesOf(services, owner);
-  let page: ProvenPage | null;
+  const homes = new Set([homeOfId(owner.id), ...others]);
   try {
-    page = await readPage(services, owner, homes, query);
+    const page = await readLog(services, owner, homes, query);
+    // The statements of checkpoints are kept in the first home.
+    const [first] = services.homes.all();
+    const asked =
+      page === null || first === undefined ? homes : new Set([...homes, ...page.entries.map(({ home }) => home as Home), first[0]]);
+    const found = await Promise.all([...asked].map((home) => readHome(services, owner, home, page)));
+    const payloads = new Map(found.flatMap((one) => [...one.payloads]));
+    return ok({
+      chain: owner.chain.tag,
+      page: page && { ...page, entries: page.entries.map((entry) => ({ ...entry, committed: payloads.get(entry.outbox_id) ?? null })) },
+      pending: found.flatMap(({ waiting }) => waiting).filter(({ entityId }) => query.about?.includes(entityId) ?? true),
+      anchor: found.find(({ anchor }) => anchor !== null)?.anchor ?? null,
+    });
   } catch (error) {
     services.log.fault({ at: "audit", error: kindOfError(error) });
     return refuse("storage_unavailable");
   }
-  const [first] = services.homes.all();
-  const [pending, anchor] = await Promise.all([
-    Promise.all(
-      homes.map((home) => waitingEntries(databaseOf(services, home), { shard: chain.shard, chainTag: chain.tag, max: maxWaiting })),
-    ),
-    page === null || first === undefined ? null : newestCheckpointAnchor(first[1], services.config.ledger.id, page.proof.origin),
-  ]);
-  const waiting = pending.flat().filter(({ entityId }) => query.about?.includes(entityId) ?? true);
-  return ok({ chain: chain.tag, page, pending: waiting, anchor });
 };
+
+/** Refuses `storage_unavailable` when the log or a home cannot be asked. */
+export const auditTrail = async (
+  services: Runtime & Stores & Proofs,
+  owner: TrailOwner,
+  query: TrailQuery,
+): Promise<Result<AuditTrail, "storage_unavailable">> => auditTrailIn(services, owner, await homesOf(services, owner), query);
