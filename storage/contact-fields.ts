@@ -6,6 +6,7 @@ import type { ContactFields, ContactKey } from "../core/shares/fields.ts";
 import type { Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
 import { violates } from "./faults.ts";
+import { lookup, type Lookup } from "./lookups.ts";
 import { query } from "./query.ts";
 import { consumerHomes, consumers } from "./schema.ts";
 import { outdatedShares, toShareToUpdate, type ShareToUpdate } from "./share-copies.ts";
@@ -30,11 +31,13 @@ export const fieldsOfText = (text: string): ContactFields =>
   Object.fromEntries(entries(JSON.parse(text) as Sealed).map(([key, [value, updatedAt]]) => [key, { value, updatedAt }]));
 
 /** Null for a person who is not here, or is erased. */
-export const keptFields = async (db: Database, vault: Vault, id: ConsumerId): Promise<KeptFields | null> => {
+export const keptFields = (db: Database, vault: Vault, id: ConsumerId): Lookup<KeptFields | null> => {
   const { fieldsSealed: sealed, fieldsRevision: revision, erasedAt } = consumers;
-  const row = await db.select({ sealed, revision, erasedAt }).from(consumers).where(eq(consumers.id, id)).get();
-  if (row === undefined || row.erasedAt !== null) return null;
-  return { revision: row.revision, fields: row.sealed === null ? {} : fieldsOfText(await vault.open(contextOf(id), row.sealed)) };
+  const kept = db.select({ sealed, revision, erasedAt }).from(consumers).where(eq(consumers.id, id));
+  return lookup(db, [kept], async ([[row]]) => {
+    if (row === undefined || row.erasedAt !== null) return null;
+    return { revision: row.revision, fields: row.sealed === null ? {} : fieldsOfText(await vault.open(contextOf(id), row.sealed)) };
+  });
 };
 
 export interface FieldsToChange extends KeptFields {

@@ -4,13 +4,16 @@ import { QueryPromise } from "drizzle-orm";
 import type { BatchResponse } from "drizzle-orm/batch";
 import { batch, type Database, type Statement } from "./database.ts";
 
+/** A query that runs where it is awaited, as all of drizzle's do. */
+type Query = Statement & PromiseLike<unknown>;
+
 /** Runs by itself where it is awaited, like a query of drizzle's, or together with others. */
 export class Lookup<T> extends QueryPromise<T> {
-  readonly queries: readonly Statement[];
+  readonly queries: readonly Query[];
   readonly #db: Database;
   readonly #meant: (rows: readonly unknown[]) => T | Promise<T>;
 
-  constructor(db: Database, queries: readonly Statement[], meant: (rows: readonly unknown[]) => T | Promise<T>) {
+  constructor(db: Database, queries: readonly Query[], meant: (rows: readonly unknown[]) => T | Promise<T>) {
     super();
     this.#db = db;
     this.queries = queries;
@@ -28,12 +31,13 @@ export class Lookup<T> extends QueryPromise<T> {
   }
 
   override async execute(): Promise<T> {
-    return this.answer(await batch(this.#db, this.queries));
+    const [only, ...others] = this.queries;
+    return this.answer(only !== undefined && others.length === 0 ? [await only] : await batch(this.#db, this.queries));
   }
 }
 
 /** `meant` makes the answer of the rows of each query. */
-export const lookup = <const Queries extends readonly Statement[], T>(
+export const lookup = <const Queries extends readonly Query[], T>(
   db: Database,
   queries: Queries,
   meant: (rows: BatchResponse<Queries>) => T | Promise<T>,
@@ -41,20 +45,18 @@ export const lookup = <const Queries extends readonly Statement[], T>(
 
 type Answers<Lookups> = { readonly [At in keyof Lookups]: Awaited<Lookups[At]> };
 
-/** All of them in one call of a database, and so of one moment; where one fails, all do. */
-export const together = async <const Lookups extends readonly Lookup<unknown>[]>(
-  db: Database,
-  lookups: Lookups,
-): Promise<Answers<Lookups>> => {
-  const rows = await batch(
+/** All of them as one: one call of the database, and so of one moment. Where one fails, all do. */
+export const together = <const Lookups extends readonly Lookup<unknown>[]>(db: Database, lookups: Lookups): Lookup<Answers<Lookups>> =>
+  new Lookup(
     db,
     lookups.flatMap(({ queries }) => queries),
+    async (rows) => {
+      let from = 0;
+      const answers = lookups.map((one) => {
+        const own = rows.slice(from, from + one.queries.length);
+        from += one.queries.length;
+        return one.answer(own);
+      });
+      return (await Promise.all(answers)) as Answers<Lookups>;
+    },
   );
-  let from = 0;
-  const answers = lookups.map((one) => {
-    const own = rows.slice(from, from + one.queries.length);
-    from += one.queries.length;
-    return one.answer(own);
-  });
-  return (await Promise.all(answers)) as Answers<Lookups>;
-};

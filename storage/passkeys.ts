@@ -4,6 +4,7 @@ import { maxPasskeys, type CheckedKey, type Passkey, type PasskeyKey } from "../
 import { dayMs, type Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { insertIf } from "./inserts.ts";
+import { lookup, type Lookup } from "./lookups.ts";
 import { allOf, query } from "./query.ts";
 import { passkeys } from "./schema.ts";
 import type { EncryptionContext, Vault } from "./vault.ts";
@@ -13,14 +14,16 @@ const { id, consumerId, credentialId, userHandle, publicKey, counter, transports
 const nameContext = (passkey: string, owner: string): EncryptionContext => ({ table: "passkeys", record: passkey, field: "name", owner });
 
 /** Oldest first; there are at most ten. */
-export const passkeysOf = async (db: Database, vault: Vault, consumer: string): Promise<readonly Passkey[]> => {
-  const rows = await db
+export const passkeysOf = (db: Database, vault: Vault, consumer: string): Lookup<readonly Passkey[]> => {
+  const own = db
     .select({ id, credentialId, userHandle, transports, backedUp, nameSealed, createdAt, usedDay })
     .from(passkeys)
     .where(eq(consumerId, consumer))
     .orderBy(createdAt, id);
-  return Promise.all(
-    rows.map(async ({ nameSealed: sealed, ...row }) => ({ ...row, name: await vault.open(nameContext(row.id, consumer), sealed) })),
+  return lookup(db, [own], ([rows]) =>
+    Promise.all(
+      rows.map(async ({ nameSealed: sealed, ...row }) => ({ ...row, name: await vault.open(nameContext(row.id, consumer), sealed) })),
+    ),
   );
 };
 

@@ -4,6 +4,7 @@ import type { ConsumerPlan } from "../core/billing/plans.ts";
 import type { ConsumerId, Home } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
+import { lookup, type Lookup } from "./lookups.ts";
 import { allOf } from "./query.ts";
 import { consumerHomes, consumers, shares } from "./schema.ts";
 
@@ -16,19 +17,23 @@ export interface PersonRecord {
 }
 
 /** Null for a person who is not here, or is erased. */
-export const personRecord = async (db: Database, id: ConsumerId): Promise<PersonRecord | null> => {
+export const personRecord = (db: Database, id: ConsumerId): Lookup<PersonRecord | null> => {
   const { createdAt, emailSealed, emailIndex, plan, erasedAt } = consumers;
-  const row = await db.select({ createdAt, emailSealed, emailIndex, plan, erasedAt }).from(consumers).where(eq(consumers.id, id)).get();
-  if (row === undefined || row.erasedAt !== null) return null;
-  const { erasedAt: _, ...record } = row;
-  return record;
+  const person = db.select({ createdAt, emailSealed, emailIndex, plan, erasedAt }).from(consumers).where(eq(consumers.id, id));
+  return lookup(db, [person], ([[row]]) => {
+    if (row === undefined || row.erasedAt !== null) return null;
+    const { erasedAt: _, ...record } = row;
+    return record;
+  });
 };
 
 /** Where the person may have shares. */
-export const homesOfPerson = async (db: Database, id: ConsumerId): Promise<readonly Home[]> =>
-  (await db.select({ home: consumerHomes.home }).from(consumerHomes).where(eq(consumerHomes.consumerId, id))).map(({ home }) => home);
+export const homesOfPerson = (db: Database, id: ConsumerId): Lookup<readonly Home[]> =>
+  lookup(db, [db.select({ home: consumerHomes.home }).from(consumerHomes).where(eq(consumerHomes.consumerId, id))], ([rows]) =>
+    rows.map(({ home }) => home),
+  );
 
-export const countActiveShares = async (db: Database, id: ConsumerId, now: Instant): Promise<number> => {
+export const countActiveShares = (db: Database, id: ConsumerId, now: Instant): Lookup<number> => {
   const isActive = allOf(eq(shares.consumerId, id), eq(shares.state, "active"), gt(shares.expiresAt, now));
-  return (await db.select({ active: count() }).from(shares).where(isActive).get())?.active ?? 0;
+  return lookup(db, [db.select({ active: count() }).from(shares).where(isActive)], ([[row]]) => row?.active ?? 0);
 };

@@ -7,6 +7,7 @@ import type { Instant } from "../core/time.ts";
 import { anchorFields } from "./certificates.ts";
 import { batch, type Database } from "./database.ts";
 import { jsonRow } from "./json-rows.ts";
+import { lookup, type Lookup } from "./lookups.ts";
 import { allOf, query } from "./query.ts";
 import { auditOutbox, businesses, disclosures, shareAcknowledgements, shares } from "./schema.ts";
 import {
@@ -40,15 +41,18 @@ const personFields = {
 const maxOfPerson = 500;
 
 /** Of one home: active ones first, then newest first; whether there are more than are answered. */
-export const sharesOfPerson = async (db: Database, consumerId: ConsumerId, now: Instant): Promise<SharePage> => {
+export const sharesOfPerson = (db: Database, consumerId: ConsumerId, now: Instant): Lookup<SharePage> => {
   const isActive = allOf(eq(shares.state, "active"), gt(shares.expiresAt, now));
-  const rows = await db
+  const page = db
     .select(personFields)
     .from(shares)
     .where(eq(shares.consumerId, consumerId))
     .orderBy(desc(isActive), desc(shares.ord))
     .limit(maxOfPerson + 1);
-  return { shares: rows.slice(0, maxOfPerson).map((row) => toShare(row, now)), hasMore: rows.length > maxOfPerson };
+  return lookup(db, [page], ([rows]) => ({
+    shares: rows.slice(0, maxOfPerson).map((row) => toShare(row, now)),
+    hasMore: rows.length > maxOfPerson,
+  }));
 };
 
 /** Shares of a person that nobody has ended yet, oldest first, with the chains that tell of them. */

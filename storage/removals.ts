@@ -8,6 +8,7 @@ import type { Instant } from "../core/time.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { violates } from "./faults.ts";
 import { insertMany } from "./inserts.ts";
+import { lookup, type Lookup } from "./lookups.ts";
 import { allOf, query } from "./query.ts";
 import { consumers, removals, removalTargets } from "./schema.ts";
 import type { EncryptionContext, Vault } from "./vault.ts";
@@ -82,13 +83,16 @@ const toRemoval = async (vault: Vault, row: RemovalRow, targets: readonly Target
 const maxListed = 200;
 
 /** The newest first. */
-export const removalsOf = async (db: Database, vault: Vault, consumerId: ConsumerId): Promise<readonly Removal[]> => {
+export const removalsOf = (db: Database, vault: Vault, consumerId: ConsumerId): Lookup<readonly Removal[]> => {
   const ids = query.select({ id: removals.id }).from(removals).where(eq(removals.consumerId, consumerId));
-  const [rows, targets] = await batch(db, [
-    db.select().from(removals).where(eq(removals.consumerId, consumerId)).orderBy(desc(removals.ord)).limit(maxListed),
-    db.select().from(removalTargets).where(sql`${removalTargets.removalId} in ${ids}`).orderBy(removalTargets.name),
-  ]);
-  return Promise.all(rows.map((row) => toRemoval(vault, row, targets)));
+  return lookup(
+    db,
+    [
+      db.select().from(removals).where(eq(removals.consumerId, consumerId)).orderBy(desc(removals.ord)).limit(maxListed),
+      db.select().from(removalTargets).where(sql`${removalTargets.removalId} in ${ids}`).orderBy(removalTargets.name),
+    ],
+    ([rows, targets]) => Promise.all(rows.map((row) => toRemoval(vault, row, targets))),
+  );
 };
 
 export interface KnownRemoval {

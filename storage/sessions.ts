@@ -10,6 +10,7 @@ import { isSpentOn } from "./mailed-codes.ts";
 import { lastUsed } from "./people.ts";
 import { businesses, consumers, invitations, members, sessions } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
+import { lookup, type Lookup } from "./lookups.ts";
 import { allOf, changedBefore, query } from "./query.ts";
 import type { EncryptionContext, Vault } from "./vault.ts";
 
@@ -156,24 +157,26 @@ const liveOf = ({ realm, userId }: Pick<Session, "realm" | "userId">, now: Insta
 const maxListed = 100;
 
 /** Those that have not ended, the newest first. */
-export const sessionsOf = async (
+export const sessionsOf = (
   db: Database,
   vault: Vault,
   person: Pick<Session, "realm" | "userId">,
   now: Instant,
-): Promise<readonly KnownSession[]> => {
+): Lookup<readonly KnownSession[]> => {
   const { id, tokenHash, agentSealed, createdAt, expiresAt, seenDay } = sessions;
-  const rows = await db
+  const live = db
     .select({ id, tokenHash, agentSealed, createdAt, expiresAt, seenDay })
     .from(sessions)
     .where(liveOf(person, now))
     .orderBy(desc(createdAt), desc(id))
     .limit(maxListed);
-  return Promise.all(
-    rows.map(async ({ agentSealed: sealed, ...row }) => ({
-      ...row,
-      device: sealed === null ? null : (JSON.parse(await vault.open(deviceContext(row.id), sealed)) as Device),
-    })),
+  return lookup(db, [live], ([rows]) =>
+    Promise.all(
+      rows.map(async ({ agentSealed: sealed, ...row }) => ({
+        ...row,
+        device: sealed === null ? null : (JSON.parse(await vault.open(deviceContext(row.id), sealed)) as Device),
+      })),
+    ),
   );
 };
 

@@ -12,12 +12,8 @@ import { issue, serviceWith, type Call } from "../support/world.ts";
 const maxCalls = 3;
 /** Pages that ask more. Most of it is asked at once, behind the session; a person's pages ask two homes here. */
 const more: Readonly<Record<string, number>> = {
-  "/app": 6,
-  "/app/details": 4,
-  "/app/history": 7,
-  "/app/account": 7,
-  "/app/removals": 6,
-  "/app/delete": 5,
+  "/app": 5,
+  "/app/history": 4,
 };
 const maxPortalBytes = 15_000; // of 25,000: style and scripts come with it, once
 const maxBytes = 45_000; // of 60,000 likewise

@@ -17,6 +17,7 @@ import { homeOfId, newId, type ConsumerId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { commit } from "../../../storage/commit.ts";
+import type { Lookup } from "../../../storage/lookups.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import { deletePasskey, insertPasskey, passkeysOf } from "../../../storage/passkeys.ts";
 import { consumerEmailContext } from "../../../storage/people-contexts.ts";
@@ -28,7 +29,7 @@ import { databaseOf, deleteOwn, ownFact, storeOf } from "./own-account.ts";
 const unnamed = "Passkey";
 
 /** Oldest first. */
-export const listPasskeys = (services: Stores, session: ConsumerSession): Promise<readonly Passkey[]> =>
+export const listPasskeys = (services: Stores, session: ConsumerSession): Lookup<readonly Passkey[]> =>
   passkeysOf(databaseOf(services, session), services.vault, session.userId);
 
 const emailOf = ({ vault }: Stores, { userId, emailSealed }: ConsumerSession): Promise<string> =>

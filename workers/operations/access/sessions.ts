@@ -1,6 +1,7 @@
 // Where a person is signed in, and ending that from somewhere else. The same for consumers and for members of a business.
 import type { Session } from "../../../core/access/session.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
+import type { Lookup } from "../../../storage/lookups.ts";
 import { deleteOtherSessions, deleteSessionOf, sessionsOf, type KnownSession } from "../../../storage/sessions.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 import { databaseOf, deleteOwn, type OwnAct } from "./own-account.ts";
@@ -11,10 +12,10 @@ export interface ListedSession extends KnownSession {
 }
 
 /** Newest first. */
-export const listSessions = async (services: Runtime & Stores, session: Session): Promise<readonly ListedSession[]> => {
-  const known = await sessionsOf(databaseOf(services, session), services.vault, session, services.clock());
-  return known.map((one) => ({ ...one, isCurrent: one.tokenHash === session.tokenHash }));
-};
+export const listSessions = (services: Runtime & Stores, session: Session): Lookup<readonly ListedSession[]> =>
+  sessionsOf(databaseOf(services, session), services.vault, session, services.clock()).map((known) =>
+    known.map((one) => ({ ...one, isCurrent: one.tokenHash === session.tokenHash })),
+  );
 
 /** Ends one of the person's sessions, at once. */
 export const endSession = async (

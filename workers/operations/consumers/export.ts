@@ -8,10 +8,11 @@ import { commit } from "../../../storage/commit.ts";
 import { keptFields } from "../../../storage/contact-fields.ts";
 import type { Database } from "../../../storage/database.ts";
 import { openGranted } from "../../../storage/share-changes.ts";
+import { homesOfPerson } from "../../../storage/person-records.ts";
 import { exportedShares, type ExportedShare } from "../../../storage/person-shares.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import { auditTrail } from "../audit/trail.ts";
-import { inHomesOf } from "./homes.ts";
+import { inHomes } from "./homes.ts";
 import { readProfile, type Profile } from "./profile.ts";
 import { listRemovals, type Removal } from "./removals.ts";
 
@@ -71,7 +72,7 @@ export const exportAccount = async (
   services.scheduleFollowUp();
   const [profile, found, trail, removals] = await Promise.all([
     readProfile(services, person),
-    inHomesOf(services, id, (there) => exportedShares(there, id, now)),
+    homesOfPerson(db, id).then((homes) => inHomes(services, homes, (there) => exportedShares(there, id, now))),
     wholeTrail(services, person),
     listRemovals(services, person),
   ]);

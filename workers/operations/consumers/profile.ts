@@ -7,12 +7,13 @@ import type { Share } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
 import { keptFields } from "../../../storage/contact-fields.ts";
 import type { Database } from "../../../storage/database.ts";
+import { together, type Lookup } from "../../../storage/lookups.ts";
 import { consumerEmailContext } from "../../../storage/people-contexts.ts";
 import { countActiveShares, personRecord } from "../../../storage/person-records.ts";
 import { activeSharesWith, sharesOfPerson } from "../../../storage/person-shares.ts";
 import type { SharePage } from "../../../storage/shares.ts";
 import type { Runtime, Stores } from "../../services.ts";
-import { inHomesOf } from "./homes.ts";
+import { inHomes, inOwnHome } from "./homes.ts";
 
 export interface Profile {
   readonly id: string;
@@ -25,38 +26,54 @@ export interface Profile {
   readonly fieldsUpdatedAt: Instant | null;
 }
 
-/** Refuses `unauthorized` for a person who is gone. */
-export const readProfile = async (services: Runtime & Stores, { id }: Person): Promise<Result<Profile, "unauthorized">> => {
+/** With what else the same page asks of the person's own home. Refuses `unauthorized` for a person who is gone. */
+export const profileWith = async <T>(
+  services: Runtime & Stores,
+  { id }: Pick<Person, "id">,
+  more: (own: Database) => Lookup<T>,
+): Promise<Result<readonly [Profile, T], "unauthorized">> => {
   const { vault } = services;
-  const db = services.homes.of(id) as Database;
   const now = services.clock();
-  const [record, kept, counts] = await Promise.all([
-    personRecord(db, id),
-    keptFields(db, vault, id),
-    inHomesOf(services, id, (there) => countActiveShares(there, id, now)),
-  ]);
+  const active = (db: Database) => countActiveShares(db, id, now);
+  const { found, others } = await inOwnHome(services, id, (own) =>
+    together(own, [personRecord(own, id), keptFields(own, vault, id), active(own), more(own)]),
+  );
+  const [record, kept, here, rest] = found;
   if (record === null || kept === null) return refuse("unauthorized");
+  const there = await inHomes(services, others, active);
   const times = Object.values(kept.fields).map(({ updatedAt }) => updatedAt);
-  return ok({
+  const profile: Profile = {
     id,
     email: await vault.open(consumerEmailContext(id), record.emailSealed),
     plan: record.plan,
     createdAt: record.createdAt,
-    activeShares: counts.reduce((sum, one) => sum + one, 0),
+    activeShares: there.reduce((sum, one) => sum + one, here),
     fieldsUpdatedAt: times.length === 0 ? null : Math.max(...times),
-  });
+  };
+  return ok([profile, rest]);
+};
+
+/** Refuses `unauthorized` for a person who is gone. */
+export const readProfile = async (services: Runtime & Stores, person: Person): Promise<Result<Profile, "unauthorized">> => {
+  const read = await profileWith(services, person, (own) => together(own, []));
+  return read.ok ? ok(read.value[0]) : read;
 };
 
 const maxAnswered = 500;
 
 const rank = ({ status }: Share): number => (status === "active" ? 0 : 1);
 
-/** Active ones first, then newest first. */
-export const listOwnShares = async (services: Runtime & Stores, { id }: Person): Promise<SharePage> => {
-  const now = services.clock();
-  const pages = await inHomesOf(services, id, (there) => sharesOfPerson(there, id, now));
+/** Of several homes: active ones first, then newest first. */
+const oneList = (pages: readonly SharePage[]): SharePage => {
   const shares = pages.flatMap((page) => page.shares).sort((a, b) => rank(a) - rank(b) || b.createdAt - a.createdAt);
   return { shares: shares.slice(0, maxAnswered), hasMore: shares.length > maxAnswered || pages.some(({ hasMore }) => hasMore) };
+};
+
+export const listOwnShares = async (services: Runtime & Stores, { id }: Person): Promise<SharePage> => {
+  const now = services.clock();
+  const ask = (db: Database) => sharesOfPerson(db, id, now);
+  const { found, others } = await inOwnHome(services, id, ask);
+  return oneList([found, ...(await inHomes(services, others, ask))]);
 };
 
 /** What a person shares with a business now, newest first. */

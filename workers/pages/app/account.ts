@@ -5,10 +5,11 @@ import type { Api } from "../../http/context.ts";
 import { relyingParty } from "../../http/guards.ts";
 import { madeIn } from "../../http/passkey-credentials.ts";
 import { leaveSession } from "../../http/session-guards.ts";
-import { addPasskey, askForPasskey, listPasskeys, removePasskey } from "../../operations/access/passkeys.ts";
-import { endOtherSessions, endSession, listSessions } from "../../operations/access/sessions.ts";
+import { addPasskey, askForPasskey, removePasskey } from "../../operations/access/passkeys.ts";
+import { endOtherSessions, endSession } from "../../operations/access/sessions.ts";
 import { auditTrail } from "../../operations/audit/trail.ts";
-import { listOwnShares, readProfile } from "../../operations/consumers/profile.ts";
+import { listOwnShares } from "../../operations/consumers/profile.ts";
+import { readSecurity } from "../../operations/consumers/security.ts";
 import type { Flash } from "./parts.tsx";
 import { newPasskeyPage } from "./passkey.tsx";
 import { isProved } from "./prove.tsx";
@@ -39,13 +40,9 @@ const history = async (visit: Visit): Promise<Response> => {
 };
 
 const account = async (visit: Visit): Promise<Response> => {
-  const { services, session, person, view, c } = visit;
-  const [profile, sessions, passkeys] = await Promise.all([
-    readProfile(services, person),
-    listSessions(services, session),
-    listPasskeys(services, session),
-  ]);
-  return profile.ok ? answer(visit, 200, accountPage(view, { profile: profile.value, sessions, passkeys })) : c.redirect("/app", 303);
+  const { services, session, view, c } = visit;
+  const found = await readSecurity(services, session);
+  return found.ok ? answer(visit, 200, accountPage(view, found.value)) : c.redirect("/app", 303);
 };
 
 const done = async (visit: Posted, key: Flash["key"] | null): Promise<Response> => {

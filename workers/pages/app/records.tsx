@@ -6,7 +6,7 @@ import type { Passkey } from "../../../core/access/passkey.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import type { ListedSession } from "../../operations/access/sessions.ts";
-import type { Profile } from "../../operations/consumers/profile.ts";
+import type { Security } from "../../operations/consumers/security.ts";
 import type { AppWords } from "../i18n/app.ts";
 import type { Page } from "../layout.tsx";
 import { Exact, filled, Moment } from "../parts.tsx";
@@ -138,12 +138,6 @@ export const historyPage = (view: AppView, { trail, shares, isNewest, of }: Hist
   );
 };
 
-export interface Account {
-  readonly profile: Profile;
-  readonly sessions: readonly ListedSession[];
-  readonly passkeys: readonly Passkey[];
-}
-
 /** A form of one button that says by its name what it is about. */
 const OneButton: FC<{ view: AppView; action: string; id: string; text: string; label?: string }> = ({ view, action, id, text, label }) => (
   <PostForm view={view} action={action}>
@@ -200,7 +194,7 @@ const PasskeyLine: FC<{ passkey: Passkey; view: AppView }> = ({ passkey: { id, n
   );
 };
 
-export const accountPage = (view: AppView, { profile, sessions, passkeys }: Account): Page => {
+export const accountPage = (view: AppView, { profile, sessions, passkeys }: Security): Page => {
   const { words, setting } = view;
   const page = appPage(
     view,
