@@ -1,5 +1,6 @@
 // Removals: a person lets us ask others to delete them, an operator notes what came of it, and the end is an affidavit.
 import type { Person } from "../../../core/access/principal.ts";
+import type { ConsumerPlan } from "../../../core/billing/plans.ts";
 import { hexOf } from "../../../core/bytes.ts";
 import type { Fact } from "../../../core/facts.ts";
 import { sha256 } from "../../../core/hash.ts";
@@ -12,6 +13,7 @@ import { lineFault, trimmed } from "../../../core/text.ts";
 import { chainOfPerson } from "../../../storage/account-erasures.ts";
 import { commit } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
+import { together, type Lookup } from "../../../storage/lookups.ts";
 import { consumerAddress } from "../../../storage/people.ts";
 import { personRecord } from "../../../storage/person-records.ts";
 import {
@@ -105,8 +107,18 @@ export const requestRemoval = async (
 };
 
 /** The newest first. Whoever asked once keeps seeing it, whatever the plan. */
-export const listRemovals = (services: Stores, { id }: Pick<Person, "id">): Promise<readonly Removal[]> =>
+export const listRemovals = (services: Stores, { id }: Pick<Person, "id">): Lookup<readonly Removal[]> =>
   removalsOf(services.homes.of(id) as Database, services.vault, id);
+
+/** Those, and the plan, which says whether more can be asked for; null for a person who is gone. */
+export const removalsAndPlan = async (
+  services: Stores,
+  { id }: Pick<Person, "id">,
+): Promise<{ readonly list: readonly Removal[]; readonly plan: ConsumerPlan | null }> => {
+  const db = services.homes.of(id) as Database;
+  const [list, record] = await together(db, [listRemovals(services, { id }), personRecord(db, id)]);
+  return { list, plan: record === null ? null : record.plan };
+};
 
 /** The file. Refuses `not_found` for somebody else's, `affidavit_not_ready` before the end. */
 export const readAffidavit = async (

@@ -5,8 +5,7 @@ import { removalIdOf } from "../../../core/ids.ts";
 import { removalTargetNames, removalTargets, type Removal, type RemovalStatus } from "../../../core/removals/removal.ts";
 import type { Api } from "../../http/context.ts";
 import { openPayment } from "../../operations/billing/checkout.ts";
-import { readProfile } from "../../operations/consumers/profile.ts";
-import { listRemovals, readAffidavit, requestRemoval } from "../../operations/consumers/removals.ts";
+import { listRemovals, readAffidavit, removalsAndPlan, requestRemoval } from "../../operations/consumers/removals.ts";
 import type { Page } from "../layout.tsx";
 import { foreignFormPage, outagePage } from "../notices.tsx";
 import { Exact, filled, Hash, Shape } from "../parts.tsx";
@@ -218,8 +217,8 @@ const removalPage = (view: AppView, removal: Removal): Page => {
 };
 
 const shown = async ({ services, person }: Visit): Promise<Shown> => {
-  const [list, profile] = await Promise.all([listRemovals(services, person), readProfile(services, person)]);
-  if (profile.ok && profile.value.plan === "white_glove") return { list, closed: null };
+  const { list, plan } = await removalsAndPlan(services, person);
+  if (plan === "white_glove") return { list, closed: null };
   return { list, closed: services.paymentProvider === null ? "not_sold" : "not_on_plan" };
 };
 
