@@ -3,6 +3,7 @@ import type { Person } from "../../../core/access/principal.ts";
 import type { ConsumerPlan } from "../../../core/billing/plans.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
+import type { ContactFields } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
 import { keptFields } from "../../../storage/contact-fields.ts";
@@ -69,11 +70,29 @@ const oneList = (pages: readonly SharePage[]): SharePage => {
   return { shares: shares.slice(0, maxAnswered), hasMore: shares.length > maxAnswered || pages.some(({ hasMore }) => hasMore) };
 };
 
-export const listOwnShares = async (services: Runtime & Stores, { id }: Person): Promise<SharePage> => {
+/** With what else the same page asks of the person's own home. */
+const sharesWith = async <T>(
+  services: Runtime & Stores,
+  { id }: Person,
+  more: (own: Database) => Lookup<T>,
+): Promise<readonly [SharePage, T]> => {
   const now = services.clock();
   const ask = (db: Database) => sharesOfPerson(db, id, now);
-  const { found, others } = await inOwnHome(services, id, ask);
-  return oneList([found, ...(await inHomes(services, others, ask))]);
+  const { found, others } = await inOwnHome(services, id, (own) => together(own, [ask(own), more(own)]));
+  const [here, rest] = found;
+  return [oneList([here, ...(await inHomes(services, others, ask))]), rest];
+};
+
+export const listOwnShares = async (services: Runtime & Stores, person: Person): Promise<SharePage> =>
+  (await sharesWith(services, person, (own) => together(own, [])))[0];
+
+/** What a person keeps, and who holds some of it; no fields for a person who is gone. */
+export const readDetails = async (
+  services: Runtime & Stores,
+  person: Person,
+): Promise<{ readonly fields: ContactFields; readonly shares: readonly Share[] }> => {
+  const [{ shares }, kept] = await sharesWith(services, person, (own) => keptFields(own, services.vault, person.id));
+  return { fields: kept?.fields ?? {}, shares };
 };
 
 /** What a person shares with a business now, newest first. */

@@ -7,8 +7,8 @@ import { contactKeys, isContactKey, type ContactFields, type ContactKey } from "
 import { minuteMs, secondMs } from "../../../core/time.ts";
 import type { Api } from "../../http/context.ts";
 import { cookieOptions, cookieOf } from "../../http/cookies.ts";
-import { changeContactFields, previewFields, readFields } from "../../operations/consumers/fields.ts";
-import { listOwnShares } from "../../operations/consumers/profile.ts";
+import { changeContactFields, previewFields } from "../../operations/consumers/fields.ts";
+import { listOwnShares, readDetails } from "../../operations/consumers/profile.ts";
 import { openNote, sealNote, type NotePlace, type OpenedNote } from "../../operations/consumers/sealed-notes.ts";
 import type { Services } from "../../services.ts";
 import { outagePage } from "../notices.tsx";
@@ -35,12 +35,8 @@ const keepBefore = async (visit: Visit, before: ContactFields, changed: readonly
 
 /** What the page is set from. */
 const state = async (services: Services, visit: Visit) => {
-  const [fields, { shares }, undo] = await Promise.all([
-    readFields(services, visit.person),
-    listOwnShares(services, visit.person),
-    undoable(visit),
-  ]);
-  return { fields: fields.ok ? fields.value : {}, shares, undo };
+  const [{ fields, shares }, undo] = await Promise.all([readDetails(services, visit.person), undoable(visit)]);
+  return { fields, shares, undo };
 };
 
 const show = async (visit: Visit): Promise<Response> => answer(visit, 200, detailsPage(visit.view, await state(visit.services, visit)));
