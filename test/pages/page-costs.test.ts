@@ -13,7 +13,6 @@ const maxCalls = 3;
 /** Pages that ask more. Most of it is asked at once, behind the session; a person's pages ask two homes here. */
 const more: Readonly<Record<string, number>> = {
   "/app": 5,
-  "/app/history": 4,
 };
 const maxPortalBytes = 15_000; // of 25,000: style and scripts come with it, once
 const maxBytes = 45_000; // of 60,000 likewise

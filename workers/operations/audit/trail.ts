@@ -58,7 +58,7 @@ const readHome = async (services: Runtime & Stores, { chain }: TrailOwner, home:
 };
 
 /** Of somebody of whom it is known in which homes besides their own there may be something. Refuses as `auditTrail`. */
-const auditTrailIn = async (
+export const auditTrailIn = async (
   services: Runtime & Stores & Proofs,
   owner: TrailOwner,
   others: readonly Home[],

@@ -65,7 +65,7 @@ const maxAnswered = 500;
 const rank = ({ status }: Share): number => (status === "active" ? 0 : 1);
 
 /** Of several homes: active ones first, then newest first. */
-const oneList = (pages: readonly SharePage[]): SharePage => {
+export const oneList = (pages: readonly SharePage[]): SharePage => {
   const shares = pages.flatMap((page) => page.shares).sort((a, b) => rank(a) - rank(b) || b.createdAt - a.createdAt);
   return { shares: shares.slice(0, maxAnswered), hasMore: shares.length > maxAnswered || pages.some(({ hasMore }) => hasMore) };
 };

@@ -7,8 +7,7 @@ import { madeIn } from "../../http/passkey-credentials.ts";
 import { leaveSession } from "../../http/session-guards.ts";
 import { addPasskey, askForPasskey, removePasskey } from "../../operations/access/passkeys.ts";
 import { endOtherSessions, endSession } from "../../operations/access/sessions.ts";
-import { auditTrail } from "../../operations/audit/trail.ts";
-import { listOwnShares } from "../../operations/consumers/profile.ts";
+import { readHistory } from "../../operations/consumers/history.ts";
 import { readSecurity } from "../../operations/consumers/security.ts";
 import type { Flash } from "./parts.tsx";
 import { newPasskeyPage } from "./passkey.tsx";
@@ -22,21 +21,13 @@ const entriesPerPage = 50;
 const beforeOf = (text: string | undefined): number | null => (text !== undefined && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null);
 
 const history = async (visit: Visit): Promise<Response> => {
-  const { c, services, session, person, view } = visit;
+  const { c, services, session, view } = visit;
   const [before, of] = [c.req.query("before"), c.req.query("with")];
   if (of === "") return c.redirect("/app/history", 303); // everybody was chosen
   const beforeSeq = beforeOf(before);
-  const owner = { id: person.id, chain: session.chain };
-  const query = { limit: entriesPerPage, beforeSeq };
-  if (of === undefined) {
-    const [trail, { shares }] = await Promise.all([auditTrail(services, owner, query), listOwnShares(services, person)]);
-    return answer(visit, 200, historyPage(view, { trail: trail.ok ? trail.value : null, shares, isNewest: beforeSeq === null, of: null }));
-  }
-  const { shares } = await listOwnShares(services, person);
-  const businessId = businessIdOf(of);
-  const about = shares.filter(({ business }) => business.id === businessId).map(({ id }) => id);
-  const trail = await auditTrail(services, owner, { ...query, about });
-  return answer(visit, 200, historyPage(view, { trail: trail.ok ? trail.value : null, shares, isNewest: beforeSeq === null, of }));
+  const chosen = of === undefined ? "everybody" : businessIdOf(of);
+  const found = await readHistory(services, session, { limit: entriesPerPage, beforeSeq, of: chosen });
+  return answer(visit, 200, historyPage(view, { ...found, isNewest: beforeSeq === null, of: of ?? null }));
 };
 
 const account = async (visit: Visit): Promise<Response> => {

@@ -1,11 +1,11 @@
 // History: every entry of the person's audit chain. Account: who is signed in, and the way out.
 import type { FC } from "hono/jsx";
-import type { AuditTrail } from "../../../core/audit/trail.ts";
 import { deviceName } from "../../../core/access/device.ts";
 import type { Passkey } from "../../../core/access/passkey.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import type { ListedSession } from "../../operations/access/sessions.ts";
+import type { History } from "../../operations/consumers/history.ts";
 import type { Security } from "../../operations/consumers/security.ts";
 import type { AppWords } from "../i18n/app.ts";
 import type { Page } from "../layout.tsx";
@@ -43,10 +43,7 @@ const Entry: FC<{
   );
 };
 
-export interface History {
-  /** Null while the log does not answer. */
-  readonly trail: AuditTrail | null;
-  readonly shares: readonly Share[];
+interface Shown extends History {
   readonly isNewest: boolean;
   /** The business that entries are chosen by, as the address spells it; null: every entry. */
   readonly of: string | null;
@@ -82,7 +79,7 @@ const Filter: FC<{ shares: readonly Share[]; of: string | null; view: AppView }>
   );
 };
 
-export const historyPage = (view: AppView, { trail, shares, isNewest, of }: History): Page => {
+export const historyPage = (view: AppView, { trail, shares, isNewest, of }: Shown): Page => {
   const { words } = view;
   const byId = new Map(shares.map((share) => [share.id as string, share]));
   const entries = trail?.page?.entries ?? [];
