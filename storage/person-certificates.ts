@@ -7,6 +7,7 @@ import { minuteMs, type Instant } from "../core/time.ts";
 import type { WithdrawableCertificate } from "../core/withdrawals/withdrawal.ts";
 import { chainOfBusiness } from "./accounts.ts";
 import type { Database } from "./database.ts";
+import { lookup, type Lookup } from "./lookups.ts";
 import { allOf, query } from "./query.ts";
 import { accountWithdrawals, businesses, certificates, purposes, withdrawals } from "./schema.ts";
 import { withdrawable } from "./withdrawals.ts";
@@ -15,7 +16,7 @@ const { businessId, emailIndex, environment, issuedAt, ord, status } = certifica
 const isActive = eq(status, "active");
 
 /** Test certificates are nobody's consent. */
-const named = (addressIndex: string): SQL => allOf(eq(emailIndex, addressIndex), eq(environment, "live"));
+const named = (addressIndex: string | SQL<string>): SQL => allOf(eq(emailIndex, addressIndex), eq(environment, "live"));
 
 /** More than this of one person with one business is told as this many. */
 const maxCounted = 1_000;
@@ -32,9 +33,9 @@ export interface NamingBusiness {
 /** The next businesses of a home, in the order of their ids. */
 export const namingBusinesses = (
   db: Database,
-  addressIndex: string,
+  addressIndex: string | SQL<string>,
   { after, limit }: { readonly after: string; readonly limit: number },
-): Promise<readonly NamingBusiness[]> => {
+): Lookup<readonly NamingBusiness[]> => {
   const next = (behind: string | SQL) =>
     query
       .select({ id: min(businessId) })
@@ -52,15 +53,21 @@ export const namingBusinesses = (
     .select({ at: max(issuedAt) })
     .from(certificates)
     .where(allOf(named(addressIndex), eq(businessId, id)));
-  return db
-    .select({ id, name: businesses.name, certificates: counted(), active: counted(isActive), lastIssuedAt: sql<Instant>`${last}` })
+  const found = db
+    .select({
+      id,
+      name: businesses.name,
+      certificates: counted().as("certificates"),
+      active: counted(isActive).as("active"),
+      lastIssuedAt: sql<Instant>`${last}`.as("last_issued_at"),
+    })
     .from(
       sql`(with recursive step(id) as (select ${next(after)} union all select ${next(sql`step.id`)} from step where step.id is not null limit ${limit + 1}) select id from step where id is not null) found`,
     )
     .innerJoin(businesses, eq(businesses.id, id))
     .orderBy(id)
-    .limit(limit)
-    .all();
+    .limit(limit);
+  return lookup(db, [found], ([rows]) => rows);
 };
 
 export interface NamingCertificate {

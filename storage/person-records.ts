@@ -1,11 +1,11 @@
 // What a person's account says about itself, and the shares of theirs in each home.
-import { count, eq, gt } from "drizzle-orm";
+import { count, eq, gt, isNull, sql, type SQL } from "drizzle-orm";
 import type { ConsumerPlan } from "../core/billing/plans.ts";
 import type { ConsumerId, Home } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { lookup, type Lookup } from "./lookups.ts";
-import { allOf } from "./query.ts";
+import { allOf, query } from "./query.ts";
 import { consumerHomes, consumers, shares } from "./schema.ts";
 
 export interface PersonRecord {
@@ -25,6 +25,15 @@ export const personRecord = (db: Database, id: ConsumerId): Lookup<PersonRecord 
     const { erasedAt: _, ...record } = row;
     return record;
   });
+};
+
+/** Under what certificates name the person, for a query of their own home; null for a person who is gone. */
+export const addressIndexOf = (id: ConsumerId): SQL<string> => {
+  const { emailIndex, erasedAt } = consumers;
+  return sql`${query
+    .select({ emailIndex })
+    .from(consumers)
+    .where(allOf(eq(consumers.id, id), isNull(erasedAt)))}`;
 };
 
 /** Where the person may have shares. */

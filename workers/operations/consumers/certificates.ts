@@ -2,13 +2,14 @@
 // told of each is no more than its public page tells. The state of a business's account is never asked: withdrawing is the person's.
 import type { Person } from "../../../core/access/principal.ts";
 import type { PublishedCertificate } from "../../../core/certificates/published.ts";
-import type { BusinessId, CertId } from "../../../core/ids.ts";
+import { homeOfId, type BusinessId, type CertId, type Home } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
 import type { Database } from "../../../storage/database.ts";
 import { StorageFault } from "../../../storage/faults.ts";
+import { together, type Lookup } from "../../../storage/lookups.ts";
 import {
   claimAccountWithdrawal,
   countActiveNaming,
@@ -21,7 +22,9 @@ import {
   type NamingBusiness,
   type NamingCertificate,
 } from "../../../storage/person-certificates.ts";
-import { personRecord } from "../../../storage/person-records.ts";
+import { addressIndexOf, personRecord } from "../../../storage/person-records.ts";
+import { sharesOfPerson } from "../../../storage/person-shares.ts";
+import type { SharePage } from "../../../storage/shares.ts";
 import { isWithdrawnAlready, withdrawableById } from "../../../storage/withdrawals.ts";
 import { kindOfError } from "../../log.ts";
 import type { Memories, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
@@ -30,12 +33,14 @@ import { verifyCertificate } from "../certificates/verify.ts";
 import { afterWithdrawal, commitWithdrawals, maxPerBatch } from "../withdrawals/commit-withdrawals.ts";
 import { withdrawCertificate, type LocatedRecord } from "../withdrawals/withdraw-certificate.ts";
 import { withdrawFromEntities } from "../withdrawals/withdraw-entities.ts";
+import { inHomes, inOwnHome } from "./homes.ts";
+import { oneList } from "./profile.ts";
 
 type WithdrawServices = Runtime & Stores & Proofs & Schedules;
 
 /** The blind index of the address that the person signs in with; null for a person who is gone. */
-const addressOf = async (services: Stores, { id }: Pick<Person, "id">): Promise<string | null> =>
-  (await personRecord(services.homes.of(id) as Database, id))?.emailIndex ?? null;
+const addressOf = (services: Stores, { id }: Pick<Person, "id">): Lookup<string | null> =>
+  personRecord(services.homes.of(id) as Database, id).map((record) => record?.emailIndex ?? null);
 
 export interface NamingBusinesses {
   readonly businesses: readonly NamingBusiness[];
@@ -46,24 +51,77 @@ export interface NamingBusinesses {
 
 const businessesAPage = 20;
 
+const namingIn = (db: Database, address: Parameters<typeof namingBusinesses>[1], startingAfter: BusinessId | null) =>
+  namingBusinesses(db, address, { after: startingAfter ?? "", limit: businessesAPage + 1 });
+
+/** Of homes that answered, and of others as far as they did. */
+const onePage = (
+  { log }: Runtime,
+  known: readonly (readonly NamingBusiness[])[],
+  asked: readonly PromiseSettledResult<readonly NamingBusiness[]>[],
+): NamingBusinesses => {
+  for (const answer of asked) {
+    if (answer.status === "rejected") log.fault({ at: "certificates of a person", error: kindOfError(answer.reason) });
+  }
+  const answered = asked.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+  const found = [...known, ...answered].flat().sort((a, b) => (a.id < b.id ? -1 : 1));
+  return {
+    businesses: found.slice(0, businessesAPage),
+    hasMore: found.length > businessesAPage,
+    isIncomplete: answered.length < asked.length,
+  };
+};
+
+const homesBesides = ({ homes }: Stores, known: readonly Home[]): readonly Database[] =>
+  homes.all().flatMap(([home, db]) => (known.includes(home) ? [] : [db]));
+
 /** By id, from behind `startingAfter`. Refuses `unauthorized` for a person who is gone. */
 export const businessesNaming = async (
   services: Runtime & Stores,
   person: Pick<Person, "id">,
   startingAfter: BusinessId | null,
 ): Promise<Result<NamingBusinesses, "unauthorized">> => {
-  const address = await addressOf(services, person);
+  const { id } = person;
+  const own = services.homes.of(id) as Database;
+  const [address, here] = await together(own, [addressOf(services, person), namingIn(own, addressIndexOf(id), startingAfter)]);
   if (address === null) return refuse("unauthorized");
-  const asked = { after: startingAfter ?? "", limit: businessesAPage + 1 };
-  const answers = await Promise.allSettled(services.homes.all().map(async ([, db]) => namingBusinesses(db, address, asked)));
-  for (const answer of answers) {
-    if (answer.status === "rejected") services.log.fault({ at: "certificates of a person", error: kindOfError(answer.reason) });
+  const others = homesBesides(services, [homeOfId(id)]);
+  const there = await Promise.allSettled(others.map((db) => namingIn(db, address, startingAfter)));
+  return ok(onePage(services, [here], there));
+};
+
+export interface Consents extends SharePage {
+  readonly naming: NamingBusinesses;
+}
+
+/**
+ * The first page has every share; those behind it only what is left of consents on forms. A home that may hold shares has to answer.
+ * Refuses as `businessesNaming`.
+ */
+export const readConsents = async (
+  services: Runtime & Stores,
+  person: Pick<Person, "id">,
+  startingAfter: BusinessId | null,
+): Promise<Result<Consents, "unauthorized">> => {
+  if (startingAfter !== null) {
+    const naming = await businessesNaming(services, person, startingAfter);
+    return naming.ok ? ok({ shares: [], hasMore: false, naming: naming.value }) : naming;
   }
-  const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : [])).sort((a, b) => (a.id < b.id ? -1 : 1));
+  const { id } = person;
+  const now = services.clock();
+  const sharesIn = (db: Database) => sharesOfPerson(db, id, now);
+  const { found, others } = await inOwnHome(services, id, (own) =>
+    together(own, [addressOf(services, person), sharesIn(own), namingIn(own, addressIndexOf(id), null)]),
+  );
+  const [address, shares, naming] = found;
+  if (address === null) return refuse("unauthorized");
+  const [there, elsewhere] = await Promise.all([
+    inHomes(services, others, (db) => together(db, [sharesIn(db), namingIn(db, address, null)])),
+    Promise.allSettled(homesBesides(services, [homeOfId(id), ...others]).map((db) => namingIn(db, address, null))),
+  ]);
   return ok({
-    businesses: found.slice(0, businessesAPage),
-    hasMore: found.length > businessesAPage,
-    isIncomplete: answers.some(({ status }) => status === "rejected"),
+    ...oneList([shares, ...there.map(([ofHome]) => ofHome)]),
+    naming: onePage(services, [naming, ...there.map(([, ofHome]) => ofHome)], elsewhere),
   });
 };
 

@@ -5,13 +5,7 @@ import { businessIdOf, certIdOf, shareIdOf } from "../../../core/ids.ts";
 import { contactKeys, type ContactFields } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Api } from "../../http/context.ts";
-import {
-  activeNaming,
-  businessesNaming,
-  certificatesNaming,
-  withdrawAll,
-  type NamingBusinesses,
-} from "../../operations/consumers/certificates.ts";
+import { activeNaming, certificatesNaming, readConsents, withdrawAll, type Consents } from "../../operations/consumers/certificates.ts";
 import { readFields } from "../../operations/consumers/fields.ts";
 import { listOwnShares } from "../../operations/consumers/profile.ts";
 import { stopAllWith } from "../../operations/consumers/stop-all.ts";
@@ -24,18 +18,14 @@ import { appNotice, titleOf } from "./parts.tsx";
 import { renewable, renewPage, sharePage, shorterDays, stopPage } from "./share.tsx";
 import { acting, answer, counted, flash, reading, refused, type Posted, type Visit } from "./signed-in.ts";
 
-const nobody: NamingBusinesses = { businesses: [], hasMore: false, isIncomplete: false };
+const nothing: Consents = { shares: [], hasMore: false, naming: { businesses: [], hasMore: false, isIncomplete: false } };
 
-/** The first page has every share; those behind it only what is left of consents on forms. */
 const consents = async (visit: Visit): Promise<Response> => {
   const { services, person, c } = visit;
   const after = businessIdOf(c.req.query("after") ?? "");
-  const [listed, naming] = await Promise.all([
-    after === null ? listOwnShares(services, person) : { shares: [], hasMore: false },
-    businessesNaming(services, person, after),
-  ]);
+  const found = await readConsents(services, person, after);
   const isEnded = c.req.query("view") === "ended";
-  return answer(visit, 200, consentsPage(visit.view, { ...listed, naming: naming.ok ? naming.value : nobody, isEnded }));
+  return answer(visit, 200, consentsPage(visit.view, { ...(found.ok ? found.value : nothing), isEnded }));
 };
 
 const noShare = (visit: Visit): Promise<Response> =>
