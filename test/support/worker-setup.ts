@@ -1,5 +1,5 @@
 // Every test file starts on empty, migrated databases holding the demo's businesses.
-import { applyD1Migrations, listDurableObjectIds, reset, runInDurableObject } from "cloudflare:test";
+import { listDurableObjectIds, reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterAll, afterEach, vi } from "vitest";
 import { seedDemo, seedPeople, vaultOf } from "../../scripts/demo-world.ts";
@@ -67,7 +67,7 @@ for (const [db, demo] of [
   [env.DB, world],
   [env.DB_01, worldInSecondHome],
 ] as const) {
-  await applyD1Migrations(db, env.TEST_MIGRATIONS);
+  await db.batch(env.TEST_MIGRATIONS.flatMap(({ queries }) => queries).map((query) => db.prepare(query)));
   await seedDemo(db, demo, Date.now());
   if (db === env.DB) await seedPeople(db, await vaultOf(env), demo, Date.now()); // an address belongs to one home
 }
