@@ -13,7 +13,7 @@ import { shareClockOffset, timeOfOwner } from "./sandbox-clocks.ts";
 import { auditOutbox, businesses, sandboxClocks, shareNotices, shares } from "./schema.ts";
 
 export const maxSwept = 2_000; // a parameter of 1.2 MB; D1 takes 2
-/** Of a sandbox, while its developer waits. */
+/** While somebody waits for the answer: the developer of a sandbox, a person who deletes their account. */
 export const maxSweptAwaited = 1_000;
 
 export interface DueShare {
@@ -79,7 +79,7 @@ export const overdueShares = async (db: Database, consumerId: ConsumerId, now: I
     .from(shares)
     .where(allOf(eq(shares.consumerId, consumerId), eq(shares.state, "active"), lte(shares.expiresAt, now)))
     .orderBy(shares.nextDueAt)
-    .limit(maxSwept);
+    .limit(maxSweptAwaited);
   return rows.map(toDue);
 };
 

@@ -2,10 +2,13 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
-import type { Database } from "../../storage/database.ts";
+import type { ConsumerId } from "../../core/ids.ts";
+import { databaseOf, type Database } from "../../storage/database.ts";
+import { maxSweptAwaited, overdueShares } from "../../storage/share-sweep.ts";
 import type { Vault } from "../../storage/vault.ts";
 import { settleShares } from "../../workers/background/share-sweep.ts";
 import type { Platform } from "../../workers/services.ts";
+import { copyRow } from "../support/copied-rows.ts";
 import { json, mailsTo, signIn } from "../support/people.ts";
 import { answerOf, outage, platform } from "../support/scenarios.ts";
 import {
@@ -160,6 +163,28 @@ describe("an account that is deleted", () => {
     expect((await remove({ headers }, nextDay)).body.data).toMatchObject({ deleted: true, shares_revoked: 0 });
     expect((await read(`/v1/shares/${share.id}`)).body.data.status).toBe("expired");
     expect((await env.DB.prepare("SELECT consumer_id FROM shares WHERE id = ?").bind(share.id).first())?.consumer_id).toBeNull();
+  });
+
+  test("more shares whose time was over than are swept at once: all have expired before the person is forgotten", async () => {
+    const by = await person();
+    const { share } = await grant(by, { duration_days: 1 });
+    const count = maxSweptAwaited + 600; // the first sweep leaves more than one look at what is left finds
+    const over = Date.now() - minuteMs;
+    await copyRow("shares", share.id, count, { expires_at: `${over}`, next_due_at: `${over}` });
+    await by.post(`/v1/me/sever/${share.id}`, {}); // so that nothing is left to end
+    const id = (await by.get("/v1/me")).body.data.id as ConsumerId;
+    expect(await overdueShares(databaseOf(env.DB), id, Date.now())).toHaveLength(maxSweptAwaited);
+
+    expect((await remove(by)).body.data).toMatchObject({ deleted: true, shares_revoked: 0 });
+    const { results } = await env.DB.prepare(
+      "SELECT state, consumer_id, COUNT(*) AS n FROM shares WHERE id LIKE ? GROUP BY state, consumer_id ORDER BY state",
+    )
+      .bind(`${share.id.slice(0, 20)}%`)
+      .all();
+    expect(results).toEqual([
+      { state: "expired", consumer_id: null, n: count },
+      { state: "revoked", consumer_id: null, n: 1 },
+    ]);
   });
 });
 

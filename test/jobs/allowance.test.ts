@@ -13,6 +13,7 @@ import { settleShares } from "../../workers/background/share-sweep.ts";
 import type { Env } from "../../workers/env.ts";
 import { within } from "../../workers/operations/allowance.ts";
 import { platformOf, type Platform } from "../../workers/services.ts";
+import { copyRow } from "../support/copied-rows.ts";
 import { settled } from "../support/settled.ts";
 import { grant, person, type SignedPerson } from "../support/sharing.ts";
 import { world } from "../support/world.ts";
@@ -79,19 +80,6 @@ const lostIntents = (count: number, consumerId: string) =>
     .bind(count, consumerId)
     .run();
 
-/** Copies of a share, made by the database itself. */
-const copyShare = async (id: string, count: number): Promise<void> => {
-  const { results } = await env.DB.prepare("SELECT name FROM pragma_table_info('shares') WHERE name <> 'ord'").all<{ name: string }>();
-  const names = results.map(({ name }) => name);
-  const cells = names.map((name) => (name === "id" ? "substr(s.id, 1, 20) || printf('%06d', n.i)" : `s.${name}`));
-  await env.DB.prepare(
-    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-     INSERT INTO shares (${names.join(", ")}) SELECT ${cells.join(", ")} FROM n, shares s WHERE s.id = ?`,
-  )
-    .bind(count, id)
-    .run();
-};
-
 const mailsTried = () => number("SELECT SUM(attempts) AS n FROM mail_outbox");
 const intentsLeft = () => number("SELECT COUNT(*) AS n FROM share_intents");
 const noticesLeft = () => number("SELECT COUNT(*) AS n FROM share_notices");
@@ -105,7 +93,7 @@ describe("a minute in which much is due", () => {
   test("asks fewer queries than an invocation has, does some of everything, and leaves the rest to the next", async () => {
     const { share } = await grant(await person());
     const consumerId = await idOf(share.id);
-    await copyShare(share.id, 5_000);
+    await copyRow("shares", share.id, 5_000);
     await env.DB.exec("INSERT INTO share_notices SELECT id, 'overdue', 0 FROM shares"); // of shares that nobody stopped: no mail
     await unsendableMails(3_000);
     await lostIntents(3_000, consumerId);
@@ -195,7 +183,7 @@ describe("an erasure of more shares than a run may end", () => {
     const { share } = await grant(await person());
     const id = await idOf(share.id);
     const like = `${share.id.slice(0, 20)}%`;
-    await copyShare(share.id, 1_400);
+    await copyRow("shares", share.id, 1_400);
     const active = () => number("SELECT COUNT(*) AS n FROM shares WHERE id LIKE ? AND state = 'active'", like);
     const isThere = () => number("SELECT COUNT(*) AS n FROM consumers WHERE id = ? AND email_sealed <> ''", id);
     let now = Date.now();

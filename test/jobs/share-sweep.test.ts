@@ -10,6 +10,7 @@ import { sweepDueShares } from "../../workers/background/share-sweep.ts";
 import type { Env } from "../../workers/env.ts";
 import { within } from "../../workers/operations/allowance.ts";
 import { platformOf, type Platform } from "../../workers/services.ts";
+import { copyRow } from "../support/copied-rows.ts";
 import { mailsTo } from "../support/people.ts";
 import { settled } from "../support/settled.ts";
 import { allEvents, grant, person, read, redeem, values, write, type SignedPerson } from "../support/sharing.ts";
@@ -176,23 +177,6 @@ describe("a business that lets its deadline pass", () => {
   });
 });
 
-/** Copies of a row, made by the database itself: only what is named in `own` is theirs alone. */
-const copyRow = async (
-  table: "shares" | "businesses",
-  id: string,
-  count: number,
-  own: Readonly<Record<string, string>> = {},
-): Promise<void> => {
-  const { results } = await env.DB.prepare(`SELECT name FROM pragma_table_info('${table}') WHERE name <> 'ord'`).all<{ name: string }>();
-  const names = results.map(({ name }) => name);
-  const cells: Readonly<Record<string, string>> = { id: "substr(s.id, 1, 20) || printf('%06d', n.i)", ...own };
-  await env.DB.prepare(
-    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
-     INSERT INTO ${table} (${names.join(", ")}) SELECT ${names.map((name) => cells[name] ?? `s.${name}`).join(", ")} FROM n, ${table} s WHERE s.id = ?2`,
-  )
-    .bind(count, id)
-    .run();
-};
 const copyShare = (id: string, count: number, own?: Readonly<Record<string, string>>): Promise<void> => copyRow("shares", id, count, own);
 
 describe("however much is due, a run", () => {

@@ -84,11 +84,13 @@ export const eraseInHome = async (services: EraseServices, db: Database, { id, c
       await sweepShares(db, "live", overdue, now);
       for (const { businessId } of overdue) services.scheduleEvents(businessId, "live");
     }
-    const ending = (await unendedShares(db, id, now, perBatch)).filter(({ share }) => share.status === "active");
-    if (ending.length === 0) {
+    const unended = await unendedShares(db, id, now, perBatch);
+    if (unended.length === 0) {
       await batch(db, forgetPerson(db, id, chain));
       return { ended, isDone: true };
     }
+    // The rest are over by their time, and the next look sweeps them.
+    const ending = unended.filter(({ share }) => share.status === "active");
     try {
       await revokeTogether(services, db, ending, { kind: "consumer", id });
       ended += ending.length;
