@@ -11,6 +11,7 @@ import { lastUsed } from "./people.ts";
 import { businesses, consumers, invitations, members, sessions } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
 import { lookup, type Lookup } from "./lookups.ts";
+import { prepared } from "./prepared.ts";
 import { allOf, changedBefore, query } from "./query.ts";
 import type { EncryptionContext, Vault } from "./vault.ts";
 
@@ -79,8 +80,7 @@ export const isBegun = (tokenHash: string): SQL =>
 export const insertSessionByPasskey = (db: Database, session: NewSession, consumerId: string) =>
   insertNew(db, session, { realm: "consumer", userId: consumerId }, changedBefore());
 
-/** Null for a token that is unknown, has ended, or whose person is gone: all the same path. */
-export const sessionByToken = async (db: Database, tokenHash: string, now: Instant): Promise<Session | null> => {
+const sessionByHash = prepared<{ tokenHash: string; now: number }>()((db, { tokenHash, now }) => {
   const others = alias(members, "others");
   const hasMore = or(
     eq(sessions.elsewhere, true),
@@ -98,7 +98,7 @@ export const sessionByToken = async (db: Database, tokenHash: string, now: Insta
     ),
   ) as SQL;
   const { id, name, status, country, auditChain, auditShard } = businesses;
-  const row = await db
+  return db
     .select({
       realm: sessions.realm,
       userId: sessions.userId,
@@ -116,7 +116,12 @@ export const sessionByToken = async (db: Database, tokenHash: string, now: Insta
     .leftJoin(businesses, eq(businesses.id, members.businessId))
     .leftJoin(consumers, allOf(eq(sessions.realm, "consumer"), eq(consumers.id, sessions.userId)))
     .where(allOf(eq(sessions.tokenHash, tokenHash), gt(sessions.expiresAt, now)))
-    .get();
+    .prepare();
+});
+
+/** Null for a token that is unknown, has ended, or whose person is gone: all the same path. */
+export const sessionByToken = async (db: Database, tokenHash: string, now: Instant): Promise<Session | null> => {
+  const row = await sessionByHash(db, { tokenHash, now }).get();
   if (row === undefined) return null;
   const { realm, userId, sessionId, seenDay, member, business, consumer } = row;
   const signedIn = { userId, sessionId, tokenHash, provedAt: row.provedAt ?? row.createdAt, seenDay };
