@@ -365,6 +365,21 @@ describe("a seat in another home", () => {
     expect(await sessionsOf(first.userId)).toBe(0);
   });
 
+  test("of another spelling, which can be another mailbox, is not where a sign-in leads, though it was used last", async () => {
+    const there = keeping(await enter(first, elsewhere));
+    const spelling = email.replace("pat@", "Pat@");
+    const sealed = await (await vaultOf(env)).seal(memberEmailContext(elsewhere, worldInSecondHome.acme.id), spelling);
+    await env.DB_01.prepare("UPDATE members SET email_sealed = ? WHERE id = ?").bind(sealed, elsewhere).run();
+    await settled();
+    const before = await databaseContents(env.DB_01);
+    const answer = await signInByApi(email);
+    expect(answer.body.data).toMatchObject({ created: false, user: { id: first.userId, email, business_id: first.id } });
+    await settled();
+    expect(await databaseContents(env.DB_01)).toEqual(before);
+    expect(await whoIs(there)).toBe(worldInSecondHome.acme.id);
+    expect(await namesOf(keeping(answer))).toEqual([`First ${round}`]);
+  });
+
   test("stands in the header from the next sign-in on, and on the page of all at once", async () => {
     expect(named((await open(first, "/portal")).document, "option")).toEqual([]);
     expect(await namesOf(first)).toHaveLength(2);

@@ -22,7 +22,7 @@ import type { Memories, Runtime, Schedules, Stores } from "../../services.ts";
 import { joinByInvitation, joinBySignup, type Joining, type SpentCode } from "./joining.ts";
 import { answeredCode, mailedCode } from "./mailed-codes.ts";
 import { newSession } from "./new-session.ts";
-import { moveTo } from "./seats.ts";
+import { listSeats, moveTo } from "./seats.ts";
 
 const notAMailbox = "email: must be one e-mail address.";
 const chainTagBytes = 16;
@@ -219,11 +219,12 @@ export const verifyCode = async (
       : await beginSession(services, asked, codeId, { email: trimmed(request.email), name, userAgent: request.userAgent });
   if (begun === null) return refuse("login_failed");
   if (request.replaces !== null) await signOut(services, request.replaces);
-  // The code is kept where the address was found first; the seat that was used last may be in another home.
+  // The code is kept where the address was found first; the seat that was used last may be in another home, and of another mailbox.
   const isElsewhere = asked.seat !== null && homeOfId(asked.seat) !== asked.home;
   const { session } = begun;
+  const seats = isElsewhere && session.realm === "business" ? await listSeats(services, session) : [];
   const moved =
-    isElsewhere && session.realm === "business"
+    isElsewhere && session.realm === "business" && seats.some(({ id }) => id === asked.seat)
       ? await moveTo(services, session, { id: asked.seat, userAgent: request.userAgent, elsewhere: true })
       : begun;
   if (moved === null) return refuse("login_failed");
