@@ -23,7 +23,7 @@ export interface NewSession {
   readonly id: string;
   readonly agentSealed: string;
   readonly now: Instant;
-  /** Of a member: whether the address has something in another home. */
+  /** Of a member: whether the address has something in another home; `noteElsewhere` says so of one that lives already. */
   readonly elsewhere?: boolean;
 }
 
@@ -137,6 +137,12 @@ export const sessionByToken = async (db: Database, tokenHash: string, now: Insta
   if (member === null || business === null) return null;
   const { auditChain: tag, auditShard: shard, ...account } = business;
   return { realm, ...signedIn, ...member, mayHaveMore: row.hasMore === 1, business: { ...account, chain: { tag, shard } } };
+};
+
+/** The sessions of an address that has come to have something in another home. */
+export const noteElsewhere = (db: Database, emailIndex: string) => {
+  const seats = query.select({ id: members.id }).from(members).where(eq(members.emailIndex, emailIndex));
+  return db.update(sessions).set({ elsewhere: true }).where(inArray(sessions.userId, seats));
 };
 
 /** At most once a day and session. */

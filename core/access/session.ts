@@ -34,7 +34,7 @@ export interface ConsumerSession extends SignedIn {
 export interface MemberSession extends SignedIn {
   readonly realm: "business";
   readonly emailIndex: string;
-  /** Whether the address may have more than this seat: others in its home, or in another home when the session began. */
+  /** Whether the address may have more than this seat: others in its home, or something in another home, as far as that is known. */
   readonly mayHaveMore: boolean;
   readonly role: Role;
   readonly business: ActingBusiness;

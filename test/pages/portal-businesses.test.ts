@@ -390,6 +390,19 @@ describe("a seat in another home", () => {
     expect(named((await open(there, "/portal")).document, "option").map(({ attribs }) => attribs.value)).toEqual([first.userId]);
   });
 
+  test("to which somebody is invited while they are signed in stands in their header from the next page on", async () => {
+    const owner = keeping(await enter(first, elsewhere)); // of a business there
+    const invited = await newBusiness(`kim@several-${round}.example`);
+    expect(said(await open(invited, "/portal"))).not.toContain("Invitations");
+    const seat = await invite(owner, `kim@several-${round}.example`);
+    await settled();
+    expect(said(await open(invited, "/portal"))).toContain("Invitations: 1");
+    expect(said(await open(second, "/portal"))).not.toContain("Invitations");
+    const there = keeping(await enter(invited, seat));
+    const back = keeping(await enter(there, invited.userId, "/portal"));
+    expect(named((await open(back, "/portal")).document, "option").map(({ attribs }) => attribs.value)).toEqual([seat]);
+  });
+
   test("is hidden while its home does not answer, and the pages of the others go on", async () => {
     const down = (): never => {
       throw new Error("D1_ERROR: Network connection lost.");

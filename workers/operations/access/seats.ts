@@ -2,7 +2,7 @@
 // of the session in hand reaches: seats and invitations of the very mailbox that was proved. A session in another seat is a new one, ends
 // the one it comes from and lasts no longer than that.
 import type { MemberSession, Session } from "../../../core/access/session.ts";
-import { homeOfId } from "../../../core/ids.ts";
+import { homeOfId, type Home } from "../../../core/ids.ts";
 import { isSameMailbox } from "../../../core/mailbox.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { commit } from "../../../storage/commit.ts";
@@ -10,7 +10,7 @@ import type { Database } from "../../../storage/database.ts";
 import { acceptInvitationOf, deleteAccepted, openInvitation, seatsByAddress, type Seat } from "../../../storage/members.ts";
 import { memberEmailContext } from "../../../storage/people-contexts.ts";
 import { changedBefore, type Condition } from "../../../storage/query.ts";
-import { deleteSession, insertSessionOfSeat, isBegun, sessionByToken } from "../../../storage/sessions.ts";
+import { deleteSession, insertSessionOfSeat, isBegun, noteElsewhere, sessionByToken } from "../../../storage/sessions.ts";
 import { kindOfError } from "../../log.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 import { joinedFact } from "./joining.ts";
@@ -34,6 +34,17 @@ export const listSeats = async (services: Runtime & Stores, member: MemberSessio
     .filter(({ email }) => isSameMailbox(email, proved))
     .sort((a, b) => invitedLast(a) - invitedLast(b) || (b.usedAt ?? 0) - (a.usedAt ?? 0) || (a.id < b.id ? -1 : 1));
 };
+
+/**
+ * An address was invited in this home: its sessions in others look here from their next page on. After the answer and of every address
+ * alike, so that inviting one does not tell whether it is known; where it fails, the next sign-in finds it.
+ */
+export const tellOtherHomes = (services: Runtime & Stores, home: Home, emailIndex: string): void =>
+  services.afterAnswer(async () => {
+    const others = services.homes.all().filter(([other]) => other !== home);
+    const told = await Promise.allSettled(others.map(([, db]) => noteElsewhere(db, emailIndex).run()));
+    for (const one of told) if (one.status === "rejected") services.log.fault({ at: "seats", error: kindOfError(one.reason) });
+  });
 
 interface Move {
   readonly id: string;

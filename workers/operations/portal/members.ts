@@ -19,6 +19,7 @@ import {
 } from "../../../storage/members.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
+import { tellOtherHomes } from "../access/seats.ts";
 import { commitAct, homeOf, makeOnce, type Made } from "./commit-act.ts";
 
 export type { Member };
@@ -63,6 +64,7 @@ export const inviteMember = async (
       },
     );
     services.scheduleMail();
+    tellOtherHomes(services, homeOfId(business.id), emailIndex);
     return invited;
   } catch (error) {
     if (isTooManyPeople(error)) return refuse("member_limit");
