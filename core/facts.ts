@@ -67,6 +67,7 @@ export const factRoutes = {
   "api_key.revoked": { anchored: false, event: null },
   "member.invited": { anchored: false, event: null },
   "member.joined": { anchored: false, event: null },
+  "member.declined": { anchored: false, event: null },
   "member.role_changed": { anchored: false, event: null },
   "member.removed": { anchored: false, event: null },
 } as const satisfies Record<string, FactRoute>;

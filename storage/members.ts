@@ -198,6 +198,10 @@ export const acceptInvitation = (
 export const acceptInvitationOf = (db: Database, invitation: string, emailIndex: string, now: Instant) =>
   memberOfInvitation(db, invitation, now, eq(invitations.emailIndex, emailIndex));
 
+/** Declined by somebody whose address is proved; changes a row only where the invitation is of that address. */
+export const declineInvitationOf = (db: Database, invitation: string, emailIndex: string) =>
+  db.delete(invitations).where(allOf(eq(invitations.id, invitation), eq(invitations.emailIndex, emailIndex)));
+
 export const deleteAccepted = (db: Database, invitation: string) =>
   db.delete(invitations).where(allOf(eq(invitations.id, invitation), isMember(invitation)));
 

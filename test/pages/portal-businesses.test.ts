@@ -14,6 +14,7 @@ import { call, databaseContents, rowCounts, serviceWith, world, worldInSecondHom
 import { named, textOf } from "./page.ts";
 
 const page = "/portal/businesses";
+const declining = `${page}/decline`;
 const hour = 3_600_000;
 type Owner = Awaited<ReturnType<typeof newBusiness>>;
 
@@ -45,6 +46,8 @@ const enter = async (who: Member, seat: string, from = page, action = page): Pro
   const form = { ...standingIn(await open(who, from), action), seat };
   return post(who, action, form);
 };
+const decline = async (who: Member, seat: string): Promise<Answer> =>
+  post(who, declining, { ...standingIn(await open(who, page), declining), seat });
 /** Signs in on the pages; answers what the code was answered with. */
 const giveCodeOnPages = async (address: string, next = "/portal"): Promise<Answer> => {
   await forgetCodes();
@@ -87,7 +90,7 @@ describe("an invitation of somebody who acts for a business already", () => {
     const home = await open(first, "/portal");
     expect(said(home)).toContain("Invitations: 1");
     expect(await rowsOf(await open(first, page), "Invitations")).toEqual([
-      [expect.stringContaining(`Second ${round}`), "owner", expect.any(String), "Join"],
+      [expect.stringContaining(`Second ${round}`), "owner", expect.any(String), "JoinDecline"],
     ]);
     const before = [(await entriesOf(first.id)).length, (await entriesOf(second.id)).length];
     const answer = await enter(first, seat);
@@ -113,6 +116,55 @@ describe("an invitation of somebody who acts for a business already", () => {
       expect(await databaseContents()).toEqual(before);
     }
     expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM invitations WHERE id = ?").bind(seat).first("n")).toBe(1);
+  });
+
+  test("is gone when it is declined, which is entered in the chain of who invited, and can be sent again", async () => {
+    const seat = await invite(second);
+    const before = [(await entriesOf(first.id)).length, (await entriesOf(second.id)).length];
+    const answer = await decline(first, seat);
+    expect(to(answer)).toBe("303 /portal/businesses?done=declined");
+    const after = await open(first, `${page}?done=declined`);
+    expect(said(after)).toContain("Declined. The invitation is gone.");
+    expect([await rowsOf(after, "Invitations"), await namesOf(first)]).toEqual([[], [`First ${round}`]]);
+    expect(said(await open(first, "/portal"))).not.toContain("Invitations");
+    expect((await entriesOf(second.id)).slice(before[1])).toEqual(["member.declined"]);
+    expect(await entriesOf(first.id)).toHaveLength(before[0] as number);
+    expect((await as(second, "GET", "/members")).body.data.members.map(({ id }: { id: string }) => id)).toEqual([second.userId]);
+    expect((await post(first, page, { seat, form: await formTokenOf(first, page) })).status).toBe(404);
+    expect(await whoIs(first)).toBe(first.id);
+    const again = await invite(second);
+    expect([await whoIs(keeping(await enter(first, again))), again === seat]).toEqual([second.id, false]);
+  });
+
+  test("is declined by nobody else, nor by a form from elsewhere", async () => {
+    const seat = await invite(second);
+    const spelt = await invite(await newBusiness(`third@several-${round}.example`), email.replace("pat@", "Pat@"));
+    const stranger = await newBusiness(`stranger@decline-${round}.example`);
+    const form = { ...standingIn(await open(first, page), declining), seat };
+    await settled();
+    const before = await databaseContents();
+    const statuses = [
+      await post(stranger, declining, { seat, form: await formTokenOf(stranger, declining) }),
+      await post(second, declining, { seat, form: await formTokenOf(second, declining) }),
+      await post(stranger, declining, form),
+      await post(first, declining, { seat }),
+      await post(first, declining, form, { "sec-fetch-site": "cross-site" }),
+      await post(first, declining, { ...form, form: await formTokenOf(first, page) }),
+      await post(first, declining, { ...form, seat: spelt }),
+      await post(first, declining, { ...form, seat: first.userId }),
+      await post(first, declining, { ...form, seat: "mem_nonsense" }),
+    ].map(({ status }) => status);
+    expect(statuses).toEqual([404, 404, 403, 403, 403, 403, 404, 404, 404]);
+    expect(await databaseContents()).toEqual(before);
+  });
+
+  test("declined twice at once is declined once", async () => {
+    const seat = await invite(second);
+    const form = { ...standingIn(await open(first, page), declining), seat };
+    const before = (await entriesOf(second.id)).length;
+    const answers = await Promise.all([1, 2, 3].map(() => post(first, declining, form)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 404, 404]);
+    expect((await entriesOf(second.id)).slice(before)).toEqual(["member.declined"]);
   });
 
   test("to another spelling, which can be another mailbox, is neither shown nor accepted", async () => {

@@ -28,8 +28,9 @@ export interface Joining {
 const nobody: Joining = { rows: [], facts: [] };
 const chainTagBytes = 16;
 
-export const joinedFact = ({ id, role, chain }: OpenInvitation, at: Instant): Fact => ({
-  type: "member.joined",
+/** What became of an invitation, as the chain of who invited is told of it. */
+export const answeredFact = ({ id, role, chain }: OpenInvitation, type: "member.joined" | "member.declined", at: Instant): Fact => ({
+  type,
   entityType: "member",
   entityId: id,
   at,
@@ -41,7 +42,7 @@ export const joinedFact = ({ id, role, chain }: OpenInvitation, at: Instant): Fa
 export const joinByInvitation = async (db: Database, id: string, spent: SpentCode): Promise<Joining> => {
   const invitation = await openInvitation(db, id, spent.now);
   if (invitation === null) return nobody;
-  return { rows: acceptInvitation(db, id, spent), facts: [joinedFact(invitation, spent.now)], onlyIf: isMember(id) };
+  return { rows: acceptInvitation(db, id, spent), facts: [answeredFact(invitation, "member.joined", spent.now)], onlyIf: isMember(id) };
 };
 
 export const joinBySignup = async (

@@ -1,19 +1,26 @@
-// The businesses that one address acts for, each by a seat of its own, and going from one to another. What is reached is what the proof
-// of the session in hand reaches: seats and invitations of the very mailbox that was proved. A session in another seat is a new one, ends
-// the one it comes from and lasts no longer than that.
+// The businesses that one address acts for, each by a seat of its own, going from one to another, and invitations to more. What is
+// reached is what the proof of the session in hand reaches: seats and invitations of the very mailbox that was proved. A session in
+// another seat is a new one, ends the one it comes from and lasts no longer than that.
 import type { MemberSession, Session } from "../../../core/access/session.ts";
 import { homeOfId, type Home } from "../../../core/ids.ts";
 import { isSameMailbox } from "../../../core/mailbox.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { commit } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
-import { acceptInvitationOf, deleteAccepted, openInvitation, seatsByAddress, type Seat } from "../../../storage/members.ts";
+import {
+  acceptInvitationOf,
+  declineInvitationOf,
+  deleteAccepted,
+  openInvitation,
+  seatsByAddress,
+  type Seat,
+} from "../../../storage/members.ts";
 import { memberEmailContext } from "../../../storage/people-contexts.ts";
 import { changedBefore, type Condition } from "../../../storage/query.ts";
 import { deleteSession, insertSessionOfSeat, isBegun, noteElsewhere, sessionByToken } from "../../../storage/sessions.ts";
 import { kindOfError } from "../../log.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
-import { joinedFact } from "./joining.ts";
+import { answeredFact } from "./joining.ts";
 import { newSession } from "./new-session.ts";
 
 export type { Seat };
@@ -77,7 +84,7 @@ export const moveTo = async (
   if ((isInvited && invitation === null) || !(await leave(services, member))) return null;
   const begins = (condition?: Condition) => insertSessionOfSeat(db, { ...row, elsewhere }, { id, emailIndex, provedAt }, condition);
   const rows = isInvited ? [acceptInvitationOf(db, id, emailIndex, row.now), begins(changedBefore()), deleteAccepted(db, id)] : [begins()];
-  const facts = invitation === null ? [] : [joinedFact(invitation, row.now)];
+  const facts = invitation === null ? [] : [answeredFact(invitation, "member.joined", row.now)];
   await commit({ db, vault, ledgerId: config.ledger.id }, rows, facts, isBegun(row.tokenHash));
   if (isInvited) services.scheduleFollowUp();
   const session = await sessionByToken(db, row.tokenHash, row.now);
@@ -97,4 +104,24 @@ export const enterBusiness = async (
   const elsewhere = seats.some((one) => homeOfId(one.id) !== homeOfId(id));
   const moved = await moveTo(services, member, { id, userAgent, elsewhere, isInvited });
   return moved === null ? refuse("not_found") : ok({ token: moved.token, hasJoined: isInvited });
+};
+
+/** Refuses whatever is no invitation of the very mailbox, or is none any more. It leaves everything else of the person as it is. */
+export const declineInvitation = async (
+  services: Runtime & Stores & Schedules,
+  member: MemberSession,
+  id: string,
+): Promise<Result<null, "not_found">> => {
+  const { vault, config, homes } = services;
+  const isInvited = (await listSeats(services, member)).some((seat) => seat.id === id && seat.invitedUntil !== null);
+  const db = homes.of(id) as Database;
+  const now = services.clock();
+  const invitation = isInvited ? await openInvitation(db, id, now) : null;
+  if (invitation === null) return refuse("not_found");
+  const store = { db, vault, ledgerId: config.ledger.id };
+  const fact = answeredFact(invitation, "member.declined", now);
+  const [{ meta }] = await commit(store, [declineInvitationOf(db, id, member.emailIndex)], [fact], changedBefore());
+  if (meta.changes === 0) return refuse("not_found");
+  services.scheduleFollowUp();
+  return ok(null);
 };

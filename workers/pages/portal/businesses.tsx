@@ -3,13 +3,14 @@ import type { Hono } from "hono";
 import { memberIdOf } from "../../../core/ids.ts";
 import type { Api } from "../../http/context.ts";
 import { setSessionCookie } from "../../http/session-guards.ts";
-import { enterBusiness, listSeats, type Seat } from "../../operations/access/seats.ts";
+import { declineInvitation, enterBusiness, listSeats, type Seat } from "../../operations/access/seats.ts";
 import type { Page } from "../layout.tsx";
 import { Exact, Foreign, Moment } from "../parts.tsx";
 import { portalPage, Press, Table, type PortalView } from "./parts.tsx";
-import { acting, answer, nothing, reading, type Posted, type Visit } from "./visit.ts";
+import { acting, answer, nothing, reading, to, type Posted, type Visit } from "./visit.ts";
 
 const path = "/portal/businesses";
+const declinePath = `${path}/decline`;
 
 /** A page of the portal and nothing else: whoever signs in, or goes to another business, is sent there. */
 export const nextPath = (text: string | undefined): string =>
@@ -62,7 +63,10 @@ const pageOf = (view: PortalView, listed: readonly Seat[], next: string): Page =
                 {
                   head: words.action,
                   cell: ({ id, business }) => (
-                    <Press view={view} action={path} label={said.join} of={business.name} values={{ seat: id }} />
+                    <>
+                      <Press view={view} action={path} label={said.join} of={business.name} values={{ seat: id }} />
+                      <Press view={view} action={declinePath} label={said.decline} of={business.name} values={{ seat: id }} />
+                    </>
                   ),
                 },
               ]}
@@ -90,7 +94,14 @@ const enter = async (visit: Posted): Promise<Response> => {
   return c.redirect(entered.value.hasJoined ? `${next}?done=joined` : next, 303);
 };
 
+const decline = async (visit: Posted): Promise<Response> => {
+  const id = memberIdOf(visit.form.get("seat") ?? "");
+  const declined = id === null ? null : await declineInvitation(visit.services, visit.member, id);
+  return declined?.ok ? to(visit, path, "declined") : nothing(visit);
+};
+
 export const mountBusinesses = (pages: Hono<Api>): void => {
   pages.get("/businesses", reading(list, true));
   pages.post("/businesses", acting({ reads: true, evenClosed: true }, enter));
+  pages.post("/businesses/decline", acting({ reads: true, evenClosed: true }, decline));
 };
