@@ -39,7 +39,7 @@ export interface ProvenPage {
 
 export interface AuditTrail {
   readonly chain: string;
-  /** Null: the chain has no entry yet. */
+  /** Null: the chain has no entry yet, or it was asked about nothing. */
   readonly page: ProvenPage | null;
   readonly pending: readonly WaitingEntry[];
   /** The newest checkpoint of the audit log in the ledger. */

@@ -1,8 +1,11 @@
 // A person's own pages, through the front door: signing in, what is listed, stopping and renewing, changing details.
+import { env } from "cloudflare:workers";
 import { DomUtils } from "htmlparser2";
 import { describe, expect, test } from "vitest";
+import { maxLookedThrough } from "../../durable-objects/audit-log/tables.ts";
 import { browsing, hiddenFields, parsed, to, wordsOf, type Browsing } from "../support/app-pages.ts";
 import { codeFor, forgetCodes, signIn, wrongFor } from "../support/people.ts";
+import { copyRow } from "../support/copied-rows.ts";
 import { Authenticator } from "../support/authenticator.ts";
 import { addPasskey } from "../support/passkeys.ts";
 import { settled } from "../support/settled.ts";
@@ -335,6 +338,23 @@ describe("the history with one business", () => {
     }
   });
 });
+
+test("the history with a business that holds nothing says so at once, however long the chain is", async () => {
+  const pat = await person();
+  const { share } = await grant(pat);
+  await settled();
+  const newest = "SELECT id FROM audit_outbox WHERE chain = (SELECT consumer_chain FROM shares WHERE id = ?) ORDER BY ord DESC";
+  await copyRow("audit_outbox", (await env.DB.prepare(newest).bind(share.id).first<string>("id")) as string, maxLookedThrough, {
+    drained_at: "null",
+    payload_sealed: "null",
+  });
+  await settled();
+  const newestEntry = /data-label="Entry">(\d+)</.exec((await browserOf(pat).open("/app/history")).text);
+  expect(Number(newestEntry?.[1])).toBeGreaterThan(maxLookedThrough);
+  const page = await browserOf(pat).open(`/app/history?with=${world.other.id}`);
+  expect(wordsOf(page)).toContain("Nothing matches.");
+  expect(page.text).not.toContain("before=");
+}, 60_000);
 
 describe("a language that is chosen on a page which a form was answered with", () => {
   /** What the page's link to Spanish leads to, in the end. */

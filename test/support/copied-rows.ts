@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 
 /** Copies of a row, made by the database itself: only what is named in `own` is theirs alone. */
 export const copyRow = async (
-  table: "shares" | "businesses",
+  table: "shares" | "businesses" | "audit_outbox",
   id: string,
   count: number,
   own: Readonly<Record<string, string>> = {},

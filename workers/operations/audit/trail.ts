@@ -64,6 +64,7 @@ export const auditTrailIn = async (
   others: readonly Home[],
   query: TrailQuery,
 ): Promise<Result<AuditTrail, "storage_unavailable">> => {
+  if (query.about?.length === 0) return ok({ chain: owner.chain.tag, page: null, pending: [], anchor: null }); // however long the chain is
   const homes = new Set([homeOfId(owner.id), ...others]);
   try {
     const page = await readLog(services, owner, homes, query);
