@@ -5,29 +5,10 @@ import { grantOne, personOf, serviceIn, sessionOf, type Bench } from "./shares.t
 import { consentRequest } from "./submission.ts";
 import { dayMs } from "../../core/time.ts";
 import { seedPeople, vaultOf } from "../demo-world.ts";
+import { livePaths } from "../../workers/pages/portal/paths.ts";
 
 const seconds = 3;
 const goalMs = 100;
-
-const portalPages = [
-  "",
-  "/steps",
-  "/certificates",
-  "/certificates?status=revoked",
-  "/certificates?purpose=Roof",
-  "/deadlines",
-  "/shares",
-  "/domains",
-  "/snippet",
-  "/webhooks",
-  "/events",
-  "/keys",
-  "/requests",
-  "/team",
-  "/audit",
-  "/billing",
-  "/settings",
-];
 
 export const measurePages = async (bench: Bench & { readonly size: number }): Promise<void> => {
   const vars = { ...bench.vars, LIMIT_SESSION: "1000000/60" }; // one person looks at a page hundreds of times
@@ -46,10 +27,12 @@ export const measurePages = async (bench: Bench & { readonly size: number }): Pr
   const pages = [
     ...as("", ["/", "/withdraw", `/c/${certId}`, "/docs", "/docs/api/certificates"]),
     ...as(person, ["/app", `/app/shares/${shareId}`, "/app/details", "/app/history", "/app/account", "/app/agents"]),
-    ...as(
-      owner,
-      [...portalPages, `/certificates/${certId}`].map((path) => `/portal${path}`),
-    ),
+    ...as(owner, [
+      ...livePaths,
+      "/portal/certificates?status=revoked",
+      "/portal/certificates?purpose=Roof",
+      `/portal/certificates/${certId}`,
+    ]),
   ];
   console.log(`pages            of a business with ${bench.size} certificates, one connection, ${seconds} s each`);
   const slow: string[] = [];

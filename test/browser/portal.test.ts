@@ -1,6 +1,7 @@
 // The portal in a real browser: an account from nothing without script, every page accessible, at each width and in both schemes.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { livePaths } from "../../workers/pages/portal/paths.ts";
 import { accessibilityFindings, findingsOfLooks, fitsItsWidth, launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 import { newestCode } from "../support/mailed-code.ts";
@@ -71,28 +72,11 @@ const signIn = async (page: Page, email: string): Promise<void> => {
 };
 
 const paths = [
-  "",
-  "/steps",
-  "/businesses",
-  "/certificates",
-  "/certificates?status=active&website=localhost",
-  "/certificates?purpose=none-like-it",
-  "/deadlines",
-  "/shares",
-  "/domains",
-  "/snippet",
-  "/webhooks",
-  "/events",
-  "/requests",
-  "/keys",
-  "/team",
-  "/audit",
-  "/billing",
-  "/settings",
-  "/nothing",
-  "/test",
-  "/test/sandbox",
-  "/test/events",
+  ...livePaths,
+  "/portal/certificates?status=active&website=localhost",
+  "/portal/certificates?purpose=none-like-it",
+  "/portal/nothing",
+  ...["/portal/test", "/portal/test/sandbox", "/portal/test/events"],
 ];
 
 describe("the portal", () => {
@@ -119,8 +103,8 @@ describe("the portal", () => {
       await page.getByRole("button", { name: "Make the endpoint" }).click();
       await page.getByRole("link", { name: "I have kept it" }).waitFor();
       for (const path of paths) {
-        await page.goto(`${service.origin}/portal${path}`);
-        await look(`portal${path}`);
+        await page.goto(`${service.origin}${path}`);
+        await look(path.slice(1));
       }
       for (const [list, link] of [
         ["/certificates", '.listing a[href^="/portal/certificates/cc_"]'],

@@ -1,7 +1,11 @@
 // The business portal through HTTP: signing up and in, who may do what, forms that are ours, ids of others, accounts that may not.
 import { env } from "cloudflare:workers";
 import { DomUtils } from "htmlparser2";
+import { Hono } from "hono";
 import { beforeAll, describe, expect, test } from "vitest";
+import type { Api } from "../../workers/http/context.ts";
+import { livePaths, testPaths } from "../../workers/pages/portal/paths.ts";
+import { mountPortal } from "../../workers/pages/portal/routes.ts";
 import { codeFor, cookieOf, forgetCodes, mailsTo, signIn } from "../support/people.ts";
 import { entriesOf, newBusiness } from "../support/portal.ts";
 import { open, post, said, send, standingIn, parsed, to, type Member } from "../support/portal-pages.ts";
@@ -24,40 +28,13 @@ beforeAll(async () => {
   clerk = await signIn("clerk@portal-pages.example");
 });
 
-const pages = [
-  "",
-  "/certificates",
-  "/deadlines",
-  "/shares",
-  "/domains",
-  "/snippet",
-  "/webhooks",
-  "/events",
-  "/keys",
-  "/requests",
-  "/team",
-  "/audit",
-  "/billing",
-  "/settings",
-  "/test",
-  "/test/certificates",
-  "/test/deadlines",
-  "/test/shares",
-  "/test/webhooks",
-  "/test/events",
-  "/test/keys",
-  "/test/snippet",
-  "/test/sandbox",
-];
-
-/** Of each business, without those of its test mode: as many as one person opens in a minute. */
-const livePages = pages.filter((path) => !path.startsWith("/test"));
+const pages = [...livePaths, ...testPaths];
 
 describe("the way in", () => {
   test("is asked of whoever is not signed in, on every page, and leads back there", async () => {
     for (const path of pages) {
-      const next = path === "" ? "" : `?next=${encodeURIComponent(`/portal${path}`)}`;
-      expect(to(await call(`/portal${path}`, { redirect: "manual" }))).toBe(`303 /portal/sign-in${next}`);
+      const next = path === "/portal" ? "" : `?next=${encodeURIComponent(path)}`;
+      expect(to(await call(path, { redirect: "manual" }))).toBe(`303 /portal/sign-in${next}`);
     }
   });
 
@@ -107,9 +84,18 @@ describe("the way in", () => {
 });
 
 describe("every page", () => {
-  test.each(pages)("/portal%s is there for owner and member, by nobody kept, with nothing but its own files", async (path) => {
-    for (const who of [acme, other, clerk]) {
-      const page = await open(who, `/portal${path}`);
+  test("is in the list of them that tests and measurements go through", () => {
+    const app = new Hono<Api>();
+    mountPortal(app);
+    const shown = app.routes.filter(({ method, path }) => method === "GET" && !/[:*]/.test(path)).map(({ path }) => path);
+    const others = ["/sign-in", "/sign-up", "/billing/checkout"].flatMap((path) => [`/portal${path}`, `/portal/test${path}`]);
+    expect(shown.filter((path) => !others.includes(path)).sort()).toEqual([...pages].sort());
+  });
+
+  test.each(pages)("%s is there for owner and member, by nobody kept, with nothing but its own files", async (path) => {
+    // One person opens 120 pages a minute, and the owner of the other business has more to do below.
+    for (const who of testPaths.includes(path) ? [acme, clerk] : [acme, other, clerk]) {
+      const page = await open(who, path);
       expect([path, page.status]).toEqual([path, 200]);
       expect(words(page.document)).not.toMatch(/\{\w+\}/); // a sentence whose part is missing
       expect(page.headers.get("cache-control")).toBe("no-store");
@@ -386,7 +372,7 @@ describe("an account", () => {
     const form = standingIn(await open(other, "/portal/domains"), "/portal/domains");
     await setStatus("past_due");
     const before = await databaseContents();
-    for (const path of livePages) expect([path, (await open(other, `/portal${path}`)).status]).toEqual([path, 200]);
+    for (const path of livePaths) expect([path, (await open(other, path)).status]).toEqual([path, 200]);
     expect((await open(other, "/portal/domains")).text).not.toContain('action="/portal/domains"');
     const refused = await post(other, "/portal/domains", { ...form, domain: "later.example" });
     expect([refused.status, said(refused)]).toEqual([402, expect.stringContaining("Not while a payment is past due.")]);
@@ -397,8 +383,8 @@ describe("an account", () => {
   test("that is suspended shows nothing but the way to pay", async () => {
     const form = standingIn(await open(other, "/portal/domains"), "/portal/domains");
     await setStatus("suspended");
-    for (const path of livePages.filter((one) => one !== "/billing")) {
-      const page = await open(other, `/portal${path}`);
+    for (const path of livePaths.filter((one) => one !== "/portal/billing" && one !== "/portal/businesses")) {
+      const page = await open(other, path);
       expect([path, page.status, words(page.document)]).toEqual([path, 402, expect.stringContaining("This account is suspended")]);
     }
     expect((await open(other, "/portal/billing")).status).toBe(200);

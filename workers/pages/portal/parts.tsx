@@ -9,6 +9,7 @@ import { CopyButton, Exact, filled, Moment, Shape, type Setting } from "../parts
 import { FieldError } from "../withdrawal-parts.tsx";
 import type { Seat } from "../../operations/access/seats.ts";
 import { brand } from "../brand.ts";
+import { liveRoot, tabs, testRoot } from "./paths.ts";
 import type { Fault } from "./visit.ts";
 
 /** What the pages know of whoever reads them. */
@@ -33,9 +34,6 @@ export interface PortalView {
 
 type Tab = keyof PortalWords["tabs"];
 
-const liveRoot = "/portal";
-const testRoot = "/portal/test";
-
 /** The same page in test mode. Signing in and out is of no mode. */
 export const addressIn = (environment: Environment, path: string): string =>
   environment === "live" || path.startsWith("/portal/sign-") || path === testRoot || path.startsWith(`${testRoot}/`)
@@ -44,24 +42,6 @@ export const addressIn = (environment: Environment, path: string): string =>
 
 /** Which records an address of the portal is of. */
 export const modeOf = (path: string): Environment => (path === testRoot || path.startsWith(`${testRoot}/`) ? "sandbox" : "live");
-
-const tabs: readonly (readonly [Tab, string])[] = [
-  ["home", "/portal"],
-  ["sandbox", "/portal/sandbox"],
-  ["certificates", "/portal/certificates"],
-  ["deadlines", "/portal/deadlines"],
-  ["shares", "/portal/shares"],
-  ["domains", "/portal/domains"],
-  ["snippet", "/portal/snippet"],
-  ["webhooks", "/portal/webhooks"],
-  ["events", "/portal/events"],
-  ["keys", "/portal/keys"],
-  ["requests", "/portal/requests"],
-  ["team", "/portal/team"],
-  ["audit", "/portal/audit"],
-  ["billing", "/portal/billing"],
-  ["settings", "/portal/settings"],
-];
 
 /** A form of somebody who is signed in: only its own page knows its token. */
 export const PostForm: FC<{ view: PortalView; action: string; class?: string; children?: Child }> = async ({
