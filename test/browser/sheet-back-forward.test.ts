@@ -1,0 +1,82 @@
+// The consent sheet as Back restores it from the browser's memory: it shows what is to be done now, not what was when it was left.
+// The whole browser runs this: the headless shell has no back-forward cache.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Browser, Page } from "playwright-core";
+import { launchBrowser, openPage } from "../support/browser.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { newestCode } from "../support/mailed-code.ts";
+import { button } from "../support/share-visit.ts";
+
+let service: LocalService;
+let browser: Browser;
+beforeAll(async () => {
+  [service, browser] = await Promise.all([
+    startLocalService({ DEV_RATE_SCALE: "1000" }),
+    launchBrowser("whole", { ignoreDefaultArgs: ["--disable-back-forward-cache"] }),
+  ]);
+});
+afterAll(async () => {
+  await browser.close();
+  await service.stop();
+});
+
+const signIn = async (page: Page): Promise<void> => {
+  const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
+  await page.goto(`${service.origin}/app/account`);
+  await page.fill("#email", email);
+  await page.press("#email", "Enter");
+  await page.waitForSelector("#code");
+  const newest = async (): Promise<string | undefined> => {
+    const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
+    return newestCode(((await answer.json()) as { messages: { text: string }[] }).messages);
+  };
+  await expect.poll(newest, { timeout: 20_000 }).toBeDefined();
+  await page.fill("#code", (await newest()) as string);
+  await page.press("#code", "Enter");
+  await page.waitForSelector(".app-bar");
+  const fields = { email, first_name: "Pat", last_name: "Example" };
+  await page.request.put(`${service.origin}/v1/me/fields`, { data: fields, headers: { "content-type": "application/json" } });
+};
+
+test("a decision that Back restores, and that was made meanwhile, is not asked for again: the answer is handed over", async () => {
+  const { page, close } = await openPage(browser);
+  const restored: string[] = [];
+  page.on("console", (message) => {
+    if (message.text().startsWith("restored ")) restored.push(message.text());
+  });
+  await page.addInitScript(() => {
+    addEventListener("pageshow", ({ persisted }) => persisted && console.info(`restored ${location.pathname}`));
+    if (location.pathname !== "/share") return;
+    window.open = (url) => {
+      location.href = String(url);
+      return null;
+    };
+  });
+  // Browsers differ in what they keep: WebKit keeps a page that says no-store, Chromium does while no cookie changes.
+  await page.route(
+    (url) => url.pathname === "/authorize",
+    async (route) => {
+      const answer = await route.fetch({ maxRedirects: 0 });
+      await route.fulfill({ response: answer, headers: { ...answer.headers(), "cache-control": "private" } });
+    },
+  );
+  await signIn(page);
+  await page.goto(`${service.demoOrigin}/share`);
+  await page.click(button);
+  await page.waitForSelector(".decision");
+  const { action, sent } = await page.evaluate(() => {
+    const form = document.querySelector(".decision")?.closest("form") as HTMLFormElement;
+    return { action: form.action, sent: [...new FormData(form)].map(([name, value]) => [name, String(value)]) };
+  });
+  await page.goto(`${service.origin}/app`);
+  const made = await page.request.post(action, {
+    data: new URLSearchParams(sent).toString(),
+    headers: { "content-type": "application/x-www-form-urlencoded", origin: service.origin },
+    maxRedirects: 0,
+  });
+  expect(made.status()).toBe(303);
+  await page.evaluate(() => history.back()).catch(() => undefined); // the way back may end this page before it answers
+  await page.waitForSelector('input[name="svc_share_id"]', { state: "attached" });
+  expect(restored).toEqual(["restored /authorize"]);
+  await close();
+}, 60_000);
