@@ -68,6 +68,12 @@ export const inGroup = (scope: readonly ContactKey[], group: FieldGroup): readon
   return scope.filter((key) => members.includes(key));
 };
 
+/** The values of a group as one line; null where there is none. */
+export const groupLine = (fields: ContactFields, scope: readonly ContactKey[], group: FieldGroup): string | null => {
+  const values = inGroup(scope, group).flatMap((key) => fields[key]?.value ?? []);
+  return values.length === 0 ? null : values.join(group === "name" ? " " : ", ");
+};
+
 export const valuesIn = (fields: ContactFields, scope: readonly ContactKey[]): ScopedValues =>
   Object.fromEntries(scope.map((key) => [key, fields[key]?.value ?? null]));
 

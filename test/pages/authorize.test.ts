@@ -104,6 +104,26 @@ describe("the consent sheet", () => {
     expect([later.status, headingOf(later)]).toEqual([409, "You have already decided this"]);
   });
 
+  test("shows a name as it is written, and an address with commas", async () => {
+    const search = searchFor(freshVerifier(), { scope: "name address" });
+    const visitor = new Visitor();
+    const email = `sheet-${crypto.randomUUID()}@example.com`;
+    await visitor.get(`/authorize${search}`, { referer: `${origin}/` });
+    await visitor.post(`/authorize/email${search}`, { email });
+    await visitor.post(`/authorize/code${search}`, { code: await codeFor(email) });
+    const typed = {
+      first_name: "Pat",
+      last_name: "Example",
+      address_line1: "12 Long Street",
+      city: "Testville",
+      zip: "94000",
+      country: "US",
+    };
+    const decision = await visitor.post(`/authorize/details${search}`, typed);
+    expect(decision.text).toContain("<bdi>Pat Example</bdi>");
+    expect(decision.text).toContain("<bdi>12 Long Street, Testville, 94000, US</bdi>");
+  });
+
   test("P22: never cuts the window that opened it, whatever it answers", async () => {
     const { visitor, decision } = await upToDecision(searchFor(freshVerifier()));
     await visitor.post(`/authorize/decide${searchFor(freshVerifier())}`, { token: tokenOf(decision) });

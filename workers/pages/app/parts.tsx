@@ -1,7 +1,6 @@
 // What every page of the app is set from: the way around, what was just done, forms with their token, and what a share's state is called.
 import type { Child, FC } from "hono/jsx";
-import type { FieldGroup } from "../../../core/shares/fields.ts";
-import { groupsOf, inGroup, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
+import { groupsOf, type ContactKey } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import { groupsIn } from "../authorize/views.tsx";
@@ -176,12 +175,6 @@ export const Standing: FC<{ share: Share; view: AppView }> = ({ share, view }) =
       {text}
     </span>
   );
-};
-
-/** The values of a group as one line; null where there is none. */
-export const groupLine = (fields: ContactFields, keys: readonly ContactKey[], group: FieldGroup): string | null => {
-  const values = inGroup(keys, group).flatMap((key) => fields[key]?.value ?? []);
-  return values.length === 0 ? null : values.join(group === "name" ? " " : ", ");
 };
 
 export const groupsText = ({ setting }: AppView, scope: readonly ContactKey[]): string => groupsIn(setting.language, groupsOf(scope));

@@ -10,13 +10,14 @@ import {
   type ContactFields,
   type ContactKey,
   type FieldGroup,
+  groupLine,
 } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import type { OwnShare } from "../../operations/shares/own.ts";
 import type { Page } from "../layout.tsx";
 import { Exact, filled, Foreign, Hash, Moment, Shape } from "../parts.tsx";
-import { appPage, dayIn, Fault, faulty, groupLine, groupsText, Naming, PostForm, Standing, titleOf, type AppView } from "./parts.tsx";
+import { appPage, dayIn, Fault, faulty, groupsText, Naming, PostForm, Standing, titleOf, type AppView } from "./parts.tsx";
 import type { AppWords } from "../i18n/app.ts";
 
 const Section: FC<{ name: string; heading: string; children?: Child }> = ({ name, heading, children }) => (

@@ -1,6 +1,6 @@
 // What each step of the consent sheet shows. Every form works without a script; the script only hands the answer back by itself.
 import type { Child, FC } from "hono/jsx";
-import { groupsOf, inGroup, type ContactFields, type ContactKey, type FieldGroup } from "../../../core/shares/fields.ts";
+import { groupLine, groupsOf, type ContactFields, type ContactKey, type FieldGroup } from "../../../core/shares/fields.ts";
 import { fieldLabels, groupLabels } from "../../../core/shares/labels.ts";
 import { personaNames } from "../../../core/shares/persona.ts";
 import type { Share } from "../../../core/shares/share.ts";
@@ -255,10 +255,6 @@ export const detailsStep = (
   );
 };
 
-/** The values of a group as one line; null where there is none. */
-const groupLine = (fields: ContactFields, keys: readonly ContactKey[]): string | null =>
-  keys.flatMap((key) => fields[key]?.value ?? []).join(", ") || null;
-
 const durations = [30, 90] as const;
 
 /** Boxes and radios of a decision by name, as the person had left them; what is not in it stands as asked. */
@@ -307,7 +303,7 @@ export const decideStep = (view: SheetView, { token, email, fields, now, already
                 <div>
                   <dt>{nameOf(group)}</dt>
                   <dd>
-                    <bdi>{groupLine(fields, inGroup(needed, group)) ?? words.none}</bdi>
+                    <bdi>{groupLine(fields, needed, group) ?? words.none}</bdi>
                   </dd>
                 </div>
               ))}
@@ -318,7 +314,7 @@ export const decideStep = (view: SheetView, { token, email, fields, now, already
           <fieldset class="boxes">
             <legend>{words.optional}</legend>
             {groupsOf(optional).map((group) => {
-              const line = groupLine(fields, inGroup(optional, group));
+              const line = groupLine(fields, optional, group);
               return line === null ? (
                 <p>
                   {nameOf(group)}: {words.none}

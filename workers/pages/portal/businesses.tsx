@@ -63,10 +63,10 @@ const pageOf = (view: PortalView, listed: readonly Seat[], next: string): Page =
                 {
                   head: words.action,
                   cell: ({ id, business }) => (
-                    <>
+                    <div class="actions">
                       <Press view={view} action={path} label={said.join} of={business.name} values={{ seat: id }} />
                       <Press view={view} action={declinePath} label={said.decline} of={business.name} values={{ seat: id }} />
-                    </>
+                    </div>
                   ),
                 },
               ]}

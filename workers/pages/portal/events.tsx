@@ -8,7 +8,7 @@ import { listEvents, readEvent, type EventList, type Told, type ToldEvent } from
 import { readAccount, type Account } from "../../operations/portal/profile.ts";
 import { replayDelivery } from "../../operations/webhooks/deliveries.ts";
 import type { Page } from "../layout.tsx";
-import { Exact, filled, Hash, Moment, numberText } from "../parts.tsx";
+import { Exact, filled, Moment, numberText } from "../parts.tsx";
 import { Allowed, Choice, portalPage, Press, Status, Table, type PortalView, type Tone } from "./parts.tsx";
 import { SwitchedOff } from "./webhooks.tsx";
 import { acting, answer, crowded, nothing, reading, readerOf, to, type Posted, type Visit } from "./visit.ts";
@@ -150,7 +150,7 @@ const detailPage = (view: PortalView, told: ToldEvent): Page => {
           <div>
             <dt>{said.id}</dt>
             <dd>
-              <Hash value={event.id} />
+              <code class="wraps">{event.id}</code>
             </dd>
           </div>
           <div>
