@@ -79,6 +79,18 @@ const paths = [
   ...["/portal/test", "/portal/test/sandbox", "/portal/test/events"],
 ];
 
+/** Words of ours in a table that stand on two lines: only what others wrote may be broken anywhere. */
+const brokenWords = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const words = [...document.querySelectorAll(".listing :is(button, td > a, td > code:not(.wraps, .hash))")];
+    const linesOf = (word: Element): number => {
+      const range = document.createRange();
+      range.selectNodeContents(word);
+      return new Set([...range.getClientRects()].map(({ top }) => top)).size;
+    };
+    return words.filter((word) => !/\s/.test(word.textContent ?? "") && linesOf(word) > 1).map((word) => word.textContent ?? "");
+  });
+
 describe("the portal", () => {
   for (const [colorScheme, width, findingsOf] of [
     ["light", 1_280, accessibilityFindings],
@@ -90,6 +102,7 @@ describe("the portal", () => {
       const look = async (name: string): Promise<void> => {
         findings.push(...(await findingsOf(page)).map((finding) => `${name}: ${finding}`));
         if (!(await fitsItsWidth(page))) findings.push(`${name} is too wide`);
+        findings.push(...(await brokenWords(page)).map((word) => `${name} breaks "${word}"`));
         if (pictures !== undefined)
           await page.screenshot({ path: `${pictures}/${name.replaceAll(/\W+/g, "-")}-${width}.png`, fullPage: true });
       };

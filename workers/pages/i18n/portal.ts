@@ -151,7 +151,7 @@ const en = {
     onTime: "On time",
     late: "Late",
     monthsTrend: "Acknowledged in 12 months: {kept} on time, {late} late.",
-    allWork: "Every endpoint answers.",
+    allWork: "No endpoint fails.",
     counts: "The last 30 days",
     what: "What",
     thirty: "30 days",
