@@ -519,7 +519,7 @@ describe("a session", () => {
     const index = await vault.blindIndex("email", ownerEmail);
     expect((await production("/v1/auth/request-code", json({ email: ownerEmail, realm: "business" }))).status).toBe(200);
     await env.DB.prepare("UPDATE mailed_codes SET code_hash = ?")
-      .bind(await vault.codeHash(`login\nbusiness\n${index}\n`, "123456"))
+      .bind(await vault.codeHash(`login\nbusiness\n${index}\n${ownerEmail.split("@")[0]}`, "123456"))
       .run();
     const answer = await giveCode(ownerEmail, "123456", "business", {}, production);
     const cookie = answer.headers.get("set-cookie") as string;

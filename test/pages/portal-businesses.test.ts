@@ -383,6 +383,24 @@ test("the page of somebody with one business names it, and its header has no swi
   expect(said(chooser)).not.toContain("All businesses");
 });
 
+test("a code that was mailed to one spelling opens no seat of another, whichever was used last when it is given", async () => {
+  const spelt = email.replace("pat@", "Pat@");
+  const [seat, vault] = [`mem_00${"z".repeat(24 - `${round}`.length)}${round}`, await vaultOf(env)];
+  await env.DB.prepare("INSERT INTO members (id, business_id, email_sealed, email_index, role, created_at) VALUES (?, ?, ?, ?, 'owner', 0)")
+    .bind(seat, second.id, await vault.seal(memberEmailContext(seat, second.id as never), spelt), await vault.blindIndex("email", email))
+    .run();
+  await forgetCodes();
+  await askForCode(email, "business");
+  const code = await codeFor(email);
+  await env.DB.prepare("UPDATE members SET used_at = ? WHERE id = ?")
+    .bind(Date.now() + hour, seat)
+    .run();
+  const refused = await giveCode(email, code, "business");
+  expect([refused.status, refused.body.error.code, await sessionsOf(seat)]).toEqual([400, "login_failed", 0]);
+  await env.DB.prepare("UPDATE members SET used_at = 1 WHERE id = ?").bind(seat).run();
+  expect((await giveCode(email, code, "business")).body.data.user).toMatchObject({ id: first.userId, email });
+});
+
 describe("a seat in another home", () => {
   const elsewhere = `mem_01${"y".repeat(24)}`;
   beforeEach(async () => {

@@ -46,6 +46,8 @@ export interface Asked {
   readonly db: Database;
 }
 
+const beforeAt = (address: string): string => address.trim().slice(0, address.trim().lastIndexOf("@"));
+
 export const ask = async (services: Runtime & Stores, realm: Realm, email: string): Promise<Asked | null> => {
   const address = comparableMailbox(email);
   if (address === null) return null;
@@ -56,7 +58,7 @@ export const ask = async (services: Runtime & Stores, realm: Realm, email: strin
   const seat = realm === "business" ? lastUsedSeat(found.flat()) : null;
   const elsewhere = found.filter((ofHome) => ofHome.some((one) => one !== null && one.kind !== "sign_up")).length > 1;
   const isNewcomer = addressee === null && realm === "consumer";
-  const spelling = isNewcomer ? email.trim().slice(0, email.trim().lastIndexOf("@")) : "";
+  const spelling = isNewcomer ? beforeAt(email) : "";
   const home = addressee === null ? firstHome : homeOfId(addressee.id);
   return { realm, emailIndex, addressee, seat, elsewhere, spelling, home, db: services.homes.of(`con_${home}`) as Database };
 };
@@ -83,7 +85,14 @@ export const asker = ({ realm, emailIndex }: Asked): Asker => ({
   certId: null,
   contextHash: null,
 });
-export const codeBinding = ({ realm, emailIndex, spelling }: Asked): string => `login\n${realm}\n${emailIndex}\n${spelling}`;
+/**
+ * `known`: the address that is mailed. A code of a member is bound to its spelling: by the time it is given back, another seat may be the
+ * one that was used last, and of another mailbox.
+ */
+export const codeBinding = ({ realm, emailIndex, spelling, addressee }: Asked, known: string | null): string => {
+  const mailed = realm === "business" && addressee?.kind === "person" && known !== null ? beforeAt(known) : spelling;
+  return `login\n${realm}\n${emailIndex}\n${mailed}`;
+};
 
 /**
  * Mails a code, if the address is one that may sign in: any address for a consumer, a member's for a business. The mail goes
@@ -100,7 +109,7 @@ export const requestCode = async (
   const known = await knownAddress(services, asked);
   const { rows } = await mailedCode(services, db, asker(asked), {
     limits: codeLimits(services),
-    binding: () => codeBinding(asked),
+    binding: () => codeBinding(asked, known),
     to: known ?? (realm === "consumer" ? trimmed(request.email) : null),
     mail: async (code) => ({ template: "login_code", data: { code } }),
     language: request.language,
@@ -196,7 +205,7 @@ const beginSession = async (
  * from before signing in is worth nothing after it.
  */
 export const verifyCode = async (
-  services: Runtime & Stores & Schedules,
+  services: Runtime & Stores & Memories & Schedules,
   request: {
     readonly email: string;
     readonly code: string;
@@ -212,7 +221,9 @@ export const verifyCode = async (
   if (fault !== null) return refuse("invalid_request", `name: ${fault}.`);
   const asked = await ask(services, request.realm, request.email);
   if (asked === null) return refuse("invalid_request", notAMailbox);
-  const codeId = await answeredCode(services, asked.db, asker(asked), { limits, binding: () => codeBinding(asked), code: request.code });
+  const known = await knownAddress(services, asked);
+  const answer = { limits, binding: () => codeBinding(asked, known), code: request.code };
+  const codeId = await answeredCode(services, asked.db, asker(asked), answer);
   const begun =
     codeId === null
       ? null

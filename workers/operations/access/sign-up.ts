@@ -74,7 +74,7 @@ export const signUp = async (
   const id = newId("biz_", home, services.random) as BusinessId;
   const code = await mailedCode(services, db, asker(asked), {
     limits: codeLimits(services),
-    binding: () => codeBinding(asked),
+    binding: () => codeBinding(asked, known),
     to: isMember ? known : email,
     mail: async (digits) => ({ template: isMember ? "login_code" : "signup_code", data: { code: digits } }),
     language,
