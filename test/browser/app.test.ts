@@ -7,7 +7,7 @@ import { sha256Hex } from "../../core/hash.ts";
 import { challengeOf } from "../../core/shares/pkce.ts";
 import { accessibilityFindings, findingsOfLooks, fitsItsWidth, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
-import { newestCode } from "../support/mailed-code.ts";
+import { mailedCode, signInBrowser } from "../support/local-session.ts";
 
 let service: LocalService;
 let browser: Browser;
@@ -24,25 +24,14 @@ const mailsTo = async (email: string): Promise<readonly { readonly subject: stri
   const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
   return ((await answer.json()) as { messages: { subject: string; text: string }[] }).messages;
 };
-const codeFor = async (email: string): Promise<string> => {
-  for (;;) {
-    const code = newestCode(await mailsTo(email));
-    if (code !== undefined) return code;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-};
-
 let people = 0;
-const signIn = async (page: Page, path = "/app"): Promise<string> => {
+const freshAddress = (): string => {
   people += 1;
-  const email = `pat.${people}@example.com`;
-  await page.goto(service.origin + path);
-  await page.fill("#email", email);
-  await page.press("#email", "Enter");
-  await page.waitForSelector("#code");
-  await page.fill("#code", await codeFor(email));
-  await page.press("#code", "Enter");
-  await page.waitForSelector(".app-bar");
+  return `pat.${people}@example.com`;
+};
+const signIn = async (page: Page): Promise<string> => {
+  const email = freshAddress();
+  await signInBrowser(page.context(), service.origin, email, "consumer");
   return email;
 };
 
@@ -166,7 +155,14 @@ describe("the app", { timeout: 180_000 }, () => {
         automaticPresenceSimulation: true,
       },
     });
-    const email = await signIn(page, "/app/account");
+    const email = freshAddress();
+    await page.goto(`${service.origin}/app/account`);
+    await page.fill("#email", email);
+    await page.press("#email", "Enter");
+    await page.waitForSelector("#code");
+    await page.fill("#code", await mailedCode(service.origin, email));
+    await page.press("#code", "Enter");
+    await page.waitForSelector(".app-bar");
     await page.getByRole("button", { name: "Add a passkey" }).click();
     await page.getByRole("status").getByText("The passkey is added.").waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
@@ -210,6 +206,7 @@ describe("the app", { timeout: 180_000 }, () => {
     await check("code");
     await page.context().clearCookies();
     const email = await signIn(page);
+    await page.goto(`${service.origin}/app`);
     await check("empty");
     await send(page, "PUT", "/v1/me/fields", values);
     const first = await grant(page);

@@ -5,8 +5,8 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { accessibilityFindings, fitsItsWidth, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
 import { type Device, deviceOf } from "../support/device.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { mailedCode, signInBrowser } from "../support/local-session.ts";
 import { button, closedBy, quietly, settle } from "../support/share-visit.ts";
-import { newestCode } from "../support/mailed-code.ts";
 
 let service: LocalService;
 let browser: Browser;
@@ -18,15 +18,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-const codeFor = async (email: string): Promise<string> => {
-  for (;;) {
-    const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
-    const { messages } = (await answer.json()) as { messages: { text: string }[] };
-    const code = newestCode(messages);
-    if (code !== undefined) return code;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-};
+const codeFor = (email: string): Promise<string> => mailedCode(service.origin, email);
 
 /** A page whose clock can be put forward. */
 const visit = async (options: BrowserContextOptions = {}): Promise<OpenPage> => {
@@ -81,16 +73,12 @@ const matrix = ["none", "same-origin", "same-origin-allow-popups", "noopener-all
 const prepare = async (page: Page, how: SignIn): Promise<{ readonly email: string; readonly device: Device | null }> => {
   const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
   if (how === "fresh") return { email, device: null };
-  await page.goto(`${service.origin}/app/account`);
-  await page.fill("#email", email);
-  await page.press("#email", "Enter");
-  await page.waitForSelector("#code");
-  await page.fill("#code", await codeFor(email));
-  await page.press("#code", "Enter");
-  await page.waitForSelector(".app-bar");
+  await signInBrowser(page.context(), service.origin, email, "consumer");
   const fields = { email, first_name: "Pat", last_name: "Example" };
-  await page.request.put(`${service.origin}/v1/me/fields`, { data: fields, headers: { "content-type": "application/json" } });
+  const kept = await page.request.put(`${service.origin}/v1/me/fields`, { data: fields, headers: { "content-type": "application/json" } });
+  expect(kept.status()).toBe(200);
   if (how === "code") return { email, device: null };
+  await page.goto(`${service.origin}/app/account`);
   const device = await deviceOf(page);
   await page.getByRole("button", { name: "Add a passkey" }).click();
   await page.getByRole("status").getByText("The passkey is added.").waitFor();

@@ -1,14 +1,37 @@
-// Signing in to the service that runs for a test, as a member of a business does: by a mailed code.
+// Signing in to the service that runs for a test, as people do: by a mailed code. Without the pages, for tests of something else: they have
+// tests of their own, and in a browser each loading of one costs more than all of this.
+import type { BrowserContext } from "playwright-core";
 import { newestCode } from "./mailed-code.ts";
+
+/** The newest code mailed to an address. It leaves after the answer to whoever asked for it. */
+export const mailedCode = async (origin: string, email: string): Promise<string> => {
+  for (;;) {
+    const answer = await fetch(`${origin}/dev/mail?to=${encodeURIComponent(email)}`);
+    const { messages } = (await answer.json()) as { messages: readonly { text: string }[] };
+    const code = newestCode(messages);
+    if (code !== undefined) return code;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+};
 
 /** The cookie of a fresh session. */
 export const signInTo = async (origin: string, email: string, realm: "business" | "consumer" = "business"): Promise<string> => {
   const post = (path: string, body: object): Promise<Response> =>
     fetch(`${origin}${path}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
   await post("/v1/auth/request-code", { email, realm });
-  const mail = await fetch(`${origin}/dev/mail?to=${encodeURIComponent(email)}`, { headers: { accept: "application/json" } });
-  const { messages } = (await mail.json()) as { messages: readonly { text: string }[] };
-  const code = newestCode(messages);
-  const answer = await post("/v1/auth/verify-code", { email, realm, code });
-  return (answer.headers.get("set-cookie") ?? "").split(";")[0] as string;
+  const answer = await post("/v1/auth/verify-code", { email, realm, code: await mailedCode(origin, email) });
+  const cookie = answer.headers.get("set-cookie")?.split(";")[0];
+  if (cookie === undefined) throw new Error(`not signed in: ${await answer.text()}`);
+  return cookie;
+};
+
+/** Signs somebody in to a browser. */
+export const signInBrowser = async (
+  context: BrowserContext,
+  origin: string,
+  email: string,
+  realm: "business" | "consumer",
+): Promise<void> => {
+  const [name = "", value = ""] = (await signInTo(origin, email, realm)).split("=");
+  await context.addCookies([{ name, value, url: origin, httpOnly: true, sameSite: "Lax" }]);
 };
