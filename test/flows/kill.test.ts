@@ -10,15 +10,15 @@ import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { consentRequest } from "../../scripts/bench/submission.ts";
-import { bundleWorker } from "../../scripts/local-runtime.ts";
 import { demoWorld } from "../../scripts/demo-world.ts";
+import { builtWorker } from "../support/local-service.ts";
 import { worldSecret } from "../support/local-vars.ts";
 
 const rounds = Number(process.env.KILL_ROUNDS ?? "2");
 const connections = 16;
 const { acme } = demoWorld(worldSecret);
 const state = mkdtempSync(join(tmpdir(), "svc-kill-"));
-const bundle = join(state, "bundle");
+let bundle = "";
 
 interface Acknowledged {
   readonly cert_id: string;
@@ -94,7 +94,9 @@ const feed = async (url: string): Promise<FeedPage["events"]> => {
   return events;
 };
 
-beforeAll(() => bundleWorker(bundle));
+beforeAll(async () => {
+  bundle = await builtWorker();
+});
 afterAll(() => rmSync(state, { recursive: true, force: true }));
 
 describe("SIGKILL in a storm of submissions and withdrawals", () => {

@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { bundleWorker } from "../../scripts/local-runtime.ts";
+import { builtWorker } from "../support/local-service.ts";
 import { newestCode } from "../support/mailed-code.ts";
 
 const state = mkdtempSync(join(tmpdir(), "svc-people-"));
-const bundle = join(state, "bundle");
+let bundle = "";
 const people = 40;
 
 let running: ChildProcess | null = null;
@@ -54,7 +54,9 @@ const endLeases = (): void => {
   }
 };
 
-beforeAll(() => bundleWorker(bundle));
+beforeAll(async () => {
+  bundle = await builtWorker();
+});
 afterAll(async () => {
   if (running !== null) await kill(running); // a test that failed leaves nobody behind
   rmSync(state, { recursive: true, force: true });

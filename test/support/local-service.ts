@@ -1,7 +1,19 @@
 // The whole service for tests: the real Worker on the local runtime with the demo business site beside it, on free ports,
 // with databases and secrets of its own that are gone afterwards.
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -59,21 +71,53 @@ const removeOldBuilds = (): void => {
   }
 };
 
-/**
- * A folder with the Worker bundled from the sources as they stand. Built once for all test files, by whichever comes
- * first; of two that build at once, the later finds the folder taken and uses it.
- */
-export const builtWorker = async (): Promise<string> => {
-  const built = join(builds, stateOfSources());
-  if (existsSync(built)) return built;
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+/** False while another process that lives has taken it. */
+const take = (lock: string): boolean => {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: "wx" });
+    return true;
+  } catch {
+    const holder = existsSync(lock) ? Number(readFileSync(lock, "utf8")) : 0; // 0 until it has written its number
+    if (!isAlive(holder)) rmSync(lock, { force: true });
+    return false;
+  }
+};
+
+const build = async (built: string): Promise<void> => {
   await buildAssets();
-  mkdirSync(builds, { recursive: true });
   removeOldBuilds();
   const building = mkdtempSync(join(builds, "building-"));
   bundleWorker(building);
   cpSync("dist/assets", join(building, "assets"), { recursive: true }); // a build for something else may replace that folder meanwhile
   if (existsSync(built)) rmSync(building, { recursive: true, force: true });
   else renameSync(building, built);
+};
+
+/**
+ * A folder with the Worker bundled from the sources as they stand. Built once for all test files, by whichever comes first; the files
+ * that start beside it wait.
+ */
+export const builtWorker = async (): Promise<string> => {
+  const built = join(builds, stateOfSources());
+  const lock = `${built}.lock`;
+  mkdirSync(builds, { recursive: true });
+  while (!existsSync(built)) {
+    if (!take(lock)) await new Promise((resolve) => setTimeout(resolve, 100));
+    else
+      try {
+        if (!existsSync(built)) await build(built); // another may have ended between the look and the lock
+      } finally {
+        rmSync(lock, { force: true });
+      }
+  }
   return built;
 };
 
