@@ -5,7 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { accessibilityFindings, findingsOfLooks, fitsItsWidth, launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
-import { newestCode } from "../support/mailed-code.ts";
+import { signInTo } from "../support/local-session.ts";
 
 let service: LocalService;
 let browser: Browser;
@@ -22,29 +22,27 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** The arguments that a shell hands to curl. Asked of a shell, because quoting is what this is about. */
-const argumentsOf = (call: string, env: Readonly<Record<string, string>>): string[] => {
-  const script = `curl() { printf '%s\\0' "$@"; }; ${call}`;
-  return spawnSync("sh", ["-c", script], { encoding: "utf8", env }).stdout.split("\0").slice(0, -1);
+interface Call {
+  readonly text: string;
+  readonly session: string;
+}
+
+/** The arguments that a shell hands to curl. Asked of a shell, because quoting is what this is about; of one for all calls. */
+const argumentsOf = (calls: readonly Call[], apiKey: string): string[][] => {
+  const lines = calls.map(({ text, session }) => `SVC_SESSION='${session}'\n${text}\n`);
+  const script = `curl() { printf '%s\\0' "$#" "$@"; }\n${lines.join("")}`;
+  const { stdout, stderr } = spawnSync("sh", ["-c", script], { encoding: "utf8", env: { SVC_API_KEY: apiKey } });
+  expect(stderr).toBe("");
+  const words = stdout.split("\0").slice(0, -1);
+  const found: string[][] = [];
+  while (words.length > 0) found.push(words.splice(0, Number(words.shift())));
+  expect(found.length).toBe(calls.length);
+  return found;
 };
 
 /** The session token of one of the demo's people. */
-const signedIn = async (email: string, realm: "business" | "consumer"): Promise<string> => {
-  const identity = { email, realm };
-  const post = (path: string, body: object): Promise<Response> =>
-    fetch(`${service.origin}/v1/auth/${path}`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
-  await post("request-code", identity);
-  const { messages } = (await (await fetch(`${service.origin}/dev/mail?to=${email}`)).json()) as {
-    messages: { text: string }[];
-  };
-  const code = newestCode(messages);
-  const answer = await post("verify-code", { ...identity, code });
-  return /svc_session=([^;]+)/.exec(answer.headers.get("set-cookie") ?? "")?.[1] ?? "";
-};
+const signedIn = async (email: string, realm: "business" | "consumer"): Promise<string> =>
+  (await signInTo(service.origin, email, realm)).replace(/^svc_session=/, "");
 
 describe("the reference of the API", () => {
   const unfold = (page: Page): Promise<void> =>
@@ -178,14 +176,15 @@ describe("the reference of the API", () => {
     const consumer = await signedIn(service.world.consumerEmail, "consumer");
     const leaving = await signedIn("leaving@example.com", "consumer"); // whoever deletes the account takes the session with it
     // The example's client and domain are nobody's here; the rest of each call goes out as a shell reads it.
-    const answers = calls.map(async (call) => {
-      const own = call
+    const asked = calls.map((call): Call => {
+      const text = call
         .replace(/pc_live_\w+/, service.world.acme.clients.live)
         .replaceAll(/https(:\/\/|%3A%2F%2F)(?:www\.)?acme-solar\.example/g, "https$1www.example.com");
-      const isPersons = /\/v1\/(?:me\b|share\/consent|shares\/\w+\/revoke)/.test(own);
-      const isLeaving = own.includes("DELETE") && /\/v1\/me(?![/\w])/.test(own);
-      const session = isLeaving ? leaving : isPersons ? consumer : owner;
-      const [address = "", ...options] = argumentsOf(own, { SVC_API_KEY: service.world.acme.keys.live, SVC_SESSION: session });
+      const isPersons = /\/v1\/(?:me\b|share\/consent|shares\/\w+\/revoke)/.test(text);
+      const isLeaving = text.includes("DELETE") && /\/v1\/me(?![/\w])/.test(text);
+      return { text, session: isLeaving ? leaving : isPersons ? consumer : owner };
+    });
+    const answers = argumentsOf(asked, service.world.acme.keys.live).map(async ([address = "", ...options]) => {
       const optionOf = (name: string): string | undefined => (options.includes(name) ? options[options.indexOf(name) + 1] : undefined);
       const headers = options.flatMap((option, at) =>
         options[at - 1] === "-H" ? [option.split(/: (.*)/).slice(0, 2) as [string, string]] : [],
