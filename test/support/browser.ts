@@ -52,6 +52,7 @@ const everyRule = { type: "tag" as const, values: ["wcag2a", "wcag2aa", "wcag21a
 const rulesOfLooks = { type: "rule" as const, values: ["color-contrast", "link-in-text-block", "target-size"] };
 
 const findingsOf = async (page: Page, runOnly: typeof everyRule | typeof rulesOfLooks, within: string): Promise<string[]> => {
+  await page.waitForLoadState(); // a press that leads to another page ends when that page begins
   // Evaluated, not added as a tag: a strict page allows no foreign script.
   await page.evaluate(axe);
   // Made into lines over there: what axe returns is megabytes, and nothing but the violations is asked for.
@@ -72,5 +73,7 @@ export const accessibilityFindings = (page: Page, within = "html"): Promise<stri
 export const findingsOfLooks = (page: Page, within = "html"): Promise<string[]> => findingsOf(page, rulesOfLooks, within);
 
 /** True when nothing is wider than the window, so that nobody has to scroll sideways. */
-export const fitsItsWidth = (page: Page): Promise<boolean> =>
-  page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
+export const fitsItsWidth = async (page: Page): Promise<boolean> => {
+  await page.waitForLoadState();
+  return page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
+};
