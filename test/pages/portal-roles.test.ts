@@ -52,6 +52,7 @@ const lines: Readonly<Record<string, Line>> = {
   "POST /sign-out": door("303 /portal/sign-in"),
   "GET /businesses": open("200"),
   "POST /businesses": open("404"),
+  "POST /businesses/decline": open("404"),
   "GET ": open("200"),
   "GET /steps": open("200"),
   "POST /export": open("200", { sent: { chart: "certificate_days" } }),

@@ -1,7 +1,7 @@
 // Every test file starts on empty, migrated databases holding the demo's businesses.
 import { listDurableObjectIds, reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterAll, afterEach, vi } from "vitest";
+import { afterAll, vi } from "vitest";
 import { seedDemo, seedPeople, vaultOf } from "../../scripts/demo-world.ts";
 import { defaultLimits } from "../../workers/limits.ts";
 import { clockOffsetMs } from "./chance.ts";
@@ -56,8 +56,7 @@ const forgetUse = async (): Promise<void> => {
     }
 };
 
-// What a test has asked for, done while the next one runs, would spoil both: mails that are being sent already, entries that come late.
-afterEach(settled, 70_000);
+// What a file has asked for, ended half in its databases and half in those of the next, would spoil both.
 afterAll(settled, 70_000);
 vi.useRealTimers(); // whatever time the file before it left
 await wakeLogs();
