@@ -33,11 +33,14 @@ const maxMs = 60_000; // a busy machine takes its time; nothing waits this long 
 /** What waits in the outbox for the minute cron, where the machine was too busy to do it after the answer. */
 export const relayed = async (): Promise<void> => relayOutbox(await platformOf(env as unknown as Env));
 
-/** Resolves once every request is answered, and what follows the answers is done. */
+/**
+ * Resolves once every request is answered, and what follows the answers is done. It waits for a timer of its own and for no promise of a
+ * request: what goes on after one of those may go on as part of that request, and end with it without a word.
+ */
 export const settled = async (): Promise<void> => {
   const deadline = performance.now() + maxMs;
   while (underWay.size > 0) {
     if (performance.now() > deadline) throw new Error(`still under way after ${maxMs} ms: ${underWay.size} pieces of work`);
-    await Promise.race([Promise.all(underWay), new Promise((resolve) => setTimeout(resolve, 50))]);
+    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 };
