@@ -49,7 +49,8 @@ export const aptInstall = async (packages: readonly string[]): Promise<boolean> 
   if (!commandExists("apt-get") || (asRoot.length > 0 && !commandExists("sudo"))) return false;
   for (const command of [
     ["apt-get", "update", "--quiet"],
-    ["apt-get", "install", "--yes", "--quiet", "--no-install-recommends", ...packages],
+    // A machine that has just started may be installing something itself.
+    ["apt-get", "-o", "DPkg::Lock::Timeout=300", "install", "--yes", "--quiet", "--no-install-recommends", ...packages],
   ]) {
     const [program, ...args] = [...asRoot, "env", "DEBIAN_FRONTEND=noninteractive", ...command];
     const [status] = await once(spawn(program as string, args, { stdio: ["ignore", 2, 2] }), "close");

@@ -128,7 +128,7 @@ describe("the forms", () => {
     async (language, everything, other) => {
       const mine = await held();
       const second = await held({ fields: { email: mine.email } });
-      await ask(mine);
+      expect(to(await ask(mine))).toBe(`303 /c/${mine.certId}/withdraw`);
       const [token] = await linksTo(mine.email);
       const link = `/c/${mine.certId}/withdraw/link?lang=${language}`;
       const shown = await post(link, { token: token as string });
