@@ -4,6 +4,7 @@ import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-worker
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { keyKinds } from "./core/ledger/note.ts";
+import { finalSchema } from "./test/support/final-schema.ts";
 import { randomKey, secretOf, vkeyOfSecret } from "./test/support/note-keys.ts";
 
 /** Thirty shards of the audit log, so that a test can have one to itself. */
@@ -62,7 +63,7 @@ export default defineConfig({
                 // Moved by `npm run torture -- chance` (test/support/chance.ts).
                 TEST_CLOCK_OFFSET_MS: process.env.TEST_CLOCK_OFFSET_MS ?? "0",
                 TEST_SEED: process.env.TEST_SEED ?? "0",
-                TEST_MIGRATIONS: await readD1Migrations("./d1-migrations"),
+                TEST_SCHEMA: [...finalSchema((await readD1Migrations("./d1-migrations")).flatMap(({ queries }) => queries))],
               },
               d1Databases: { DB_01: "svc-test-home-01" },
               // No test reaches a network: a fetch that nobody stubbed says so.

@@ -10,7 +10,7 @@ import { openPlatform } from "../../workers/services.ts";
 import { vaultOf } from "../../scripts/demo-world.ts";
 import { Authenticator, type Lies } from "../support/authenticator.ts";
 import { addPasskey, askToMake, askToSign, giveSigned, signInWith } from "../support/passkeys.ts";
-import { cookieOf, forgetCodes, json, mailsTo, signIn } from "../support/people.ts";
+import { cookieOf, forgetCodes, json, mailsTo, signIn, signInByMail } from "../support/people.ts";
 import { settled } from "../support/settled.ts";
 import { call, databaseContents, productionSettings, rowCounts, serviceWith, world, type Answer } from "../support/world.ts";
 
@@ -261,7 +261,7 @@ describe("signing in with a passkey", () => {
       .prepare("INSERT INTO consumers (id, email_sealed, email_index, audit_chain, created_at) VALUES (?, ?, ?, ?, 0)")
       .bind(id, await vault.seal(consumerEmailContext(id), email), await vault.blindIndex("email", email), "7".repeat(32))
       .run();
-    const { authenticator } = await addPasskey(await person(email));
+    const { authenticator } = await addPasskey(await signInByMail(email, "consumer"));
     expect(String.fromCharCode(...(bytesOfBase64Url(authenticator.userHandle) as Uint8Array).subarray(0, 2))).toBe("01");
     const answer = await signInWith(authenticator);
     expect(answer.body.data.user.id).toBe(id);

@@ -8,7 +8,7 @@ import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform } from "../../workers/services.ts";
 import { changedServices } from "../support/changed-services.ts";
-import { askForCode, codeFor, cookieOf, forgetCodes, giveCode, signIn } from "../support/people.ts";
+import { askForCode, codeFor, cookieOf, forgetCodes, giveCode, signInByMail } from "../support/people.ts";
 import { settled } from "../support/settled.ts";
 import { call, databaseContents, rowCounts, world, type Answer } from "../support/world.ts";
 
@@ -185,7 +185,7 @@ describe("P18: a session that is ended", () => {
   });
 
   test("is not one of a business: its members have no sessions here", async () => {
-    const { cookie } = await signIn(ownerEmail);
+    const { cookie } = await signInByMail(ownerEmail);
     for (const method of ["GET", "DELETE"])
       expect(outcome(await call("/v1/me/sessions", { method, headers: { cookie } }))).toBe("403 forbidden");
     expect(await isSignedIn(cookie)).toBe(true);

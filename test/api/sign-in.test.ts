@@ -9,7 +9,19 @@ import { scheduled } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform } from "../../workers/services.ts";
 import { exampleOwnerEmail, vaultOf } from "../../scripts/demo-world.ts";
-import { askForCode, codeFor, codeIn, cookieOf, forgetCodes, giveCode, json, mailsTo, signIn, wrongFor } from "../support/people.ts";
+import {
+  askForCode,
+  codeFor,
+  codeIn,
+  cookieOf,
+  forgetCodes,
+  giveCode,
+  json,
+  mailsTo,
+  signIn,
+  signInByMail,
+  wrongFor,
+} from "../support/people.ts";
 import {
   call,
   databaseContents,
@@ -33,6 +45,13 @@ const codesOfUse = (): Promise<number | null> =>
 const session = (cookie: string): RequestInit => ({ headers: { cookie } });
 const whoIs = (cookie: string): Promise<Answer> => call("/v1/auth/session", session(cookie));
 
+/** What a code by mail leaves besides. */
+const mailTables = ["mailed_codes", "mailed_code_failures", "mail_outbox", "captured_mail"];
+const randomColumns = /^(?:id|token_hash|user_id|audit_chain|\w+_sealed)$/;
+/** Rows with what is drawn for each left out, but for its length. */
+const shapeOf = (rows: string): unknown =>
+  JSON.parse(rows, (column, value) => (randomColumns.test(column) && typeof value === "string" ? value.length : value));
+
 beforeEach(async () => {
   await forgetCodes();
   await env.DB.prepare("DELETE FROM sessions").run();
@@ -43,6 +62,36 @@ afterEach(() => {
 const at = (instant: number): void => {
   vi.useFakeTimers({ toFake: ["Date"], now: instant });
 };
+
+describe("what tests of something else sign in with", () => {
+  test.each<[string, string, Realm]>([
+    ["a member", ownerEmail, "business"],
+    ["a consumer", consumerEmail, "consumer"],
+    ["a new consumer", "newcomer@example.com", "consumer"],
+  ])("leaves of %s the rows that signing in by the mail leaves", async (_name, email, realm) => {
+    const before = await databaseContents();
+    const rows = async (): Promise<Record<string, unknown>> => {
+      const contents = await databaseContents();
+      const changed = Object.keys(contents).filter((table) => contents[table] !== before[table] && !mailTables.includes(table));
+      return Object.fromEntries(changed.map((table) => [table, shapeOf(contents[table] as string)]));
+    };
+    const forgetNewcomer = async (): Promise<void> => {
+      const index = await (await vaultOf(env)).blindIndex("email", "newcomer@example.com");
+      await env.DB.batch([
+        env.DB.prepare("DELETE FROM sessions"),
+        env.DB.prepare("DELETE FROM consumers WHERE email_index = ?").bind(index),
+      ]);
+    };
+    at(Date.now());
+    await signIn(email, realm);
+    const written = await rows();
+    expect(Object.keys(written)).toContain("sessions");
+    await forgetNewcomer();
+    await signInByMail(email, realm);
+    expect(await rows()).toEqual(written);
+    await forgetNewcomer();
+  });
+});
 
 describe("a member of a business", () => {
   test.each([
@@ -94,14 +143,14 @@ describe("a member of a business", () => {
 
   test("of a business that may not be used still signs in and out", async () => {
     for (const name of ["past_due", "suspended", "closed"]) {
-      const { cookie } = await signIn(exampleOwnerEmail(name));
+      const { cookie } = await signInByMail(exampleOwnerEmail(name));
       expect((await whoIs(cookie)).status, name).toBe(200);
       expect((await call("/v1/auth/logout", { method: "POST", ...session(cookie) })).status, name).toBe(200);
     }
   });
 
   test("who was removed, or whose session has ended, is nobody at once", async () => {
-    const { cookie } = await signIn(memberEmail);
+    const { cookie } = await signInByMail(memberEmail);
     const row = await env.DB.prepare("SELECT * FROM members WHERE role = 'member'").first<Record<string, string>>();
     await env.DB.prepare("DELETE FROM members WHERE id = ?").bind(row!.id!).run();
     expect(outcome(await whoIs(cookie))).toBe("401 unauthorized");
@@ -347,7 +396,7 @@ describe("asking for codes", () => {
   });
 
   test("A17: a stranger's guesses end no session, and count in their own realm only", async () => {
-    const { cookie } = await signIn(ownerEmail);
+    const { cookie } = await signInByMail(ownerEmail);
     await forgetCodes();
     const start = Date.now();
     for (let codes = 0; codes < 4; codes += 1) {
@@ -532,7 +581,7 @@ describe("a session", () => {
   });
 
   test("that the browser had before signing in ends with it", async () => {
-    const { cookie: before } = await signIn(memberEmail);
+    const { cookie: before } = await signInByMail(memberEmail);
     await forgetCodes();
     await askForCode(ownerEmail, "business");
     const answer = await giveCode(ownerEmail, await codeFor(ownerEmail), "business", { cookie: before });
@@ -542,7 +591,7 @@ describe("a session", () => {
   });
 
   test("is not the one a stranger planted: a failed sign-in ends none and makes none", async () => {
-    const { cookie } = await signIn(ownerEmail);
+    const { cookie } = await signInByMail(ownerEmail);
     expect((await giveCode(memberEmail, "123456", "business", { cookie })).headers.has("set-cookie")).toBe(false);
     expect((await whoIs(cookie)).status).toBe(200);
     const planted = `svc_session=ses_00${"A".repeat(43)}`;
@@ -554,7 +603,7 @@ describe("a session", () => {
   });
 
   test("ends at once when signing out, for every copy of the cookie, and again changes nothing", async () => {
-    const { cookie } = await signIn(ownerEmail);
+    const { cookie } = await signInByMail(ownerEmail);
     const answer = await call("/v1/auth/logout", { method: "POST", ...session(cookie) });
     expect([answer.status, answer.body.data]).toEqual([200, { logged_out: true }]);
     const cleared = answer.headers.get("set-cookie") as string;
@@ -581,7 +630,7 @@ describe("a session", () => {
   });
 
   test("is not one of two, and not one in a header, a query or a body", async () => {
-    const { cookie } = await signIn(ownerEmail);
+    const { cookie } = await signInByMail(ownerEmail);
     const token = cookie.split("=")[1] as string;
     expect((await whoIs(`${cookie}; ${cookie}`)).status).toBe(401);
     expect((await whoIs(`a=b; ${cookie}; c=d`)).status).toBe(200);
@@ -593,7 +642,7 @@ describe("a session", () => {
   });
 
   test("answers 120 requests a minute, whatever they are, and counts each person alone", async () => {
-    const { cookie } = await signIn(ownerEmail);
+    const { cookie } = await signInByMail(ownerEmail);
     const start = Date.now() + 2 * minute;
     at(start);
     const statuses: number[] = [];
@@ -605,7 +654,7 @@ describe("a session", () => {
       "60",
       "120",
     ]);
-    const { cookie: second } = await signIn(memberEmail);
+    const { cookie: second } = await signInByMail(memberEmail);
     expect((await whoIs(second)).status).toBe(200);
     at(start + minute);
     expect((await whoIs(cookie)).status).toBe(200);
@@ -614,8 +663,8 @@ describe("a session", () => {
   test("that has ended, and codes that nobody can use, are swept by the minute job", async () => {
     const start = Date.now();
     at(start);
-    await signIn(ownerEmail);
-    await signIn(consumerEmail, "consumer");
+    await signInByMail(ownerEmail);
+    await signInByMail(consumerEmail, "consumer");
     const platform = await openPlatform(env as unknown as Env);
     const sweep = (now: number) => scheduled({ ...platform, clock: () => now }, "* * * * *", now);
     await sweep(start + 12 * 60 * minute);
@@ -643,7 +692,7 @@ describe("a request from another site", () => {
     ["the same in capitals", { "sec-fetch-site": "CROSS-SITE" }],
   ];
   test.each(foreign)("is refused before anything else: %s", async (_name, headers) => {
-    const { cookie } = await signIn(ownerEmail);
+    const { cookie } = await signInByMail(ownerEmail);
     await forgetCodes();
     const before = await rowCounts(peopleTables);
     for (const path of ["/v1/auth/request-code", "/v1/auth/verify-code", "/v1/auth/logout"]) {
@@ -689,7 +738,7 @@ describe("a request from another site", () => {
   });
 
   test("reads nothing: only the app's pages may, with the cookie", async () => {
-    const { cookie } = await signIn(ownerEmail);
+    const { cookie } = await signInByMail(ownerEmail);
     const asApp = await call("/v1/auth/session", { headers: { cookie, origin: app } });
     expect(asApp.headers.get("access-control-allow-origin")).toBe(app);
     expect(asApp.headers.get("access-control-allow-credentials")).toBe("true");

@@ -4,7 +4,7 @@ declare namespace Cloudflare {
     readonly DB: D1Database;
     readonly DB_01: D1Database;
     readonly KV: KVNamespace;
-    readonly TEST_MIGRATIONS: import("cloudflare:test").D1Migration[];
+    readonly TEST_SCHEMA: readonly string[];
     readonly [name: string]: unknown;
   }
   interface GlobalProps {

@@ -1,10 +1,11 @@
-// Every test file starts on empty, migrated databases holding the demo's businesses.
+// Every test file starts on empty databases of the present schema, holding the demo's businesses.
 import { listDurableObjectIds, reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterAll, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, vi } from "vitest";
 import { seedDemo, seedPeople, vaultOf } from "../../scripts/demo-world.ts";
 import { defaultLimits } from "../../workers/limits.ts";
 import { clockOffsetMs } from "./chance.ts";
+import { keepLog } from "./kept-log.ts";
 import { settled } from "./settled.ts";
 import { world, worldInSecondHome } from "./world.ts";
 
@@ -56,6 +57,12 @@ const forgetUse = async (): Promise<void> => {
     }
 };
 
+const { forget, show } = keepLog();
+beforeEach(forget);
+afterEach(({ task }) => {
+  if (task.result?.state === "fail") show();
+});
+
 // What a file has asked for, ended half in its databases and half in those of the next, would spoil both.
 afterAll(settled, 70_000);
 vi.useRealTimers(); // whatever time the file before it left
@@ -66,7 +73,7 @@ for (const [db, demo] of [
   [env.DB, world],
   [env.DB_01, worldInSecondHome],
 ] as const) {
-  await db.batch(env.TEST_MIGRATIONS.flatMap(({ queries }) => queries).map((query) => db.prepare(query)));
+  await db.batch(env.TEST_SCHEMA.map((statement) => db.prepare(statement)));
   await seedDemo(db, demo, Date.now());
   if (db === env.DB) await seedPeople(db, await vaultOf(env), demo, Date.now()); // an address belongs to one home
 }
