@@ -153,8 +153,12 @@ export const buildApp = (services: Services) => {
   const { config } = services;
   const app = newApi();
   let document: object | undefined;
+  /** Written when somebody first asks for it: few isolates are ever asked. */
   const describe = (): object => {
-    document ??= openApiDocument(app, new URL(config.baseUrl).origin);
+    if (document === undefined) {
+      describeWebhooks(app);
+      document = openApiDocument(app, new URL(config.baseUrl).origin);
+    }
     return document;
   };
 
@@ -181,7 +185,6 @@ export const buildApp = (services: Services) => {
     app.route("/", words);
   app.route("/", agentServer);
   app.route("/", oauth);
-  describeWebhooks(app);
   mountPages(app, config, { describe, exportFile: exportToWire });
   mountLogs(app, config);
   app.onError(onFault);

@@ -40,8 +40,8 @@ const handOver = async (platform: Platform, db: Database, due: DueMail): Promise
 async function* dueMails(platform: Platform, db: Database): AsyncGenerator<DueMail> {
   while (await platform.goesOn()) {
     const due = await claimMail(db, platform.clock(), atOnce);
-    if (due.length === 0) return;
     yield* due;
+    if (due.length < atOnce) return; // there were no more, and whoever writes one now asks for a relay of its own
   }
 }
 

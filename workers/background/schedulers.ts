@@ -11,26 +11,30 @@ import { relayOutbox } from "./outbox-relay.ts";
 
 const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const lostNotificationMs = 30 * secondMs; // the platform ended the request that was to notify before it could
+const lostMs = 30 * secondMs; // work this late was ended by the platform together with the request that was to do it
 
-/** One notification serves all changes of the gathering time: at 300 submissions a second, 600 of them share one of two seconds. */
-const openFollowUp = (platform: Platform): (() => void) => {
+/** Whoever asks within `ms` of another is served by the same work: at 300 submissions a second, 600 of them share one of two seconds. */
+const gathered = (platform: Platform, ms: number, work: () => Promise<void>): (() => void) => {
   let dueAt: Instant | null = null;
   return () => {
     const now = platform.clock();
-    if (dueAt !== null && now < dueAt + lostNotificationMs) return;
-    dueAt = now + platform.config.gatherMs;
+    if (dueAt !== null && now < dueAt + lostMs) return;
+    dueAt = now + ms;
     platform.afterAnswer(async () => {
-      await after(platform.config.gatherMs);
-      dueAt = null; // from here on a new change needs a new notification
-      await notifyAudit(platform);
-      try {
-        await platform.notifyAnchoring();
-      } catch (error) {
-        platform.log.fault({ at: "queue", error: kindOfError(error) }); // the cron finds the rows
-      }
+      await after(ms);
+      dueAt = null; // from here on a new change needs new work
+      await work();
     });
   };
+};
+
+const notifyLogs = async (platform: Platform): Promise<void> => {
+  await notifyAudit(platform);
+  try {
+    await platform.notifyAnchoring();
+  } catch (error) {
+    platform.log.fault({ at: "queue", error: kindOfError(error) }); // the cron finds the rows
+  }
 };
 
 const lostRelayMs = 60 * secondMs; // a relay this old was ended by the platform and could not say so
@@ -63,12 +67,8 @@ const answeredMs = 100; // by then the answer is out, and how long it took says 
 export const openSchedules = (platform: Platform): Schedules => {
   const relay = openRelay(platform);
   return {
-    scheduleFollowUp: openFollowUp(platform),
-    scheduleMail: () =>
-      platform.afterAnswer(async () => {
-        await after(answeredMs);
-        await relayMail(within(platform, afterAnswerAllowance));
-      }),
+    scheduleFollowUp: gathered(platform, platform.config.gatherMs, () => notifyLogs(platform)),
+    scheduleMail: gathered(platform, answeredMs, () => relayMail(within(platform, afterAnswerAllowance))),
     scheduleRelay: () => platform.afterAnswer(relay),
     scheduleEvents: (businessId, environment) => platform.afterAnswer(() => placeEvents(platform, businessId, environment)),
   };
