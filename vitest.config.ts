@@ -54,7 +54,7 @@ export default defineConfig({
                 DEV_GATHER_MS: "200",
                 // How long the storms are: short here, in full by `npm run torture`.
                 SOAK_ALARMS: process.env.SOAK_ALARMS ?? "100",
-                REDEEMS_AT_ONCE: process.env.REDEEMS_AT_ONCE ?? "150",
+                AT_ONCE: process.env.AT_ONCE ?? "150",
                 HISTORIES: process.env.HISTORIES ?? "3",
                 HISTORY_SEED: process.env.HISTORY_SEED ?? "1",
                 STORM_AGENTS: process.env.STORM_AGENTS ?? "6",

@@ -65,10 +65,16 @@ const storms: Readonly<Record<string, Storm>> = {
     tests: node("test/core/certificates/subject.test.ts"),
     settings: { GUESSES: "1000000" },
   },
-  redeem: {
-    does: "a thousand redemptions at once of each of a hundred codes (P1)",
-    tests: [...workerd("test/api/share-abuse.test.ts"), "-t", "P1:"],
-    settings: { REDEEMS_AT_ONCE: "1000", REDEEMED_CODES: "100" },
+  once: {
+    does: "a thousand at once: redemptions of each of a hundred codes, answers, guesses, exchanges of a code for a token (P1, O2, W2)",
+    tests: [
+      ...workerd("test/api/share-abuse.test.ts"),
+      "test/api/withdrawal-abuse.test.ts",
+      "test/mcp/oauth.test.ts",
+      "-t",
+      "(?:P1|O2|W2|many)\\b",
+    ],
+    settings: { AT_ONCE: "1000", REDEEMED_CODES: "100" },
   },
   shares: {
     does: "a thousand random histories of sharing against a model",

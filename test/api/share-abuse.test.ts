@@ -24,7 +24,7 @@ import { jsonPost } from "../support/withdrawing.ts";
 import { call, databaseContents, origin, productionSettings, serviceWith, world, type Answer, type Call } from "../support/world.ts";
 
 const { acme, examples } = world;
-const storm = Number(env.REDEEMS_AT_ONCE ?? 150);
+const storm = Number(env.AT_ONCE);
 const codesInStorm = Number(env.REDEEMED_CODES ?? 1);
 const strict = { DEV_RATE_SCALE: "1" };
 const from = (ip: string) => ({ origin, "cf-connecting-ip": ip });

@@ -24,6 +24,7 @@ import {
   withdrawn,
 } from "../support/withdrawing.ts";
 
+const atOnce = Number(env.AT_ONCE); // a thousand by npm run torture
 const outcome = (answer: Answer): string => `${answer.status} ${answer.body?.error?.code ?? "ok"}`;
 const plain = (answer: Answer): string => answer.text.replace(answer.body.request_id, "");
 /** A certificate of another business that names the address. */
@@ -137,12 +138,12 @@ describe("O1: whether an address is on a certificate", () => {
 });
 
 describe("O2: guessing", () => {
-  test("a thousand guesses at once are no more comparisons than a code allows", { timeout: 120_000 }, async () => {
+  test("many guesses at once are no more comparisons than a code allows", { timeout: 120_000 }, async () => {
     const mine = await held();
     const { code, cookie } = await ready(mine.certId, mine.email);
     const wrong = otherThan(code);
     // Everybody's right code among the wrong: whoever is compared with it withdraws or hears that it is withdrawn.
-    const guesses = Array.from({ length: 1_000 }, (_, at) => (at % 2 === 0 ? wrong : code));
+    const guesses = Array.from({ length: atOnce }, (_, at) => (at % 2 === 0 ? wrong : code));
     const answers = await Promise.all(
       guesses.map((guess, at) => answerCode(mine.certId, { email: mine.email, code: guess }, at % 4 < 2 ? cookie : {})),
     );
@@ -520,7 +521,7 @@ const withoutMembers = async (): Promise<void> => {
   ]);
 };
 
-describe("O8, W2: a thousand right answers at once", () => {
+describe("O8, W2: many right answers at once", () => {
   test("are one withdrawal, one audit entry, one statement, one event and one mail to the owner", { timeout: 180_000 }, async () => {
     const mine = await held();
     const owner = freshAddress();
@@ -530,7 +531,7 @@ describe("O8, W2: a thousand right answers at once", () => {
     const placed = (): Promise<number | null> =>
       env.DB.prepare("SELECT seq AS n FROM sqlite_sequence WHERE name = 'event_outbox'").first<number>("n");
     const before = (await placed()) ?? 0;
-    const answers = await Promise.all(Array.from({ length: 1_000 }, () => answerCode(mine.certId, { email: mine.email, code }, cookie)));
+    const answers = await Promise.all(Array.from({ length: atOnce }, () => answerCode(mine.certId, { email: mine.email, code }, cookie)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.every((answer) => ["200 ok", "400 opt_out_failed", "409 already_revoked"].includes(outcome(answer)))).toBe(true);
     expect(await traces(mine.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });

@@ -531,21 +531,3 @@ describe("an audit log that was set back", () => {
     expect((await stub.state()).frozen).toBe("the log had 2 entries and has 1");
   });
 });
-
-test("append throughput (printed with --silent=false, not judged)", { timeout: 60_000 }, async () => {
-  const lines: string[] = [];
-  const stub = auditShard(9);
-  let total = 0;
-  for (const batch of [1, 10, 100, 500]) {
-    const rows = Array.from({ length: Math.min(2_000, batch * 50) }, (_, at) => auditRow(`speed ${batch} ${at}`, chainTag(at % 40)));
-    total += rows.length;
-    await runInDurableObject(stub, (log) => {
-      const started = performance.now();
-      for (let at = 0; at < rows.length; at += batch) log.append(rows.slice(at, at + batch));
-      lines.push(`audit append, batches of ${batch}: ${Math.round((rows.length / (performance.now() - started)) * 1_000)} entries/s`);
-    });
-  }
-  expect(await sizeOf(stub)).toBe(total);
-  lines.push(`audit log storage: ${Math.round((await sql(stub, (storage) => storage.databaseSize)) / total)} bytes/entry`);
-  console.log(lines.join("\n"));
-});

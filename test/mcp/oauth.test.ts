@@ -44,6 +44,7 @@ afterEach(() => {
 type Session = { readonly cookie: string };
 const pat = (): Promise<Session> => signIn(world.consumerEmail, "consumer");
 const owner = (): Promise<Session> => signIn(world.ownerEmail);
+const atOnce = Number(env.AT_ONCE); // a thousand by npm run torture
 const outcome = ({ status, body }: Answer): string => `${status} ${body?.error ?? "ok"}`;
 const count = async (table: "agent_tokens" | "oauth_codes"): Promise<unknown> =>
   env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table}`).first("n");
@@ -346,12 +347,10 @@ describe("the form of the page", () => {
 });
 
 describe("a code", () => {
-  test("becomes one token, of a thousand exchanges at once", async () => {
+  test("becomes one token, of many exchanges at once", async () => {
     const client = await registered();
     const code = await allowed(client, await pat());
-    const answers: Answer[] = [];
-    for (let round = 0; round < 10; round += 1)
-      answers.push(...(await Promise.all(Array.from({ length: 100 }, () => exchange(code, client)))));
+    const answers = await Promise.all(Array.from({ length: atOnce }, () => exchange(code, client)));
     const given = answers.filter(({ status }) => status === 200);
     expect(given).toHaveLength(1);
     expect(new Set(answers.filter(({ status }) => status !== 200).map(outcome))).toEqual(new Set(["400 invalid_grant"]));
@@ -574,7 +573,7 @@ describe("a program that registers itself", () => {
     expect(await databaseContents()).toEqual(before);
   });
 
-  test("by the thousand leaves nothing behind either, and one address is let in as often as its limit says", async () => {
+  test("many times leaves nothing behind either, and one address is let in as often as its limit says", async () => {
     const service = serviceWith({ DEV_RATE_SCALE: "1", LIMIT_OAUTH_REGISTER_PER_IP: "5/60" });
     const before = await databaseContents();
     const registerFrom = async (address: string, name: string): Promise<number> => {
@@ -586,7 +585,7 @@ describe("a program that registers itself", () => {
     for (let n = 0; n < 7; n += 1) ofOne.push(await registerFrom("10.1.1.1", `Helper ${n}`));
     expect(ofOne).toEqual([201, 201, 201, 201, 201, 429, 429]);
     const statuses = new Set<number>();
-    for (let n = 0; n < 1_000; n += 1) statuses.add(await registerFrom(`10.2.${n >> 8}.${n & 255}`, `Helper ${n}`));
+    for (let n = 0; n < atOnce; n += 1) statuses.add(await registerFrom(`10.2.${n >> 8}.${n & 255}`, `Helper ${n}`));
     expect([...statuses]).toEqual([201]);
     expect(await databaseContents()).toEqual(before);
   });
