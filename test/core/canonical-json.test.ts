@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { canonicalJson, type Json } from "../../core/canonical-json.ts";
+import { anyCharacter } from "../support/characters.ts";
 
 describe("canonical JSON", () => {
   test("the sample of RFC 8785 section 3.2.2 is written as printed there", () => {
@@ -96,7 +97,7 @@ describe("canonical JSON", () => {
 
   test("any value reads back as itself, and is written the same again", () => {
     fc.assert(
-      fc.property(fc.jsonValue({ stringUnit: "binary" }), (value) => {
+      fc.property(fc.jsonValue({ stringUnit: anyCharacter }), (value) => {
         const plain = JSON.parse(JSON.stringify(value)) as Json;
         const text = canonicalJson(plain);
         expect(JSON.parse(text)).toEqual(plain);
@@ -108,7 +109,7 @@ describe("canonical JSON", () => {
 
   test("the order in which keys were added does not matter", () => {
     fc.assert(
-      fc.property(fc.dictionary(fc.string({ unit: "binary" }), fc.integer()), (record) => {
+      fc.property(fc.dictionary(fc.string({ unit: anyCharacter }), fc.integer()), (record) => {
         const reversed = Object.fromEntries(Object.entries(record).reverse());
         expect(canonicalJson(reversed)).toBe(canonicalJson({ ...record }));
       }),

@@ -6,6 +6,7 @@ import { base64Of, bytesOfBase64, hexOf, utf8 } from "../../../core/bytes.ts";
 import type { LedgerAdapter, Outcome, SeenTree, Submission } from "../../../core/ledger/adapter.ts";
 import { inclusionFault } from "../../../core/ledger/tlog-proof.ts";
 import { leafHash } from "../../../core/ledger/merkle.ts";
+import { remembering } from "../../../core/ledger/note.ts";
 import { parseReceipt, receiptText, verifyReceipt, type Receipt, type TrustedLogKey } from "../../../core/ledger/receipt.ts";
 import {
   bindsRekorLeaf,
@@ -15,12 +16,15 @@ import {
   parseRekorRequest,
   rekorLeafText,
   rekorRequestText,
+  type RekorCrypto,
 } from "../../../core/ledger/rekor.ts";
 import { verifyRekorCheckpoint, verifyRekorReceipt, vkeyOfSpki } from "../../../core/ledger/rekor-receipt.ts";
+import { isSignedBy } from "../../../core/ledger/spki.ts";
 import { noteCrypto } from "../../../storage/note-keys.ts";
 import { openAnchorKey, rekorAdapter, rekorCrypto, type RekorLedger } from "../../../workers/adapters/ledger-rekor2.ts";
 import { FakeRekor, type FakeRekorMode } from "../../support/fake-rekor.ts";
 import { flippedTexts } from "../../support/flipped.ts";
+import { rememberingSubtle } from "../../support/remembering-subtle.ts";
 import ledgerVectors from "../../vectors/ledger.json" with { type: "json" };
 import vectors from "../../vectors/rekor.json" with { type: "json" };
 
@@ -178,8 +182,8 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     if (!outcome.ok) throw new Error(JSON.stringify(outcome));
     return outcome.receipt;
   };
-  const check = async (receipt: Receipt, text: string): Promise<string> => {
-    const verdict = await verifyRekorReceipt(crypto_, receipt, utf8(text), { logs: trust, anchorKeys: [anchorKey.publicKey] });
+  const check = async (receipt: Receipt, text: string, crypto = crypto_): Promise<string> => {
+    const verdict = await verifyRekorReceipt(crypto, receipt, utf8(text), { logs: trust, anchorKeys: [anchorKey.publicKey] });
     return verdict.ok ? "ok" : verdict.fault;
   };
 
@@ -202,10 +206,15 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     const one = await submission();
     const receipt = receiptOf(await submit(one));
     const own = { submitted_at: receipt.submitted_at, verified_at: receipt.verified_at };
+    const subtle = rememberingSubtle();
+    const once: RekorCrypto = {
+      ...remembering(noteCrypto),
+      verifyEcdsa: (spki, data, signature) => isSignedBy(subtle, spki, { hash: "SHA-256", signature, data }),
+    };
     let accepted = 0;
     for (const changed of flippedTexts(receiptText(receipt))) {
       const parsed = changed === null ? null : parseReceipt(changed);
-      if (parsed === null || (await check(parsed, one.statement)) !== "ok") continue;
+      if (parsed === null || (await check(parsed, one.statement, once)) !== "ok") continue;
       accepted += 1;
       expect({ ...parsed, ...own }).toEqual(receipt);
       expect(parsed).not.toEqual(receipt);
