@@ -51,9 +51,9 @@ const storms: Readonly<Record<string, Storm>> = {
     settings: { SOAK_ALARMS: "10000" },
   },
   bytes: {
-    does: "every byte of an evidence pack changed (T1)",
-    tests: node("test/core/verifier/every-byte.test.ts"),
-    settings: { BYTE_STEP: "1" },
+    does: "every byte of an evidence pack changed, and bytes drawn in each of its files (T1)",
+    tests: [...node("test/core/verifier/every-byte.test.ts"), "test/core/verifier/tamper.test.ts"],
+    settings: { BYTE_STEP: "1", TAMPER_TIMES: "8" },
   },
   tiles: {
     does: "every two sizes of a log up to 1,300 connected (L1)",

@@ -11,7 +11,7 @@ import { progressOf } from "../../support/progress.ts";
 import { issuer, trustDocument, worldOf } from "./evidence.ts";
 import { flipped, relisted, resigned, zipped, type Files } from "./repack.ts";
 
-const step = Number(process.env.BYTE_STEP ?? "499");
+const step = Number(process.env.BYTE_STEP ?? "1999");
 const masks = [0x01, 0x20, 0x80] as const; // the last bit, the case of a letter, the bit that text never sets
 type Masks = (at: number) => readonly number[];
 const inThreeWays: Masks = () => masks;
