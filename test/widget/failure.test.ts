@@ -31,13 +31,13 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const routed = (error: string) => (page: Page) => page.route("**/v1/consent", (route) => route.abort(error));
-const scripted = (script: string) => (page: Page) => page.addInitScript(script);
 
 interface Fault {
   what: string;
   code: string;
   answer?: Answer;
   before?: VisitOptions["before"];
+  first?: string;
   headers?: Record<string, string>;
   widget?: Attributes;
 }
@@ -71,24 +71,25 @@ const faults: Fault[] = [
   { what: "a content security policy that forbids the API", code: "network", headers: { "content-security-policy": "connect-src 'self'" } },
   { what: "an extension that blocks the request", code: "network", before: routed("blockedbyclient") },
   { what: "an API that cannot be reached", code: "network", before: routed("internetdisconnected") },
-  { what: "fetch replaced by a stub that throws", code: "network", before: scripted('window.fetch = () => { throw new Error("no") }') },
-  { what: "fetch replaced by a stub that gives nothing", code: "network", before: scripted("window.fetch = () => {}") },
-  { what: "fetch removed", code: "network", before: scripted("delete window.fetch") },
+  { what: "fetch replaced by a stub that throws", code: "network", first: 'window.fetch = () => { throw new Error("no") }' },
+  { what: "fetch replaced by a stub that gives nothing", code: "network", first: "window.fetch = () => {}" },
+  { what: "fetch removed", code: "network", first: "delete window.fetch" },
   {
     what: "fetch replaced by one that never answers nor aborts",
     code: "timeout",
-    before: scripted("window.fetch = () => new Promise(() => {})"),
+    first: "window.fetch = () => new Promise(() => {})",
     widget: { "data-timeout": "500" },
   },
 ];
 
 describe("the form goes out once, unchanged and in time, with one error event, on", () => {
-  it.each(faults.map((fault) => [fault.what, fault] as const))("%s", async (_what, { code, answer, before, headers, widget }) => {
+  it.each(faults.map((fault) => [fault.what, fault] as const))("%s", async (_what, { code, answer, before, first, headers, widget }) => {
     const visit = await world.visit({
       html: plainForm(),
       widget: widget ?? true,
       ...(answer && { answer: () => answer }),
       ...(before && { before }),
+      ...(first && { first }),
       ...(headers && { headers }),
     });
     const start = Date.now();
@@ -141,10 +142,10 @@ describe.concurrent("after the budget", () => {
     ["soon", 3000],
   ])("data-timeout=%s means %d ms", async (given, means) => {
     // Timers of this page run ten times as fast, and it keeps what each was set to.
-    const before = scripted(`window.delays = []
+    const first = `window.delays = []
       const set = window.setTimeout
-      window.setTimeout = (work, ms = 0) => { delays.push(ms); return set(work, ms / 10) }`);
-    const visit = await world.visit({ html: ajax(), widget: { "data-timeout": given }, answer: () => ({ fault: "never" }), before });
+      window.setTimeout = (work, ms = 0) => { delays.push(ms); return set(work, ms / 10) }`;
+    const visit = await world.visit({ html: ajax(), widget: { "data-timeout": given }, answer: () => ({ fault: "never" }), first });
     await tickAndClick(visit.page);
     await visit.until(() => visit.calls.length === 1, "the call");
     await visit.until(() => visit.backend.length === 1, "the submission");

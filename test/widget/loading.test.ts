@@ -178,7 +178,7 @@ describe("submissions go to the service and to nobody else", () => {
     ],
     [
       "an address that a careless library left on Object.prototype",
-      { html: plainForm(), before: (page: Page) => page.addInitScript("Object.prototype.apiBase = location.origin + '/elsewhere'") },
+      { html: plainForm(), first: "Object.prototype.apiBase = location.origin + '/elsewhere'" },
     ],
   ])("in spite of %s", async (_what, options) => {
     const visit = await world.visit(options);

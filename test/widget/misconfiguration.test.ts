@@ -19,8 +19,7 @@ const refusal = (status: number, code: string): Answer => ({
   body: { ok: false, error: { code, message: "pat@example.com is refused" }, request_id: "req_7" },
 });
 
-/** A page of its own, so that nothing another page says arrives here. */
-const visitOf = (options: Partial<VisitOptions>) => world.visit({ html: staying(), before: async () => {}, ...options });
+const visitOf = (options: Partial<VisitOptions>) => world.visit({ html: staying(), ...options });
 
 interface Mistake {
   what: string;
@@ -180,7 +179,7 @@ it("a console that throws costs neither the form nor its certificate", async () 
   const visit = await world.visit({
     html: staying(),
     widget: { "data-certificate-input": "email" },
-    before: (page) => page.addInitScript("console.warn = () => { throw new Error('theirs') }"),
+    first: "console.warn = () => { throw new Error('theirs') }",
   });
   await tickAndClick(visit.page);
   expect(certificatesIn(await visit.submitted())).toHaveLength(1);

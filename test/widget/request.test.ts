@@ -57,7 +57,7 @@ describe("the request", () => {
     ] as const) {
       const visit = await world.visit({
         html: plainForm(),
-        before: (page) => page.addInitScript(`Object.defineProperty(navigator, "webdriver", { get: () => ${value} })`),
+        first: `Object.defineProperty(navigator, "webdriver", { get: () => ${value} })`,
       });
       await tickAndClick(visit.page);
       expect(certificatesIn(await visit.submitted())).toHaveLength(1);
@@ -219,7 +219,7 @@ describe("strict pages", () => {
     const visit = await world.visit({
       html: plainForm(),
       script: tagOf("{{src}}") + initScript(""),
-      before: (page) => page.addInitScript(script),
+      first: script,
     });
     await tickAndClick(visit.page);
     expect(certificatesIn(await visit.submitted())).toEqual([]);
@@ -230,7 +230,7 @@ describe("strict pages", () => {
   it("a page that has added to Array.prototype and Object.prototype is served all the same", async () => {
     const visit = await world.visit({
       html: plainForm(),
-      before: (page) => page.addInitScript("Array.prototype.extra = function () {}; Object.prototype.more = function () {}"),
+      first: "Array.prototype.extra = function () {}; Object.prototype.more = function () {}",
     });
     await tickAndClick(visit.page);
     expect(certificatesIn(await visit.submitted())).toHaveLength(1);
