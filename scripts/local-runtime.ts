@@ -140,29 +140,41 @@ const printLog =
     (isFault(line) ? process.stderr : process.stdout).write(`${line.message}\n`);
   };
 
-/** Starts the runtime; databases are migrated before it listens to anybody. */
-export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> => {
-  mkdirSync(options.stateDir, { recursive: true });
-  const { workerOptions } = unstable_getMiniflareWorkerOptions("wrangler.toml");
-  const { modulesRules: _unused, ...worker } = workerOptions as Record<string, unknown>;
-  const homes = ["00", ...(options.extraHomes ?? [])];
-  const databases = Object.fromEntries(
+const sharedOptions = ({ stateDir, printsLog }: Pick<RuntimeOptions, "stateDir" | "printsLog">) => ({
+  host: "127.0.0.1",
+  cf: false as const,
+  log: new Log(LogLevel.WARN),
+  logRequests: false,
+  handleStructuredLogs: printLog(printsLog !== false),
+  resourcePersistencePath: join(stateDir, "v3"),
+  resourceTmpPath: join(stateDir, "tmp"),
+});
+
+const homesOf = ({ extraHomes = [] }: Pick<RuntimeOptions, "extraHomes">): readonly string[] => ["00", ...extraHomes];
+
+const workerOfConfiguration = (): Record<string, unknown> => {
+  const { modulesRules: _unused, ...worker } = unstable_getMiniflareWorkerOptions("wrangler.toml").workerOptions as Record<string, unknown>;
+  return worker;
+};
+
+const databasesOf = (worker: Record<string, unknown>, homes: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(
     homes.map((home) => [bindingOf(home), home === "00" ? (worker.d1Databases as Record<string, unknown>).DB : `svc-home-${home}`]),
   );
-  const shared = {
-    host: "127.0.0.1",
-    cf: false as const,
-    log: new Log(LogLevel.WARN),
-    logRequests: false,
-    handleStructuredLogs: printLog(options.printsLog !== false),
-    resourcePersistencePath: join(options.stateDir, "v3"),
-    resourceTmpPath: join(options.stateDir, "tmp"),
-  };
+
+/** Migrates the databases of a state folder and fills them; nothing runs there afterwards. */
+export const prepareDatabases = async (
+  options: Pick<RuntimeOptions, "stateDir" | "extraHomes" | "seed" | "printsLog">,
+  worker = workerOfConfiguration(),
+): Promise<void> => {
+  mkdirSync(options.stateDir, { recursive: true });
+  const homes = homesOf(options);
+  const d1Databases = databasesOf(worker, homes);
   const filler = new Miniflare(
     convertV4MiniflareOptions({
-      ...shared,
+      ...sharedOptions(options),
       port: 0,
-      workers: [{ name: "filler", modules: true, script: fillerScript, compatibilityDate: "2026-08-01", d1Databases: databases }],
+      workers: [{ name: "filler", modules: true, script: fillerScript, compatibilityDate: "2026-08-01", d1Databases }],
     } as never),
   );
   for (const home of homes) {
@@ -171,10 +183,17 @@ export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> =>
     await options.seed?.(db, home);
   }
   await filler.dispose();
+};
+
+/** Starts the runtime; databases are migrated before it listens to anybody. */
+export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> => {
+  const worker = workerOfConfiguration();
+  const databases = databasesOf(worker, homesOf(options));
+  await prepareDatabases(options, worker);
 
   const running = new Miniflare(
     convertV4MiniflareOptions({
-      ...shared,
+      ...sharedOptions(options),
       port: options.port,
       unsafeTriggerHandlers: true,
       ...(options.inspectorPort !== undefined && { inspectorPort: options.inspectorPort }),

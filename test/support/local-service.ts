@@ -20,7 +20,7 @@ import { join } from "node:path";
 import { buildAssets } from "../../scripts/build.ts";
 import { startDemoSite } from "../../scripts/demo-site.ts";
 import { demoWorld, seedDemo, seedPeople, vaultOf, type DemoWorld } from "../../scripts/demo-world.ts";
-import { bundleWorker, startRuntime, type D1Like, type Runtime } from "../../scripts/local-runtime.ts";
+import { bundleWorker, prepareDatabases, startRuntime, type D1Like, type Runtime } from "../../scripts/local-runtime.ts";
 import { freshVars, paymentStandInOf, settingsOf } from "../../scripts/settings.ts";
 
 export interface LocalService {
@@ -45,6 +45,8 @@ const sources = [
   "verifier/**",
   "scripts/build.ts",
   "scripts/guides.ts",
+  "scripts/local-runtime.ts",
+  "d1-migrations/*.sql",
   "docs/*.md",
   "wrangler.toml",
   "package.json",
@@ -97,13 +99,14 @@ const build = async (built: string): Promise<void> => {
   const building = mkdtempSync(join(builds, "building-"));
   bundleWorker(building);
   cpSync("dist/assets", join(building, "assets"), { recursive: true }); // a build for something else may replace that folder meanwhile
+  await prepareDatabases({ stateDir: join(building, "state") });
   if (existsSync(built)) rmSync(building, { recursive: true, force: true });
   else renameSync(building, built);
 };
 
 /**
- * A folder with the Worker bundled from the sources as they stand. Built once for all test files, by whichever comes first; the files
- * that start beside it wait.
+ * A folder with the Worker bundled from the sources as they stand, and with databases that have been migrated and hold nothing. Built
+ * once for all test files, by whichever comes first; the files that start beside it wait.
  */
 export const builtWorker = async (): Promise<string> => {
   const built = join(builds, stateOfSources());
@@ -135,6 +138,7 @@ export const freePort = (): Promise<number> =>
 export const startLocalService = async (vars: Readonly<Record<string, string>> = {}): Promise<LocalService> => {
   const bundledIn = await builtWorker();
   const stateDir = mkdtempSync(join(tmpdir(), "svc-state-"));
+  cpSync(join(bundledIn, "state"), stateDir, { recursive: true }); // so that no service has to migrate
   const [port, demoPort] = await Promise.all([freePort(), freePort()]);
   const settings = settingsOf({ port, demoPort, stateDir, vars: { ...freshVars(), ...vars } });
   const placed = { ...settings, bundledIn, assetsIn: join(bundledIn, "assets") };
