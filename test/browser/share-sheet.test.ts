@@ -1,12 +1,12 @@
 // The whole flow on the whole service: the demo's button, the real consent sheet, the form filled in. Three ways back: by message to
 // the window that opened it, through the page's own origin where the sheet has lost that window, and by a link without scripts.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page, Request } from "playwright-core";
 import { accessibilityFindings, fitsItsWidth, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
 import { type Device, deviceOf } from "../support/device.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 import { mailedCode, signInBrowser } from "../support/local-session.ts";
-import { button, closedBy, quietly, settle } from "../support/share-visit.ts";
+import { button, closedBy, formValues, type HeardEvent, hearEvents, quietly, settle } from "../support/share-visit.ts";
 
 let service: LocalService;
 let browser: Browser;
@@ -20,12 +20,26 @@ afterAll(async () => {
 
 const codeFor = (email: string): Promise<string> => mailedCode(service.origin, email);
 
+interface Visit extends OpenPage {
+  /** What the pages of the business heard, in any loading of them. */
+  readonly events: HeardEvent[];
+  /** What any window of this browser asked for. */
+  readonly requests: Request[];
+}
+
 /** A page whose clock can be put forward. */
-const visit = async (options: BrowserContextOptions = {}): Promise<OpenPage> => {
+const visit = async (options: BrowserContextOptions = {}): Promise<Visit> => {
   const opened = await openPage(browser, options);
-  await opened.page.context().clock.install();
-  return opened;
+  const context = opened.page.context();
+  const [events, requests]: [HeardEvent[], Request[]] = [[], []];
+  await context.clock.install();
+  await hearEvents(context, events);
+  context.on("request", (request) => requests.push(request));
+  return { ...opened, events, requests };
 };
+
+/** The demo's page of a business that sends other headers, at an address whose other parts are its own. */
+const addressWith = (headers = "opener=none"): string => `${service.demoOrigin}/share?${headers}&utm=1&utm=2#offer`;
 
 const passed = new Set<string>();
 
@@ -82,8 +96,7 @@ const prepare = async (page: Page, how: SignIn): Promise<{ readonly email: strin
   const device = await deviceOf(page);
   await page.getByRole("button", { name: "Add a passkey" }).click();
   await page.getByRole("status").getByText("The passkey is added.").waitFor();
-  await page.getByRole("button", { name: "Sign out on this device" }).click();
-  await page.waitForSelector("#email");
+  await page.context().clearCookies();
   return { email, device };
 };
 
@@ -113,9 +126,44 @@ const withPolicy = async (page: Page, policy: string): Promise<void> => {
   );
 };
 
-const filled = async (page: Page): Promise<Record<string, string>> => {
-  await page.waitForSelector('input[name="svc_share_id"]', { state: "attached" });
-  return page.evaluate(() => Object.fromEntries(new FormData(document.forms[0] as HTMLFormElement)) as Record<string, string>);
+/** The attempts to redeem a code. */
+const redemptionsIn = (requests: readonly Request[]): readonly Request[] =>
+  requests.filter((request) => request.method() === "POST" && new URL(request.url()).pathname === "/v1/share/redeem");
+
+/** What was told, without what it says. */
+const toldIn = (events: readonly HeardEvent[]): readonly string[] => events.map(({ type }) => type);
+
+const empty = { name: "", email: "", phone: "" };
+
+/** The page of the business has heard of a share, and holds what was shared. Gives the share's id. */
+const expectFilled = async ({ page, events }: Visit, email: string, filledPage = page): Promise<unknown> => {
+  const ofIt = () => events.filter((event) => event.type === "svc:share" && event.page === filledPage);
+  await expect.poll(ofIt, { timeout: 20_000 }).toHaveLength(1);
+  const [{ from, detail }] = ofIt() as [HeardEvent];
+  expect(from).toBe("estimate");
+  expect(Object.keys(detail).sort()).toEqual(["expires_at", "fields", "fingerprint", "scope", "share_id"]);
+  expect(await formValues(filledPage, "#estimate")).toEqual({
+    ...empty,
+    name: "Pat Example",
+    email,
+    svc_share_id: detail.share_id,
+  });
+  return detail.share_id;
+};
+
+/** Likewise, and there is one share, redeemed once, and nothing of the request is left in the page or in its address. */
+const expectShared = async (visited: Visit, email: string, address: string): Promise<void> => {
+  const { page, events, requests, complaints } = visited;
+  const share = await expectFilled(visited, email);
+  expect(page.url()).toBe(address);
+  expect(await page.evaluate(() => Object.keys(sessionStorage))).toEqual([]);
+  await quietly({ context: page.context() });
+  expect(toldIn(events).filter((type) => type !== "svc:share-error")).toEqual(["svc:share"]);
+  const statuses = redemptionsIn(requests).map(async (request) => (await request.response())?.status());
+  expect(await Promise.all(statuses)).toEqual([200]);
+  expect(await api(`/shares/${String(share)}`)).toMatchObject({ status: "active", scope_groups: ["email", "name"] });
+  expect(await ownShares(page)).toBe(1);
+  expect(complaints).toEqual([]);
 };
 
 /** Presses the button of the page and gives the window that opens. */
@@ -150,13 +198,18 @@ const ownShares = async (page: Page): Promise<number> => {
   return ((await answer.json()) as { data: { count: number } }).data.count;
 };
 
-/** What the page of the business hears, in any loading of it. */
-const listen = async (page: Page): Promise<string[]> => {
-  const heard: string[] = [];
-  await page.context().exposeFunction("heardOf", (type: string) => heard.push(type));
-  await page.context().addInitScript(`for (const type of ["svc:share", "svc:share-error", "svc:closed"])
-    document.addEventListener(type, ({ detail }) => heardOf(type + (detail && detail.code ? " " + detail.code : "")));`);
-  return heard;
+/** Which sheets are asked for, from now on; `gate` is waited for before one is answered. */
+const watchSheets = async (page: Page, gate: Promise<void> = Promise.resolve()): Promise<Request[]> => {
+  const asked: Request[] = [];
+  await page.context().route(
+    (url) => url.pathname === "/authorize",
+    async (route) => {
+      asked.push(route.request());
+      await gate;
+      await route.continue();
+    },
+  );
+  return asked;
 };
 
 const api = async (path: string) => {
@@ -165,114 +218,107 @@ const api = async (path: string) => {
 };
 
 describe("sharing with the demo business", () => {
-  test("by the window that opened the sheet: nothing complains, the form is filled in, the sheet is gone, and the share can be read", async () => {
-    const { page, complaints, close } = await visit({ viewport: { width: 420, height: 640 } });
-    await page.goto(`${service.demoOrigin}/share`);
-    const sheet = await openSheet(page);
-    const email = await upToDecision(sheet);
-    await decideIn(sheet);
-    const fields = await filled(page);
-    expect(Object.values(fields)).toContain(email);
-    expect(await api(`/shares/${fields.svc_share_id}`)).toMatchObject({ status: "active", scope_groups: ["email", "name"] });
-    expect(complaints).toEqual([]);
-    await close();
-  });
-
   test.each(matrix)(
     "B%i: the page's opener policy %s, signing in %s: the form is filled, and there is one share",
     async (_number, policy, how) => {
-      const { page, close } = await visit({ viewport: { width: 420, height: 640 } });
+      const visited = await visit({ viewport: { width: 420, height: 640 } });
+      const { page, close } = visited;
       const { email, device } = await prepare(page, how);
-      await page.goto(`${service.demoOrigin}/share?opener=${policy}`);
+      const address = addressWith(`opener=${policy}`);
+      await page.goto(address);
       const sheet = await openSheet(page);
       const typed = await comeToDecision(sheet, how, device);
       expect(await sheet.evaluate(() => window.opener === null)).toBe(policy === "same-origin");
       await decideIn(sheet);
-      const fields = await filled(page);
-      expect(Object.values(fields)).toContain(typed ?? email);
-      expect(await api(`/shares/${fields.svc_share_id}`)).toMatchObject({ status: "active", scope_groups: ["email", "name"] });
-      expect(await ownShares(page)).toBe(1);
+      await expectShared(visited, typed ?? email, address);
       expect(page.context().pages()).toEqual([page]);
       await close();
     },
   );
 
-  test.each(["the first sheet answering at once", "the first sheet answering late"])(
-    "B14: a page that cuts its windows off and sends no referrer is asked again in its own tab, %s",
+  test.each(["at once", "late"])(
+    "B14: a page that cuts its windows off and sends no referrer is asked again in its own tab, the first sheet answering %s",
     async (when) => {
-      const { page, close } = await visit({ viewport: { width: 420, height: 640 } });
+      const visited = await visit({ viewport: { width: 420, height: 640 } });
+      const { page, close } = visited;
       const { email } = await prepare(page, "code");
-      const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      if (when.endsWith("at once")) gate.resolve();
-      await page.context().route(
-        (url) => url.pathname === "/authorize" && url.searchParams.get("display") === "popup",
-        async (route) => {
-          asked.resolve();
-          await gate.promise;
-          await route.continue();
-        },
-      );
-      await page.goto(`${service.demoOrigin}/share?opener=same-origin&referrer=none`);
+      const gate = Promise.withResolvers<void>();
+      const asked = await watchSheets(page, gate.promise);
+      const address = addressWith("opener=same-origin&referrer=none");
+      await page.goto(address);
       const opening = page.context().waitForEvent("page"); // told when the sheet answers
       await page.click(button);
-      await asked.promise;
-      // The cut comes with the sheet's answer, and not before.
-      if (when.endsWith("late")) expect(await page.locator(button).textContent()).toBe("Share my contact details");
+      await expect.poll(() => asked.length).toBe(1);
+      if (when === "late") {
+        await page.context().clock.runFor(5_000);
+        expect(await page.locator(button).textContent()).toBe("Share my contact details"); // the cut comes with the sheet's answer
+      }
       gate.resolve();
       const sheet = await opening;
       await sheet.getByRole("heading", { name: "This window has lost touch with" }).waitFor();
       expect(await sheet.locator("[data-decides]:visible").count()).toBe(0);
       await page.getByRole("button", { name: "Continue in the window that opened, or continue here" }).click();
       await page.waitForSelector(".decision");
+      expect(asked.map((request) => [request.headers().referer, new URL(request.url()).searchParams.get("display")])).toEqual([
+        [undefined, "popup"],
+        [`${service.demoOrigin}/`, "page"],
+      ]);
+      await sheet.close();
       await settle(page);
       await page.click(share);
-      expect(Object.values(await filled(page))).toContain(email);
-      expect(new URL(page.url()).search).toBe("?opener=same-origin&referrer=none");
-      expect(await ownShares(page)).toBe(1);
+      await expectShared(visited, email, address);
       await close();
     },
   );
 
   test.each([
-    ["Open in a new tab", "noopener-allow-popups"],
-    ["Open in a new tab", "same-origin"],
-    ["Continue here", "none"],
-    ["Continue here", "same-origin"],
-  ])("B15: where no window opens, “%s” leads to the sheet and back, the page's opener policy being %s", async (words, policy) => {
-    const { page, close } = await visit();
+    ["Open in a new tab", "opener=none"],
+    ["Open in a new tab", "opener=noopener-allow-popups"],
+    ["Open in a new tab", "opener=same-origin&referrer=none"],
+    ["Continue here", "opener=none"],
+    ["Continue here", "opener=same-origin&referrer=none"],
+  ])("B15: where no window opens, “%s” leads to the sheet and back, the page's headers being %s", async (words, headers) => {
+    const visited = await visit();
+    const { page, events, close } = visited;
     const { email } = await prepare(page, "code");
     await page.addInitScript("if (location.pathname === '/share') window.open = () => null");
-    await page.goto(`${service.demoOrigin}/share?opener=${policy}`);
+    const address = addressWith(headers);
+    await page.goto(address);
     await page.click(button);
+    await expect.poll(() => events.map(({ detail }) => detail)).toEqual([{ code: "popup_blocked" }]);
     const link = page.getByRole("link", { name: words });
     const isHere = words === "Continue here";
     const [sheet] = isHere ? [page, await link.click()] : await Promise.all([page.context().waitForEvent("page"), link.click()]);
     await sheet.waitForSelector(".decision");
+    expect(new URL(sheet.url()).searchParams.get("display")).toBe(isHere ? "page" : "popup");
     await settle(sheet);
     await sheet.click(share);
-    expect(Object.values(await filled(page))).toContain(email);
-    expect(await ownShares(page)).toBe(1);
+    await expectShared(visited, email, address);
     await close();
   });
 
-  test("B16, B18: in the same tab the form is filled, and Back shows a decision that was made, not one to make", async () => {
-    const { page, close } = await visit();
-    const heard = await listen(page);
+  test("B16, B18: in the same tab the form is filled once, however often it is loaded, and Back shows that the decision was made", async () => {
+    const visited = await visit();
+    const { page, events, requests, close } = visited;
     const { email } = await prepare(page, "code");
     await page.addInitScript("if (location.pathname === '/share') window.open = (url) => { location.href = url; return null }");
-    await page.goto(`${service.demoOrigin}/share`);
+    const address = addressWith();
+    await page.goto(address);
     await page.click(button);
     await page.waitForSelector(".decision");
     await settle(page);
     await page.click(share);
-    expect(Object.values(await filled(page))).toContain(email);
-    expect(new URL(page.url()).search).toBe("");
+    await expectShared(visited, email, address);
+    await page.reload();
+    await page.waitForSelector(button);
+    await quietly({ context: page.context() });
     await page.goBack();
     // Firefox keeps one entry for the decision and the answer, so that Back leads past both.
     if (isFirefox()) await page.locator(button).waitFor();
     else await page.getByRole("heading", { name: "You have already decided this" }).waitFor();
     await looked(page);
-    expect(heard.filter((type) => type === "svc:share")).toHaveLength(1);
+    expect(toldIn(events).filter((type) => type === "svc:share")).toHaveLength(1);
+    expect(redemptionsIn(requests)).toHaveLength(1);
     expect(await ownShares(page)).toBe(1);
     await close();
   });
@@ -280,25 +326,28 @@ describe("sharing with the demo business", () => {
   test.each(["none", "same-origin"])(
     "B17: the page is loaded again while the sheet is open, its opener policy being %s",
     async (policy) => {
-      const { page, close } = await visit();
+      const visited = await visit();
+      const { page, close } = visited;
       const { email } = await prepare(page, "code");
-      await page.goto(`${service.demoOrigin}/share?opener=${policy}`);
+      const address = addressWith(`opener=${policy}`);
+      await page.goto(address);
       const sheet = await openSheet(page);
       await sheet.waitForSelector(".decision");
       await page.reload();
       await page.waitForSelector(button);
       await settle(sheet);
       await decideIn(sheet);
-      expect(Object.values(await filled(page))).toContain(email);
-      expect(await ownShares(page)).toBe(1);
+      await expectShared(visited, email, address);
       await close();
     },
   );
 
   test("B18: the sheet is loaded again and left by Back at the code, and goes on from there", async () => {
-    const { page, close } = await visit();
+    const visited = await visit();
+    const { page, close } = visited;
     const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
-    await page.goto(`${service.demoOrigin}/share`);
+    const address = addressWith();
+    await page.goto(address);
     const sheet = await openSheet(page);
     await sheet.waitForSelector("#sheet-email");
     await settle(sheet);
@@ -318,30 +367,32 @@ describe("sharing with the demo business", () => {
     await sheet.waitForSelector(".decision");
     await settle(sheet);
     await decideIn(sheet);
-    expect(Object.values(await filled(page))).toContain(email);
-    expect(await ownShares(page)).toBe(1);
+    await expectShared(visited, email, address);
     await close();
   });
 
   test.each(["none", "same-origin"])(
     "B19: double clicks on the button and on the decision are one window and one share, the opener policy being %s",
     async (policy) => {
-      const { page, close } = await visit();
+      const visited = await visit();
+      const { page, close } = visited;
       const { email } = await prepare(page, "code");
-      await page.goto(`${service.demoOrigin}/share?opener=${policy}`);
+      const address = addressWith(`opener=${policy}`);
+      const asked = await watchSheets(page);
+      await page.goto(address);
       const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.dblclick(button)]);
       await sheet.waitForSelector(".decision");
       expect(page.context().pages()).toHaveLength(2);
+      expect(asked).toHaveLength(1);
       await settle(sheet);
       await closedBy(sheet, () => sheet.dblclick(share));
-      expect(Object.values(await filled(page))).toContain(email);
-      expect(await ownShares(page)).toBe(1);
+      await expectShared(visited, email, address);
       await close();
     },
   );
 
   test("B27: a page inside a frame is answered by its window; where that is cut off, nothing can be decided", async () => {
-    const { page, close } = await visit();
+    const { page, events, close } = await visit();
     const { email } = await prepare(page, "code");
     await page.route(`${service.demoOrigin}/outer`, (route) =>
       route.fulfill({
@@ -363,19 +414,22 @@ describe("sharing with the demo business", () => {
     await lost.close();
     const [sheet] = await Promise.all([page.context().waitForEvent("page"), frame.locator(button).click()]);
     await sheet.waitForSelector(".decision");
+    expect(new URL(sheet.url()).searchParams.has("return_url")).toBe(false);
     await settle(sheet);
     await decideIn(sheet);
     await frame.locator('input[name="svc_share_id"]').waitFor({ state: "attached" });
     expect(await frame.locator("#email").inputValue()).toBe(email);
+    await expect.poll(() => toldIn(events)).toContain("svc:share");
     expect(await ownShares(page)).toBe(1);
     await close();
   });
 
   test.each(["none", "same-origin"])("B20: two tabs, two requests: no answer crosses, the opener policy being %s", async (policy) => {
-    const { page, close } = await visit();
+    const visited = await visit();
+    const { page, events, requests, close } = visited;
     const { email } = await prepare(page, "code");
     const other = await page.context().newPage();
-    for (const tab of [page, other]) await tab.goto(`${service.demoOrigin}/share?opener=${policy}`);
+    for (const tab of [page, other]) await tab.goto(addressWith(`opener=${policy}`));
     const [first, second] = [await openSheet(page), await openSheet(other)];
     const decideAtFront = async (sheet: Page): Promise<void> => {
       await sheet.bringToFront();
@@ -384,29 +438,27 @@ describe("sharing with the demo business", () => {
       await decideIn(sheet);
     };
     await decideAtFront(second);
-    const theirs = await filled(other);
-    expect(Object.values(theirs)).toContain(email);
+    const theirs = await expectFilled(visited, email, other);
     await quietly({ context: page.context() });
-    expect(await page.locator('input[name="svc_share_id"]').count()).toBe(0);
-    expect(await page.inputValue("#email")).toBe("");
+    expect(events).toHaveLength(1);
+    expect(await formValues(page, "#estimate")).toEqual(empty);
     await decideAtFront(first);
-    const own = await filled(page);
-    expect(Object.values(own)).toContain(email);
-    expect(own.svc_share_id).not.toBe(theirs.svc_share_id);
+    expect(await expectFilled(visited, email)).not.toBe(theirs);
+    const redemptions = redemptionsIn(requests);
+    expect(await Promise.all(redemptions.map(async (request) => (await request.response())?.status()))).toEqual([200, 200]);
+    expect(new Set(redemptions.map((request) => request.headers()["idempotency-key"])).size).toBe(2);
     await close();
   });
 
   test("B25: a message that is not the answer is ignored without an event, and the answer is taken", async () => {
-    const { page, close } = await visit();
-    const heard = await listen(page);
+    const visited = await visit();
+    const { page, events, requests, complaints, close } = visited;
     const { email } = await prepare(page, "code");
-    let redeemed = 0;
-    page.on("request", (request) => {
-      if (request.method() === "POST" && new URL(request.url()).pathname === "/v1/share/redeem") redeemed += 1;
-    });
-    await page.goto(`${service.demoOrigin}/share`);
+    const address = addressWith();
+    await page.goto(address);
     const sheet = await openSheet(page);
     await sheet.waitForSelector(".decision");
+    await sheet.waitForLoadState("load"); // its script has said that it is there
     const answer = { type: "svc:code", state: new URL(sheet.url()).searchParams.get("state"), code: "ac_00stranger" };
     const send = (from: Page, said: unknown): Promise<void> => from.evaluate((message) => opener.postMessage(message, "*"), said);
     for (const forged of [
@@ -426,32 +478,32 @@ describe("sharing with the demo business", () => {
     await stranger.waitForURL(`${service.origin}/authorize`); // another window of the sheet's origin
     await send(stranger, answer);
     await quietly({ context: page.context() });
-    expect([heard, redeemed]).toEqual([[], 0]);
+    expect([events, complaints, redemptionsIn(requests)]).toEqual([[], [], []]);
     await stranger.close();
     await sheet.bringToFront();
     await settle(sheet);
     await decideIn(sheet);
-    expect(Object.values(await filled(page))).toContain(email);
-    expect([heard, redeemed]).toEqual([["svc:share"], 1]);
+    await expectShared(visited, email, address);
     await close();
   });
 
   test.each([
-    ["names the host", ""],
-    ["trusts by nonce", "?trust=nonce"],
-  ])("B29: on a page whose policy %s, with Trusted Types and without inline styles, nothing complains", async (_name, query) => {
-    const { page, complaints, close } = await visit();
+    ["names the host", "trust=host"],
+    ["trusts by nonce", "trust=nonce"],
+  ])("B29: on a page whose policy %s, with Trusted Types and without inline styles, nothing complains", async (_name, trust) => {
+    const visited = await visit();
+    const { page, close } = visited;
     const { email } = await prepare(page, "code");
-    const answer = await page.goto(`${service.demoOrigin}/share${query}`);
+    const address = addressWith(trust);
+    const answer = await page.goto(address);
     const policy = (await answer?.allHeaders())?.["content-security-policy"] ?? "";
     expect(policy).toContain("require-trusted-types-for 'script'");
-    expect(policy.includes("script-src 'nonce-")).toBe(query !== "");
+    expect(policy.includes("script-src 'nonce-")).toBe(trust === "trust=nonce");
     const sheet = await openSheet(page);
     await sheet.waitForSelector(".decision");
     await settle(sheet);
     await decideIn(sheet);
-    expect(Object.values(await filled(page))).toContain(email);
-    expect(complaints).toEqual([]);
+    await expectShared(visited, email, address); // without a complaint
     await close();
   });
 
@@ -461,7 +513,8 @@ describe("sharing with the demo business", () => {
   test.each(["none", "same-origin"])(
     "B30: where storage is switched off the form is filled, the opener policy being %s",
     async (policy) => {
-      const { page, close } = await visit();
+      const visited = await visit();
+      const { page, complaints, close } = visited;
       const { email } = await prepare(page, "code");
       await page.addInitScript(withoutStorage);
       await page.goto(`${service.demoOrigin}/share?opener=${policy}`);
@@ -469,29 +522,31 @@ describe("sharing with the demo business", () => {
       await sheet.waitForSelector(".decision");
       await settle(sheet);
       await decideIn(sheet);
-      expect(Object.values(await filled(page))).toContain(email);
+      await expectFilled(visited, email);
+      expect(complaints).toEqual([]);
       await close();
     },
   );
 
   test("B30: where storage is switched off, the same tab has lost the request, says so, and the button is there again", async () => {
-    const { page, close } = await visit();
-    const heard = await listen(page);
+    const { page, events, requests, close } = await visit();
     await prepare(page, "code");
     await page.addInitScript(
       `${withoutStorage} if (location.pathname === "/share") window.open = (url) => { location.href = url; return null }`,
     );
-    await page.goto(`${service.demoOrigin}/share`);
+    const address = addressWith();
+    await page.goto(address);
     await page.click(button);
     await page.waitForSelector(".decision");
     await settle(page);
     await page.click(share);
     // Whether the page that is left still says popup_blocked depends on how fast it is left.
-    const told = () => heard.filter((said) => said !== "svc:share-error popup_blocked");
-    await expect.poll(told, { timeout: 20_000 }).toEqual(["svc:share-error lost_request"]);
+    const told = () => events.filter(({ detail }) => detail.code !== "popup_blocked").map(({ type, detail, from }) => [type, detail, from]);
+    await expect.poll(told, { timeout: 20_000 }).toEqual([["svc:share-error", { code: "lost_request" }, "estimate"]]);
     await page.waitForSelector(button);
-    expect(new URL(page.url()).search).toBe("");
-    expect(await page.inputValue("#email")).toBe("");
+    expect(new URL(page.url()).search).toBe(new URL(address).search);
+    expect(await formValues(page, "#estimate")).toEqual(empty);
+    expect(redemptionsIn(requests)).toEqual([]);
     await close();
   });
 
@@ -521,26 +576,32 @@ describe("sharing with the demo business", () => {
   });
 
   test.each(["same-origin", "same-origin-allow-popups", "noopener-allow-popups"])(
-    "B13: were the sheet's own policy %s, the window that opened it would be lost",
+    "B13: were the sheet's own policy %s, the window that opened it would be lost, and the form filled all the same",
     async (policy) => {
-      const { page, close } = await visit();
+      const visited = await visit();
+      const { page, close } = visited;
       const plain = await page.request.get(`${service.origin}/authorize`);
       expect(plain.headers()["cross-origin-opener-policy"]).toBe("unsafe-none");
-      await prepare(page, "code");
+      const { email } = await prepare(page, "code");
       await withPolicy(page, policy);
-      await page.goto(`${service.demoOrigin}/share`);
+      const address = addressWith();
+      await page.goto(address);
       const sheet = await openSheet(page);
       await comeToDecision(sheet, "code", null);
       expect(await sheet.evaluate(() => window.opener === null)).toBe(!isFirefox() || policy !== "noopener-allow-popups"); // not known to Firefox
+      await decideIn(sheet);
+      await expectShared(visited, email, address);
       await close();
     },
   );
 
   test("B21: the same address in another browser decides nothing there, and the first goes on", async () => {
-    const { page, close } = await visit();
+    const visited = await visit();
+    const { page, close } = visited;
+    const { email } = await prepare(page, "code");
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
-    const email = await upToDecision(sheet);
+    await comeToDecision(sheet, "code", null);
     const other = await visit();
     await prepare(other.page, "code");
     await other.page.goto(sheet.url());
@@ -551,7 +612,7 @@ describe("sharing with the demo business", () => {
     await other.close();
     await settle(sheet);
     await decideIn(sheet);
-    expect(Object.values(await filled(page))).toContain(email);
+    await expectFilled(visited, email);
     await close();
   });
 
@@ -589,13 +650,15 @@ describe("sharing with the demo business", () => {
   });
 
   test("a sheet that has lost the window that opened it goes back through the page's own origin", async () => {
-    const { page, close } = await visit();
+    const visited = await visit();
+    const { page, close } = visited;
+    const { email } = await prepare(page, "code");
     await page.context().addInitScript("if (location.pathname === '/authorize') window.opener = null;");
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
-    const email = await upToDecision(sheet);
+    await comeToDecision(sheet, "code", null);
     await sheet.click(share);
-    expect(Object.values(await filled(page))).toContain(email);
+    await expectFilled(visited, email);
     await close();
   });
 
@@ -630,21 +693,25 @@ describe("sharing with the demo business", () => {
   test.each([
     ["“Not now”", (sheet: Page) => sheet.click("[data-not-now]")],
     ["closing the window", (sheet: Page) => sheet.close()],
-  ])("B22: %s ends the request, tells the page so once, and leaves nothing", async (_name, leave) => {
-    const { page, close } = await visit();
-    const heard = await listen(page);
-    await page.goto(`${service.demoOrigin}/share`);
+  ])("B22: %s ends the request, tells the page so once, without a call, and leaves nothing", async (_name, leave) => {
+    const { page, events, requests, close } = await visit();
+    await page.goto(addressWith());
     const sheet = await openSheet(page);
     await sheet.waitForLoadState("load"); // its script has said that it is there: a window that closes before that is told by nobody
+    const shown = requests.length;
     await closedBy(sheet, () => leave(sheet));
-    await expect.poll(() => heard, { timeout: 20_000 }).toEqual(["svc:closed"]);
-    expect(await page.locator('input[name="svc_share_id"]').count()).toBe(0);
+    await expect.poll(() => events, { timeout: 20_000 }).toHaveLength(1);
+    await quietly({ context: page.context() });
+    expect(events.map(({ type, detail, from }) => [type, detail, from])).toEqual([["svc:closed", {}, "estimate"]]);
+    expect(requests.slice(shown).map((request) => request.url())).toEqual([]);
+    expect(await page.locator(".svc-share [role=status]").textContent()).toBe("Nothing was shared.");
+    expect(await formValues(page, "#estimate")).toEqual(empty);
     await close();
   });
 
   test("B24: an answer that came too late is sent again by the same request, without another decision", async () => {
-    const { page, close } = await visit();
-    const heard = await listen(page);
+    const visited = await visit();
+    const { page, events, close } = visited;
     const { email } = await prepare(page, "code");
     await page.route(
       (url) => url.pathname === "/v1/share/redeem",
@@ -654,28 +721,33 @@ describe("sharing with the demo business", () => {
       },
       { times: 1 },
     );
-    await page.goto(`${service.demoOrigin}/share`);
+    await page.goto(addressWith());
     const sheet = await openSheet(page);
     await sheet.waitForSelector(".decision");
+    const stateIn = (window: Page): string | null => new URL(window.url()).searchParams.get("state");
+    const asked = stateIn(sheet);
     await settle(sheet);
     await decideIn(sheet);
-    await expect.poll(() => heard, { timeout: 20_000 }).toEqual(["svc:share-error code_expired"]);
+    await expect.poll(() => events, { timeout: 20_000 }).toMatchObject([{ type: "svc:share-error", detail: { code: "code_expired" } }]);
     const late = await openSheet(page);
     const again = late.getByRole("button", { name: "Send it again" });
     await again.waitFor();
+    expect(stateIn(late)).toBe(asked);
     await looked(late);
     await closedBy(late, () => again.click());
-    expect(Object.values(await filled(page))).toContain(email);
-    expect(heard).toEqual(["svc:share-error code_expired", "svc:share"]);
+    await expectFilled(visited, email);
+    expect(toldIn(events)).toEqual(["svc:share-error", "svc:share"]);
     expect(await ownShares(page)).toBe(1);
     await close();
   });
 
   test("B23: a sheet that was left alone for eleven minutes decides nothing, and begins again at its own address", async () => {
-    const { page, close } = await visit();
+    const visited = await visit();
+    const { page, close } = visited;
+    const { email } = await prepare(page, "code");
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
-    const email = await upToDecision(sheet);
+    await comeToDecision(sheet, "code", null);
     await sheet.click("details > summary");
     await sheet.check("#days-30");
     await service.later(11 * 60_000);
@@ -688,7 +760,7 @@ describe("sharing with the demo business", () => {
     await looked(sheet);
     await settle(sheet);
     await decideIn(sheet);
-    expect(Object.values(await filled(page))).toContain(email);
+    await expectFilled(visited, email);
     await close();
   });
 });

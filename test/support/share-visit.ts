@@ -50,6 +50,15 @@ export const sharePage = (
 ): string =>
   `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><title>Quote</title></head><body><main><h1>Quote</h1>${body}${shareTag(fake.service, attributes)}</main></body></html>`;
 
+/** Keeps what the pages of a context hear from now on, in any loading of them. */
+export const hearEvents = async (context: BrowserContext, events: HeardEvent[]): Promise<void> => {
+  await context.exposeBinding("svcHeard", ({ page }, said: Omit<HeardEvent, "page">) => {
+    events.push({ ...said, page });
+  });
+  await context.addInitScript(`for (const type of ["svc:share", "svc:share-error", "svc:closed", "svc:consent", "svc:consent-error"])
+    addEventListener(type, ({ detail, target }) => svcHeard({ type, detail, from: target.id || target.className || "document" }));`);
+};
+
 export const visitShare = async (
   browser: Browser,
   fake: FakeService,
@@ -66,11 +75,7 @@ export const visitShare = async (
   const warnings: string[] = [];
   if (given === undefined) {
     await context.clock.install(); // it goes on by itself, until `quietly` puts it forward
-    await context.exposeBinding("svcHeard", ({ page }, said: Omit<HeardEvent, "page">) => {
-      events.push({ ...said, page });
-    });
-    await context.addInitScript(`for (const type of ["svc:share", "svc:share-error", "svc:closed", "svc:consent", "svc:consent-error"])
-      addEventListener(type, ({ detail, target }) => svcHeard({ type, detail, from: target.id || target.className || "document" }));`);
+    await hearEvents(context, events);
     if (before !== "") await context.addInitScript(before);
   }
   const page = await context.newPage();
