@@ -3,7 +3,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { call, get, productionSettings, serviceWith, world, type Answer, type Call } from "../support/world.ts";
-import { relayed } from "../support/settled.ts";
+import { relayed, settled } from "../support/settled.ts";
 import { answerCode, askCode, codesTo, freshAddress, held, linksTo, otherThan, type Held } from "../support/withdrawing.ts";
 
 type Form = Readonly<Record<string, string>>;
@@ -72,6 +72,7 @@ describe("the forms", () => {
   test("set cookies in production that no sibling host can plant and no script can read", async () => {
     const live = serviceWith(productionSettings, productionSettings.VERIFY_URL);
     const asked = await ask(await held(), { origin: productionSettings.VERIFY_URL }, live);
+    await settled(); // its relay would take the mails of the next test
     expect(
       asked.headers
         .getSetCookie()

@@ -141,7 +141,7 @@ export const startLocalService = async (vars: Readonly<Record<string, string>> =
   cpSync(join(bundledIn, "state"), stateDir, { recursive: true }); // so that no service has to migrate
   const [port, demoPort] = await Promise.all([freePort(), freePort()]);
   const settings = settingsOf({ port, demoPort, stateDir, vars: { ...freshVars(), ...vars } });
-  const placed = { ...settings, bundledIn, assetsIn: join(bundledIn, "assets") };
+  const placed = { ...settings, bundledIn, assetsIn: join(bundledIn, "assets"), printsLog: false };
   const world = demoWorld(settings.vars.ISSUER_KEY as string);
   const vault = await vaultOf(settings.vars);
   let runtime = await startRuntime({
