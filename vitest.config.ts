@@ -78,7 +78,7 @@ export default defineConfig({
           isolate: false,
           testTimeout: 30_000,
           hookTimeout: 30_000,
-          maxWorkers: 2, // it computes all the time
+          maxWorkers: 3, // it waits for a part of its time
           sequence: { groupOrder: 1 },
         },
       },
