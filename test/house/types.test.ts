@@ -13,7 +13,7 @@ const isTyped = (file: string): boolean => /\.(?:ts|tsx|mts)$/.test(file);
 
 /**
  * What the configuration includes, and what that imports. The compiler's own list is the same, but it reads every declaration
- * of every package for it, which takes it thirty times as long.
+ * of every package for it.
  */
 const checkedBy = (path: string): Set<string> => {
   const { files } = JSON.parse(tsc("--showConfig", "-p", path)) as { files: string[] };

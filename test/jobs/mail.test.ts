@@ -72,6 +72,24 @@ describe("a mail that was written", () => {
     expect(sent.length).toBe(1);
   });
 
+  test("shares the relay of another that came just before, unless that one was lost", async () => {
+    const after: (() => Promise<void>)[] = [];
+    const { scheduleMail } = openSchedules({ ...sending("accepted"), afterAnswer: (work) => after.push(work) });
+    for (let changes = 0; changes < 3; changes += 1) {
+      await write();
+      scheduleMail();
+    }
+    expect(after.length).toBe(1);
+    await after[0]?.();
+    expect(sent.length).toBe(3);
+    scheduleMail(); // the next one has another; it never comes
+    scheduleMail();
+    expect(after.length).toBe(2);
+    now += 1_200;
+    scheduleMail();
+    expect(after.length).toBe(3);
+  });
+
   test("is only written where its condition holds", async () => {
     await write({ onlyIf: sql`exists (select 1 from ${businesses} where ${businesses.id} = ${"biz_none"})` });
     expect(await waiting()).toEqual([]);

@@ -69,7 +69,7 @@ export const signInByMail = async (email: string, realm: Realm = "business"): Pr
 };
 
 /**
- * The same in one batch, with the statements of a sign-in: for tests of something else, which would spend half of their time at the doors.
+ * The same in one batch, with the statements of a sign-in: for tests of something else, which would spend much of their time at the doors.
  * For whoever is of the first home; who is invited joins by the mail. test/api/sign-in.test.ts holds the rows of both against each other.
  */
 export const signIn: typeof signInByMail = async (email, realm = "business") => {

@@ -11,14 +11,14 @@ import { relayOutbox } from "./outbox-relay.ts";
 
 const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const lostMs = 30 * secondMs; // work this late was ended by the platform together with the request that was to do it
+const lostAfter = 10; // times the wait: work this late was ended by the platform together with the request that was to do it
 
 /** Whoever asks within `ms` of another is served by the same work: at 300 submissions a second, 600 of them share one of two seconds. */
 const gathered = (platform: Platform, ms: number, work: () => Promise<void>): (() => void) => {
   let dueAt: Instant | null = null;
   return () => {
     const now = platform.clock();
-    if (dueAt !== null && now < dueAt + lostMs) return;
+    if (dueAt !== null && now < dueAt + lostAfter * ms) return;
     dueAt = now + ms;
     platform.afterAnswer(async () => {
       await after(ms);

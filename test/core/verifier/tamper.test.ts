@@ -25,7 +25,7 @@ const verdictOn = (bytes: Uint8Array): Promise<Report> => verifyPack(bytes, { ..
 
 const masks = [0x01, 0x20, 0x80, 0xff]; // the last bit, the case of a letter, the bit that text never sets, all of them
 
-/** How many times the draws below: 8 by `npm run torture`, which finds what only one byte of a thousand would show. */
+/** How many times the draws below; `npm run torture -- bytes` sets 8. */
 const times = Number(process.env.TAMPER_TIMES ?? "1");
 
 /** For each file of the pack so many changes of one byte, drawn the same each time. */
