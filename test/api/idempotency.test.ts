@@ -13,7 +13,7 @@ import { openPlatform, type Platform } from "../../workers/services.ts";
 import { commitEvents, in2030, lanes, logs, newKey, playReceivers, runAlarm, type Post } from "../support/events.ts";
 import { Authenticator } from "../support/authenticator.ts";
 import { askToMake } from "../support/passkeys.ts";
-import { keptSignIns, mailsTo } from "../support/people.ts";
+import { mailsTo, signIn } from "../support/people.ts";
 import { decision, freshVerifier, grant, person, redeem, type SignedPerson } from "../support/sharing.ts";
 import { call, get, rowCounts, serviceWith, world, type Answer } from "../support/world.ts";
 import { answerCode, askCode, codesTo, cookieOf, freshAddress, held, ready, withdrawn } from "../support/withdrawing.ts";
@@ -54,13 +54,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const signedIn = keptSignIns();
 /** As if just now, for each test. */
 const signAllIn = async (): Promise<void> => {
-  owner = await signedIn(world.ownerEmail);
-  secondOwner = await signedIn(world.memberEmail);
-  consumer = await signedIn(world.consumerEmail, "consumer");
-  secondConsumer = await signedIn("second.consumer@example.com", "consumer");
+  owner = await signIn(world.ownerEmail);
+  secondOwner = await signIn(world.memberEmail);
+  consumer = await signIn(world.consumerEmail, "consumer");
+  secondConsumer = await signIn("second.consumer@example.com", "consumer");
 };
 
 const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;

@@ -15,7 +15,7 @@ import { Authenticator } from "../support/authenticator.ts";
 import { erase } from "../support/erasing.ts";
 import { addPasskey, askToMake, giveSigned, signInWith } from "../support/passkeys.ts";
 import { customerOf, sendRaw, signed } from "../support/billing.ts";
-import { askForCode, codeFor, forgetCodes, giveCode, json } from "../support/people.ts";
+import { askForCode, codeFor, forgetCodes, giveCode, json, signIn } from "../support/people.ts";
 import { base64UrlOf, utf8 } from "../../core/bytes.ts";
 import { batch, databaseOf } from "../../storage/database.ts";
 import { commitEvents, eventRow, logs, register } from "../support/events.ts";
@@ -32,7 +32,6 @@ import {
   outages,
   platform,
   post,
-  signedIn,
   twice,
   type Scenarios,
 } from "../support/scenarios.ts";
@@ -183,7 +182,7 @@ interface Checkout {
 
 const checkout = async ({ as = world.ownerEmail, plan = "business", headers = {}, changed = {} }: Checkout = {}): Promise<Answer> =>
   answerOf({ paymentProvider: paymentPage, ...changed }, `/v1/billing/checkout?plan=${plan}`, {
-    headers: { ...(await signedIn(as)), ...headers },
+    headers: { ...(await signIn(as)), ...headers },
   });
 
 const providerEvent = async (changed: Partial<Platform> = {}): Promise<Answer> => {
@@ -223,7 +222,7 @@ const webhooks = async (
   at: string,
   { owner = false, as, body, headers = {}, changed = {} }: WebhookCall = {},
 ): Promise<Answer> => {
-  const signed = await signedIn(as ?? (owner ? world.ownerEmail : world.memberEmail));
+  const signed = await signIn(as ?? (owner ? world.ownerEmail : world.memberEmail));
   const sent = { ...signed, ...(body !== undefined && { "content-type": "application/json" }), ...headers };
   return answerOf(changed, portalPath(at), {
     method,
@@ -262,7 +261,7 @@ const memberRefusals = (method: string, at: () => string, body?: unknown): Scena
     unauthorized: () => webhooks(method, at(), { ...sent, headers: unknownSession }),
     business_suspended: () => webhooks(method, at(), { ...sent, as: exampleOwnerEmail("suspended") }),
     business_inactive: () => webhooks(method, at(), { ...sent, as: exampleOwnerEmail("closed") }),
-    forbidden: async () => call(portalPath(at()), { method, headers: await signedIn(world.consumerEmail, "consumer") }),
+    forbidden: async () => call(portalPath(at()), { method, headers: await signIn(world.consumerEmail, "consumer") }),
     rate_limited: () => webhooks(method, at(), { ...sent, owner: true, changed: crowded() }),
     storage_unavailable: () => webhooks(method, at(), { ...sent, owner: true, changed: outage() }),
     internal_error: () => webhooks(method, at(), { ...sent, owner: true, changed: bug() }),
@@ -301,7 +300,7 @@ const own = async (
   at: string,
   { as = world.consumerEmail, body, headers = {}, changed = {} }: Omit<WebhookCall, "owner"> = {},
 ): Promise<Answer> => {
-  const sent = { ...(await signedIn(as, "consumer")), ...(body !== undefined && { "content-type": "application/json" }), ...headers };
+  const sent = { ...(await signIn(as, "consumer")), ...(body !== undefined && { "content-type": "application/json" }), ...headers };
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return answerOf(changed, at, { method, headers: sent, ...(body !== undefined && { body: text }) });
 };
@@ -311,7 +310,7 @@ const ownRefusals = (method: string, at: string, body?: unknown): Record<string,
   const sent = body === undefined ? {} : { body };
   return {
     unauthorized: () => own(method, at, { ...sent, headers: { cookie: `svc_session=ses_00${"A".repeat(43)}` } }),
-    forbidden: async () => call(at, { method, headers: await signedIn(world.memberEmail) }),
+    forbidden: async () => call(at, { method, headers: await signIn(world.memberEmail) }),
     rate_limited: () => own(method, at, { ...sent, changed: crowded() }),
     storage_unavailable: () => own(method, at, { ...sent, changed: outage() }),
     internal_error: () => own(method, at, { ...sent, changed: bug() }),
@@ -327,7 +326,7 @@ const ownUnsafeRefusals = (method: string, at: string, body?: unknown): Record<s
 /** Of an account that has as many as it may. */
 const withTenPasskeys = async (): Promise<Record<string, string>> => {
   const email = `${crypto.randomUUID()}@example.com`;
-  const headers = await signedIn(email, "consumer");
+  const headers = await signIn(email, "consumer");
   for (let made = 0; made < 10; made += 1) await addPasskey(headers);
   return headers;
 };
@@ -374,12 +373,12 @@ const byConsumer = async (
   changed: Partial<Platform> = {},
   body?: string,
 ) => {
-  const sent = { ...(await signedIn(world.consumerEmail, "consumer")), "content-type": "application/json", ...headers };
+  const sent = { ...(await signIn(world.consumerEmail, "consumer")), "content-type": "application/json", ...headers };
   return answerOf(changed, at, { method, headers: sent, ...(body !== undefined && { body }) });
 };
 const consumerRefusals = (method: string, at: string): Record<string, () => Promise<Answer>> => ({
   unauthorized: () => byConsumer(method, at, { cookie: `svc_session=ses_00${"A".repeat(43)}` }),
-  forbidden: async () => call(at, { method, headers: await signedIn(world.ownerEmail) }),
+  forbidden: async () => call(at, { method, headers: await signIn(world.ownerEmail) }),
   rate_limited: () => byConsumer(method, at, {}, crowded()),
   storage_unavailable: () => byConsumer(method, at, {}, outage()),
   internal_error: () => byConsumer(method, at, {}, bug()),
@@ -387,7 +386,7 @@ const consumerRefusals = (method: string, at: string): Record<string, () => Prom
 });
 /** Ten tokens work, and one more is asked for. */
 const eleventh = async (realm: "consumer" | "business"): Promise<Answer> => {
-  const session = await signedIn(realm === "consumer" ? world.consumerEmail : world.ownerEmail, realm);
+  const session = await signIn(realm === "consumer" ? world.consumerEmail : world.ownerEmail, realm);
   for (let made = 0; made < 10; made += 1) await mintWith(realm, session);
   const answer = await mintWith(realm, session);
   await env.DB.prepare("DELETE FROM agent_tokens").run();
@@ -497,7 +496,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     unsupported_media_type: () => byConsumer("POST", "/v1/me/agent-token", { "content-type": "text/plain" }, {}, "a=b"),
     token_limit: () => eleventh("consumer"),
     idempotency_conflict: async () => {
-      const session = await signedIn(world.consumerEmail, "consumer");
+      const session = await signIn(world.consumerEmail, "consumer");
       return twice((body, key) => mintWith("consumer", { ...session, ...key }, body), {}, { name: "another" });
     },
   },
@@ -537,7 +536,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   businessAuditTrail: {
     200: () => webhooks("GET", auditPath),
     "200 one entry of many": () => webhooks("GET", `${auditPath}?limit=1&before_seq=3`),
-    "200 none yet": async () => call(auditPath, { headers: await signedIn(world.otherOwnerEmail) }),
+    "200 none yet": async () => call(auditPath, { headers: await signIn(world.otherOwnerEmail) }),
     invalid_request: () => webhooks("GET", `${auditPath}?limit=0`),
     ...memberRefusals("GET", () => auditPath),
   },
@@ -714,7 +713,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   },
   listWebhooks: {
     200: () => webhooks("GET", ""),
-    "200 none": async () => call("/v1/webhooks", { headers: await signedIn(world.otherOwnerEmail) }),
+    "200 none": async () => call("/v1/webhooks", { headers: await signIn(world.otherOwnerEmail) }),
     ...memberRefusals("GET", () => ""),
   },
   changeWebhook: {
@@ -814,15 +813,15 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   },
   signOut: {
     200: () => call("/v1/auth/logout", { method: "POST" }),
-    "200 of a session": async () => call("/v1/auth/logout", json({}, await signedIn(world.memberEmail))),
+    "200 of a session": async () => call("/v1/auth/logout", json({}, await signIn(world.memberEmail))),
     invalid_request: () => call("/v1/auth/logout", { ...json({}), body: "{" }),
     ...postRefusals("/v1/auth/logout", () => json({}, { cookie: `svc_session=ses_00${"A".repeat(43)}` })),
   },
   currentSession: {
-    200: async () => call("/v1/auth/session", { headers: await signedIn(world.memberEmail) }),
-    "200 of a consumer": async () => call("/v1/auth/session", { headers: await signedIn(world.consumerEmail, "consumer") }),
+    200: async () => call("/v1/auth/session", { headers: await signIn(world.memberEmail) }),
+    "200 of a consumer": async () => call("/v1/auth/session", { headers: await signIn(world.consumerEmail, "consumer") }),
     unauthorized: () => get("/v1/auth/session"),
-    rate_limited: async () => answerOf(crowded(), "/v1/auth/session", { headers: await signedIn(world.ownerEmail) }),
+    rate_limited: async () => answerOf(crowded(), "/v1/auth/session", { headers: await signIn(world.ownerEmail) }),
     storage_unavailable: () => answerOf(outage(), "/v1/auth/session", { headers: { cookie: `svc_session=ses_00${"A".repeat(43)}` } }),
     internal_error: () => answerOf(bug(), "/v1/auth/session", { headers: { cookie: `svc_session=ses_00${"A".repeat(43)}` } }),
   },
@@ -833,7 +832,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     rate_limited: () => answerOf(crowded(), "/v1/auth/passkey/options", json({})),
   },
   signInWithPasskey: {
-    200: async () => signInWith((await addPasskey(await signedIn(world.consumerEmail, "consumer"))).authenticator),
+    200: async () => signInWith((await addPasskey(await signIn(world.consumerEmail, "consumer"))).authenticator),
     login_failed: () => giveSigned(signedExample),
     invalid_request: () => giveSigned({}),
     ...postRefusals("/v1/auth/passkey/verify", () => json({ credential: challenged })),
@@ -845,7 +844,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   },
   endSession: {
     200: async () => {
-      const headers = await signedIn(world.consumerEmail, "consumer");
+      const headers = await signIn(world.consumerEmail, "consumer");
       const { sessions } = (await call("/v1/me/sessions", { headers })).body.data;
       return call(`/v1/me/sessions/${sessions[0].id}`, { method: "DELETE", headers });
     },
@@ -858,7 +857,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   },
   listPasskeys: {
     200: async () => {
-      const headers = await signedIn(world.consumerEmail, "consumer");
+      const headers = await signIn(world.consumerEmail, "consumer");
       await addPasskey(headers);
       return call("/v1/me/passkeys", { headers });
     },
@@ -871,18 +870,18 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     passkey_limit: async () => askToMake(await withTenPasskeys()),
   },
   addPasskey: {
-    201: async () => (await addPasskey(await signedIn(world.consumerEmail, "consumer"))).answer,
+    201: async () => (await addPasskey(await signIn(world.consumerEmail, "consumer"))).answer,
     ...ownUnsafeRefusals("POST", "/v1/me/passkeys", { credential: madeExample }),
     passkey_refused: () => own("POST", "/v1/me/passkeys", { body: { credential: madeExample } }),
     passkey_limit: async () => {
-      const headers = await signedIn(`${crypto.randomUUID()}@example.com`, "consumer");
+      const headers = await signIn(`${crypto.randomUUID()}@example.com`, "consumer");
       for (let made = 0; made < 9; made += 1) await addPasskey(headers);
       const { options } = (await askToMake(headers)).body.data;
       await addPasskey(headers);
       return call("/v1/me/passkeys", json({ credential: await new Authenticator().make(options) }, headers));
     },
     idempotency_conflict: async () => {
-      const headers = await signedIn(world.consumerEmail, "consumer");
+      const headers = await signIn(world.consumerEmail, "consumer");
       const { options } = (await askToMake(headers)).body.data;
       const credential = await new Authenticator().make(options);
       return twice((body, key) => call("/v1/me/passkeys", json(body, { ...headers, ...key })), { credential }, { credential, name: "x" });
@@ -890,7 +889,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   },
   removePasskey: {
     200: async () => {
-      const headers = await signedIn(world.consumerEmail, "consumer");
+      const headers = await signIn(world.consumerEmail, "consumer");
       const { answer } = await addPasskey(headers);
       return call(`/v1/me/passkeys/${answer.body.data.id}`, { method: "DELETE", headers });
     },

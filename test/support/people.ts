@@ -3,7 +3,6 @@ import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import type { Realm } from "../../core/access/session.ts";
 import { hexOf } from "../../core/bytes.ts";
-import { sha256Hex } from "../../core/hash.ts";
 import { firstHome, newId } from "../../core/ids.ts";
 import { comparableMailbox } from "../../core/mailbox.ts";
 import { batch, databaseOf } from "../../storage/database.ts";
@@ -98,40 +97,4 @@ export const signIn: typeof signInByMail = async (email, realm = "business") => 
     db.delete(mailedCodes).where(eq(mailedCodes.id, codeId)),
   ]);
   return results.at(-2)?.meta.changes === 0 ? signInByMail(email, realm) : { cookie: `svc_session=${token}` };
-};
-
-type Cookie = Awaited<ReturnType<typeof signIn>>;
-type Row = Readonly<Record<string, unknown>>;
-
-const tokenHashOf = ({ cookie }: Cookie): string => sha256Hex(cookie.slice(cookie.indexOf("=") + 1));
-
-const putBack = (row: Row, later: number): D1PreparedStatement => {
-  const moved = Object.entries(row).map(
-    ([name, value]) => [name, name.endsWith("_at") && typeof value === "number" ? value + later : value] as const,
-  );
-  return env.DB.prepare(
-    `INSERT OR REPLACE INTO sessions (${moved.map(([name]) => name).join(", ")}) VALUES (${moved.map(() => "?").join(", ")})`,
-  ).bind(...moved.map(([, value]) => value));
-};
-
-/**
- * Signs in as `signIn` does, but each person through the doors once: from then on the session that was made there is put back as if it
- * had just been made. For tests of something else, which would spend most of their time at the doors. One for each file: people of
- * another file are others.
- */
-export const keptSignIns = (): typeof signIn => {
-  const kept = new Map<string, { readonly cookie: Cookie; readonly row: Row; readonly at: number }>();
-  return async (email, realm = "business") => {
-    const name = `${realm} ${email}`;
-    const before = kept.get(name);
-    if (before !== undefined) {
-      await putBack(before.row, Date.now() - before.at).run();
-      return before.cookie;
-    }
-    const cookie = await signIn(email, realm);
-    const row = await env.DB.prepare("SELECT * FROM sessions WHERE token_hash = ?").bind(tokenHashOf(cookie)).first();
-    if (row === null) throw new Error("signed in without a session");
-    kept.set(name, { cookie, row, at: Date.now() });
-    return cookie;
-  };
 };

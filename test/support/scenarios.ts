@@ -9,7 +9,6 @@ import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
 import { openPlatform, type Platform } from "../../workers/services.ts";
 import { changedServices } from "./changed-services.ts";
-import { keptSignIns } from "./people.ts";
 import { settled } from "./settled.ts";
 import { jsonPost } from "./withdrawing.ts";
 import { call, origin, world, type Answer } from "./world.ts";
@@ -18,9 +17,6 @@ import { call, origin, world, type Answer } from "./world.ts";
 export type Scenarios = Readonly<Record<string, () => Promise<Answer>>>;
 
 export const platform = await openPlatform(env as unknown as Env);
-
-/** Signing in is not what any of this is about. */
-export const signedIn = keptSignIns();
 
 /** The app on a platform that is changed in one way, to bring about what cannot be asked for from outside. */
 export const answerOf = async (changed: Partial<Platform>, path: string, init: RequestInit = {}): Promise<Answer> => {

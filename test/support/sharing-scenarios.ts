@@ -5,7 +5,7 @@ import { vi } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
 import type { Platform } from "../../workers/services.ts";
-import { mailsTo } from "./people.ts";
+import { mailsTo, signIn } from "./people.ts";
 import {
   answerOf,
   bodyRefusals,
@@ -17,7 +17,6 @@ import {
   keyRefusals,
   outage,
   outages,
-  signedIn,
   twice,
   type Scenarios,
 } from "./scenarios.ts";
@@ -108,7 +107,7 @@ export const personRefusals = (method: string, at: () => string, body?: unknown)
   const sent = body === undefined ? {} : { body };
   return {
     unauthorized: () => asPat(method, at(), { ...sent, headers: nobody }),
-    forbidden: async () => asPat(method, at(), { ...sent, headers: await signedIn(world.memberEmail) }),
+    forbidden: async () => asPat(method, at(), { ...sent, headers: await signIn(world.memberEmail) }),
     rate_limited: () => asPat(method, at(), { ...sent, changed: crowded() }),
     storage_unavailable: () => asPat(method, at(), { ...sent, changed: outage() }),
     internal_error: () => asPat(method, at(), { ...sent, changed: bug() }),
