@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { accessibilityFindings, findingsOfLooks, fitsItsWidth, launchBrowser, openPage } from "../support/browser.ts";
+import { findingsInWindows, fitsItsWidth, launchBrowser, openPage, wideAndNarrow } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 import { signInTo } from "../support/local-session.ts";
 
@@ -75,34 +75,28 @@ describe("the reference of the API", () => {
       for (const unfolded of document.querySelectorAll("details")) unfolded.open = false;
     });
 
-  for (const [colorScheme, width, findingsOf] of [
-    ["light", 1_280, accessibilityFindings],
-    ["dark", 320, findingsOfLooks],
-  ] as const) {
-    test(`is accessible in ${colorScheme} at ${width} pixels, unfolded`, async () => {
-      const { page, complaints, close } = await openPage(browser, { colorScheme, viewport: { width, height: 900 } });
-      for (const guide of ["widget", "sharing", "webhooks", "sandbox", "kit", "withdrawal", "evidence-pack", "fingerprints", "policies"]) {
-        await page.goto(`${service.origin}/docs/${guide}`);
-        expect(await findingsOf(page), guide).toEqual([]);
-        expect(await fitsItsWidth(page), guide).toBe(true);
-      }
-      const kinds: string[] = [];
-      for (const path of ["", ...groups]) {
-        await page.goto(`${service.origin}/docs${path}`);
-        const ids = await page.locator("[id]").evaluateAll((parts) => parts.map(({ id }) => id));
-        const repeated = ids.filter((id, at) => ids.indexOf(id) !== at);
-        expect(repeated, path).toEqual([]);
-        const added = await unfoldEachKind(page, kinds);
-        kinds.push(...added);
-        expect(await findingsOf(page), path).toEqual([]);
-        if (added.length === 0) continue;
-        await foldAgain(page); // the others have been looked at folded
-        expect(await findingsOf(page, ".unfolded-for-all"), path).toEqual([]);
-      }
-      expect(complaints).toEqual([]);
-      await close();
-    }, 180_000); // every rule over every member of the reference, a multiple of the usual time beside other work
-  }
+  test("is accessible in light and dark, wide and narrow, unfolded", async () => {
+    const { page, complaints, close } = await openPage(browser, { viewport: { width: wideAndNarrow[0].width, height: 900 } });
+    for (const guide of ["widget", "sharing", "webhooks", "sandbox", "kit", "withdrawal", "evidence-pack", "fingerprints", "policies"]) {
+      await page.goto(`${service.origin}/docs/${guide}`);
+      expect(await findingsInWindows(page, wideAndNarrow), guide).toEqual([]);
+    }
+    const kinds: string[] = [];
+    for (const path of ["", ...groups]) {
+      await page.goto(`${service.origin}/docs${path}`);
+      const ids = await page.locator("[id]").evaluateAll((parts) => parts.map(({ id }) => id));
+      const repeated = ids.filter((id, at) => ids.indexOf(id) !== at);
+      expect(repeated, path).toEqual([]);
+      const added = await unfoldEachKind(page, kinds);
+      kinds.push(...added);
+      expect(await findingsInWindows(page, wideAndNarrow), path).toEqual([]);
+      if (added.length === 0) continue;
+      await foldAgain(page); // the others have been looked at folded
+      expect(await findingsInWindows(page, wideAndNarrow, { within: ".unfolded-for-all" }), path).toEqual([]);
+    }
+    expect(complaints).toEqual([]);
+    await close();
+  }, 240_000); // every rule over every member of the reference, a multiple of the usual time beside other work
 
   test("never makes anybody scroll sideways", async () => {
     const { page, close } = await openPage(browser);

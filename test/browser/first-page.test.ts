@@ -2,7 +2,7 @@
 // from a printed number to the certificate in one press, without script.
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { accessibilityFindings, findingsOfLooks, fitsItsWidth, launchBrowser, openPage } from "../support/browser.ts";
+import { findingsInWindows, launchBrowser, openPage, wideAndNarrow } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 let service: LocalService;
@@ -31,26 +31,20 @@ afterAll(async () => {
 });
 
 describe("the first page and its doors", () => {
-  for (const [colorScheme, width, findingsOf] of [
-    ["light", 1_280, accessibilityFindings],
-    ["dark", 320, findingsOfLooks],
-  ] as const) {
-    test(`are accessible in ${colorScheme} at ${width} pixels, in every language, and nobody scrolls sideways`, async () => {
-      const { page, complaints, close } = await openPage(browser, { colorScheme, viewport: { width, height: 900 } });
-      const findings: unknown[] = [];
-      for (const path of ["/?lang=en", "/?lang=es", "/?lang=fr", "/withdraw?lang=en", "/withdraw?lang=es", "/withdraw?lang=fr"]) {
-        await page.goto(`${service.origin}${path}`);
-        findings.push(...(await findingsOf(page)), ...((await fitsItsWidth(page)) ? [] : [path]));
-      }
-      expect(complaints).toEqual([]);
-      for (const path of ["/c?number=nothing", "/withdraw?number=nothing", "/nothing"]) {
-        await page.goto(`${service.origin}${path}`);
-        findings.push(...(await findingsOf(page)), ...((await fitsItsWidth(page)) ? [] : [path]));
-      }
-      expect(findings).toEqual([]);
-      await close();
-    }, 180_000);
-  }
+  test("are accessible in light and dark, wide and narrow, in every language, and nobody scrolls sideways", async () => {
+    const { page, complaints, close } = await openPage(browser);
+    const findings: string[] = [];
+    const look = async (path: string): Promise<void> => {
+      await page.goto(`${service.origin}${path}`);
+      findings.push(...(await findingsInWindows(page, wideAndNarrow)).map((finding) => `${path}: ${finding}`));
+    };
+    for (const path of ["/?lang=en", "/?lang=es", "/?lang=fr", "/withdraw?lang=en", "/withdraw?lang=es", "/withdraw?lang=fr"])
+      await look(path);
+    expect(complaints).toEqual([]);
+    for (const path of ["/c?number=nothing", "/withdraw?number=nothing", "/nothing"]) await look(path);
+    expect(findings).toEqual([]);
+    await close();
+  }, 180_000);
 
   test("lead from a printed number to its certificate, and to the form that withdraws it, without script", async () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });

@@ -2,7 +2,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { livePaths } from "../../workers/pages/portal/paths.ts";
-import { accessibilityFindings, findingsOfLooks, fitsItsWidth, launchBrowser, openPage } from "../support/browser.ts";
+import { findingsInWindows, launchBrowser, openPage, wideAndNarrow, type Look } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 import { newestCode } from "../support/mailed-code.ts";
 
@@ -92,47 +92,43 @@ const brokenWords = (page: Page): Promise<string[]> =>
   });
 
 describe("the portal", () => {
-  for (const [colorScheme, width, findingsOf] of [
-    ["light", 1_280, accessibilityFindings],
-    ["dark", 320, findingsOfLooks],
-  ] as const) {
-    test(`is accessible in ${colorScheme} at ${width} pixels, and nobody scrolls sideways`, async () => {
-      const { page, close } = await openPage(browser, { colorScheme, viewport: { width, height: 900 } });
-      const findings: unknown[] = [];
-      const look = async (name: string): Promise<void> => {
-        findings.push(...(await findingsOf(page)).map((finding) => `${name}: ${finding}`));
-        if (!(await fitsItsWidth(page))) findings.push(`${name} is too wide`);
-        findings.push(...(await brokenWords(page)).map((word) => `${name} breaks "${word}"`));
+  test("is accessible in light and dark, wide and narrow, and nobody scrolls sideways", async () => {
+    const { page, close } = await openPage(browser, { viewport: { width: wideAndNarrow[0].width, height: 900 } });
+    const findings: string[] = [];
+    const look = async (name: string): Promise<void> => {
+      const also = async (_: Page, { width }: Look): Promise<string[]> => {
         if (pictures !== undefined)
           await page.screenshot({ path: `${pictures}/${name.replaceAll(/\W+/g, "-")}-${width}.png`, fullPage: true });
+        return (await brokenWords(page)).map((word) => `breaks "${word}"`);
       };
-      for (const path of ["/sign-in", "/sign-up"]) {
-        await page.goto(`${service.origin}/portal${path}`);
-        await look(path);
-      }
-      await signIn(page, service.world.ownerEmail);
-      await page.goto(`${service.origin}/portal/webhooks`);
-      await page.getByRole("textbox", { name: "Address" }).fill("https://hooks.example.com/in");
-      await page.getByRole("button", { name: "Make the endpoint" }).click();
-      await page.getByRole("link", { name: "I have kept it" }).waitFor();
-      for (const path of paths) {
-        await page.goto(`${service.origin}${path}`);
-        await look(path.slice(1));
-      }
-      for (const [list, link] of [
-        ["/certificates", '.listing a[href^="/portal/certificates/cc_"]'],
-        ["/deadlines", '.listing a[href^="/portal/deadlines/"]'],
-        ["/domains", '.listing a[href^="/portal/domains/dom_"]'],
-        ["/webhooks", '.listing a[href^="/portal/webhooks/whk_"]'],
-      ] as const) {
-        await page.goto(`${service.origin}/portal${list}`);
-        await page.locator(link).first().click();
-        await look(`detail${list}`);
-      }
-      expect(findings).toEqual([]);
-      await close();
-    }, 240_000);
-  }
+      findings.push(...(await findingsInWindows(page, wideAndNarrow, { also })).map((finding) => `${name}: ${finding}`));
+    };
+    for (const path of ["/sign-in", "/sign-up"]) {
+      await page.goto(`${service.origin}/portal${path}`);
+      await look(path);
+    }
+    await signIn(page, service.world.ownerEmail);
+    await page.goto(`${service.origin}/portal/webhooks`);
+    await page.getByRole("textbox", { name: "Address" }).fill("https://hooks.example.com/in");
+    await page.getByRole("button", { name: "Make the endpoint" }).click();
+    await page.getByRole("link", { name: "I have kept it" }).waitFor();
+    for (const path of paths) {
+      await page.goto(`${service.origin}${path}`);
+      await look(path.slice(1));
+    }
+    for (const [list, link] of [
+      ["/certificates", '.listing a[href^="/portal/certificates/cc_"]'],
+      ["/deadlines", '.listing a[href^="/portal/deadlines/"]'],
+      ["/domains", '.listing a[href^="/portal/domains/dom_"]'],
+      ["/webhooks", '.listing a[href^="/portal/webhooks/whk_"]'],
+    ] as const) {
+      await page.goto(`${service.origin}/portal${list}`);
+      await page.locator(link).first().click();
+      await look(`detail${list}`);
+    }
+    expect(findings).toEqual([]);
+    await close();
+  }, 240_000);
 
   test("goes from signing up to a key without script", async () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false, viewport: { width: 390, height: 800 } });
@@ -167,15 +163,13 @@ describe("the portal", () => {
   test("leads somebody who acts for two businesses from one to the other, at each width", async () => {
     const email = "pat@two-in-a-browser.example";
     const looks: unknown[] = [];
+    const windows = [1_280, 390, 320].map((width) => ({ colorScheme: "light", width }) as const);
     const look = async (page: Page, name: string): Promise<void> => {
-      for (const width of [1_280, 390, 320]) {
-        await page.setViewportSize({ width, height: 900 });
-        if (!(await fitsItsWidth(page))) looks.push(`${name} is too wide at ${width}`);
-        const findings = await (width === 1_280 ? accessibilityFindings : findingsOfLooks)(page);
-        looks.push(...findings.map((finding) => `${name} at ${width}: ${finding}`));
+      const also = async (_: Page, { width }: Look): Promise<string[]> => {
         if (pictures !== undefined) await page.screenshot({ path: `${pictures}/several-${name}-${width}.png`, fullPage: true });
-      }
-      await page.setViewportSize({ width: 1_280, height: 900 });
+        return [];
+      };
+      looks.push(...(await findingsInWindows(page, windows, { also })).map((finding) => `${name}: ${finding}`));
     };
     const { page, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 } });
     const signUp = async (name: string, address: string): Promise<void> => {

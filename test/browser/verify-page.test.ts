@@ -6,7 +6,7 @@ import { mkdirSync } from "node:fs";
 import type { Browser, Page, Response } from "playwright-core";
 import decodeQR from "qr/decode.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { accessibilityFindings, findingsOfLooks, fitsItsWidth, launchBrowser, openPage } from "../support/browser.ts";
+import { findingsInWindows, fitsItsWidth, launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 let service: LocalService;
@@ -320,7 +320,11 @@ describe("languages", () => {
 
 describe("for everybody", () => {
   const wide = { width: 900, height: 900 };
-  const narrow = { width: 320, height: 640 };
+  const windows = [
+    { colorScheme: "light", width: 900 },
+    { colorScheme: "dark", width: 900 },
+    { colorScheme: "light", width: 320 },
+  ] as const;
   const addressOf = (kind: "asked" | "withdrawn" | "nothing" | "format" | "demo"): string =>
     ({
       asked,
@@ -330,31 +334,12 @@ describe("for everybody", () => {
       demo: `${service.demoOrigin}/per-recipient`,
     })[kind];
 
-  test.each([
-    {
-      name: "in light",
-      options: { colorScheme: "light", viewport: wide },
-      findings: accessibilityFindings,
-      kinds: ["asked", "withdrawn", "nothing", "format", "demo"],
-    },
-    { name: "in dark", options: { colorScheme: "dark", viewport: wide }, findings: findingsOfLooks, kinds: ["asked", "withdrawn", "demo"] },
-    { name: "320 px wide", options: { colorScheme: "light", viewport: narrow }, findings: findingsOfLooks, kinds: ["asked", "demo"] },
-  ] as const)("$name, axe finds nothing on any kind of page", async ({ options, findings, kinds }) => {
-    const { page, close } = await openPage(browser, options);
-    for (const kind of kinds) {
-      await page.goto(addressOf(kind));
-      await unfold(page);
-      expect(await findings(page), kind).toEqual([]);
-    }
-    await close();
-  });
-
-  test("no page is wider than a narrow window, unfolded and all", async () => {
-    const { page, close } = await openPage(browser, { viewport: narrow });
+  test("axe finds nothing on any kind of page, and none is wider than its window, unfolded and all", async () => {
+    const { page, close } = await openPage(browser, { viewport: wide });
     for (const kind of ["asked", "withdrawn", "nothing", "format", "demo"] as const) {
       await page.goto(addressOf(kind));
       await unfold(page);
-      expect(await fitsItsWidth(page), kind).toBe(true);
+      expect(await findingsInWindows(page, windows), kind).toEqual([]);
     }
     await close();
   });

@@ -47,33 +47,90 @@ export const openPage = async (browser: Browser, options: BrowserContextOptions 
 };
 
 const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
-const everyRule = { type: "tag" as const, values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] };
+const everyRule = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 /** What light or dark and the width of the window change; names, roles, labels, order are the same in every window. */
-const rulesOfLooks = { type: "rule" as const, values: ["color-contrast", "link-in-text-block", "target-size"] };
+const rulesOfLooks = ["color-contrast", "link-in-text-block", "target-size"];
+const lookedAt = new WeakSet<Page>();
 
-const findingsOf = async (page: Page, runOnly: typeof everyRule | typeof rulesOfLooks, within: string): Promise<string[]> => {
+/** Evaluated, not added as a tag: a strict page allows no foreign script. A page that is looked at again brings it along by itself. */
+const bringAxe = async (page: Page): Promise<void> => {
   await page.waitForLoadState(); // a press that leads to another page ends when that page begins
-  // Evaluated, not added as a tag: a strict page allows no foreign script.
+  if (await page.evaluate(() => "axe" in globalThis)) return;
   await page.evaluate(axe);
-  // Made into lines over there: what axe returns is megabytes, and nothing but the violations is asked for.
-  return page.evaluate(
-    async ([only, selector]) => {
-      const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
-      const { violations } = await axe.run(selector, { runOnly: only, resultTypes: ["violations"] });
-      return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`));
-    },
-    [runOnly, within] as const,
-  );
+  if (lookedAt.has(page)) await page.addInitScript(axe); // half of what evaluating it costs
+  lookedAt.add(page);
 };
 
+const findingsOf = (page: Page, type: "tag" | "rule", values: readonly string[], within: string): Promise<string[]> =>
+  // Made into lines over there: what axe returns is megabytes, and nothing but the violations is asked for.
+  page.evaluate(
+    async ([only, selector]) => {
+      const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
+      const { violations } = await axe.run(selector, { runOnly: { ...only, values: [...only.values] }, resultTypes: ["violations"] });
+      return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`));
+    },
+    [{ type, values }, within] as const,
+  );
+
 /** What axe finds wrong, one line a finding; in all of the page, or within what a selector finds. */
-export const accessibilityFindings = (page: Page, within = "html"): Promise<string[]> => findingsOf(page, everyRule, within);
+export const accessibilityFindings = async (page: Page, within = "html"): Promise<string[]> => {
+  await bringAxe(page);
+  return findingsOf(page, "tag", everyRule, within);
+};
 
 /** Likewise, of a page that another test of the same file looks at with every rule in another window. */
-export const findingsOfLooks = (page: Page, within = "html"): Promise<string[]> => findingsOf(page, rulesOfLooks, within);
+export const findingsOfLooks = async (page: Page, within = "html"): Promise<string[]> => {
+  await bringAxe(page);
+  return findingsOf(page, "rule", rulesOfLooks, within);
+};
 
 /** True when nothing is wider than the window, so that nobody has to scroll sideways. */
 export const fitsItsWidth = async (page: Page): Promise<boolean> => {
   await page.waitForLoadState();
   return page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
+};
+
+export interface Look {
+  readonly colorScheme: "light" | "dark";
+  /** In pixels. */
+  readonly width: number;
+}
+export const wideAndNarrow = [
+  { colorScheme: "light", width: 1_280 },
+  { colorScheme: "dark", width: 320 },
+] as const satisfies readonly Look[];
+
+export interface LookOptions {
+  /** What a selector finds; all of the page without it. */
+  readonly within?: string;
+  /** What else is wrong in each window, one line each. */
+  readonly also?: (page: Page, look: Look) => Promise<readonly string[]>;
+}
+
+/**
+ * What is wrong with a page in each of some windows, without loading it again: what axe finds with every rule in the first, with the rules
+ * of looks in the others, and whether anything is wider than the window. The page is left as it is in the first.
+ */
+export const findingsInWindows = async (
+  page: Page,
+  looks: readonly Look[],
+  { within = "html", also }: LookOptions = {},
+): Promise<string[]> => {
+  await bringAxe(page);
+  const height = page.viewportSize()?.height ?? 900;
+  const show = async ({ colorScheme, width }: Look): Promise<void> => {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height });
+  };
+  const findings: string[] = [];
+  for (const [at, look] of looks.entries()) {
+    await show(look);
+    const found = at === 0 ? await findingsOf(page, "tag", everyRule, within) : await findingsOf(page, "rule", rulesOfLooks, within);
+    if (!(await fitsItsWidth(page))) found.push("too wide");
+    found.push(...((await also?.(page, look)) ?? []));
+    findings.push(...found.map((finding) => `${look.colorScheme}, ${look.width} pixels: ${finding}`));
+  }
+  const [first] = looks;
+  if (first !== undefined) await show(first);
+  return findings;
 };
