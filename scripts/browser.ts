@@ -43,18 +43,19 @@ export const webkit = {
 
 const commandExists = (name: string): boolean => spawnSync("sh", ["-c", `command -v ${name}`], { stdio: "ignore" }).status === 0;
 
+let hasFreshLists = false;
+
 /** Installs packages of Debian, where that can be done here. */
 export const aptInstall = async (packages: readonly string[]): Promise<boolean> => {
   const asRoot = process.getuid?.() === 0 ? [] : ["sudo", "--non-interactive"];
   if (!commandExists("apt-get") || (asRoot.length > 0 && !commandExists("sudo"))) return false;
-  for (const command of [
-    ["apt-get", "update", "--quiet"],
-    // A machine that has just started may be installing something itself.
-    ["apt-get", "-o", "DPkg::Lock::Timeout=300", "install", "--yes", "--quiet", "--no-install-recommends", ...packages],
-  ]) {
+  // A machine that has just started may be installing something itself.
+  const install = ["apt-get", "-o", "DPkg::Lock::Timeout=300", "install", "--yes", "--quiet", "--no-install-recommends", ...packages];
+  for (const command of [...(hasFreshLists ? [] : [["apt-get", "update", "--quiet"]]), install]) {
     const [program, ...args] = [...asRoot, "env", "DEBIAN_FRONTEND=noninteractive", ...command];
     const [status] = await once(spawn(program as string, args, { stdio: ["ignore", 2, 2] }), "close");
     if (status !== 0) return false;
+    hasFreshLists = true;
   }
   return true;
 };

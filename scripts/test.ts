@@ -13,30 +13,29 @@ import { withFolderInMemory } from "./memory.ts";
 
 const failed: string[] = [];
 
-/** Steps that the rest builds on: the first one that fails ends the run. */
-const prepare = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
+/** Whether it went well; if not, says why. */
+const succeeds = async (name: string, work: () => unknown): Promise<boolean> => {
   const start = performance.now();
   try {
-    const value = await work();
+    await work();
     report(true, name, start);
-    return value;
+    return true;
   } catch (error) {
     report(false, name, start);
     console.error(error instanceof Error ? error.message : error);
-    console.error(`\nFailed: ${name}.`);
-    process.exit(1);
+    failed.push(name);
+    return false;
   }
 };
 
 const options = process.argv.slice(2);
-/** Both at once: what waits for browsers and services leaves the processor to what computes. */
-const projects = options.some((option) => option.startsWith("--project")) ? [null] : ["node", "workerd"];
+const isOfOneProject = options.some((option) => option.startsWith("--project"));
+const projects = isOfOneProject ? [null] : ["node", "workerd"];
 const resultsOf = (project: string | null): string => `dist/test-results${project === null ? "" : `-${project}`}.json`;
 
 const runProject = async (project: string | null, env: NodeJS.ProcessEnv): Promise<boolean> => {
   const only = project === null ? [] : [`--project=${project}`, "--passWithNoTests"]; // files that are named may all be the other's
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${resultsOf(project)}`];
-  rmSync(resultsOf(project), { force: true });
   const child = spawn("node_modules/.bin/vitest", ["run", ...only, ...reporters, ...options], { stdio: ["ignore", "pipe", "pipe"], env });
   // By lines, so that those of one do not end in those of the other.
   createInterface(child.stdout).on("line", (line) => console.log(line));
@@ -45,14 +44,19 @@ const runProject = async (project: string | null, env: NodeJS.ProcessEnv): Promi
   return status === 0;
 };
 
-const runTests = (): Promise<void> =>
+/** Side by side: installing waits for the network, and what waits for browsers and services leaves the processor to what computes. */
+const runAll = (): Promise<void> =>
   withFolderInMemory(async (folder) => {
     // The settings that keep a service small (local-runtime.ts) would have the tests collect garbage for a quarter of their time.
     // Many processes load the tools of the runtime: the first of them compiles those for all.
     const inMemory = folder !== null && { TMPDIR: folder, NODE_COMPILE_CACHE: join(folder, "compiled") };
     const env = { ...process.env, MINIFLARE_WORKERD_V8_FLAGS: undefined, ...inMemory };
-    const passed = await Promise.all(projects.map((project) => runProject(project, env)));
-    if (passed.includes(false)) failed.push("tests");
+    const checks = runChecks();
+    const runs = isOfOneProject ? [] : [runProject("workerd", env)]; // needs nothing that has to be installed
+    if ((await succeeds("browsers", ensureBrowsers)) && (await succeeds("tools of others (Go, openssl, Python, PHP)", ensureForeignTools)))
+      runs.push(runProject(isOfOneProject ? null : "node", env));
+    if ((await Promise.all(runs)).includes(false)) failed.push("tests");
+    failed.push(...(await checks));
   });
 
 /** How many passed and failed, from what vitest wrote; nothing of one that found no tests or died before writing. */
@@ -64,15 +68,10 @@ const counts = (): { readonly passed: number; readonly failed: number } => {
 };
 
 const start = performance.now();
+for (const project of projects) rmSync(resultsOf(project), { force: true });
 console.log("svc: every check");
-await prepare("page script, styles", buildAssets); // the type checks read what it generates
-await prepare("bundle of the Worker", bundleWorker);
-// Side by side: installing waits for the network, checking for the processor.
-const checks = runChecks();
-await prepare("browsers", ensureBrowsers);
-await prepare("tools of others (Go, openssl, Python, PHP)", ensureForeignTools); // after the browser: apt works for one at a time
-failed.push(...(await checks));
-await runTests();
+// The type checks and the tests read what these generate.
+if ((await succeeds("page script, styles", buildAssets)) && (await succeeds("bundle of the Worker", bundleWorker))) await runAll();
 
 const counted = counts();
 console.log(`${counted.passed} passed, ${counted.failed} failed`);
