@@ -192,7 +192,6 @@ describe("what deleting an account asks for", () => {
   test("a proof of the last five minutes, whatever the session", async () => {
     const by = await person();
     await grant(by);
-    await settled();
     const before = await databaseContents();
     expect(outcome(await remove(by, through(later(5 * minuteMs))))).toBe("403 forbidden");
     expect(outcome(await remove(by, call, { confirm: "yes" }))).toBe("400 invalid_request");

@@ -40,7 +40,6 @@ describe("asking for a removal", () => {
     expect(outcome(await request(free))).toBe("402 plan_required");
     const by = await onPlan();
     expect((await by.get("/v1/me")).body.data.plan).toBe("white_glove");
-    await settled();
     const before = await databaseContents();
     for (const change of [
       { authorize: false },

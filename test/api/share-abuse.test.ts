@@ -599,10 +599,8 @@ describe("a share", () => {
     ];
     const before = await databaseContents();
     for (const ask of [...readings, ...readings]) expect((await ask()).status).toBe(200);
-    await settled();
     expect(await databaseContents()).toEqual(before);
     await read(`/v1/consumers/${share.id}/current`);
-    await settled();
     const after = await databaseContents();
     expect(Object.keys(after).filter((table) => after[table] !== before[table])).toEqual(["audit_outbox"]);
   });
@@ -628,7 +626,6 @@ describe("a share", () => {
 describe("contact fields", () => {
   test("U1: take the ten keys and no other, and a refused change changes nothing", async () => {
     const pat = await person();
-    await settled();
     const before = await databaseContents();
     const bodies: unknown[] = [
       { plan: "family" },
@@ -650,7 +647,6 @@ describe("contact fields", () => {
       body: '{"__proto__": {"email": "new@example.com"}}',
     });
     expect(outcome(raw)).toBe("400 invalid_request");
-    await settled();
     expect(await databaseContents()).toEqual(before);
   });
 

@@ -110,7 +110,6 @@ describe("an invitation of somebody who acts for a business already", () => {
     expect(to(await giveCodeOnPages(email))).toBe("303 /portal");
     expect((await signInByApi(email)).body.data).toMatchObject({ created: false, user: { id: first.userId, business_id: first.id } });
     for (const other of [await newBusiness(`stranger@several-${round}.example`), second]) {
-      await settled();
       const before = await databaseContents();
       expect((await post(other, page, { seat, form: await formTokenOf(other, page) })).status).toBe(404);
       expect(await databaseContents()).toEqual(before);
@@ -141,7 +140,6 @@ describe("an invitation of somebody who acts for a business already", () => {
     const spelt = await invite(await newBusiness(`third@several-${round}.example`), email.replace("pat@", "Pat@"));
     const stranger = await newBusiness(`stranger@decline-${round}.example`);
     const form = { ...standingIn(await open(first, page), declining), seat };
-    await settled();
     const before = await databaseContents();
     const statuses = [
       await post(stranger, declining, { seat, form: await formTokenOf(stranger, declining) }),
@@ -362,7 +360,6 @@ describe("whoever acts for two businesses", () => {
 test("a form from elsewhere, of another session or without its token goes nowhere and ends nothing", async () => {
   const who = await joined();
   const form = standingIn(await open(who, page), page);
-  await settled();
   const before = await databaseContents();
   const statuses = [
     await post(who, page, { seat: first.userId }),
@@ -440,11 +437,9 @@ describe("a seat in another home", () => {
     const spelling = email.replace("pat@", "Pat@");
     const sealed = await (await vaultOf(env)).seal(memberEmailContext(elsewhere, worldInSecondHome.acme.id), spelling);
     await env.DB_01.prepare("UPDATE members SET email_sealed = ? WHERE id = ?").bind(sealed, elsewhere).run();
-    await settled();
     const before = await databaseContents(env.DB_01);
     const answer = await signInByApi(email);
     expect(answer.body.data).toMatchObject({ created: false, user: { id: first.userId, email, business_id: first.id } });
-    await settled();
     expect(await databaseContents(env.DB_01)).toEqual(before);
     expect(await whoIs(there)).toBe(worldInSecondHome.acme.id);
     expect(await namesOf(keeping(answer))).toEqual([`First ${round}`]);

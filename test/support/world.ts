@@ -158,8 +158,9 @@ const laterTables: ReadonlySet<string> = new Set(["ledger_state"]);
 const withoutLater = (table: string, rows: readonly Record<string, unknown>[]): readonly Record<string, unknown>[] =>
   rows.map((row) => Object.fromEntries(Object.entries(row).filter(([column]) => !laterColumns[table]?.includes(column))));
 
-/** Every table with its rows as text, to show that a refused request changed nothing. */
+/** Every table with its rows as text, to show that a refused request changed nothing, also after its answer. */
 export const databaseContents = async (db: D1Database = env.DB): Promise<Record<string, string>> => {
+  await settled();
   const { results } = await db
     .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite_%'")
     .all<{ name: string }>();

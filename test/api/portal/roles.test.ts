@@ -176,7 +176,6 @@ describe("what is a consumer's", () => {
         });
         expect([name, role, outcome(answer)]).toEqual([name, role, role === "nobody" ? "401 unauthorized" : "403 forbidden"]);
       }
-    await settled();
     expect(await databaseContents()).toEqual(before);
   });
 });
