@@ -88,7 +88,7 @@ const storms: Readonly<Record<string, Storm>> = {
   },
   chance: {
     does: "the tests of the rules and of the runtime twenty times, with the clock and the draws moved",
-    tests: ["test/core/", "test/storage/", "test/api/", "test/durable-objects/", "test/jobs/", "test/pages/"],
+    tests: ["test/core/", "test/storage/", "test/api/", "test/durable-objects/", "test/jobs/", "test/pages/", "test/mcp/"],
     settings: {},
     rounds,
   },

@@ -10,7 +10,7 @@ import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
 import { dropExpired } from "../../workers/background/expiry-sweep.ts";
 import { openPlatform, type Platform } from "../../workers/services.ts";
-import { commitEvents, in2030, lanes, logs, newKey, playReceivers, runAlarm, type Post } from "../support/events.ts";
+import { commitEvents, farAhead, lanes, logs, newKey, playReceivers, runAlarm, type Post } from "../support/events.ts";
 import { Authenticator } from "../support/authenticator.ts";
 import { askToMake } from "../support/passkeys.ts";
 import { mailsTo, signIn } from "../support/people.ts";
@@ -24,7 +24,7 @@ const hook = "https://hook1.merchant-tests.com/in";
 type Headers = Readonly<Record<string, string>>;
 
 /** Each test has some days to itself: what people and their limits did in an earlier one is long ago. */
-let start = in2030;
+let start = farAhead;
 let platform: Platform;
 let owner: Headers;
 let secondOwner: Headers;

@@ -10,7 +10,7 @@ import type { Env } from "../../workers/env.ts";
 import { openPlatform, type Services } from "../../workers/services.ts";
 import {
   commitEvents,
-  in2030,
+  farAhead,
   logs,
   newBusiness,
   playReceivers,
@@ -25,7 +25,7 @@ const hook = "https://hook1.merchant-tests.com/in";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"] });
-  vi.setSystemTime(in2030);
+  vi.setSystemTime(farAhead);
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -110,12 +110,12 @@ describe("a replay", () => {
     });
     const { services, business, lane, deliveries, tellOne } = await started(() => 500);
     const id = await tellOne();
-    await runAlarmsUntil(lane, in2030 + 61_000); // two attempts failed
+    await runAlarmsUntil(lane, farAhead + 61_000); // two attempts failed
     expect(await deliveries()).toMatchObject([{ status: "retrying", attempt: 2 }]);
     vi.restoreAllMocks();
     let holds = true;
     const posts = playReceivers(() => (holds ? held : new Response(null, { status: 200 })));
-    vi.setSystemTime(in2030 + 400_000);
+    vi.setSystemTime(farAhead + 400_000);
     const third = runAlarm(lane);
     await vi.waitFor(() => expect(posts).toHaveLength(1), { timeout: 20_000 });
     holds = false;
@@ -165,7 +165,7 @@ describe("recovering", () => {
     await runAlarmsUntil(lane);
     expect(new Set((await deliveries()).map((one) => `${one.status} ${one.attempt}`))).toEqual(new Set(["abandoned 5"]));
     vi.setSystemTime(Date.now() + 60_000);
-    const since = in2030;
+    const since = farAhead;
     expect(await failedSince(services, business, id, since)).toBe(25);
     expect(await failedSince(services, business, id, Date.now())).toBe(0);
     status = 200;
@@ -187,24 +187,24 @@ describe("recovering", () => {
   test("leaves what fails again where it was, and what never failed alone", async () => {
     const { services, business, id, lane, deliveries, tellOne } = await started(() => 500);
     await tellOne();
-    await runAlarmsUntil(lane, in2030 + 1_000); // one attempt failed, the next one is a minute off
+    await runAlarmsUntil(lane, farAhead + 1_000); // one attempt failed, the next one is a minute off
     expect(await deliveries()).toMatchObject([{ status: "retrying", attempt: 1 }]);
-    expect(await recoverEndpoint(services, business, id, in2030)).toMatchObject({ ok: true, value: { queued: 1 } });
-    await runAlarmsUntil(lane, in2030 + 2_000);
+    expect(await recoverEndpoint(services, business, id, farAhead)).toMatchObject({ ok: true, value: { queued: 1 } });
+    await runAlarmsUntil(lane, farAhead + 2_000);
     expect(await deliveries()).toMatchObject([{ status: "retrying", attempt: 1 }]);
     await runAlarmsUntil(lane);
     expect(await deliveries()).toMatchObject([{ status: "abandoned", attempt: 5 }]);
     const fresh = await started(() => 200);
     await fresh.tellOne();
     await runAlarmsUntil(fresh.lane);
-    expect(await recoverEndpoint(fresh.services, fresh.business, fresh.id, in2030)).toMatchObject({ ok: true, value: { queued: 0 } });
+    expect(await recoverEndpoint(fresh.services, fresh.business, fresh.id, farAhead)).toMatchObject({ ok: true, value: { queued: 0 } });
   });
 
   test("is of the business's own endpoints, and not of what is to come", async () => {
     const { services, business, id } = await started(() => 200);
     const stranger = (await newBusiness()) as BusinessId;
-    expect(await recoverEndpoint(services, stranger, id, in2030)).toMatchObject({ ok: false, code: "not_found" });
-    expect(await failedSince(services, stranger, id, in2030)).toBeNull();
+    expect(await recoverEndpoint(services, stranger, id, farAhead)).toMatchObject({ ok: false, code: "not_found" });
+    expect(await failedSince(services, stranger, id, farAhead)).toBeNull();
     expect(await recoverEndpoint(services, business, id, Date.now() + 1)).toMatchObject({ ok: false, code: "invalid_request" });
   });
 });

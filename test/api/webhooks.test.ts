@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { eventTypes } from "../../core/events/event.ts";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
 import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
-import { commitEvents, in2030, lanes, logs, playReceivers, runAlarm, type Post } from "../support/events.ts";
+import { commitEvents, farAhead, lanes, logs, playReceivers, runAlarm, type Post } from "../support/events.ts";
 import { signIn } from "../support/people.ts";
 import { call, databaseContents, serviceWith, world, type Answer, type Call } from "../support/world.ts";
 
@@ -18,7 +18,7 @@ interface Person {
   readonly cookie: string;
 }
 /** Each test has a day to itself: what people and their limits did in an earlier one is long ago. */
-let start = in2030;
+let start = farAhead;
 let owner: Person;
 let member: Person;
 let posts: Post[] = [];

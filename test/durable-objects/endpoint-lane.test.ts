@@ -24,7 +24,7 @@ import { platformOf } from "../../workers/services.ts";
 import {
   alarmOf,
   commitEvents,
-  in2030,
+  farAhead,
   lanes,
   logs,
   newBusiness,
@@ -44,7 +44,7 @@ const answering = (status: number) => () => new Response(null, { status });
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"] });
-  vi.setSystemTime(in2030);
+  vi.setSystemTime(farAhead);
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -95,7 +95,7 @@ describe("the schedule", () => {
     const posts = playReceivers(() => new Response(null, { status }));
     const { lane } = await laneWith(1);
     expect(await deliveryOf(lane)).toMatchObject({ status: "pending", attempt: 0, responseStatus: null });
-    await runAlarmsUntil(lane, in2030 + 1_000);
+    await runAlarmsUntil(lane, farAhead + 1_000);
     const failed = await deliveryOf(lane);
     expect(failed).toMatchObject({ status: "retrying", attempt: 1, responseStatus: 503, deliveredAt: null });
     expect(failed.nextAttemptAt).toBe((posts[0]?.at ?? 0) + 60_000);
@@ -124,7 +124,7 @@ describe("the schedule", () => {
       () => new Response(null, { status, headers: { location: "https://elsewhere.merchant-tests.com/", "retry-after": "7200" } }),
     );
     const { lane } = await laneWith(1);
-    await runAlarmsUntil(lane, in2030 + 1_000);
+    await runAlarmsUntil(lane, farAhead + 1_000);
     expect(await deliveryOf(lane)).toMatchObject({ status: delivered ? "success" : "retrying", responseStatus: status });
     expect(posts.map(({ url }) => url)).toEqual([hook]);
   });
@@ -138,7 +138,7 @@ describe("the schedule", () => {
       throw new TypeError(message);
     });
     const { lane } = await laneWith(1);
-    await runAlarmsUntil(lane, in2030 + 1_000);
+    await runAlarmsUntil(lane, farAhead + 1_000);
     expect(await deliveryOf(lane)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null, error });
     expect((await healthOf(lane)).consecutiveFailures).toBe(1);
   });
@@ -196,9 +196,9 @@ describe("the schedule", () => {
   test("W13: does not charge the receiver for a resolver that is silent, until it has been silent for long", async () => {
     vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response("busy", { status: 503 }));
     const { lane } = await laneWith(1, "https://unresolved.merchant-tests.com/");
-    await runAlarmsUntil(lane, in2030 + 90_000);
+    await runAlarmsUntil(lane, farAhead + 90_000);
     expect(await deliveryOf(lane)).toMatchObject({ status: "pending", attempt: 0 });
-    await runAlarmsUntil(lane, in2030 + 120_000);
+    await runAlarmsUntil(lane, farAhead + 120_000);
     expect(await deliveryOf(lane)).toMatchObject({ status: "retrying", attempt: 1, error: "dns" });
   });
 });
@@ -238,10 +238,10 @@ describe("an alarm", () => {
     const { lane, business } = await laneWith(6);
     await runAlarm(lane); // six failures: due again in a minute
     status = 200;
-    vi.setSystemTime(in2030 + 30_000);
+    vi.setSystemTime(farAhead + 30_000);
     await commitEvents(business, 6);
     await logs.getByName(business).drain();
-    vi.setSystemTime(in2030 + 120_000);
+    vi.setSystemTime(farAhead + 120_000);
     await runAlarm(lane);
     const seqs = posts.slice(6).map(({ body }) => (JSON.parse(body) as { seq: number }).seq);
     expect(seqs).toEqual([7, 8, 9, 10, 11, 12, 1, 2, 3, 4, 5, 6]);
@@ -253,7 +253,7 @@ describe("what is missing on our side", () => {
     playReceivers(answering(200));
     const { lane } = await laneWith(1);
     await runInDurableObject(lane, (_, { storage: { sql } }) => {
-      let now = in2030;
+      let now = farAhead;
       const claim = (): DeliveryRow => {
         now = nextDueAt(sql) as number;
         return claimDelivery(sql, now) as DeliveryRow;
@@ -303,16 +303,16 @@ describe("what was under way", () => {
     playReceivers(answering(200));
     const { lane } = await laneWith(1);
     await runInDurableObject(lane, (_, { storage: { sql } }) => {
-      const first = claimDelivery(sql, in2030) as DeliveryRow;
-      requeueInterrupted(sql, in2030 + leaseMs - 1, false);
-      expect(claimDelivery(sql, in2030 + leaseMs - 1)).toBeNull(); // its lease still holds
-      requeueInterrupted(sql, in2030 + leaseMs, false);
-      const second = claimDelivery(sql, in2030 + leaseMs) as DeliveryRow;
-      settleAttempt(sql, first, { kind: "answered", status: 500, durationMs: 1 }, in2030 + leaseMs);
-      deferDelivery(sql, first, "dns", in2030 + leaseMs);
-      cancelDelivery(sql, first, in2030 + leaseMs);
+      const first = claimDelivery(sql, farAhead) as DeliveryRow;
+      requeueInterrupted(sql, farAhead + leaseMs - 1, false);
+      expect(claimDelivery(sql, farAhead + leaseMs - 1)).toBeNull(); // its lease still holds
+      requeueInterrupted(sql, farAhead + leaseMs, false);
+      const second = claimDelivery(sql, farAhead + leaseMs) as DeliveryRow;
+      settleAttempt(sql, first, { kind: "answered", status: 500, durationMs: 1 }, farAhead + leaseMs);
+      deferDelivery(sql, first, "dns", farAhead + leaseMs);
+      cancelDelivery(sql, first, farAhead + leaseMs);
       expect(deliveryRow(sql, second.id)).toEqual(second);
-      settleAttempt(sql, second, { kind: "answered", status: 200, durationMs: 1 }, in2030 + leaseMs);
+      settleAttempt(sql, second, { kind: "answered", status: 200, durationMs: 1 }, farAhead + leaseMs);
       expect(deliveryRow(sql, second.id)).toMatchObject({ status: "success", attempt: 1, interruptions: 1 });
     });
   });
@@ -452,7 +452,7 @@ describe("an endpoint", () => {
         sql.exec("UPDATE endpoint SET acked = 0");
       });
     for (const later of [0, 31 * 86_400_000]) {
-      vi.setSystemTime(in2030 + later);
+      vi.setSystemTime(farAhead + later);
       await evictDurableObject(log);
       await forget();
       await evictDurableObject(log);
@@ -497,7 +497,7 @@ describe("an endpoint", () => {
     await runInDurableObject(lane, (_, state) => {
       state.storage.sql.exec("UPDATE lane SET url = 'http://169.254.169.254/latest/'");
     });
-    await runAlarmsUntil(lane, in2030 + 1_000);
+    await runAlarmsUntil(lane, farAhead + 1_000);
     expect(posts).toEqual([]);
     expect(await deliveryOf(lane)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null });
   });
@@ -516,11 +516,11 @@ describe("an endpoint", () => {
     await env.DB.prepare("UPDATE businesses SET contact_email = 'ops@acme.example.com' WHERE id = ?").bind(business).run();
     const letters = (): Promise<number | null> =>
       env.DB.prepare("SELECT COUNT(*) AS n FROM mail_outbox WHERE template = 'webhook_failing'").first<number>("n");
-    await runAlarmsUntil(lane, in2030 + 30_000);
+    await runAlarmsUntil(lane, farAhead + 30_000);
     expect(await healthOf(lane)).toMatchObject({ consecutiveFailures: 99, failingSince: posts[0]?.at });
     expect(await letters()).toBe(0);
     expect(await listed()).toEqual([]);
-    await runAlarmsUntil(lane, in2030 + 90_000);
+    await runAlarmsUntil(lane, farAhead + 90_000);
     expect(await letters()).toBe(1);
     const { consecutiveFailures: failures, failingSince, backlog } = await healthOf(lane);
     expect(await listed()).toEqual([
@@ -533,7 +533,7 @@ describe("an endpoint", () => {
         waiting: backlog,
       },
     ]);
-    await runAlarmsUntil(lane, in2030 + 400_000);
+    await runAlarmsUntil(lane, farAhead + 400_000);
     expect(await letters()).toBe(1);
     status = 200;
     await runAlarmsUntil(lane);
@@ -573,7 +573,7 @@ describe("an endpoint", () => {
       return Response.json({ Status: 0, Answer: url.searchParams.get("type") === "A" ? [{ name, type: 1, TTL: 1, data: address }] : [] });
     });
     const { lane } = await laneWith(1, "https://turns.merchant-tests.com/");
-    await runAlarmsUntil(lane, in2030 + 1_000);
+    await runAlarmsUntil(lane, farAhead + 1_000);
     expect(posts).toEqual([]);
     expect(await deliveryOf(lane)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null, error: "dns" });
     expect(new Set(asked).size).toBe(2); // both resolvers
@@ -599,15 +599,15 @@ describe("an endpoint", () => {
       await runAlarm(lane);
       return { posts: posts.length - before.posts, asked: asked > before.asked };
     };
-    expect(await attemptAt(in2030)).toEqual({ posts: 1, asked: true });
+    expect(await attemptAt(farAhead)).toEqual({ posts: 1, asked: true });
     address = "10.0.0.7";
-    expect(await attemptAt(in2030 + 4_999)).toEqual({ posts: 1, asked: false });
-    expect(await attemptAt(in2030 + 5_000)).toEqual({ posts: 0, asked: true });
-    expect(await attemptAt(in2030 + 5_001)).toEqual({ posts: 0, asked: true }); // a refusal is not remembered
+    expect(await attemptAt(farAhead + 4_999)).toEqual({ posts: 1, asked: false });
+    expect(await attemptAt(farAhead + 5_000)).toEqual({ posts: 0, asked: true });
+    expect(await attemptAt(farAhead + 5_001)).toEqual({ posts: 0, asked: true }); // a refusal is not remembered
     address = "93.184.216.34";
-    expect(await attemptAt(in2030 + 10_000)).toEqual({ posts: 1, asked: true });
+    expect(await attemptAt(farAhead + 10_000)).toEqual({ posts: 1, asked: true });
     address = "10.0.0.7";
-    expect(await attemptAt(in2030 + 1)).toEqual({ posts: 0, asked: true }); // set back: the verdict would have held for longer
+    expect(await attemptAt(farAhead + 1)).toEqual({ posts: 0, asked: true }); // set back: the verdict would have held for longer
   });
 
   test("W12: that answers without end is heard to its status and no further", async () => {
@@ -661,10 +661,10 @@ describe("an endpoint", () => {
     };
     await one();
     expect(await deliveriesOf(lane)).toHaveLength(4);
-    vi.setSystemTime(in2030 + 31 * 86_400_000);
+    vi.setSystemTime(farAhead + 31 * 86_400_000);
     await one();
     expect((await deliveriesOf(lane)).map(({ status }) => status)).toEqual(["abandoned", "abandoned"]);
-    vi.setSystemTime(in2030 + 91 * 86_400_000);
+    vi.setSystemTime(farAhead + 91 * 86_400_000);
     await one();
     expect(await deliveriesOf(lane)).toHaveLength(2);
   });
@@ -701,7 +701,7 @@ describe("an endpoint", () => {
     expect(await healthOf(lane)).toMatchObject({ backlog: 0 }); // whoever asks it anything wakes it
     await vi.waitFor(async () => expect(await alarmOf(lane)).not.toBeNull(), 20_000);
     await runAlarm(lane);
-    expect(await alarmOf(lane)).toBeGreaterThan(in2030 + 29 * 86_400_000);
+    expect(await alarmOf(lane)).toBeGreaterThan(farAhead + 29 * 86_400_000);
   });
 });
 
@@ -709,14 +709,14 @@ const hangsForGood = (): Promise<Response> => new Promise<Response>(() => undefi
 
 describe("the hours of attempts", () => {
   const hour = 3_600_000;
-  const start = Math.floor(in2030 / hour) * hour;
+  const start = Math.floor(farAhead / hour) * hour;
   const hoursOf = (lane: LaneStub) => lane.attemptHours(0);
 
   test("count each attempt that ended, in the hour it ended in, and no hour in which none did", async () => {
     let status = 500;
     playReceivers(() => new Response(null, { status }));
     const { lane } = await laneWith(2);
-    await runAlarmsUntil(lane, in2030 + 1_000);
+    await runAlarmsUntil(lane, farAhead + 1_000);
     expect(await hoursOf(lane)).toEqual([{ start, delivered: 0, failed: 2 }]);
     vi.setSystemTime(start + 5 * hour);
     status = 204;
@@ -731,7 +731,7 @@ describe("the hours of attempts", () => {
   test("count a replay that was delivered, and neither one that failed nor what was put off for a reason of ours", async () => {
     vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response("busy", { status: 503 }));
     const { lane } = await laneWith(1, "https://unresolved.merchant-tests.com/");
-    await runAlarmsUntil(lane, in2030 + 60_000);
+    await runAlarmsUntil(lane, farAhead + 60_000);
     expect(await hoursOf(lane)).toEqual([]);
     await lane.keepReplay((await deliveryOf(lane)).id, { kind: "answered", status: 500, durationMs: 1 });
     expect(await hoursOf(lane)).toEqual([]);

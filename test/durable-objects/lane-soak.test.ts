@@ -8,7 +8,7 @@ import { dayMs, hourMs, minuteMs } from "../../core/time.ts";
 import { hasDeliveryTables, nextDueAt, type DeliveryRow } from "../../durable-objects/endpoint-lane/tables.ts";
 import {
   commitEvents,
-  in2030,
+  farAhead,
   logs,
   newBusiness,
   playReceivers,
@@ -25,7 +25,7 @@ const wantedAlarms = Number(env.SOAK_ALARMS);
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"] });
-  vi.setSystemTime(in2030);
+  vi.setSystemTime(farAhead);
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -167,7 +167,7 @@ test.each([
         else expect(row).toMatchObject({ status: wasDelivered ? "success" : "abandoned", attempt: posts.length, due: null });
       }
     }
-    const days = (Date.now() - in2030) / dayMs;
+    const days = (Date.now() - farAhead) / dayMs;
     console.log(`W31, seed ${seed}, endpoints ${count}: ${wantedAlarms} alarms in ${days.toFixed(1)} days, ${events.length} events each`);
   },
 );

@@ -9,7 +9,7 @@ import {
   alarmOf,
   commitEvents,
   eventRow,
-  in2030,
+  farAhead,
   lanes,
   logs,
   newBusiness,
@@ -272,7 +272,7 @@ describe("a log that is full", () => {
 describe("an endpoint of a log that is full", () => {
   test("W29: gets every event once, also those that went into a segment before its lane had them", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
-    vi.setSystemTime(in2030);
+    vi.setSystemTime(farAhead);
     const posts = playReceivers(() => new Response(null, { status: 200 }));
     const business = await newBusiness();
     const stub = logs.getByName(business);

@@ -1,7 +1,7 @@
 // Webhook endpoints in the portal, as forms: what is typed wrong, who may not, what is stale or sent twice; and what an endpoint that
 // waits in vain is told.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { commitEvents, in2030, lanes, logs, playReceivers, runAlarmsUntil } from "../support/events.ts";
+import { commitEvents, farAhead, lanes, logs, playReceivers, runAlarmsUntil } from "../support/events.ts";
 import { forgetCodes, signIn } from "../support/people.ts";
 import { entriesOf, newBusiness } from "../support/portal.ts";
 import { formTokenOf } from "../support/portal-cast.ts";
@@ -159,7 +159,7 @@ describe("the attempts of the last two days", () => {
   const heading = "Attempts, 48 hours";
   beforeEach(async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
-    vi.setSystemTime(in2030); // alarms ring when they are told to
+    vi.setSystemTime(farAhead); // alarms ring when they are told to
     await gather();
   });
   afterEach(() => {
@@ -168,7 +168,7 @@ describe("the attempts of the last two days", () => {
 
   const emptied = async (path: string): Promise<void> => {
     await logs.getByName(owner.id).drain();
-    await runAlarmsUntil(lanes.getByName(path.split("/").at(-1) as string), in2030 + 1_000);
+    await runAlarmsUntil(lanes.getByName(path.split("/").at(-1) as string), farAhead + 1_000);
   };
 
   test("are drawn by the hour, delivered up and failed down, of this endpoint alone", async () => {

@@ -147,9 +147,10 @@ export const issue = async (
   return answer.body.data;
 };
 
-/** Columns that work behind earlier answers (chains, the ledger) may still be filling in. */
+/** Columns that work behind earlier answers (chains, the ledger) may still be filling in, or that say when a key was last used. */
 const laterColumns: Readonly<Record<string, readonly string[]>> = {
   api_keys: ["last_used_at"],
+  sessions: ["seen_day"],
   audit_outbox: ["drained_at"],
   anchors: ["status", "attempts", "next_at", "lease", "lease_until", "prepared", "tx_ref", "receipt", "anchored_at", "last_error"],
 };
