@@ -78,7 +78,7 @@ export default defineConfig({
           isolate: false,
           testTimeout: 30_000,
           hookTimeout: 30_000,
-          maxWorkers: 3, // it waits for a part of its time
+          maxWorkers: 2, // beside the other project; each one more loads everything once more
           sequence: { groupOrder: 1 },
         },
       },
@@ -92,8 +92,8 @@ export default defineConfig({
           include: [`test/${process.env.TEST_BROWSER === "webkit" ? "webkit" : "{core,house,widget,browser,flows,cross}"}/**/*.test.ts`],
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          maxWorkers: 3, // it waits for much of its time
-          sequence: { groupOrder: 0 }, // the two have groups of their own because they have different numbers of workers
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 }, // before the other project where one command runs both
         },
       },
       { test: { name: "cross", environment: "node", include: ["test/inspector/*.test.ts"], testTimeout: 60_000, hookTimeout: 120_000 } },
