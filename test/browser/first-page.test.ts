@@ -1,9 +1,11 @@
 // The first page and its doors in a real browser: readable by everyone in every language, at every width, in both schemes; and
-// from a printed number to the certificate in one press, without script.
+// from a printed number to the certificate in one press, without script. And the page on which people come upon sharing.
+import { mkdirSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findingsInWindows, launchBrowser, openPage, wideAndNarrow } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { button } from "../support/share-visit.ts";
 
 let service: LocalService;
 let browser: Browser;
@@ -83,6 +85,39 @@ describe("the first page and its doors", () => {
     expect(await demo.textContent()).toContain(service.world.acme.clients.sandbox);
     await demo.getByRole("link", { name: "A form that makes a certificate" }).click();
     expect(new URL(page.url()).origin).toBe(service.demoOrigin);
+    await close();
+  });
+});
+
+describe("the demo business's share page", () => {
+  test("is whole and passes axe, light and dark, wide and narrow", async () => {
+    const { page, complaints, close } = await openPage(browser, { viewport: { width: 1_000, height: 900 } });
+    await page.goto(`${service.demoOrigin}/share`);
+    await page.getByRole("button", { name: "Share my contact details" }).waitFor();
+    const windows = (["light", "dark"] as const).flatMap((colorScheme) => [1_000, 320].map((width) => ({ colorScheme, width })));
+    expect(await findingsInWindows(page, windows)).toEqual([]);
+    expect(complaints).toEqual([]);
+    if (process.env.UPDATE_SCREENSHOTS === "1") {
+      mkdirSync("docs/images", { recursive: true });
+      await page.screenshot({ path: "docs/images/demo-share.png" });
+    }
+    await close();
+  });
+
+  test("asks the consent sheet for name and e-mail, and for the phone if the person likes", async () => {
+    const { page, close } = await openPage(browser);
+    await page.goto(`${service.demoOrigin}/share`);
+    const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(button)]);
+    const { origin, pathname, searchParams } = new URL(sheet.url());
+    expect(origin + pathname).toBe(`${service.origin}/authorize`);
+    expect(Object.fromEntries(searchParams)).toMatchObject({
+      client_id: service.world.acme.clients.live,
+      origin: service.demoOrigin,
+      scope: "name email phone?",
+      duration_days: "90",
+      return_url: `${service.demoOrigin}/share`,
+      disclosure_text: expect.stringContaining("may call or e-mail me"),
+    });
     await close();
   });
 });

@@ -1,10 +1,9 @@
-// The demo business's share page, and from there the whole flow on the whole service: its button, the real consent sheet, the form
+// From the demo business's share page the whole flow on the whole service: its button, the real consent sheet, the form
 // filled in. Three ways back: by message to the window that opened it, through the page's own origin where the sheet has lost that
 // window, and by a link without scripts.
-import { mkdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, BrowserContextOptions, Page, Request } from "playwright-core";
-import { accessibilityFindings, findingsInWindows, fitsItsWidth, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
+import { accessibilityFindings, fitsItsWidth, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
 import { type Device, deviceOf } from "../support/device.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 import { mailedCode, signInBrowser } from "../support/local-session.ts";
@@ -218,39 +217,6 @@ const api = async (path: string) => {
   const answer = await fetch(`${service.origin}/v1${path}`, { headers: { authorization: `Bearer ${service.world.acme.keys.live}` } });
   return ((await answer.json()) as { data: Record<string, unknown> }).data;
 };
-
-describe("the demo business's share page", () => {
-  test("is whole and passes axe, light and dark, wide and narrow", async () => {
-    const { page, complaints, close } = await openPage(browser, { viewport: { width: 1_000, height: 900 } });
-    await page.goto(`${service.demoOrigin}/share`);
-    await page.getByRole("button", { name: "Share my contact details" }).waitFor();
-    const windows = (["light", "dark"] as const).flatMap((colorScheme) => [1_000, 320].map((width) => ({ colorScheme, width })));
-    expect(await findingsInWindows(page, windows)).toEqual([]);
-    expect(complaints).toEqual([]);
-    if (process.env.UPDATE_SCREENSHOTS === "1") {
-      mkdirSync("docs/images", { recursive: true });
-      await page.screenshot({ path: "docs/images/demo-share.png" });
-    }
-    await close();
-  });
-
-  test("asks the consent sheet for name and e-mail, and for the phone if the person likes", async () => {
-    const { page, close } = await openPage(browser);
-    await page.goto(`${service.demoOrigin}/share`);
-    const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(button)]);
-    const { origin, pathname, searchParams } = new URL(sheet.url());
-    expect(origin + pathname).toBe(`${service.origin}/authorize`);
-    expect(Object.fromEntries(searchParams)).toMatchObject({
-      client_id: service.world.acme.clients.live,
-      origin: service.demoOrigin,
-      scope: "name email phone?",
-      duration_days: "90",
-      return_url: `${service.demoOrigin}/share`,
-      disclosure_text: expect.stringContaining("may call or e-mail me"),
-    });
-    await close();
-  });
-});
 
 describe("sharing with the demo business", () => {
   test.each(matrix)(
