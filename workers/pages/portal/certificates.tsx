@@ -27,6 +27,7 @@ import {
   Choice,
   Field,
   Pages,
+  personText,
   portalPage,
   PostForm,
   Press,
@@ -104,9 +105,6 @@ const queryOf = async (visit: Visit, asked: Asked, page: number, size: number): 
 };
 
 const tones: Readonly<Record<PublishedCertificate["status"], Tone>> = { active: "good", revoked: "bad" };
-
-/** The address or number of a person as it may be shown. */
-const personText = (masked: Readonly<Record<string, string>>): string => masked.email ?? masked.phone ?? Object.values(masked)[0] ?? "";
 
 const Person: FC<{ view: PortalView; listed: Pick<ListedCertificate, "subjectMasked" | "subjectErasedAt"> }> = ({ view, listed }) =>
   listed.subjectErasedAt === null ? <Exact text={personText(listed.subjectMasked)} /> : view.words.certificates.erased;

@@ -14,7 +14,7 @@ import { acknowledgeWithdrawal } from "../../operations/withdrawals/acknowledge-
 import { acknowledgeSingle } from "../../operations/withdrawals/acknowledge-entities.ts";
 import type { Page } from "../layout.tsx";
 import { Exact, filled, Moment, numberText } from "../parts.tsx";
-import { Allowed, Field, portalPage, PostForm, Status, Table, Wrong, type PortalView } from "./parts.tsx";
+import { Allowed, Field, personText, portalPage, PostForm, Status, Table, Wrong, type PortalView } from "./parts.tsx";
 import { acting, answer, nothing, reading, readerOf, to, type Fault, type Posted, type Visit } from "./visit.ts";
 
 const Due: FC<{ view: PortalView; ceaseBy: Instant }> = ({ view: { words, setting, now }, ceaseBy }) => (
@@ -45,12 +45,7 @@ const listPage = (view: PortalView, { deadlines, hasMore }: DeadlinePage): Page 
                 { head: said.what, cell: (row) => <a href={record(row)}>{said.kinds[row.kind]}</a> },
                 {
                   head: words.certificates.person,
-                  cell: (row) =>
-                    row.person === null ? (
-                      said.namedByShare
-                    ) : (
-                      <Exact text={row.person.email ?? row.person.phone ?? Object.values(row.person)[0] ?? ""} />
-                    ),
+                  cell: (row) => (row.person === null ? said.namedByShare : <Exact text={personText(row.person)} />),
                 },
                 { head: words.certificates.purpose, cell: (row) => <Exact text={row.purpose} /> },
                 { head: said.withdrawn, cell: (row) => <Moment at={row.withdrawnAt} setting={setting} /> },

@@ -438,3 +438,7 @@ export const closedPage = (view: PortalView, unpaidSince: Instant | null = null)
   const { frame, ...page } = notice(view, said.title, said.advice, more);
   return { ...page, frame: { name: "portal", ...(frame?.bar !== undefined && { bar: frame.bar }) } };
 };
+
+/** The address or number of a person as it may be shown. */
+export const personText = (masked: Readonly<Record<string, string>>): string =>
+  masked.email ?? masked.phone ?? Object.values(masked)[0] ?? "";
