@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { buildAssets } from "./build.ts";
 
 const version = "2.12.0"; // docs/agents.md names it too
 const folder = resolve("dist/inspector", version);
@@ -16,4 +17,5 @@ if (!existsSync(join(folder, "node_modules/@modelcontextprotocol/inspector"))) {
   const quietly = ["--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"];
   run("npm", ["install", "--prefix", folder, ...quietly, `@modelcontextprotocol/inspector@${version}`]);
 }
+await buildAssets(); // which the tests read
 run("node_modules/.bin/vitest", ["run", "--project=cross", ...process.argv.slice(2)], { INSPECTOR: folder });

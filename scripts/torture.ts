@@ -5,7 +5,10 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { ensureBrowsers } from "./browser.ts";
+import { buildAssets } from "./build.ts";
 import { rounds, type Round } from "./chance.ts";
+import { ensureForeignTools } from "./foreign-tools.ts";
 
 interface Storm {
   readonly does: string;
@@ -138,6 +141,10 @@ if (unknown.length > 0) {
   console.error(`torture: ${unknown.join(", ")}: not one of ${Object.keys(storms).join(", ")}.`);
   process.exit(2);
 }
+// What the tests read, in a fresh clone too.
+await buildAssets();
+await ensureBrowsers();
+await ensureForeignTools();
 const failed: string[] = [];
 for (const [name, storm] of Object.entries(storms)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
