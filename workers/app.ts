@@ -42,7 +42,7 @@ import { failure } from "./http/envelope.ts";
 import { onFault } from "./http/faults.ts";
 import { noteRefusal } from "./http/refused-requests.ts";
 import { newApi, openApiDocument } from "./http/openapi.ts";
-import { isPerson, unknownAddress } from "./pages/first-page.ts";
+import { isPerson, unknownAddress } from "./pages/home/first-page.ts";
 import { agentServer } from "./mcp/app.ts";
 import { mountPages } from "./pages/mount.ts";
 import type { Services } from "./services.ts";

@@ -1,6 +1,6 @@
 // The reference of the API says what the description says, and is a page of our own files only.
 import { beforeAll, describe, expect, test } from "vitest";
-import { exampleOf, jsonText, limitsInWords, typeInWords, type ApiDocument, type Schema } from "../../workers/pages/docs-reading.ts";
+import { exampleOf, jsonText, limitsInWords, typeInWords, type ApiDocument, type Schema } from "../../workers/pages/docs/docs-reading.ts";
 import { call, get, productionSettings, serviceWith, type Answer } from "../support/world.ts";
 
 let page: Answer;

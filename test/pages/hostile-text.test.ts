@@ -2,7 +2,7 @@
 // the text reads back exactly. What the eye would miss is said beside it.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
-import { appearanceOf } from "../../workers/pages/appearance.ts";
+import { appearanceOf } from "../../workers/pages/shared/appearance.ts";
 import { issue } from "../support/world.ts";
 import { bound, elementsIn, named, open, section, words, type Element, type ReadPage } from "./page.ts";
 

@@ -2,12 +2,12 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { challengeOf } from "../../core/shares/pkce.ts";
-import { accountWords } from "../../workers/pages/i18n/account.ts";
-import { appWords } from "../../workers/pages/i18n/app.ts";
-import { connectWords } from "../../workers/pages/i18n/connect.ts";
-import { ownCertificateWords } from "../../workers/pages/i18n/own-certificates.ts";
-import { sheetWords } from "../../workers/pages/i18n/sheet.ts";
-import { catalogues, languages, type Language } from "../../workers/pages/language.ts";
+import { accountWords } from "../../workers/pages/shared/i18n/account.ts";
+import { appWords } from "../../workers/pages/shared/i18n/app.ts";
+import { connectWords } from "../../workers/pages/shared/i18n/connect.ts";
+import { ownCertificateWords } from "../../workers/pages/shared/i18n/own-certificates.ts";
+import { sheetWords } from "../../workers/pages/shared/i18n/sheet.ts";
+import { catalogues, languages, type Language } from "../../workers/pages/shared/language.ts";
 import { browsing, hiddenFields, parsed, type Browsing } from "../support/app-pages.ts";
 import { codeFor, forgetCodes, mailsTo } from "../support/people.ts";
 import { settled } from "../support/settled.ts";

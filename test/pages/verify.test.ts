@@ -4,7 +4,7 @@ import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { buildApp } from "../../workers/app.ts";
-import { catalogues, languages } from "../../workers/pages/language.ts";
+import { catalogues, languages } from "../../workers/pages/shared/language.ts";
 import { openPlatform } from "../../workers/services.ts";
 import { erased } from "../support/erasing.ts";
 import { call, consent, get, issue, productionSettings, submission, world, serviceWith } from "../support/world.ts";

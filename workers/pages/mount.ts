@@ -7,15 +7,15 @@ import type { ExportFile } from "./app/own-data.tsx";
 import { mountApp } from "./app/routes.ts";
 import { mountSheet } from "./authorize/routes.ts";
 import { mountConnect } from "./connect/routes.tsx";
-import { mountDevMail } from "./dev-mail.tsx";
-import { mountDocs } from "./docs.tsx";
-import { mountFirstPage, mountNumberForm } from "./first-page.ts";
-import { noSuchPage, onPageFault, readOnlyPage } from "./notices.tsx";
+import { mountDevMail } from "./dev/dev-mail.tsx";
+import { mountDocs } from "./docs/routes.tsx";
+import { mountFirstPage, mountNumberForm } from "./home/first-page.ts";
+import { noSuchPage, onPageFault, readOnlyPage } from "./shared/notices.tsx";
 import { mountPortal } from "./portal/routes.ts";
-import { mountSecurityTxt } from "./security-txt.ts";
-import { mountStop } from "./stop.tsx";
-import { mountVerify } from "./verify.tsx";
-import { mountWithdrawalPages } from "./withdrawal.tsx";
+import { mountSecurityTxt } from "./home/security-txt.ts";
+import { mountStop } from "./app/stop.tsx";
+import { mountVerify } from "./verify/routes.tsx";
+import { mountWithdrawalPages } from "./withdrawal/routes.tsx";
 
 /** What the pages show of the API. */
 export interface Shown {

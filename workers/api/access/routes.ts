@@ -20,7 +20,7 @@ import {
 } from "../../http/wire.ts";
 import { askToSignIn, signInWithPasskey } from "../../operations/access/passkey-sign-in.ts";
 import { requestCode, signOut, userOf, verifyCode } from "../../operations/access/sign-in.ts";
-import { pageLanguage } from "../../pages/language.ts";
+import { pageLanguage } from "../../pages/shared/language.ts";
 import { requestExample as passkeyRequestExample, signedExample } from "../passkeys/examples.ts";
 import { requestSchema as passkeyRequestSchema } from "../passkeys/schema.ts";
 import { consumerExample, requestSchema, sessionSchema, signInAnswer, userExample, userToWire, verifySchema } from "./schema.ts";

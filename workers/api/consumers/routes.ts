@@ -29,7 +29,7 @@ import { changeContactFields, readFields } from "../../operations/consumers/fiel
 import { listOwnShares, readProfile } from "../../operations/consumers/profile.ts";
 import { renewShare, type Renewed } from "../../operations/shares/renew.ts";
 import { revokeByPerson, type Revoked } from "../../operations/shares/revoke.ts";
-import { pageLanguage } from "../../pages/language.ts";
+import { pageLanguage } from "../../pages/shared/language.ts";
 import { revokedExample } from "../shares/examples.ts";
 import {
   renewedSchema,

@@ -17,7 +17,7 @@ import {
   sessionRefusals,
 } from "../../http/wire.ts";
 import { businessesNaming, certificatesNaming, withdrawAll, withdrawOwn } from "../../operations/consumers/certificates.ts";
-import { pageLanguage } from "../../pages/language.ts";
+import { pageLanguage } from "../../pages/shared/language.ts";
 import { businessesExample, certificatesExample, certIdExample, ownWithdrawnExample } from "./examples.ts";
 import {
   businessesQuery,

@@ -19,7 +19,7 @@ import {
   sessionRefusals,
 } from "../../http/wire.ts";
 import { addPasskey, askForPasskey, listPasskeys, removePasskey } from "../../operations/access/passkeys.ts";
-import { pageLanguage } from "../../pages/language.ts";
+import { pageLanguage } from "../../pages/shared/language.ts";
 import { creationExample, madeExample, passkeyExample } from "./examples.ts";
 import { addSchema, creationSchema, passkeyParam, passkeySchema, passkeyToWire } from "./schema.ts";
 

@@ -10,7 +10,7 @@ import { answerOf, bodyOf, failures, idempotencyHeaders, rateHeaders, repeatHead
 import { signUp } from "../../operations/access/sign-up.ts";
 import { userOf } from "../../operations/access/sign-in.ts";
 import { changeAccount, readAccount } from "../../operations/portal/profile.ts";
-import { pageLanguage } from "../../pages/language.ts";
+import { pageLanguage } from "../../pages/shared/language.ts";
 import {
   accountExample,
   accountSchema,

@@ -22,7 +22,7 @@ import {
   sessionRefusals,
 } from "../../http/wire.ts";
 import { listRemovals, readAffidavit, requestRemoval } from "../../operations/consumers/removals.ts";
-import { pageLanguage } from "../../pages/language.ts";
+import { pageLanguage } from "../../pages/shared/language.ts";
 import type { Services } from "../../services.ts";
 import { removalExample, removalsExample } from "./examples.ts";
 import { removalParam, removalRequestSchema, removalSchema, removalsSchema, removalToWire } from "./schema.ts";

@@ -35,7 +35,7 @@ import { decideShare } from "../../operations/shares/decide.ts";
 import { listShares, readCurrentValues, readShare } from "../../operations/shares/read.ts";
 import { redeemCode } from "../../operations/shares/redeem.ts";
 import { revokeByPerson, type Revoked, type Revoking } from "../../operations/shares/revoke.ts";
-import { pageLanguage } from "../../pages/language.ts";
+import { pageLanguage } from "../../pages/shared/language.ts";
 import {
   authorizedExample,
   ceasedExample,

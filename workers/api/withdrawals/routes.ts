@@ -31,7 +31,7 @@ import { confirmWithdrawal } from "../../operations/withdrawals/confirm.ts";
 import { entityWithdrawalReceipt, withdrawalReceipt } from "../../operations/withdrawals/read-receipt.ts";
 import { recordWithdrawal } from "../../operations/withdrawals/record.ts";
 import { requestWithdrawalCode } from "../../operations/withdrawals/request-code.ts";
-import { pageLanguage } from "../../pages/language.ts";
+import { pageLanguage } from "../../pages/shared/language.ts";
 import { iso27560Schema, kantaraSchema } from "../certificates/receipt-schema.ts";
 import { withdrawalReceiptSchema } from "../certificates/schema.ts";
 import { ceaseExample, recordedExample, withdrawalReceiptExample, withdrawnExample } from "./examples.ts";

@@ -1,7 +1,7 @@
 // What the pages behind a person's account share: the way around among them.
 import type { Child, FC } from "hono/jsx";
-import { accountWords, type AccountWords } from "../i18n/account.ts";
-import type { Page } from "../layout.tsx";
+import { accountWords, type AccountWords } from "../shared/i18n/account.ts";
+import type { Page } from "../shared/layout.tsx";
 import { appPage, type AppView } from "./parts.tsx";
 
 export const accountWordsOf = ({ setting }: AppView): AccountWords => accountWords[setting.language];

@@ -17,11 +17,11 @@ import {
   type NamingBusinesses,
   type NamingCertificates,
 } from "../../operations/consumers/certificates.ts";
-import { ownCertificateWords, type OwnCertificateWords } from "../i18n/own-certificates.ts";
-import type { Page } from "../layout.tsx";
-import { Exact, filled, Foreign, Moment, numberText, Shape, type Setting } from "../parts.tsx";
-import { chosenEntities } from "../withdrawal.tsx";
-import { actsOf, EntityReceipt, isDivisible, RecipientBoxes, SomeWithdrawn } from "../withdrawal-parts.tsx";
+import { ownCertificateWords, type OwnCertificateWords } from "../shared/i18n/own-certificates.ts";
+import type { Page } from "../shared/layout.tsx";
+import { Exact, filled, Foreign, Moment, numberText, Shape, type Setting } from "../shared/parts.tsx";
+import { chosenEntities } from "../withdrawal/routes.tsx";
+import { actsOf, EntityReceipt, isDivisible, RecipientBoxes, SomeWithdrawn } from "../withdrawal/withdrawal-parts.tsx";
 import { appNotice, appPage, dayIn, Fault, faulty, Naming, PostForm, titleOf, type AppView } from "./parts.tsx";
 import { acting, answer, flash, formOf, reading, refused, type Posted, type Visit } from "./signed-in.ts";
 

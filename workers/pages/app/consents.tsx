@@ -5,9 +5,9 @@ import type { BusinessId } from "../../../core/ids.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { NamingBusinesses, NamingCertificates } from "../../operations/consumers/certificates.ts";
-import { ownCertificateWords } from "../i18n/own-certificates.ts";
-import type { Page } from "../layout.tsx";
-import { Exact, filled, Foreign, numberText } from "../parts.tsx";
+import { ownCertificateWords } from "../shared/i18n/own-certificates.ts";
+import type { Page } from "../shared/layout.tsx";
+import { Exact, filled, Foreign, numberText } from "../shared/parts.tsx";
 import { CertificateList, CertificatesLine, MoreBusinesses } from "./certificates.tsx";
 import { appPage, dayIn, groupsText, Naming, PostForm, Standing, titleOf, type AppView } from "./parts.tsx";
 

@@ -5,9 +5,9 @@ import { fieldGroups, groupNames, type ContactFields, type ContactKey, type Fiel
 import { fieldLabels } from "../../../core/shares/labels.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { FieldsPreview } from "../../operations/consumers/fields.ts";
-import { contactAutocomplete } from "../contact-autocomplete.ts";
-import type { Page } from "../layout.tsx";
-import { Exact, filled, Moment, numberText, Sentence } from "../parts.tsx";
+import { contactAutocomplete } from "../shared/contact-autocomplete.ts";
+import type { Page } from "../shared/layout.tsx";
+import { Exact, filled, Moment, numberText, Sentence } from "../shared/parts.tsx";
 import { appPage, Fault, faulty, Names, PostForm, type AppView } from "./parts.tsx";
 
 /** What was typed, by field; empty clears. */

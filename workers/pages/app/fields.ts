@@ -11,7 +11,7 @@ import { changeContactFields, previewFields } from "../../operations/consumers/f
 import { listOwnShares, readDetails } from "../../operations/consumers/profile.ts";
 import { openNote, sealNote, type NotePlace, type OpenedNote } from "../../operations/consumers/sealed-notes.ts";
 import type { Services } from "../../services.ts";
-import { outagePage } from "../notices.tsx";
+import { outagePage } from "../shared/notices.tsx";
 import { detailsPage, reviewPage, type Typed } from "./details.tsx";
 import { acting, answer, counted, flash, formOf, reading, refused, type Posted, type Visit } from "./signed-in.ts";
 

@@ -4,10 +4,10 @@ import { groupsOf, type ContactKey } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import { groupsIn } from "../authorize/views.tsx";
-import type { AppWords } from "../i18n/app.ts";
-import { sheetWords } from "../i18n/sheet.ts";
-import type { Page } from "../layout.tsx";
-import { dayIn, Exact, FieldFault, filled, Sentence, Shape, type Setting } from "../parts.tsx";
+import type { AppWords } from "../shared/i18n/app.ts";
+import { sheetWords } from "../shared/i18n/sheet.ts";
+import type { Page } from "../shared/layout.tsx";
+import { dayIn, Exact, FieldFault, filled, Sentence, Shape, type Setting } from "../shared/parts.tsx";
 
 export { dayIn };
 

@@ -1,8 +1,8 @@
 // The step at which a device is asked: the page holds what it is asked, the script hands that over and sends back what it answered.
-import { appWords } from "../i18n/app.ts";
-import type { Page } from "../layout.tsx";
-import { DeviceAsked } from "../device-asked.tsx";
-import type { Setting } from "../parts.tsx";
+import { appWords } from "../shared/i18n/app.ts";
+import type { Page } from "../shared/layout.tsx";
+import { DeviceAsked } from "../shared/device-asked.tsx";
+import type { Setting } from "../shared/parts.tsx";
 import { appPage, PostForm, type AppView } from "./parts.tsx";
 
 export const passkeyStep = (setting: Setting, { next, options }: { readonly next: string; readonly options: object }): Page => {

@@ -2,11 +2,11 @@
 import type { Hono } from "hono";
 import { isFresh } from "../../../core/access/session.ts";
 import type { Api } from "../../http/context.ts";
-import type { Page } from "../layout.tsx";
-import { askedAddress } from "../mailed-sign-in.tsx";
-import { Exact, Sentence } from "../parts.tsx";
-import { appWords } from "../i18n/app.ts";
-import { sheetWords } from "../i18n/sheet.ts";
+import type { Page } from "../shared/layout.tsx";
+import { askedAddress } from "../shared/mailed-sign-in.tsx";
+import { Exact, Sentence } from "../shared/parts.tsx";
+import { appWords } from "../shared/i18n/app.ts";
+import { sheetWords } from "../shared/i18n/sheet.ts";
 import { accountWordsOf } from "./account-parts.tsx";
 import { appPage, type AppView } from "./parts.tsx";
 import { codeStep } from "./sign-in-steps.tsx";

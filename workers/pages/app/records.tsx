@@ -7,9 +7,9 @@ import { dayMs, type Instant } from "../../../core/time.ts";
 import type { ListedSession } from "../../operations/access/sessions.ts";
 import type { History } from "../../operations/consumers/history.ts";
 import type { Security } from "../../operations/consumers/security.ts";
-import type { AppWords } from "../i18n/app.ts";
-import type { Page } from "../layout.tsx";
-import { Exact, filled, Moment } from "../parts.tsx";
+import type { AppWords } from "../shared/i18n/app.ts";
+import type { Page } from "../shared/layout.tsx";
+import { Exact, filled, Moment } from "../shared/parts.tsx";
 import { Sections } from "./account-parts.tsx";
 import { appPage, dayIn, PostForm, type AppView } from "./parts.tsx";
 

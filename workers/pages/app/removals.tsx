@@ -6,9 +6,9 @@ import { removalTargetNames, removalTargets, type Removal, type RemovalStatus } 
 import type { Api } from "../../http/context.ts";
 import { openPayment } from "../../operations/billing/checkout.ts";
 import { listRemovals, readAffidavit, removalsAndPlan, requestRemoval } from "../../operations/consumers/removals.ts";
-import type { Page } from "../layout.tsx";
-import { foreignFormPage, outagePage } from "../notices.tsx";
-import { Exact, filled, Hash, Shape } from "../parts.tsx";
+import type { Page } from "../shared/layout.tsx";
+import { foreignFormPage, outagePage } from "../shared/notices.tsx";
+import { Exact, filled, Hash, Shape } from "../shared/parts.tsx";
 import { accountWordsOf, sectionPage } from "./account-parts.tsx";
 import { appNotice, appPage, dayIn, Fault, faulty, PostForm, type AppView } from "./parts.tsx";
 import { acting, answer, counted, flash, reading, refused, type Posted, type Visit } from "./signed-in.ts";

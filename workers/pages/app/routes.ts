@@ -1,7 +1,7 @@
 // A person's own pages: {app_url}/app. Each change is a plain form, answered by a redirect to a page that can be loaded again.
 import { Hono } from "hono";
 import type { Api } from "../../http/context.ts";
-import { onPageFault, readOnlyPage } from "../notices.tsx";
+import { onPageFault, readOnlyPage } from "../shared/notices.tsx";
 import { mountAccount } from "./account.ts";
 import { mountAgents } from "./agents.tsx";
 import { mountCertificates } from "./certificates.tsx";

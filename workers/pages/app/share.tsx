@@ -15,10 +15,10 @@ import {
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import type { OwnShare } from "../../operations/shares/own.ts";
-import type { Page } from "../layout.tsx";
-import { Exact, filled, Foreign, Hash, Moment, Shape } from "../parts.tsx";
+import type { Page } from "../shared/layout.tsx";
+import { Exact, filled, Foreign, Hash, Moment, Shape } from "../shared/parts.tsx";
 import { appPage, dayIn, Fault, faulty, groupsText, Naming, PostForm, Standing, titleOf, type AppView } from "./parts.tsx";
-import type { AppWords } from "../i18n/app.ts";
+import type { AppWords } from "../shared/i18n/app.ts";
 
 const Section: FC<{ name: string; heading: string; children?: Child }> = ({ name, heading, children }) => (
   <section class={name} aria-labelledby={`${name}-heading`}>

@@ -12,7 +12,7 @@ import { stopAllWith } from "../../operations/consumers/stop-all.ts";
 import { readOwnShare, type OwnShare } from "../../operations/shares/own.ts";
 import { renewShare } from "../../operations/shares/renew.ts";
 import { revokeByPerson } from "../../operations/shares/revoke.ts";
-import { outagePage } from "../notices.tsx";
+import { outagePage } from "../shared/notices.tsx";
 import { businessPage, consentsPage, stopAllPage, type With } from "./consents.tsx";
 import { appNotice, titleOf } from "./parts.tsx";
 import { renewable, renewPage, sharePage, shorterDays, stopPage } from "./share.tsx";

@@ -1,9 +1,9 @@
 // The two steps of signing in.
-import { appWords } from "../i18n/app.ts";
-import { sheetWords } from "../i18n/sheet.ts";
-import type { Page } from "../layout.tsx";
-import { AddressInput, CodeInput } from "../mailed-sign-in.tsx";
-import { FieldFault, filled, type Setting } from "../parts.tsx";
+import { appWords } from "../shared/i18n/app.ts";
+import { sheetWords } from "../shared/i18n/sheet.ts";
+import type { Page } from "../shared/layout.tsx";
+import { AddressInput, CodeInput } from "../shared/mailed-sign-in.tsx";
+import { FieldFault, filled, type Setting } from "../shared/parts.tsx";
 
 interface Step {
   /** The page that is opened afterwards. */

@@ -6,12 +6,12 @@ import type { Api } from "../../http/context.ts";
 import { relyingParty } from "../../http/guards.ts";
 import type { LimitName } from "../../limits.ts";
 import { askToSignIn } from "../../operations/access/passkey-sign-in.ts";
-import { appWords } from "../i18n/app.ts";
-import { sheetWords } from "../i18n/sheet.ts";
-import { keepLanguage, languageOf, pageAnswer } from "../layout.tsx";
-import { askedAddress, forgetAsked, mailCode, takeCode } from "../mailed-sign-in.tsx";
-import { postedForm, type PageForm } from "../own-form.ts";
-import { takePasskey } from "../passkey-sign-in.ts";
+import { appWords } from "../shared/i18n/app.ts";
+import { sheetWords } from "../shared/i18n/sheet.ts";
+import { keepLanguage, languageOf, pageAnswer } from "../shared/layout.tsx";
+import { askedAddress, forgetAsked, mailCode, takeCode } from "../shared/mailed-sign-in.tsx";
+import { postedForm, type PageForm } from "../shared/own-form.ts";
+import { takePasskey } from "../shared/passkey-sign-in.ts";
 import { passkeyStep } from "./passkey.tsx";
 import { addressStep, codeStep } from "./sign-in-steps.tsx";
 

@@ -17,11 +17,11 @@ import type { LimitName } from "../../limits.ts";
 import { sessionOf, userOf } from "../../operations/access/sign-in.ts";
 import { openNote, sealNote } from "../../operations/consumers/sealed-notes.ts";
 import type { Services } from "../../services.ts";
-import { appWords } from "../i18n/app.ts";
-import { keepLanguage, languageOf, pageAnswer, type Page } from "../layout.tsx";
-import { busyPage, foreignFormPage } from "../notices.tsx";
-import { ownForm, type PageForm } from "../own-form.ts";
-import { settingOf } from "../parts.tsx";
+import { appWords } from "../shared/i18n/app.ts";
+import { keepLanguage, languageOf, pageAnswer, type Page } from "../shared/layout.tsx";
+import { busyPage, foreignFormPage } from "../shared/notices.tsx";
+import { ownForm, type PageForm } from "../shared/own-form.ts";
+import { settingOf } from "../shared/parts.tsx";
 import type { AppView, Flash } from "./parts.tsx";
 import { signInPage } from "./sign-in.ts";
 

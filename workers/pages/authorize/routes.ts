@@ -33,16 +33,16 @@ import {
   type SheetRequest,
 } from "../../operations/shares/sheet.ts";
 import type { Services } from "../../services.ts";
-import { appWords } from "../i18n/app.ts";
-import { sheetWords, type SheetWords } from "../i18n/sheet.ts";
-import type { Language } from "../language.ts";
-import { languageOf, pageAnswer, type Page } from "../layout.tsx";
-import { askedAddress, forgetAsked, mailCode, takeCode } from "../mailed-sign-in.tsx";
-import { busyPage, onPageFault } from "../notices.tsx";
-import { keepsOpener } from "../keeps-opener.ts";
-import { crowded, postedForm, type PageForm } from "../own-form.ts";
-import { settingOf } from "../parts.tsx";
-import { takePasskey } from "../passkey-sign-in.ts";
+import { appWords } from "../shared/i18n/app.ts";
+import { sheetWords, type SheetWords } from "../shared/i18n/sheet.ts";
+import type { Language } from "../shared/language.ts";
+import { languageOf, pageAnswer, type Page } from "../shared/layout.tsx";
+import { askedAddress, forgetAsked, mailCode, takeCode } from "../shared/mailed-sign-in.tsx";
+import { busyPage, onPageFault } from "../shared/notices.tsx";
+import { keepsOpener } from "../shared/keeps-opener.ts";
+import { crowded, postedForm, type PageForm } from "../shared/own-form.ts";
+import { settingOf } from "../shared/parts.tsx";
+import { takePasskey } from "../shared/passkey-sign-in.ts";
 import {
   codeStep,
   decideStep,

@@ -6,14 +6,14 @@ import { personaNames } from "../../../core/shares/persona.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import type { AuthorizedRequest } from "../../operations/shares/authorize.ts";
-import { contactAutocomplete } from "../contact-autocomplete.ts";
-import { DeviceAsked } from "../device-asked.tsx";
-import { appWords } from "../i18n/app.ts";
-import { sheetWords, type SheetWords } from "../i18n/sheet.ts";
-import type { Language } from "../language.ts";
-import type { Page } from "../layout.tsx";
-import { AddressInput, CodeInput } from "../mailed-sign-in.tsx";
-import { dayIn, Exact, FieldFault, filled, Foreign, Remarks, Sentence, Shape, type Setting } from "../parts.tsx";
+import { contactAutocomplete } from "../shared/contact-autocomplete.ts";
+import { DeviceAsked } from "../shared/device-asked.tsx";
+import { appWords } from "../shared/i18n/app.ts";
+import { sheetWords, type SheetWords } from "../shared/i18n/sheet.ts";
+import type { Language } from "../shared/language.ts";
+import type { Page } from "../shared/layout.tsx";
+import { AddressInput, CodeInput } from "../shared/mailed-sign-in.tsx";
+import { dayIn, Exact, FieldFault, filled, Foreign, Remarks, Sentence, Shape, type Setting } from "../shared/parts.tsx";
 
 /** Everything a step needs to know of the request. */
 export interface SheetView {

@@ -19,14 +19,14 @@ import { isEndLink } from "../../operations/agents/connection-mail.ts";
 import { endByLink } from "../../operations/agents/exchange.ts";
 import { keepClient, oauthClientOf } from "../../operations/agents/oauth-clients.ts";
 import { endToken, listTokens } from "../../operations/agents/tokens.ts";
-import { connectWords, type ConnectWords } from "../i18n/connect.ts";
-import { pageLanguage, type Language } from "../language.ts";
-import { pageAnswer, type Page } from "../layout.tsx";
-import { askedAddress, forgetAsked, mailCode, takeCode } from "../mailed-sign-in.tsx";
-import { busyPage, foreignFormPage, onPageFault } from "../notices.tsx";
-import { keepsOpener } from "../keeps-opener.ts";
-import { crowded, postedForm, type PageForm } from "../own-form.ts";
-import { settingOf } from "../parts.tsx";
+import { connectWords, type ConnectWords } from "../shared/i18n/connect.ts";
+import { pageLanguage, type Language } from "../shared/language.ts";
+import { pageAnswer, type Page } from "../shared/layout.tsx";
+import { askedAddress, forgetAsked, mailCode, takeCode } from "../shared/mailed-sign-in.tsx";
+import { busyPage, foreignFormPage, onPageFault } from "../shared/notices.tsx";
+import { keepsOpener } from "../shared/keeps-opener.ts";
+import { crowded, postedForm, type PageForm } from "../shared/own-form.ts";
+import { settingOf } from "../shared/parts.tsx";
 import {
   BackLink,
   codeStep,

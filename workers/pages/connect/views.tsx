@@ -6,10 +6,10 @@ import type { Session } from "../../../core/access/session.ts";
 import { masked } from "../../../core/masking.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import type { ConnectionRequest } from "../../operations/agents/connect.ts";
-import { connectWords, type ConnectWords } from "../i18n/connect.ts";
-import type { Page } from "../layout.tsx";
-import { AddressInput, CodeInput } from "../mailed-sign-in.tsx";
-import { dayIn, Exact, FieldFault, filled, Remarks, Sentence, Shape, type Setting } from "../parts.tsx";
+import { connectWords, type ConnectWords } from "../shared/i18n/connect.ts";
+import type { Page } from "../shared/layout.tsx";
+import { AddressInput, CodeInput } from "../shared/mailed-sign-in.tsx";
+import { dayIn, Exact, FieldFault, filled, Remarks, Sentence, Shape, type Setting } from "../shared/parts.tsx";
 
 /** What every step needs to know. */
 export interface ConnectView {

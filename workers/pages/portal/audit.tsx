@@ -3,8 +3,8 @@ import type { Hono } from "hono";
 import type { AuditTrail, TrailEntry } from "../../../core/audit/trail.ts";
 import type { Api } from "../../http/context.ts";
 import { auditTrail } from "../../operations/audit/trail.ts";
-import type { Page } from "../layout.tsx";
-import { Hash, Moment } from "../parts.tsx";
+import type { Page } from "../shared/layout.tsx";
+import { Hash, Moment } from "../shared/parts.tsx";
 import { portalPage, Table, type PortalView } from "./parts.tsx";
 import { answer, reading, type Visit } from "./visit.ts";
 

@@ -4,8 +4,8 @@ import { memberIdOf } from "../../../core/ids.ts";
 import type { Api } from "../../http/context.ts";
 import { setSessionCookie } from "../../http/session-guards.ts";
 import { declineInvitation, enterBusiness, listSeats, type Seat } from "../../operations/access/seats.ts";
-import type { Page } from "../layout.tsx";
-import { Exact, Foreign, Moment } from "../parts.tsx";
+import type { Page } from "../shared/layout.tsx";
+import { Exact, Foreign, Moment } from "../shared/parts.tsx";
 import { portalPage, Press, Table, type PortalView } from "./parts.tsx";
 import { acting, answer, nothing, reading, to, type Posted, type Visit } from "./visit.ts";
 

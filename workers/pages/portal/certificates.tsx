@@ -17,8 +17,8 @@ import { openAskedPerson, sealAskedPerson } from "../../operations/portal/asked-
 import { enterExport } from "../../operations/portal/export.ts";
 import { ownCertificate, revealCertificate, viewsOfCertificate } from "../../operations/portal/certificates.ts";
 import { listViews, removeView, saveView, type SavedView } from "../../operations/portal/saved-views.ts";
-import type { Page } from "../layout.tsx";
-import { Exact, filled, Foreign, Hash, Moment, numberText } from "../parts.tsx";
+import type { Page } from "../shared/layout.tsx";
+import { Exact, filled, Foreign, Hash, Moment, numberText } from "../shared/parts.tsx";
 import { verifierSource } from "../verifier.gen.ts";
 import { csvStream } from "./csv.ts";
 import {

@@ -12,8 +12,8 @@ import { acknowledgeStop } from "../../operations/shares/acknowledge.ts";
 import { readShare } from "../../operations/shares/read.ts";
 import { acknowledgeWithdrawal } from "../../operations/withdrawals/acknowledge-cease.ts";
 import { acknowledgeSingle } from "../../operations/withdrawals/acknowledge-entities.ts";
-import type { Page } from "../layout.tsx";
-import { Exact, filled, Moment, numberText } from "../parts.tsx";
+import type { Page } from "../shared/layout.tsx";
+import { Exact, filled, Moment, numberText } from "../shared/parts.tsx";
 import { Allowed, Field, personText, portalPage, PostForm, Status, Table, Wrong, type PortalView } from "./parts.tsx";
 import { acting, answer, nothing, reading, readerOf, to, type Fault, type Posted, type Visit } from "./visit.ts";
 

@@ -5,9 +5,9 @@ import { challengesOf } from "../../../core/accounts/domain-claim.ts";
 import { domainIdOf } from "../../../core/ids.ts";
 import type { Api } from "../../http/context.ts";
 import { claimDomain, dropDomain, listDomains, proveDomain, type Domain } from "../../operations/portal/domains.ts";
-import type { Words } from "../i18n/words.ts";
-import type { Page } from "../layout.tsx";
-import { CopyButton, filled, Foreign, Moment } from "../parts.tsx";
+import type { Words } from "../shared/i18n/words.ts";
+import type { Page } from "../shared/layout.tsx";
+import { CopyButton, filled, Foreign, Moment } from "../shared/parts.tsx";
 import { Allowed, Careful, Field, portalPage, PostForm, Press, Status, Table, Wrong, type PortalView, type Tone } from "./parts.tsx";
 import { acting, answer, crowded, faultOf, nothing, reading, to, type Fault, type Posted, type Visit } from "./visit.ts";
 

@@ -4,7 +4,7 @@ import type { Hono } from "hono";
 import type { Child } from "hono/jsx";
 import type { Api } from "../../http/context.ts";
 import { isLive, readSteps } from "../../operations/portal/steps.ts";
-import { filled, Moment, numberText } from "../parts.tsx";
+import { filled, Moment, numberText } from "../shared/parts.tsx";
 import { showOverview } from "./overview.tsx";
 import { portalPage, Status, type Tone } from "./parts.tsx";
 import { answer, reading, type Visit } from "./visit.ts";

@@ -4,8 +4,8 @@ import { hexOf } from "../../../core/bytes.ts";
 import { keyIdOf } from "../../../core/ids.ts";
 import type { Api } from "../../http/context.ts";
 import { createClient, createKey, endKey, listClients, listKeys, type ApiKey, type Client } from "../../operations/portal/keys.ts";
-import type { Page } from "../layout.tsx";
-import { Exact, Moment } from "../parts.tsx";
+import type { Page } from "../shared/layout.tsx";
+import { Exact, Moment } from "../shared/parts.tsx";
 import { Allowed, Careful, Field, portalPage, PostForm, SecretOnce, Status, Table, Wrong, type PortalView } from "./parts.tsx";
 import { acting, answer, faultOf, nothing, reading, to, type Fault, type Posted, type Visit } from "./visit.ts";
 

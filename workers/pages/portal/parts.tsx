@@ -3,12 +3,12 @@ import type { Child, FC } from "hono/jsx";
 import { mayWrite, type Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { Instant } from "../../../core/time.ts";
-import type { PortalWords } from "../i18n/portal.ts";
-import type { Page } from "../layout.tsx";
-import { CopyButton, Exact, filled, Moment, Shape, type Setting } from "../parts.tsx";
-import { FieldError } from "../withdrawal-parts.tsx";
+import type { PortalWords } from "../shared/i18n/portal.ts";
+import type { Page } from "../shared/layout.tsx";
+import { CopyButton, Exact, filled, Moment, Shape, type Setting } from "../shared/parts.tsx";
+import { FieldError } from "../withdrawal/withdrawal-parts.tsx";
 import type { Seat } from "../../operations/access/seats.ts";
-import { brand } from "../brand.ts";
+import { brand } from "../shared/brand.ts";
 import { liveRoot, tabs, testRoot } from "./paths.ts";
 import type { Fault } from "./visit.ts";
 

@@ -4,8 +4,8 @@ import { refusals, type RefusalCode } from "../../../core/refusals.ts";
 import { requestIdOf } from "../../../core/ids.ts";
 import type { Api } from "../../http/context.ts";
 import { findRefused, type RefusedRequest } from "../../operations/portal/refused-requests.ts";
-import type { Page } from "../layout.tsx";
-import { Exact, Hash, Moment } from "../parts.tsx";
+import type { Page } from "../shared/layout.tsx";
+import { Exact, Hash, Moment } from "../shared/parts.tsx";
 import { Field, portalPage, Status, Wrong, type PortalView } from "./parts.tsx";
 import { answer, reading, to, type Fault, type Visit } from "./visit.ts";
 

@@ -2,7 +2,7 @@
 // be shown once is answered to the form itself. Pages call operations, never the API.
 import { Hono } from "hono";
 import type { Api } from "../../http/context.ts";
-import { onPageFault } from "../notices.tsx";
+import { onPageFault } from "../shared/notices.tsx";
 import { mountAudit } from "./audit.tsx";
 import { mountBilling } from "./billing.tsx";
 import { mountBusinesses } from "./businesses.tsx";

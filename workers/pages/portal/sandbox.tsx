@@ -6,8 +6,8 @@ import type { Api } from "../../http/context.ts";
 import { advanceClock, readClock, type ActingTester, type ClockReading } from "../../operations/sandbox/clock.ts";
 import { resetSandbox } from "../../operations/sandbox/reset.ts";
 import { triggeredTypes, triggerEvent, type Triggered } from "../../operations/sandbox/trigger.ts";
-import type { Page } from "../layout.tsx";
-import { filled, Moment, numberText } from "../parts.tsx";
+import type { Page } from "../shared/layout.tsx";
+import { filled, Moment, numberText } from "../shared/parts.tsx";
 import { Allowed, Careful, Choice, Field, portalPage, PostForm, Status, Wrong, type PortalView } from "./parts.tsx";
 import { acting, answer, crowded, faultOf, reading, readerOf, to, type Fault, type Posted, type Visit } from "./visit.ts";
 

@@ -3,8 +3,8 @@ import type { Hono } from "hono";
 import type { ProfileChange } from "../../../core/accounts/profile.ts";
 import type { Api } from "../../http/context.ts";
 import { changeAccount, readAccount, type Account } from "../../operations/portal/profile.ts";
-import type { Page } from "../layout.tsx";
-import { Exact } from "../parts.tsx";
+import type { Page } from "../shared/layout.tsx";
+import { Exact } from "../shared/parts.tsx";
 import { Choice, Field, portalPage, PostForm, readerBar, Wrong, type PortalView } from "./parts.tsx";
 import { acting, answer, faultOf, reading, to, type Fault, type Posted, type Visit } from "./visit.ts";
 

@@ -6,8 +6,8 @@ import { shareStatuses, type Share, type ShareStatus } from "../../../core/share
 import type { Api } from "../../http/context.ts";
 import { listShares, readShare, type ShareDetail, type SharePage } from "../../operations/shares/read.ts";
 import { groupsIn } from "../authorize/views.tsx";
-import type { Page } from "../layout.tsx";
-import { Exact, Foreign, Hash, Moment } from "../parts.tsx";
+import type { Page } from "../shared/layout.tsx";
+import { Exact, Foreign, Hash, Moment } from "../shared/parts.tsx";
 import { Choice, portalPage, Status, Table, type PortalView, type Tone } from "./parts.tsx";
 import { answer, nothing, reading, readerOf, type Visit } from "./visit.ts";
 

@@ -3,8 +3,8 @@ import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import type { Api } from "../../http/context.ts";
 import { mapPage, planIntegration, type IntegrationInput, type MappedPage } from "../../operations/integration/map-page.ts";
-import type { Page } from "../layout.tsx";
-import { CopyButton, Exact, filled } from "../parts.tsx";
+import type { Page } from "../shared/layout.tsx";
+import { CopyButton, Exact, filled } from "../shared/parts.tsx";
 import { Allowed, Choice, Field, portalPage, PostForm, Status, Table, Wrong, type PortalView } from "./parts.tsx";
 import { acting, answer, crowded, faultOf, reading, type Fault, type Posted, type Visit } from "./visit.ts";
 

@@ -5,8 +5,8 @@ import { memberIdOf } from "../../../core/ids.ts";
 import type { Api } from "../../http/context.ts";
 import { forgetSession } from "../../http/session-guards.ts";
 import { changeMember, inviteMember, listMembers, removeMember, type Member } from "../../operations/portal/members.ts";
-import type { Page } from "../layout.tsx";
-import { Exact, Moment } from "../parts.tsx";
+import type { Page } from "../shared/layout.tsx";
+import { Exact, Moment } from "../shared/parts.tsx";
 import { Allowed, Careful, Choice, Field, portalPage, PostForm, Press, Table, Wrong, type PortalView } from "./parts.tsx";
 import { acting, answer, crowded, faultOf, nothing, reading, to, type Fault, type Posted, type Visit } from "./visit.ts";
 

@@ -15,12 +15,12 @@ import { unpaidSince } from "../../operations/billing/checkout.ts";
 import { listSeats } from "../../operations/access/seats.ts";
 import { sessionOf, userOf } from "../../operations/access/sign-in.ts";
 import type { Services } from "../../services.ts";
-import { readForm } from "../form-body.ts";
-import { portalWords } from "../i18n/portal.ts";
-import { pageAnswer, type Page } from "../layout.tsx";
-import { busyPage, foreignFormPage } from "../notices.tsx";
-import { isOwnForm } from "../own-form.ts";
-import { settingOf } from "../parts.tsx";
+import { readForm } from "../shared/form-body.ts";
+import { portalWords } from "../shared/i18n/portal.ts";
+import { pageAnswer, type Page } from "../shared/layout.tsx";
+import { busyPage, foreignFormPage } from "../shared/notices.tsx";
+import { isOwnForm } from "../shared/own-form.ts";
+import { settingOf } from "../shared/parts.tsx";
 import { addressIn, closedPage, forbiddenPage, modeOf, nothingPage, type PortalView } from "./parts.tsx";
 
 /** A request of a member of a business. */

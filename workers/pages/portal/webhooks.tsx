@@ -23,8 +23,8 @@ import {
 import { changeWebhook, deleteWebhook, listWebhooks, type EndpointState } from "../../operations/webhooks/endpoints.ts";
 import { createWebhook } from "../../operations/webhooks/registration.ts";
 import { rotateSecret } from "../../operations/webhooks/secrets.ts";
-import type { Page } from "../layout.tsx";
-import { Exact, filled, Moment, numberText } from "../parts.tsx";
+import type { Page } from "../shared/layout.tsx";
+import { Exact, filled, Moment, numberText } from "../shared/parts.tsx";
 import { Chart, exportChart, totalOf, type ChartFile } from "./chart.tsx";
 import {
   Allowed,

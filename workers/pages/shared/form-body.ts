@@ -1,5 +1,5 @@
 // A form as browsers post it, read once: small, UTF-8, and each field at most once.
-import { mediaType, readCapped } from "../http/body.ts";
+import { mediaType, readCapped } from "../../http/body.ts";
 
 const maxBytes = 24 * 1_024; // an address, a code or a token, and a tick for each of 1,000 recipients
 

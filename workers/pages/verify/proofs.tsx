@@ -1,8 +1,8 @@
 // What the page checks besides the fingerprint: the issuer's signature, the ledger, and what others attested, by the verifier that
 // checks evidence packs. What it checks goes along as text; client/proofs fills in the answers.
 import type { FC } from "hono/jsx";
-import type { CertificateStatus } from "../../core/certificates/certificate.ts";
-import type { Words } from "./i18n/words.ts";
+import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
+import type { Words } from "../shared/i18n/words.ts";
 
 interface Checked {
   readonly status: CertificateStatus;

@@ -1,14 +1,14 @@
 // What the pages of withdrawing say: the form on the certificate, the page for the address, the page for the code, and what
 // is so afterwards. Every form works without a script; an error keeps what was typed and says what to do.
 import type { Child, FC } from "hono/jsx";
-import type { PublishedCertificate, PublishedWithdrawal } from "../../core/certificates/published.ts";
-import { entityReceiptUrlOf } from "../../core/certificates/views.ts";
-import { standingEntities, type WithdrawnEntity } from "../../core/withdrawals/entities.ts";
-import type { Page } from "./layout.tsx";
-import { AddressInput, CodeInput } from "./mailed-sign-in.tsx";
-import type { OtherCertificates } from "../operations/withdrawals/others.ts";
-import type { Reach } from "../operations/withdrawals/reach.ts";
-import { Exact, FieldFault, Hash, Moment, numberText, Sentence, Shape, type Setting } from "./parts.tsx";
+import type { PublishedCertificate, PublishedWithdrawal } from "../../../core/certificates/published.ts";
+import { entityReceiptUrlOf } from "../../../core/certificates/views.ts";
+import { standingEntities, type WithdrawnEntity } from "../../../core/withdrawals/entities.ts";
+import type { Page } from "../shared/layout.tsx";
+import { AddressInput, CodeInput } from "../shared/mailed-sign-in.tsx";
+import type { OtherCertificates } from "../../operations/withdrawals/others.ts";
+import type { Reach } from "../../operations/withdrawals/reach.ts";
+import { Exact, FieldFault, Hash, Moment, numberText, Sentence, Shape, type Setting } from "../shared/parts.tsx";
 
 type About = Pick<
   PublishedCertificate,

@@ -1,9 +1,9 @@
 // What a posted form must be before a page works on it: within its limit, whole, and from a page of ours; else the page that says why not.
 import type { Context } from "hono";
-import { addressKey } from "../../core/access/address.ts";
-import type { Api, RequestContext } from "../http/context.ts";
-import { limited } from "../http/guards.ts";
-import type { LimitName } from "../limits.ts";
+import { addressKey } from "../../../core/access/address.ts";
+import type { Api, RequestContext } from "../../http/context.ts";
+import { limited } from "../../http/guards.ts";
+import type { LimitName } from "../../limits.ts";
 import { readForm } from "./form-body.ts";
 import { crowdedFormPage, foreignFormPage } from "./notices.tsx";
 

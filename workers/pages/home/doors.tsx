@@ -1,11 +1,11 @@
 // The doors of the service: what somebody who types its address can do here. Each is one entry of `doors`; the first page and the
 // page for unknown addresses show them all.
 import type { Child, FC } from "hono/jsx";
-import type { Config } from "../env.ts";
-import { brand } from "./brand.ts";
-import type { Page } from "./layout.tsx";
-import { Exact, filled, Hash, type Setting } from "./parts.tsx";
-import { inLanguage, FieldError, type LanguageChoice } from "./withdrawal-parts.tsx";
+import type { Config } from "../../env.ts";
+import { brand } from "../shared/brand.ts";
+import type { Page } from "../shared/layout.tsx";
+import { Exact, filled, Hash, type Setting } from "../shared/parts.tsx";
+import { inLanguage, FieldError, type LanguageChoice } from "../withdrawal/withdrawal-parts.tsx";
 
 /** What the doors are set from. */
 export interface Place {

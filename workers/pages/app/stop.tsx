@@ -2,18 +2,18 @@
 // the page's script puts it into the form, and only the press of the button sends it. The page itself knows nothing of any share.
 import { Hono, type Context } from "hono";
 import { setCookie } from "hono/cookie";
-import { shareIdOf } from "../../core/ids.ts";
-import { hourMs, secondMs, type Instant } from "../../core/time.ts";
-import type { Api } from "../http/context.ts";
-import { cookieOf, cookieOptions } from "../http/cookies.ts";
-import { openNote, sealNote, type NotePlace } from "../operations/consumers/sealed-notes.ts";
-import { revokeByPerson } from "../operations/shares/revoke.ts";
-import { appWords } from "./i18n/app.ts";
-import { sheetWords } from "./i18n/sheet.ts";
-import { keepLanguage, pageAnswer, type Page } from "./layout.tsx";
-import { onPageFault, outagePage, readOnlyPage } from "./notices.tsx";
-import { postedForm } from "./own-form.ts";
-import { dayIn, FieldFault, filled, type Setting } from "./parts.tsx";
+import { shareIdOf } from "../../../core/ids.ts";
+import { hourMs, secondMs, type Instant } from "../../../core/time.ts";
+import type { Api } from "../../http/context.ts";
+import { cookieOf, cookieOptions } from "../../http/cookies.ts";
+import { openNote, sealNote, type NotePlace } from "../../operations/consumers/sealed-notes.ts";
+import { revokeByPerson } from "../../operations/shares/revoke.ts";
+import { appWords } from "../shared/i18n/app.ts";
+import { sheetWords } from "../shared/i18n/sheet.ts";
+import { keepLanguage, pageAnswer, type Page } from "../shared/layout.tsx";
+import { onPageFault, outagePage, readOnlyPage } from "../shared/notices.tsx";
+import { postedForm } from "../shared/own-form.ts";
+import { dayIn, FieldFault, filled, type Setting } from "../shared/parts.tsx";
 
 const stoppedCookie = "svc_stopped";
 const stoppedMs = hourMs;

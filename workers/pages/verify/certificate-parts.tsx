@@ -1,10 +1,10 @@
 // What the sections of a certificate's page are set from.
 import type { Child, FC } from "hono/jsx";
-import type { ViewContext } from "../../core/certificates/views.ts";
-import type { TrustDocument } from "../../core/ledger/trust-document.ts";
-import type { CertificatePage } from "../operations/certificates/page.ts";
-import type { Setting } from "./parts.tsx";
-import type { LanguageChoice } from "./withdrawal-parts.tsx";
+import type { ViewContext } from "../../../core/certificates/views.ts";
+import type { TrustDocument } from "../../../core/ledger/trust-document.ts";
+import type { CertificatePage } from "../../operations/certificates/page.ts";
+import type { Setting } from "../shared/parts.tsx";
+import type { LanguageChoice } from "../withdrawal/withdrawal-parts.tsx";
 
 export interface Shown extends ViewContext {
   readonly page: CertificatePage;

@@ -5,14 +5,14 @@
 import type { Context, Hono } from "hono";
 import { raw } from "hono/html";
 import type { Child, FC } from "hono/jsx";
-import type { Config } from "../env.ts";
-import type { Api } from "../http/context.ts";
-import { publicRead } from "../http/guards.ts";
-import { brand } from "./brand.ts";
+import type { Config } from "../../env.ts";
+import type { Api } from "../../http/context.ts";
+import { publicRead } from "../../http/guards.ts";
+import { brand } from "../shared/brand.ts";
 import { EventTypes, Inline, OperationSection, Paragraphs } from "./docs-operations.tsx";
 import { operationsOf, type ApiDocument } from "./docs-reading.ts";
-import { guides } from "./guides.gen.ts";
-import { pageAnswer } from "./layout.tsx";
+import { guides } from "../guides.gen.ts";
+import { pageAnswer } from "../shared/layout.tsx";
 
 /** Where the reader is; folded above the text where there is no room beside it. */
 const Contents: FC<{ children?: Child }> = ({ children }) => (

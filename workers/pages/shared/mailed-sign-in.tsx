@@ -3,13 +3,13 @@
 import type { Context } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { FC } from "hono/jsx";
-import { typedCodeOf } from "../../core/access/mailed-code.ts";
-import type { Realm } from "../../core/access/session.ts";
-import type { Api } from "../http/context.ts";
-import { cookieOf, cookieOptions } from "../http/cookies.ts";
-import { sessionToken, setSessionCookie } from "../http/session-guards.ts";
-import { askedSignInSeconds, openAskedSignIn, sealAskedSignIn } from "../operations/access/asked-sign-in.ts";
-import { requestCode, verifyCode } from "../operations/access/sign-in.ts";
+import { typedCodeOf } from "../../../core/access/mailed-code.ts";
+import type { Realm } from "../../../core/access/session.ts";
+import type { Api } from "../../http/context.ts";
+import { cookieOf, cookieOptions } from "../../http/cookies.ts";
+import { sessionToken, setSessionCookie } from "../../http/session-guards.ts";
+import { askedSignInSeconds, openAskedSignIn, sealAskedSignIn } from "../../operations/access/asked-sign-in.ts";
+import { requestCode, verifyCode } from "../../operations/access/sign-in.ts";
 import type { Language } from "./language.ts";
 import type { PageForm } from "./own-form.ts";
 

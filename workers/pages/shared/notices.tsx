@@ -2,11 +2,11 @@
 // address and a misspelt one get the same page.
 import type { Context, ErrorHandler } from "hono";
 import type { Child } from "hono/jsx";
-import { isOutage } from "../http/faults.ts";
-import type { Api } from "../http/context.ts";
-import { statuses } from "../http/statuses.ts";
-import type { RefusalCode } from "../../core/refusals.ts";
-import { kindOfError } from "../log.ts";
+import { isOutage } from "../../http/faults.ts";
+import type { Api } from "../../http/context.ts";
+import { statuses } from "../../http/statuses.ts";
+import type { RefusalCode } from "../../../core/refusals.ts";
+import { kindOfError } from "../../log.ts";
 import type { Words } from "./i18n/words.ts";
 import { catalogues } from "./language.ts";
 import { pageAnswer } from "./layout.tsx";

@@ -3,26 +3,26 @@
 // answers it, POST …/link follows the link from the 201, GET /c/{id}/withdrawn says what is so afterwards.
 import type { Context, Hono } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
-import { receiptUrlOf } from "../../core/certificates/views.ts";
-import type { PublishedCertificate } from "../../core/certificates/published.ts";
-import { certIdOf, type CertId } from "../../core/ids.ts";
-import { isMailbox } from "../../core/mailbox.ts";
-import { typedCodeOf } from "../../core/access/mailed-code.ts";
-import type { Api } from "../http/context.ts";
-import { cookieOf, cookieOptions } from "../http/cookies.ts";
-import { openWithdrawalContext, withdrawalContext } from "../http/withdrawal-context.ts";
-import type { LimitName } from "../limits.ts";
-import { verifyCertificate } from "../operations/certificates/verify.ts";
-import { askedSeconds, openAsked, sealAsked, type Asked } from "../operations/withdrawals/asked-address.ts";
-import { withdrawByLink } from "../operations/withdrawals/by-link.ts";
-import { answerOnPage } from "../operations/withdrawals/confirm.ts";
-import { othersByLink } from "../operations/withdrawals/others.ts";
-import { reachOf } from "../operations/withdrawals/reach.ts";
-import { requestWithdrawalCode } from "../operations/withdrawals/request-code.ts";
-import { chosenLanguage, pageLanguage } from "./language.ts";
-import { pageAnswer } from "./layout.tsx";
-import { noSuchPage } from "./notices.tsx";
-import { crowded, postedForm, type PageForm } from "./own-form.ts";
+import { receiptUrlOf } from "../../../core/certificates/views.ts";
+import type { PublishedCertificate } from "../../../core/certificates/published.ts";
+import { certIdOf, type CertId } from "../../../core/ids.ts";
+import { isMailbox } from "../../../core/mailbox.ts";
+import { typedCodeOf } from "../../../core/access/mailed-code.ts";
+import type { Api } from "../../http/context.ts";
+import { cookieOf, cookieOptions } from "../../http/cookies.ts";
+import { openWithdrawalContext, withdrawalContext } from "../../http/withdrawal-context.ts";
+import type { LimitName } from "../../limits.ts";
+import { verifyCertificate } from "../../operations/certificates/verify.ts";
+import { askedSeconds, openAsked, sealAsked, type Asked } from "../../operations/withdrawals/asked-address.ts";
+import { withdrawByLink } from "../../operations/withdrawals/by-link.ts";
+import { answerOnPage } from "../../operations/withdrawals/confirm.ts";
+import { othersByLink } from "../../operations/withdrawals/others.ts";
+import { reachOf } from "../../operations/withdrawals/reach.ts";
+import { requestWithdrawalCode } from "../../operations/withdrawals/request-code.ts";
+import { chosenLanguage, pageLanguage } from "../shared/language.ts";
+import { pageAnswer } from "../shared/layout.tsx";
+import { noSuchPage } from "../shared/notices.tsx";
+import { crowded, postedForm, type PageForm } from "../shared/own-form.ts";
 import {
   codePage,
   emailPage,

@@ -1,13 +1,13 @@
 // What has happened to a certificate, in its order, and what is still to come.
 import type { Child, FC } from "hono/jsx";
-import type { PublishedAnchor, PublishedCertificate } from "../../core/certificates/published.ts";
-import { receiptUrlOf } from "../../core/certificates/views.ts";
-import type { Instant } from "../../core/time.ts";
-import { isOverdue } from "../../core/withdrawals/acknowledge.ts";
-import type { CertificatePage } from "../operations/certificates/page.ts";
+import type { PublishedAnchor, PublishedCertificate } from "../../../core/certificates/published.ts";
+import { receiptUrlOf } from "../../../core/certificates/views.ts";
+import type { Instant } from "../../../core/time.ts";
+import { isOverdue } from "../../../core/withdrawals/acknowledge.ts";
+import type { CertificatePage } from "../../operations/certificates/page.ts";
 import { Section } from "./certificate-parts.tsx";
-import { Exact, filled, Moment, numberText, Sentence, Shape, type Setting } from "./parts.tsx";
-import { actsOf, EntityReceipt } from "./withdrawal-parts.tsx";
+import { Exact, filled, Moment, numberText, Sentence, Shape, type Setting } from "../shared/parts.tsx";
+import { actsOf, EntityReceipt } from "../withdrawal/withdrawal-parts.tsx";
 
 const eventShapes = { done: "tick", pending: "clock", counted: "dot" } as const;
 

@@ -1,8 +1,8 @@
 // GET /dev/mail: what development would have sent, as JSON for programs and as a page for people. Mounted in development only.
 import type { Context, Hono } from "hono";
-import type { Api } from "../http/context.ts";
-import { isoOf } from "../../core/time.ts";
-import { pageAnswer } from "./layout.tsx";
+import type { Api } from "../../http/context.ts";
+import { isoOf } from "../../../core/time.ts";
+import { pageAnswer } from "../shared/layout.tsx";
 
 const mailbox = async (c: Context<Api>): Promise<Response> => {
   const to = c.req.query("to") ?? null;

@@ -1,10 +1,10 @@
 // Signing in with what a device answered, wherever a page asked it.
 import type { Context } from "hono";
-import type { Api } from "../http/context.ts";
-import { relyingParty } from "../http/guards.ts";
-import { signedIn } from "../http/passkey-credentials.ts";
-import { sessionToken, setSessionCookie } from "../http/session-guards.ts";
-import { signInWithPasskey } from "../operations/access/passkey-sign-in.ts";
+import type { Api } from "../../http/context.ts";
+import { relyingParty } from "../../http/guards.ts";
+import { signedIn } from "../../http/passkey-credentials.ts";
+import { sessionToken, setSessionCookie } from "../../http/session-guards.ts";
+import { signInWithPasskey } from "../../operations/access/passkey-sign-in.ts";
 import { forgetAsked } from "./mailed-sign-in.tsx";
 import type { PageForm } from "./own-form.ts";
 

@@ -2,7 +2,7 @@
 // script into the page.
 import type { Child, FC } from "hono/jsx";
 import { raw } from "hono/html";
-import { isoOf, type Instant } from "../../core/time.ts";
+import { isoOf, type Instant } from "../../../core/time.ts";
 import { appearanceOf } from "./appearance.ts";
 import type { Words } from "./i18n/words.ts";
 import { catalogues, type Language } from "./language.ts";

@@ -1,10 +1,10 @@
 // How a certificate is checked without believing us: by the page itself, by common tools, by the verifier.
 import type { FC } from "hono/jsx";
-import { publishedCanonical, type PublishedCertificate } from "../../core/certificates/published.ts";
-import type { TrustDocument } from "../../core/ledger/trust-document.ts";
+import { publishedCanonical, type PublishedCertificate } from "../../../core/certificates/published.ts";
+import type { TrustDocument } from "../../../core/ledger/trust-document.ts";
 import { Row, Section, type Shown } from "./certificate-parts.tsx";
-import type { Words } from "./i18n/words.ts";
-import { CopyButton, Hash, Shape } from "./parts.tsx";
+import type { Words } from "../shared/i18n/words.ts";
+import { CopyButton, Hash, Shape } from "../shared/parts.tsx";
 import { Proofs } from "./proofs.tsx";
 
 /** Where the verifier and the keys are got, and the one command: the same as the README of a pack. */

@@ -1,19 +1,19 @@
 // GET /c/{id}: the public page of a certificate. Who opens it is noted in the view trail; whoever has the address may.
 import type { Context, Hono } from "hono";
-import { addressKey } from "../../core/access/address.ts";
-import { verifyView } from "../../core/certificates/views.ts";
-import { certIdOf, typedCertIdOf } from "../../core/ids.ts";
-import { trustDocument } from "../../core/ledger/trust-document.ts";
-import type { Api } from "../http/context.ts";
-import { limited } from "../http/guards.ts";
-import { openCertificatePage } from "../operations/certificates/page.ts";
-import { viewContext } from "../operations/certificates/view-context.ts";
-import { trustedKeys } from "../operations/service/trust.ts";
+import { addressKey } from "../../../core/access/address.ts";
+import { verifyView } from "../../../core/certificates/views.ts";
+import { certIdOf, typedCertIdOf } from "../../../core/ids.ts";
+import { trustDocument } from "../../../core/ledger/trust-document.ts";
+import type { Api } from "../../http/context.ts";
+import { limited } from "../../http/guards.ts";
+import { openCertificatePage } from "../../operations/certificates/page.ts";
+import { viewContext } from "../../operations/certificates/view-context.ts";
+import { trustedKeys } from "../../operations/service/trust.ts";
 import { certificatePage } from "./certificate-page.tsx";
 import { formatPage } from "./format-page.tsx";
-import { chosenLanguage } from "./language.ts";
-import { pageAnswer } from "./layout.tsx";
-import { crowdedPage, noSuchPage } from "./notices.tsx";
+import { chosenLanguage } from "../shared/language.ts";
+import { pageAnswer } from "../shared/layout.tsx";
+import { crowdedPage, noSuchPage } from "../shared/notices.tsx";
 
 /** True when no person reads the answer: a look at the headers, or a page fetched ahead of a click that may never come. */
 const isUnread = (c: Context<Api>): boolean =>

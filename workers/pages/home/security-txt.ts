@@ -1,9 +1,9 @@
 // GET /.well-known/security.txt (RFC 9116): whom to tell of a weakness. There is none where the operator has named nobody.
 import type { Hono } from "hono";
-import { dayMs, isoOf } from "../../core/time.ts";
-import type { Config } from "../env.ts";
-import type { Api } from "../http/context.ts";
-import { failure } from "../http/envelope.ts";
+import { dayMs, isoOf } from "../../../core/time.ts";
+import type { Config } from "../../env.ts";
+import type { Api } from "../../http/context.ts";
+import { failure } from "../../http/envelope.ts";
 
 const path = "/.well-known/security.txt";
 const validDays = 180; // the RFC advises less than a year

@@ -1,5 +1,5 @@
 // What a browser may fill in by itself, for each contact field.
-import type { ContactKey } from "../../core/shares/fields.ts";
+import type { ContactKey } from "../../../core/shares/fields.ts";
 
 export const contactAutocomplete: Readonly<Record<ContactKey, string>> = {
   email: "email",

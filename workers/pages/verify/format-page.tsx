@@ -1,6 +1,6 @@
 // How a certificate is built: what a page's "check it yourself" rests on, for whoever wants to check all of it.
-import type { Page } from "./layout.tsx";
-import type { Setting } from "./parts.tsx";
+import type { Page } from "../shared/layout.tsx";
+import type { Setting } from "../shared/parts.tsx";
 
 export const formatPage = ({ words: { format } }: Setting): Page => ({
   title: format.title,

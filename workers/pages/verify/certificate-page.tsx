@@ -8,18 +8,18 @@ import {
   policiesStatus,
   type PublishedCertificate,
   type PublishedPolicy,
-} from "../../core/certificates/published.ts";
-import { verifyUrlOf } from "../../core/certificates/views.ts";
-import { standingEntities } from "../../core/withdrawals/entities.ts";
-import type { CertificatePage } from "../operations/certificates/page.ts";
+} from "../../../core/certificates/published.ts";
+import { verifyUrlOf } from "../../../core/certificates/views.ts";
+import { standingEntities } from "../../../core/withdrawals/entities.ts";
+import type { CertificatePage } from "../../operations/certificates/page.ts";
 import { Check } from "./certificate-check.tsx";
 import { Row, Section, type Shown } from "./certificate-parts.tsx";
 import { Timeline } from "./certificate-timeline.tsx";
-import type { Words } from "./i18n/words.ts";
-import type { Page } from "./layout.tsx";
-import { Exact, filled, Foreign, Hash, Moment, numberText, Remarks, Sentence, Shape, type Setting } from "./parts.tsx";
+import type { Words } from "../shared/i18n/words.ts";
+import type { Page } from "../shared/layout.tsx";
+import { Exact, filled, Foreign, Hash, Moment, numberText, Remarks, Sentence, Shape, type Setting } from "../shared/parts.tsx";
 import { QrCode } from "./qr.tsx";
-import { actsOf, SomeWithdrawn, unlessErased, WithdrawalForms, type LanguageChoice } from "./withdrawal-parts.tsx";
+import { actsOf, SomeWithdrawn, unlessErased, WithdrawalForms, type LanguageChoice } from "../withdrawal/withdrawal-parts.tsx";
 
 type Part = FC<{ certificate: PublishedCertificate; setting: Setting }>;
 

@@ -4,21 +4,21 @@ import { Hono, type Context } from "hono";
 import { accepts } from "hono/accepts";
 import { createMiddleware } from "hono/factory";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { addressKey } from "../../core/access/address.ts";
-import { typedCertIdOf } from "../../core/ids.ts";
-import { isMailbox } from "../../core/mailbox.ts";
-import type { Api } from "../http/context.ts";
-import { success } from "../http/envelope.ts";
-import { limited } from "../http/guards.ts";
-import { trustedKeys } from "../operations/service/trust.ts";
-import { signInPath } from "./app/sign-in.ts";
+import { addressKey } from "../../../core/access/address.ts";
+import { typedCertIdOf } from "../../../core/ids.ts";
+import { isMailbox } from "../../../core/mailbox.ts";
+import type { Api } from "../../http/context.ts";
+import { success } from "../../http/envelope.ts";
+import { limited } from "../../http/guards.ts";
+import { trustedKeys } from "../../operations/service/trust.ts";
+import { signInPath } from "../app/sign-in.ts";
 import { firstPage, maxMailbox, maxTyped, unknownPage, withdrawDoorPage, type Place } from "./doors.tsx";
-import { chosenLanguage } from "./language.ts";
-import { languageOf, pageAnswer, type Page } from "./layout.tsx";
-import { mailCode } from "./mailed-sign-in.tsx";
-import { crowdedFormPage, foreignFormPage, onPageFault } from "./notices.tsx";
-import { postedForm } from "./own-form.ts";
-import { inLanguage } from "./withdrawal-parts.tsx";
+import { chosenLanguage } from "../shared/language.ts";
+import { languageOf, pageAnswer, type Page } from "../shared/layout.tsx";
+import { mailCode } from "../shared/mailed-sign-in.tsx";
+import { crowdedFormPage, foreignFormPage, onPageFault } from "../shared/notices.tsx";
+import { postedForm } from "../shared/own-form.ts";
+import { inLanguage } from "../withdrawal/withdrawal-parts.tsx";
 
 /** True for a browser that opens the address; a program that says nothing, or that takes anything, is answered in JSON. */
 export const isPerson = (c: Context<Api>): boolean =>
