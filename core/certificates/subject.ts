@@ -1,4 +1,4 @@
-// The person on a certificate: which fields may be sealed, and the salted commitment that stands for them in public.
+// The person on a certificate: the salted commitment that stands for each field in public.
 // A plain hash of an address would be a dictionary oracle (there are only ~10^10 phone numbers), and a keyed hash could
 // be checked by us alone. With a 128-bit salt per field the holder can prove one field at a time, nobody can guess, and
 // deleting the root salt turns the commitment into noise while the fingerprint stays valid.
@@ -6,39 +6,11 @@ import { base64UrlOf } from "../bytes.ts";
 import { canonicalJson } from "../canonical-json.ts";
 import { hmacSha256, sha256Hex } from "../hash.ts";
 import { masked } from "../masking.ts";
-import { ok, refuse, type Result } from "../result.ts";
-import { lineFault, trimmed } from "../text.ts";
-import { kindFault } from "./field-kinds.ts";
 
 /** Field key to value, as stored. A Map, because keys come from outside and must never meet a prototype. */
 export type SubjectFields = ReadonlyMap<string, string>;
 
-const maxFields = 20;
-const maxValueLength = 500;
 const saltBytes = 16; // 128 bits: no table of guesses can be computed
-const keyPattern = /^[a-z][a-z0-9_]{0,39}$/;
-const prototypeNames: ReadonlySet<string> = new Set([...Object.getOwnPropertyNames(Object.prototype), "prototype"]);
-
-/** CONTRACT 2: 1 to 20 fields, at least one with a value, each one visible line of at most 500 characters. */
-export const subjectFields = (input: object): Result<SubjectFields, "invalid_request"> => {
-  const entries = Object.entries(input);
-  if (entries.length < 1 || entries.length > maxFields) return refuse("invalid_request", "fields: must hold 1 to 20 entries.");
-  const fields = new Map<string, string>();
-  for (const [key, raw] of entries) {
-    if (!keyPattern.test(key) || prototypeNames.has(key)) return refuse("invalid_request", "fields: a key is not allowed.");
-    if (typeof raw !== "string") return refuse("invalid_request", "fields: every value must be text.");
-    const value = trimmed(raw);
-    if (value.length > maxValueLength) return refuse("invalid_request", "fields: a value is longer than 500 characters.");
-    const fault = lineFault(value);
-    if (fault !== null) return refuse("invalid_request", `fields: a value ${fault}.`);
-    const misfit = kindFault(key, value);
-    if (misfit !== null) return refuse("invalid_request", `fields: ${key} ${misfit}.`);
-    fields.set(key, value);
-  }
-  if ([...fields.values()].every((value) => value === ""))
-    return refuse("invalid_request", "fields: at least one value must not be empty.");
-  return ok(fields);
-};
 
 /** base64url, 128 bits, derived from the certificate's root salt so that only the root needs keeping. */
 export const fieldSalt = (rootSalt: Uint8Array, key: string): string =>

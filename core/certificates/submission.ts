@@ -3,8 +3,77 @@ import { pageUrlFault } from "../access/origins.ts";
 import { ok, refuse, type Result } from "../result.ts";
 import { lineFault, passageFault, trimmed } from "../text.ts";
 import type { Submission } from "./certificate.ts";
-import { recipientsOf, type Recipients } from "./recipients.ts";
-import { subjectFields, type SubjectFields } from "./subject.ts";
+import { kindFault } from "./field-kinds.ts";
+import { comparableName, type Recipients } from "./recipients.ts";
+import type { SubjectFields } from "./subject.ts";
+
+const maxFields = 20;
+const maxValueLength = 500;
+const keyPattern = /^[a-z][a-z0-9_]{0,39}$/;
+const prototypeNames: ReadonlySet<string> = new Set([...Object.getOwnPropertyNames(Object.prototype), "prototype"]);
+
+/** CONTRACT 2: 1 to 20 fields, at least one with a value, each one visible line of at most 500 characters. */
+export const subjectFields = (input: object): Result<SubjectFields, "invalid_request"> => {
+  const entries = Object.entries(input);
+  if (entries.length < 1 || entries.length > maxFields) return refuse("invalid_request", "fields: must hold 1 to 20 entries.");
+  const fields = new Map<string, string>();
+  for (const [key, raw] of entries) {
+    if (!keyPattern.test(key) || prototypeNames.has(key)) return refuse("invalid_request", "fields: a key is not allowed.");
+    if (typeof raw !== "string") return refuse("invalid_request", "fields: every value must be text.");
+    const value = trimmed(raw);
+    if (value.length > maxValueLength) return refuse("invalid_request", "fields: a value is longer than 500 characters.");
+    const fault = lineFault(value);
+    if (fault !== null) return refuse("invalid_request", `fields: a value ${fault}.`);
+    const misfit = kindFault(key, value);
+    if (misfit !== null) return refuse("invalid_request", `fields: ${key} ${misfit}.`);
+    fields.set(key, value);
+  }
+  if ([...fields.values()].every((value) => value === ""))
+    return refuse("invalid_request", "fields: at least one value must not be empty.");
+  return ok(fields);
+};
+
+const maxEntities = 1_000; // what one lead form of the industry can list
+const maxEntityLength = 200;
+
+const declared = (names: readonly string[]): Result<Map<string, string>, "invalid_request"> => {
+  if (names.length < 1 || names.length > maxEntities) return refuse("invalid_request", "entities: must name 1 to 1,000 recipients.");
+  const byComparable = new Map<string, string>();
+  for (const raw of names) {
+    const name = trimmed(raw);
+    if (name === "") return refuse("invalid_request", "entities: a name is empty.");
+    if (name.length > maxEntityLength) return refuse("invalid_request", "entities: a name is longer than 200 characters.");
+    const fault = lineFault(name);
+    if (fault !== null) return refuse("invalid_request", `entities: a name ${fault}.`);
+    const key = comparableName(name);
+    if (!byComparable.has(key)) byComparable.set(key, name); // the first spelling stays
+  }
+  return ok(byComparable);
+};
+
+/** Declared spellings of the names in `answers`; names that were not declared are dropped, as for the checkbox. */
+const amongDeclared = (answers: readonly string[], names: ReadonlyMap<string, string>): string[] =>
+  [...new Set(answers.flatMap((answer) => names.get(comparableName(answer)) ?? []))].sort();
+
+export const recipientsOf = (input: {
+  readonly entities: readonly string[];
+  readonly accepted: readonly string[] | undefined;
+  readonly rejected: readonly string[] | undefined;
+}): Result<Recipients, "invalid_request"> => {
+  const names = declared(input.entities);
+  if (!names.ok) return names;
+  const entities = [...names.value.values()].sort();
+  if (input.accepted === undefined && input.rejected === undefined) return ok({ entities });
+  if (input.accepted === undefined || input.rejected === undefined) {
+    return refuse("invalid_request", "entities_accepted and entities_rejected: send both or neither.");
+  }
+  const accepted = amongDeclared(input.accepted, names.value);
+  const rejected = amongDeclared(input.rejected, names.value);
+  if (accepted.some((name) => rejected.includes(name))) {
+    return refuse("invalid_request", "entities_accepted and entities_rejected: a name stands in both.");
+  }
+  return ok({ entities, answered: { accepted, rejected } });
+};
 
 const maxDisclosureLength = 20_000;
 const maxPurposeLength = 500;

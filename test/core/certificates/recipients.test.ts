@@ -1,7 +1,7 @@
 // Recipients: named, accepted, rejected; and the difference between "declined nobody" and "never asked".
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { recipientsOf } from "../../../core/certificates/recipients.ts";
+import { recipientsOf } from "../../../core/certificates/submission.ts";
 
 const named = (entities: readonly string[], accepted?: readonly string[], rejected?: readonly string[]) =>
   recipientsOf({ entities, accepted, rejected });

@@ -3,14 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { bytesOfHex } from "../../../core/bytes.ts";
 import { canonicalJson } from "../../../core/canonical-json.ts";
-import {
-  fieldCommitment,
-  maskedSubject,
-  subjectCommitments,
-  subjectFields,
-  subjectHash,
-  subjectSalts,
-} from "../../../core/certificates/subject.ts";
+import { fieldCommitment, maskedSubject, subjectCommitments, subjectHash, subjectSalts } from "../../../core/certificates/subject.ts";
+import { subjectFields } from "../../../core/certificates/submission.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import vectors from "../../vectors/ledger.json" with { type: "json" };
 
