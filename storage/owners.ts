@@ -2,7 +2,9 @@
 import { eq, inArray } from "drizzle-orm";
 import { isMailbox } from "../core/mailbox.ts";
 import type { BusinessId } from "../core/ids.ts";
-import type { Database } from "./database.ts";
+import type { Mail } from "../core/mail/templates.ts";
+import type { Database, Statement } from "./database.ts";
+import { insertMail, type MailToSend } from "./outboxes/mail.ts";
 import { memberEmailContext } from "./people-contexts.ts";
 import { businesses, members } from "./schema.ts";
 import { allOf, listed } from "./query.ts";
@@ -34,5 +36,13 @@ export const ownerAddressesOf = async (
   return new Map(await Promise.all([...Map.groupBy(rows, ({ id }) => id)].map(([id, of]) => addresses(id, of))));
 };
 
-export const ownerAddresses = async (db: Database, vault: Vault, businessId: BusinessId): Promise<readonly string[]> =>
-  (await ownerAddressesOf(db, vault, [businessId])).get(businessId) ?? [];
+/** A mail to each of one business, as rows for the batch of the change that calls for it. */
+export const ownerMails = async (
+  db: Database,
+  vault: Vault,
+  businessId: BusinessId,
+  mail: Mail & Pick<MailToSend, "now" | "onlyIf">,
+): Promise<readonly Statement[]> => {
+  const owners = (await ownerAddressesOf(db, vault, [businessId])).get(businessId) ?? [];
+  return (await Promise.all(owners.map((to) => insertMail(db, vault, { ...mail, to })))).flat();
+};

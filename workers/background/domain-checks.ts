@@ -2,31 +2,16 @@
 // two weeks and three misses the domain is no longer theirs to speak for.
 import { checked, type CheckOutcome } from "../../core/accounts/domain-claim.ts";
 import type { Fact } from "../../core/facts.ts";
-import type { Mail } from "../../core/mail/templates.ts";
 import type { Instant } from "../../core/time.ts";
 import { commit } from "../../storage/commit.ts";
-import { batch, type Database, type Statement } from "../../storage/database.ts";
+import { batch, type Database } from "../../storage/database.ts";
 import { chainOf, claimDueChecks, isChecked, lapse, noteCheck, type DueDomain } from "../../storage/domains.ts";
-import { insertMail } from "../../storage/outboxes/mail.ts";
-import { ownerAddresses } from "../../storage/owners.ts";
-import type { Condition } from "../../storage/query.ts";
+import { ownerMails } from "../../storage/owners.ts";
 import { lookForProof } from "../operations/portal/domain-proof.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
 
 const maxPerRun = 20; // each is one call of at most eight seconds; all at once
-
-const mailsToOwners = async (
-  platform: Platform,
-  db: Database,
-  due: DueDomain,
-  mail: Mail,
-  now: Instant,
-  onlyIf: Condition,
-): Promise<readonly Statement[]> => {
-  const owners = await ownerAddresses(db, platform.vault, due.businessId);
-  return (await Promise.all(owners.map((to) => insertMail(db, platform.vault, { ...mail, to, now, onlyIf })))).flat();
-};
 
 const keep = async (platform: Platform, db: Database, due: DueDomain, outcome: CheckOutcome, now: Instant): Promise<void> => {
   const { id, state: before, domain } = due;
@@ -36,8 +21,9 @@ const keep = async (platform: Platform, db: Database, due: DueDomain, outcome: C
     return;
   }
   if (outcome.kind === "warned") {
-    const mail: Mail = { template: "domain_missing", data: { domain, lapses_at: outcome.state.lapsesAt } };
-    const mails = await mailsToOwners(platform, db, due, mail, now, isChecked(id, "verified", state));
+    const data = { domain, lapses_at: outcome.state.lapsesAt };
+    const onlyIf = isChecked(id, "verified", state);
+    const mails = await ownerMails(db, platform.vault, due.businessId, { template: "domain_missing", data, now, onlyIf });
     await batch(db, [noteCheck(db, id, before, state, outcome.nextAt), ...mails]);
     return;
   }
@@ -53,7 +39,8 @@ const keep = async (platform: Platform, db: Database, due: DueDomain, outcome: C
     actor: { kind: "system" },
     payload: { domain },
   };
-  const mails = await mailsToOwners(platform, db, due, { template: "domain_lapsed", data: { domain } }, now, isLapsed);
+  const notice = { template: "domain_lapsed", data: { domain }, now, onlyIf: isLapsed } as const;
+  const mails = await ownerMails(db, platform.vault, due.businessId, notice);
   const store = { db, vault: platform.vault, ledgerId: platform.config.ledger.id };
   await commit(store, [lapse(db, id, before, state), ...mails], [fact], isLapsed);
 };

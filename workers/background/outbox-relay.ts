@@ -2,7 +2,7 @@
 // minute cron; safe to call at any time, from anywhere, twice at once.
 import type { Database } from "../../storage/database.ts";
 import { claimWithdrawalWork } from "../../storage/outboxes/withdrawals.ts";
-import { continueWithdrawals } from "../operations/withdrawals/continue.ts";
+import { continueWithdrawals } from "../operations/withdrawals/withdraw.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
 import { capturePolicies } from "./policy-capture.ts";

@@ -3,7 +3,8 @@ import { z } from "@hono/zod-openapi";
 import { verifyUrlOf } from "../../../core/certificates/views.ts";
 import { businessIdOf, certIdOf } from "../../../core/ids.ts";
 import { isoOf, isoOrNull } from "../../../core/time.ts";
-import type { NamingBusinesses, NamingCertificates, WithdrawnMany, WithdrawnOne } from "../../operations/consumers/certificates.ts";
+import type { Withdrawn } from "../../operations/withdrawals/withdraw.ts";
+import type { NamingBusinesses, NamingCertificates, WithdrawnMany } from "../../operations/consumers/certificates.ts";
 import { timeOf } from "../certificates/schema.ts";
 
 const businessIdParam = z.string().transform(businessIdOf).openapi({ type: "string", description: "Id of the business: `biz_…`." });
@@ -105,7 +106,7 @@ export const ownWithdrawnSchema = z
   })
   .openapi("WithdrawnFromAccount");
 
-export const withdrawnOneToWire = ({ certId, withdrawnAt, ceaseBy }: WithdrawnOne): z.input<typeof ownWithdrawnSchema> => ({
+export const withdrawnOneToWire = ({ certId, withdrawnAt, ceaseBy }: Withdrawn): z.input<typeof ownWithdrawnSchema> => ({
   withdrawn: 1,
   pending: false,
   withdrawn_at: isoOf(withdrawnAt),

@@ -23,14 +23,12 @@ import {
 import { openWithdrawalContext, withdrawalContext } from "../../http/withdrawal-context.ts";
 import { certificateReceipt } from "../../operations/certificates/verify.ts";
 import { viewContext } from "../../operations/certificates/view-context.ts";
-import { acknowledgeWithdrawal, type Ceased } from "../../operations/withdrawals/acknowledge-cease.ts";
-import { acknowledgeSingle } from "../../operations/withdrawals/acknowledge-entities.ts";
-import { withdrawByLink } from "../../operations/withdrawals/by-link.ts";
-import type { Withdrawn } from "../../operations/withdrawals/by-person.ts";
-import { confirmWithdrawal } from "../../operations/withdrawals/confirm.ts";
+import { acknowledgeSingle, acknowledgeWithdrawal, type Ceased } from "../../operations/withdrawals/acknowledge.ts";
+import { confirmWithdrawal, withdrawByLink } from "../../operations/withdrawals/by-person.ts";
 import { entityWithdrawalReceipt, withdrawalReceipt } from "../../operations/withdrawals/read-receipt.ts";
 import { recordWithdrawal } from "../../operations/withdrawals/record.ts";
 import { requestWithdrawalCode } from "../../operations/withdrawals/request-code.ts";
+import type { Withdrawn } from "../../operations/withdrawals/withdraw.ts";
 import { pageLanguage } from "../../pages/shared/language.ts";
 import { iso27560Schema, kantaraSchema } from "../certificates/receipt-schema.ts";
 import { withdrawalReceiptSchema } from "../certificates/schema.ts";

@@ -13,10 +13,9 @@ import type { CertId } from "../../../core/ids.ts";
 import { isMailbox } from "../../../core/mailbox.ts";
 import { isoOf } from "../../../core/time.ts";
 import { recordedChannels } from "../../../core/withdrawals/withdrawal.ts";
-import type { Ceased } from "../../operations/withdrawals/acknowledge-cease.ts";
-import type { EntitiesCeased } from "../../operations/withdrawals/acknowledge-entities.ts";
-import type { Withdrawn } from "../../operations/withdrawals/by-person.ts";
+import type { Ceased, EntitiesCeased } from "../../operations/withdrawals/acknowledge.ts";
 import type { RecordedWithdrawal } from "../../operations/withdrawals/record.ts";
+import type { Withdrawn } from "../../operations/withdrawals/withdraw.ts";
 import { certId, instant, orNull, timeOf, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
 
 export const certParam = z.object({ cert_id: certId });
@@ -92,7 +91,7 @@ export const withdrawnSchema = z
 
 export const withdrawnToWire = (
   apiBase: string,
-  { certId, withdrawnAt, ceaseBy, fromEntities = [] }: Withdrawn,
+  { certId, withdrawnAt, ceaseBy, fromEntities }: Withdrawn,
 ): z.input<typeof withdrawnSchema> => {
   const [first] = fromEntities;
   return {

@@ -30,8 +30,14 @@ import { kindOfError } from "../../log.ts";
 import type { Memories, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import type { Keeping } from "../access/idempotency.ts";
 import { verifyCertificate } from "../certificates/verify.ts";
-import { afterWithdrawal, commitWithdrawals, maxPerBatch } from "../withdrawals/commit-withdrawals.ts";
-import { withdrawCertificate, type LocatedRecord } from "../withdrawals/withdraw-certificate.ts";
+import {
+  afterWithdrawal,
+  commitWithdrawals,
+  maxPerBatch,
+  withdrawCertificate,
+  type LocatedRecord,
+  type Withdrawn,
+} from "../withdrawals/withdraw.ts";
 import { withdrawFromEntities } from "../withdrawals/withdraw-entities.ts";
 import { inHomes, inOwnHome } from "./homes.ts";
 import { oneList } from "./profile.ts";
@@ -182,41 +188,18 @@ export const ownCertificate = async (
 /** The address was proven by a code when the person signed in. */
 const byAccount = { method: "email_code", recorded: null, actor: { kind: "subject", provenBy: "account" } } as const;
 
-export interface WithdrawnOne {
-  readonly certId: CertId;
-  readonly withdrawnAt: Instant;
-  readonly ceaseBy: Instant;
-}
-
 /** One certificate; a mail confirms it. Refuses `cert_not_found` for one that does not name the person, `already_revoked`. */
 export const withdrawOwn = async (
   services: WithdrawServices,
   person: Pick<Person, "id">,
   certId: CertId | null,
   language: MailLanguage,
-  keep?: Keeping<WithdrawnOne>,
-): Promise<Result<WithdrawnOne, "unauthorized" | "cert_not_found" | "already_revoked">> => {
+  keep?: Keeping<Withdrawn>,
+): Promise<Result<Withdrawn, "unauthorized" | "cert_not_found" | "already_revoked">> => {
   const own = await ownRecord(services, person, certId);
   if (!own.ok) return own;
-  const { db, record } = own.value;
-  if (record.certificate.status !== "active") return refuse("already_revoked");
-  const answerOf = ({ withdrawnAt, ceaseBy }: Omit<WithdrawnOne, "certId">): WithdrawnOne => ({
-    certId: record.certificate.id,
-    withdrawnAt,
-    ceaseBy,
-  });
-  const withdrawn = await withdrawCertificate(
-    services,
-    { db, record },
-    {
-      change: byAccount,
-      scope: "certificate",
-      address: null,
-      language,
-      more: async (withdrawing) => (await keep?.(answerOf(withdrawing))) ?? [],
-    },
-  );
-  return withdrawn.ok ? ok(answerOf(withdrawn.value)) : withdrawn;
+  if (own.value.record.certificate.status !== "active") return refuse("already_revoked");
+  return withdrawCertificate(services, own.value, { change: byAccount, scope: "certificate", address: null, language, more: keep });
 };
 
 /** Single recipients of one; a mail confirms it. Refuses as `withdrawOwn`, and `invalid_request` for a name that is no recipient. */
@@ -228,12 +211,7 @@ export const withdrawOwnEntities = async (
 ): Promise<Result<{ readonly ceaseBy: Instant }, "unauthorized" | "cert_not_found" | "already_revoked" | "invalid_request">> => {
   const own = await ownRecord(services, person, certId);
   if (!own.ok) return own;
-  return withdrawFromEntities(services, own.value, {
-    change: byAccount,
-    entities,
-    language,
-    more: async () => [],
-  });
+  return withdrawFromEntities(services, own.value, { change: byAccount, entities, language });
 };
 
 const maxBatches = 10;

@@ -9,7 +9,7 @@ import type { Instant } from "../../../core/time.ts";
 import { businessIdentity } from "../../../storage/accounts.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import { insertMail, type MailToSend } from "../../../storage/outboxes/mail.ts";
-import { ownerAddresses } from "../../../storage/owners.ts";
+import { ownerMails } from "../../../storage/owners.ts";
 import { consumerAddress } from "../../../storage/people.ts";
 import type { Runtime, Stores } from "../../services.ts";
 
@@ -62,10 +62,12 @@ export const stoppedMails = async (
 ): Promise<readonly Statement[]> => {
   const { vault } = services;
   const now = services.clock();
-  const [owners, { contact }] = await Promise.all([ownerAddresses(db, vault, share.business.id), businessIdentity(db, share.business.id)]);
-  const notice = { template: "share_owner_notice", data: { share_ids: [share.id], cease_by: ended.ceaseBy } } as const;
-  const toOwners = await Promise.all(owners.map((to) => insertMail(db, vault, { ...notice, to, now })));
-  if (consumerId === null) return toOwners.flat();
+  const data = { share_ids: [share.id], cease_by: ended.ceaseBy };
+  const [toOwners, { contact }] = await Promise.all([
+    ownerMails(db, vault, share.business.id, { template: "share_owner_notice", data, now }),
+    businessIdentity(db, share.business.id),
+  ]);
+  if (consumerId === null) return toOwners;
   const toPerson = await mailTo(services, db, consumerId, {
     template: "share_stopped",
     language: ended.language,
@@ -79,7 +81,7 @@ export const stoppedMails = async (
       app_url: `${services.config.appUrl}/app/shares/${share.id}`,
     },
   });
-  return [...toOwners.flat(), ...toPerson];
+  return [...toOwners, ...toPerson];
 };
 
 export const ceasedMail = (

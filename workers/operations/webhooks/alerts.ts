@@ -4,8 +4,7 @@ import type { EndpointHealth, EndpointSettings } from "../../../core/webhooks/en
 import type { BusinessId, WebhookId } from "../../../core/ids.ts";
 import { batch } from "../../../storage/database.ts";
 import { noteFailingEndpoint } from "../../../storage/outboxes/failing-endpoints.ts";
-import { insertMail } from "../../../storage/outboxes/mail.ts";
-import { ownerAddresses } from "../../../storage/owners.ts";
+import { ownerMails } from "../../../storage/owners.ts";
 import type { Runtime, Stores } from "../../services.ts";
 
 /** Letters go to the mail outbox; the minute cron sends them. */
@@ -16,8 +15,7 @@ export const alertOwners = async (platform: Runtime & Stores, settings: Endpoint
   const now = platform.clock();
   const since = health.failingSince ?? now;
   const data = { webhook_id: settings.endpointId, failing_since: since, failures: health.consecutiveFailures };
-  const owners = await ownerAddresses(db, platform.vault, businessId);
-  const mails = await Promise.all(owners.map((to) => insertMail(db, platform.vault, { template: "webhook_failing", data, to, now })));
+  const mails = await ownerMails(db, platform.vault, businessId, { template: "webhook_failing", data, now });
   const noted = noteFailingEndpoint(db, { webhookId: settings.endpointId as WebhookId, businessId, since }, now);
-  await batch(db, [noted, ...mails.flat()]);
+  await batch(db, [noted, ...mails]);
 };

@@ -2,16 +2,14 @@
 // single recipients.
 import type { Principal } from "../../../core/access/principal.ts";
 import { canonicalJson } from "../../../core/canonical-json.ts";
-import type { PublishedWithdrawal } from "../../../core/certificates/published.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import type { Instant } from "../../../core/time.ts";
-import type { WithdrawnEntity } from "../../../core/withdrawals/entities.ts";
 import { byBusiness, receivedAt, withdrawalAddress, type Recorded, type WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../../storage/idempotency.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
-import { locateOwnRecord, withdrawCertificate, type LocatedRecord, type Withdrawing } from "./withdraw-certificate.ts";
+import type { Keeping } from "../access/idempotency.ts";
+import { locateOwnRecord, withdrawCertificate, type LocatedRecord, type Withdrawn } from "./withdraw.ts";
 import { withdrawFromEntities } from "./withdraw-entities.ts";
 
 export interface Recording extends Recorded {
@@ -22,14 +20,7 @@ export interface Recording extends Recorded {
   readonly idempotencyKey: string | null;
 }
 
-export interface RecordedWithdrawal {
-  /** As it stood when it was recorded; null while the certificate stays active for other recipients. */
-  readonly withdrawal: PublishedWithdrawal | null;
-  readonly withdrawnAt: Instant;
-  readonly ceaseBy: Instant;
-  readonly fromEntities: readonly WithdrawnEntity[];
-  readonly isReplayed: boolean;
-}
+export type RecordedWithdrawal = Omit<Withdrawn, "certId"> & { readonly isReplayed: boolean };
 
 type RecordRefusal = "cert_not_found" | "already_revoked" | "invalid_request" | "idempotency_conflict";
 
@@ -53,20 +44,17 @@ const recordOnce = async (
   principal: Principal,
   located: LocatedRecord,
   { scope, entities, ...recorded }: Omit<Recording, "idempotencyKey">,
-  more: Parameters<typeof withdrawCertificate>[2]["more"],
+  more: Keeping<Withdrawn>,
 ): Promise<Result<RecordedWithdrawal, "already_revoked" | "invalid_request">> => {
   const { record } = located;
   const act = { change: byBusiness(recorded, principal.keyId), language: "en", more } as const; // nobody knows the person's language here
-  if (entities !== null) {
-    const done = await withdrawFromEntities(services, located, { ...act, entities });
-    return done.ok ? ok({ ...done.value, isReplayed: false }) : done;
-  }
   const address = withdrawalAddress(record);
   const reach = address === null ? "certificate" : (scope ?? record.recordedScope);
-  const done = await withdrawCertificate(services, located, { ...act, scope: reach, address });
-  if (!done.ok) return done;
-  const { withdrawnAt, ceaseBy } = done.value;
-  return ok({ withdrawal: done.value, withdrawnAt, ceaseBy, fromEntities: [], isReplayed: false });
+  const done =
+    entities === null
+      ? await withdrawCertificate(services, located, { ...act, scope: reach, address })
+      : await withdrawFromEntities(services, located, { ...act, entities });
+  return done.ok ? ok({ ...done.value, isReplayed: false }) : done;
 };
 
 /**
@@ -110,10 +98,10 @@ export const recordWithdrawal = async (
   if (earlier !== null) return earlier;
   if (located.record.certificate.status === "revoked") return refuse("already_revoked");
 
-  const answer = ({ number: act }: Withdrawing) =>
-    keyHash === null
-      ? Promise.resolve([])
-      : insertAnswer(db, vault, { keyHash, bodyHash, status: 201, response: JSON.stringify({ act }), certId, now });
+  const answer: Keeping<Withdrawn> = async ({ fromEntities }) => {
+    const response = JSON.stringify({ act: fromEntities[0]?.number ?? null });
+    return keyHash === null ? [] : insertAnswer(db, vault, { keyHash, bodyHash, status: 201, response, certId, now });
+  };
   try {
     const recorded = await recordOnce(services, principal, located, { ...told, receivedAt: at.value }, answer);
     // The same request, twice at once: the other one recorded it.

@@ -10,9 +10,8 @@ import { commit } from "../../../storage/commit.ts";
 import { ifMailed } from "../../../storage/mailed-codes.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 import { mailedCode } from "../access/mailed-codes.ts";
-import { askerAbout } from "./asker.ts";
-import { codeBinding } from "./by-person.ts";
-import { locateRecord } from "./withdraw-certificate.ts";
+import { askerAbout, codeBinding } from "./by-person.ts";
+import { locateRecord } from "./withdraw.ts";
 
 export interface CodeRequest {
   readonly certId: CertId;

@@ -1,27 +1,14 @@
 // Withdrawing from single recipients of one certificate, by the person or as the business recorded it; with the last of them the
 // certificate is withdrawn.
 import { refuse, ok, type Result } from "../../../core/result.ts";
-import type { PublishedWithdrawal } from "../../../core/certificates/published.ts";
-import type { Instant } from "../../../core/time.ts";
-import { namedEntities, standingEntities, withdrawEntities, type WithdrawnEntity } from "../../../core/withdrawals/entities.ts";
+import { namedEntities, standingEntities, withdrawEntities } from "../../../core/withdrawals/entities.ts";
 import { commit } from "../../../storage/commit.ts";
 import { insertEntityWithdrawal, isOutdatedAct } from "../../../storage/entity-withdrawals.ts";
 import { StorageFault } from "../../../storage/faults.ts";
-import { insertMail } from "../../../storage/outboxes/mail.ts";
-import { ownerAddresses } from "../../../storage/owners.ts";
+import { ownerMails } from "../../../storage/owners.ts";
 import { withdrawableById } from "../../../storage/withdrawals.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
-import { afterWithdrawal } from "./commit-withdrawals.ts";
-import { confirmationMail } from "./confirmation-mail.ts";
-import { withdrawCertificate, type Act, type LocatedRecord } from "./withdraw-certificate.ts";
-
-export interface EntitiesWithdrawn {
-  readonly withdrawnAt: Instant;
-  readonly ceaseBy: Instant;
-  /** Those withdrawn from now; empty where it was the last of them, and the certificate is withdrawn. */
-  readonly fromEntities: readonly WithdrawnEntity[];
-  readonly withdrawal: PublishedWithdrawal | null;
-}
+import { afterWithdrawal, confirmationMail, withdrawCertificate, type Act, type LocatedRecord, type Withdrawn } from "./withdraw.ts";
 
 /** One try, on the record as it was read. */
 const commitEntities = async (
@@ -29,40 +16,36 @@ const commitEntities = async (
   { db, record }: LocatedRecord,
   { change, language, more }: Act,
   entities: readonly string[],
-): Promise<EntitiesWithdrawn> => {
+): Promise<Withdrawn> => {
   const { vault, signer, config } = services;
   const { certificate, entitiesWithdrawn } = record;
+  const { id: certId, businessId } = certificate;
   const now = services.clock();
   const number = (entitiesWithdrawn.at(-1)?.number ?? 0) + 1;
   const { withdrawal, receipt, fact } = withdrawEntities({ certificate, change, number, entities, isTold: record.isToldAll, now });
   const signature = { kid: signer.kid, alg: "Ed25519" as const, value: await signer.sign(receipt) };
-  const owners = await ownerAddresses(db, vault, certificate.businessId);
-  const data = { cert_id: certificate.id, entities, cease_by: withdrawal.ceaseBy };
-  const mails = await Promise.all(owners.map((to) => insertMail(db, vault, { template: "entities_owner_notice", data, to, now })));
+  const data = { cert_id: certId, entities, cease_by: withdrawal.ceaseBy };
+  const mails = await ownerMails(db, vault, businessId, { template: "entities_owner_notice", data, now });
   const confirmed = { change, language, scope: "certificate", entities: { number, names: entities }, now } as const;
   const { withdrawnAt, ceaseBy, method, recorded } = withdrawal;
-  const common = {
-    number,
+  const receivedAt = recorded?.receivedAt ?? null;
+  const act = { number, withdrawnAt, ceaseBy, method, receivedAt, acknowledgedAt: null, acknowledgement: null };
+  const withdrawn: Withdrawn = {
+    certId,
     withdrawnAt,
     ceaseBy,
-    method,
-    receivedAt: recorded?.receivedAt ?? null,
-    acknowledgedAt: null,
-    acknowledgement: null,
+    fromEntities: entities.map((entity) => ({ entity, ...act })),
+    withdrawal: null,
   };
-  const fromEntities = entities.map((entity) => ({ entity, ...common }));
   const rows = [
     ...(await confirmationMail(services, db, record, confirmed)),
-    ...(await insertEntityWithdrawal(db, vault, { certId: certificate.id, businessId: certificate.businessId }, withdrawal, {
-      text: receipt,
-      signature,
-    })),
-    ...(await more({ number, withdrawnAt, ceaseBy, fromEntities })),
-    ...mails.flat(),
+    ...(await insertEntityWithdrawal(db, vault, { certId, businessId }, withdrawal, { text: receipt, signature })),
+    ...((await more?.(withdrawn)) ?? []),
+    ...mails,
   ];
   await commit({ db, vault, ledgerId: config.ledger.id }, rows, [fact]);
   afterWithdrawal(services, certificate);
-  return { withdrawnAt, ceaseBy, withdrawal: null, fromEntities };
+  return withdrawn;
 };
 
 const maxAttempts = 10; // each time somebody else's act came first; more at once is not one person
@@ -72,7 +55,7 @@ export const withdrawFromEntities = async (
   services: Runtime & Stores & Proofs & Schedules,
   { db, record }: LocatedRecord,
   { entities, ...act }: Act & { readonly entities: readonly string[] },
-): Promise<Result<EntitiesWithdrawn, "invalid_request" | "already_revoked">> => {
+): Promise<Result<Withdrawn, "invalid_request" | "already_revoked">> => {
   const named = namedEntities(record, entities);
   if (!named.ok) return named;
   let current = record;
@@ -81,12 +64,8 @@ export const withdrawFromEntities = async (
     const standing = standingEntities(current);
     const chosen = named.value.filter((name) => standing.includes(name));
     if (chosen.length === 0) return refuse("already_revoked");
-    if (chosen.length === standing.length) {
-      const whole = await withdrawCertificate(services, { db, record: current }, { ...act, scope: "certificate", address: null });
-      if (!whole.ok) return whole;
-      const { withdrawnAt, ceaseBy } = whole.value;
-      return ok({ withdrawnAt, ceaseBy, fromEntities: [], withdrawal: whole.value });
-    }
+    if (chosen.length === standing.length)
+      return withdrawCertificate(services, { db, record: current }, { ...act, scope: "certificate", address: null });
     try {
       return ok(await commitEntities(services, { db, record: current }, act, chosen));
     } catch (error) {

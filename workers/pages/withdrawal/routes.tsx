@@ -14,9 +14,8 @@ import { openWithdrawalContext, withdrawalContext } from "../../http/withdrawal-
 import type { LimitName } from "../../limits.ts";
 import { verifyCertificate } from "../../operations/certificates/verify.ts";
 import { askedSeconds, openAsked, sealAsked, type Asked } from "../../operations/withdrawals/asked-address.ts";
-import { withdrawByLink } from "../../operations/withdrawals/by-link.ts";
-import { answerOnPage } from "../../operations/withdrawals/confirm.ts";
-import { othersByLink } from "../../operations/withdrawals/others.ts";
+import { withdrawByLink } from "../../operations/withdrawals/by-person.ts";
+import { answerOnPage, othersByLink } from "../../operations/withdrawals/others.ts";
 import { reachOf } from "../../operations/withdrawals/reach.ts";
 import { requestWithdrawalCode } from "../../operations/withdrawals/request-code.ts";
 import { chosenLanguage, pageLanguage } from "../shared/language.ts";
