@@ -54,7 +54,7 @@ const storms: Readonly<Record<string, Storm>> = {
     settings: { SOAK_ALARMS: "10000" },
   },
   bytes: {
-    does: "every byte of an evidence pack changed, and bytes drawn in each of its files (T1)",
+    does: "every byte of an evidence pack changed, and random bytes in each of its files (T1)",
     tests: [...node("test/core/verifier/every-byte.test.ts"), "test/core/verifier/tamper.test.ts"],
     settings: { BYTE_STEP: "1", TAMPER_TIMES: "8" },
   },
@@ -90,7 +90,7 @@ const storms: Readonly<Record<string, Storm>> = {
     settings: { STORM_AGENTS: "60" },
   },
   chance: {
-    does: "the tests of the rules and of the runtime twenty times, with the clock and the draws moved",
+    does: "the tests of the rules and of the runtime twenty times, with the clock and the random values changed",
     tests: ["test/core/", "test/storage/", "test/api/", "test/durable-objects/", "test/jobs/", "test/pages/", "test/mcp/"],
     settings: {},
     rounds,

@@ -91,7 +91,7 @@ export interface PublishedCertificate {
   readonly capturedVia: "browser" | "server";
   readonly signature: IssuerSignature;
   readonly viewCount: number;
-  /** True once a look at the origin's policies is linked, whatever it found. */
+  /** True once a capture of the origin's policies is linked, whatever it found. */
   readonly policiesCaptured: boolean;
   readonly policies: readonly PublishedPolicy[];
   readonly anchor: PublishedAnchor | null;

@@ -26,7 +26,7 @@ export type EventType = (typeof eventTypes)[number] | (typeof namedOnlyEventType
 
 /** On its way into a business's sequence, which gives it its place. */
 export interface UnplacedEvent {
-  /** UUID v4, drawn with the change it tells of; what receivers tell copies apart by. */
+  /** UUID v4, generated with the change it tells of; what receivers tell copies apart by. */
   readonly id: string;
   readonly type: string;
   readonly createdAt: Instant;

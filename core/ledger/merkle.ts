@@ -26,14 +26,14 @@ export const nodeHash = (hash: Hash, left: Uint8Array, right: Uint8Array): Uint8
 /** The root of the tree without leaves. */
 export const emptyRoot = (hash: Hash): Uint8Array => hash(new Uint8Array(0));
 
-const largestSize = (1n << 63n) - 1n; // other implementations count in a signed 64-bit integer
+const maxSize = (1n << 63n) - 1n; // other implementations count in a signed 64-bit integer
 const maxProofHashes = 63;
 
 /** Null unless `text` is a count as the formats write it: decimal, no sign, no leading zero, below 2^63. */
 export const countOf = (text: string): bigint | null => {
   if (!/^(?:0|[1-9][0-9]{0,18})$/.test(text)) return null;
   const count = BigInt(text);
-  return count <= largestSize ? count : null;
+  return count <= maxSize ? count : null;
 };
 
 /** Of a count, which has at most 63 bits. */
@@ -64,7 +64,7 @@ export const rootFromInclusion = (
   claim: { readonly leaf: Uint8Array; readonly index: bigint; readonly size: bigint; readonly proof: readonly Uint8Array[] },
 ): Uint8Array | null => {
   const { leaf, index, size, proof } = claim;
-  if (index < 0n || index >= size || size > largestSize || proof.length !== inclusionProofLength(index, size)) return null;
+  if (index < 0n || index >= size || size > maxSize || proof.length !== inclusionProofLength(index, size)) return null;
   if (leaf.length !== hashBytes || !areHashes(proof)) return null;
   let node = index;
   let last = size - 1n;
@@ -92,7 +92,7 @@ export interface TreeHead {
 
 /** True when `proof` shows that the tree of `newer` begins with every leaf of `older`, in order. */
 export const isConsistent = (hash: Hash, older: TreeHead, newer: TreeHead, proof: readonly Uint8Array[]): boolean => {
-  if (older.size < 0n || older.size > newer.size || newer.size > largestSize || proof.length > maxProofHashes) return false;
+  if (older.size < 0n || older.size > newer.size || newer.size > maxSize || proof.length > maxProofHashes) return false;
   if (older.root.length !== hashBytes || newer.root.length !== hashBytes || !areHashes(proof)) return false;
   if (older.size === 0n && !isSameHash(older.root, emptyRoot(hash))) return false;
   if (older.size === newer.size) return proof.length === 0 && isSameHash(older.root, newer.root);

@@ -2,7 +2,7 @@
 // from text and checked as far as text can be; whether a secret's key id is that of its key is for whoever opens it. A value is
 // never repeated: a fault is the name of a setting.
 import { bytesOfBase64, utf8 } from "../bytes.ts";
-import { isRandomKey, isDrawnToken } from "../drawn.ts";
+import { isRandomKey, isRandomToken } from "../randomness.ts";
 import { sha256 } from "../hash.ts";
 import { parseIJson } from "../i-json.ts";
 import type { Json } from "../canonical-json.ts";
@@ -80,8 +80,8 @@ const vkeysOf = (
   return { vkeys: read.map(({ key }) => key), windows: read.map(({ key, ...window }) => [key, window] as const) };
 };
 
-const shortestToken = 32; // characters; 192 bits in base64url
-const isToken = (text: string): boolean => text.length >= shortestToken && /^[\x21-\x7e]+$/.test(text) && isDrawnToken(text);
+const minTokenLength = 32; // characters; 192 bits in base64url
+const isToken = (text: string): boolean => text.length >= minTokenLength && /^[\x21-\x7e]+$/.test(text) && isRandomToken(text);
 
 /** Names of this machine: secrets under them were made for development. */
 const isLocalName = (name: string): boolean => {
@@ -89,7 +89,7 @@ const isLocalName = (name: string): boolean => {
   return host === "localhost" || host.endsWith(".localhost") || host.startsWith("[") || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host);
 };
 
-/** What a secret must be: note-format, of this kind, under a name that `names` allows; drawn and not local in production. */
+/** What a secret must be: note-format, of this kind, under a name that `names` allows; random and not local in production. */
 const isNoteSecret = (text: string, kind: KeyKind, names: (name: string) => boolean, production: boolean): boolean => {
   const secret = parseSkey(text);
   if (secret?.kind !== kind || !names(secret.name)) return false;

@@ -45,7 +45,7 @@ const until = async (holds: () => boolean, ms: number): Promise<void> => {
 };
 
 const commitUntold = async (place: Place, count: number): Promise<void> => {
-  for (let left = count; left > 0; left -= 500) await commitEvents(place, Math.min(500, left), { kick: false });
+  for (let left = count; left > 0; left -= 500) await commitEvents(place, Math.min(500, left), { notify: false });
 };
 
 const line = (name: string, text: string): void => console.log(`${name.padEnd(38)} ${text}`);

@@ -54,7 +54,7 @@ const ask = <T>(origin: string, body: object): Promise<T> =>
 export const commitEvents = (
   { url, business }: Place,
   count: number,
-  how: { readonly kick?: boolean; readonly wait?: boolean } = {},
+  how: { readonly notify?: boolean; readonly wait?: boolean } = {},
 ): Promise<readonly string[]> => ask(url, { business, commit: count, ...how });
 
 export const registerEndpoint = async (

@@ -6,7 +6,7 @@ import { serviceIn, type Bench } from "./shares.ts";
 import { consentRequest } from "./submission.ts";
 import { minuteMs } from "../../core/time.ts";
 
-const longestMs = 90 * minuteMs;
+const maxMs = 90 * minuteMs;
 
 export const measureRetention = async (bench: Bench & { readonly due: number }): Promise<void> => {
   const { db, pid, runtime, url } = await serviceIn(bench, "retention");
@@ -25,7 +25,7 @@ export const measureRetention = async (bench: Bench & { readonly due: number }):
   const began = performance.now();
   let minutes = 0;
   let longest = 0;
-  for (let left = bench.due; left > 0 && performance.now() - began < longestMs; left = await kept()) {
+  for (let left = bench.due; left > 0 && performance.now() - began < maxMs; left = await kept()) {
     process.stderr.write(`\r  minute ${minutes}, ${left} left `);
     const at = performance.now();
     await runtime.scheduled("* * * * *");

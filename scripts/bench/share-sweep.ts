@@ -9,8 +9,8 @@ import { vaultOf } from "../demo-world.ts";
 import type { D1Like } from "../local-runtime.ts";
 
 const people = 1_000;
-const longestMs = 30 * minuteMs;
-const lookEveryMs = 100;
+const maxMs = 30 * minuteMs;
+const pollEveryMs = 100;
 
 /** Accounts whose addresses the service can open. */
 const seedPeople = async (db: D1Like, vars: Bench["vars"]): Promise<void> => {
@@ -54,17 +54,17 @@ const numberOf = async (db: D1Like, sql: string, ...values: readonly unknown[]):
 
 interface Times {
   readonly began: number;
-  /** Milliseconds from then until a look found nothing left. */
+  /** Milliseconds from then until a poll found nothing left. */
   swept: number | null;
   mailsWritten: number | null;
-  /** The longest that the runtime took to answer a look: nobody else was answered either. */
+  /** The longest that the runtime took to answer a poll: nobody else was answered either. */
   silent: number;
 }
 
 const since = ({ began }: Times): number => performance.now() - began;
 
-/** Looks by index, so that looking costs as good as nothing. */
-const look = async (db: D1Like, at: number, times: Times): Promise<void> => {
+/** Polls by index, so that polling costs as good as nothing. */
+const poll = async (db: D1Like, at: number, times: Times): Promise<void> => {
   const asked = since(times);
   const row = await db
     .prepare(
@@ -82,17 +82,17 @@ const look = async (db: D1Like, at: number, times: Times): Promise<void> => {
 const runUntilDone = async (bench: { db: D1Like; at: number; tick: () => Promise<void> }, times: Times): Promise<number> => {
   let ticks = 0;
   let isOver = false;
-  const looking = async (): Promise<void> => {
+  const polling = async (): Promise<void> => {
     while (!isOver) {
-      await look(bench.db, bench.at, times);
-      await pause(lookEveryMs);
+      await poll(bench.db, bench.at, times);
+      await pause(pollEveryMs);
     }
   };
   const ticking = async (): Promise<void> => {
-    for (; times.mailsWritten === null && since(times) < longestMs; ticks += 1) await bench.tick();
+    for (; times.mailsWritten === null && since(times) < maxMs; ticks += 1) await bench.tick();
     isOver = true;
   };
-  await Promise.all([looking(), ticking()]);
+  await Promise.all([polling(), ticking()]);
   return ticks;
 };
 
@@ -119,7 +119,7 @@ const reconciled = (name: string, expected: number, told: number, different: num
 
 const reconcile = async (service: Service, keys: readonly string[], due: Readonly<Record<"share.expiring" | "share.expired", number>>) => {
   const { db, url } = service;
-  while ((await numberOf(db, "SELECT EXISTS (SELECT 1 FROM event_outbox)")) === 1) await pause(lookEveryMs);
+  while ((await numberOf(db, "SELECT EXISTS (SELECT 1 FROM event_outbox)")) === 1) await pause(pollEveryMs);
   const told = await feedOf(url, keys);
   for (const [type, expected] of Object.entries(due)) {
     const entries = await db

@@ -61,7 +61,7 @@ export const measureWithdrawal = async (bench: {
   for (let n = 0; n < 30; n += 1) await post(`/v1/certs/${warm.certId}/opt-out/request`, { email: `warm${n}@example.com` });
   await settle();
 
-  // In an order that is drawn, each asked for the address on the certificate and for one that is on none.
+  // In random order, each asked for the address on the certificate and for one that is on none.
   const asks = shuffled(
     people.flatMap((person, n) => [
       { certId: person.certId, email: person.email, isHit: true },

@@ -54,10 +54,10 @@ test("shows what is stuck and how full each home is", async () => {
   for (const { bytes, max_bytes: most } of homes) expect([bytes > 0, bytes < most]).toEqual([true, true]);
 });
 
-test("says what was refused and ends with 1, and draws a token that fits its hash", async () => {
+test("says what was refused and ends with 1, and generates a token that fits its hash", async () => {
   expect(await admin(["show", "biz_00nobody"])).toMatchObject({ code: 1, said: expect.stringContaining("404 not_found") });
   expect(await admin(["stuck"], "wrong")).toMatchObject({ code: 1, said: expect.stringContaining("401 unauthorized") });
-  const drawn = (await admin(["token"])).said;
-  const [, secret = "", hash] = /^ADMIN_TOKEN=(\S+)\nADMIN_TOKEN_SHA256=(\S+)\n$/.exec(drawn) ?? [];
+  const generated = (await admin(["token"])).said;
+  const [, secret = "", hash] = /^ADMIN_TOKEN=(\S+)\nADMIN_TOKEN_SHA256=(\S+)\n$/.exec(generated) ?? [];
   expect(sha256Hex(secret)).toBe(hash);
 });

@@ -148,7 +148,7 @@ describe("a receiver", () => {
     });
     const ids: string[] = [];
     for (let left = besideEvents; left > 0; left -= 500)
-      ids.push(...(await commitEvents(place(business), Math.min(500, left), { kick: false })));
+      ids.push(...(await commitEvents(place(business), Math.min(500, left), { notify: false })));
     await commitEvents(place(business), 0, { wait: true }); // one drain places and hands on whatever waits
     const deadline = Date.now() + 100_000;
     while (Date.now() < deadline && arrived.length < ids.length) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -189,7 +189,7 @@ describe("a receiver", () => {
       take("/other", request);
       response.writeHead(200).end();
     });
-    for (let left = besideEvents; left > 0; left -= 500) await commitEvents(place(busy), Math.min(500, left), { kick: false });
+    for (let left = besideEvents; left > 0; left -= 500) await commitEvents(place(busy), Math.min(500, left), { notify: false });
     await commitEvents(place(busy), 0, { wait: true });
     await eventually(() => held.length === 5);
 

@@ -42,7 +42,7 @@ const decoded = (bytes: Uint8Array, charset: string): string => {
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
-    return new TextDecoder().decode(bytes); // a charset nobody knows: what is left is the usual one
+    return new TextDecoder().decode(bytes); // a charset nobody knows: what is left is the default
   }
 };
 

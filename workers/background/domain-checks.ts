@@ -10,7 +10,7 @@ import { chainOf, claimDueChecks, isChecked, lapse, noteCheck, type DueDomain } 
 import { insertMail } from "../../storage/outboxes/mail.ts";
 import { ownerAddresses } from "../../storage/owners.ts";
 import type { Condition } from "../../storage/query.ts";
-import { lookForProof } from "../operations/portal/domain-proof.ts";
+import { findProof } from "../operations/portal/domain-proof.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
 
@@ -63,7 +63,7 @@ const checkHome = async (platform: Platform, db: Database): Promise<void> => {
   const due = await claimDueChecks(db, now, maxPerRun);
   await Promise.all(
     due.map(async (domain) =>
-      keep(platform, db, domain, checked(domain.state, (await lookForProof(platform, domain, domain.method)).sighting, now), now),
+      keep(platform, db, domain, checked(domain.state, (await findProof(platform, domain, domain.method)).sighting, now), now),
     ),
   );
 };
