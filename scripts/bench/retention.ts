@@ -2,8 +2,7 @@
 // is erased.
 import { cpuMs, residentMiB } from "./runtime-process.ts";
 import { growTo } from "./seed.ts";
-import { serviceIn, type Bench } from "./shares.ts";
-import { consentRequest } from "./submission.ts";
+import { issueCertificate, serviceIn, type Bench } from "./measured-service.ts";
 import { minuteMs } from "../../core/time.ts";
 
 const maxMs = 90 * minuteMs;
@@ -11,9 +10,7 @@ const maxMs = 90 * minuteMs;
 export const measureRetention = async (bench: Bench & { readonly due: number }): Promise<void> => {
   const { db, pid, runtime, url } = await serviceIn(bench, "retention");
   const { acme } = bench.world;
-  const { headers, body } = consentRequest(acme, "https://www.example.com", 1_000_001); // its list of recipients is that of the others
-  const { status } = await fetch(`${url}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
-  if (status !== 201) throw new Error(`bench: not issued: ${status}`);
+  await issueCertificate(url, acme, 1_000_001); // its list of recipients is that of the others
   await growTo(db, acme, 0, bench.due, Date.now() - 6 * 365 * 24 * 60 * minuteMs);
   const kept = async (): Promise<number> =>
     (

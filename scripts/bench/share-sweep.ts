@@ -1,7 +1,9 @@
 // What the clock does to many shares that are due in one minute: half of them a warning, half their end. The minute's own cron runs, as
 // often as it takes, until nothing is left of it; then each share must have been told of exactly once.
+import { setTimeout as pause } from "node:timers/promises";
 import { cpuMs, residentMiB } from "./runtime-process.ts";
-import { copyShares, grantOne, personOf, serviceIn, type Bench, type Service } from "./shares.ts";
+import { apiKeys, bearer, serviceIn, type Bench, type Service } from "./measured-service.ts";
+import { copyShares, grantOne, personOf } from "./shares.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { dayMs, minuteMs } from "../../core/time.ts";
 import { consumerEmailContext } from "../../storage/people-contexts.ts";
@@ -41,8 +43,6 @@ const countMails = async (db: D1Like): Promise<void> => {
     )
     .run();
 };
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const numberOf = async (db: D1Like, sql: string, ...values: readonly unknown[]): Promise<number> =>
   Object.values(
@@ -105,8 +105,7 @@ interface Told {
 const feedOf = async (url: string, keys: readonly string[]): Promise<readonly Told[]> => {
   const told: Told[] = [];
   for (let cursor = 0, page = 0; ; page += 1) {
-    const authorization = `Bearer ${keys[page % keys.length]}`;
-    const answer = await fetch(`${url}/v1/events?limit=500&cursor=${cursor}`, { headers: { authorization } });
+    const answer = await fetch(`${url}/v1/events?limit=500&cursor=${cursor}`, { headers: bearer(keys, page) });
     const { data } = (await answer.json()) as { data: { events: Told[]; next_cursor: number } };
     if (data.events.length === 0) return told;
     told.push(...data.events);
@@ -160,7 +159,7 @@ export const measureShareSweep = async (bench: Bench & { readonly due: number })
     consumer_chain: oneOf("chain"),
   });
   await countMails(db);
-  const keys = await bench.keysFor(db);
+  const keys = await apiKeys(db, bench.world.acme, 200);
   const ends = Math.floor(bench.due / 2);
   const warnings = bench.due - ends;
 
