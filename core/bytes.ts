@@ -93,3 +93,5 @@ export const bytesUpTo = async (stream: AsyncIterable<Uint8Array> | null, most: 
   }
   return concatBytes(...parts);
 };
+
+export const isSameBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);

@@ -1,7 +1,7 @@
 // Merkle trees as RFC 6962 hashes them: roots, inclusion and consistency proofs, and how to check them (RFC 9162, 2.1.3.2
 // and 2.1.4.2). The hash is an argument, so that the same lines run in an object, in Node and in a browser. Sizes are
 // bigint: a size beyond 2^53 is checked exactly instead of being rounded to a neighbour that happens to verify.
-import { concatBytes } from "../bytes.ts";
+import { concatBytes, isSameBytes } from "../bytes.ts";
 
 export type Hash = (bytes: Uint8Array) => Uint8Array;
 
@@ -56,8 +56,6 @@ export const inclusionProofLength = (index: bigint, size: bigint): number => {
 
 const areHashes = (hashes: readonly Uint8Array[]): boolean => hashes.every((one) => one.length === hashBytes);
 
-export const isSameHash = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);
-
 /** The root that `proof` leads to from the leaf; null when the index is outside the tree or the proof has another length. */
 export const rootFromInclusion = (
   hash: Hash,
@@ -94,8 +92,8 @@ export interface TreeHead {
 export const isConsistent = (hash: Hash, older: TreeHead, newer: TreeHead, proof: readonly Uint8Array[]): boolean => {
   if (older.size < 0n || older.size > newer.size || newer.size > maxSize || proof.length > maxProofHashes) return false;
   if (older.root.length !== hashBytes || newer.root.length !== hashBytes || !areHashes(proof)) return false;
-  if (older.size === 0n && !isSameHash(older.root, emptyRoot(hash))) return false;
-  if (older.size === newer.size) return proof.length === 0 && isSameHash(older.root, newer.root);
+  if (older.size === 0n && !isSameBytes(older.root, emptyRoot(hash))) return false;
+  if (older.size === newer.size) return proof.length === 0 && isSameBytes(older.root, newer.root);
   if (older.size === 0n) return proof.length === 0;
   const path = isPowerOfTwo(older.size) ? [older.root, ...proof] : proof;
   const [first, ...rest] = path;
@@ -123,7 +121,7 @@ export const isConsistent = (hash: Hash, older: TreeHead, newer: TreeHead, proof
     node >>= 1n;
     last >>= 1n;
   }
-  return last === 0n && isSameHash(olderRoot, older.root) && isSameHash(newerRoot, newer.root);
+  return last === 0n && isSameBytes(olderRoot, older.root) && isSameBytes(newerRoot, newer.root);
 };
 
 /** Hash of the perfect subtree over the 2^height leaves from leaf `index` * 2^height on. */

@@ -1,23 +1,21 @@
 // A receipt: everything a ledger answered that proves a statement is in it, stored as canonical JSON and checked offline
 // with the pinned keys alone. The order of the checks is fixed, so that the same defect has the same name everywhere.
-import { base64Of, bytesOfBase64, hexOf, utf8 } from "../bytes.ts";
+import { base64Of, bytesOfBase64, hexOf, isSameBytes, utf8 } from "../bytes.ts";
 import { canonicalJson, type Json } from "../canonical-json.ts";
 import { parseIJson } from "../i-json.ts";
-import { isoOf } from "../time.ts";
+import { fail, type Verdict } from "../result.ts";
 import { parseCheckpointText, type Checkpoint } from "./checkpoint.ts";
-import { isInUse } from "./key-window.ts";
-import { countOf, hashBytes, isConsistent, isSameHash, leafHash, type TreeHead } from "./merkle.ts";
-import { keyKinds, parseNote, parseVkey, verifyNote, type NoteCrypto, type NoteFault, type VerifierKey } from "./note.ts";
+import { isInUse, isIsoTime, type KeyWindow } from "./key-window.ts";
+import { countOf, hashBytes, isConsistent, leafHash, type TreeHead } from "./merkle.ts";
+import { keyKinds, parseNote, parseVkey, verifyNote, type Note, type NoteCrypto, type NoteFault, type VerifierKey } from "./note.ts";
 import { inclusionFault, tlogProofTextOfLines, type InclusionFault } from "./tlog-proof.ts";
 
 export type LedgerKind = "tlog" | "rekor2";
 
 /** A log's key and when it was in use; configured, never fetched from the log. Several for rotation. */
-export interface TrustedLogKey {
+export interface TrustedLogKey extends KeyWindow {
   readonly origin: string;
   readonly vkey: string;
-  readonly validFrom: string;
-  readonly validTo?: string;
 }
 
 /** Member names as stored and published. */
@@ -99,13 +97,8 @@ export type ReceiptFault =
   | "leaf_mismatch"
   | "fork";
 
-export type ReceiptVerdict =
-  | { readonly ok: true; readonly checkpoint: Checkpoint; readonly index: bigint }
-  | { readonly ok: false; readonly fault: ReceiptFault };
-
-export type SignedRootVerdict =
-  | { readonly ok: true; readonly checkpoint: Checkpoint }
-  | { readonly ok: false; readonly fault: ReceiptFault };
+export type ReceiptVerdict = Verdict<{ checkpoint: Checkpoint; index: bigint }, ReceiptFault>;
+export type SignedRootVerdict = Verdict<{ checkpoint: Checkpoint }, ReceiptFault>;
 
 export interface ReceiptContext {
   readonly trust: readonly TrustedLogKey[];
@@ -117,29 +110,31 @@ export interface ReceiptContext {
   readonly bindsLeaf?: (leafBody: Uint8Array, statement: Uint8Array) => Promise<boolean>;
 }
 
-const fail = (fault: ReceiptFault): { readonly ok: false; readonly fault: ReceiptFault } => ({ ok: false, fault });
-
-const isIso = (text: string): boolean => {
-  const instant = Date.parse(text);
-  return Number.isFinite(instant) && isoOf(instant) === text;
-};
-
 /** The keys that were in use at a time. */
 export const keysInUse = (keys: readonly TrustedLogKey[], at: string): TrustedLogKey[] => keys.filter((key) => isInUse(key, at));
 
-/** The checkpoint in a note, if one of the log's Ed25519 keys signed it. */
-const checkpointByLogKey = async (crypto: NoteCrypto, signedRoot: string, pinned: readonly TrustedLogKey[]): Promise<SignedRootVerdict> => {
+/** The checkpoint in a note, if a key that is pinned for its origin is among those that `signersOf` says signed it. */
+export const checkpointSignedBy = async (
+  signedRoot: string,
+  signersOf: (note: Note) => Promise<readonly TrustedLogKey[] | NoteFault>,
+): Promise<SignedRootVerdict> => {
   const note = parseNote(signedRoot);
   if (note === null) return fail("note_malformed");
-  const keys = pinned.map((key) => parseVkey(crypto.sha256, key.vkey)).filter((key): key is VerifierKey => key?.kind === keyKinds.log);
-  const signed = await verifyNote(crypto, note, keys);
-  if (!signed.ok) return fail(signed.fault);
+  const signers = await signersOf(note);
+  if (typeof signers === "string") return fail(signers);
   const checkpoint = parseCheckpointText(note.text);
   if (checkpoint === null) return fail("checkpoint_malformed");
-  const signers = new Set(signed.signatures.map(({ key }) => `${key.name}+${key.keyId}+`));
-  const isByOrigin = pinned.some((key) => key.origin === checkpoint.origin && [...signers].some((signer) => key.vkey.startsWith(signer)));
-  return isByOrigin ? { ok: true, checkpoint } : fail("origin_mismatch");
+  return signers.some(({ origin }) => origin === checkpoint.origin) ? { ok: true, checkpoint } : fail("origin_mismatch");
 };
+
+/** By one of the log's Ed25519 keys. */
+const checkpointByLogKey = (crypto: NoteCrypto, signedRoot: string, pinned: readonly TrustedLogKey[]): Promise<SignedRootVerdict> =>
+  checkpointSignedBy(signedRoot, async (note) => {
+    const keys = pinned.map((key) => parseVkey(crypto.sha256, key.vkey)).filter((key): key is VerifierKey => key?.kind === keyKinds.log);
+    const signed = await verifyNote(crypto, note, keys);
+    if (!signed.ok) return signed.fault;
+    return pinned.filter(({ vkey }) => signed.signatures.some(({ key }) => vkey.startsWith(`${key.name}+${key.keyId}+`)));
+  });
 
 /** As `verifyReceipt` reads a checkpoint by default, each once: the receipts of one batch all end in the same. */
 export const rememberingCheckpoints = (crypto: NoteCrypto): NonNullable<ReceiptContext["checkpointBy"]> => {
@@ -168,7 +163,7 @@ export const verifyReceipt = async (
   const body = receipt.leaf_body === undefined ? undefined : bytesOfBase64(receipt.leaf_body);
   if (index === null || leaf?.length !== hashBytes || body === null) return fail("receipt_malformed");
   if (!hashes.every((hash) => hash?.length === hashBytes)) return fail("receipt_malformed");
-  if (!isIso(receipt.submitted_at) || !isIso(receipt.verified_at)) return fail("receipt_malformed");
+  if (!isIsoTime(receipt.submitted_at) || !isIsoTime(receipt.verified_at)) return fail("receipt_malformed");
   if (receipt.submitted_at > receipt.verified_at) return fail("receipt_malformed");
 
   const pinned = keysInUse(context.trust, receipt.verified_at);
@@ -191,7 +186,7 @@ export const verifyReceipt = async (
 
   if (receipt.entry_hash !== hexOf(crypto.sha256(statement))) return fail("leaf_mismatch");
   if (receipt.kind === "tlog" ? body !== undefined : body === undefined) return fail("leaf_mismatch");
-  if (!isSameHash(leaf, leafHash(crypto.sha256, body ?? statement))) return fail("leaf_mismatch");
+  if (!isSameBytes(leaf, leafHash(crypto.sha256, body ?? statement))) return fail("leaf_mismatch");
   if (body !== undefined && !(await context.bindsLeaf?.(body, statement))) return fail("leaf_mismatch");
 
   if (context.lastSeen !== undefined) {

@@ -7,7 +7,7 @@ import { sha256 } from "../hash.ts";
 import { parseIJson } from "../i-json.ts";
 import type { Json } from "../canonical-json.ts";
 import { isOrigin } from "./checkpoint.ts";
-import { windowedKey, type KeyWindow } from "./key-window.ts";
+import { always, isIsoTime, windowedKey, type KeyWindow } from "./key-window.ts";
 import { isKeyName, keyKinds, parseSkey, parseVkey, type KeyKind, type VerifierKey } from "./note.ts";
 import type { LedgerKind } from "./receipt.ts";
 import { isRekorVkey } from "./rekor-receipt.ts";
@@ -137,9 +137,6 @@ const mirrorOf =
     return { kind, id: `${kind}:${origin}`, origin, url, writeToken: token, vkeys };
   };
 
-const always = "1970-01-01T00:00:00.000Z";
-const isIso = (text: Json): text is string => typeof text === "string" && /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(text);
-
 /** Stamps prove themselves, and many public authorities answer plain http only. */
 const authorityOf = (one: JsonObject): AuthoritySettings | null => {
   const { name, url, pem = "", valid_from: validFrom = always, valid_to: validTo = null } = one;
@@ -147,7 +144,7 @@ const authorityOf = (one: JsonObject): AuthoritySettings | null => {
   if (typeof name !== "string" || name === "" || typeof url !== "string" || typeof pem !== "string") return null;
   if (!isUrl(url.replace(/\/$/, ""), true, ["https:", "http:"]) || spkis?.every((spki) => /^[0-9a-f]{64}$/.test(spki)) !== true)
     return null;
-  if (!isIso(validFrom) || (validTo !== null && !isIso(validTo))) return null;
+  if (!isIsoTime(validFrom) || (validTo !== null && !isIsoTime(validTo))) return null;
   const pins = spkis.map((spkiSha256) => ({ name, spkiSha256, validFrom, ...(validTo !== null && { validTo }) }));
   return { name, url, pins, pem };
 };

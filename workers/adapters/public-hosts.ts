@@ -3,6 +3,7 @@
 // addresses (here), and an egress that has no private network behind it.
 import ipaddr from "ipaddr.js";
 import { hostNameFault } from "../../core/access/outbound-url.ts";
+import { fail } from "../../core/result.ts";
 import { jointVerdict, readDnsAnswer, verdictOf, type DnsAnswer, type DnsType, type HostVerdict } from "../../core/access/dns-answer.ts";
 
 /** Never throws; once `signal` is aborted the host is unanswered. */
@@ -43,11 +44,11 @@ const ask = async (
   const response = await fetch(url, { headers: { accept: "application/dns-json" }, redirect: "manual", signal });
   if (response.status !== 200) {
     await response.body?.cancel();
-    return { ok: false, fault: "unanswered" };
+    return fail("unanswered");
   }
   const text = await cappedText(response);
   return text === null
-    ? { ok: false, fault: "refused" }
+    ? fail("refused")
     : readDnsAnswer(hostname, JSON.parse(text), { isAllowedName: (name) => hostNameFault(name, ownHosts) === null, isPublicAddress });
 };
 
