@@ -128,8 +128,10 @@ export const endpointOf = (row: EndpointRow): Endpoint => ({
   createdAt: row.created_at,
 });
 
-export const settingsOf = (row: EndpointRow, businessId: string): EndpointSettings => ({
-  endpointId: row.id,
+export type SettingsRow = Pick<EndpointRow, "revision" | "url" | "status" | "secret_sealed" | "earlier_sealed" | "earlier_until">;
+
+export const settingsOf = (row: SettingsRow, endpointId: string, businessId: string): EndpointSettings => ({
+  endpointId,
   businessId,
   revision: row.revision,
   url: row.url,
