@@ -3,10 +3,11 @@
 import { base64Of, bytesOfBase64, hexOf, isSameBytes, utf8 } from "../bytes.ts";
 import { canonicalJson, type Json } from "../canonical-json.ts";
 import { parseIJson } from "../i-json.ts";
+import { isoOf, type Instant } from "../time.ts";
 import { fail, type Verdict } from "../result.ts";
 import { parseCheckpointText, type Checkpoint } from "./checkpoint.ts";
 import { isInUse, isIsoTime, type KeyWindow } from "./key-window.ts";
-import { countOf, hashBytes, isConsistent, leafHash, type TreeHead } from "./merkle.ts";
+import { countOf, hashBytes, isConsistent, leafHash, type Hash, type TreeHead } from "./merkle.ts";
 import { keyKinds, parseNote, parseVkey, verifyNote, type Note, type NoteCrypto, type NoteFault, type VerifierKey } from "./note.ts";
 import { inclusionFault, tlogProofTextOfLines, type InclusionFault } from "./tlog-proof.ts";
 
@@ -85,6 +86,38 @@ export const parseReceipt = (text: string): Receipt | null => {
   const parsed = parseIJson(utf8(text));
   return parsed.ok && isReceipt(parsed.value) && canonicalJson(parsed.value) === text ? parsed.value : null;
 };
+
+/** What a ledger answered, as a receipt: nothing of it is checked yet. `leaf`: of a ledger that wraps the statement. */
+export const receiptOf = (
+  hash: Hash,
+  statement: string,
+  found: {
+    readonly kind: LedgerKind;
+    readonly origin: string;
+    readonly index: bigint;
+    readonly leaf?: Uint8Array;
+    readonly hashes: readonly Uint8Array[];
+    readonly note: string;
+    readonly checkpoint: TreeHead;
+    readonly submittedAt: Instant;
+    readonly verifiedAt: Instant;
+  },
+): Receipt => ({
+  v: 1,
+  ledger: `${found.kind}:${found.origin}`,
+  kind: found.kind,
+  tx_ref: `${found.origin}#${found.index}`,
+  entry_hash: hexOf(hash(utf8(statement))),
+  leaf_index: found.index.toString(),
+  leaf_hash: base64Of(leafHash(hash, found.leaf ?? utf8(statement))),
+  ...(found.leaf !== undefined && { leaf_body: base64Of(found.leaf) }),
+  inclusion_proof: found.hashes.map(base64Of),
+  signed_root: found.note,
+  tree_size: found.checkpoint.size.toString(),
+  root_hash: base64Of(found.checkpoint.root),
+  submitted_at: isoOf(found.submittedAt),
+  verified_at: isoOf(found.verifiedAt),
+});
 
 export type ReceiptFault =
   | "receipt_malformed"

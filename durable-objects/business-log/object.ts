@@ -250,8 +250,8 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     return keepLot(this.ctx.storage, events);
   }
 
-  segmentEvents(after: number, upTo: number, types: readonly string[] | null, most: number): readonly StoredEvent[] {
-    return eventsBetween(this.#sql, after, upTo, types, most);
+  segmentEvents(after: number, upTo: number, types: readonly string[] | null, limit: number): readonly StoredEvent[] {
+    return eventsBetween(this.#sql, after, upTo, types, limit);
   }
 
   segmentKnows(ids: readonly string[]): readonly string[] {

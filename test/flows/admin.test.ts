@@ -51,7 +51,7 @@ test("shows what is stuck and how full each home is", async () => {
   const { stuck, homes } = JSON.parse((await admin(["stuck"])).said) as { stuck: unknown[]; homes: { bytes: number; max_bytes: number }[] };
   expect(stuck).toEqual([]);
   expect(homes.length).toBeGreaterThan(0);
-  for (const { bytes, max_bytes: most } of homes) expect([bytes > 0, bytes < most]).toEqual([true, true]);
+  for (const { bytes, max_bytes: maxBytes } of homes) expect([bytes > 0, bytes < maxBytes]).toEqual([true, true]);
 });
 
 test("says what was refused and ends with 1, and generates a token that fits its hash", async () => {
