@@ -118,6 +118,13 @@ export interface AuditChain {
   readonly shard: number;
 }
 
+/** Something that happened to a certificate, as the chain of its business tells it. */
+export const certificateFact = (
+  { id, chain }: { readonly id: string; readonly chain: AuditChain },
+  at: Instant,
+  act: Omit<Fact, "entityType" | "entityId" | "at" | "chains">,
+): Fact => ({ ...act, entityType: "certificate", entityId: id, at, chains: [chain] });
+
 /** Who did it and what an entry commits to. */
 export type Told = Pick<Fact, "actor" | "payload">;
 

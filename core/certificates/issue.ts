@@ -3,7 +3,7 @@
 import { mayCapture, type BusinessStatus, type Environment, type Plan } from "../access/entitlement.ts";
 import { verifyOrigin, verifyPageUrl, type OriginRules, type VerifiedDomain, type VerifiedHost } from "../access/origins.ts";
 import { canonicalJson, type Json } from "../canonical-json.ts";
-import type { AuditChain, Fact } from "../facts.ts";
+import { certificateFact, type AuditChain, type Fact } from "../facts.ts";
 import { sha256Hex } from "../hash.ts";
 import type { BusinessId, CertId, ClientId } from "../ids.ts";
 import { ok, type Result } from "../result.ts";
@@ -136,16 +136,12 @@ export const issueCertificate = (input: {
     circumstances: input.circumstances,
     retentionUntil: afterYears(now, business.retentionYears),
   };
-  const fact: Fact = {
+  const fact = certificateFact({ id: certId, chain: business.chain }, now, {
     type: "certificate.issued",
-    entityType: "certificate",
-    entityId: certId,
-    at: now,
-    chains: [business.chain],
     actor: { kind: "client", id: input.clientId },
     payload: { fingerprint, evidence_hash: evidenceHash, environment: business.environment },
     anchor: { fingerprint, originDomain: origin.value.host },
     ...(business.emitsIssued && { businessId: business.id, environment: business.environment }),
-  };
+  });
   return ok({ certificate, origin: origin.value, page: page.value, fact });
 };
