@@ -1,7 +1,7 @@
 // What comes with a principal's audit entries, and how its reader checks that the log holds the newest entry and that
 // nothing was left out up to the last heads record. With the hashes of the chain itself (chain.ts) this is the whole check.
 import { bytesOfBase64, bytesOfHex, hexOf, isSameBytes, utf8 } from "../bytes.ts";
-import { canonicalJson } from "../canonical-json.ts";
+import { canonicalJson, isObject } from "../canonical-json.ts";
 import { parseIJson } from "../i-json.ts";
 import { verifyCheckpoint, type CheckpointFault, type CheckpointTrust, type CosignedCheckpoint } from "../ledger/checkpoint.ts";
 import { countOf, leafHash, rootFromInclusion } from "../ledger/merkle.ts";
@@ -54,10 +54,10 @@ export type AuditProofVerdict = Verdict<
 /** Text members of a canonical object that has exactly these; null for anything else. */
 const exactTexts = <N extends string>(text: string, names: readonly N[]): { readonly [name in N]: string } | null => {
   const parsed = text.isWellFormed() ? parseIJson(utf8(text)) : null;
-  if (!parsed?.ok || typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value)) return null;
-  const record = parsed.value as { readonly [name: string]: unknown };
+  if (!parsed?.ok || !isObject(parsed.value)) return null;
+  const record = parsed.value;
   const isExact = Object.keys(record).length === names.length && names.every((name) => typeof record[name] === "string");
-  return isExact && canonicalJson(parsed.value) === text ? (record as { readonly [name in N]: string }) : null;
+  return isExact && canonicalJson(record) === text ? (record as { readonly [name in N]: string }) : null;
 };
 
 const parseRecord = (text: string): HeadsRecord | null => {

@@ -7,14 +7,8 @@ import { parseCheckpoint } from "../ledger/checkpoint.ts";
 import { parseTlogProof, tlogProofText } from "../ledger/tlog-proof.ts";
 import { receiptProofText } from "../ledger/receipt.ts";
 import { isoOf } from "../time.ts";
-import {
-  disclosedFields,
-  type EvidenceParts,
-  type JsonObject,
-  type PackedAct,
-  type PackedAudit,
-  type PackedStatement,
-} from "./evidence-parts.ts";
+import type { JsonObject } from "../canonical-json.ts";
+import { disclosedFields, type EvidenceParts, type PackedAct, type PackedAudit, type PackedStatement } from "./evidence-parts.ts";
 import { namedVerifier, type NamedVerifier } from "./evidence-readme.ts";
 import { publishedCanonical, publishedPreimage } from "./published.ts";
 import { subjectCommitments, subjectSalts } from "./subject.ts";

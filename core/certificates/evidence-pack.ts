@@ -3,7 +3,7 @@
 // issuer's signature under the manifest. Equal certificates give equal bytes, but for `created_at` in the manifest.
 import { auditEntryText } from "../audit/chain.ts";
 import { base64Of, base64UrlOf, bytesOfBase64, bytesOfBase64Url, concatBytes, hexOf, utf8 } from "../bytes.ts";
-import { canonicalJson, type Json } from "../canonical-json.ts";
+import { canonicalJson, type Json, type JsonObject } from "../canonical-json.ts";
 import { hmacSha256, sha256, sha256Hex } from "../hash.ts";
 import { keyKinds, signNote, verifierKey, vkeyOf, type NoteSigner } from "../ledger/note.ts";
 import { receiptProofText, receiptText } from "../ledger/receipt.ts";
@@ -16,7 +16,6 @@ import { zipOf } from "./evidence-zip.ts";
 import {
   disclosedFields,
   type EvidenceParts,
-  type JsonObject,
   type PackedAct,
   type PackedAudit,
   type PackedStatement,

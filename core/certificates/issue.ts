@@ -2,7 +2,7 @@
 // refusal. Pure: ids, salts and the clock come in as arguments.
 import { mayCapture, type BusinessStatus, type Environment, type Plan } from "../access/entitlement.ts";
 import { verifyOrigin, verifyPageUrl, type OriginRules, type VerifiedDomain, type VerifiedHost } from "../access/origins.ts";
-import { canonicalJson, type Json } from "../canonical-json.ts";
+import { canonicalJson, type JsonObject } from "../canonical-json.ts";
 import { certificateFact, type AuditChain, type Fact } from "../facts.ts";
 import { sha256Hex } from "../hash.ts";
 import type { BusinessId, CertId, ClientId } from "../ids.ts";
@@ -51,12 +51,7 @@ const afterYears = (from: Instant, years: number): Instant => {
  * With a salt of its own: the hash of the evidence is kept in the clear and stands in redacted packs, and who knows the rest could
  * try all four billion network addresses against it.
  */
-const evidenceOf = (
-  submission: Submission,
-  origin: string,
-  seen: CaptureCircumstances,
-  salt: string,
-): { readonly [key: string]: Json } => ({
+const evidenceOf = (submission: Submission, origin: string, seen: CaptureCircumstances, salt: string): JsonObject => ({
   salt,
   page_url: submission.pageUrl,
   ip: seen.ip,

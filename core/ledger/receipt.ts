@@ -1,7 +1,7 @@
 // A receipt: everything a ledger answered that proves a statement is in it, stored as canonical JSON and checked offline
 // with the pinned keys alone. The order of the checks is fixed, so that the same defect has the same name everywhere.
 import { base64Of, bytesOfBase64, hexOf, isSameBytes, utf8 } from "../bytes.ts";
-import { canonicalJson, type Json } from "../canonical-json.ts";
+import { canonicalJson, isObject, type Json } from "../canonical-json.ts";
 import { parseIJson } from "../i-json.ts";
 import { isoOf, type Instant } from "../time.ts";
 import { fail, type Verdict } from "../result.ts";
@@ -64,9 +64,8 @@ const members: readonly string[] = [...textMembers, "inclusion_proof", "v"];
 
 export const receiptText = (receipt: Receipt): string => canonicalJson(receipt as unknown as Json);
 
-const isReceipt = (value: Json): value is Json & Receipt => {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const record = value as { readonly [member: string]: Json };
+const isReceipt = (record: Json): record is Json & Receipt => {
+  if (!isObject(record)) return false;
   const names = Object.keys(record).filter((name) => name !== "leaf_body");
   return (
     names.length === members.length &&

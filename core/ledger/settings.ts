@@ -5,7 +5,7 @@ import { bytesOfBase64, utf8 } from "../bytes.ts";
 import { isRandomKey, isRandomToken } from "../randomness.ts";
 import { sha256 } from "../hash.ts";
 import { parseIJson } from "../i-json.ts";
-import type { Json } from "../canonical-json.ts";
+import { isObject, type Json, type JsonObject } from "../canonical-json.ts";
 import { isOrigin } from "./checkpoint.ts";
 import { always, isIsoTime, windowedKey, type KeyWindow } from "./key-window.ts";
 import { isKeyName, keyKinds, parseSkey, parseVkey, type KeyKind, type VerifierKey } from "./note.ts";
@@ -107,16 +107,12 @@ const isLogVkey = (kind: LedgerKind, text: string): boolean =>
 
 const isLogOrigin = (kind: LedgerKind, text: string): boolean => (kind === "rekor2" ? isKeyName(text) : isOrigin(text));
 
-type JsonObject = { readonly [key: string]: Json };
-
 /** The members of a list of objects, each read by `read`; null when the text, or any of them, is not what it should be. */
 const listOf = <T>(text: string | undefined, read: (one: JsonObject) => T | null): readonly T[] | null => {
   if (text === undefined) return [];
   const parsed = parseIJson(utf8(text));
   if (!parsed.ok || !Array.isArray(parsed.value)) return null;
-  const all = (parsed.value as readonly Json[]).map((one) =>
-    typeof one === "object" && one !== null && !Array.isArray(one) ? read(one as JsonObject) : null,
-  );
+  const all = (parsed.value as readonly Json[]).map((one) => (isObject(one) ? read(one) : null));
   return all.every((one) => one !== null) ? (all as T[]) : null;
 };
 
