@@ -82,14 +82,16 @@ export const concatBytes = (...parts: readonly Uint8Array[]): Uint8Array<ArrayBu
   return all;
 };
 
-/** All that a stream brings, or null as soon as it brings more than `most` bytes: nothing is read after that. */
-export const bytesUpTo = async (stream: AsyncIterable<Uint8Array> | null, most: number): Promise<Uint8Array<ArrayBuffer> | null> => {
+/** All that a stream brings, or null as soon as it brings more than `maxBytes`: nothing is read after that. */
+export const bytesUpTo = async (stream: AsyncIterable<Uint8Array> | null, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> => {
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of stream ?? []) {
     length += part.length;
-    if (length > most) return null; // leaving the loop cancels the stream
+    if (length > maxBytes) return null; // leaving the loop cancels the stream
     parts.push(part);
   }
   return concatBytes(...parts);
 };
+
+export const isSameBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);

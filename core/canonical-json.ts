@@ -3,7 +3,10 @@
 // which is a different fact. Here everything that JSON cannot carry exactly throws; that is always a bug of ours,
 // since input is checked long before.
 
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+export type JsonObject = { readonly [key: string]: Json };
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+
+export const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
 
 const textOf = (text: string): string => {
   if (!text.isWellFormed()) throw new TypeError("canonical JSON: lone surrogate");
@@ -18,7 +21,7 @@ const arrayText = (items: readonly Json[]): string => {
   return `${text}]`;
 };
 
-const objectText = (record: { readonly [key: string]: Json }): string => {
+const objectText = (record: JsonObject): string => {
   const prototype = Object.getPrototypeOf(record);
   if (prototype !== Object.prototype && prototype !== null) throw new TypeError("canonical JSON: not a plain object");
   let text = "{";
@@ -35,5 +38,5 @@ export const canonicalJson = (value: Json): string => {
     return JSON.stringify(value); // also prints -0 as 0
   }
   if (typeof value !== "object") throw new TypeError(`canonical JSON: ${typeof value} is not JSON`);
-  return Array.isArray(value) ? arrayText(value) : objectText(value as { readonly [key: string]: Json });
+  return Array.isArray(value) ? arrayText(value) : objectText(value as JsonObject);
 };

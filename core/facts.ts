@@ -2,7 +2,7 @@
 // told to a business is a change of this table and of nothing else.
 import type { Environment } from "./access/entitlement.ts";
 import { actorText, type Actor } from "./actor.ts";
-import type { Json } from "./canonical-json.ts";
+import type { JsonObject } from "./canonical-json.ts";
 import type { EventType } from "./events/event.ts";
 import type { BusinessId } from "./ids.ts";
 import type { AnchorSubject } from "./ledger/statement.ts";
@@ -98,7 +98,7 @@ export interface Fact {
   readonly chains: readonly [FactChain, ...FactChain[]];
   readonly actor: Actor;
   /** What the audit entry commits to besides the actor: hashes, words and ids; sealed at rest. */
-  readonly payload: { readonly [key: string]: Json };
+  readonly payload: JsonObject;
   /** What the ledger statement needs, for facts that are anchored. */
   readonly anchor?: Pick<AnchorSubject, "fingerprint" | "originDomain" | "receiptHash">;
   /** Whose event it is; needed where the table names one. */
@@ -118,6 +118,13 @@ export interface AuditChain {
   readonly shard: number;
 }
 
+/** Something that happened to a certificate, as the chain of its business tells it. */
+export const certificateFact = (
+  { id, chain }: { readonly id: string; readonly chain: AuditChain },
+  at: Instant,
+  act: Omit<Fact, "entityType" | "entityId" | "at" | "chains">,
+): Fact => ({ ...act, entityType: "certificate", entityId: id, at, chains: [chain] });
+
 /** Who did it and what an entry commits to. */
 export type Told = Pick<Fact, "actor" | "payload">;
 
@@ -127,5 +134,5 @@ export interface FactChain extends AuditChain {
 }
 
 /** What the audit entry of a fact commits to. Entries of members say `by`: their chains have begun that way. */
-export const entryPayload = ({ actor, payload }: Told): { readonly [key: string]: Json } =>
+export const entryPayload = ({ actor, payload }: Told): JsonObject =>
   actor.kind === "member" ? { by: actor.id, ...payload } : { actor: actorText(actor), ...payload };

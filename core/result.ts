@@ -10,6 +10,15 @@ export interface Refusal<C extends RefusalCode = RefusalCode> {
 }
 export type Result<T, C extends RefusalCode = RefusalCode> = { readonly ok: true; readonly value: T } | Refusal<C>;
 
+export interface Fault<F extends string> {
+  readonly ok: false;
+  readonly fault: F;
+}
+/** The answer of whoever checks a proof: what it shows, or the first thing that is wrong with it. */
+export type Verdict<T, F extends string> = ({ readonly ok: true } & Readonly<T>) | Fault<F>;
+
+export const fail = <F extends string>(fault: F): Fault<F> => ({ ok: false, fault });
+
 export const ok = <T>(value: T): { readonly ok: true; readonly value: T } => ({ ok: true, value });
 
 export const refuse = <C extends RefusalCode>(code: C, detail?: string): Refusal<C> =>

@@ -1,5 +1,6 @@
 // Which text may be sealed (CONTRACT 18). A certificate is read by people, so a name must look like what it is: nothing
 // invisible, nothing that reorders the line it stands in. Refused, never repaired: repairing would seal something else.
+import { ok, refuse, type Result } from "./result.ts";
 
 const whiteSpace = /\p{White_Space}/u;
 
@@ -40,6 +41,13 @@ export const lineFault = (text: string): string | null => {
   if (invisible.test(text) || looseJoiner.test(text)) return "must not hold invisible characters";
   if (text !== "" && !isVisible(text)) return "must hold something visible";
   return null;
+};
+
+/** A line that may be left out: trimmed; null when nothing is left. */
+export const chosenLine = (field: string, text: string | null, maxLength: number): Result<string | null, "invalid_request"> => {
+  const line = trimmed(text ?? "");
+  const fault = line.length > maxLength ? `must be at most ${maxLength} characters` : lineFault(line);
+  return fault === null ? ok(line === "" ? null : line) : refuse("invalid_request", `${field}: ${fault}.`);
 };
 
 /** A disclosure is kept byte for byte, with its line breaks and tabs; only what would falsify the display is refused. */

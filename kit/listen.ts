@@ -21,7 +21,7 @@ export const listenHelp = `Usage: svc listen --forward-to <address> [options]
   --allow-host <host>     forwards to another host than this machine
   --api <address>         the service; else SVC_API, else http://localhost:8787
 
-The API key is read from SVC_API_KEY. The signing secret is drawn once and kept, with the place, in .svc/ of this folder.
+The API key is read from SVC_API_KEY. The signing secret is generated once and kept, with the place, in .svc/ of this folder.
 Exit code: 0 ended by you or by --once; 1 the service refused; 2 wrong usage.
 `;
 
@@ -30,7 +30,7 @@ const flagged = ["--retry", "--once", "--live"];
 
 const receiverMs = 10_000; // as long as a real delivery waits
 const firstRetryMs = 1_000;
-const longestRetryMs = 60_000;
+const maxRetryMs = 60_000;
 
 const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(host);
 
@@ -84,11 +84,11 @@ const forward = async (receiver: Receiver, event: Event): Promise<void> => {
     if (status !== null && (!receiver.repeats || (status >= 200 && status < 300))) return;
     if (status !== null) attempt += 1;
     await after(waitMs, undefined, { signal: receiver.signal });
-    waitMs = Math.min(2 * waitMs, longestRetryMs);
+    waitMs = Math.min(2 * waitMs, maxRetryMs);
   }
 };
 
-const drawSecret = (): string => webhookSecret(crypto.getRandomValues(new Uint8Array(secretBytes)));
+const generateSecret = (): string => webhookSecret(crypto.getRandomValues(new Uint8Array(secretBytes)));
 
 /** Runs the command and answers with its exit code. */
 export const listen = async (words: readonly string[], signal: AbortSignal): Promise<number> => {
@@ -101,7 +101,7 @@ export const listen = async (words: readonly string[], signal: AbortSignal): Pro
   const reading = async (): Promise<void> => {
     const head = await headOf(svc, signal);
     const earlier = readKept(environment);
-    const secret = earlier?.secret ?? drawSecret();
+    const secret = earlier?.secret ?? generateSecret();
     const place = from ?? (earlier?.api === api ? earlier.cursor : null) ?? "now";
     // another feed than the one the place is of: past its end nothing would ever come
     const start = place === "now" || place > head ? head : place;

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { sha256Hex } from "../core/hash.ts";
 import { localSettings } from "./settings.ts";
 
-const usage = `npm run admin -- token                       draws a token: the secret for you, its hash for the deployment
+const usage = `npm run admin -- token                       generates a token: the secret for you, its hash for the deployment
 npm run admin -- show <biz_...>              status and plan of a business
 npm run admin -- approve <biz_...>           a pending business becomes active
 npm run admin -- suspend <biz_...>           no payment lifts it

@@ -22,7 +22,6 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { buildSync } from "esbuild";
 import { measureCredentials } from "./bench/credentials.ts";
 import { measureEvents } from "./bench/events.ts";
 import { heapOf, type HeapWatch } from "./bench/heap.ts";
@@ -30,21 +29,32 @@ import { load } from "./bench/load.ts";
 import { measurePages } from "./bench/pages.ts";
 import { plotsOf } from "./bench/plot.ts";
 import { measureProofs } from "./bench/proofs.ts";
-import { residentMiB, runtimePids } from "./bench/runtime-process.ts";
+import { residentMiB } from "./bench/runtime-process.ts";
 import { measureRetention } from "./bench/retention.ts";
-import { printRounds, runRounds, seriesOf, type Series } from "./bench/series.ts";
+import { printRounds, runRounds, seriesOf } from "./bench/series.ts";
+import {
+  address,
+  apiKeys,
+  bearer,
+  capturePolicies,
+  floorIn,
+  issueCertificate,
+  origin,
+  pick,
+  send,
+  serviceIn,
+  type Bench,
+} from "./bench/measured-service.ts";
 import { measureShares, measureFieldChange } from "./bench/shares.ts";
 import { measureShareGrowth } from "./bench/share-growth.ts";
 import { measureShareSweep } from "./bench/share-sweep.ts";
 import { consentRequest } from "./bench/submission.ts";
 import { buildAssets } from "./build.ts";
-import { demoWorld, seedDemo, type DemoBusiness, type DemoWorld } from "./demo-world.ts";
-import { bundleWorker, startRuntime, type D1Like, type Runtime } from "./local-runtime.ts";
+import { demoWorld, type DemoBusiness } from "./demo-world.ts";
+import { bundleWorker } from "./local-runtime.ts";
 import { ensureDevVars, localSettings } from "./settings.ts";
 import { measureGrowth } from "./bench/seed.ts";
 import { measureWithdrawal } from "./bench/withdrawal.ts";
-import { sha256Hex } from "../core/hash.ts";
-import { firstHome, newSecret } from "../core/ids.ts";
 
 const { values: flags } = parseArgs({
   options: {
@@ -77,57 +87,10 @@ if (flags.plot) {
   }
   process.exit(0);
 }
-const sections = [
-  "requests",
-  "memory",
-  "growth",
-  "events",
-  "proofs",
-  "shares",
-  "field-change",
-  "share-growth",
-  "pages",
-  "share-sweep",
-  "retention",
-  "withdrawal",
-  "credentials",
-] as const;
-type Section = (typeof sections)[number];
-
-/** What is measured: what was asked for by name; else what every run shows, and growth where sizes are given. */
-const chosen: readonly string[] = flags.only?.split(",") ?? [
-  "requests",
-  "memory",
-  "events",
-  ...(flags.seed === undefined ? [] : ["growth"]),
-];
-const unknownSections = chosen.filter((name) => !(sections as readonly string[]).includes(name));
-if (unknownSections.length > 0) {
-  console.error(`bench: --only ${unknownSections.join(",")}: not among ${sections.join(", ")}.`);
-  process.exit(2);
-}
-const measures = (section: Section): boolean => chosen.includes(section);
-
-const seconds = Number(flags.seconds);
-const rounds = Number(flags.rounds);
-const connections = Number(flags.connections);
+const slices = { seconds: Number(flags.seconds), rounds: Number(flags.rounds), connections: Number(flags.connections) };
 const sizes = (flags.seed ?? "1000,50000").split(",").map(Number);
-
-const apiKeys = async (db: D1Like, business: DemoBusiness, count: number): Promise<string[]> => {
-  const keys = Array.from({ length: count }, () =>
-    newSecret("sk_live_", firstHome, (bytes) => crypto.getRandomValues(new Uint8Array(bytes))),
-  );
-  await db.batch(
-    keys.map((key, at) =>
-      db
-        .prepare(
-          "INSERT INTO api_keys (id, business_id, environment, key_hash, name, last4, created_at) VALUES (?, ?, 'live', ?, 'Bench', ?, 0)",
-        )
-        .bind(`key_bench${at}`, business.id, sha256Hex(key), key.slice(-4)),
-    ),
-  );
-  return keys;
-};
+const due = Number(flags.due);
+const samples = Number(flags.samples);
 
 const sizeLine = (name: string, path: string): string => {
   const bytes = readFileSync(path);
@@ -148,11 +111,10 @@ const peakDuring = async (pid: string, work: () => Promise<unknown>): Promise<nu
 const memoryUnderLoad = async (
   service: { readonly url: string; readonly pid: string; readonly heap: HeapWatch },
   business: DemoBusiness,
-  origin: string,
   forSeconds: number,
 ): Promise<{ consent: number; consentHeap: number; hostile: number; hostileHeap: number; refused: number }> => {
   const consent = await peakDuring(service.pid, () =>
-    load(service.url, (n) => consentRequest(business, origin, 3_000_000 + n), { seconds: forSeconds, connections }),
+    load(service.url, (n) => consentRequest(business, origin, 3_000_000 + n), { ...slices, seconds: forSeconds }),
   );
   const consentHeap = service.heap.peakMiB();
   const huge = "x".repeat(10 * 1_024 * 1_024);
@@ -176,159 +138,99 @@ const memoryUnderLoad = async (
   return { consent, consentHeap, hostile, hostileHeap: service.heap.peakMiB(), refused };
 };
 
-interface Setting {
-  readonly state: string;
-  readonly bundledIn: string;
-  readonly vars: Readonly<Record<string, string>>;
-  readonly world: DemoWorld;
-}
-
 /** The routes beside the floor. */
-const measureService = async ({ state, bundledIn, vars, world }: Setting): Promise<void> => {
-  const { acme } = world;
-  const floorScript = buildSync({ entryPoints: ["scripts/bench/floor-worker.ts"], bundle: true, write: false, format: "esm" })
-    .outputFiles[0]?.text as string;
-  const began = performance.now();
-  const service: Runtime = await startRuntime({ port: 0, stateDir: join(state, "svc"), vars, bundledIn, printsLog: false });
-  const startMs = performance.now() - began;
-  const servicePid = runtimePids().at(-1) as string;
-  const floor: Runtime = await startRuntime({
-    port: 0,
-    stateDir: join(state, "floor"),
-    vars: { BUSINESS_ID: acme.id },
-    script: floorScript,
-  });
-  const floorPid = runtimePids().at(-1) as string;
+const measureService = async (bench: Bench): Promise<void> => {
+  const { acme } = bench.world;
+  const service = await serviceIn(bench, "svc");
+  const floor = await floorIn(bench, "floor-worker", { BUSINESS_ID: acme.id });
+  for (const { db } of [service, floor]) await capturePolicies(db);
+  const keys = await apiKeys(service.db, acme, 400);
 
-  for (const runtime of [service, floor]) await seedDemo(await runtime.database(), world, Date.now());
-  // The steady state: the origin's policies were looked at within the last quarter of an hour.
-  for (const runtime of [service, floor]) {
-    const db = await runtime.database();
-    await db
-      .prepare(
-        "INSERT INTO policy_captures (id, domain, origin, captured_at) VALUES ('cap_bench', 'www.example.com', 'https://www.example.com', ?)",
-      )
-      .bind(Date.now())
-      .run();
-  }
-  const keys = await apiKeys(await service.database(), acme, 400);
-  const origin = "https://www.example.com";
-
-  const issued = await Promise.all(
-    Array.from({ length: 50 }, async (_, n) => {
-      const { headers, body } = consentRequest(acme, origin, 1_000_000 + n);
-      const response = await fetch(`${service.url}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
-      const answer = (await response.json()) as { data?: { cert_id: string } };
-      if (answer.data === undefined) throw new Error(`bench: not issued: ${JSON.stringify(answer)}`);
-      return answer.data.cert_id;
-    }),
-  );
+  const issued = await Promise.all(Array.from({ length: 50 }, (_, n) => issueCertificate(service.url, acme, 1_000_000 + n)));
   const floorIds = await Promise.all(
     Array.from({ length: 50 }, async (_, n) => {
-      const { headers, body } = consentRequest(acme, origin, 1_000_000 + n);
-      const response = await fetch(`${floor.url}/write`, { method: "POST", headers: { ...headers }, body: body as string });
+      const response = await send(floor.url, { ...consentRequest(acme, origin, 1_000_000 + n), path: "/write" });
       return ((await response.json()) as { id: string }).id;
     }),
   );
 
-  const pick = <T>(list: readonly T[], n: number): T => list[n % list.length] as T;
-  const address = (n: number): Record<string, string> => ({ "cf-connecting-ip": `10.9.${(n >> 8) & 255}.${n & 255}` });
-  const bearer = (n: number): Record<string, string> => ({ authorization: `Bearer ${pick(keys, n)}` });
-  const onService = { url: service.url, pid: servicePid };
-  const onFloor = { url: floor.url, pid: floorPid };
-  const all: Series[] = [
-    seriesOf("floor: one D1 batch of the same rows", null, onFloor, (n) => ({ ...consentRequest(acme, origin, n), path: "/write" })),
-    seriesOf("POST /v1/consent", "floor: one D1 batch of the same rows", onService, (n) => consentRequest(acme, origin, n)),
-    seriesOf("floor: one D1 read", null, onFloor, (n) => ({ method: "GET", path: `/read/${pick(floorIds, n)}`, headers: address(n) })),
-    seriesOf("GET verify (JSON)", "floor: one D1 read", onService, (n) => ({
+  const all = [
+    seriesOf("floor: one D1 batch of the same rows", null, floor, (n) => ({ ...consentRequest(acme, origin, n), path: "/write" })),
+    seriesOf("POST /v1/consent", "floor: one D1 batch of the same rows", service, (n) => consentRequest(acme, origin, n)),
+    seriesOf("floor: one D1 read", null, floor, (n) => ({ method: "GET", path: `/read/${pick(floorIds, n)}`, headers: address(n) })),
+    seriesOf("GET verify (JSON)", "floor: one D1 read", service, (n) => ({
       method: "GET",
       path: `/v1/certs/${pick(issued, n)}/verify`,
       headers: address(n),
     })),
-    seriesOf("GET /c/{id} (page)", "floor: one D1 read", onService, (n) => ({
+    seriesOf("GET /c/{id} (page)", "floor: one D1 read", service, (n) => ({
       method: "GET",
       path: `/c/${pick(issued, n)}`,
       headers: { ...address(n), "user-agent": "Mozilla/5.0 Firefox/150.0" },
     })),
-    seriesOf("GET list", "floor: one D1 read", onService, (n) => ({ method: "GET", path: "/v1/certs", headers: bearer(n) })),
-    seriesOf("GET detail", "floor: one D1 read", onService, (n) => ({
+    seriesOf("GET list", "floor: one D1 read", service, (n) => ({ method: "GET", path: "/v1/certs", headers: bearer(keys, n) })),
+    seriesOf("GET detail", "floor: one D1 read", service, (n) => ({
       method: "GET",
       path: `/v1/certs/${pick(issued, n)}`,
-      headers: bearer(n),
+      headers: bearer(keys, n),
     })),
   ].filter((series) => series.name.includes(flags.series) || series.name.startsWith("floor"));
 
-  console.log(`requests         ${connections} connections, ${rounds} rounds of ${seconds} s each`);
-  await runRounds(all, { seconds, rounds, connections });
+  console.log(`requests         ${slices.connections} connections, ${slices.rounds} rounds of ${slices.seconds} s each`);
+  await runRounds(all, slices);
   printRounds(all);
-  console.log(`\nstart            ${startMs.toFixed(0)} ms to migrated and listening`);
-  console.log(sizeLine("Worker bundle", join(bundledIn, "index.js")));
+  console.log(`\nstart            ${service.startMs.toFixed(0)} ms to migrated and listening`);
+  console.log(sizeLine("Worker bundle", join(bench.bundledIn, "index.js")));
   console.log(sizeLine("svc.js", "dist/assets/v1/svc.js"));
-  await service.dispose();
-  await floor.dispose();
+  await service.runtime.dispose();
+  await floor.runtime.dispose();
 };
-
-/** Runtimes for growth, one for each size. */
-const growthOf = ({ state, bundledIn, vars, world }: Setting) => ({
-  business: world.acme,
-  sizes,
-  start: async (name: string) => {
-    const runtime = await startRuntime({ port: 0, stateDir: join(state, name), vars, bundledIn, printsLog: false });
-    const pid = runtimePids().at(-1) as string;
-    const db = await runtime.database();
-    await seedDemo(db, world, Date.now());
-    return { runtime, pid, keys: await apiKeys(db, world.acme, 400) };
-  },
-});
 
 const inspectorPort = 9_579; // nobody else listens there
 
 /** A runtime of its own: what other sections left behind would be counted otherwise. */
-const measureMemory = async ({ state, bundledIn, vars, world }: Setting): Promise<void> => {
-  const fresh = await startRuntime({ port: 0, stateDir: join(state, "memory"), vars, bundledIn, printsLog: false, inspectorPort });
-  const pid = runtimePids().at(-1) as string;
-  await seedDemo(await fresh.database(), world, Date.now());
+const measureMemory = async (bench: Bench): Promise<void> => {
+  const { runtime, url, pid } = await serviceIn(bench, "memory", { inspectorPort });
   const heap = await heapOf(inspectorPort);
-  const memory = await memoryUnderLoad({ url: fresh.url, pid, heap }, world.acme, "https://www.example.com", Number(flags.memory));
+  const memory = await memoryUnderLoad({ url, pid, heap }, bench.world.acme, Number(flags.memory));
   heap.end();
-  await fresh.dispose();
+  await runtime.dispose();
   console.log(
     `\nmemory           heap of the Worker at most ${memory.consentHeap.toFixed(0)} MiB in ${flags.memory} s of submissions, ${memory.hostileHeap.toFixed(0)} MiB in 40 bodies of 10 MB (${memory.refused} refused with 413); process ${memory.consent.toFixed(0)} and ${memory.hostile.toFixed(0)} MiB resident`,
   );
 };
 
-const main = async (): Promise<void> => {
-  ensureDevVars();
-  const settings = localSettings();
-  await buildAssets();
-  const state = mkdtempSync(join(tmpdir(), "svc-bench-"));
-  const bundledIn = join(state, "bundle");
-  bundleWorker(bundledIn);
-  const vars = { ...settings.vars, DEV_RATE_SCALE: "1000000" };
-  const seed = settings.vars.ISSUER_KEY as string;
-  const world = demoWorld(seed);
-  const setting: Setting = { state, bundledIn, vars, world };
-  const keysFor =
-    (count: number) =>
-    (db: D1Like): Promise<string[]> =>
-      apiKeys(db, world.acme, count);
-  console.log(`${new Date().toISOString()}  ${cpus().length} x ${cpus()[0]?.model ?? "unknown CPU"}, Node ${process.version}`);
-  if (measures("requests")) await measureService(setting);
-  if (measures("growth")) await measureGrowth({ ...growthOf(setting), rounds });
-  if (measures("memory")) await measureMemory(setting);
-  if (measures("events")) await measureEvents({ stateDir: join(state, "events"), bundledIn, vars, seed, keysFor: keysFor(50) }); // 6,000 requests a minute
-  if (measures("proofs"))
-    await measureProofs({ state, bundledIn, vars, logSizes: flags.log.split(",").map(Number), seconds, rounds, connections });
-  const shared = { state, bundledIn, vars, world, keysFor: keysFor(200) };
-  if (measures("shares")) await measureShares({ ...shared, slices: { seconds, rounds, connections }, named: flags.series });
-  if (measures("field-change")) await measureFieldChange(shared);
-  if (measures("share-growth")) await measureShareGrowth({ ...shared, sizes, rounds });
-  if (measures("pages")) await measurePages({ ...shared, size: Math.max(...sizes) });
-  if (measures("share-sweep")) await measureShareSweep({ ...shared, due: Number(flags.due) });
-  if (measures("retention")) await measureRetention({ ...shared, due: Number(flags.due) });
-  if (measures("withdrawal")) await measureWithdrawal({ state, bundledIn, vars, keysFor: keysFor(20), samples: Number(flags.samples) });
-  if (measures("credentials")) await measureCredentials({ state, bundledIn, vars, keysFor: keysFor(100), samples: Number(flags.samples) });
-  rmSync(state, { recursive: true, force: true });
+const sections: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
+  requests: measureService,
+  growth: (bench) => measureGrowth({ ...bench, sizes, rounds: slices.rounds }),
+  memory: measureMemory,
+  events: measureEvents,
+  proofs: (bench) => measureProofs({ ...bench, ...slices, logSizes: flags.log.split(",").map(Number) }),
+  shares: (bench) => measureShares({ ...bench, slices, named: flags.series }),
+  "field-change": measureFieldChange,
+  "share-growth": (bench) => measureShareGrowth({ ...bench, sizes, rounds: slices.rounds }),
+  pages: (bench) => measurePages({ ...bench, size: Math.max(...sizes) }),
+  "share-sweep": (bench) => measureShareSweep({ ...bench, due }),
+  retention: (bench) => measureRetention({ ...bench, due }),
+  withdrawal: (bench) => measureWithdrawal({ ...bench, samples }),
+  credentials: (bench) => measureCredentials({ ...bench, samples }),
 };
 
-await main();
+/** What is measured: what was asked for by name; else what every run shows, and growth where sizes are given. */
+const chosen = flags.only?.split(",") ?? ["requests", "memory", "events", ...(flags.seed === undefined ? [] : ["growth"])];
+const unknown = chosen.filter((name) => sections[name] === undefined);
+if (unknown.length > 0) {
+  console.error(`bench: --only ${unknown.join(",")}: not among ${Object.keys(sections).join(", ")}.`);
+  process.exit(2);
+}
+ensureDevVars();
+const settings = localSettings();
+await buildAssets();
+const state = mkdtempSync(join(tmpdir(), "svc-bench-"));
+const bundledIn = join(state, "bundle");
+bundleWorker(bundledIn);
+const vars = { ...settings.vars, DEV_RATE_SCALE: "1000000" };
+const world = demoWorld(settings.vars.ISSUER_KEY as string);
+console.log(`${new Date().toISOString()}  ${cpus().length} x ${cpus()[0]?.model ?? "unknown CPU"}, Node ${process.version}`);
+for (const [name, measure] of Object.entries(sections)) if (chosen.includes(name)) await measure({ state, bundledIn, vars, world });
+rmSync(state, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// When and with which draws the storm `chance` runs the tests: moments at which calendars turn, each with a seed of its own.
+// When and with which random values the storm `chance` runs the tests: moments at which calendars turn, each with a seed of its own.
 // Only tests on the runtime and of the rules: browsers and whole services have clocks that no test can move.
 const moments = [
   "2026-12-31T23:59:30Z", // the year, the quarter and the half-year's ledger turn

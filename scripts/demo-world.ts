@@ -43,24 +43,24 @@ const verified = (domain: string, method: VerificationMethod): DemoDomain => ({ 
 export const demoWorld = (secret: string, home: Home = firstHome): DemoWorld => {
   const key = bytesOfBase64(secret);
   if (key === null) throw new Error("demo: the development secret is not base64");
-  const drawn =
+  const derived =
     (label: string): RandomBytes =>
     (count) =>
       hmacSha256(key, `svc demo ${home} ${label}`).subarray(0, count);
   const business = (label: string, name: string, status: BusinessStatus, plan: Plan, domains: readonly DemoDomain[]): DemoBusiness => ({
-    id: newId("biz_", home, drawn(`${label} business`)),
+    id: newId("biz_", home, derived(`${label} business`)),
     name,
     status,
     plan,
-    chain: sha256Hex(drawn(`${label} chain`)(32)).slice(0, 32),
+    chain: sha256Hex(derived(`${label} chain`)(32)).slice(0, 32),
     domains,
     clients: {
-      live: newId("pc_live_", home, drawn(`${label} live client`)),
-      sandbox: newId("pc_test_", home, drawn(`${label} sandbox client`)),
+      live: newId("pc_live_", home, derived(`${label} live client`)),
+      sandbox: newId("pc_test_", home, derived(`${label} sandbox client`)),
     },
     keys: {
-      live: newSecret("sk_live_", home, drawn(`${label} live key`)),
-      sandbox: newSecret("sk_test_", home, drawn(`${label} test key`)),
+      live: newSecret("sk_live_", home, derived(`${label} live key`)),
+      sandbox: newSecret("sk_test_", home, derived(`${label} test key`)),
     },
   });
   const exampleDomain = [verified("example.com", "dns")];

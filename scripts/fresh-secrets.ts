@@ -1,4 +1,4 @@
-// The secrets of a production deployment, drawn anew, and the public parts that others pin.
+// The secrets of a production deployment, generated anew, and the public parts that others pin.
 import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
 import { keyKinds } from "../core/ledger/note.ts";
 import { openSigner, type Jwk } from "../storage/signer.ts";
@@ -29,7 +29,7 @@ export interface PublicParts {
   readonly anchor_keys?: readonly { readonly spki: string; readonly spki_sha256: string }[];
 }
 
-interface Drawn {
+interface Generated {
   readonly secret: string;
   readonly publicParts?: PublicParts;
 }
@@ -38,14 +38,14 @@ const keyBytes = 32; // 256 bits everywhere: as much as the strongest cipher her
 
 const randomBytesOf = (): Uint8Array<ArrayBuffer> => new Uint8Array(randomBytes(keyBytes));
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
-const token = (): Drawn => ({ secret: randomBytes(keyBytes).toString("base64url") });
+const token = (): Generated => ({ secret: randomBytes(keyBytes).toString("base64url") });
 
-const issuerKey = async (): Promise<Drawn> => {
+const issuerKey = async (): Promise<Generated> => {
   const seed = randomBytesOf();
   return { secret: base64(seed), publicParts: { issuer_keys: (await openSigner(seed, [])).publicKeys } };
 };
 
-const anchorKey = (): Drawn => {
+const anchorKey = (): Generated => {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const spki = publicKey.export({ type: "spki", format: "der" });
   return {
@@ -54,7 +54,7 @@ const anchorKey = (): Drawn => {
   };
 };
 
-const auditKey = (origins: readonly string[], now: string): Drawn => {
+const auditKey = (origins: readonly string[], now: string): Generated => {
   const keys = origins.map((origin) => ({ origin, ...noteKeyPair(origin, randomBytesOf()) }));
   return {
     secret: keys.map(({ secret }) => secret).join(" "),
@@ -65,23 +65,23 @@ const auditKey = (origins: readonly string[], now: string): Drawn => {
   };
 };
 
-const ledgerKey = (origin: string, now: string): Drawn => {
+const ledgerKey = (origin: string, now: string): Generated => {
   const { secret, vkey } = noteKeyPair(origin, randomBytesOf());
   return { secret, publicParts: { vars: { LEDGER_VKEYS: vkey }, logs: [{ origin, vkey, valid_from: now, role: "primary" }] } };
 };
 
-const witnessKey = (name: string): Drawn => {
+const witnessKey = (name: string): Generated => {
   const { secret, vkey } = noteKeyPair(name, randomBytesOf(), keyKinds.witness);
   return { secret, publicParts: { witnesses: [vkey] } };
 };
 
-/** Draws what is named, and nothing else; public parts are those of what was drawn. `now` is when the keys of logs begin. */
+/** Generates what is named, and nothing else; public parts are those of what was generated. `now` is when the keys of logs begin. */
 export const freshSecrets = async (
   wanted: readonly SecretName[],
   names: DeploymentNames,
   now: string,
 ): Promise<{ readonly secrets: Partial<Record<SecretName, string>>; readonly publicParts: PublicParts }> => {
-  const draw: Readonly<Record<SecretName, () => Drawn | Promise<Drawn>>> = {
+  const generators: Readonly<Record<SecretName, () => Generated | Promise<Generated>>> = {
     MASTER_KEYS: () => ({ secret: `1:${base64(randomBytesOf())}` }),
     INDEX_KEY: () => ({ secret: base64(randomBytesOf()) }),
     ISSUER_KEY: issuerKey,
@@ -95,9 +95,9 @@ export const freshSecrets = async (
   const secrets: Partial<Record<SecretName, string>> = {};
   let publicParts: PublicParts = {};
   for (const name of secretNames.filter((one) => wanted.includes(one))) {
-    const drawn = await draw[name]();
-    secrets[name] = drawn.secret;
-    const { vars, logs, ...others } = drawn.publicParts ?? {};
+    const generated = await generators[name]();
+    secrets[name] = generated.secret;
+    const { vars, logs, ...others } = generated.publicParts ?? {};
     publicParts = {
       ...publicParts,
       ...(vars !== undefined && { vars: { ...publicParts.vars, ...vars } }),

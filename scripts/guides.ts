@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { Marked, type Tokens } from "marked";
+import { escaped } from "../core/mail/message.ts";
 
 /** Served in this order. A guide more is one line. */
 export const served = [
@@ -25,9 +26,6 @@ const sourceOf = (name: string): string => readFileSync(`docs/${name}.md`, "utf8
 export const guideImages = (): string[] => [
   ...new Set(served.flatMap((name) => [...sourceOf(name).matchAll(/!\[[^\]]*\]\(([^)]+)\)/g)].map(([, path]) => `docs/${path}`))),
 ];
-
-const escaped = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 /** As GitHub names a heading, so that a link to one works in both places. */
 const slugOf = (heading: string): string =>

@@ -1,4 +1,4 @@
-// `npm run keys`: draws the secrets of a production deployment and says where they belong. They go to the terminal, or with
+// `npm run keys`: generates the secrets of a production deployment and says where they belong. They go to the terminal, or with
 // --out to a new file that only its owner can read, and nowhere else. What each protects is in docs/keys.md.
 import { existsSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";

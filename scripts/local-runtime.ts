@@ -35,9 +35,9 @@ export interface RuntimeOptions {
   readonly seed?: (db: D1Like, home: string) => Promise<void>;
   /** A module to run instead of the bundled Worker. */
   readonly script?: string;
-  /** Where `bundleWorker` wrote, when not to the usual place. */
+  /** Where `bundleWorker` wrote, when not to the default place. */
   readonly bundledIn?: string;
-  /** A copy of the files it serves, when not the usual folder. */
+  /** A copy of the files it serves, when not the default folder. */
   readonly assetsIn?: string;
   /** A module that runs beside the Worker, on its databases and objects, and answers what is sent to the host `beside.test`. */
   readonly beside?: string;

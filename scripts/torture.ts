@@ -12,87 +12,69 @@ import { ensureForeignTools } from "./foreign-tools.ts";
 
 interface Storm {
   readonly does: string;
+  readonly settings: Readonly<Record<string, string>>;
   /** What of the suite is run: arguments of vitest. */
   readonly tests: readonly string[];
-  readonly settings: Readonly<Record<string, string>>;
   /** Once for each of these, with its settings; once when there are none. */
   readonly rounds?: readonly (() => Round)[];
 }
 
-const node = (file: string): readonly string[] => ["--project", "node", file];
-const workerd = (file: string): readonly string[] => ["--project", "workerd", file];
+const inProject =
+  (project: string) =>
+  (does: string, settings: Storm["settings"], ...tests: readonly string[]): Storm => ({
+    does,
+    settings,
+    tests: ["--project", project, ...tests],
+  });
+const node = inProject("node");
+const workerd = inProject("workerd");
 
 const storms: Readonly<Record<string, Storm>> = {
-  kills: {
-    does: "the service killed twenty times under submissions and withdrawals",
-    tests: node("test/flows/kill.test.ts"),
-    settings: { KILL_ROUNDS: "20" },
-  },
-  events: {
-    does: "the service killed eight times under six hundred events (W1)",
-    tests: node("test/flows/events-kill.test.ts"),
-    settings: { EVENT_KILLS: "8" },
-  },
-  beside: {
-    does: "five thousand events to one endpoint, and beside another business's feed (W27, W19)",
-    tests: node("test/flows/receivers.test.ts"),
-    settings: { BESIDE_EVENTS: "5000" },
-  },
-  outage: {
-    does: "a database that refuses every write for thirty seconds (W6)",
-    tests: node("test/flows/database-outage.test.ts"),
-    settings: { OUTAGE_MS: "30000" },
-  },
-  hour: {
-    does: "a ledger that is down for an hour at fifty statements a second (O2)",
-    tests: workerd("test/jobs/anchoring-hour.test.ts"),
-    settings: { ANCHORS_A_SECOND: "50" },
-  },
-  lanes: {
-    does: "ten thousand alarms of a lane, and of two side by side (W31)",
-    tests: workerd("test/durable-objects/lane-soak.test.ts"),
-    settings: { SOAK_ALARMS: "10000" },
-  },
-  bytes: {
-    does: "every byte of an evidence pack changed, and bytes drawn in each of its files (T1)",
-    tests: [...node("test/core/verifier/every-byte.test.ts"), "test/core/verifier/tamper.test.ts"],
-    settings: { BYTE_STEP: "1", TAMPER_TIMES: "8" },
-  },
-  tiles: {
-    does: "every two sizes of a log up to 1,300 connected (L1)",
-    tests: node("test/core/ledger/tiles.test.ts"),
-    settings: { PAIR_STEP: "1" },
-  },
-  guesses: {
-    does: "a million telephone numbers guessed at the commitments of a certificate (F8)",
-    tests: node("test/core/certificates/subject.test.ts"),
-    settings: { GUESSES: "1000000" },
-  },
-  once: {
-    does: "a thousand at once: redemptions of each of a hundred codes, answers, guesses, exchanges of a code for a token (P1, O2, W2)",
-    tests: [
-      ...workerd("test/api/share-abuse.test.ts"),
-      "test/api/withdrawal-abuse.test.ts",
-      "test/mcp/oauth.test.ts",
-      "-t",
-      "(?:P1|O2|W2|many)\\b",
-    ],
-    settings: { AT_ONCE: "1000", REDEEMED_CODES: "100" },
-  },
-  shares: {
-    does: "a thousand random histories of sharing against a model",
-    tests: workerd("test/jobs/share-histories.test.ts"),
-    settings: { HISTORIES: "1000" },
-  },
-  agents: {
-    does: "sixty persons with three assistants each, at once, whose tokens end in the middle",
-    tests: workerd("test/mcp/storm.test.ts"),
-    settings: { STORM_AGENTS: "60" },
-  },
+  kills: node("the service killed twenty times under submissions and withdrawals", { KILL_ROUNDS: "20" }, "test/flows/kill.test.ts"),
+  events: node("the service killed eight times under six hundred events (W1)", { EVENT_KILLS: "8" }, "test/flows/events-kill.test.ts"),
+  beside: node(
+    "five thousand events to one endpoint, and beside another business's feed (W27, W19)",
+    { BESIDE_EVENTS: "5000" },
+    "test/flows/receivers.test.ts",
+  ),
+  outage: node("a database that refuses every write for thirty seconds (W6)", { OUTAGE_MS: "30000" }, "test/flows/database-outage.test.ts"),
+  hour: workerd(
+    "a ledger that is down for an hour at fifty statements a second (O2)",
+    { ANCHORS_A_SECOND: "50" },
+    "test/jobs/anchoring-hour.test.ts",
+  ),
+  lanes: workerd(
+    "ten thousand alarms of a lane, and of two side by side (W31)",
+    { SOAK_ALARMS: "10000" },
+    "test/durable-objects/lane-soak.test.ts",
+  ),
+  bytes: node(
+    "every byte of an evidence pack changed, and random bytes in each of its files (T1)",
+    { BYTE_STEP: "1", TAMPER_TIMES: "8" },
+    "test/core/verifier/every-byte.test.ts",
+    "test/core/verifier/tamper.test.ts",
+  ),
+  tiles: node("every two sizes of a log up to 1,300 connected (L1)", { PAIR_STEP: "1" }, "test/core/ledger/tiles.test.ts"),
+  guesses: node(
+    "a million telephone numbers guessed at the commitments of a certificate (F8)",
+    { GUESSES: "1000000" },
+    "test/core/certificates/subject.test.ts",
+  ),
+  once: workerd(
+    "a thousand at once: redemptions of each of a hundred codes, answers, guesses, exchanges of a code for a token (P1, O2, W2)",
+    { AT_ONCE: "1000", REDEEMED_CODES: "100" },
+    ...["test/api/share-abuse.test.ts", "test/api/withdrawal-abuse.test.ts", "test/mcp/oauth.test.ts", "-t", "(?:P1|O2|W2|many)\\b"],
+  ),
+  shares: workerd("a thousand random histories of sharing against a model", { HISTORIES: "1000" }, "test/jobs/share-histories.test.ts"),
+  agents: workerd(
+    "sixty persons with three assistants each, at once, whose tokens end in the middle",
+    { STORM_AGENTS: "60" },
+    "test/mcp/storm.test.ts",
+  ),
   chance: {
-    does: "the tests of the rules and of the runtime twenty times, with the clock and the draws moved",
-    tests: ["test/core/", "test/storage/", "test/api/", "test/durable-objects/", "test/jobs/", "test/pages/", "test/mcp/"],
+    does: "the tests of the rules and of the runtime twenty times, with the clock and the random values changed",
     settings: {},
+    tests: ["test/core/", "test/storage/", "test/api/", "test/durable-objects/", "test/jobs/", "test/pages/", "test/mcp/"],
     rounds,
   },
 };

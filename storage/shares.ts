@@ -6,7 +6,7 @@ import type { PublishedAnchor } from "../core/certificates/published.ts";
 import type { FactType } from "../core/facts.ts";
 import type { MailLanguage } from "../core/mail/templates.ts";
 import type { BusinessId, ConsumerId, ShareId } from "../core/ids.ts";
-import type { ShareChains } from "../core/shares/end.ts";
+import type { ShareChains } from "../core/shares/grant.ts";
 import { scopeOfBits } from "../core/shares/fields.ts";
 import { statusAt, type Share, type ShareStatus } from "../core/shares/share.ts";
 import type { Instant } from "../core/time.ts";

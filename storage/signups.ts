@@ -77,7 +77,7 @@ export const openSignup = async (db: Database, vault: Vault, id: string, now: In
   return { ...(JSON.parse(request) as SignupRequest), id: row.id, email, emailIndex: row.emailIndex };
 };
 
-/** What is drawn for a business when it comes to exist. */
+/** What is generated for a business when it comes to exist. */
 export interface NewAccount {
   readonly status: BusinessStatus;
   readonly chain: AuditChain;

@@ -48,7 +48,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // i
 const wrappedBytes = 40; // AES-KW adds 8 bytes to a 32-byte key (RFC 3394)
 const nonceBytes = 12; // 96 bits, random: each data key seals one value, so a nonce can never repeat under a key
 
-/** A record's key is drawn with the record and never changed. */
+/** A record's key is generated with the record and never changed. */
 const recordKeyVersion = "r";
 
 /** The parts are names and ids, which hold no bar; one that does could pass for two. */

@@ -1,14 +1,14 @@
 // Checks on the withdrawals from single recipients that a certificate names: the signed receipt of each, and its place in the ledger.
 // What all of them come to is one finding a question.
 import { canonicalJson } from "../core/canonical-json.ts";
+import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { maxPackedActs } from "../core/certificates/evidence-parts.ts";
 import { minuteMs } from "../core/time.ts";
 import { checkAnchor, type AnchorContext, type AnchorExhibit } from "./anchor.ts";
 import { fail, incomplete, pass, skipped, type CheckId, type Finding, type Findings } from "./checks.ts";
 import { groupedBy } from "./grouped.ts";
 import { objectOf, parseCanonical, stringOf, type JsonObject } from "./json.ts";
-import type { Preimage } from "./record.ts";
-import { checkDeadline, checkSigned, receiptOf, statementOf } from "./receipt.ts";
+import { checkDeadline, checkReceiptSigned, receiptOf, statementOf } from "./receipt.ts";
 
 /** What is shown of one act. */
 export interface ActExhibit {
@@ -89,7 +89,7 @@ const checkAct = async (
   const fault = contradiction(receipt, listed, about.preimage, about.fingerprint);
   if (fault !== null) return nothing(fail(fault));
   const deadline = checkDeadline(receipt);
-  const signed = await checkSigned(context.crypto, text, receipt.withdrawn_at, objectOf(parseCanonical(signature)), context.trust);
+  const signed = await checkReceiptSigned(context.crypto, text, receipt, parseCanonical(signature), context.trust);
   const found: Findings = new Map();
   const { time } = await checkAnchor(found, "revoked", statementOf(receipt, text), anchor, context);
   const stepsOf = (ids: readonly CheckId[]): Finding[] => ids.flatMap((id) => found.get(id) ?? []);

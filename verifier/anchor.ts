@@ -1,6 +1,7 @@
 // Checks on one statement in the ledger: that it is about this certificate, that the ledger holds it, and that others saw the
 // ledger hold it. The same for the issuance and the withdrawal, for a pack and for the public answer of the service.
 import { base64Of, utf8 } from "../core/bytes.ts";
+import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { sha256Hex } from "../core/hash.ts";
 import { parseCheckpoint, verifyCheckpoint, type Checkpoint } from "../core/ledger/checkpoint.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
@@ -10,7 +11,6 @@ import { parseTlogProof, verifyTlogProof } from "../core/ledger/tlog-proof.ts";
 import { checkRekorReceipt, checkTimestamp } from "./attestors.ts";
 import { fail, incomplete, pass, skipped, type CheckId, type Finding, type Findings } from "./checks.ts";
 import { stringsOf, type JsonObject } from "./json.ts";
-import type { Preimage } from "./record.ts";
 import { logKeys, type Trust } from "./trust.ts";
 
 /** What is shown of one statement; null where nothing is. */
@@ -38,19 +38,9 @@ export interface AnchorContext {
 
 type Step = "statement" | "entry_hash" | "note" | "inclusion" | "rekor_body" | "attest.inclusion" | "attest.cosign" | "attest.tsa";
 
-const idsOf = (event: "issued" | "revoked"): Readonly<Record<Step, CheckId>> => {
-  const plain = event === "issued" ? "anchor" : "revoke";
-  const attest = event === "issued" ? "attest" : "revoke.attest";
-  return {
-    statement: `${plain}.statement`,
-    entry_hash: `${plain}.entry_hash`,
-    note: `${plain}.note`,
-    inclusion: `${plain}.inclusion`,
-    rekor_body: `${plain}.rekor_body`,
-    "attest.inclusion": `${attest}.inclusion`,
-    "attest.cosign": `${attest}.cosign`,
-    "attest.tsa": `${attest}.tsa`,
-  };
+const idOf = (event: "issued" | "revoked", step: Step): CheckId => {
+  if (event === "revoked") return `revoke.${step}`;
+  return step === "attest.inclusion" || step === "attest.cosign" || step === "attest.tsa" ? step : `anchor.${step}`;
 };
 
 /** Which check a fault of a receipt belongs to; inclusion and leaf faults are the inclusion's. */
@@ -191,9 +181,8 @@ export const checkAnchor = async (
   exhibit: AnchorExhibit,
   context: AnchorContext,
 ): Promise<{ readonly time: number | null }> => {
-  const ids = idsOf(event);
   const record = (step: Step, finding: Finding): void => {
-    findings.set(ids[step], finding);
+    findings.set(idOf(event, step), finding);
   };
   const { statement, published, trust } = { ...exhibit, trust: context.trust };
   if (statement === null) {

@@ -4,16 +4,16 @@
 import { auditEntryHash, auditEntryText, genesisOf, type AuditEntry } from "../core/audit/chain.ts";
 import { headLeafText, headsRecordEntry } from "../core/audit/heads.ts";
 import { auditPayloadHash } from "../core/audit/payload.ts";
+import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { bytesOfBase64, bytesOfBase64Url, bytesOfHex, hexOf, utf8 } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
 import { parseCheckpoint } from "../core/ledger/checkpoint.ts";
 import { countOf, hashBytes, leafHash, rootFromInclusion } from "../core/ledger/merkle.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
-import { parseTlogProof, verifyTlogProof, type TlogProofVerdict } from "../core/ledger/tlog-proof.ts";
+import { parseTlogProof, verifyTlogProof } from "../core/ledger/tlog-proof.ts";
 import { minuteMs } from "../core/time.ts";
 import { fail, incomplete, pass, type Finding } from "./checks.ts";
 import { hasExactly, isHash, isIso, objectOf, parseCanonical, stringOf, stringsOf, textOf, type JsonObject } from "./json.ts";
-import type { Preimage } from "./record.ts";
 import { logKeys, type Trust } from "./trust.ts";
 
 type Files = ReadonlyMap<string, Uint8Array>;
@@ -113,25 +113,23 @@ export const checkChain = (files: Files, audit: AuditCase): Finding => {
 
 const originOf = (proof: string): string | null => parseCheckpoint(parseTlogProof(proof)?.checkpoint ?? "")?.origin ?? null;
 
-/** Checks one proof of the audit log, whose keys must not have been out of use when the pack was made. */
-const verifyInLog = (
-  crypto: NoteCrypto,
-  trust: Trust,
-  proof: string,
-  origin: string,
-  entry: Uint8Array,
-  at: string,
-): Promise<TlogProofVerdict> => verifyTlogProof(crypto, proof, entry, { origin, keys: logKeys(trust.auditLogs, origin, at) });
+/** A pack whose entries are held against the audit log, whose keys must not have been out of use when the pack was made. */
+interface LoggedPack {
+  readonly crypto: NoteCrypto;
+  readonly trust: Trust | null;
+  readonly files: Files;
+  readonly entries: readonly AuditEntry[];
+  readonly createdAt: string;
+}
+
+/** Checks one proof of the audit log. */
+const verifyInLog = ({ crypto, trust, createdAt }: LoggedPack, proof: string, origin: string, entry: Uint8Array) =>
+  verifyTlogProof(crypto, proof, entry, { origin, keys: logKeys(trust?.auditLogs ?? [], origin, createdAt) });
 
 const proofPath = (seq: string): string => `audit/${seq}.tlog-proof`;
 
-export const checkInclusion = async (
-  crypto: NoteCrypto,
-  trust: Trust | null,
-  files: Files,
-  entries: readonly AuditEntry[],
-  createdAt: string,
-): Promise<Finding> => {
+export const checkInclusion = async (pack: LoggedPack): Promise<Finding> => {
+  const { trust, files, entries } = pack;
   const proofs = [...files.keys()].filter((path) => /^audit\/[0-9]+\.tlog-proof$/.test(path));
   const extra = proofs.find((path) => !entries.some(({ seq }) => path === proofPath(seq)));
   if (extra !== undefined) return fail(`${extra} proves an entry that is not there`);
@@ -143,7 +141,7 @@ export const checkInclusion = async (
     if (text === null) return fail(`the proof of entry ${entry.seq} is missing`);
     origin ??= originOf(text);
     const hash = bytesOfHex(auditEntryHash(sha256, entry)) as Uint8Array;
-    const verdict = await verifyInLog(crypto, trust, text, origin ?? "", hash, createdAt);
+    const verdict = await verifyInLog(pack, text, origin ?? "", hash);
     if (!verdict.ok) return fail(`entry ${entry.seq}: ${verdict.fault}`);
     if (verdict.index <= last) return fail(`entry ${entry.seq} stands before its predecessor in the log`);
     last = verdict.index;
@@ -152,18 +150,13 @@ export const checkInclusion = async (
 };
 
 /** What the log's record of heads says of this chain. */
-export const checkHeads = async (
-  crypto: NoteCrypto,
-  trust: Trust | null,
-  files: Files,
-  entries: readonly AuditEntry[],
-  createdAt: string,
-): Promise<Finding> => {
+export const checkHeads = async (pack: LoggedPack): Promise<Finding> => {
+  const { trust, files, entries } = pack;
   const headsText = textOf(files.get("audit/heads.json"));
   const recordText = textOf(files.get("audit/heads-record.json"));
   const proofText = textOf(files.get("audit/heads-record.tlog-proof"));
-  const present = ["audit/heads.json", "audit/heads-record.json", "audit/heads-record.tlog-proof"].filter((path) => files.has(path));
-  if (present.length === 0) return incomplete("the audit log has not recorded this chain yet");
+  if (!["audit/heads.json", "audit/heads-record.json", "audit/heads-record.tlog-proof"].some((path) => files.has(path)))
+    return incomplete("the audit log has not recorded this chain yet");
   if (headsText === null || recordText === null || proofText === null) return fail("a part of the record of heads is missing");
   const heads = objectOf(parseCanonical(headsText));
   const record = objectOf(parseCanonical(recordText));
@@ -202,7 +195,7 @@ export const checkHeads = async (
 
   if (trust === null || trust.auditLogs.length === 0) return incomplete("no audit log's key to check it with");
   const origin = originOf(textOf(files.get(proofPath(entries[0]?.seq ?? ""))) ?? "") ?? "";
-  const verdict = await verifyInLog(crypto, trust, proofText, origin, headsRecordEntry(sha256, recordText), createdAt);
+  const verdict = await verifyInLog(pack, proofText, origin, headsRecordEntry(sha256, recordText));
   if (!verdict.ok) return fail(verdict.fault);
   if (verdict.index.toString() !== record.log_size) return fail("the record does not stand where it says");
   // An entry that the log took in before the record is part of what the record says.

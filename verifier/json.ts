@@ -43,9 +43,8 @@ export const hasExactly = (record: JsonObject, names: readonly string[]): boolea
 const sameJson = (a: Json | undefined, b: Json | undefined): boolean =>
   a === undefined || b === undefined ? a === b : canonicalJson(a) === canonicalJson(b);
 
-/** Names of the members in which two records differ. */
-export const differing = (a: JsonObject, b: JsonObject, names: readonly string[]): string[] =>
-  names.filter((name) => !sameJson(a[name], b[name]));
+/** Names of the members of `b` in which `a` differs. */
+export const differing = (a: JsonObject, b: Partial<JsonObject>): string[] => Object.keys(b).filter((name) => !sameJson(a[name], b[name]));
 
 export const isIso = (text: unknown): text is string =>
   typeof text === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) && Number.isFinite(Date.parse(text));

@@ -1,14 +1,14 @@
 // What is checked of the signed receipt of a withdrawal, wherever it is shown: that it says all that a receipt says, that the issuer
 // signed it, that its deadline is right, and which statement for the ledger follows from it.
 import { ceaseBy } from "../core/business-days.ts";
-import { bytesOfBase64, utf8 } from "../core/bytes.ts";
 import { sha256Hex } from "../core/hash.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
 import { anchorStatement } from "../core/ledger/statement.ts";
 import { entityReceiptSchema, receiptSchema, receiptTexts } from "../core/withdrawals/receipt.ts";
-import { fail, incomplete, pass, type Finding } from "./checks.ts";
-import { hasExactly, isHash, isIso, isObject, objectOf, parseCanonical, stringOf, stringsOf, type JsonObject } from "./json.ts";
-import { issuerKeyAt, type Trust } from "./trust.ts";
+import { fail, pass, type Finding } from "./checks.ts";
+import { hasExactly, isHash, isIso, objectOf, parseCanonical, stringsOf, type JsonObject } from "./json.ts";
+import { checkSigned, isNamedBusiness } from "./record.ts";
+import type { Trust } from "./trust.ts";
 
 export type SignedReceipt = Readonly<Record<(typeof receiptTexts)[number], string>> & {
   readonly received_at: string | null;
@@ -28,31 +28,19 @@ export const receiptOf = (text: string | null): SignedReceipt | null => {
   const isOfEntities = record?.entities !== undefined;
   if (record === null || !hasExactly(record, [...receiptTexts, "business", "received_at", ...(isOfEntities ? ["entities"] : [])]))
     return null;
-  const { business, received_at: received } = record;
-  const isTyped =
-    receiptTexts.every((name) => typeof record[name] === "string") &&
-    isObject(business) &&
-    hasExactly(business, ["id", "name"]) &&
-    Object.values(business).every((value) => typeof value === "string");
+  const { received_at: received } = record;
+  const isTyped = receiptTexts.every((name) => typeof record[name] === "string") && isNamedBusiness(record.business);
   const isDated = isIso(record.withdrawn_at) && isIso(record.cease_by) && (received === null || isIso(received));
   return isTyped && isDated && isHash(record.fingerprint) && isScoped(record) ? (record as unknown as SignedReceipt) : null;
 };
 
-export const checkSigned = async (
+export const checkReceiptSigned = (
   crypto: NoteCrypto,
   canonical: string,
-  at: string,
-  signature: JsonObject | null,
+  { withdrawn_at: at }: SignedReceipt,
+  signature: unknown,
   trust: Trust | null,
-): Promise<Finding> => {
-  const bytes = bytesOfBase64(stringOf(signature?.value) ?? "");
-  if (signature?.alg !== "Ed25519" || bytes?.length !== 64) return fail("the issuer's signature is malformed");
-  if (trust === null || trust.issuerKeys.length === 0) return incomplete("no issuer's key to check the signature with");
-  const key = issuerKeyAt(trust, signature.kid, at);
-  if (typeof key === "string") return fail(`the receipt is signed by a key that ${key}`);
-  const isSigned = await crypto.verifyEd25519(key.publicKey, utf8(canonical), bytes);
-  return isSigned ? pass(`signed by ${key.kid}`) : fail("the issuer's signature is not over this receipt");
-};
+): Promise<Finding> => checkSigned(crypto, { what: "receipt", text: "receipt", canonical, at }, signature, trust);
 
 export const checkDeadline = ({ cease_by: until, withdrawn_at: withdrawn, received_at: received }: SignedReceipt): Finding => {
   if (received !== null && received > withdrawn) return fail("the business was told after it recorded the withdrawal");

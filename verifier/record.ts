@@ -3,6 +3,7 @@
 import { ceaseBy } from "../core/business-days.ts";
 import { bytesOfBase64, bytesOfBase64Url, utf8 } from "../core/bytes.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
+import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { fieldCommitment } from "../core/certificates/subject.ts";
 import { sha256Hex } from "../core/hash.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
@@ -10,22 +11,11 @@ import { fail, incomplete, pass, skipped, type Finding } from "./checks.ts";
 import { differing, hasExactly, isHash, isIso, isObject, objectOf, parseCanonical, stringOf, stringsOf, type JsonObject } from "./json.ts";
 import { issuerKeyAt, type Trust } from "./trust.ts";
 
-/** The record as parsed; its members have their types. */
-export interface Preimage {
-  readonly business: { readonly id: string; readonly name: string };
-  readonly cert_id: string;
-  readonly disclosure_hash: string;
-  readonly entities: readonly string[];
-  readonly entities_accepted?: readonly string[];
-  readonly entities_rejected?: readonly string[];
-  readonly origin_domain: string;
-  readonly purpose: string;
-  readonly subject_hash: string;
-  readonly timestamp: string;
-}
-
 const texts = ["cert_id", "disclosure_hash", "origin_domain", "purpose", "subject_hash", "timestamp"] as const;
 const answers = ["entities_accepted", "entities_rejected"] as const;
+
+export const isNamedBusiness = (value: unknown): boolean =>
+  isObject(value) && hasExactly(value, ["id", "name"]) && Object.values(value).every((text) => typeof text === "string");
 
 /** Null unless the text is canonical and has exactly the eight members of a record, or the ten of one with answers. */
 export const preimageOf = (text: string | null): Preimage | null => {
@@ -33,11 +23,8 @@ export const preimageOf = (text: string | null): Preimage | null => {
   if (record === null) return null;
   const names = ["business", "entities", ...texts];
   const isShaped = hasExactly(record, names) || hasExactly(record, [...names, ...answers]);
-  const { business } = record;
   const isTyped =
-    isObject(business) &&
-    hasExactly(business, ["id", "name"]) &&
-    Object.values(business).every((value) => typeof value === "string") &&
+    isNamedBusiness(record.business) &&
     texts.every((name) => typeof record[name] === "string") &&
     ["entities", ...answers].every((name) => record[name] === undefined || stringsOf(record[name]) !== null);
   return isShaped && isTyped && isIso(record.timestamp) ? (record as unknown as Preimage) : null;
@@ -136,36 +123,38 @@ export const checkPolicies = (
   return pass(index.length === 0 ? "none were linked" : `${index.length} policies`);
 };
 
+/** The issuer's signature on the canonical text of something. */
+export const checkSigned = async (
+  crypto: NoteCrypto,
+  signed: { readonly what: string; readonly text: string; readonly canonical: string; readonly at: string },
+  claimed: unknown,
+  trust: Trust | null,
+): Promise<Finding> => {
+  const signature = objectOf(claimed);
+  const bytes = bytesOfBase64(stringOf(signature?.value) ?? "");
+  if (signature?.alg !== "Ed25519" || bytes?.length !== 64) return fail("the issuer's signature is malformed");
+  if (trust === null || trust.issuerKeys.length === 0) return incomplete("no issuer's key to check the signature with");
+  const key = issuerKeyAt(trust, signature.kid, signed.at);
+  if (typeof key === "string") return fail(`the ${signed.what} is signed by a key that ${key}`);
+  const isSigned = await crypto.verifyEd25519(key.publicKey, utf8(signed.canonical), bytes);
+  return isSigned ? pass(`signed by ${key.kid}`) : fail(`the issuer's signature is not over this ${signed.text}`);
+};
+
 /** Members of the public certificate that the record binds, as the record has them. */
-const boundMembers = (preimage: Preimage): JsonObject => ({
+const boundMembers = (preimage: Preimage): Partial<JsonObject> => ({
   cert_id: preimage.cert_id,
   business_id: preimage.business.id,
   business_name: preimage.business.name,
   issued_at: preimage.timestamp,
   entities: preimage.entities,
-  ...(preimage.entities_accepted !== undefined && { entities_accepted: preimage.entities_accepted }),
-  ...(preimage.entities_rejected !== undefined && { entities_rejected: preimage.entities_rejected }),
+  entities_accepted: preimage.entities_accepted,
+  entities_rejected: preimage.entities_rejected,
   disclosure_hash: preimage.disclosure_hash,
   purpose: preimage.purpose,
   origin_domain: preimage.origin_domain,
   subject_hash: preimage.subject_hash,
   preimage: preimage as unknown as JsonObject,
 });
-
-const boundNames = [
-  "cert_id",
-  "business_id",
-  "business_name",
-  "issued_at",
-  "entities",
-  "entities_accepted",
-  "entities_rejected",
-  "disclosure_hash",
-  "purpose",
-  "origin_domain",
-  "subject_hash",
-  "preimage",
-];
 
 /** Recipients that were withdrawn from one by one: each consented to, once, and never the last while it is active. */
 const entitiesFault = (certificate: JsonObject, preimage: Preimage): string | null => {
@@ -198,7 +187,7 @@ export const checkCertificate = async (
   canonical: string,
   trust: Trust | null,
 ): Promise<Finding> => {
-  const names = differing(certificate, boundMembers(preimage), boundNames);
+  const names = differing(certificate, boundMembers(preimage));
   if (names.length > 0) return fail(`certificate and record differ in ${names.join(", ")}`);
   if (certificate.canonical !== canonical) return fail("the certificate prints another record");
   if (certificate.fingerprint_version !== "1") return fail("the fingerprint is of a version not known here");
@@ -212,12 +201,11 @@ export const checkCertificate = async (
   if (isObject(withdrawal) !== (status === "revoked")) return fail("the certificate's status and its withdrawal contradict each other");
   const ofEntities = entitiesFault(certificate, preimage);
   if (ofEntities !== null) return fail(ofEntities);
-  const signature = objectOf(certificate.signature);
-  const bytes = bytesOfBase64(stringOf(signature?.value) ?? "");
-  if (signature?.alg !== "Ed25519" || bytes?.length !== 64) return fail("the issuer's signature is malformed");
-  if (trust === null || trust.issuerKeys.length === 0) return incomplete("no issuer's key to check the signature with");
-  const key = issuerKeyAt(trust, signature.kid, preimage.timestamp);
-  if (typeof key === "string") return fail(`the certificate is signed by a key that ${key}`);
-  const isSigned = await crypto.verifyEd25519(key.publicKey, utf8(canonical), bytes);
-  return isSigned ? pass(`${status}, signed by ${key.kid}`) : fail("the issuer's signature is not over this record");
+  const signed = await checkSigned(
+    crypto,
+    { what: "certificate", text: "record", canonical, at: preimage.timestamp },
+    certificate.signature,
+    trust,
+  );
+  return signed.outcome === "pass" ? pass(`${status}, ${signed.detail}`) : signed;
 };

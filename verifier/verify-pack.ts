@@ -1,5 +1,6 @@
 // The whole check of an evidence pack, offline: from the bytes of the zip and the keys the reader trusts to one report. Every
 // check that can be made is made; the first that fails names the verdict.
+import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { filesOfZip } from "../core/certificates/evidence-zip.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import { sha256Hex } from "../core/hash.ts";
@@ -25,7 +26,6 @@ import {
   checkFingerprint,
   checkPolicies,
   preimageOf,
-  type Preimage,
 } from "./record.ts";
 import { trustOf, type Trust } from "./trust.ts";
 
@@ -232,9 +232,9 @@ const checkAudit = async ({ crypto, files, trust, findings, certificate, canonic
   if (preimage === null || canonical === null) return;
   const fingerprint = sha256Hex(canonical);
   findings.set("audit.chain", checkChain(files, { entries, preimage, fingerprint, evidenceHash: certificate?.evidence_hash }));
-  const createdAt = manifestOf(files)?.createdAt ?? "";
-  findings.set("audit.inclusion", await checkInclusion(crypto, trust, files, entries, createdAt));
-  findings.set("audit.heads", await checkHeads(crypto, trust, files, entries, createdAt));
+  const logged = { crypto, trust, files, entries, createdAt: manifestOf(files)?.createdAt ?? "" };
+  findings.set("audit.inclusion", await checkInclusion(logged));
+  findings.set("audit.heads", await checkHeads(logged));
   if (certificate === null) return;
   const payloads = payloadsOf(parseCanonical(textOf(files.get("audit/payloads.json"))));
   const history: History = { entries, payloads, certificate };

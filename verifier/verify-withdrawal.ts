@@ -16,7 +16,7 @@ import {
 } from "./checks.ts";
 import { canVerify, unableNote, webCrypto } from "./crypto.ts";
 import { objectOf, stringOf, type JsonObject } from "./json.ts";
-import { checkDeadline, checkSigned, receiptOf, statementOf, type SignedReceipt } from "./receipt.ts";
+import { checkDeadline, checkReceiptSigned, receiptOf, statementOf, type SignedReceipt } from "./receipt.ts";
 import { anchorContext, type Demands } from "./verify-pack.ts";
 import { exhibitOf } from "./verify-public.ts";
 
@@ -40,7 +40,7 @@ export const verifyWithdrawal = async (file: JsonObject, demands: Demands, crypt
   const receipt = receiptOf(canonical);
   findings.set("receipt.canonical", checkSaid(receipt, said, demands.expectedFingerprint));
   if (receipt !== null && canonical !== null) {
-    findings.set("receipt.signature", await checkSigned(crypto, canonical, receipt.withdrawn_at, objectOf(said.signature), trust));
+    findings.set("receipt.signature", await checkReceiptSigned(crypto, canonical, receipt, said.signature, trust));
     findings.set("receipt.deadline", checkDeadline(receipt));
     const statement = statementOf(receipt, canonical);
     await checkAnchor(findings, "revoked", statement, exhibitOf(objectOf(said.anchor)), anchorContext(crypto, trust, demands));

@@ -4,7 +4,7 @@ import { bytesOfBase64, bytesOfBase64Url, hexOf } from "../core/bytes.ts";
 import type { TextModels } from "../core/integration/text-models.ts";
 import type { DayLimits } from "../core/access/window.ts";
 import { purchasablePlans, type PurchasablePlan } from "../core/billing/plans.ts";
-import { isRandomKey } from "../core/drawn.ts";
+import { isRandomKey } from "../core/randomness.ts";
 import { isMailbox } from "../core/mailbox.ts";
 import type { Bytes } from "../core/hash.ts";
 import { always, isIsoTime, windowedKey, type WindowedKey } from "../core/ledger/key-window.ts";

@@ -1,13 +1,12 @@
 // What a resolver's JSON answer says about a host (DNS over HTTPS, application/dns-json). An answer is believed only as
 // far as it follows from the question: aliases are followed from the host on, and an address counts only under the
 // last of them. Which addresses are public is the caller's knowledge.
+import { fail, type Verdict } from "../result.ts";
 
 export type DnsType = "A" | "AAAA";
 
 /** `unanswered`: ask again later. `refused`: the answer itself forbids the host, or is none that a resolver would give. */
-export type DnsAnswer =
-  | { readonly ok: true; readonly addresses: readonly string[] }
-  | { readonly ok: false; readonly fault: "unanswered" | "refused" };
+export type DnsAnswer = Verdict<{ addresses: readonly string[] }, "unanswered" | "refused">;
 
 export interface DnsRules {
   /** False for an alias that a stranger may not send us to. */
@@ -65,15 +64,14 @@ const lastAlias = (host: string, records: readonly DnsRecord[], isAllowedName: D
 
 /** The addresses of `host` in one answer to a question of one type; none at all is an answer too. */
 export const readDnsAnswer = (host: string, body: unknown, rules: DnsRules): DnsAnswer => {
-  const refused = { ok: false, fault: "refused" } as const;
-  if (!isObject(body) || typeof body.Status !== "number") return { ok: false, fault: "unanswered" };
+  if (!isObject(body) || typeof body.Status !== "number") return fail("unanswered");
   if (body.Status === noSuchName) return { ok: true, addresses: [] };
-  if (body.Status !== noError) return { ok: false, fault: "unanswered" };
+  if (body.Status !== noError) return fail("unanswered");
   const records = recordsOf(body.Answer);
   const owner = records === null ? null : lastAlias(host, records, rules.isAllowedName);
-  if (records === null || owner === null) return refused;
+  if (records === null || owner === null) return fail("refused");
   const addresses = records.filter(({ type }) => addressTypes.has(type));
-  if (addresses.some(({ name, data }) => name !== owner || !rules.isPublicAddress(data))) return refused;
+  if (addresses.some(({ name, data }) => name !== owner || !rules.isPublicAddress(data))) return fail("refused");
   return { ok: true, addresses: addresses.map(({ data }) => data) };
 };
 

@@ -2,6 +2,7 @@
 // cannot mean anything else. An address is refused, never repaired: the parser turns `2130706433`, `0x7f.1` and
 // `①②⑦.1` all into 127.0.0.1, so whatever it had to change is not what was written. Names only; which addresses a name
 // has is asked of resolvers later (core/access/dns-answer.ts).
+import { fail, type Verdict } from "../result.ts";
 
 export type OutboundFault =
   | "spelling" // not one plain address: characters, length, or a host the parser had to repair
@@ -29,7 +30,7 @@ export interface OutboundUrl {
   readonly local: boolean;
 }
 
-export type OutboundCheck = { readonly ok: true; readonly url: OutboundUrl } | { readonly ok: false; readonly fault: OutboundFault };
+export type OutboundCheck = Verdict<{ url: OutboundUrl }, OutboundFault>;
 
 const maxUrlLength = 2_048;
 const maxNameLength = 253; // RFC 1035 2.3.4, without the root's dot
@@ -50,8 +51,6 @@ const internalNames: ReadonlySet<string> = new Set([
   ...["metadata.goog", "metadata.packet.net", "metadata.platformequinix.com", "metadata.tencentyun.com"],
 ]);
 
-const refused = (fault: OutboundFault): OutboundCheck => ({ ok: false, fault });
-
 const withoutPort = (host: string): string => host.replace(/:\d+$/, "");
 
 /** Null, or why a name is not one a stranger may send us to. Also asked of every alias a resolver names. */
@@ -68,27 +67,27 @@ export const hostNameFault = (name: string, ownHosts: readonly string[]): Outbou
 
 /** Steps 1 to 6 of the guard, in order. */
 export const checkOutboundUrl = (text: unknown, rules: OutboundRules): OutboundCheck => {
-  if (typeof text !== "string" || text.length < 1 || text.length > maxUrlLength) return refused("spelling");
-  if (!plainCharacters.test(text) || ambiguousCharacters.test(text)) return refused("spelling");
+  if (typeof text !== "string" || text.length < 1 || text.length > maxUrlLength) return fail("spelling");
+  if (!plainCharacters.test(text) || ambiguousCharacters.test(text)) return fail("spelling");
 
   const [, scheme = "", authority = ""] = /^([a-z]+):\/\/([^/?#]*)/i.exec(text) ?? [];
   const local = rules.allowedAsWritten.includes(authority) && /^https?$/i.test(scheme);
-  if (scheme.toLowerCase() !== "https" && !local) return refused("not_https");
-  if (authority.includes("@")) return refused("credentials");
-  if (text.includes("#")) return refused("fragment");
-  if (authority === "" || !URL.canParse(text)) return refused("spelling");
+  if (scheme.toLowerCase() !== "https" && !local) return fail("not_https");
+  if (authority.includes("@")) return fail("credentials");
+  if (text.includes("#")) return fail("fragment");
+  if (authority === "" || !URL.canParse(text)) return fail("spelling");
 
   const url = new URL(text);
   if (local) {
-    if (rules.ownHosts.includes(url.host)) return refused("own_host");
+    if (rules.ownHosts.includes(url.host)) return fail("own_host");
     return { ok: true, url: { href: `${url.protocol}//${authority}${url.pathname}${url.search}`, hostname: url.hostname, local } };
   }
   const written = authority.toLowerCase().replace(/:443$/, "");
-  if (url.hostname.startsWith("[") || /^[\d.]+$/.test(url.hostname)) return refused("ip_address");
-  if (written !== url.host) return refused("spelling");
-  if (!rules.ports.includes(url.port === "" ? 443 : Number(url.port))) return refused("port");
+  if (url.hostname.startsWith("[") || /^[\d.]+$/.test(url.hostname)) return fail("ip_address");
+  if (written !== url.host) return fail("spelling");
+  if (!rules.ports.includes(url.port === "" ? 443 : Number(url.port))) return fail("port");
   const fault = hostNameFault(url.hostname, rules.ownHosts);
-  return fault === null ? { ok: true, url: { href: url.href, hostname: url.hostname, local } } : refused(fault);
+  return fault === null ? { ok: true, url: { href: url.href, hostname: url.hostname, local } } : fail(fault);
 };
 
 /**

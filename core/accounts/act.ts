@@ -1,6 +1,6 @@
 // What the people of a business do in its portal, as its audit chain is told of it.
 import type { MemberSession } from "../access/session.ts";
-import type { Json } from "../canonical-json.ts";
+import type { JsonObject } from "../canonical-json.ts";
 import type { EntityType, Fact, FactType } from "../facts.ts";
 import type { Instant } from "../time.ts";
 
@@ -9,7 +9,7 @@ export interface PortalAct {
   readonly entityType: EntityType;
   readonly entityId: string;
   /** Words, ids and hashes; nothing personal. */
-  readonly payload?: { readonly [key: string]: Json };
+  readonly payload?: JsonObject;
 }
 
 export const actFact = (member: MemberSession, { payload = {}, ...act }: PortalAct, at: Instant): Fact => ({

@@ -88,13 +88,7 @@ export const activityOf = (counted: readonly CountedDay[], now: Instant): Activi
       const end = start + dayMs;
       return { start, up: sumOf(counted, "issued", start, end), down: sumOf(counted, "withdrawn", start, end) };
     }),
-    compared: {
-      issued: compared("issued"),
-      withdrawn: compared("withdrawn"),
-      opened: compared("opened"),
-      granted: compared("granted"),
-      stopped: compared("stopped"),
-    },
+    compared: Object.fromEntries(comparedCounts.map((of) => [of, compared(of)])) as Activity["compared"],
     months: monthsOf(counted, now, "onTime", "late"),
   };
 };

@@ -1,4 +1,4 @@
-// A domain as a business claims it, what it publishes to prove it, and what a look for the proof can find.
+// A domain as a business claims it, what it publishes to prove it, and what a check of the proof can find.
 import type { VerificationMethod } from "../access/origins.ts";
 import { hexOf } from "../bytes.ts";
 import type { RandomBytes } from "../ids.ts";
@@ -61,7 +61,7 @@ export const challengesOf = (domain: string, token: string): Challenges => ({
   wellKnown: { url: `https://${domain}/.well-known/svc-verification.txt`, body: proofText(token) },
 });
 
-/** What a look for the proof found, as words that hold nothing of a stranger's page. */
+/** What a check of the proof found, as words that hold nothing of a stranger's page. */
 export const sightings = {
   found: "it is there",
   absent: "nothing is there",
@@ -124,7 +124,7 @@ export const tagSighting = (contents: readonly string[], token: string): Sightin
   return contents.length > 0 ? "another" : "absent";
 };
 
-/** Proofs are looked for again, so that whoever loses a domain stops speaking for it. */
+/** Proofs are checked again, so that whoever loses a domain stops speaking for it. */
 export const recheckMs = 7 * dayMs;
 const retryMs = 6 * hourMs;
 /** Silence this long after a check was due counts as a miss. */
@@ -145,7 +145,7 @@ export type CheckOutcome =
   | { readonly kind: "warned"; readonly state: CheckState & { readonly lapsesAt: Instant }; readonly nextAt: Instant }
   | { readonly kind: "lapsed"; readonly state: CheckState };
 
-/** What follows from one look at a verified domain. A resolver or host that is silent for some hours takes nothing away. */
+/** What follows from one check of a verified domain. A resolver or host that is silent for some hours takes nothing away. */
 export const checked = (before: CheckState, sighting: Sighting, now: Instant): CheckOutcome => {
   const isSilent = sighting === "unanswered" || sighting === "disagreement";
   if (sighting === "found") return { kind: "kept", state: { checkedAt: now, misses: 0, lapsesAt: null }, nextAt: now + recheckMs };

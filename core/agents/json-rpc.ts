@@ -1,8 +1,7 @@
 // JSON-RPC 2.0 as the agent server reads and writes it: what a message is, and the numbers of its errors (SPEC, Agent server errors).
-import type { Json } from "../canonical-json.ts";
+import { isObject, type Json, type JsonObject } from "../canonical-json.ts";
 
 type MessageId = string | number;
-type JsonObject = { readonly [key: string]: Json };
 
 export interface Message {
   /** Undefined: a notification, which nobody answers. */
@@ -33,9 +32,6 @@ export type Reply =
 
 export const resultOf = (id: MessageId, result: object): Reply => ({ jsonrpc: "2.0", id, result });
 export const errorOf = (id: MessageId | null, error: RpcError): Reply => ({ jsonrpc: "2.0", id, error });
-
-export const isObject = (value: Message["params"] | Json): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const isId = (value: Json | undefined): value is MessageId => typeof value === "string" || typeof value === "number";
 

@@ -1,7 +1,8 @@
 // Revision 2026-07-28 of the protocol, told apart by the body alone: a request is of it if and only if it says so in `_meta`. What a
 // request of it must hold, and which of its headers must repeat what the body says.
 import { bytesOfBase64 } from "../bytes.ts";
-import { isObject, type Message, type RpcError } from "./json-rpc.ts";
+import { isObject } from "../canonical-json.ts";
+import type { Message, RpcError } from "./json-rpc.ts";
 
 export const modernVersion = "2026-07-28";
 

@@ -1,5 +1,6 @@
 // Which program asks to be connected. It either serves a document about itself at an address, which is then its id, or it registered
 // itself and nothing of what it says about itself was checked. A redirect is judged strictly; what is of no use here is passed over.
+import { isObject, type JsonObject } from "../canonical-json.ts";
 import type { Instant } from "../time.ts";
 import { redirectUriOf } from "./redirect-uri.ts";
 
@@ -63,8 +64,6 @@ const ownName = (name: string | null, hosts: readonly string[]): string | null =
   return known === undefined || (hosts.length > 0 && hosts.every((host) => known[1].includes(host))) ? name : null;
 };
 
-type Members = Readonly<Record<string, unknown>>;
-
 const texts = (value: unknown): readonly string[] | null =>
   Array.isArray(value) && value.length > 0 && value.length <= maxRedirects && value.every((one) => typeof one === "string")
     ? (value as readonly string[])
@@ -79,18 +78,18 @@ export const documentUrlOf = (id: string): URL | null => {
 };
 
 /** A key that only its owner may have stands in it, so it is nobody's any more. */
-const tellsSecret = ({ client_secret: secret, jwks }: Members): boolean => {
-  const keys = typeof jwks === "object" && jwks !== null && "keys" in jwks && Array.isArray(jwks.keys) ? jwks.keys : [];
-  return secret !== undefined || keys.some((key) => typeof key === "object" && key !== null && ("d" in key || "k" in key));
+const tellsSecret = ({ client_secret: secret, jwks }: JsonObject): boolean => {
+  const keys = isObject(jwks) && Array.isArray(jwks.keys) ? jwks.keys : [];
+  return secret !== undefined || keys.some((key) => isObject(key) && ("d" in key || "k" in key));
 };
 
 /** What a document says of the program whose id is its address; null for a document that is not of it, or of no use. */
 export const clientOfDocument = (url: URL, document: unknown): OAuthClient | null => {
-  if (typeof document !== "object" || document === null || Array.isArray(document)) return null;
-  const { client_id, client_name, redirect_uris, token_endpoint_auth_method: method } = document as Members;
+  if (!isObject(document)) return null;
+  const { client_id, client_name, redirect_uris, token_endpoint_auth_method: method } = document;
   const redirectUris = texts(redirect_uris)?.filter((uri) => redirectUriOf(uri) !== null) ?? [];
   const isPublic = method === undefined || method === "none" || method === "private_key_jwt"; // the last is not offered, and so not used
-  if (client_id !== url.href || redirectUris.length === 0 || !isPublic || tellsSecret(document as Members)) return null;
+  if (client_id !== url.href || redirectUris.length === 0 || !isPublic || tellsSecret(document)) return null;
   return { id: url.href, name: ownName(cleanName(client_name), [url.host]), host: url.host, redirectUris, authentication: "none" };
 };
 
@@ -107,8 +106,8 @@ const methods: readonly unknown[] = ["client_secret_post", "client_secret_basic"
 
 /** `hosts`: where https redirects may lead, since a stranger may register any name. Redirects of no use are left out. */
 export const registrationOf = (body: unknown, hosts: readonly string[]): Registration | RegistrationFault => {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) return "invalid_client_metadata";
-  const { redirect_uris, client_name, token_endpoint_auth_method: method } = body as Members;
+  if (!isObject(body)) return "invalid_client_metadata";
+  const { redirect_uris, client_name, token_endpoint_auth_method: method } = body;
   const redirectUris = [...new Set(texts(redirect_uris) ?? [])].filter((uri) => {
     const place = redirectUriOf(uri);
     return place !== null && (place.kind !== "https" || hosts.includes(place.host));

@@ -1,12 +1,11 @@
 // Agent tokens: what an assistant connects with. A token is of one person and one realm, and opens nothing once it has ended, its
 // person is gone, or the business may not be read.
-import type { MemberSession, Realm, Session } from "../access/session.ts";
+import { chainOf, type MemberSession, type Realm, type Session } from "../access/session.ts";
 import type { Person } from "../access/principal.ts";
 import type { Actor } from "../actor.ts";
 import type { AuditChain, Fact } from "../facts.ts";
 import type { BusinessId, ConsumerId } from "../ids.ts";
-import { ok, refuse, type Result } from "../result.ts";
-import { lineFault, trimmed } from "../text.ts";
+import { chosenLine } from "../text.ts";
 import { dayMs, isoOf, type Instant } from "../time.ts";
 
 /** SPEC, Limits. */
@@ -17,13 +16,7 @@ export const endNoticeMs = 7 * dayMs;
 export const maxLiveTokens = 10;
 const maxNameLength = 80;
 
-/** Trimmed; null when nothing is left. */
-export const chosenName = (text: string | null): Result<string | null, "invalid_request"> => {
-  const name = trimmed(text ?? "");
-  if (name.length > maxNameLength) return refuse("invalid_request", `name: must be at most ${maxNameLength} characters.`);
-  const fault = lineFault(name);
-  return fault === null ? ok(name === "" ? null : name) : refuse("invalid_request", `name: ${fault}.`);
-};
+export const chosenName = (text: string | null) => chosenLine("name", text, maxNameLength);
 
 /** What a person sees of a token once it was shown. */
 export interface AgentToken {
@@ -81,22 +74,13 @@ export interface TokenHolder {
   readonly actor: Actor;
 }
 
-export const tokenHolder = (session: Session): TokenHolder =>
-  session.realm === "consumer"
-    ? {
-        realm: "consumer",
-        principalId: session.userId,
-        businessId: null,
-        chain: session.chain,
-        actor: { kind: "consumer", id: session.userId },
-      }
-    : {
-        realm: "business",
-        principalId: session.userId,
-        businessId: session.business.id,
-        chain: session.business.chain,
-        actor: { kind: "member", id: session.userId },
-      };
+export const tokenHolder = (session: Session): TokenHolder => ({
+  realm: session.realm,
+  principalId: session.userId,
+  businessId: session.realm === "business" ? session.business.id : null,
+  chain: chainOf(session),
+  actor: { kind: session.realm === "business" ? "member" : "consumer", id: session.userId },
+});
 
 /** `expiresAt` of one that was minted. The chain never holds the name, which a person chose. */
 export const tokenFact = (

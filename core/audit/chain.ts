@@ -15,7 +15,7 @@ export interface AuditEvent {
 }
 
 export interface AuditEntry extends AuditEvent {
-  /** 32 hex digits drawn at random for the principal. */
+  /** 32 hex digits, random for the principal. */
   readonly chain: string;
   /** Decimal, from "1". */
   readonly seq: string;

@@ -59,14 +59,7 @@ export interface HeadsRecord {
   readonly schema: "svc-heads-v1";
 }
 
-export const headsRecordText = (record: HeadsRecord): string =>
-  canonicalJson({
-    at: record.at,
-    heads_root: record.heads_root,
-    heads_size: record.heads_size,
-    log_size: record.log_size,
-    schema: record.schema,
-  });
+export const headsRecordText = (record: HeadsRecord): string => canonicalJson({ ...record });
 
 /** The log's entry for a record: 32 bytes, like the entries of chains. */
 export const headsRecordEntry = (hash: Hash, text: string): Uint8Array => hash(utf8(text));

@@ -1,12 +1,13 @@
 // What comes with a principal's audit entries, and how its reader checks that the log holds the newest entry and that
 // nothing was left out up to the last heads record. With the hashes of the chain itself (chain.ts) this is the whole check.
-import { bytesOfBase64, bytesOfHex, hexOf, utf8 } from "../bytes.ts";
-import { canonicalJson } from "../canonical-json.ts";
+import { bytesOfBase64, bytesOfHex, hexOf, isSameBytes, utf8 } from "../bytes.ts";
+import { canonicalJson, isObject } from "../canonical-json.ts";
 import { parseIJson } from "../i-json.ts";
-import { verifyCheckpoint, type Checkpoint, type CheckpointFault, type CheckpointTrust } from "../ledger/checkpoint.ts";
-import { countOf, isSameHash, leafHash, rootFromInclusion } from "../ledger/merkle.ts";
-import type { NoteCrypto, VerifiedSignature } from "../ledger/note.ts";
+import { verifyCheckpoint, type CheckpointFault, type CheckpointTrust, type CosignedCheckpoint } from "../ledger/checkpoint.ts";
+import { countOf, leafHash, rootFromInclusion } from "../ledger/merkle.ts";
+import type { NoteCrypto } from "../ledger/note.ts";
 import { verifyTlogProof, type TlogProofFault } from "../ledger/tlog-proof.ts";
+import { fail, type Verdict } from "../result.ts";
 import type { ChainHead, ChainPlace } from "./chain.ts";
 import { headLeafText, headsRecordEntry, type HeadsRecord } from "./heads.ts";
 
@@ -44,23 +45,19 @@ export type AuditProofFault =
   | "entries_missing"
   | "leaf_mismatch";
 
-export type AuditProofVerdict =
-  | {
-      readonly ok: true;
-      readonly checkpoint: Checkpoint;
-      readonly cosignatures: readonly VerifiedSignature[];
-      /** Up to here the log itself says that nothing was left out. */
-      readonly complete: { readonly seq: bigint; readonly at: string } | null;
-    }
-  | { readonly ok: false; readonly fault: AuditProofFault };
+/** `complete`: up to here the log itself says that nothing was left out. */
+export type AuditProofVerdict = Verdict<
+  CosignedCheckpoint & { complete: { readonly seq: bigint; readonly at: string } | null },
+  AuditProofFault
+>;
 
 /** Text members of a canonical object that has exactly these; null for anything else. */
 const exactTexts = <N extends string>(text: string, names: readonly N[]): { readonly [name in N]: string } | null => {
   const parsed = text.isWellFormed() ? parseIJson(utf8(text)) : null;
-  if (!parsed?.ok || typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value)) return null;
-  const record = parsed.value as { readonly [name: string]: unknown };
+  if (!parsed?.ok || !isObject(parsed.value)) return null;
+  const record = parsed.value;
   const isExact = Object.keys(record).length === names.length && names.every((name) => typeof record[name] === "string");
-  return isExact && canonicalJson(parsed.value) === text ? (record as { readonly [name in N]: string }) : null;
+  return isExact && canonicalJson(record) === text ? (record as { readonly [name in N]: string }) : null;
 };
 
 const parseRecord = (text: string): HeadsRecord | null => {
@@ -86,14 +83,13 @@ export const verifyAuditProof = async (
   hashOfEntry: (seq: bigint) => string | undefined,
   proof: AuditProof,
 ): Promise<AuditProofVerdict> => {
-  const fail = (fault: AuditProofFault): AuditProofVerdict => ({ ok: false, fault });
   if (proof.origin !== trust.origin) return fail("origin_mismatch");
   const signed = await verifyCheckpoint(crypto, proof.checkpoint, trust);
   if (!signed.ok) return fail(`checkpoint:${signed.fault}`);
   const { checkpoint, cosignatures } = signed;
   const inLog = await verifyTlogProof(crypto, proof.head_tlog_proof, bytesOfHex(head.hash) ?? new Uint8Array(0), trust);
   if (!inLog.ok) return fail(`head:${inLog.fault}`);
-  if (inLog.checkpoint.size !== checkpoint.size || !isSameHash(inLog.checkpoint.root, checkpoint.root)) return fail("checkpoint_mismatch");
+  if (inLog.checkpoint.size !== checkpoint.size || !isSameBytes(inLog.checkpoint.root, checkpoint.root)) return fail("checkpoint_mismatch");
   if (proof.heads === null) return { ok: true, checkpoint, cosignatures, complete: null };
 
   const record = parseRecord(proof.heads.record);

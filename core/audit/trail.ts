@@ -1,6 +1,6 @@
 // A principal's audit trail: a page of entries, newest first, and everything to check them with. An entry's members are named
 // and spelt as they are hashed.
-import type { Json } from "../canonical-json.ts";
+import type { JsonObject } from "../canonical-json.ts";
 import type { PublishedAnchor } from "../certificates/published.ts";
 import type { Instant } from "../time.ts";
 import type { AuditEntry } from "./chain.ts";
@@ -8,7 +8,7 @@ import type { AuditProof } from "./proof.ts";
 
 export interface CommittedPayload {
   readonly salt: string;
-  readonly payload: { readonly [key: string]: Json };
+  readonly payload: JsonObject;
 }
 
 export interface TrailEntry extends AuditEntry {

@@ -1,5 +1,5 @@
 // The noun: a certificate as it was sealed, and the evidence kept with it.
-import type { Json } from "../canonical-json.ts";
+import type { JsonObject } from "../canonical-json.ts";
 import type { Environment } from "../access/entitlement.ts";
 import type { BusinessId, CertId, ClientId } from "../ids.ts";
 import type { Instant } from "../time.ts";
@@ -27,7 +27,7 @@ export interface Submission {
   readonly purpose: string;
   readonly pageUrl: string;
   /** Optional evidence, already in wire form: locale, presentation, esign, widget, referrer, client_time. */
-  readonly extras: { readonly [key: string]: Json };
+  readonly extras: JsonObject;
 }
 
 export interface Certificate {
@@ -47,7 +47,7 @@ export interface Certificate {
   readonly fingerprint: string;
   /** The exact text whose SHA-256 is the fingerprint. */
   readonly canonical: string;
-  readonly evidence: { readonly [key: string]: Json };
+  readonly evidence: JsonObject;
   /** The exact text whose SHA-256 is `evidenceHash`. */
   readonly evidenceText: string;
   readonly evidenceHash: string;

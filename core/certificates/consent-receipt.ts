@@ -2,7 +2,7 @@
 // the Data Privacy Vocabulary, and as a Kantara Consent Receipt 1.1. Made from the published certificate only, so nothing
 // personal can enter it: the person stands in it by the certificate's own hash. What a certificate does not know is said to
 // be not stated, never guessed.
-import { isoOf, secondMs } from "../time.ts";
+import { isoOf, secondMs, type Instant } from "../time.ts";
 import { standingEntities } from "../withdrawals/entities.ts";
 import type { PublishedCertificate } from "./published.ts";
 import { entitiesWithdrawnView, verifyUrlOf, type ViewContext } from "./views.ts";
@@ -20,8 +20,8 @@ export interface ReceiptParts {
   readonly context: ViewContext;
 }
 
-export const notStated = "not stated";
-export const undetermined = "und"; // BCP 47: the language the form was in is part of the evidence, which is not published
+const notStated = "not stated";
+const undetermined = "und"; // BCP 47: the language the form was in is part of the evidence, which is not published
 
 const site = ({ originDomain }: PublishedCertificate): string => `https://${originDomain}/`;
 
@@ -54,7 +54,7 @@ const certificateOf = ({ certificate, context }: ReceiptParts) => ({
 const iri = (term: string) => ({ "@id": term, "@type": "@id" });
 
 /** The fields of the standard that have one term of the vocabulary each; the others are plain JSON beside them. */
-export const jsonLdContext = {
+const jsonLdContext = {
   dpv: "https://w3id.org/dpv#",
   dct: "http://purl.org/dc/terms/",
   schema_version: "dct:conformsTo",
@@ -83,84 +83,105 @@ export const jsonLdContext = {
   event_type: iri("dpv:hasLegalBasis"),
   event_state: iri("dpv:hasConsentStatus"),
 };
-export const schemaVersion = "ISO/IEC TS 27560:2023" as const;
 
-const partiesOf = (certificate: PublishedCertificate) => [
-  {
-    party_id: certificate.businessId,
-    party_name: certificate.businessName,
-    party_role: "PII controller",
-    party_type: "organisation",
-    party_address: notStated,
-    party_contact: site(certificate),
-    party_url: site(certificate),
-  },
-  ...recipientsOf(certificate).map((name, at) => ({
-    party_id: `recipient_${at + 1}`,
-    party_name: name,
-    party_role: "recipient third party",
-    party_type: "organisation",
-    party_address: notStated,
-    party_contact: notStated,
-  })),
-];
+const partyOf = (party_id: string, party_name: string, party_role: string, url: string | null) => ({
+  party_id,
+  party_name,
+  party_role,
+  party_type: "organisation",
+  party_address: notStated,
+  party_contact: url ?? notStated,
+  ...(url !== null && { party_url: url }),
+});
 
-const eventsOf = ({ businessId, issuedAt, subjectHash, withdrawal }: PublishedCertificate, isExplicit: boolean) => [
-  {
-    event_time: isoOf(issuedAt),
-    validity_duration: "until withdrawn",
-    entity_id: subjectHash,
-    event_type: isExplicit ? "dpv:ExplicitlyExpressedConsent" : "dpv:Consent",
-    event_state: "dpv:ConsentGiven" as const,
-  },
-  ...(withdrawal === null
-    ? []
-    : [
-        {
-          event_time: isoOf(withdrawal.withdrawnAt),
-          validity_duration: "for good",
-          entity_id: withdrawal.method === "business_recorded" ? businessId : subjectHash,
-          event_type: "dpv:Consent",
-          event_state: "dpv:ConsentWithdrawn" as const,
-        },
-      ]),
-];
+interface ConsentEvent<State> {
+  readonly at: Instant;
+  readonly state: State;
+  readonly by: string;
+  /** Of a consent that was given: for how long, and whether it was said in so many words. */
+  readonly validity?: string;
+  readonly isExplicit?: boolean;
+}
+
+const eventOf = <S>({ at, state, by, validity = "for good", isExplicit = false }: ConsentEvent<S>) => ({
+  event_time: isoOf(at),
+  validity_duration: validity,
+  entity_id: by,
+  event_type: isExplicit ? "dpv:ExplicitlyExpressedConsent" : "dpv:Consent",
+  event_state: state,
+});
 
 /** A receipt that holds its record; every mandatory field of the standard is there. */
-const iso27560Receipt = (parts: ReceiptParts) => {
-  const { certificate, country, context } = parts;
-  const parties = partiesOf(certificate);
-  const header = { schema_version: schemaVersion, pii_principal_id: certificate.subjectHash };
+export const iso27560Receipt = <State extends string>(of: {
+  readonly id: string;
+  readonly subjectHash: string;
+  readonly notice: string;
+  readonly purpose: string;
+  readonly attributes: readonly string[];
+  readonly controller: { readonly id: string; readonly name: string; readonly url: string };
+  readonly recipients: readonly string[];
+  readonly collection: string;
+  readonly retention: string;
+  readonly country: string;
+  readonly manageUrl: string;
+  readonly events: readonly ConsentEvent<State>[];
+}) => {
+  const { id, controller } = of;
+  const recipients = of.recipients.map((name, at) => partyOf(`recipient_${at + 1}`, name, "recipient third party", null));
+  const header = { schema_version: "ISO/IEC TS 27560:2023" as const, pii_principal_id: of.subjectHash };
   return {
     "@context": jsonLdContext,
     "@type": "dpv:ConsentReceipt" as const,
     ...header,
-    receipt_id: certificate.id,
+    receipt_id: id,
     consent_record: {
       "@type": "dpv:ConsentRecord" as const,
       ...header,
-      record_id: certificate.id,
+      record_id: id,
       pii_processing: {
-        privacy_notice: noticeOf(parts),
+        privacy_notice: of.notice,
         language: undetermined,
         purposes: [
           {
-            purpose: certificate.purpose,
+            purpose: of.purpose,
             lawful_basis: "dpv:Consent",
-            pii_information: attributesOf(certificate).map((name) => ({ pii_type: name, pii_attribute_id: name })),
-            pii_controllers: [certificate.businessId],
-            collection_method: collectionOf(certificate),
+            pii_information: of.attributes.map((name) => ({ pii_type: name, pii_attribute_id: name })),
+            pii_controllers: [controller.id],
+            collection_method: of.collection,
             storage_locations: [notStated],
-            retention_period: notStated,
-            jurisdiction: country,
-            recipient_third_parties: parties.slice(1).map(({ party_id: id }) => id),
-            withdrawal_method: verifyUrlOf(context.verifyBase, certificate.id),
+            retention_period: of.retention,
+            jurisdiction: of.country,
+            recipient_third_parties: recipients.map(({ party_id }) => party_id),
+            withdrawal_method: of.manageUrl,
           },
         ],
       },
-      party_identification: parties,
-      events: eventsOf(certificate, parts.isExplicit),
+      party_identification: [partyOf(controller.id, controller.name, "PII controller", controller.url), ...recipients],
+      events: of.events.map(eventOf),
     },
+  };
+};
+
+const iso27560Of = (parts: ReceiptParts) => {
+  const { certificate, country, context, isExplicit } = parts;
+  const { businessId, subjectHash, withdrawal } = certificate;
+  const given = { at: certificate.issuedAt, state: "dpv:ConsentGiven", by: subjectHash, validity: "until withdrawn", isExplicit } as const;
+  const by = withdrawal?.method === "business_recorded" ? businessId : subjectHash;
+  return {
+    ...iso27560Receipt({
+      id: certificate.id,
+      subjectHash,
+      notice: noticeOf(parts),
+      purpose: certificate.purpose,
+      attributes: attributesOf(certificate),
+      controller: { id: businessId, name: certificate.businessName, url: site(certificate) },
+      recipients: recipientsOf(certificate),
+      collection: collectionOf(certificate),
+      retention: notStated,
+      country,
+      manageUrl: verifyUrlOf(context.verifyBase, certificate.id),
+      events: withdrawal === null ? [given] : [given, { at: withdrawal.withdrawnAt, state: "dpv:ConsentWithdrawn", by }],
+    }),
     certificate: certificateOf(parts),
   };
 };
@@ -213,4 +234,4 @@ const kantaraReceipt = (parts: ReceiptParts) => {
 };
 
 export const consentReceipt = (format: ReceiptFormat, parts: ReceiptParts) =>
-  format === "iso27560" ? iso27560Receipt(parts) : kantaraReceipt(parts);
+  format === "iso27560" ? iso27560Of(parts) : kantaraReceipt(parts);

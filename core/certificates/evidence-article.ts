@@ -1,11 +1,11 @@
 // The certificate in plain words, for people who were handed a pack: first who, when, from where, what was shown and how, then
 // who may make contact, what has happened since, and the proofs. It is certificate.html, and the checking page compares itself
 // with it. What was left out on purpose is said to be.
-import type { Json } from "../canonical-json.ts";
+import type { Json, JsonObject } from "../canonical-json.ts";
 import type { Instant } from "../time.ts";
 import { standingEntities } from "../withdrawals/entities.ts";
 import { html, timeMarkup, timeOfView, type Markup } from "./evidence-markup.ts";
-import type { EvidenceParts, JsonObject } from "./evidence-parts.ts";
+import type { EvidenceParts } from "./evidence-parts.ts";
 import { isRefusal } from "./published.ts";
 
 type Disclosed = readonly (readonly [string, string])[];

@@ -1,17 +1,17 @@
 // The evidence of one certificate as one JSON object, for programs that want the parts (CONTRACT 8). It says what the files of
 // the pack say; the pack is what gets signed.
 import { auditEntryHash } from "../audit/chain.ts";
-import { base64Of, bytesOfBase64 } from "../bytes.ts";
+import { base64Of } from "../bytes.ts";
 import { sha256, sha256Hex } from "../hash.ts";
 import { parseCheckpoint } from "../ledger/checkpoint.ts";
-import { parseTlogProof, tlogProofText } from "../ledger/tlog-proof.ts";
-import { receiptProofText } from "../ledger/receipt.ts";
+import { parseTlogProof, tlogProofTextOfLines } from "../ledger/tlog-proof.ts";
 import { isoOf } from "../time.ts";
+import type { JsonObject } from "../canonical-json.ts";
 import {
   disclosedFields,
   type EvidenceParts,
-  type JsonObject,
   type PackedAct,
+  type PackedAttestation,
   type PackedAudit,
   type PackedStatement,
 } from "./evidence-parts.ts";
@@ -49,32 +49,22 @@ const nothingAnchored = {
 const ledgerPart = (anchor: PackedStatement | undefined, entryHash: string | null): JsonObject => {
   if (anchor === undefined) return { entry: null, entry_hash: null, ...nothingAnchored };
   const { statement, receipt, attested } = anchor;
-  const common = { entry: statement, entry_hash: entryHash };
-  if (receipt === null) return { ...common, ...nothingAnchored };
-  const place = { leaf_hash: receipt.leaf_hash, leaf_index: receipt.leaf_index, leaf_body: receipt.leaf_body ?? null };
-  if (attested === null) {
-    return {
-      ...common,
-      ...place,
-      tree_size: receipt.tree_size,
-      inclusion_proof: receipt.inclusion_proof,
-      checkpoint: receipt.signed_root,
-      cosignatures: [],
-      timestamp_token: null,
-      tlog_proof: receiptProofText(receipt),
-    };
-  }
-  const checkpoint = attested.note + attested.cosignatures.join("");
-  const hashes = attested.inclusionProof.map((hash) => bytesOfBase64(hash) ?? new Uint8Array(0));
+  if (receipt === null) return { entry: statement, entry_hash: entryHash, ...nothingAnchored };
+  const { leaf_hash, leaf_index, leaf_body = null, signed_root: note, inclusion_proof: inclusionProof } = receipt;
+  const proven: PackedAttestation = attested ?? { note, inclusionProof, cosignatures: [], tsr: null };
+  const checkpoint = proven.note + proven.cosignatures.join("");
   return {
-    ...common,
-    ...place,
-    tree_size: parseCheckpoint(attested.note)?.size.toString() ?? null,
-    inclusion_proof: attested.inclusionProof,
+    entry: statement,
+    entry_hash: entryHash,
+    leaf_hash,
+    leaf_index,
+    leaf_body,
+    tree_size: parseCheckpoint(proven.note)?.size.toString() ?? null,
+    inclusion_proof: proven.inclusionProof,
     checkpoint,
-    cosignatures: attested.cosignatures,
-    timestamp_token: attested.tsr === null ? null : base64Of(attested.tsr),
-    tlog_proof: tlogProofText({ index: BigInt(receipt.leaf_index), hashes, checkpoint }),
+    cosignatures: proven.cosignatures,
+    timestamp_token: proven.tsr === null ? null : base64Of(proven.tsr),
+    tlog_proof: tlogProofTextOfLines(leaf_index, proven.inclusionProof, checkpoint),
   };
 };
 

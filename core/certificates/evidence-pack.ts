@@ -3,7 +3,7 @@
 // issuer's signature under the manifest. Equal certificates give equal bytes, but for `created_at` in the manifest.
 import { auditEntryText } from "../audit/chain.ts";
 import { base64Of, base64UrlOf, bytesOfBase64, bytesOfBase64Url, concatBytes, hexOf, utf8 } from "../bytes.ts";
-import { canonicalJson, type Json } from "../canonical-json.ts";
+import { canonicalJson, isObject, type Json, type JsonObject } from "../canonical-json.ts";
 import { hmacSha256, sha256, sha256Hex } from "../hash.ts";
 import { keyKinds, signNote, verifierKey, vkeyOf, type NoteSigner } from "../ledger/note.ts";
 import { receiptProofText, receiptText } from "../ledger/receipt.ts";
@@ -16,7 +16,6 @@ import { zipOf } from "./evidence-zip.ts";
 import {
   disclosedFields,
   type EvidenceParts,
-  type JsonObject,
   type PackedAct,
   type PackedAudit,
   type PackedStatement,
@@ -120,13 +119,9 @@ const publicKeyPem = (x: string): string => {
   return `-----BEGIN PUBLIC KEY-----\n${base64Of(der)}\n-----END PUBLIC KEY-----\n`; // 60 characters: one line
 };
 
-const objects = (value: Json | undefined): readonly JsonObject[] =>
-  Array.isArray(value) ? value.filter((one): one is JsonObject => typeof one === "object" && one !== null && !Array.isArray(one)) : [];
+const objects = (value: Json | undefined): readonly JsonObject[] => (Array.isArray(value) ? value.filter((one) => isObject(one)) : []);
 
-const issuerJwks = (trust: JsonObject): readonly JsonObject[] => {
-  const jwks = trust.issuer_keys;
-  return typeof jwks === "object" && jwks !== null && !Array.isArray(jwks) ? objects((jwks as JsonObject).keys) : [];
-};
+const issuerJwks = ({ issuer_keys: jwks }: JsonObject): readonly JsonObject[] => (isObject(jwks) ? objects(jwks.keys) : []);
 
 /** Names of files are made of what is safe in one; keys of another shape stay in trust.json only. */
 const trustFiles = (trust: JsonObject): [string, Uint8Array][] => [
@@ -149,16 +144,12 @@ const noteSignerOf = ({ keyName, x, sign }: PackIssuer): NoteSigner => ({
     bytesOfBase64(await sign(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(message))) ?? new Uint8Array(0),
 });
 
-const certificateFile = (parts: EvidenceParts): Uint8Array =>
+const certificateFile = ({ verifyView, redacted, opened, identity }: EvidenceParts): Uint8Array =>
   json({
-    ...parts.verifyView,
-    evidence: parts.redacted ? null : parts.opened.evidence,
-    evidence_hash: parts.opened.evidenceHash,
-    identity: {
-      legal_name: parts.identity.legalName,
-      mailing_address: parts.identity.mailingAddress,
-      contact: parts.identity.contact,
-    },
+    ...verifyView,
+    evidence: redacted ? null : opened.evidence,
+    evidence_hash: opened.evidenceHash,
+    identity: { legal_name: identity.legalName, mailing_address: identity.mailingAddress, contact: identity.contact },
   });
 
 const subjectFiles = (parts: EvidenceParts): [string, Uint8Array][] => {
@@ -174,6 +165,10 @@ const subjectFiles = (parts: EvidenceParts): [string, Uint8Array][] => {
 /** Every file of the pack, by path. Throws for parts that contradict each other; that is always a fault of ours. */
 export const packFiles = async (parts: EvidenceParts): Promise<ReadonlyMap<string, Uint8Array>> => {
   const { certificate } = parts.opened;
+  const {
+    id: certId,
+    signature: { kid },
+  } = certificate;
   const issuer = noteSignerOf(parts.issuer);
   const contents: [string, Uint8Array][] = [
     ["certificate.json", certificateFile(parts)],
@@ -187,17 +182,7 @@ export const packFiles = async (parts: EvidenceParts): Promise<ReadonlyMap<strin
     ...(parts.audit === null ? [] : auditFiles(parts.audit)),
     ["views.json", json(viewTrail(parts))],
     ...trustFiles(parts.trust),
-    [
-      "README.txt",
-      utf8(
-        readmeText({
-          certId: certificate.id,
-          kid: certificate.signature.kid,
-          issuerVkey: vkeyOf(issuer.key),
-          verifier: namedVerifier(parts.trust),
-        }),
-      ),
-    ],
+    ["README.txt", utf8(readmeText({ certId, kid, issuerVkey: vkeyOf(issuer.key), verifier: namedVerifier(parts.trust) }))],
   ];
   const files = new Map(contents.sort(([a], [b]) => (a < b ? -1 : 1)));
   if ([...files.values()].reduce((sum, bytes) => sum + bytes.length, 0) > maxPackBytes) throw new RangeError("evidence pack: too large");
@@ -205,7 +190,7 @@ export const packFiles = async (parts: EvidenceParts): Promise<ReadonlyMap<strin
   const listed = [...files].map(([path, bytes]) => ({ path, size: bytes.length, sha256: hexOf(sha256(bytes)) }));
   const manifest = json({
     schema: packSchema,
-    cert_id: certificate.id,
+    cert_id: certId,
     created_at: isoOf(parts.createdAt),
     redacted: redactions(parts),
     files: listed,
@@ -214,7 +199,7 @@ export const packFiles = async (parts: EvidenceParts): Promise<ReadonlyMap<strin
   const sums = [...listed, { path: "manifest.json", sha256: sha256Hex(manifest) }].sort((a, b) => (a.path < b.path ? -1 : 1));
   const manifestSha256 = utf8(sums.map(({ path, sha256: sum }) => `${sum}  ${path}\n`).join(""));
   files.set("MANIFEST.sha256", manifestSha256);
-  files.set("MANIFEST.note", utf8(await signNote(manifestNoteText(certificate.id, manifestSha256), [issuer])));
+  files.set("MANIFEST.note", utf8(await signNote(manifestNoteText(certId, manifestSha256), [issuer])));
   return files;
 };
 

@@ -1,13 +1,11 @@
 // What an evidence pack is made of, as plain data: the parts that the operation loads and the page and the pack are built from.
 import type { AuditEntry } from "../audit/chain.ts";
 import type { HeadsProof } from "../audit/proof.ts";
-import type { Json } from "../canonical-json.ts";
+import type { JsonObject } from "../canonical-json.ts";
 import type { FactType } from "../facts.ts";
 import type { Receipt } from "../ledger/receipt.ts";
 import type { Instant } from "../time.ts";
 import type { IssuerSignature, OpenedCertificate, PublishedCertificate, View } from "./published.ts";
-
-export type JsonObject = { readonly [key: string]: Json };
 
 /** A checkpoint of the ledger that others vouched for, and the statement's place in its tree. */
 export interface PackedAttestation {

@@ -1,6 +1,6 @@
 // README.txt of an evidence pack: how anyone checks it with common tools.
 
-import type { JsonObject } from "./evidence-parts.ts";
+import type { JsonObject } from "../canonical-json.ts";
 
 export interface NamedVerifier {
   readonly url: string;

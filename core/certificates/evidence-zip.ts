@@ -1,7 +1,8 @@
 // The container of an evidence pack: a zip that stores its members as they are, in exactly one spelling. Nothing in it
 // depends on a clock or a machine, and the reader takes only what the writer would write, so no byte of an archive can be
 // changed, added or hidden without being noticed (no comments, no extra fields, no gaps between members).
-import { concatBytes, utf8 } from "../bytes.ts";
+import { concatBytes, isSameBytes, utf8 } from "../bytes.ts";
+import { fail, type Verdict } from "../result.ts";
 
 export type PackFiles = ReadonlyMap<string, Uint8Array>;
 
@@ -93,9 +94,7 @@ export type ZipFault =
   | "headers_differ"
   | "trailing_bytes";
 
-export type ZipVerdict = { readonly ok: true; readonly files: PackFiles } | { readonly ok: false; readonly fault: ZipFault };
-
-const isSame = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);
+export type ZipVerdict = Verdict<{ files: PackFiles }, ZipFault>;
 
 const latin = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
 
@@ -104,7 +103,6 @@ const latin = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
  * the first byte; then the whole is written again and compared, which settles every field that was not looked at.
  */
 export const filesOfZip = (zip: Uint8Array, maxBytes: number): ZipVerdict => {
-  const fail = (fault: ZipFault): ZipVerdict => ({ ok: false, fault });
   if (zip.length > maxBytes) return fail("too_large");
   if (zip.length < endBytes) return fail("not_a_zip");
   const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength);
@@ -131,6 +129,6 @@ export const filesOfZip = (zip: Uint8Array, maxBytes: number): ZipVerdict => {
   if (at + 4 > zip.length || at === 0) return fail("not_a_zip");
   if (view.getUint32(at, true) !== centralSignature) return fail("bytes_before_or_between_members");
   const whole = zipOf(files);
-  if (isSame(whole, zip)) return { ok: true, files };
-  return fail(zip.length > whole.length && isSame(whole, zip.subarray(0, whole.length)) ? "trailing_bytes" : "headers_differ");
+  if (isSameBytes(whole, zip)) return { ok: true, files };
+  return fail(zip.length > whole.length && isSameBytes(whole, zip.subarray(0, whole.length)) ? "trailing_bytes" : "headers_differ");
 };

@@ -2,8 +2,8 @@
 // refusal. Pure: ids, salts and the clock come in as arguments.
 import { mayCapture, type BusinessStatus, type Environment, type Plan } from "../access/entitlement.ts";
 import { verifyOrigin, verifyPageUrl, type OriginRules, type VerifiedDomain, type VerifiedHost } from "../access/origins.ts";
-import { canonicalJson, type Json } from "../canonical-json.ts";
-import type { AuditChain, Fact } from "../facts.ts";
+import { canonicalJson, type JsonObject } from "../canonical-json.ts";
+import { certificateFact, type AuditChain, type Fact } from "../facts.ts";
 import { sha256Hex } from "../hash.ts";
 import type { BusinessId, CertId, ClientId } from "../ids.ts";
 import { ok, type Result } from "../result.ts";
@@ -51,12 +51,7 @@ const afterYears = (from: Instant, years: number): Instant => {
  * With a salt of its own: the hash of the evidence is kept in the clear and stands in redacted packs, and who knows the rest could
  * try all four billion network addresses against it.
  */
-const evidenceOf = (
-  submission: Submission,
-  origin: string,
-  seen: CaptureCircumstances,
-  salt: string,
-): { readonly [key: string]: Json } => ({
+const evidenceOf = (submission: Submission, origin: string, seen: CaptureCircumstances, salt: string): JsonObject => ({
   salt,
   page_url: submission.pageUrl,
   ip: seen.ip,
@@ -136,16 +131,12 @@ export const issueCertificate = (input: {
     circumstances: input.circumstances,
     retentionUntil: afterYears(now, business.retentionYears),
   };
-  const fact: Fact = {
+  const fact = certificateFact({ id: certId, chain: business.chain }, now, {
     type: "certificate.issued",
-    entityType: "certificate",
-    entityId: certId,
-    at: now,
-    chains: [business.chain],
     actor: { kind: "client", id: input.clientId },
     payload: { fingerprint, evidence_hash: evidenceHash, environment: business.environment },
     anchor: { fingerprint, originDomain: origin.value.host },
     ...(business.emitsIssued && { businessId: business.id, environment: business.environment }),
-  };
+  });
   return ok({ certificate, origin: origin.value, page: page.value, fact });
 };

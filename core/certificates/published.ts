@@ -1,7 +1,7 @@
 // A certificate as it is published: everything a stranger may see, and nothing else. What only the owner may see travels
 // beside it (`OpenedCertificate`), never inside it, so that a public view cannot print it by mistake.
 import type { Environment } from "../access/entitlement.ts";
-import type { Json } from "../canonical-json.ts";
+import type { JsonObject } from "../canonical-json.ts";
 import type { AuditChain } from "../facts.ts";
 import type { BusinessId, CertId } from "../ids.ts";
 import type { Instant } from "../time.ts";
@@ -91,7 +91,7 @@ export interface PublishedCertificate {
   readonly capturedVia: "browser" | "server";
   readonly signature: IssuerSignature;
   readonly viewCount: number;
-  /** True once a look at the origin's policies is linked, whatever it found. */
+  /** True once a capture of the origin's policies is linked, whatever it found. */
   readonly policiesCaptured: boolean;
   readonly policies: readonly PublishedPolicy[];
   readonly anchor: PublishedAnchor | null;
@@ -132,7 +132,7 @@ export interface OpenedCertificate {
   /** Null once the subject was erased. */
   readonly subject: { readonly fields: SubjectFields; readonly rootSalt: Uint8Array } | null;
   /** Null likewise. */
-  readonly evidence: { readonly [key: string]: Json } | null;
+  readonly evidence: JsonObject | null;
   readonly evidenceHash: string;
   readonly retentionUntil: Instant;
   readonly chain: AuditChain;

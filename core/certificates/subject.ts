@@ -16,7 +16,7 @@ const saltBytes = 16; // 128 bits: no table of guesses can be computed
 export const fieldSalt = (rootSalt: Uint8Array, key: string): string =>
   base64UrlOf(hmacSha256(rootSalt, `svc-subject-v1\n${key}`).subarray(0, saltBytes));
 
-/** As good as drawn for the certificate, and told apart from the salt of any field. */
+/** As good as random, and told apart from the salt of any field. */
 export const evidenceSalt = (rootSalt: Uint8Array): string => base64UrlOf(hmacSha256(rootSalt, "svc-evidence-v1").subarray(0, saltBytes));
 
 export const fieldCommitment = (salt: string, key: string, value: string): string => sha256Hex(canonicalJson([salt, key, value]));

@@ -1,7 +1,7 @@
 // What a business is told: the kinds of event, an event as it is stored, and the one body that the feed and every delivery
 // carry (SPEC, Resources, Event). An event names what happened and to which record; it never names a person, except in the
 // payload of an update, which stays sealed until the moment it is sent or read.
-import type { Json } from "../canonical-json.ts";
+import type { JsonObject } from "../canonical-json.ts";
 import { isoOf, type Instant } from "../time.ts";
 
 /** SPEC, Events. What an endpoint receives that does not choose. */
@@ -26,7 +26,7 @@ export type EventType = (typeof eventTypes)[number] | (typeof namedOnlyEventType
 
 /** On its way into a business's sequence, which gives it its place. */
 export interface UnplacedEvent {
-  /** UUID v4, drawn with the change it tells of; what receivers tell copies apart by. */
+  /** UUID v4, generated with the change it tells of; what receivers tell copies apart by. */
   readonly id: string;
   readonly type: string;
   readonly createdAt: Instant;
@@ -43,21 +43,13 @@ export interface StoredEvent extends UnplacedEvent {
 }
 
 /** The payload of an update: the fields that changed. */
-export type EventData = { readonly [key: string]: Json };
+export type EventData = JsonObject;
 
-/** The event as a receiver sees it, keys in the order in which SPEC lists them: the body of a delivery, and of the feed. */
-export interface EventBody {
-  readonly id: string;
-  readonly type: string;
-  readonly created_at: string;
-  readonly share_id: string | null;
-  readonly cert_id: string | null;
-  readonly data: EventData | null;
-  readonly seq: number;
-}
-
-/** `data` is the opened payload. */
-export const eventBody = (event: Omit<StoredEvent, "dataSealed">, data: EventData | null): EventBody => ({
+/**
+ * The event as a receiver sees it, keys in the order in which SPEC lists them: the body of a delivery, and of the feed. `data` is the
+ * opened payload.
+ */
+export const eventBody = (event: Omit<StoredEvent, "dataSealed">, data: EventData | null) => ({
   id: event.id,
   type: event.type,
   created_at: isoOf(event.createdAt),

@@ -11,21 +11,11 @@ export interface IntegrationRequest {
   readonly entities: readonly string[];
 }
 
-export interface Integration {
-  readonly mode: IntegrationMode;
+interface Place {
   readonly pageUrl: string;
-  readonly formSelector: string | null;
-  readonly checkboxSelector: string | null;
-  readonly disclosureSelector: string | null;
-  readonly disclosureText: string | null;
-  /** Selector and key. */
-  readonly fieldMap: readonly (readonly [selector: string, key: string])[];
-  readonly entityCheckboxes: readonly { readonly selector: string; readonly entity: string }[];
-  readonly unmapped: readonly string[];
-  readonly warnings: readonly string[];
-  readonly confidence: number;
+  readonly scriptUrl: string;
+  readonly clientId: string;
   readonly source: "ai" | "heuristic";
-  readonly snippet: string;
 }
 
 /** What a share can be of (CONTRACT 2). */
@@ -77,12 +67,8 @@ const warningsOf = (mapping: FormMapping, fields: readonly MappedField[], { mode
   ];
 };
 
-const snippetOf = (
-  integration: Omit<Integration, "snippet">,
-  { purpose, entities }: IntegrationRequest,
-  place: { readonly scriptUrl: string; readonly clientId: string },
-): string => {
-  const { mode, fieldMap, formSelector, disclosureSelector } = integration;
+const snippetOf = (found: ReturnType<typeof foundIn>, { purpose, entities }: IntegrationRequest, place: Place): string => {
+  const { mode, fieldMap, formSelector, disclosureSelector } = found;
   const common = { "data-client-id": place.clientId, "data-mode": mode, "data-purpose": purpose };
   const fields = {
     "data-form-selector": formSelector,
@@ -96,25 +82,21 @@ const snippetOf = (
     ...common,
     "data-entities": entitiesAttribute(entities),
     "data-form-selector": formSelector,
-    "data-checkbox-selector": integration.checkboxSelector,
+    "data-checkbox-selector": found.checkboxSelector,
     "data-disclosure-selector": disclosureSelector,
-    "data-disclosure-text": disclosureSelector === null ? integration.disclosureText : null,
+    "data-disclosure-text": disclosureSelector === null ? found.disclosureText : null,
     "data-field-map": fields["data-field-map"],
   });
 };
 
-export const integrationOf = (
-  mapping: FormMapping,
-  request: IntegrationRequest,
-  place: { readonly pageUrl: string; readonly scriptUrl: string; readonly clientId: string; readonly source: "ai" | "heuristic" },
-): Integration => {
+const foundIn = (mapping: FormMapping, request: IntegrationRequest, { pageUrl, source }: Place) => {
   const { mode } = request;
   const fields = mode === "share" ? mapping.fields.filter(({ key }) => shareKeys.has(key)) : mapping.fields;
   const left = mapping.fields.filter((field) => !fields.includes(field)).map(({ control }) => control);
   const isConsent = mode === "consent";
-  const integration = {
+  return {
     mode,
-    pageUrl: place.pageUrl,
+    pageUrl,
     formSelector: mapping.form.selector,
     checkboxSelector: isConsent ? (mapping.checkbox?.selector ?? null) : null,
     disclosureSelector: isConsent ? (mapping.disclosure?.selector ?? null) : null,
@@ -124,7 +106,12 @@ export const integrationOf = (
     unmapped: [...mapping.open, ...left].map(selectorOf),
     warnings: warningsOf(mapping, fields, request),
     confidence: confidenceOf(fields, mapping, mode),
-    source: place.source,
+    source,
   };
-  return { ...integration, snippet: snippetOf(integration, request, place) };
 };
+
+export const integrationOf = (mapping: FormMapping, request: IntegrationRequest, place: Place) => {
+  const found = foundIn(mapping, request, place);
+  return { ...found, snippet: snippetOf(found, request, place) };
+};
+export type Integration = ReturnType<typeof integrationOf>;

@@ -118,10 +118,10 @@ const consentBoxOf = (form: PageForm, entityBoxes: readonly FormControl[]): Form
   return boxes.find((box) => isSaid(box) && isNamed(box)) ?? boxes.find(isSaid) ?? boxes.find(isNamed) ?? null;
 };
 
-const shortestDisclosure = 20; // "I agree." says nothing of what to
+const minDisclosureLength = 20; // "I agree." says nothing of what to
 
 const usable = (found: Disclosure): Disclosure | null =>
-  found.text.length >= shortestDisclosure && passageFault(found.text) === null ? found : null;
+  found.text.length >= minDisclosureLength && passageFault(found.text) === null ? found : null;
 
 /** Who speaks agrees: such a text is a disclosure more surely than one that only speaks of contacting. */
 const agreeing =

@@ -39,10 +39,10 @@ const fitsScheme = (allowed: string, url: URL): boolean => {
   return url.protocol === scheme || (scheme === "http:" && url.protocol === "https:");
 };
 
-const usualPorts: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
+const defaultPorts: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
 
 const fitsPort = (allowed: string | undefined, url: URL): boolean => {
-  const port = url.port === "" ? usualPorts[url.protocol] : url.port;
+  const port = url.port === "" ? defaultPorts[url.protocol] : url.port;
   if (allowed === undefined) return url.port === "";
   return allowed === "*" || allowed === port || (allowed === "80" && port === "443");
 };

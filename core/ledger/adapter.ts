@@ -21,18 +21,30 @@ export interface SeenTree {
   readonly note: string;
 }
 
-/**
- * `retry`: nothing is known to be wrong; ask again, not before `afterMs` when given. `permanent`: this statement will never
- * be taken as it is. `fork`: the ledger showed two histories; both notes are evidence.
- */
-export type Outcome =
-  | { readonly ok: true; readonly receipt: Receipt; readonly seen: SeenTree }
-  | { readonly ok: false; readonly kind: "retry"; readonly code: string; readonly afterMs?: number }
-  | { readonly ok: false; readonly kind: "permanent"; readonly code: string }
-  | { readonly ok: false; readonly kind: "fork"; readonly evidence: { readonly old: string; readonly new: string } };
+/** Nothing is known to be wrong; ask again, not before `afterMs` when given. */
+export interface Retry {
+  readonly ok: false;
+  readonly kind: "retry";
+  readonly code: string;
+  readonly afterMs?: number;
+}
+/** This statement will never be taken as it is. */
+export interface Permanent {
+  readonly ok: false;
+  readonly kind: "permanent";
+  readonly code: string;
+}
+/** The ledger showed two histories; both notes are evidence. */
+export interface Fork {
+  readonly ok: false;
+  readonly kind: "fork";
+  readonly evidence: { readonly old: string; readonly new: string };
+}
+export type Failure = Retry | Permanent;
+export type Outcome = { readonly ok: true; readonly receipt: Receipt; readonly seen: SeenTree } | Failure | Fork;
 
 /** What asking a log for something about its tree can come to. */
-export type Reading<T> = ({ readonly ok: true } & T) | Extract<Outcome, { readonly ok: false }>;
+export type Reading<T> = ({ readonly ok: true } & T) | Failure | Fork;
 
 export interface LedgerAdapter {
   /** `<kind>:<origin>`, as in anchors and receipts. */

@@ -1,6 +1,6 @@
 // What the service asks of those who attest a checkpoint: an authority that stamps its time, a witness that has seen no other
 // history. Neither is needed for a statement to be anchored; they only ever add.
-import type { Attestation } from "./adapter.ts";
+import type { Attestation, Failure } from "./adapter.ts";
 
 export interface CheckpointToAttest {
   /** The stored note: text, empty line, the log's own signature; no cosignatures. What is stamped are exactly these bytes. */
@@ -16,10 +16,7 @@ export interface CheckpointToAttest {
  * `verified: false`: a token that is right in itself, by a key that is not pinned; kept, and for a person to look at. `retry`
  * and `permanent` as for ledgers. After `ok` a witness has cosigned this size.
  */
-export type AttestOutcome =
-  | { readonly ok: true; readonly attestation: Attestation; readonly verified: boolean }
-  | { readonly ok: false; readonly kind: "retry"; readonly code: string; readonly afterMs?: number }
-  | { readonly ok: false; readonly kind: "permanent"; readonly code: string };
+export type AttestOutcome = { readonly ok: true; readonly attestation: Attestation; readonly verified: boolean } | Failure;
 
 export interface Attestor {
   readonly kind: Attestation["kind"];

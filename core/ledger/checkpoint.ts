@@ -1,6 +1,7 @@
 // c2sp.org/tlog-checkpoint: what a log says about itself and signs. Exactly three lines here: origin, size, root. Further
 // lines are allowed by the format and refused by us, because nobody could audit what they say.
 import { base64Of, bytesOfBase64 } from "../bytes.ts";
+import { fail, type Verdict } from "../result.ts";
 import { countOf, hashBytes, type TreeHead } from "./merkle.ts";
 import {
   isKeyName,
@@ -53,14 +54,12 @@ export const withoutCosignatures = (note: string): string | null => {
 };
 
 export type CheckpointFault = "note_malformed" | NoteFault | "checkpoint_malformed" | "origin_mismatch";
-export type CheckpointVerdict =
-  | {
-      readonly ok: true;
-      readonly checkpoint: Checkpoint;
-      /** By the known witnesses, each with its time. */
-      readonly cosignatures: readonly VerifiedSignature[];
-    }
-  | { readonly ok: false; readonly fault: CheckpointFault };
+export interface CosignedCheckpoint {
+  readonly checkpoint: Checkpoint;
+  /** By the known witnesses, each with its time. */
+  readonly cosignatures: readonly VerifiedSignature[];
+}
+export type CheckpointVerdict = Verdict<CosignedCheckpoint, CheckpointFault>;
 
 /** What a reader of checkpoints trusts: one log, under each of its keys, and the witnesses it knows. */
 export interface CheckpointTrust {
@@ -72,14 +71,14 @@ export interface CheckpointTrust {
 /** The checkpoint in `note`, if the trusted log signed it. However many witnesses signed, without the log it is nothing. */
 export const verifyCheckpoint = async (crypto: NoteCrypto, note: string, trust: CheckpointTrust): Promise<CheckpointVerdict> => {
   const parsed = parseNote(note);
-  if (parsed === null) return { ok: false, fault: "note_malformed" };
+  if (parsed === null) return fail("note_malformed");
   const keys = trust.keys.filter((key) => key.kind === keyKinds.log);
   const witnesses = (trust.witnesses ?? []).filter((key) => key.kind === keyKinds.witness);
   const verdict = await verifyNote(crypto, parsed, [...keys, ...witnesses]);
   if (!verdict.ok) return verdict;
-  if (!verdict.signatures.some(({ key }) => key.kind === keyKinds.log)) return { ok: false, fault: "no_known_signature" };
+  if (!verdict.signatures.some(({ key }) => key.kind === keyKinds.log)) return fail("no_known_signature");
   const checkpoint = parseCheckpointText(parsed.text);
-  if (checkpoint === null) return { ok: false, fault: "checkpoint_malformed" };
-  if (checkpoint.origin !== trust.origin) return { ok: false, fault: "origin_mismatch" };
+  if (checkpoint === null) return fail("checkpoint_malformed");
+  if (checkpoint.origin !== trust.origin) return fail("origin_mismatch");
   return { ok: true, checkpoint, cosignatures: verdict.signatures.filter(({ key }) => key.kind === keyKinds.witness) };
 };

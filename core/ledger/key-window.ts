@@ -1,6 +1,8 @@
 // When a public key was in use. Settings write it behind the key: `<key>@<valid_to>`, or `<key>@<valid_from>/<valid_to>`, both in
 // ISO 8601 as everywhere (2026-11-22T00:00:00.000Z). From `valid_to` on the key signs nothing that is believed.
 
+import { isoOf } from "../time.ts";
+
 export interface KeyWindow {
   readonly validFrom: string;
   readonly validTo?: string;
@@ -14,9 +16,9 @@ export interface WindowedKey extends KeyWindow {
 export const always = "1970-01-01T00:00:00.000Z";
 
 /** In the one spelling that sorts as text. */
-export const isIsoTime = (text: string): boolean => {
-  const instant = Date.parse(text);
-  return Number.isFinite(instant) && new Date(instant).toISOString() === text;
+export const isIsoTime = (text: unknown): text is string => {
+  const instant = typeof text === "string" ? Date.parse(text) : Number.NaN;
+  return Number.isFinite(instant) && isoOf(instant) === text;
 };
 
 /** Null where what stands behind the key is no window. */

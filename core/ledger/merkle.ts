@@ -1,7 +1,7 @@
 // Merkle trees as RFC 6962 hashes them: roots, inclusion and consistency proofs, and how to check them (RFC 9162, 2.1.3.2
 // and 2.1.4.2). The hash is an argument, so that the same lines run in an object, in Node and in a browser. Sizes are
 // bigint: a size beyond 2^53 is checked exactly instead of being rounded to a neighbour that happens to verify.
-import { concatBytes } from "../bytes.ts";
+import { concatBytes, isSameBytes } from "../bytes.ts";
 
 export type Hash = (bytes: Uint8Array) => Uint8Array;
 
@@ -26,14 +26,14 @@ export const nodeHash = (hash: Hash, left: Uint8Array, right: Uint8Array): Uint8
 /** The root of the tree without leaves. */
 export const emptyRoot = (hash: Hash): Uint8Array => hash(new Uint8Array(0));
 
-const largestSize = (1n << 63n) - 1n; // other implementations count in a signed 64-bit integer
+const maxSize = (1n << 63n) - 1n; // other implementations count in a signed 64-bit integer
 const maxProofHashes = 63;
 
 /** Null unless `text` is a count as the formats write it: decimal, no sign, no leading zero, below 2^63. */
 export const countOf = (text: string): bigint | null => {
   if (!/^(?:0|[1-9][0-9]{0,18})$/.test(text)) return null;
   const count = BigInt(text);
-  return count <= largestSize ? count : null;
+  return count <= maxSize ? count : null;
 };
 
 /** Of a count, which has at most 63 bits. */
@@ -56,15 +56,13 @@ export const inclusionProofLength = (index: bigint, size: bigint): number => {
 
 const areHashes = (hashes: readonly Uint8Array[]): boolean => hashes.every((one) => one.length === hashBytes);
 
-export const isSameHash = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);
-
 /** The root that `proof` leads to from the leaf; null when the index is outside the tree or the proof has another length. */
 export const rootFromInclusion = (
   hash: Hash,
   claim: { readonly leaf: Uint8Array; readonly index: bigint; readonly size: bigint; readonly proof: readonly Uint8Array[] },
 ): Uint8Array | null => {
   const { leaf, index, size, proof } = claim;
-  if (index < 0n || index >= size || size > largestSize || proof.length !== inclusionProofLength(index, size)) return null;
+  if (index < 0n || index >= size || size > maxSize || proof.length !== inclusionProofLength(index, size)) return null;
   if (leaf.length !== hashBytes || !areHashes(proof)) return null;
   let node = index;
   let last = size - 1n;
@@ -92,10 +90,10 @@ export interface TreeHead {
 
 /** True when `proof` shows that the tree of `newer` begins with every leaf of `older`, in order. */
 export const isConsistent = (hash: Hash, older: TreeHead, newer: TreeHead, proof: readonly Uint8Array[]): boolean => {
-  if (older.size < 0n || older.size > newer.size || newer.size > largestSize || proof.length > maxProofHashes) return false;
+  if (older.size < 0n || older.size > newer.size || newer.size > maxSize || proof.length > maxProofHashes) return false;
   if (older.root.length !== hashBytes || newer.root.length !== hashBytes || !areHashes(proof)) return false;
-  if (older.size === 0n && !isSameHash(older.root, emptyRoot(hash))) return false;
-  if (older.size === newer.size) return proof.length === 0 && isSameHash(older.root, newer.root);
+  if (older.size === 0n && !isSameBytes(older.root, emptyRoot(hash))) return false;
+  if (older.size === newer.size) return proof.length === 0 && isSameBytes(older.root, newer.root);
   if (older.size === 0n) return proof.length === 0;
   const path = isPowerOfTwo(older.size) ? [older.root, ...proof] : proof;
   const [first, ...rest] = path;
@@ -123,7 +121,7 @@ export const isConsistent = (hash: Hash, older: TreeHead, newer: TreeHead, proof
     node >>= 1n;
     last >>= 1n;
   }
-  return last === 0n && isSameHash(olderRoot, older.root) && isSameHash(newerRoot, newer.root);
+  return last === 0n && isSameBytes(olderRoot, older.root) && isSameBytes(newerRoot, newer.root);
 };
 
 /** Hash of the perfect subtree over the 2^height leaves from leaf `index` * 2^height on. */

@@ -2,6 +2,7 @@
 // Ed25519 key signs the text, a witness's cosignature key signs the text with a time (c2sp.org/tlog-cosignature).
 // Signing itself is given by the caller: it is asynchronous where these rules run.
 import { base64Of, bytesOfBase64, bytesOfHex, concatBytes, hexOf, utf8 } from "../bytes.ts";
+import { fail, type Verdict } from "../result.ts";
 import type { Hash } from "./merkle.ts";
 
 export interface NoteCrypto {
@@ -168,9 +169,7 @@ const verifySignature = async (
 };
 
 export type NoteFault = "bad_signature" | "no_known_signature";
-export type NoteVerdict =
-  | { readonly ok: true; readonly signatures: readonly VerifiedSignature[] }
-  | { readonly ok: false; readonly fault: NoteFault };
+export type NoteVerdict = Verdict<{ signatures: readonly VerifiedSignature[] }, NoteFault>;
 
 /**
  * The signatures by `keys`. Lines by other keys say nothing and are passed over; a line that claims one of `keys` and is not
@@ -182,10 +181,10 @@ export const verifyNote = async (crypto: NoteCrypto, note: Note, keys: readonly 
     const key = keys.find((known) => known.name === name && known.keyId === keyId);
     if (key === undefined) continue;
     const signature = await verifySignature(crypto, key, bytes, note.text);
-    if (signature === null) return { ok: false, fault: "bad_signature" };
+    if (signature === null) return fail("bad_signature");
     signatures.push(signature);
   }
-  return signatures.length === 0 ? { ok: false, fault: "no_known_signature" } : { ok: true, signatures };
+  return signatures.length === 0 ? fail("no_known_signature") : { ok: true, signatures };
 };
 
 /** A key that can sign: opened from a SecretKey by whoever has the platform's signing function. */

@@ -1,23 +1,22 @@
 // A receipt: everything a ledger answered that proves a statement is in it, stored as canonical JSON and checked offline
 // with the pinned keys alone. The order of the checks is fixed, so that the same defect has the same name everywhere.
-import { base64Of, bytesOfBase64, hexOf, utf8 } from "../bytes.ts";
-import { canonicalJson, type Json } from "../canonical-json.ts";
+import { base64Of, bytesOfBase64, hexOf, isSameBytes, utf8 } from "../bytes.ts";
+import { canonicalJson, isObject, type Json } from "../canonical-json.ts";
 import { parseIJson } from "../i-json.ts";
-import { isoOf } from "../time.ts";
+import { isoOf, type Instant } from "../time.ts";
+import { fail, type Verdict } from "../result.ts";
 import { parseCheckpointText, type Checkpoint } from "./checkpoint.ts";
-import { isInUse } from "./key-window.ts";
-import { countOf, hashBytes, isConsistent, isSameHash, leafHash, type TreeHead } from "./merkle.ts";
-import { keyKinds, parseNote, parseVkey, verifyNote, type NoteCrypto, type NoteFault, type VerifierKey } from "./note.ts";
+import { isInUse, isIsoTime, type KeyWindow } from "./key-window.ts";
+import { countOf, hashBytes, isConsistent, leafHash, type Hash, type TreeHead } from "./merkle.ts";
+import { keyKinds, parseNote, parseVkey, verifyNote, type Note, type NoteCrypto, type NoteFault, type VerifierKey } from "./note.ts";
 import { inclusionFault, tlogProofTextOfLines, type InclusionFault } from "./tlog-proof.ts";
 
 export type LedgerKind = "tlog" | "rekor2";
 
 /** A log's key and when it was in use; configured, never fetched from the log. Several for rotation. */
-export interface TrustedLogKey {
+export interface TrustedLogKey extends KeyWindow {
   readonly origin: string;
   readonly vkey: string;
-  readonly validFrom: string;
-  readonly validTo?: string;
 }
 
 /** Member names as stored and published. */
@@ -65,9 +64,8 @@ const members: readonly string[] = [...textMembers, "inclusion_proof", "v"];
 
 export const receiptText = (receipt: Receipt): string => canonicalJson(receipt as unknown as Json);
 
-const isReceipt = (value: Json): value is Json & Receipt => {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const record = value as { readonly [member: string]: Json };
+const isReceipt = (record: Json): record is Json & Receipt => {
+  if (!isObject(record)) return false;
   const names = Object.keys(record).filter((name) => name !== "leaf_body");
   return (
     names.length === members.length &&
@@ -88,6 +86,38 @@ export const parseReceipt = (text: string): Receipt | null => {
   return parsed.ok && isReceipt(parsed.value) && canonicalJson(parsed.value) === text ? parsed.value : null;
 };
 
+/** What a ledger answered, as a receipt: nothing of it is checked yet. `leaf`: of a ledger that wraps the statement. */
+export const receiptOf = (
+  hash: Hash,
+  statement: string,
+  found: {
+    readonly kind: LedgerKind;
+    readonly origin: string;
+    readonly index: bigint;
+    readonly leaf?: Uint8Array;
+    readonly hashes: readonly Uint8Array[];
+    readonly note: string;
+    readonly checkpoint: TreeHead;
+    readonly submittedAt: Instant;
+    readonly verifiedAt: Instant;
+  },
+): Receipt => ({
+  v: 1,
+  ledger: `${found.kind}:${found.origin}`,
+  kind: found.kind,
+  tx_ref: `${found.origin}#${found.index}`,
+  entry_hash: hexOf(hash(utf8(statement))),
+  leaf_index: found.index.toString(),
+  leaf_hash: base64Of(leafHash(hash, found.leaf ?? utf8(statement))),
+  ...(found.leaf !== undefined && { leaf_body: base64Of(found.leaf) }),
+  inclusion_proof: found.hashes.map(base64Of),
+  signed_root: found.note,
+  tree_size: found.checkpoint.size.toString(),
+  root_hash: base64Of(found.checkpoint.root),
+  submitted_at: isoOf(found.submittedAt),
+  verified_at: isoOf(found.verifiedAt),
+});
+
 export type ReceiptFault =
   | "receipt_malformed"
   | "note_malformed"
@@ -99,13 +129,8 @@ export type ReceiptFault =
   | "leaf_mismatch"
   | "fork";
 
-export type ReceiptVerdict =
-  | { readonly ok: true; readonly checkpoint: Checkpoint; readonly index: bigint }
-  | { readonly ok: false; readonly fault: ReceiptFault };
-
-export type SignedRootVerdict =
-  | { readonly ok: true; readonly checkpoint: Checkpoint }
-  | { readonly ok: false; readonly fault: ReceiptFault };
+export type ReceiptVerdict = Verdict<{ checkpoint: Checkpoint; index: bigint }, ReceiptFault>;
+export type SignedRootVerdict = Verdict<{ checkpoint: Checkpoint }, ReceiptFault>;
 
 export interface ReceiptContext {
   readonly trust: readonly TrustedLogKey[];
@@ -117,29 +142,31 @@ export interface ReceiptContext {
   readonly bindsLeaf?: (leafBody: Uint8Array, statement: Uint8Array) => Promise<boolean>;
 }
 
-const fail = (fault: ReceiptFault): { readonly ok: false; readonly fault: ReceiptFault } => ({ ok: false, fault });
-
-const isIso = (text: string): boolean => {
-  const instant = Date.parse(text);
-  return Number.isFinite(instant) && isoOf(instant) === text;
-};
-
 /** The keys that were in use at a time. */
 export const keysInUse = (keys: readonly TrustedLogKey[], at: string): TrustedLogKey[] => keys.filter((key) => isInUse(key, at));
 
-/** The checkpoint in a note, if one of the log's Ed25519 keys signed it. */
-const checkpointByLogKey = async (crypto: NoteCrypto, signedRoot: string, pinned: readonly TrustedLogKey[]): Promise<SignedRootVerdict> => {
+/** The checkpoint in a note, if a key that is pinned for its origin is among those that `signersOf` says signed it. */
+export const checkpointSignedBy = async (
+  signedRoot: string,
+  signersOf: (note: Note) => Promise<readonly TrustedLogKey[] | NoteFault>,
+): Promise<SignedRootVerdict> => {
   const note = parseNote(signedRoot);
   if (note === null) return fail("note_malformed");
-  const keys = pinned.map((key) => parseVkey(crypto.sha256, key.vkey)).filter((key): key is VerifierKey => key?.kind === keyKinds.log);
-  const signed = await verifyNote(crypto, note, keys);
-  if (!signed.ok) return fail(signed.fault);
+  const signers = await signersOf(note);
+  if (typeof signers === "string") return fail(signers);
   const checkpoint = parseCheckpointText(note.text);
   if (checkpoint === null) return fail("checkpoint_malformed");
-  const signers = new Set(signed.signatures.map(({ key }) => `${key.name}+${key.keyId}+`));
-  const isByOrigin = pinned.some((key) => key.origin === checkpoint.origin && [...signers].some((signer) => key.vkey.startsWith(signer)));
-  return isByOrigin ? { ok: true, checkpoint } : fail("origin_mismatch");
+  return signers.some(({ origin }) => origin === checkpoint.origin) ? { ok: true, checkpoint } : fail("origin_mismatch");
 };
+
+/** By one of the log's Ed25519 keys. */
+const checkpointByLogKey = (crypto: NoteCrypto, signedRoot: string, pinned: readonly TrustedLogKey[]): Promise<SignedRootVerdict> =>
+  checkpointSignedBy(signedRoot, async (note) => {
+    const keys = pinned.map((key) => parseVkey(crypto.sha256, key.vkey)).filter((key): key is VerifierKey => key?.kind === keyKinds.log);
+    const signed = await verifyNote(crypto, note, keys);
+    if (!signed.ok) return signed.fault;
+    return pinned.filter(({ vkey }) => signed.signatures.some(({ key }) => vkey.startsWith(`${key.name}+${key.keyId}+`)));
+  });
 
 /** As `verifyReceipt` reads a checkpoint by default, each once: the receipts of one batch all end in the same. */
 export const rememberingCheckpoints = (crypto: NoteCrypto): NonNullable<ReceiptContext["checkpointBy"]> => {
@@ -168,7 +195,7 @@ export const verifyReceipt = async (
   const body = receipt.leaf_body === undefined ? undefined : bytesOfBase64(receipt.leaf_body);
   if (index === null || leaf?.length !== hashBytes || body === null) return fail("receipt_malformed");
   if (!hashes.every((hash) => hash?.length === hashBytes)) return fail("receipt_malformed");
-  if (!isIso(receipt.submitted_at) || !isIso(receipt.verified_at)) return fail("receipt_malformed");
+  if (!isIsoTime(receipt.submitted_at) || !isIsoTime(receipt.verified_at)) return fail("receipt_malformed");
   if (receipt.submitted_at > receipt.verified_at) return fail("receipt_malformed");
 
   const pinned = keysInUse(context.trust, receipt.verified_at);
@@ -191,7 +218,7 @@ export const verifyReceipt = async (
 
   if (receipt.entry_hash !== hexOf(crypto.sha256(statement))) return fail("leaf_mismatch");
   if (receipt.kind === "tlog" ? body !== undefined : body === undefined) return fail("leaf_mismatch");
-  if (!isSameHash(leaf, leafHash(crypto.sha256, body ?? statement))) return fail("leaf_mismatch");
+  if (!isSameBytes(leaf, leafHash(crypto.sha256, body ?? statement))) return fail("leaf_mismatch");
   if (body !== undefined && !(await context.bindsLeaf?.(body, statement))) return fail("leaf_mismatch");
 
   if (context.lastSeen !== undefined) {

@@ -1,13 +1,13 @@
 // Receipts of a Rekor v2 log, checked offline: its checkpoints may be signed with ECDSA, and its leaf wraps the statement in our
 // signature of it. All else is receipt.ts.
 import { base64Of, bytesOfBase64, concatBytes, hexOf, utf8 } from "../bytes.ts";
-import { parseCheckpointText } from "./checkpoint.ts";
+import { fail } from "../result.ts";
 import type { Hash } from "./merkle.ts";
-import { isKeyName, keyKinds, parseNote, parseVkey, verifierKey, vkeyOf, type Note } from "./note.ts";
+import { isKeyName, keyKinds, parseVkey, verifierKey, vkeyOf, type Note, type NoteFault } from "./note.ts";
 import {
+  checkpointSignedBy,
   verifyReceipt,
   type Receipt,
-  type ReceiptFault,
   type ReceiptVerdict,
   type SignedRootVerdict,
   type TrustedLogKey,
@@ -59,7 +59,7 @@ const signersOf = async (
   crypto: RekorCrypto,
   note: Note,
   trust: readonly TrustedLogKey[],
-): Promise<readonly TrustedLogKey[] | "bad_signature" | "no_known_signature"> => {
+): Promise<readonly TrustedLogKey[] | NoteFault> => {
   const signers: TrustedLogKey[] = [];
   for (const { name, keyId, bytes } of note.signatures) {
     for (const trusted of trust) {
@@ -72,23 +72,12 @@ const signersOf = async (
   return signers.length === 0 ? "no_known_signature" : signers;
 };
 
-const fail = (fault: ReceiptFault): { readonly ok: false; readonly fault: ReceiptFault } => ({ ok: false, fault });
-
 /** The checkpoint in a signed note, if a key trusted for its origin signed it. */
-export const verifyRekorCheckpoint = async (
+export const verifyRekorCheckpoint = (
   crypto: RekorCrypto,
   signedRoot: string,
   trust: readonly TrustedLogKey[],
-): Promise<SignedRootVerdict> => {
-  const note = parseNote(signedRoot);
-  if (note === null) return fail("note_malformed");
-  const signers = await signersOf(crypto, note, trust);
-  if (typeof signers === "string") return fail(signers);
-  const checkpoint = parseCheckpointText(note.text);
-  if (checkpoint === null) return fail("checkpoint_malformed");
-  if (!signers.some(({ origin }) => origin === checkpoint.origin)) return fail("origin_mismatch");
-  return { ok: true, checkpoint };
-};
+): Promise<SignedRootVerdict> => checkpointSignedBy(signedRoot, (note) => signersOf(crypto, note, trust));
 
 export interface RekorTrust {
   readonly logs: readonly TrustedLogKey[];

@@ -1,7 +1,7 @@
 // Sigstore's Rekor v2 as a ledger: the request that logs a digest with our signature of the statement, the leaf it becomes, and
 // the answer. Receipts made of it are in rekor-receipt.ts. Rekor tells no time and, for an entry it has already, no proof.
 import { base64Of, bytesOfBase64, bytesOfBase64Url, utf8 } from "../bytes.ts";
-import { canonicalJson, type Json } from "../canonical-json.ts";
+import { canonicalJson, isObject, type Json } from "../canonical-json.ts";
 import type { Bytes } from "../hash.ts";
 import { parseIJson } from "../i-json.ts";
 import { countOf, hashBytes } from "./merkle.ts";
@@ -64,8 +64,8 @@ export const rekorLeafText = (entry: RekorEntry): string =>
 const memberAt = (value: Json | undefined, ...path: readonly string[]): Json | undefined => {
   let here = value;
   for (const name of path) {
-    if (typeof here !== "object" || here === null || Array.isArray(here) || !Object.hasOwn(here, name)) return undefined;
-    here = (here as { readonly [member: string]: Json })[name];
+    if (!isObject(here) || !Object.hasOwn(here, name)) return undefined;
+    here = here[name];
   }
   return here;
 };

@@ -4,19 +4,19 @@
 //
 // A reply can be changed without harm to what it proves (outer encoding, unsigned attributes, the certificates' own
 // signatures): that nobody touched its bytes has to be shown by whatever carries it.
-import { hexOf } from "../bytes.ts";
+import { hexOf, isSameBytes } from "../bytes.ts";
 import type { Bytes } from "../hash.ts";
+import { fail, type Fault, type Verdict } from "../result.ts";
 import { isoOf, minuteMs, type Instant } from "../time.ts";
 import { contextTag, der, derOid, derUnsigned, oidOf, parseDer, tags, walk, type Der } from "./der.ts";
+import { isInUse, isIsoTime, type KeyWindow } from "./key-window.ts";
 import { isSignedBy, keyOfSpki, rsaEncryption, type SignatureCrypto } from "./spki.ts";
 
 /** A key of an authority and when it was in use; configured, never taken from a token. ISO times. */
-export interface TimestampPin {
+export interface TimestampPin extends KeyWindow {
   readonly name: string;
   /** Hex SHA-256 of the signer's SubjectPublicKeyInfo. */
   readonly spkiSha256: string;
-  readonly validFrom: string;
-  readonly validTo?: string;
 }
 
 /** Identifiers as the hex of their DER content. */
@@ -81,10 +81,9 @@ export interface Timestamp {
 }
 
 export type TimestampVerdict =
-  | { readonly ok: true; readonly timestamp: Timestamp; readonly pin: TimestampPin }
+  | Verdict<{ timestamp: Timestamp; pin: TimestampPin }, TimestampFault>
   /** Nothing else is wrong: a good time stamp by a key that nobody vouches for. */
-  | { readonly ok: false; readonly fault: "signer_not_pinned"; readonly timestamp: Timestamp }
-  | { readonly ok: false; readonly fault: TimestampFault };
+  | (Fault<"signer_not_pinned"> & { readonly timestamp: Timestamp });
 
 interface Info {
   readonly imprintHash: string | null;
@@ -115,8 +114,6 @@ interface SignedInfo {
   readonly signature: Bytes;
 }
 
-const isSame = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);
-
 /** The identifier of an AlgorithmIdentifier without parameters; null for any other. */
 const plainAlgorithm = (value: Der | undefined): string | null => {
   const members = walk(value);
@@ -131,8 +128,7 @@ const instantOf = (value: Der | undefined): Instant | null => {
   const [, year = "", month = "", day = "", hour = "", minute = "", second = "", fraction = ""] =
     /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:\.(\d{0,19}[1-9]))?Z$/.exec(text) ?? [];
   const iso = `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.slice(0, 3).padEnd(3, "0")}Z`;
-  const instant = Date.parse(iso);
-  return Number.isFinite(instant) && isoOf(instant) === iso ? instant : null;
+  return isIsoTime(iso) ? Date.parse(iso) : null;
 };
 
 const readInfo = (content: Bytes): Info | null => {
@@ -149,7 +145,7 @@ const readInfo = (content: Bytes): Info | null => {
   const nonce = members.next(tags.integer);
   members.next(contextTag(0)); // the authority's name
   members.next(contextTag(1)); // extensions
-  if (version === undefined || !isSame(version.content, new Uint8Array([1])) || policy === undefined || !members.done()) return null;
+  if (version === undefined || !isSameBytes(version.content, new Uint8Array([1])) || policy === undefined || !members.done()) return null;
   if (hashed === undefined || !imprint.done() || serial === undefined || time === null) return null;
   return { imprintHash, imprint: hashed.content, serial: serial.content, time, nonce: nonce?.content ?? null };
 };
@@ -252,10 +248,11 @@ const signerCertificate = async (
   const ids = [...(v2 === "none" ? [] : [certificateId(v2, true)]), ...(v1 === "none" ? [] : [certificateId(v1, false)])];
   for (const certificate of signed.certificates) {
     const { signerId } = signed;
-    if (signerId !== null && !(isSame(signerId.issuer, certificate.issuer) && isSame(signerId.serial, certificate.serial))) continue;
+    if (signerId !== null && !(isSameBytes(signerId.issuer, certificate.issuer) && isSameBytes(signerId.serial, certificate.serial)))
+      continue;
     let isNamed = true;
     for (const id of ids) {
-      isNamed &&= id !== null && isSame(new Uint8Array(await subtle.digest(id.hashName, certificate.whole)), id.hash);
+      isNamed &&= id !== null && isSameBytes(new Uint8Array(await subtle.digest(id.hashName, certificate.whole)), id.hash);
     }
     if (isNamed) return certificate;
   }
@@ -292,8 +289,6 @@ export interface TimestampQuestion {
   readonly window?: { readonly sentAt: Instant; readonly receivedAt: Instant };
 }
 
-const fail = (fault: TimestampFault): TimestampVerdict => ({ ok: false, fault });
-
 const integerOf = (bytes: Uint8Array): Bytes => parseDer(derUnsigned(bytes))?.content ?? new Uint8Array(0);
 
 /**
@@ -317,9 +312,9 @@ export const verifyTimestampToken = async (question: TimestampQuestion, subtle: 
   const { info } = signed;
   if (info === null) return fail("reply_malformed");
   const imprint = new Uint8Array(await subtle.digest(sha256Name, new Uint8Array(question.imprintBytes)));
-  if (info.imprintHash !== oids.sha256 || !isSame(info.imprint, imprint)) return fail("imprint_mismatch");
+  if (info.imprintHash !== oids.sha256 || !isSameBytes(info.imprint, imprint)) return fail("imprint_mismatch");
   const { nonce, window } = question;
-  if (nonce !== undefined && (info.nonce === null || !isSame(info.nonce, integerOf(nonce)))) return fail("nonce_mismatch");
+  if (nonce !== undefined && (info.nonce === null || !isSameBytes(info.nonce, integerOf(nonce)))) return fail("nonce_mismatch");
   if (window !== undefined && (info.time < window.sentAt - clockSlackMs || info.time > window.receivedAt + clockSlackMs)) {
     return fail("time_outside_window");
   }
@@ -328,7 +323,7 @@ export const verifyTimestampToken = async (question: TimestampQuestion, subtle: 
   if (signed.digestName === undefined) return fail("algorithm_unsupported");
   const digest = new Uint8Array(await subtle.digest(signed.digestName, new Uint8Array(signed.content)));
   if (digestAttribute === null || digestAttribute === "none" || digestAttribute.tag !== tags.octetString) return fail("digest_mismatch");
-  if (!isSame(digestAttribute.content, digest)) return fail("digest_mismatch");
+  if (!isSameBytes(digestAttribute.content, digest)) return fail("digest_mismatch");
 
   const certificate = await signerCertificate(subtle, signed);
   if (typeof certificate === "string") return fail(certificate);
@@ -340,9 +335,6 @@ export const verifyTimestampToken = async (question: TimestampQuestion, subtle: 
 
   const spkiSha256 = hexOf(new Uint8Array(await subtle.digest(sha256Name, spki)));
   const timestamp: Timestamp = { time: info.time, serial: hexOf(info.serial), spkiSha256 };
-  const pin = question.pins.find((one) => one.spkiSha256 === spkiSha256 && isInUse(one, info.time));
-  return pin === undefined ? { ok: false, fault: "signer_not_pinned", timestamp } : { ok: true, timestamp, pin };
+  const pin = question.pins.find((one) => one.spkiSha256 === spkiSha256 && isInUse(one, isoOf(info.time)));
+  return pin === undefined ? { ...fail("signer_not_pinned"), timestamp } : { ok: true, timestamp, pin };
 };
-
-const isInUse = (pin: TimestampPin, at: Instant): boolean =>
-  Date.parse(pin.validFrom) <= at && (pin.validTo === undefined || at < Date.parse(pin.validTo));

@@ -2,12 +2,12 @@
 // from text and checked as far as text can be; whether a secret's key id is that of its key is for whoever opens it. A value is
 // never repeated: a fault is the name of a setting.
 import { bytesOfBase64, utf8 } from "../bytes.ts";
-import { isRandomKey, isDrawnToken } from "../drawn.ts";
+import { isRandomKey, isRandomToken } from "../randomness.ts";
 import { sha256 } from "../hash.ts";
 import { parseIJson } from "../i-json.ts";
-import type { Json } from "../canonical-json.ts";
+import { isObject, type Json, type JsonObject } from "../canonical-json.ts";
 import { isOrigin } from "./checkpoint.ts";
-import { windowedKey, type KeyWindow } from "./key-window.ts";
+import { always, isIsoTime, windowedKey, type KeyWindow } from "./key-window.ts";
 import { isKeyName, keyKinds, parseSkey, parseVkey, type KeyKind, type VerifierKey } from "./note.ts";
 import type { LedgerKind } from "./receipt.ts";
 import { isRekorVkey } from "./rekor-receipt.ts";
@@ -80,8 +80,8 @@ const vkeysOf = (
   return { vkeys: read.map(({ key }) => key), windows: read.map(({ key, ...window }) => [key, window] as const) };
 };
 
-const shortestToken = 32; // characters; 192 bits in base64url
-const isToken = (text: string): boolean => text.length >= shortestToken && /^[\x21-\x7e]+$/.test(text) && isDrawnToken(text);
+const minTokenLength = 32; // characters; 192 bits in base64url
+const isToken = (text: string): boolean => text.length >= minTokenLength && /^[\x21-\x7e]+$/.test(text) && isRandomToken(text);
 
 /** Names of this machine: secrets under them were made for development. */
 const isLocalName = (name: string): boolean => {
@@ -89,7 +89,7 @@ const isLocalName = (name: string): boolean => {
   return host === "localhost" || host.endsWith(".localhost") || host.startsWith("[") || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host);
 };
 
-/** What a secret must be: note-format, of this kind, under a name that `names` allows; drawn and not local in production. */
+/** What a secret must be: note-format, of this kind, under a name that `names` allows; random and not local in production. */
 const isNoteSecret = (text: string, kind: KeyKind, names: (name: string) => boolean, production: boolean): boolean => {
   const secret = parseSkey(text);
   if (secret?.kind !== kind || !names(secret.name)) return false;
@@ -107,16 +107,12 @@ const isLogVkey = (kind: LedgerKind, text: string): boolean =>
 
 const isLogOrigin = (kind: LedgerKind, text: string): boolean => (kind === "rekor2" ? isKeyName(text) : isOrigin(text));
 
-type JsonObject = { readonly [key: string]: Json };
-
 /** The members of a list of objects, each read by `read`; null when the text, or any of them, is not what it should be. */
 const listOf = <T>(text: string | undefined, read: (one: JsonObject) => T | null): readonly T[] | null => {
   if (text === undefined) return [];
   const parsed = parseIJson(utf8(text));
   if (!parsed.ok || !Array.isArray(parsed.value)) return null;
-  const all = (parsed.value as readonly Json[]).map((one) =>
-    typeof one === "object" && one !== null && !Array.isArray(one) ? read(one as JsonObject) : null,
-  );
+  const all = (parsed.value as readonly Json[]).map((one) => (isObject(one) ? read(one) : null));
   return all.every((one) => one !== null) ? (all as T[]) : null;
 };
 
@@ -137,9 +133,6 @@ const mirrorOf =
     return { kind, id: `${kind}:${origin}`, origin, url, writeToken: token, vkeys };
   };
 
-const always = "1970-01-01T00:00:00.000Z";
-const isIso = (text: Json): text is string => typeof text === "string" && /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(text);
-
 /** Stamps prove themselves, and many public authorities answer plain http only. */
 const authorityOf = (one: JsonObject): AuthoritySettings | null => {
   const { name, url, pem = "", valid_from: validFrom = always, valid_to: validTo = null } = one;
@@ -147,7 +140,7 @@ const authorityOf = (one: JsonObject): AuthoritySettings | null => {
   if (typeof name !== "string" || name === "" || typeof url !== "string" || typeof pem !== "string") return null;
   if (!isUrl(url.replace(/\/$/, ""), true, ["https:", "http:"]) || spkis?.every((spki) => /^[0-9a-f]{64}$/.test(spki)) !== true)
     return null;
-  if (!isIso(validFrom) || (validTo !== null && !isIso(validTo))) return null;
+  if (!isIsoTime(validFrom) || (validTo !== null && !isIsoTime(validTo))) return null;
   const pins = spkis.map((spkiSha256) => ({ name, spkiSha256, validFrom, ...(validTo !== null && { validTo }) }));
   return { name, url, pins, pem };
 };

@@ -1,9 +1,17 @@
 // c2sp.org/tlog-proof@v1: an entry's index, its inclusion proof and the checkpoint it is proven against, as one text that
 // anyone can check offline.
-import { base64Of, bytesOfBase64 } from "../bytes.ts";
-import { parseCheckpoint, verifyCheckpoint, type Checkpoint, type CheckpointFault, type CheckpointTrust } from "./checkpoint.ts";
-import { countOf, hashBytes, inclusionProofLength, isSameHash, leafHash, rootFromInclusion } from "./merkle.ts";
-import type { NoteCrypto, VerifiedSignature } from "./note.ts";
+import { base64Of, bytesOfBase64, isSameBytes } from "../bytes.ts";
+import { fail, type Verdict } from "../result.ts";
+import {
+  parseCheckpoint,
+  verifyCheckpoint,
+  type Checkpoint,
+  type CheckpointFault,
+  type CheckpointTrust,
+  type CosignedCheckpoint,
+} from "./checkpoint.ts";
+import { countOf, hashBytes, inclusionProofLength, leafHash, rootFromInclusion } from "./merkle.ts";
+import type { NoteCrypto } from "./note.ts";
 
 const header = "c2sp.org/tlog-proof@v1";
 
@@ -58,13 +66,11 @@ export const inclusionFault = (
   if (claim.index < 0n || claim.index >= head.size) return "index_outside_tree";
   if (claim.hashes.length !== inclusionProofLength(claim.index, head.size)) return "proof_length";
   const root = rootFromInclusion(crypto.sha256, { leaf: claim.leaf, index: claim.index, size: head.size, proof: claim.hashes });
-  return root !== null && isSameHash(root, head.root) ? null : "root_mismatch";
+  return root !== null && isSameBytes(root, head.root) ? null : "root_mismatch";
 };
 
 export type TlogProofFault = "proof_malformed" | CheckpointFault | InclusionFault;
-export type TlogProofVerdict =
-  | { readonly ok: true; readonly index: bigint; readonly checkpoint: Checkpoint; readonly cosignatures: readonly VerifiedSignature[] }
-  | { readonly ok: false; readonly fault: TlogProofFault };
+export type TlogProofVerdict = Verdict<CosignedCheckpoint & { index: bigint }, TlogProofFault>;
 
 /** Checks that the trusted log holds `entry` where the proof says. */
 export const verifyTlogProof = async (
@@ -74,7 +80,7 @@ export const verifyTlogProof = async (
   trust: CheckpointTrust,
 ): Promise<TlogProofVerdict> => {
   const proof = parseTlogProof(text);
-  if (proof === null) return { ok: false, fault: "proof_malformed" };
+  if (proof === null) return fail("proof_malformed");
   const verdict = await verifyCheckpoint(crypto, proof.checkpoint, trust);
   if (!verdict.ok) return verdict;
   const fault = inclusionFault(
@@ -82,6 +88,5 @@ export const verifyTlogProof = async (
     { leaf: leafHash(crypto.sha256, entry), index: proof.index, hashes: proof.hashes },
     verdict.checkpoint,
   );
-  if (fault !== null) return { ok: false, fault };
-  return { ok: true, index: proof.index, checkpoint: verdict.checkpoint, cosignatures: verdict.cosignatures };
+  return fault === null ? { ...verdict, index: proof.index } : fail(fault);
 };

@@ -1,5 +1,6 @@
 // c2sp.org/tlog-witness: the request by which a log asks a witness to cosign a checkpoint, and what the witness may answer.
 import { base64Of, bytesOfBase64 } from "../bytes.ts";
+import { fail, type Verdict } from "../result.ts";
 import { countOf, hashBytes } from "./merkle.ts";
 import { keyKinds, parseNote, verifyNote, type NoteCrypto, type NoteFault, type VerifierKey } from "./note.ts";
 
@@ -41,9 +42,7 @@ export interface Cosignature {
   readonly line: string;
 }
 
-export type CosignatureVerdict =
-  | { readonly ok: true; readonly cosignatures: readonly Cosignature[] }
-  | { readonly ok: false; readonly fault: "answer_malformed" | NoteFault };
+export type CosignatureVerdict = Verdict<{ cosignatures: readonly Cosignature[] }, "answer_malformed" | NoteFault>;
 
 /** The cosignatures of `note` by `witnesses` in a witness's answer. Lines by keys that are not pinned say nothing. */
 export const verifyCosignatures = async (
@@ -54,7 +53,7 @@ export const verifyCosignatures = async (
 ): Promise<CosignatureVerdict> => {
   const text = parseNote(note)?.text;
   const cosigned = parseNote(`${text}\n${answer}`);
-  if (text === undefined || cosigned?.text !== text) return { ok: false, fault: "answer_malformed" };
+  if (text === undefined || cosigned?.text !== text) return fail("answer_malformed");
   const keys = witnesses.filter((key) => key.kind === keyKinds.witness);
   const verdict = await verifyNote(crypto, cosigned, keys);
   if (!verdict.ok) return verdict;

@@ -31,7 +31,7 @@ export interface MailText {
 const maxSubjectLength = 120;
 const printableLine = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+$/u;
 
-const escaped = (text: string): string =>
+export const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 const asText = (line: MailLine): string => (typeof line === "string" ? line : "code" in line ? line.code : line.link);

@@ -5,7 +5,7 @@ import { dayMs, minuteMs, type Instant } from "../time.ts";
 import { en } from "./en.ts";
 import { es } from "./es.ts";
 import { frCa } from "./fr-CA.ts";
-import type { MailText } from "./message.ts";
+import type { MailLine, MailText } from "./message.ts";
 
 export type MailLanguage = "en" | "es" | "fr-CA";
 
@@ -139,11 +139,13 @@ export const mailLifeMs: Readonly<Record<MailTemplate, number>> = {
   client_limit_near: dayMs,
 };
 
-/** Of one language. */
-export type Words = { readonly [T in MailTemplate]: (data: MailData[T]) => MailText };
+/** Of one language: the subject of each mail, and its lines. */
+export type Words = { readonly [T in MailTemplate]: (data: MailData[T]) => readonly [subject: string, ...lines: readonly MailLine[]] };
 
 const templates: Readonly<Record<MailLanguage, Words>> = { en, es, "fr-CA": frCa };
 
 /** The words of a mail in a language. */
-export const mailText = (language: MailLanguage, mail: Mail): MailText =>
-  (templates[language][mail.template] as (data: Mail["data"]) => MailText)(mail.data);
+export const mailText = (language: MailLanguage, mail: Mail): MailText => {
+  const [subject, ...lines] = (templates[language][mail.template] as (data: Mail["data"]) => ReturnType<Words[MailTemplate]>)(mail.data);
+  return { subject, lines };
+};

@@ -46,31 +46,12 @@ const phrases: Readonly<Record<PolicyKind, readonly string[]>> = {
 /** Words that say it only when nothing else stands with them: "Privacy", but not "Privacy settings". */
 const words: Readonly<Record<PolicyKind, readonly string[]>> = {
   privacy: [
-    "privacy",
-    "our privacy",
-    "your privacy",
-    "data protection",
-    "datenschutz",
-    "privacidad",
-    "privacidade",
-    "confidentialite",
-    "riservatezza",
+    ...["privacy", "our privacy", "your privacy", "data protection"],
+    ...["datenschutz", "privacidad", "privacidade", "confidentialite", "riservatezza"],
   ],
   terms: [
-    "terms",
-    "our terms",
-    "conditions",
-    "tos",
-    "agb",
-    "cgu",
-    "cgv",
-    "terminos",
-    "condiciones",
-    "termos",
-    "condicoes",
-    "termini",
-    "condizioni",
-    "voorwaarden",
+    ...["terms", "our terms", "conditions", "tos", "agb", "cgu", "cgv"],
+    ...["terminos", "condiciones", "termos", "condicoes", "termini", "condizioni", "voorwaarden"],
   ],
 };
 

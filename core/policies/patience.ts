@@ -1,5 +1,5 @@
 // How long certificates wait for a domain that does not answer. A policy is worth having as of issuance: a text fetched
-// hours later may be another one, so after about twenty minutes the look is recorded as one that found nothing.
+// hours later may be another one, so after about twenty minutes the capture is recorded as one that found nothing.
 import { retryDelayMs } from "../retry.ts";
 import { minuteMs, secondMs, type Instant } from "../time.ts";
 
@@ -7,5 +7,5 @@ import { minuteMs, secondMs, type Instant } from "../time.ts";
 export const maxAttempts = 8;
 const backoff = { firstMs: 10 * secondMs, maxMs: 15 * minuteMs };
 
-/** When to look again after the `attempt`th look (counted from 1) came back without an answer. */
+/** When to try again after the `attempt`th capture (counted from 1) came back without an answer. */
 export const nextCaptureAt = (attempt: number, now: Instant): Instant => now + retryDelayMs(backoff, attempt);

@@ -5,7 +5,7 @@ import { minuteMs } from "../time.ts";
 export type PolicyKind = "privacy" | "terms";
 export const policyKinds: readonly PolicyKind[] = ["privacy", "terms"];
 
-/** A look is shared by every certificate issued this long after it; a domain is looked at no more often (CONTRACT 8). */
+/** A capture is shared by every certificate issued this long after it; a domain is captured no more often (CONTRACT 8). */
 export const captureSharedMs = 15 * minuteMs;
 
 export interface PolicyText {
@@ -15,7 +15,7 @@ export interface PolicyText {
   readonly contentHash: string;
 }
 
-/** What one look at a domain's policies found; null where it found none. */
+/** What one capture of a domain's policies found; null where it found none. */
 export type FoundPolicies = Readonly<Record<PolicyKind, PolicyText | null>>;
 
 /**

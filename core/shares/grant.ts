@@ -4,7 +4,7 @@ import { mayWrite, type Environment } from "../access/entitlement.ts";
 import { verifyOrigin, type OriginRules, type VerifiedDomain } from "../access/origins.ts";
 import type { Actor } from "../actor.ts";
 import { subjectCommitments, subjectHash } from "../certificates/subject.ts";
-import type { Fact } from "../facts.ts";
+import type { AuditChain, Fact, FactType, Told } from "../facts.ts";
 import { sha256Hex } from "../hash.ts";
 import type { ClientId, ShareId } from "../ids.ts";
 import { ok, refuse, type Result } from "../result.ts";
@@ -99,8 +99,34 @@ export interface PreparedShare {
 const actorOf = (person: Person | null, clientId: ClientId): Actor => person?.actor ?? { kind: "client", id: clientId };
 
 /** How a business is told of what the person did: as somebody's with an account, never whose. */
-export const toldToBusiness = (actor: Actor): Actor =>
+const toldToBusiness = (actor: Actor): Actor =>
   actor.kind === "consumer" || actor.kind === "agent" ? { kind: "subject", provenBy: "account" } : actor;
+
+/** The chains that tell of a share. */
+export interface ShareChains {
+  readonly business: AuditChain;
+  /** Null for a test person, and once the account is erased. */
+  readonly person: AuditChain | null;
+}
+
+export const shareFact = (
+  type: FactType,
+  share: Share,
+  { business, person }: ShareChains,
+  at: Instant,
+  { actor, payload }: Told,
+): Fact => ({
+  type,
+  entityType: "share",
+  entityId: share.id,
+  at,
+  chains: [{ ...business, told: { actor: toldToBusiness(actor), payload } }, ...(person === null ? [] : [person])],
+  actor,
+  payload: { ...payload, business_id: share.business.id },
+  anchor: { fingerprint: share.fingerprint, originDomain: originDomain(share.origin) },
+  businessId: share.business.id,
+  environment: share.environment,
+});
 
 type RenewingClient = Pick<GrantingClient, "clientId" | "environment" | "business" | "clockOffsetMs">;
 
@@ -123,47 +149,29 @@ const prepareShare = (input: {
   const expiresAt = now + durationDays * dayMs;
   const hashOfSubject = subjectHash(subjectCommitments(values, rootSalt));
   const disclosureHash = sha256Hex(disclosureText);
-  const domain = originDomain(origin);
   const bound = { id: shareId, business: { id: business.id, name: business.name }, disclosureHash, expiresAt, purpose, scope, supersedes };
-  const canonical = canonicalShare({ ...bound, originDomain: domain, subjectHash: hashOfSubject, createdAt: now });
+  const canonical = canonicalShare({ ...bound, originDomain: originDomain(origin), subjectHash: hashOfSubject, createdAt: now });
   const fingerprint = shareFingerprint(canonical);
   const actor = actorOf(person, clientId);
   const words = { fingerprint, client_id: clientId, environment, scope: [...scope], expires_at: isoOf(expiresAt), supersedes };
-  const told = { actor: toldToBusiness(actor), payload: words };
-  return {
-    share: {
-      ...bound,
-      status: "active",
-      fingerprint,
-      clientId,
-      environment,
-      origin,
-      createdAt: now,
-      durationDays,
-      revokedAt: null,
-      ceaseBy: null,
-      acknowledgedAt: null,
-      supersededBy: null,
-      clockOffsetMs: client.clockOffsetMs,
-    },
-    disclosureText,
-    canonical,
-    subjectHash: hashOfSubject,
-    rootSalt,
-    fields,
-    fact: {
-      type: input.type,
-      entityType: "share",
-      entityId: shareId,
-      at: now,
-      chains: [{ ...business.chain, told }, ...(person === null ? [] : [person.chain])],
-      actor,
-      payload: { ...words, business_id: business.id },
-      anchor: { fingerprint, originDomain: domain },
-      businessId: business.id,
-      environment,
-    },
+  const share: Share = {
+    ...bound,
+    status: "active",
+    fingerprint,
+    clientId,
+    environment,
+    origin,
+    createdAt: now,
+    durationDays,
+    revokedAt: null,
+    ceaseBy: null,
+    acknowledgedAt: null,
+    supersededBy: null,
+    clockOffsetMs: client.clockOffsetMs,
   };
+  const chains = { business: business.chain, person: person?.chain ?? null };
+  const fact = shareFact(input.type, share, chains, now, { actor, payload: words });
+  return { share, disclosureText, canonical, subjectHash: hashOfSubject, rootSalt, fields, fact };
 };
 
 /** A value for each scoped field, unless its absence was agreed to. */

@@ -11,47 +11,32 @@ export const maxEndpoints = 20;
 export const secretOverlapMs = 24 * hourMs;
 export type EndpointStatus = "enabled" | "disabled";
 
-export interface NewEndpoint {
+export interface Endpoint {
   readonly id: string;
   readonly url: string;
   /** Null: every type of `eventTypes`. */
   readonly events: readonly string[] | null;
   readonly description: string | null;
-  /** Sealed by storage/webhook-secrets.ts. */
-  readonly secretSealed: string;
+  readonly status: EndpointStatus;
   /** `whsec_…` and the last four characters. */
   readonly secretHint: string;
   readonly createdAt: Instant;
 }
 
-export interface EndpointChange {
-  readonly url?: string;
-  readonly events?: readonly string[] | null;
-  readonly description?: string | null;
-  readonly status?: EndpointStatus;
+export interface NewEndpoint extends Omit<Endpoint, "status"> {
+  /** Sealed by storage/webhook-secrets.ts. */
+  readonly secretSealed: string;
 }
 
-export interface Endpoint {
-  readonly id: string;
-  readonly url: string;
-  readonly events: readonly string[] | null;
-  readonly description: string | null;
-  readonly status: EndpointStatus;
-  readonly secretHint: string;
-  readonly createdAt: Instant;
-}
+export type EndpointChange = Partial<Pick<Endpoint, "url" | "events" | "description" | "status">>;
 
 /** An endpoint as it is answered once, when it is registered: with its secret. */
-export interface RegisteredEndpoint {
+export interface RegisteredEndpoint extends Omit<Endpoint, "id" | "events" | "secretHint"> {
   readonly id: WebhookId;
-  readonly url: string;
   /** Every type it receives. */
   readonly events: readonly string[];
-  readonly description: string | null;
-  readonly status: EndpointStatus;
   readonly environment: Environment;
   readonly secret: string;
-  readonly createdAt: Instant;
 }
 
 /** How an endpoint is doing; kept beside its deliveries. */

@@ -5,7 +5,7 @@ import type { Fact, FactType } from "../facts.ts";
 import { sha256Hex } from "../hash.ts";
 import type { WebhookId } from "../ids.ts";
 import { ok, refuse, type Result } from "../result.ts";
-import { lineFault, trimmed } from "../text.ts";
+import { chosenLine } from "../text.ts";
 import type { Instant } from "../time.ts";
 
 export const maxDescriptionLength = 200;
@@ -23,14 +23,7 @@ export const chosenEvents = (events: readonly string[] | null): Result<readonly 
   return ok(choosableEventTypes.filter((type) => events.includes(type)));
 };
 
-/** Trimmed; null when nothing is left. */
-export const chosenDescription = (text: string | null): Result<string | null, "invalid_request"> => {
-  const description = text === null ? "" : trimmed(text);
-  if (description.length > maxDescriptionLength)
-    return refuse("invalid_request", `description: must be at most ${maxDescriptionLength} characters.`);
-  const fault = lineFault(description);
-  return fault === null ? ok(description === "" ? null : description) : refuse("invalid_request", `description: ${fault}.`);
-};
+export const chosenDescription = (text: string | null) => chosenLine("description", text, maxDescriptionLength);
 
 interface WebhookAct {
   readonly type: Extract<FactType, `webhook.${string}`>;

@@ -2,7 +2,7 @@
 // of them the certificate itself is withdrawn (withdrawal.ts).
 import { ceaseBy } from "../business-days.ts";
 import { comparableName } from "../certificates/recipients.ts";
-import type { Fact } from "../facts.ts";
+import { certificateFact, type Fact } from "../facts.ts";
 import { sha256Hex } from "../hash.ts";
 import { ok, refuse, type Result } from "../result.ts";
 import { isoOf, type Instant } from "../time.ts";
@@ -81,16 +81,12 @@ export const withdrawEntities = (input: {
   return {
     withdrawal,
     receipt,
-    fact: {
+    fact: certificateFact(certificate, now, {
       type: "certificate.entities_withdrawn",
-      entityType: "certificate",
-      entityId: certificate.id,
-      at: now,
-      chains: [certificate.chain],
       actor,
       payload: { fingerprint: certificate.fingerprint, method, entities, cease_by: isoOf(withdrawal.ceaseBy) },
       anchor: { fingerprint: certificate.fingerprint, originDomain: certificate.originDomain, receiptHash: sha256Hex(receipt) },
       ...(input.isTold && { businessId: certificate.businessId, environment: certificate.environment }),
-    },
+    }),
   };
 };

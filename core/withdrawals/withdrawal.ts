@@ -4,7 +4,7 @@ import { ceaseBy } from "../business-days.ts";
 import type { CertificateStatus } from "../certificates/certificate.ts";
 import type { Environment } from "../access/entitlement.ts";
 import type { Actor } from "../actor.ts";
-import type { AuditChain, Fact } from "../facts.ts";
+import { certificateFact, type AuditChain, type Fact } from "../facts.ts";
 import type { BusinessId, CertId } from "../ids.ts";
 import { refuse, ok, type Result } from "../result.ts";
 import { isoOf, minuteMs, type Instant } from "../time.ts";
@@ -102,17 +102,13 @@ export const withdraw = (input: {
   const deadline = ceaseBy(recorded?.receivedAt ?? now);
   return {
     withdrawal: { certId: certificate.id, withdrawnAt: now, ceaseBy: deadline, method, scope, recorded },
-    fact: {
+    fact: certificateFact(certificate, now, {
       type: "certificate.revoked",
-      entityType: "certificate",
-      entityId: certificate.id,
-      at: now,
-      chains: [certificate.chain],
       actor,
       businessId: certificate.businessId,
       environment: certificate.environment,
       payload: { fingerprint: certificate.fingerprint, method, scope, cease_by: isoOf(deadline) },
       anchor: { fingerprint: certificate.fingerprint, originDomain: certificate.originDomain },
-    },
+    }),
   };
 };

@@ -1,6 +1,6 @@
 // The tables of the audit log besides those of the log itself: chains, their entries and the tree of heads. Free functions
 // over SqlStorage; every change happens inside one transaction of the caller.
-import { genesisOf, nextEntry, type ChainHead } from "../../core/audit/chain.ts";
+import { genesisOf, nextEntry, type ChainHead, type HashedEntry } from "../../core/audit/chain.ts";
 import {
   changedHeadNodes,
   headLeafHash,
@@ -234,14 +234,6 @@ export interface ClosedInterval {
   readonly checkpointSize: number | null;
 }
 
-type IntervalRow = {
-  at: string;
-  size: number;
-  checkpoint_size: number | null;
-  heads_root: string | null;
-  heads_size: number | null;
-};
-
 /** Closes the interval, once; later calls answer with what the first one did. */
 export const closeInterval = (sql: SqlStorage, number: number, at: string, now: Instant): ClosedInterval => {
   if (sql.exec("SELECT 1 FROM period WHERE number = ?", number).toArray().length === 0) {
@@ -255,19 +247,13 @@ export const closeInterval = (sql: SqlStorage, number: number, at: string, now: 
     );
   }
   const row = sql
-    .exec<IntervalRow>(
-      `SELECT p.at, p.size, p.checkpoint_size, r.root AS heads_root, r.size AS heads_size
+    .exec<Omit<ClosedInterval, "headsRoot"> & { headsRoot: string | null }>(
+      `SELECT p.at, p.size, r.root AS headsRoot, COALESCE(r.size, 0) AS headsSize, p.checkpoint_size AS checkpointSize
        FROM period p LEFT JOIN heads_record r ON r.log_index = p.record_index WHERE p.number = ?`,
       number,
     )
     .one();
-  return {
-    at: row.at,
-    size: row.size,
-    headsRoot: row.heads_root ?? hexOf(headsRoot(sha256, 0, currentNode(sql))),
-    headsSize: row.heads_size ?? 0,
-    checkpointSize: row.checkpoint_size,
-  };
+  return { ...row, headsRoot: row.headsRoot ?? hexOf(headsRoot(sha256, 0, currentNode(sql))) };
 };
 
 /** Which checkpoint speaks for the interval; the first one stays. */
@@ -276,58 +262,39 @@ export const keepIntervalCheckpoint = (sql: SqlStorage, number: number, size: nu
 };
 
 /** Members as hashed and published, with where the entry stands and where its payload is kept. */
-export interface StoredEntry {
-  readonly seq: string;
-  readonly at: string;
-  readonly type: string;
-  readonly entity_type: string;
-  readonly entity_id: string;
-  readonly payload_hash: string;
-  readonly prev_hash: string;
-  readonly hash: string;
-  readonly chain: string;
+export interface StoredEntry extends HashedEntry {
   readonly log_index: string;
   readonly outbox_id: string;
   readonly home: string;
 }
 
-export interface ChainPage {
-  readonly chain: string;
+export interface ChainState {
   readonly chainIndex: number;
   readonly head: { readonly seq: string; readonly hash: string };
+}
+
+export interface ChainPage extends ChainState {
+  readonly chain: string;
   /** Newest first. */
   readonly entries: readonly StoredEntry[];
   /** For the next page; null when there is none. */
   readonly nextBeforeSeq: string | null;
 }
 
-type EntryRow = {
-  seq: number;
-  log_index: number;
-  outbox_id: string;
-  home: string;
-  at: string;
-  type: string;
-  entity_type: string;
-  entity_id: string;
-  payload_hash: string;
-  prev_hash: ArrayBuffer;
-  hash: ArrayBuffer;
-};
+const entryColumns =
+  "e.seq, e.at, e.type, e.entity_type, e.entity_id, e.payload_hash, e.prev_hash, l.entry AS hash, e.log_index, e.outbox_id, e.home";
 
-const storedEntry = (tag: string, row: EntryRow): StoredEntry => ({
-  seq: String(row.seq),
-  at: row.at,
-  type: row.type,
-  entity_type: row.entity_type,
-  entity_id: row.entity_id,
-  payload_hash: row.payload_hash,
-  prev_hash: hexOf(new Uint8Array(row.prev_hash)),
-  hash: hexOf(new Uint8Array(row.hash)),
-  chain: tag,
-  log_index: String(row.log_index),
-  outbox_id: row.outbox_id,
-  home: row.home,
+type EntryRow = Omit<StoredEntry, "chain" | "seq" | "log_index" | "prev_hash" | "hash"> &
+  Record<"seq" | "log_index", number> &
+  Record<"prev_hash" | "hash", ArrayBuffer>;
+
+const storedEntry = (chain: string, { seq, prev_hash, hash, log_index, ...row }: EntryRow): StoredEntry => ({
+  ...row,
+  chain,
+  seq: String(seq),
+  prev_hash: hexOf(new Uint8Array(prev_hash)),
+  hash: hexOf(new Uint8Array(hash)),
+  log_index: String(log_index),
 });
 
 /** How many entries one page of some entities looks through: the log is every tenant's, and such entries can be few in a long chain. */
@@ -359,8 +326,7 @@ export const readChainPage = (
   const first = Math.max(1, before - (about === null ? limit : maxLookedThrough));
   const rows = sql
     .exec<EntryRow>(
-      `SELECT e.seq, e.log_index, e.outbox_id, e.home, e.at, e.type, e.entity_type, e.entity_id, e.payload_hash, e.prev_hash, l.entry AS hash
-       FROM entry e JOIN leaf l ON l.idx = e.log_index WHERE e.chain = ? AND e.seq >= ? AND e.seq < ?
+      `SELECT ${entryColumns} FROM entry e JOIN leaf l ON l.idx = e.log_index WHERE e.chain = ? AND e.seq >= ? AND e.seq < ?
          AND (? OR e.entity_id IN (SELECT value FROM json_each(?))) ORDER BY e.seq DESC LIMIT ?`,
       chain.index,
       first,
@@ -385,21 +351,14 @@ export const entriesOfRows = (sql: SqlStorage, tag: string, outboxIds: readonly 
   outboxIds
     .flatMap((id) =>
       sql
-        .exec<EntryRow>(
-          `SELECT e.seq, e.log_index, e.outbox_id, e.home, e.at, e.type, e.entity_type, e.entity_id, e.payload_hash, e.prev_hash, l.entry AS hash
-           FROM leaf l JOIN entry e ON e.log_index = l.idx WHERE l.dedupe = ?`,
-          dedupeOf(id, tag),
-        )
+        .exec<EntryRow>(`SELECT ${entryColumns} FROM leaf l JOIN entry e ON e.log_index = l.idx WHERE l.dedupe = ?`, dedupeOf(id, tag))
         .toArray(),
     )
     .sort((a, b) => a.seq - b.seq)
     .map((row) => storedEntry(tag, row));
 
 /** Place in the tree of heads and newest entry of a chain; null for one without entries. */
-export const chainStateOf = (
-  sql: SqlStorage,
-  tag: string,
-): { readonly chainIndex: number; readonly head: { readonly seq: string; readonly hash: string } } | null => {
+export const chainStateOf = (sql: SqlStorage, tag: string): ChainState | null => {
   const chain = chainByTag(sql, tag);
   return chain === null ? null : { chainIndex: chain.index, head: { seq: chain.head.seq.toString(), hash: chain.head.hash } };
 };

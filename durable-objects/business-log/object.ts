@@ -165,7 +165,8 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     try {
       while (this.#askedAgain) {
         // Under load passes keep a distance, and what is committed meanwhile shares one: an event that comes alone waits for nothing.
-        await this.#pause(this.#lastDrain + betweenDrainsMs - Date.now());
+        const pauseMs = this.#lastDrain + betweenDrainsMs - Date.now();
+        if (pauseMs > 0) await scheduler.wait(Math.min(pauseMs, betweenDrainsMs));
         this.#lastDrain = Date.now();
         this.#askedAgain = false;
         await this.#drainOnce();
@@ -179,10 +180,6 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     } finally {
       this.#draining = null;
     }
-  }
-
-  async #pause(ms: number): Promise<void> {
-    if (ms > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(ms, betweenDrainsMs)));
   }
 
   /**
@@ -253,8 +250,8 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     return keepLot(this.ctx.storage, events);
   }
 
-  segmentEvents(after: number, upTo: number, types: readonly string[] | null, most: number): readonly StoredEvent[] {
-    return eventsBetween(this.#sql, after, upTo, types, most);
+  segmentEvents(after: number, upTo: number, types: readonly string[] | null, limit: number): readonly StoredEvent[] {
+    return eventsBetween(this.#sql, after, upTo, types, limit);
   }
 
   segmentKnows(ids: readonly string[]): readonly string[] {
@@ -321,7 +318,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
       return;
     }
     const lane = this.#lane(row.id);
-    const settings = settingsOf(row, this.#owner().businessId);
+    const settings = settingsOf(row, row.id, this.#owner().businessId);
     if (row.sent_revision === 0) await lane.open(settings, row.acked);
     const received = await lane.push(settings, events, upTo);
     if (received === null) throw new Error("log: a lane is not open");
@@ -421,7 +418,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
   /** What is needed to send to an endpoint, its sealed secrets included. Null when there is no such endpoint. */
   settings(id: string): EndpointSettings | null {
     const row = endpointRow(this.#sql, id);
-    return row === null ? null : settingsOf(row, this.#owner().businessId);
+    return row === null ? null : settingsOf(row, row.id, this.#owner().businessId);
   }
 
   /** When this returned, nothing more is sent but what was already under way. False when there is no such endpoint. */

@@ -9,7 +9,7 @@ import { eventsBetween, forgetEvents, insertKept } from "./tables.ts";
 export interface Segment {
   /** Keeps a lot, each event once; answers how far the segment then reaches. */
   readonly keepSegment: (events: readonly StoredEvent[]) => Promise<number>;
-  readonly segmentEvents: (after: number, upTo: number, types: readonly string[] | null, most: number) => Promise<readonly StoredEvent[]>;
+  readonly segmentEvents: (after: number, upTo: number, types: readonly string[] | null, limit: number) => Promise<readonly StoredEvent[]>;
   /** Which of these event ids it holds. */
   readonly segmentKnows: (ids: readonly string[]) => Promise<readonly string[]>;
 }
@@ -56,14 +56,14 @@ export class SealedSegments {
   }
 
   /** The events behind `after` up to `upTo`, wherever they lie. Rejects when a segment does not answer: a page has no holes. */
-  async between(after: number, upTo: number, types: readonly string[] | null, most: number): Promise<readonly StoredEvent[]> {
+  async between(after: number, upTo: number, types: readonly string[] | null, limit: number): Promise<readonly StoredEvent[]> {
     const events: StoredEvent[] = [];
-    for (let from = after; from < upTo && events.length < most; ) {
+    for (let from = after; from < upTo && events.length < limit; ) {
       // Looked up again for each part, with nothing awaited before the part is read: meanwhile events may have gone over.
       const place = from;
       const segment = this.#rows.find(({ moved }) => place < moved);
       const end = Math.min(upTo, segment?.moved ?? upTo);
-      const left = most - events.length;
+      const left = limit - events.length;
       const found =
         segment === undefined
           ? eventsBetween(this.#storage.sql, from, end, types, left)

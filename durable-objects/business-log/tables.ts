@@ -51,24 +51,24 @@ const storedEvent = ([seq, id, type, shareId, certId, dataSealed, createdAt]: Ev
   dataSealed,
 });
 
-/** The events behind `after` up to `upTo`, of the given types or of all, `most` of them. */
+/** The events behind `after` up to `upTo`, of the given types or of all, `limit` of them. */
 export const eventsBetween = (
   sql: SqlStorage,
   after: number,
   upTo: number,
   types: readonly string[] | null,
-  most: number,
+  limit: number,
 ): readonly StoredEvent[] => {
   const cursor =
     types === null
-      ? sql.exec(`SELECT ${eventColumns} FROM event WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`, after, upTo, most)
+      ? sql.exec(`SELECT ${eventColumns} FROM event WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`, after, upTo, limit)
       : sql.exec(
           `SELECT ${eventColumns} FROM event
            WHERE seq > ? AND seq <= ? AND type IN (SELECT value FROM json_each(?)) ORDER BY seq LIMIT ?`,
           after,
           upTo,
           JSON.stringify(types),
-          most,
+          limit,
         );
   return Array.from(cursor.raw<EventRow>(), storedEvent);
 };
@@ -128,8 +128,10 @@ export const endpointOf = (row: EndpointRow): Endpoint => ({
   createdAt: row.created_at,
 });
 
-export const settingsOf = (row: EndpointRow, businessId: string): EndpointSettings => ({
-  endpointId: row.id,
+export type SettingsRow = Pick<EndpointRow, "revision" | "url" | "status" | "secret_sealed" | "earlier_sealed" | "earlier_until">;
+
+export const settingsOf = (row: SettingsRow, endpointId: string, businessId: string): EndpointSettings => ({
+  endpointId,
   businessId,
   revision: row.revision,
   url: row.url,

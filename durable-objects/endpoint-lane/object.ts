@@ -260,9 +260,8 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
     try {
       for (;;) {
         // Set before looking: what comes in after the look finds somebody to wake.
-        const woken = new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
+        const { promise: woken, resolve } = Promise.withResolvers<void>();
+        this.#wake = resolve;
         if (!this.#wiped) for (const attempt of ended) this.#enter(attempt);
         ended = [];
         const settings = this.#wiped ? null : laneSettings(sql);
@@ -289,12 +288,7 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
 
   /** What ends within a moment of the first goes along with it; when nothing else is under way there is nothing to wait for. */
   async #gather(running: ReadonlyMap<number, Promise<void>>): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const moment = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, gatherMs);
-    });
-    await Promise.race([moment, Promise.all(running.values())]);
-    clearTimeout(timer);
+    await Promise.race([scheduler.wait(gatherMs), Promise.all(running.values())]);
   }
 
   /** An attempt ends, a push comes, or a delivery becomes due while a slot is free. */

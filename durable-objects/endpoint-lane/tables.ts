@@ -4,7 +4,7 @@
 // `success` or `abandoned`; `attempt` counts the attempts that have ended.
 import type { StoredEvent } from "../../core/events/event.ts";
 import { deliveryIdFor, isDelivered } from "../../core/webhooks/endpoint.ts";
-import type { Delivery, DeliveryError, EndpointHealth, EndpointSettings, EndpointStatus, Outcome } from "../../core/webhooks/endpoint.ts";
+import type { Delivery, DeliveryError, EndpointHealth, EndpointSettings, Outcome } from "../../core/webhooks/endpoint.ts";
 import type { Failing } from "../../core/webhooks/health.ts";
 import { hourOf, shownHoursSince, type CountedHour } from "../../core/webhooks/hours.ts";
 import {
@@ -19,6 +19,7 @@ import {
   deferralPauseMs,
 } from "../../core/webhooks/schedule.ts";
 import type { Instant } from "../../core/time.ts";
+import { settingsOf, type SettingsRow } from "../business-log/tables.ts";
 
 const prunedAtOnce = 1_000; // rows; some milliseconds
 
@@ -26,15 +27,9 @@ const prunedAtOnce = 1_000; // rows; some milliseconds
 export const hasDeliveryTables = (sql: SqlStorage): boolean =>
   sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'lane'").toArray().length > 0;
 
-type LaneRow = {
+type LaneRow = SettingsRow & {
   endpoint_id: string;
   business_id: string;
-  revision: number;
-  url: string;
-  status: EndpointStatus;
-  secret_sealed: string;
-  earlier_sealed: string | null;
-  earlier_until: number | null;
   received: number;
   failures: number;
   failing_since: number | null;
@@ -48,18 +43,7 @@ const laneRow = (sql: SqlStorage): LaneRow | null => sql.exec<LaneRow>("SELECT *
 /** Null for a lane without an endpoint. */
 export const laneSettings = (sql: SqlStorage): EndpointSettings | null => {
   const row = laneRow(sql);
-  return row === null
-    ? null
-    : {
-        endpointId: row.endpoint_id,
-        businessId: row.business_id,
-        revision: row.revision,
-        url: row.url,
-        status: row.status,
-        secretSealed: row.secret_sealed,
-        earlierSecretSealed: row.earlier_sealed,
-        earlierSecretUntil: row.earlier_until,
-      };
+  return row === null ? null : settingsOf(row, row.endpoint_id, row.business_id);
 };
 
 /** Takes newer settings and leaves older ones. `head` is where an endpoint that is new begins to listen. */

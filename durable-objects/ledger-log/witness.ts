@@ -2,7 +2,8 @@
 // log back, or shows different trees to different readers, gets no cosignature for it.
 import { sha256 } from "../../core/hash.ts";
 import { parseCheckpoint, verifyCheckpoint, type Checkpoint } from "../../core/ledger/checkpoint.ts";
-import { emptyRoot, isConsistent, isSameHash, type TreeHead } from "../../core/ledger/merkle.ts";
+import { isSameBytes } from "../../core/bytes.ts";
+import { emptyRoot, isConsistent, type TreeHead } from "../../core/ledger/merkle.ts";
 import { cosignatureLine, parseNote, type NoteSigner, type VerifierKey } from "../../core/ledger/note.ts";
 import { parseAddCheckpoint, sizeMediaType, type AddCheckpoint } from "../../core/ledger/witness.ts";
 import { secondMs, type Clock } from "../../core/time.ts";
@@ -20,7 +21,7 @@ const conflict = (size: bigint): Response => plain(409, `${size}\n`, { "Content-
 const advance = (sql: SqlStorage, request: AddCheckpoint, next: Checkpoint): Response | null => {
   const last = witnessedHead(sql, next.origin);
   if (request.oldSize !== last.size) return conflict(last.size);
-  if (next.size === last.size && !isSameHash(next.root, last.root)) return conflict(last.size);
+  if (next.size === last.size && !isSameBytes(next.root, last.root)) return conflict(last.size);
   if (!isConsistent(sha256, last, next, request.proof)) return plain(422, "The proof does not lead from the old tree to this one.\n");
   sql.exec(
     `INSERT INTO witnessed (origin, size, root, note) VALUES (?, ?, ?, ?)

@@ -1,6 +1,6 @@
 // The tables of a transparency log in an object's SQLite, and everything that happens to them in one synchronous step:
 // free functions over SqlStorage, so that a test can call them on any state. Nothing here awaits, so nothing interleaves.
-import { isSameHash, leafHash, type TreeHead } from "../../core/ledger/merkle.ts";
+import { leafHash, type TreeHead } from "../../core/ledger/merkle.ts";
 import {
   consistencyProofFromTiles,
   inclusionProofFromTiles,
@@ -10,7 +10,7 @@ import {
   widthInTree,
   type ReadTile,
 } from "../../core/ledger/tiles.ts";
-import { hexOf } from "../../core/bytes.ts";
+import { hexOf, isSameBytes } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import type { Instant } from "../../core/time.ts";
 
@@ -157,7 +157,7 @@ export const isStillConsistentWith = (sql: SqlStorage, head: { readonly size: nu
     freeze(sql, `the log had ${head.size} entries and has ${size}`);
     return false;
   }
-  if (!isSameHash(rootOrNothing(sql, head.size), head.root)) {
+  if (!isSameBytes(rootOrNothing(sql, head.size), head.root)) {
     freeze(sql, `at size ${head.size} the root was ${hexOf(head.root)}`);
     return false;
   }
@@ -190,7 +190,7 @@ export const keepCheckpoint = (sql: SqlStorage, signed: SignedCheckpoint): Signe
   if (frozenBecause(sql) !== null) return null;
   const newest = newestCheckpoint(sql);
   if (newest !== null && newest.size > signed.size) return newest;
-  if (newest !== null && newest.size === signed.size && !isSameHash(newest.root, signed.root)) {
+  if (newest !== null && newest.size === signed.size && !isSameBytes(newest.root, signed.root)) {
     freeze(sql, `two roots at size ${signed.size}`);
     return null;
   }

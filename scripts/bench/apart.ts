@@ -22,7 +22,7 @@ export const timed = async (ask: () => Promise<Response>, wanted: number): Promi
   return took;
 };
 
-/** In an order that is drawn, so that whatever else the machine does falls on both kinds alike. */
+/** In random order, so that whatever else the machine does falls on both kinds alike. */
 export const shuffled = <T>(items: readonly T[]): readonly T[] =>
   items
     .map((item) => ({ item, at: Math.random() }))

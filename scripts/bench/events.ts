@@ -5,11 +5,12 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { demoWorld, seedDemo } from "../demo-world.ts";
-import { startRuntime } from "../local-runtime.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { median } from "./apart.ts";
 import { load, percentile } from "./load.ts";
 import { barePosts, commitEvents, eventPage, producerScript, registerEndpoint, type Place } from "./producer.ts";
-import { cpuMs, runtimePids } from "./runtime-process.ts";
+import { cpuMs } from "./runtime-process.ts";
+import { apiKeys, bearer, serviceIn, type Bench, type Service } from "./measured-service.ts";
 
 const placedEvents = 10_000;
 const deliveredEvents = 4_000;
@@ -41,11 +42,11 @@ const receivers = async (): Promise<Receivers> => {
 
 const until = async (holds: () => boolean, ms: number): Promise<void> => {
   const deadline = performance.now() + ms;
-  while (!holds() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
+  while (!holds() && performance.now() < deadline) await pause(10);
 };
 
 const commitUntold = async (place: Place, count: number): Promise<void> => {
-  for (let left = count; left > 0; left -= 500) await commitEvents(place, Math.min(500, left), { kick: false });
+  for (let left = count; left > 0; left -= 500) await commitEvents(place, Math.min(500, left), { notify: false });
 };
 
 const line = (name: string, text: string): void => console.log(`${name.padEnd(38)} ${text}`);
@@ -134,12 +135,7 @@ const pageCosts = async (place: Place): Promise<void> => {
       if (round >= 20) times[at]?.push(performance.now() - began);
     }
   }
-  const medians = times.map((of) =>
-    percentile(
-      of.sort((a, b) => a - b),
-      0.5,
-    ),
-  );
+  const medians = times.map(median);
   const [first = 1, ...others] = medians;
   const named = cursors.map((cursor, at) => `${medians[at]?.toFixed(2)} ms at ${cursor}`).join(", ");
   line(
@@ -148,33 +144,24 @@ const pageCosts = async (place: Place): Promise<void> => {
   );
 };
 
-export const measureEvents = async (setting: {
-  readonly stateDir: string;
-  readonly bundledIn: string;
-  readonly vars: Readonly<Record<string, string>>;
-  readonly seed: string;
-  readonly keysFor: (db: Parameters<typeof seedDemo>[0]) => Promise<readonly string[]>;
-}): Promise<void> => {
+export const measureEvents = async (bench: Bench): Promise<void> => {
   const playing = await receivers();
-  const vars = { ...setting.vars, DEV_FETCH_ALLOW: playing.at };
-  const world = demoWorld(setting.seed);
-  const start = () =>
-    startRuntime({ port: 0, stateDir: setting.stateDir, bundledIn: setting.bundledIn, vars, beside: producerScript(), printsLog: false });
-  let runtime = await start();
-  await seedDemo(await runtime.database(), world, Date.now());
-  const keys = await setting.keysFor(await runtime.database());
-  const pid = runtimePids().at(-1) as string;
-  const at = (business: string): Place => ({ url: runtime.url, vars, business });
+  const vars = { ...bench.vars, DEV_FETCH_ALLOW: playing.at };
+  const { world } = bench;
+  const start = (): Promise<Service> => serviceIn(bench, "events", { vars, beside: producerScript() });
+  const { db, pid, runtime, url } = await start();
+  const keys = await apiKeys(db, world.acme, 50); // 6,000 requests a minute
+  const at = (business: string): Place => ({ url, vars, business });
   await commitEvents(at(world.examples.free.id), 500, { wait: true }); // warm
   await placing(at(world.acme.id));
   await delivering(at(world.other.id), pid, playing);
   const feedOf = (n: number) => ({
     method: "GET" as const,
     path: `/v1/events?cursor=${(n * 97) % 9_900}`,
-    headers: { authorization: `Bearer ${keys[n % keys.length]}` },
+    headers: bearer(keys, n),
   });
-  for (let n = 0; n < keys.length; n += 1) await load(runtime.url, () => feedOf(n), { seconds: 0, connections: 1 }); // each key's object is made
-  const feed = await load(runtime.url, feedOf, { seconds: 5, connections: 8 });
+  for (let n = 0; n < keys.length; n += 1) await load(url, () => feedOf(n), { seconds: 0, connections: 1 }); // each key's object is made
+  const feed = await load(url, feedOf, { seconds: 5, connections: 8 });
   const good = feed.statuses[200] ?? 0;
   line(
     "GET /v1/events, pages of 100",
@@ -182,10 +169,10 @@ export const measureEvents = async (setting: {
   );
   await waiting(at(world.examples.past_due.id), playing);
   await runtime.dispose();
-  fill(setting.stateDir, manyEvents);
-  runtime = await start();
-  await pageCosts(at(world.acme.id));
-  await runtime.dispose();
+  fill(join(bench.state, "events"), manyEvents);
+  const again = await start();
+  await pageCosts({ url: again.url, vars, business: world.acme.id });
+  await again.runtime.dispose();
   playing.server.closeAllConnections();
   playing.server.close();
 };

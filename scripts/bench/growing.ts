@@ -2,13 +2,11 @@
 import { median } from "./apart.ts";
 import { load, percentile, type Request } from "./load.ts";
 import { cpuMs } from "./runtime-process.ts";
-import type { Runtime } from "../local-runtime.ts";
+import { bearer, type Service } from "./measured-service.ts";
 
-/** A runtime of its own with so many rows. */
-export interface Grown {
+/** A service of its own with so many rows. */
+export interface Grown extends Service {
   readonly size: number;
-  readonly runtime: Runtime;
-  readonly pid: string;
   readonly keys: readonly string[];
 }
 
@@ -20,7 +18,7 @@ export const withKey =
   (grown, n) => ({
     method: "GET",
     path: typeof path === "string" ? path : path(grown),
-    headers: { authorization: `Bearer ${grown.keys[n % grown.keys.length]}` },
+    headers: bearer(grown.keys, n),
   });
 
 /**
@@ -37,7 +35,7 @@ export const askedInTurn = async (all: readonly Grown[], questions: readonly Que
       for (const [at, one] of all.entries()) {
         process.stderr.write(`\r  round ${round}/${rounds}  ${name}, ${one.size}`.padEnd(60));
         const before = cpuMs(one.pid);
-        const measured = await load(one.runtime.url, (n) => question(one, n + 20_000 * round), { seconds: 1, connections: 4 });
+        const measured = await load(one.url, (n) => question(one, n + 20_000 * round), { seconds: 1, connections: 4 });
         if (round === 0) continue; // warms code paths and caches
         costs[at]?.push((cpuMs(one.pid) - before) / measured.requests);
         waits[at]?.push(percentile(measured.latencies, 0.5));

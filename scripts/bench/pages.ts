@@ -1,8 +1,8 @@
 // How long pages take to be answered where their business has many certificates: one connection, one page after the other.
 import { load, percentile, type Request } from "./load.ts";
 import { growTo } from "./seed.ts";
-import { grantOne, personOf, serviceIn, sessionOf, type Bench } from "./shares.ts";
-import { consentRequest } from "./submission.ts";
+import { address, issueCertificate, serviceIn, type Bench } from "./measured-service.ts";
+import { grantOne, personOf, sessionOf } from "./shares.ts";
 import { dayMs } from "../../core/time.ts";
 import { seedPeople, vaultOf } from "../demo-world.ts";
 import { livePaths } from "../../workers/pages/portal/paths.ts";
@@ -15,9 +15,7 @@ export const measurePages = async (bench: Bench & { readonly size: number }): Pr
   const service = await serviceIn({ ...bench, vars }, "pages");
   const { db, url, runtime } = service;
   const { acme, ownerEmail } = bench.world;
-  const { headers, body } = consentRequest(acme, "https://www.example.com", 1_000_001); // its list of recipients is that of the others
-  const issued = await fetch(`${url}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
-  const { cert_id: certId } = ((await issued.json()) as { data: { cert_id: string } }).data;
+  const certId = await issueCertificate(url, acme, 1_000_001); // its list of recipients is that of the others
   await growTo(db, acme, 0, bench.size, Date.now() - 365 * dayMs);
   await seedPeople(db, await vaultOf(bench.vars), bench.world, Date.now());
   const person = await personOf(service, 0);
@@ -44,7 +42,7 @@ export const measurePages = async (bench: Bench & { readonly size: number }): Pr
         cookie,
         accept: "text/html",
         "user-agent": "Mozilla/5.0 Firefox/150.0",
-        "cf-connecting-ip": `10.9.${(n >> 8) & 255}.${n & 255}`,
+        ...address(n),
       },
     });
     await load(url, request, { seconds: 1, connections: 1 }); // warms code paths and caches

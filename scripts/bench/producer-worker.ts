@@ -1,5 +1,5 @@
 // A Worker that runs beside the service and stands for everything that happens to a business's records: it commits events as a
-// change does (a batch in the database, then a kick after the answer) and registers endpoints as management does. For the
+// change does (a batch in the database, then a notice after the answer) and registers endpoints as management does. For the
 // benchmark and for the tests that kill the service; no deployment holds it.
 
 interface Log {
@@ -19,7 +19,7 @@ interface Asked {
   readonly business: string;
   readonly commit?: number;
   /** False: as if the process had died right after the commit. */
-  readonly kick?: boolean;
+  readonly notify?: boolean;
   /** Answer only when the events are placed and handed on. */
   readonly wait?: boolean;
   readonly register?: object;
@@ -62,7 +62,7 @@ export default {
     }
     const ids = await commit(env.DB, asked.business, asked.commit ?? 0);
     if (asked.wait === true) await log.drain();
-    else if (asked.kick !== false) context.waitUntil(log.drain());
+    else if (asked.notify !== false) context.waitUntil(log.drain());
     return Response.json(ids);
   },
 } satisfies ExportedHandler<ProducerEnv>;

@@ -1,17 +1,15 @@
 // The producer (producer-worker.ts) from Node: events and endpoints of the businesses of a running service, over plain HTTP.
 import { Agent, request } from "node:http";
-import { buildSync } from "esbuild";
 import { firstHome, newId } from "../../core/ids.ts";
 import { secretBytes, secretHint, webhookSecret } from "../../core/webhooks/signature.ts";
 import { sealSecret } from "../../storage/webhook-secrets.ts";
 import { vaultOf } from "../demo-world.ts";
+import { workerScript } from "./measured-service.ts";
 
 const random = (count: number): Uint8Array => crypto.getRandomValues(new Uint8Array(count));
 
 /** For `startRuntime({ beside })`. */
-export const producerScript = (): string =>
-  buildSync({ entryPoints: ["scripts/bench/producer-worker.ts"], bundle: true, write: false, format: "esm" }).outputFiles[0]
-    ?.text as string;
+export const producerScript = (): string => workerScript("producer-worker");
 
 export interface Place {
   readonly url: string;
@@ -54,7 +52,7 @@ const ask = <T>(origin: string, body: object): Promise<T> =>
 export const commitEvents = (
   { url, business }: Place,
   count: number,
-  how: { readonly kick?: boolean; readonly wait?: boolean } = {},
+  how: { readonly notify?: boolean; readonly wait?: boolean } = {},
 ): Promise<readonly string[]> => ask(url, { business, commit: count, ...how });
 
 export const registerEndpoint = async (

@@ -9,11 +9,12 @@ import { anchorStatement } from "../../core/ledger/statement.ts";
 import { entryBundle } from "../../core/ledger/tiles.ts";
 import { trustOf } from "../../verifier/trust.ts";
 import { noDemands, verifyPack } from "../../verifier/verify-pack.ts";
-import { demoWorld, seedDemo } from "../demo-world.ts";
-import { startRuntime, type D1Like, type Runtime } from "../local-runtime.ts";
+import type { D1Like, Runtime } from "../local-runtime.ts";
 import { noteKeyPair } from "../note-secret.ts";
 import { startLedger, type StandaloneLedger } from "../standalone-ledger.ts";
 import { load, percentile } from "./load.ts";
+import type { Slices } from "./series.ts";
+import { capturePolicies, issueCertificate, origin as pageOrigin, serviceIn, type Bench } from "./measured-service.ts";
 import { consentRequest } from "./submission.ts";
 
 const origin = "ledger.bench.test/ledger/2026h2";
@@ -146,13 +147,8 @@ const fillBacklog = async (db: D1Like, backlog: number): Promise<void> => {
   }
 };
 
-const measureOutages = async (
-  service: Runtime,
-  db: D1Like,
-  between: GoBetween,
-  options: { readonly seconds: number; readonly rounds: number; readonly connections: number; readonly issuerSecret: string },
-): Promise<void> => {
-  const { acme } = demoWorld(options.issuerSecret);
+const measureOutages = async (service: Runtime, db: D1Like, between: GoBetween, options: Bench & Slices): Promise<void> => {
+  const { acme } = options.world;
   const latencies = new Map<Behaviour, number[]>(behaviours.map((behaviour) => [behaviour, []]));
   let faults = 0;
   let from = 0;
@@ -160,7 +156,7 @@ const measureOutages = async (
     for (const behaviour of behaviours) {
       between.behaviour = behaviour;
       await db.prepare("UPDATE ledger_state SET failures = 0, blocked_until = 0").bind().run();
-      const measured = await load(service.url, (n) => consentRequest(acme, "https://www.example.com", from + n), options);
+      const measured = await load(service.url, (n) => consentRequest(acme, pageOrigin, from + n), options);
       from += 100_000;
       if (round < 0) continue; // warms code paths and caches
       faults += measured.requests - (measured.statuses[201] ?? 0);
@@ -203,15 +199,7 @@ const measureVerifier = async (service: Runtime, apiKey: string, certId: string)
   );
 };
 
-export const measureProofs = async (options: {
-  readonly state: string;
-  readonly bundledIn: string;
-  readonly vars: Readonly<Record<string, string>>;
-  readonly logSizes: readonly number[];
-  readonly seconds: number;
-  readonly rounds: number;
-  readonly connections: number;
-}): Promise<void> => {
+export const measureProofs = async (options: Bench & Slices & { readonly logSizes: readonly number[] }): Promise<void> => {
   const growing = await startLedger({ origin, secret: keys.secret, token, folder: join(options.state, "log") });
   await measureLog(growing, options.logSizes);
   await growing.dispose();
@@ -219,36 +207,23 @@ export const measureProofs = async (options: {
   const ledger = await startLedger({ origin, secret: keys.secret, token, folder: join(options.state, "ledger") });
   const between = new GoBetween(ledger.base);
   const address = await between.listen();
-  const service = await startRuntime({
-    port: 0,
-    stateDir: join(options.state, "svc"),
-    bundledIn: options.bundledIn,
-    vars: {
-      ...options.vars,
-      LEDGER_ORIGIN: origin,
-      LEDGER_URL: `${address}${origin.slice(origin.indexOf("/"))}`,
-      LEDGER_VKEYS: keys.vkey,
-      LEDGER_WRITE_TOKEN: token,
-    },
-  });
-  const issuerSecret = options.vars.ISSUER_KEY as string;
-  const world = demoWorld(issuerSecret);
-  const db = await service.database();
-  await seedDemo(db, world, Date.now());
-  await db
-    .prepare("INSERT INTO policy_captures (id, domain, captured_at) VALUES ('cap_bench', 'www.example.com', ?)")
-    .bind(Date.now())
-    .run();
-
-  const { headers, body } = consentRequest(world.acme, "https://www.example.com", 9_000_000);
-  const issued = await fetch(`${service.url}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
-  const { data } = (await issued.json()) as { data: { cert_id: string } };
+  const { acme } = options.world;
+  const vars = {
+    ...options.vars,
+    LEDGER_ORIGIN: origin,
+    LEDGER_URL: `${address}${origin.slice(origin.indexOf("/"))}`,
+    LEDGER_VKEYS: keys.vkey,
+    LEDGER_WRITE_TOKEN: token,
+  };
+  const { runtime: service, url, db } = await serviceIn(options, "proofs", { vars });
+  await capturePolicies(db);
+  const certId = await issueCertificate(url, acme, 9_000_000);
   await service.scheduled("* * * * *");
   await service.scheduled("*/15 * * * *");
-  await measureVerifier(service, world.acme.keys.live, data.cert_id);
+  await measureVerifier(service, acme.keys.live, certId);
   await fillBacklog(db, 5_000);
   await drain(service, db, "that waited", true);
-  await measureOutages(service, db, between, { ...options, issuerSecret });
+  await measureOutages(service, db, between, options);
   await db.prepare("UPDATE ledger_state SET failures = 0, blocked_until = 0").bind().run();
   await drain(service, db, "left behind by the outages", false);
   await service.dispose();

@@ -2,7 +2,7 @@
 // certificates of one business. Seeded by SQL with rows of real size; what is sealed in them cannot be opened, and none of
 // the measured routes opens it.
 import { askedInTurn, withKey, type Grown, type Question } from "./growing.ts";
-import type { Request } from "./load.ts";
+import { apiKeys, issueCertificate, origin, serviceIn, type Bench } from "./measured-service.ts";
 import { consentRequest } from "./submission.ts";
 import type { DemoBusiness } from "../demo-world.ts";
 import type { D1Like } from "../local-runtime.ts";
@@ -64,32 +64,10 @@ export const growTo = async (db: D1Like, business: DemoBusiness, from: number, t
   process.stderr.write("\r");
 };
 
-/** A fresh runtime with `size` certificates and one more, whose address is searched for. */
-const grown = async (
-  size: number,
-  start: (name: string) => Promise<Omit<Grown, "size">>,
-  business: DemoBusiness,
-  known: Request,
-): Promise<Grown> => {
-  const started = await start(`growth-${size}`);
-  const { status } = await fetch(`${started.runtime.url}/v1/consent`, {
-    method: "POST",
-    headers: { ...known.headers },
-    body: known.body as string,
-  });
-  if (status !== 201) throw new Error(`bench: not issued: ${status}`);
-  await growTo(await started.runtime.database(), business, 0, size, Date.now() - oneYearMs);
-  return { size, ...started };
-};
-
-export const measureGrowth = async (bench: {
-  readonly start: (name: string) => Promise<Omit<Grown, "size">>;
-  readonly business: DemoBusiness;
-  readonly sizes: readonly number[];
-  readonly rounds: number;
-}): Promise<void> => {
-  const known = consentRequest(bench.business, "https://www.example.com", 1_000_001);
-  const { fields } = JSON.parse(known.body as string) as { fields: { email: string } };
+export const measureGrowth = async (bench: Bench & { readonly sizes: readonly number[]; readonly rounds: number }): Promise<void> => {
+  const { acme } = bench.world;
+  const known = 1_000_001;
+  const { fields } = JSON.parse(consentRequest(acme, origin, known).body as string) as { fields: { email: string } };
   const questions: readonly Question[] = [
     ["list, first page", withKey("/v1/certs")],
     ["list, page 5", withKey("/v1/certs?page=5")],
@@ -116,7 +94,13 @@ export const measureGrowth = async (bench: {
     ],
   ];
   const all: Grown[] = [];
-  for (const size of bench.sizes) all.push(await grown(size, bench.start, bench.business, known));
+  for (const size of bench.sizes) {
+    const service = await serviceIn(bench, `growth-${size}`);
+    const keys = await apiKeys(service.db, acme, 400);
+    await issueCertificate(service.url, acme, known); // one more, whose address is searched for
+    await growTo(service.db, acme, 0, size, Date.now() - oneYearMs);
+    all.push({ ...service, size, keys });
+  }
   await askedInTurn(all, questions, bench.rounds);
   for (const { runtime } of all) await runtime.dispose();
 };

@@ -1,4 +1,5 @@
 // Requests beside their floors, in turn: what each costs in time and in the runtime's CPU, as parts of the floor's of the same round.
+import { setTimeout as pause } from "node:timers/promises";
 import { median } from "./apart.ts";
 import { load, percentile, type Measured, type Request } from "./load.ts";
 import { cpuMs } from "./runtime-process.ts";
@@ -45,8 +46,6 @@ export const seriesOf = (
   where: { readonly url: string; readonly pid: string },
   next: Series["next"],
 ): Series => ({ name, floor, ...where, next, measured: [], cpu: [], afterwards: [] });
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Ends when the runtime has done what follows its answers, which it gathers for two seconds. */
 const atRest = async (pid: string): Promise<void> => {

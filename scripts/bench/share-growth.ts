@@ -1,6 +1,7 @@
 // Cost as shares grow: the list of one business at a thousand, a hundred thousand and a million shares, half of which have expired.
 import { askedInTurn, withKey, type Grown, type Question } from "./growing.ts";
-import { copyShares, grantOne, personOf, serviceIn, type Bench } from "./shares.ts";
+import { apiKeys, serviceIn, type Bench } from "./measured-service.ts";
+import { copyShares, grantOne, personOf } from "./shares.ts";
 
 /** Where a page in the middle and the last page begin: ids of copies end with their number. */
 const copyOf = (first: string, n: number): string => `${first.slice(0, 20)}${String(n).padStart(10, "0")}`;
@@ -18,7 +19,7 @@ export const measureShareGrowth = async (bench: Bench & { readonly sizes: readon
       next_due_at: ofEverySecond("NULL", "s.next_due_at"),
     });
     firsts.set(size, first);
-    all.push({ size, runtime: service.runtime, pid: service.pid, keys: await bench.keysFor(service.db) });
+    all.push({ ...service, size, keys: await apiKeys(service.db, bench.world.acme, 200) });
   }
   const behind = ({ size }: Grown, n: number): string => `/v1/shares?limit=50&starting_after=${copyOf(firsts.get(size) as string, n)}`;
   const questions: readonly Question[] = [

@@ -1,7 +1,9 @@
 // What the clock does to many shares that are due in one minute: half of them a warning, half their end. The minute's own cron runs, as
 // often as it takes, until nothing is left of it; then each share must have been told of exactly once.
+import { setTimeout as pause } from "node:timers/promises";
 import { cpuMs, residentMiB } from "./runtime-process.ts";
-import { copyShares, grantOne, personOf, serviceIn, type Bench, type Service } from "./shares.ts";
+import { apiKeys, bearer, serviceIn, type Bench, type Service } from "./measured-service.ts";
+import { copyShares, grantOne, personOf } from "./shares.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { dayMs, minuteMs } from "../../core/time.ts";
 import { consumerEmailContext } from "../../storage/people-contexts.ts";
@@ -9,8 +11,8 @@ import { vaultOf } from "../demo-world.ts";
 import type { D1Like } from "../local-runtime.ts";
 
 const people = 1_000;
-const longestMs = 30 * minuteMs;
-const lookEveryMs = 100;
+const maxMs = 30 * minuteMs;
+const pollEveryMs = 100;
 
 /** Accounts whose addresses the service can open. */
 const seedPeople = async (db: D1Like, vars: Bench["vars"]): Promise<void> => {
@@ -42,8 +44,6 @@ const countMails = async (db: D1Like): Promise<void> => {
     .run();
 };
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 const numberOf = async (db: D1Like, sql: string, ...values: readonly unknown[]): Promise<number> =>
   Object.values(
     (await db
@@ -54,17 +54,17 @@ const numberOf = async (db: D1Like, sql: string, ...values: readonly unknown[]):
 
 interface Times {
   readonly began: number;
-  /** Milliseconds from then until a look found nothing left. */
+  /** Milliseconds from then until a poll found nothing left. */
   swept: number | null;
   mailsWritten: number | null;
-  /** The longest that the runtime took to answer a look: nobody else was answered either. */
+  /** The longest that the runtime took to answer a poll: nobody else was answered either. */
   silent: number;
 }
 
 const since = ({ began }: Times): number => performance.now() - began;
 
-/** Looks by index, so that looking costs as good as nothing. */
-const look = async (db: D1Like, at: number, times: Times): Promise<void> => {
+/** Polls by index, so that polling costs as good as nothing. */
+const poll = async (db: D1Like, at: number, times: Times): Promise<void> => {
   const asked = since(times);
   const row = await db
     .prepare(
@@ -82,17 +82,17 @@ const look = async (db: D1Like, at: number, times: Times): Promise<void> => {
 const runUntilDone = async (bench: { db: D1Like; at: number; tick: () => Promise<void> }, times: Times): Promise<number> => {
   let ticks = 0;
   let isOver = false;
-  const looking = async (): Promise<void> => {
+  const polling = async (): Promise<void> => {
     while (!isOver) {
-      await look(bench.db, bench.at, times);
-      await pause(lookEveryMs);
+      await poll(bench.db, bench.at, times);
+      await pause(pollEveryMs);
     }
   };
   const ticking = async (): Promise<void> => {
-    for (; times.mailsWritten === null && since(times) < longestMs; ticks += 1) await bench.tick();
+    for (; times.mailsWritten === null && since(times) < maxMs; ticks += 1) await bench.tick();
     isOver = true;
   };
-  await Promise.all([looking(), ticking()]);
+  await Promise.all([polling(), ticking()]);
   return ticks;
 };
 
@@ -105,8 +105,7 @@ interface Told {
 const feedOf = async (url: string, keys: readonly string[]): Promise<readonly Told[]> => {
   const told: Told[] = [];
   for (let cursor = 0, page = 0; ; page += 1) {
-    const authorization = `Bearer ${keys[page % keys.length]}`;
-    const answer = await fetch(`${url}/v1/events?limit=500&cursor=${cursor}`, { headers: { authorization } });
+    const answer = await fetch(`${url}/v1/events?limit=500&cursor=${cursor}`, { headers: bearer(keys, page) });
     const { data } = (await answer.json()) as { data: { events: Told[]; next_cursor: number } };
     if (data.events.length === 0) return told;
     told.push(...data.events);
@@ -119,7 +118,7 @@ const reconciled = (name: string, expected: number, told: number, different: num
 
 const reconcile = async (service: Service, keys: readonly string[], due: Readonly<Record<"share.expiring" | "share.expired", number>>) => {
   const { db, url } = service;
-  while ((await numberOf(db, "SELECT EXISTS (SELECT 1 FROM event_outbox)")) === 1) await pause(lookEveryMs);
+  while ((await numberOf(db, "SELECT EXISTS (SELECT 1 FROM event_outbox)")) === 1) await pause(pollEveryMs);
   const told = await feedOf(url, keys);
   for (const [type, expected] of Object.entries(due)) {
     const entries = await db
@@ -160,7 +159,7 @@ export const measureShareSweep = async (bench: Bench & { readonly due: number })
     consumer_chain: oneOf("chain"),
   });
   await countMails(db);
-  const keys = await bench.keysFor(db);
+  const keys = await apiKeys(db, bench.world.acme, 200);
   const ends = Math.floor(bench.due / 2);
   const warnings = bench.due - ends;
 

@@ -1,24 +1,27 @@
 // What sharing costs. Granting, redeeming, reading and a call of an assistant beside bare floors, in turn; a change of fields that five
 // hundred shares hear of.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
-import { join } from "node:path";
-import { buildSync } from "esbuild";
+import { setTimeout as pause } from "node:timers/promises";
 import { median, p95 } from "./apart.ts";
 import type { Request } from "./load.ts";
-import { cpuMs, runtimePids } from "./runtime-process.ts";
+import { cpuMs } from "./runtime-process.ts";
 import { printRounds, runRounds, seriesOf, type Series, type Slices } from "./series.ts";
-import { seedDemo, vaultOf, type DemoBusiness, type DemoWorld } from "../demo-world.ts";
-import { startRuntime, type D1Like, type Runtime } from "../local-runtime.ts";
+import {
+  address,
+  apiKeys,
+  bearer,
+  floorIn,
+  mailedCode,
+  origin,
+  pick,
+  sendJson,
+  serviceIn,
+  type Bench,
+  type Service,
+} from "./measured-service.ts";
+import { vaultOf, type DemoBusiness } from "../demo-world.ts";
+import type { D1Like } from "../local-runtime.ts";
 
-export interface Bench {
-  readonly state: string;
-  readonly bundledIn: string;
-  readonly vars: Readonly<Record<string, string>>;
-  readonly world: DemoWorld;
-  readonly keysFor: (db: D1Like) => Promise<readonly string[]>;
-}
-
-const origin = "https://www.example.com";
 const fields = {
   email: "pat@example.com",
   phone: "+1 202 555 0123",
@@ -30,24 +33,6 @@ const fields = {
   last_name: "Example",
 };
 
-export interface Service {
-  readonly runtime: Runtime;
-  readonly url: string;
-  readonly pid: string;
-  readonly db: D1Like;
-}
-
-export const serviceIn = async ({ state, bundledIn, vars, world }: Bench, name: string): Promise<Service> => {
-  const runtime = await startRuntime({ port: 0, stateDir: join(state, name), vars, bundledIn, printsLog: false });
-  const pid = runtimePids().at(-1) as string;
-  const db = await runtime.database();
-  await seedDemo(db, world, Date.now());
-  return { runtime, url: runtime.url, pid, db };
-};
-
-const sent = (url: string, method: string, path: string, body: unknown, headers: Readonly<Record<string, string>>): Promise<Response> =>
-  fetch(`${url}${path}`, { method, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
-
 /** Signs somebody in by the code from the mailbox: the cookie. */
 export const sessionOf = async (
   url: string,
@@ -55,17 +40,14 @@ export const sessionOf = async (
 ): Promise<string> => {
   const { ip, ...identity } = who;
   const from = { "cf-connecting-ip": ip };
-  await sent(url, "POST", "/v1/auth/request-code", identity, from);
+  await sendJson(url, "POST", "/v1/auth/request-code", identity, from);
   for (let tries = 0; tries < 100; tries += 1) {
-    const { messages } = (await (await fetch(`${url}/dev/mail?to=${encodeURIComponent(identity.email)}`)).json()) as {
-      messages: { text: string }[];
-    };
-    const code = /^\d{6}$/m.exec(messages[0]?.text ?? "")?.[0];
+    const code = await mailedCode(url, identity.email);
     if (code === undefined) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await pause(50);
       continue;
     }
-    const answer = await sent(url, "POST", "/v1/auth/verify-code", { ...identity, code }, from);
+    const answer = await sendJson(url, "POST", "/v1/auth/verify-code", { ...identity, code }, from);
     return (answer.headers.get("set-cookie") ?? "").split(";")[0] as string;
   }
   throw new Error("bench: no code arrived");
@@ -75,7 +57,7 @@ export const sessionOf = async (
 export const personOf = async ({ url }: Service, n: number): Promise<string> => {
   const who = { email: `bench${n}.${process.pid}@example.com`, realm: "consumer", ip: `10.6.${n >> 8}.${n & 255}` };
   const cookie = await sessionOf(url, who);
-  const put = await sent(url, "PUT", "/v1/me/fields", fields, { cookie });
+  const put = await sendJson(url, "PUT", "/v1/me/fields", fields, { cookie });
   if (put.status !== 200) throw new Error(`bench: no fields: ${await put.text()}`);
   return cookie;
 };
@@ -101,39 +83,27 @@ export const measureShares = async (
   const { world, slices } = bench;
   const { acme } = world;
   const service = await serviceIn(bench, "shares");
-  const floorScript = buildSync({ entryPoints: ["scripts/bench/share-floor-worker.ts"], bundle: true, write: false, format: "esm" });
-  const floorRuntime = await startRuntime({
-    port: 0,
-    stateDir: join(bench.state, "shares-floor"),
-    vars: {},
-    script: floorScript.outputFiles[0]?.text as string,
-  });
-  const floor = { url: floorRuntime.url, pid: runtimePids().at(-1) as string };
-  const floorDb = await floorRuntime.database();
-  await seedDemo(floorDb, world, Date.now());
+  const floor = await floorIn(bench, "share-floor-worker");
   const people: string[] = [];
   for (let n = 0; n < 50; n += 1) people.push(await personOf(service, n));
   const consumers = Array.from({ length: 50 }, (_, n) => `con_00floor${n}`);
-  await floorDb.batch(
+  await floor.db.batch(
     consumers.map((id, n) =>
-      floorDb
+      floor.db
         .prepare("INSERT INTO consumers (id, email_sealed, email_index, audit_chain, created_at) VALUES (?, 'x', ?, ?, 0)")
         .bind(id, `floor ${n}`, `floor ${n}`),
     ),
   );
-  const keys = await bench.keysFor(service.db);
+  const keys = await apiKeys(service.db, acme, 200);
   // Limits of a person and of a token grow with no setting: fifty of each stay below them.
   const assistants: { readonly token: string; readonly shareId: string }[] = [];
   for (const cookie of people) {
-    const minted = await sent(service.url, "POST", "/v1/me/agent-token", { name: "Bench" }, { cookie });
+    const minted = await sendJson(service.url, "POST", "/v1/me/agent-token", { name: "Bench" }, { cookie });
     const { token } = ((await minted.json()) as { data: { token: string } }).data;
     assistants.push({ token, shareId: await grantOne(service, cookie, acme) });
   }
 
-  const pick = <T>(list: readonly T[], n: number): T => list[n % list.length] as T;
-  const from = (n: number) => ({ "cf-connecting-ip": `10.9.${(n >> 8) & 255}.${n & 255}` });
   const typed = { "content-type": "application/json" };
-  const keyed = (n: number) => ({ authorization: `Bearer ${pick(keys, n)}` });
   const shares: string[] = [];
   const codes: { readonly code: string; readonly verifier: string; readonly until: number }[] = [];
   const floorShares: string[] = [];
@@ -142,7 +112,7 @@ export const measureShares = async (
     const next = codes.pop(); // the youngest: a code lives for a minute
     if (next === undefined || next.until < Date.now()) return null;
     const body = JSON.stringify({ code: next.code, code_verifier: next.verifier, client_id: acme.clients.live });
-    const headers = { ...typed, ...from(n), origin, "idempotency-key": randomUUID() };
+    const headers = { ...typed, ...address(n), origin, "idempotency-key": randomUUID() };
     return { method: "POST", path: "/v1/share/redeem", headers, body };
   };
   const floorRedeeming = (): Request | null => {
@@ -152,7 +122,7 @@ export const measureShares = async (
   const toolCall = (n: number, token: string, name: string, given: object): Request => ({
     method: "POST",
     path: "/mcp",
-    headers: { ...typed, ...from(n), accept: "application/json, text/event-stream", authorization: `Bearer ${token}` },
+    headers: { ...typed, ...address(n), accept: "application/json, text/event-stream", authorization: `Bearer ${token}` },
     body: JSON.stringify({ jsonrpc: "2.0", id: n, method: "tools/call", params: { name, arguments: given } }),
   });
   const [grants, redemptions, readings, pages, one, ownShares] = [
@@ -181,7 +151,7 @@ export const measureShares = async (
       return {
         method: "POST",
         path: "/v1/share/consent",
-        headers: { ...typed, ...from(n), cookie: pick(people, n) },
+        headers: { ...typed, ...address(n), cookie: pick(people, n) },
         body: JSON.stringify(decisionOf(acme, verifier)),
         took: (text) => {
           const { data } = JSON.parse(text) as { data?: { code: string; share: { id: string } } };
@@ -197,10 +167,10 @@ export const measureShares = async (
     seriesOf("GET /v1/consumers/{id}/current", readings, service, (n) => ({
       method: "GET",
       path: `/v1/consumers/${pick(shares, n)}/current`,
-      headers: keyed(n),
+      headers: bearer(keys, n),
     })),
     seriesOf(pages, null, floor, () => ({ method: "GET", path: `/list/${acme.id}` })),
-    seriesOf("GET /v1/shares?limit=50", pages, service, (n) => ({ method: "GET", path: "/v1/shares?limit=50", headers: keyed(n) })),
+    seriesOf("GET /v1/shares?limit=50", pages, service, (n) => ({ method: "GET", path: "/v1/shares?limit=50", headers: bearer(keys, n) })),
     seriesOf(one, null, floor, (n) => ({ method: "GET", path: `/read/${pick(floorShares, n)}` })),
     seriesOf("POST /mcp, svc_get_share", one, service, (n) => {
       const { token, shareId } = pick(assistants, n);
@@ -209,7 +179,7 @@ export const measureShares = async (
     seriesOf(ownShares, null, service, (n) => ({
       method: "GET",
       path: "/v1/me/shares",
-      headers: { ...from(n), cookie: pick(people, n) },
+      headers: { ...address(n), cookie: pick(people, n) },
     })),
     seriesOf("POST /mcp, svc_list_shares", ownShares, service, (n) => toolCall(n, pick(assistants, n).token, "svc_list_shares", {})),
   ];
@@ -219,7 +189,7 @@ export const measureShares = async (
   await runRounds(measured, slices);
   printRounds(measured);
   await service.runtime.dispose();
-  await floorRuntime.dispose();
+  await floor.runtime.dispose();
 };
 
 /** Shares by SQL: copies of one that was granted, each with an id of its own. What is sealed in them cannot be opened. */
@@ -248,7 +218,7 @@ export const copyShares = async (
 };
 
 export const grantOne = async ({ url }: Service, cookie: string, business: DemoBusiness): Promise<string> => {
-  const answer = await sent(url, "POST", "/v1/share/consent", decisionOf(business, randomBytes(32).toString("base64url")), { cookie });
+  const answer = await sendJson(url, "POST", "/v1/share/consent", decisionOf(business, randomBytes(32).toString("base64url")), { cookie });
   if (answer.status !== 201) throw new Error(`bench: not granted: ${await answer.text()}`);
   return ((await answer.json()) as { data: { share: { id: string } } }).data.share.id;
 };
@@ -280,14 +250,13 @@ export const measureFieldChange = async (bench: Bench): Promise<void> => {
       db.prepare("INSERT INTO share_values (share_id, values_sealed, revision) VALUES (?, ?, 1)").bind(id, sealed),
     ]);
   }
-  const rest = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, pauseMs));
   const took: number[] = [];
   const cpu: number[] = [];
   for (let n = 0; n < changes; n += 1) {
-    await rest();
+    await pause(pauseMs);
     const before = cpuMs(pid);
     const began = performance.now();
-    const answer = await sent(url, "PUT", "/v1/me/fields", { phone: `+1 202 555 01${10 + n}` }, { cookie });
+    const answer = await sendJson(url, "PUT", "/v1/me/fields", { phone: `+1 202 555 01${10 + n}` }, { cookie });
     const { data } = (await answer.json()) as { data: { events_emitted: number } };
     const ms = performance.now() - began;
     if (data.events_emitted !== activeShares) throw new Error(`bench: ${data.events_emitted} events`);

@@ -1,12 +1,20 @@
 // What withdrawing gives away by its time, and how soon it shows: requests and confirms for addresses that are on a
 // certificate beside others that are not, the race for one withdrawal, and asking before contact.
-import { join } from "node:path";
-import { demoWorld, seedDemo } from "../demo-world.ts";
-import { startRuntime, type D1Like } from "../local-runtime.ts";
+import { setTimeout as pause } from "node:timers/promises";
 import { apart, median, p95, shuffled, timed } from "./apart.ts";
+import {
+  apiKeys,
+  bearer,
+  capturePolicies,
+  issueCertificate,
+  mailedCode,
+  origin,
+  sendJson,
+  serviceIn,
+  type Bench,
+} from "./measured-service.ts";
 import { consentRequest } from "./submission.ts";
 
-const origin = "https://www.example.com";
 const settleMs = 4_000; // issuances go on to the log and the ledger after they are answered
 
 interface Person {
@@ -14,54 +22,23 @@ interface Person {
   readonly email: string;
 }
 
-export const measureWithdrawal = async (bench: {
-  readonly state: string;
-  readonly bundledIn: string;
-  readonly vars: Readonly<Record<string, string>>;
-  readonly keysFor: (db: D1Like) => Promise<readonly string[]>;
-  readonly samples: number;
-}): Promise<void> => {
-  const service = await startRuntime({
-    port: 0,
-    stateDir: join(bench.state, "withdrawal"),
-    vars: { ...bench.vars, DEV_RATE_SCALE: "10000" },
-    bundledIn: bench.bundledIn,
-    printsLog: false,
-  });
-  const db = await service.database();
-  const world = demoWorld(bench.vars.ISSUER_KEY as string);
-  await seedDemo(db, world, Date.now());
-  await db
-    .prepare("INSERT INTO policy_captures (id, domain, captured_at) VALUES ('cap_bench', 'www.example.com', ?)")
-    .bind(Date.now())
-    .run();
-  const keys = await bench.keysFor(db);
+export const measureWithdrawal = async (bench: Bench & { readonly samples: number }): Promise<void> => {
+  const { runtime, url, db } = await serviceIn(bench, "withdrawal");
+  const { acme } = bench.world;
+  await capturePolicies(db);
+  const keys = await apiKeys(db, acme, 20);
   const post = (path: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
-    fetch(`${service.url}${path}`, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body: JSON.stringify(body),
-    });
-  const issue = async (n: number): Promise<Person> => {
-    const { headers, body } = consentRequest(world.acme, origin, n);
-    const response = await fetch(`${service.url}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
-    const { data } = (await response.json()) as { data: { cert_id: string } };
-    return { certId: data.cert_id, email: (JSON.parse(body as string) as { fields: { email: string } }).fields.email };
-  };
+    sendJson(url, "POST", path, body, headers);
   const people: Person[] = [];
-  for (let n = 0; n < bench.samples; n += 1) people.push(await issue(4_000_000 + n));
-  const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, settleMs));
-  const codeOf = async (email: string): Promise<string> => {
-    const { messages } = (await (await fetch(`${service.url}/dev/mail?to=${encodeURIComponent(email)}`)).json()) as {
-      messages: { text: string }[];
-    };
-    return /^\d{6}$/m.exec(messages[0]?.text ?? "")?.[0] ?? "";
-  };
+  for (let n = 4_000_000; n < 4_000_000 + bench.samples; n += 1) {
+    const { fields } = JSON.parse(consentRequest(acme, origin, n).body as string) as { fields: { email: string } };
+    people.push({ certId: await issueCertificate(url, acme, n), email: fields.email });
+  }
   const warm = people[0] as Person;
   for (let n = 0; n < 30; n += 1) await post(`/v1/certs/${warm.certId}/opt-out/request`, { email: `warm${n}@example.com` });
-  await settle();
+  await pause(settleMs);
 
-  // In an order that is drawn, each asked for the address on the certificate and for one that is on none.
+  // In random order, each asked for the address on the certificate and for one that is on none.
   const asks = shuffled(
     people.flatMap((person, n) => [
       { certId: person.certId, email: person.email, isHit: true },
@@ -74,26 +51,27 @@ export const measureWithdrawal = async (bench: {
     return found;
   };
   const requested = await times(({ certId, email }) => timed(() => post(`/v1/certs/${certId}/opt-out/request`, { email }), 200));
-  await settle();
+  await pause(settleMs);
   const confirmed = await times(({ certId, email }) =>
     timed(() => post(`/v1/certs/${certId}/opt-out/confirm`, { email, code: "000000" }), 400),
   );
   console.log(apart("request", requested.hit, requested.miss));
   console.log(apart("confirm", confirmed.hit, confirmed.miss));
 
-  const key = (n: number): Record<string, string> => ({ authorization: `Bearer ${keys[n % keys.length]}` });
   const shown: number[] = [];
   const known: number[] = [];
   let stale = 0;
   for (const person of people.slice(0, 50)) {
-    const code = await codeOf(person.email);
+    const code = await mailedCode(url, person.email);
     const began = performance.now();
     const answer = await post(`/v1/certs/${person.certId}/opt-out/confirm`, { email: person.email, code });
     if (answer.status !== 200) throw new Error(`bench: not withdrawn: ${await answer.text()}`);
     const withdrawnAt = performance.now();
-    const verified = (await (await fetch(`${service.url}/v1/certs/${person.certId}/verify`)).json()) as { data: { status: string } };
+    const verified = (await (await fetch(`${url}/v1/certs/${person.certId}/verify`)).json()) as { data: { status: string } };
     shown.push(performance.now() - withdrawnAt);
-    const checked = (await (await post("/v1/contact-check", { subjects: [{ email: person.email }] }, key(shown.length))).json()) as {
+    const checked = (await (
+      await post("/v1/contact-check", { subjects: [{ email: person.email }] }, bearer(keys, shown.length))
+    ).json()) as {
       data: { results: { reason: string }[] };
     };
     known.push(performance.now() - began);
@@ -106,14 +84,14 @@ export const measureWithdrawal = async (bench: {
   for (const size of [1, 100]) {
     const subjects = people.slice(0, size).map(({ email }) => ({ email }));
     const took: number[] = [];
-    for (let n = 0; n < 200; n += 1) took.push(await timed(() => post("/v1/contact-check", { subjects }, key(n)), 200));
+    for (let n = 0; n < 200; n += 1) took.push(await timed(() => post("/v1/contact-check", { subjects }, bearer(keys, n)), 200));
     console.log(`contact-check of ${size}: p50 ${median(took).toFixed(1)} ms, p95 ${p95(took).toFixed(1)} ms, one at a time`);
   }
 
   let once = 0;
   const races = 10;
   for (const person of people.slice(50, 50 + races)) {
-    const code = await codeOf(person.email);
+    const code = await mailedCode(url, person.email);
     const answers = await Promise.all(
       Array.from({ length: 100 }, () => post(`/v1/certs/${person.certId}/opt-out/confirm`, { email: person.email, code })),
     );
@@ -122,5 +100,5 @@ export const measureWithdrawal = async (bench: {
     if (statuses.filter((status) => status === 200).length === 1) once += 1;
   }
   console.log(`race     100 right answers at once, ${races} codes: ${once} of ${races} withdrawn exactly once`);
-  await service.dispose();
+  await runtime.dispose();
 };

@@ -1,4 +1,5 @@
 // The pages of the demo business: a form as a business would write it, with the page script beside it.
+import { escaped } from "../../core/mail/message.ts";
 
 export interface DemoSite {
   readonly port: number;
@@ -9,9 +10,6 @@ export interface DemoSite {
 
 const purpose = "solar quote follow-up";
 const recipients = ["Acme Solar LLC", "Bright Homes Inc"] as const;
-
-const escaped = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 const frame = (title: string, main: string, kind = ""): string => `<!doctype html>
 <html lang="en">
@@ -68,27 +66,30 @@ const contactFields = `<div class="field"><label for="name">Name</label><input i
 
 const may = "may call, text or e-mail me about solar quotes at the number and address above. Consent is not a condition of purchase.";
 
-export const formPage = (site: DemoSite): string =>
+const estimatePage = (title: string, inForm: string, below = ""): string =>
   frame(
-    "Your estimate",
+    title,
     `${pitch}
 <form id="estimate" method="post" action="/thanks">
 <h2>Your estimate</h2>
-${contactFields}
-<div class="choice"><input type="checkbox" id="agree" name="agree" value="yes"><label class="small" for="agree" id="disclosure">I agree that ${recipients.join(" and ")} ${may}</label></div>
+${inForm}
 <button>Get my estimate</button>
-</form>
-${pageScript(site, { ...certifying, "data-checkbox-selector": "#agree" })}`,
+</form>${below}`,
     "with-form",
   );
 
+export const formPage = (site: DemoSite): string =>
+  estimatePage(
+    "Your estimate",
+    `${contactFields}
+<div class="choice"><input type="checkbox" id="agree" name="agree" value="yes"><label class="small" for="agree" id="disclosure">I agree that ${recipients.join(" and ")} ${may}</label></div>`,
+    `\n${pageScript(site, { ...certifying, "data-checkbox-selector": "#agree" })}`,
+  );
+
 export const perRecipientPage = (site: DemoSite): string =>
-  frame(
+  estimatePage(
     "Your estimate, recipient by recipient",
-    `${pitch}
-<form id="estimate" method="post" action="/thanks">
-<h2>Your estimate</h2>
-${contactFields}
+    `${contactFields}
 <fieldset><legend>Who may contact you?</legend>
 ${recipients
   .map(
@@ -97,29 +98,20 @@ ${recipients
   )
   .join("\n")}
 </fieldset>
-<p class="small disclosure" id="disclosure">By pressing “Get my estimate” I agree that each company I ticked ${may}</p>
-<button>Get my estimate</button>
-</form>
-${pageScript(site, certifying)}`,
-    "with-form",
+<p class="small disclosure" id="disclosure">By pressing “Get my estimate” I agree that each company I ticked ${may}</p>`,
+    `\n${pageScript(site, certifying)}`,
   );
 
 /** No box to tick here: the person decides on the consent sheet, field by field, and can take it back there. */
 export const sharePage = (site: DemoSite, nonce: string): string =>
-  frame(
+  estimatePage(
     "Your estimate, with details you share",
-    `${pitch}
-<form id="estimate" method="post" action="/thanks">
-<h2>Your estimate</h2>
-<div class="share">
+    `<div class="share">
 <p class="small" id="disclosure">Acme Solar LLC may call or e-mail me about solar quotes, at what I share here, for 90 days. I can stop it at any time.</p>
 ${pageScript(site, { nonce, "data-mode": "share", "data-scope": "name, email, phone?", "data-duration-days": "90" })}
 </div>
 <p class="small">Or type it yourself:</p>
-${contactFields}
-<button>Get my estimate</button>
-</form>`,
-    "with-form",
+${contactFields}`,
   );
 
 const certificateId = /^cc_[0-9a-z]{26}$/;

@@ -3,6 +3,7 @@
 // cannot be pointed here: the setting that names it (DEV_STRIPE_API) is refused outside development.
 import { createHmac, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { escaped } from "../../core/mail/message.ts";
 
 export interface PaymentStandIn {
   /** Where this runs. */
@@ -22,9 +23,6 @@ type Event = readonly [type: string, object: Readonly<Record<string, unknown>>];
 const checkouts = new Map<string, Form>();
 const returnUrls = new Map<string, string>();
 const plans = new Map<string, string>();
-
-const escaped = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 const frame = (title: string, main: string): string => `<!doctype html>
 <html lang="en">
@@ -178,10 +176,15 @@ export const answerAsProvider = async (
     return true;
   };
   const isPost = request.method === "POST";
+  const refuse = (status: number, type: string, message: string, code?: string): true => json(status, { error: { type, code, message } });
+  /** Null where a call of the interface is one that it takes. */
+  const refusal = (method: string): true | null => {
+    if (request.method !== method) return refuse(405, "invalid_request_error", `${method} only`);
+    const isKeyed = request.headers.authorization === `Bearer ${provider.secretKey}`;
+    return isKeyed ? null : refuse(401, "authentication_error", "not the key of this machine");
+  };
   if (pathname === "/v1/checkout/sessions" || pathname === "/v1/billing_portal/sessions") {
-    if (!isPost) return json(405, { error: { type: "invalid_request_error", message: "POST only" } });
-    if (request.headers.authorization !== `Bearer ${provider.secretKey}`)
-      return json(401, { error: { type: "authentication_error", message: "not the key of this machine" } });
+    if (refusal("POST")) return true;
     const asked = new Map((await entries()) ?? []);
     if (pathname === "/v1/billing_portal/sessions") {
       const customer = asked.get("customer") ?? "";
@@ -194,12 +197,9 @@ export const answerAsProvider = async (
   }
   const subscription = /^\/v1\/subscriptions\/sub_([A-Za-z0-9]{1,64})$/.exec(pathname)?.[1];
   if (subscription !== undefined) {
-    if (request.method !== "DELETE") return json(405, { error: { type: "invalid_request_error", message: "DELETE only" } });
-    if (request.headers.authorization !== `Bearer ${provider.secretKey}`)
-      return json(401, { error: { type: "authentication_error", message: "not the key of this machine" } });
+    if (refusal("DELETE")) return true;
     const customer = `cus_${subscription}`;
-    if (!plans.delete(customer))
-      return json(404, { error: { type: "invalid_request_error", code: "resource_missing", message: "no such" } });
+    if (!plans.delete(customer)) return refuse(404, "invalid_request_error", "no such", "resource_missing");
     const events = ended(customer);
     await send(provider, events);
     return json(200, events[0][1]);

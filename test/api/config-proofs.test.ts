@@ -111,7 +111,7 @@ afterEach(() => {
 });
 
 describe("a production deployment", () => {
-  test("with drawn keys runs", () => {
+  test("with random keys runs", () => {
     expect(faultsOf({})).toEqual([]);
     expect(faultsOf({ LEDGER_WITNESS_KEY: "", AUDIT_VKEY: "" })).toEqual([]);
     expect(faultsOf({ LEDGER_KEY: `${logKey} ${logKey}` })).toEqual([]);

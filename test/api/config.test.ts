@@ -81,7 +81,7 @@ describe("a production deployment", () => {
     for (const value of ["on", "off", ""]) expect(faultsOf({ MCP_MODERN: value })).toEqual([]);
   });
 
-  test.each(["INDEX_KEY", "ISSUER_KEY"])("refuses %s unless it is 32 drawn bytes in base64", (name) => {
+  test.each(["INDEX_KEY", "ISSUER_KEY"])("refuses %s unless it is 32 random bytes in base64", (name) => {
     const unfit = [
       counting(31),
       counting(33),
@@ -105,7 +105,7 @@ describe("a production deployment", () => {
     expect(faultsOf({ [name]: good })).toEqual([]);
   });
 
-  test("refuses MASTER_KEYS unless each is a version and 32 drawn bytes", () => {
+  test("refuses MASTER_KEYS unless each is a version and 32 random bytes", () => {
     for (const value of [
       good,
       `1:${counting(31)}`,

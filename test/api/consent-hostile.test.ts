@@ -92,7 +92,7 @@ describe("POST /v1/consent refuses", () => {
 describe("POST /v1/consent takes", () => {
   test(`each of ${oddSubmissions.length} oddities and keeps it exactly`, { timeout: 60_000 }, async () => {
     expect(oddSubmissions.length).toBeGreaterThan(45);
-    const usual = submission();
+    const original = submission();
     const faults: string[] = [];
     for (const oddity of oddSubmissions) {
       const issued = await call("/v1/consent", consentRequest(oddity.body, oddity.headers));
@@ -107,11 +107,11 @@ describe("POST /v1/consent takes", () => {
         business_id: world.acme.id,
         business_name: world.acme.name,
         origin_domain: "www.example.com",
-        purpose: usual.purpose,
-        disclosure_text: usual.disclosure_text,
-        entities: usual.entities,
+        purpose: original.purpose,
+        disclosure_text: original.disclosure_text,
+        entities: original.entities,
         ...oddity.stored,
-        subject: oddity.subject ?? usual.fields,
+        subject: oddity.subject ?? original.fields,
       };
       const held = Object.fromEntries(Object.keys(wanted).map((key) => [key, detail?.[key]]));
       if (JSON.stringify(held, sorted) !== JSON.stringify(wanted, sorted))

@@ -63,14 +63,14 @@ describe("a repeated submission", () => {
 
   test("spelling that is stored alike does not make it another submission", async () => {
     const key = { "idempotency-key": fresh() };
-    const usual = submission();
-    const first = await consent(usual, key);
+    const original = submission();
+    const first = await consent(original, key);
     const second = await consent(
       {
-        ...usual,
-        purpose: ` ${usual.purpose}\t`,
-        entities: [...usual.entities, ...usual.entities].reverse(),
-        fields: Object.fromEntries(Object.entries(usual.fields).reverse()),
+        ...original,
+        purpose: ` ${original.purpose}\t`,
+        entities: [...original.entities, ...original.entities].reverse(),
+        fields: Object.fromEntries(Object.entries(original.fields).reverse()),
       },
       key,
     );

@@ -239,12 +239,12 @@ describe("the zip", () => {
   });
 
   test("before the ledger has answered is incomplete, not wrong", async () => {
-    const kicks = platform as { notifyAnchoring: () => Promise<void> };
-    const kick = kicks.notifyAnchoring;
-    kicks.notifyAnchoring = () => Promise.resolve();
+    const changed = platform as { notifyAnchoring: () => Promise<void> };
+    const notify = changed.notifyAnchoring;
+    changed.notifyAnchoring = () => Promise.resolve();
     const { cert_id } = await issue();
     const report = await judged(await zipOf(cert_id));
-    kicks.notifyAnchoring = kick;
+    changed.notifyAnchoring = notify;
     expect(report).toMatchObject({ verdict: "incomplete", failed: null });
     expect(report.missing.join("\n")).toMatch(/anchor\.entry_hash/);
     expect(report.checks.find(({ id }) => id === "audit.inclusion")?.outcome).toBe("pass"); // drained for the pack

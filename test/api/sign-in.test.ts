@@ -49,7 +49,7 @@ const whoIs = (cookie: string): Promise<Answer> => call("/v1/auth/session", sess
 /** What a code by mail leaves besides. */
 const mailTables = ["mailed_codes", "mailed_code_failures", "mail_outbox", "captured_mail"];
 const randomColumns = /^(?:id|token_hash|user_id|audit_chain|\w+_sealed)$/;
-/** Rows with what is drawn for each left out, but for its length. */
+/** Rows with what is random in each left out, but for its length. */
 const shapeOf = (rows: string): unknown =>
   JSON.parse(rows, (column, value) => (randomColumns.test(column) && typeof value === "string" ? value.length : value));
 
@@ -311,7 +311,7 @@ describe("a code", () => {
   });
 
   test("is any of a million, each as likely", () => {
-    const drawn = (...bytes: readonly number[]): string => {
+    const codeFrom = (...bytes: readonly number[]): string => {
       let given = 0;
       return generateCode((count) => {
         const part = bytes.slice(given, given + count);
@@ -319,11 +319,11 @@ describe("a code", () => {
         return new Uint8Array(part);
       });
     };
-    expect(drawn(0, 0, 0, 0)).toBe("000000");
-    expect(drawn(0, 0x0f, 0x42, 0x3f)).toBe("999999");
-    expect(drawn(0xff, 0xf1, 0x3d, 0x7f)).toBe("999999"); // 4,293,999,999: the last number that counts
-    expect(drawn(0xff, 0xf1, 0x3d, 0x80, 0, 0, 0, 7)).toBe("000007"); // 4,294,000,000 and above are drawn again
-    expect(drawn(0xff, 0xff, 0xff, 0xff, 0, 0, 0, 8)).toBe("000008");
+    expect(codeFrom(0, 0, 0, 0)).toBe("000000");
+    expect(codeFrom(0, 0x0f, 0x42, 0x3f)).toBe("999999");
+    expect(codeFrom(0xff, 0xf1, 0x3d, 0x7f)).toBe("999999"); // 4,293,999,999: the last number that counts
+    expect(codeFrom(0xff, 0xf1, 0x3d, 0x80, 0, 0, 0, 7)).toBe("000007"); // 4,294,000,000 and above are drawn once more
+    expect(codeFrom(0xff, 0xff, 0xff, 0xff, 0, 0, 0, 8)).toBe("000008");
   });
 });
 

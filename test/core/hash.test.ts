@@ -8,7 +8,7 @@ import { anyCharacter } from "../support/characters.ts";
 
 const platformHex = (data: string): string => createHash("sha256").update(Buffer.from(data, "utf8")).digest("hex");
 const short = fc.string({ unit: anyCharacter, maxLength: 300 });
-/** Around the length from which text is encoded in another place: a drawn piece again and again, since eleven thousand draws take long. */
+/** Around the length from which text is encoded in another place: a random piece again and again, since eleven thousand random ones take long. */
 const long = fc
   .tuple(fc.string({ minLength: 1, maxLength: 40 }), fc.integer({ min: 10_800, max: 11_100 }))
   .map(([piece, length]) => piece.repeat(Math.ceil(length / piece.length)).slice(0, length));

@@ -1,4 +1,4 @@
-// `npm run keys` as an operator runs it: what it draws, where it leaves it, and that a production deployment takes it.
+// `npm run keys` as an operator runs it: what it generates, where it leaves it, and that a production deployment takes it.
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash, createPrivateKey, createPublicKey } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -74,7 +74,7 @@ describe("the keys of a deployment", () => {
     expect(lacking).toEqual(needed.map((name) => `not configured to run: ${name}`));
   });
 
-  test("are drawn anew every time", () => {
+  test("are generated anew every time", () => {
     const second = JSON.parse(run(...names, "--json").stdout) as Record<string, string>;
     expect(secretNames.filter((name) => second[name] === secrets[name])).toEqual([]);
   });
@@ -148,7 +148,7 @@ describe("the keys of a deployment", () => {
     expect(Object.keys(log ?? {})).toContain("LEDGER_KEY");
   });
 
-  test("may be drawn one at a time, with no other's public part beside it", () => {
+  test("may be generated one at a time, with no other's public part beside it", () => {
     const { stdout, stderr } = run("--only", "ISSUER_KEY", "--json");
     expect(Object.keys(JSON.parse(stdout))).toEqual(["ISSUER_KEY"]);
     expect(Object.keys(publicOf(stderr))).toEqual(["issuer_keys"]);
@@ -169,7 +169,7 @@ describe("the keys of a deployment", () => {
     ["a witness with a space", [...names, "--witness-name", "a b/c"]],
     ["an unknown secret", [...names, "--only", "MASTER_KEY"]],
     ["an unknown option", [...names, "--print"]],
-  ])("are not drawn with %s", (_, args) => {
+  ])("are not generated with %s", (_, args) => {
     const { status, stdout, stderr } = run(...args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
     expect(stderr).toContain("Usage: npm run");

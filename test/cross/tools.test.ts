@@ -56,7 +56,7 @@ const issue = async (count: number): Promise<string> => {
 
 const counted = async (sql: string): Promise<number> => Number((await service.database.prepare(sql).first<{ n: number }>())?.n);
 
-/** Waits until nothing waits: the crons and kicks of the service do the work. */
+/** Waits until nothing waits: the crons and notices of the service do the work. */
 const anchored = async (): Promise<void> => {
   for (let tries = 0; tries < 60; tries += 1) {
     const anchors = await counted("SELECT COUNT(*) AS n FROM anchors WHERE status <> 'anchored'");

@@ -82,7 +82,7 @@ const failing = (db: D1Database, text: string, failures: number): { db: D1Databa
 };
 
 describe("the outboxes", () => {
-  test("of every home are drained soon after a kick, and marked", async () => {
+  test("of every home are drained soon after a notice, and marked", async () => {
     const stub = auditShard(21);
     const [here, there] = [chainTag(0x11), chainTag(0x12)];
     await commitRows(env.DB, 21, here, 3);

@@ -317,26 +317,26 @@ describe("a chain of two dozen entries", () => {
   const texts = ["type", "at", "entity_type", "entity_id", "payload_hash"] as const;
 
   let state = 11;
-  const draw = (below: number): number => {
+  const randomBelow = (below: number): number => {
     state = (state * 48_271) % 0x7fffffff; // MINSTD: the same changes every time
     return state % below;
   };
   const withOneByteChanged = (bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => {
-    const at = draw(bytes.length);
+    const at = randomBelow(bytes.length);
     const changed = bytes.slice();
-    changed[at] = (changed[at] as number) ^ (1 + draw(127)); // ASCII stays ASCII
+    changed[at] = (changed[at] as number) ^ (1 + randomBelow(127)); // ASCII stays ASCII
     return changed;
   };
 
   /** Changes one thing about the chain in storage; the number of the first entry that is no longer what it was. */
   const tamper = (storage: SqlStorage): { seq: number; what: string } => {
-    const seq = 1 + draw(count);
+    const seq = 1 + randomBelow(count);
     const at = "WHERE chain = 0 AND seq = ?";
-    const what = ["delete", "swap", "hash", "prev", ...texts][draw(4 + texts.length)] as string;
+    const what = ["delete", "swap", "hash", "prev", ...texts][randomBelow(4 + texts.length)] as string;
     const row = storage.exec<Row>(`SELECT log_index, ${texts.join(", ")} FROM entry ${at}`, seq).one();
     if (what === "delete") storage.exec(`DELETE FROM entry ${at}`, seq);
     else if (what === "swap") {
-      const other = 1 + ((seq + draw(count - 1)) % count);
+      const other = 1 + ((seq + randomBelow(count - 1)) % count);
       for (const [from, to] of [
         [seq, 99],
         [other, seq],
@@ -355,7 +355,7 @@ describe("a chain of two dozen entries", () => {
     return { seq, what };
   };
 
-  test("names the first entry that was changed, deleted or moved, of a thousand drawn changes (T6)", { timeout: 120_000 }, async () => {
+  test("names the first entry that was changed, deleted or moved, of a thousand random changes (T6)", { timeout: 120_000 }, async () => {
     await stub.append(Array.from({ length: count }, (_, at) => auditRow(`e${at}`, chain)));
     await stub.checkpoint(1, iso(15));
     const missed: string[] = [];

@@ -128,15 +128,15 @@ describe("the sequence", () => {
     });
   });
 
-  test("W5: is asked once more when a kick comes in after a pass has read", async () => {
+  test("W5: is asked once more when a notice comes in after a pass has read", async () => {
     const business = await newBusiness();
     const stub = logs.getByName(business);
     await commitEvents(business, 1);
-    let kicks = 0;
+    let notices = 0;
     await runInDurableObject(stub, async (_, state) => {
       const late = disturbed(env.DB, async (sql) => {
-        if (!sql.startsWith("delete") || kicks === 2) return;
-        kicks += 1; // this pass has read, and is about to end
+        if (!sql.startsWith("delete") || notices === 2) return;
+        notices += 1; // this pass has read, and is about to end
         await commitEvents(business, 1);
         void log.drain();
       });
@@ -144,7 +144,7 @@ describe("the sequence", () => {
       await log.drain();
       expect(places((await log.page(0, 500, null)).events)).toEqual([1, 2, 3]);
     });
-    expect(kicks).toBe(2);
+    expect(notices).toBe(2);
     expect(await waiting(business)).toBe(0);
   });
 

@@ -348,10 +348,10 @@ describe("what was under way", () => {
 
   test("W18: is at most five deliveries of one endpoint, and each finished one makes room at once", async () => {
     let open = 0;
-    let most = 0;
+    let max = 0;
     const posts = playReceivers(async () => {
       open += 1;
-      most = Math.max(most, open);
+      max = Math.max(max, open);
       await scheduler.wait(2);
       open -= 1;
       return new Response(null, { status: 200 });
@@ -359,7 +359,7 @@ describe("what was under way", () => {
     const { lane } = await laneWith(100);
     await runAlarm(lane);
     expect(posts).toHaveLength(100);
-    expect(most).toBe(slots);
+    expect(max).toBe(slots);
     expect(posts.map(({ headers }) => headers.get("svc-event-id"))).toEqual([
       ...new Set(posts.map(({ headers }) => headers.get("svc-event-id"))),
     ]);

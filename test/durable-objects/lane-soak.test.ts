@@ -33,7 +33,7 @@ afterEach(() => {
 });
 
 /** Numbers in [0, 1) that are the same in every run. */
-const drawn = (seed: number) => (): number => {
+const randomOf = (seed: number) => (): number => {
   seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
   return seed / 2 ** 32;
 };
@@ -89,7 +89,7 @@ test.each([
     timeout: hourMs,
   },
   async (seed, count) => {
-    const next = drawn(seed);
+    const next = randomOf(seed);
     const business = await newBusiness();
     const log = logs.getByName(business);
     const endpoints: Soaked[] = [];

@@ -51,13 +51,13 @@ test("shows what is stuck and how full each home is", async () => {
   const { stuck, homes } = JSON.parse((await admin(["stuck"])).said) as { stuck: unknown[]; homes: { bytes: number; max_bytes: number }[] };
   expect(stuck).toEqual([]);
   expect(homes.length).toBeGreaterThan(0);
-  for (const { bytes, max_bytes: most } of homes) expect([bytes > 0, bytes < most]).toEqual([true, true]);
+  for (const { bytes, max_bytes: maxBytes } of homes) expect([bytes > 0, bytes < maxBytes]).toEqual([true, true]);
 });
 
-test("says what was refused and ends with 1, and draws a token that fits its hash", async () => {
+test("says what was refused and ends with 1, and generates a token that fits its hash", async () => {
   expect(await admin(["show", "biz_00nobody"])).toMatchObject({ code: 1, said: expect.stringContaining("404 not_found") });
   expect(await admin(["stuck"], "wrong")).toMatchObject({ code: 1, said: expect.stringContaining("401 unauthorized") });
-  const drawn = (await admin(["token"])).said;
-  const [, secret = "", hash] = /^ADMIN_TOKEN=(\S+)\nADMIN_TOKEN_SHA256=(\S+)\n$/.exec(drawn) ?? [];
+  const generated = (await admin(["token"])).said;
+  const [, secret = "", hash] = /^ADMIN_TOKEN=(\S+)\nADMIN_TOKEN_SHA256=(\S+)\n$/.exec(generated) ?? [];
   expect(sha256Hex(secret)).toBe(hash);
 });

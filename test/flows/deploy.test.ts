@@ -74,11 +74,11 @@ describe("Deploy in the README", () => {
     [...(toml.split("\n[vars]\n")[1]?.split("\n[")[0] ?? "").matchAll(/^([A-Z_]+) = "([^"]*)"/gm)].map(([, name, value]) => [name, value]),
   ) as Record<string, string>;
   const required = JSON.parse(/^required = (\[.*\])$/m.exec(toml)?.[1] ?? "[]") as string[];
-  const drawn = (): Record<string, string> => JSON.parse(readFileSync(join(clone, "secrets.json"), "utf8"));
+  const generated = (): Record<string, string> => JSON.parse(readFileSync(join(clone, "secrets.json"), "utf8"));
 
-  test("draws every secret that the deployment asks for, and names them all", () => {
+  test("generates every secret that the deployment asks for, and names them all", () => {
     expect(required.length).toBeGreaterThan(4);
-    expect(required.filter((name) => !(name in drawn()))).toEqual([]);
+    expect(required.filter((name) => !(name in generated()))).toEqual([]);
     expect(required.filter((name) => !section.includes(name))).toEqual([]);
   });
 
@@ -102,7 +102,7 @@ describe("Deploy in the README", () => {
     const output = [...printed].find(([command]) => command.includes(" keys "))?.[1] ?? "";
     const auditVkey = /"AUDIT_VKEY": "([^"]+)"/.exec(output)?.[1];
     const mail = { MAIL_TRANSPORT: "http", MAIL_HTTP_URL: "https://mail.example.com/send", MAIL_HTTP_TOKEN: "a token of the mail service" };
-    const settings = { ...vars, ...drawn(), AUDIT_VKEY: auditVkey };
+    const settings = { ...vars, ...generated(), AUDIT_VKEY: auditVkey };
     expect(started({ ...settings, ...mail })).toBe("production");
     expect(started(settings)).toContain("not configured to run: MAIL_TRANSPORT");
   });

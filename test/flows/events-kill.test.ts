@@ -123,8 +123,8 @@ describe("SIGKILL in a storm of events", () => {
       const until = perKill * round;
       const client = async (): Promise<void> => {
         while (alive && acknowledged.length < until) {
-          // every third as if the process had died between the commit and the kick
-          const ids = await commitEvents(place(url), 1, { kick: acknowledged.length % 3 !== 0 }).catch(() => []);
+          // every third as if the process had died between the commit and the notice
+          const ids = await commitEvents(place(url), 1, { notify: acknowledged.length % 3 !== 0 }).catch(() => []);
           acknowledged.push(...ids);
         }
       };
@@ -202,7 +202,7 @@ describe("SIGKILL in a storm of events", () => {
   test("W15: what became due while nothing ran goes out by itself when it starts again, asked by nobody", { timeout: 60_000 }, async () => {
     await kill();
     const url = await start();
-    await commitEvents(place(url), 20, { kick: false });
+    await commitEvents(place(url), 20, { notify: false });
     // handed to the lane, then killed at once: whatever is still waiting there must wake by its own alarm
     await commitEvents(place(url), 20, { wait: true });
     await kill();

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { evidenceBundle } from "../../core/certificates/evidence-bundle.ts";
 import { packFiles } from "../../core/certificates/evidence-pack.ts";
-import type { JsonObject } from "../../core/certificates/evidence-parts.ts";
+import type { JsonObject } from "../../core/canonical-json.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { worldOf } from "../core/verifier/evidence.ts";
 import { textOf } from "../core/verifier/repack.ts";

@@ -66,7 +66,7 @@ describe("a source file", () => {
 });
 
 describe("the core", () => {
-  test("reads no clock, draws no randomness and does no input or output", () => {
+  test("reads no clock, uses no randomness and does no input or output", () => {
     const core = scripts.filter((file) => file.startsWith("core/") && !file.endsWith(".d.ts"));
     expect(
       linesMatching(

@@ -86,8 +86,8 @@ test("an hour's statements wait for the ledger, and each is in it once, in order
   for (let minute = 0; minute < 60; minute += 1) {
     await addStatements(minute * aMinute, aMinute, now);
     if (minute % 15 === 0) await scheduled(down, "*/15 * * * *", now);
-    for (let kick = 0; kick < 6; kick += 1) {
-      await submitAnchors(down); // a kick each ten seconds
+    for (let notice = 0; notice < 6; notice += 1) {
+      await submitAnchors(down); // a notice each ten seconds
       now += 10 * secondMs;
     }
     waiting((minute + 1) * aMinute);

@@ -56,12 +56,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Certificates whose statements wait: kicks go nowhere, so that only the test submits. */
+/** Certificates whose statements wait: notices go nowhere, so that only the test submits. */
 const issueWaiting = async (count: number): Promise<string[]> => {
   const silent = vi.spyOn(base as { notifyAnchoring: () => Promise<void> }, "notifyAnchoring").mockResolvedValue();
   const receipts = [];
   for (let n = 0; n < count; n += 1) receipts.push(await issue());
-  await settled(); // the gathered kick of these requests too
+  await settled(); // the gathered notice of these requests too
   silent.mockRestore();
   return receipts.map(({ cert_id }) => cert_id);
 };
@@ -420,7 +420,7 @@ describe("a ledger that was set back", () => {
   });
 });
 
-describe("kicks", () => {
+describe("notices", () => {
   test("that come three times each to five consumers at once anchor each row once (O4)", async () => {
     await issueWaiting(9);
     const batch = { queue: "svc-anchor-kicks", messages: [], ackAll: vi.fn(), retryAll: vi.fn() } as unknown as MessageBatch;
@@ -499,7 +499,7 @@ describe("an hour without the ledger", () => {
   });
 });
 
-describe("kicks that never arrive", () => {
+describe("notices that never arrive", () => {
   test("cost a minute: the cron anchors everything (O3)", async () => {
     const [id] = await issueWaiting(1);
     await scheduled({ ...platformWith(realLedger) }, "* * * * *", Date.now());

@@ -2,12 +2,12 @@
 // witnesses and authorities afterwards, whenever they answer. Nothing that they do or leave undone holds up an anchor.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { utf8 } from "../../core/bytes.ts";
+import { isSameBytes, utf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import type { LedgerAdapter, Submission } from "../../core/ledger/adapter.ts";
 import type { AttestOutcome, CheckpointToAttest } from "../../core/ledger/attestor.ts";
 import { checkpointText, parseCheckpoint } from "../../core/ledger/checkpoint.ts";
-import { isConsistent, rootFromInclusion, leafHash, isSameHash } from "../../core/ledger/merkle.ts";
+import { isConsistent, rootFromInclusion, leafHash } from "../../core/ledger/merkle.ts";
 import { cosignatureLine, keyKinds, parseNote, signNote, vkeyOf, type NoteSigner } from "../../core/ledger/note.ts";
 import { addCheckpointText } from "../../core/ledger/witness.ts";
 import { bytesOfBase64 } from "../../core/bytes.ts";
@@ -280,7 +280,7 @@ describe("a checkpoint of the ledger", () => {
       size: checkpoint?.size ?? 0n,
       proof,
     });
-    expect(root !== null && isSameHash(root, checkpoint?.root ?? new Uint8Array(0))).toBe(true);
+    expect(root !== null && isSameBytes(root, checkpoint?.root ?? new Uint8Array(0))).toBe(true);
     expect(attested.tree_size).toBe(checkpoint?.size.toString());
 
     const holder = base as { attestors: readonly CheckpointAttestor[] };

@@ -34,7 +34,7 @@ beforeAll(async () => {
   await submitAnchors(base);
   const silent = vi.spyOn(base as { notifyAnchoring: () => Promise<void> }, "notifyAnchoring").mockResolvedValue();
   waiting = (await issue()).cert_id;
-  await scheduler.wait(2_200); // the gathering kick of that request
+  await scheduler.wait(2_200); // the gathering notice of that request
   silent.mockRestore();
 
   const change = { LEDGER_ORIGIN: nextOrigin, LEDGER_KEY: await secretOf(nextOrigin, 23), LEDGER_VKEYS: logVkey };

@@ -11,7 +11,7 @@ import { platformOf } from "../../workers/services.ts";
 import { everyMinute, scheduled } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
 import type { Log } from "../../workers/log.ts";
-import { look, platformAt, rowsOf, shown, shownWithText, waitingAt } from "../support/policy-world.ts";
+import { platformAt, rowsOf, runCapture, shown, shownWithText, waitingAt } from "../support/policy-world.ts";
 import { html, movedTo, stubWeb, type StubWeb } from "../support/stub-web.ts";
 import { consent, submission } from "../support/world.ts";
 
@@ -117,21 +117,21 @@ describe("through the front door", () => {
   test("snapshots that cannot be written leave issuing as it is, and are written once they can", async () => {
     await env.DB.prepare("CREATE TRIGGER broken BEFORE INSERT ON policy_snapshots BEGIN SELECT RAISE(ABORT, 'injected fault'); END").run();
     const certId = await waitingAt(host);
-    await look(0, { log: silentLog });
+    await runCapture(0, { log: silentLog });
     expect(web.urls()).toContain(`https://${host}/terms`);
     expect((await shown(certId)).status).toBe("pending");
     expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([0]); // the fault was ours
     await waitingAt(host);
     await env.DB.prepare("DROP TRIGGER broken").run();
-    await look(61 * secondMs);
+    await runCapture(61 * secondMs);
     expect((await shown(certId)).status).toBe("captured");
   });
 });
 
-describe("a look", () => {
+describe("a capture", () => {
   test("is made without query, cookie, credential or referrer, under a name of its own", async () => {
     await waitingAt(host, "/quote?email=pat%40example.com");
-    await look();
+    await runCapture();
     expect(web.urls()).toEqual([`https://${host}/`, `https://${host}/privacy`, `https://${host}/terms`]);
     for (const { headers, redirect } of web.calls) {
       expect(headers.get("user-agent")).toBe("Svc-Policies/1");
@@ -142,7 +142,7 @@ describe("a look", () => {
 
   test("serves every certificate that waits for the domain", async () => {
     const certIds = [await waitingAt(host), await waitingAt(host, "/other"), await waitingAt(host)];
-    await look();
+    await runCapture();
     for (const certId of certIds)
       expect((await shown(certId)).policies.map((policy) => policy.content_hash)).toEqual([privacyHash, termsHash]);
     expect(web.calls).toHaveLength(3);
@@ -151,34 +151,34 @@ describe("a look", () => {
 
   test("is shared for fifteen minutes and not repeated meanwhile", async () => {
     await waitingAt(host);
-    await look();
+    await runCapture();
     const soon = await waitingAt(host, "/quote", 14 * minuteMs);
     expect((await shown(soon)).status).toBe("captured"); // from its first moment on
-    await look(14 * minuteMs);
+    await runCapture(14 * minuteMs);
     expect(web.calls).toHaveLength(3);
     const later = await waitingAt(host, "/quote", 16 * minuteMs);
     expect((await shown(later)).status).toBe("pending");
-    await look(16 * minuteMs);
+    await runCapture(16 * minuteMs);
     expect(web.calls).toHaveLength(6);
   });
 
   test("finds an unchanged text again as the same snapshot", async () => {
     const first = await waitingAt(host);
-    await look();
+    await runCapture();
     const second = await waitingAt(host, "/quote", 16 * minuteMs);
     web.serve(`https://${host}/privacy`, "<main>\n<h1> Privacy </h1>\n\n<p>We   <b>keep</b>&nbsp;little.<script>now()</script></p></main>");
-    await look(16 * minuteMs);
+    await runCapture(16 * minuteMs);
     expect((await shown(second)).policies).toEqual((await shown(first)).policies);
     expect(await rowsOf("SELECT id FROM policy_snapshots WHERE domain = ?", host)).toHaveLength(2);
   });
 
   test("makes a new snapshot of an edited text, and earlier certificates keep theirs", async () => {
     const first = await waitingAt(host);
-    await look();
+    await runCapture();
     const before = await shownWithText(first);
     const second = await waitingAt(host, "/quote", 16 * minuteMs);
     web.serve(`https://${host}/privacy`, "<h1>Privacy</h1><p>We keep much.</p>");
-    await look(16 * minuteMs);
+    await runCapture(16 * minuteMs);
     const [privacy, terms] = await shownWithText(second);
     expect(privacy?.text).toBe("Privacy\nWe keep much.");
     expect(privacy?.id).not.toBe(before[0]?.id);
@@ -186,13 +186,13 @@ describe("a look", () => {
     expect(await shownWithText(first)).toEqual(before);
   });
 
-  test("of a site without policies is a look that found none", async () => {
+  test("of a site without policies is a capture that found none", async () => {
     web.serve(`https://${host}/`, "<h1>Acme</h1>");
     web.serve(`https://${host}/quote`, "<form></form>");
     web.serve(`https://${host}/privacy`, () => html("gone", { status: 404 }));
     web.serve(`https://${host}/terms`, () => html("gone", { status: 410 }));
     const certId = await waitingAt(host);
-    await look();
+    await runCapture();
     expect(await shown(certId)).toEqual({ status: "unavailable", policies: [] });
     const soon = await waitingAt(host, "/quote", minuteMs);
     expect((await shown(soon)).status).toBe("unavailable");
@@ -201,14 +201,14 @@ describe("a look", () => {
 
   test("leaves one audit entry in the business's chain for each certificate", async () => {
     const certId = await waitingAt(host);
-    await look();
-    await look();
+    await runCapture();
+    await runCapture();
     expect(await linkedEntries(certId)).toHaveLength(1);
   });
 
   test("in one home leaves the other's databases alone", async () => {
     await waitingAt(host);
-    await look();
+    await runCapture();
     expect(
       (await env.DB_01.prepare("SELECT count(*) AS n FROM policy_captures WHERE domain = ?").bind(host).first<{ n: number }>())?.n,
     ).toBe(0);
@@ -220,17 +220,17 @@ describe("a domain that does not answer", () => {
     for (const path of ["/quote", "/"]) web.serve(`https://${host}${path}`, () => html("busy", { status: 503 }));
   };
 
-  test("is asked again, ever less often, and after eight looks the certificate shows none", async () => {
+  test("is asked again, ever less often, and after eight captures the certificate shows none", async () => {
     silent();
     const certId = await waitingAt(host);
     let at = 0;
     for (const wait of [0, 10, 20, 40, 80, 160, 320, 640]) {
       expect((await shown(certId)).status).toBe("pending");
       const before = web.calls.length;
-      if (wait > 0) await look(at + (wait - 3) * secondMs);
+      if (wait > 0) await runCapture(at + (wait - 3) * secondMs);
       expect(web.calls.length).toBe(before); // not yet due
       at += wait * secondMs;
-      await look(at);
+      await runCapture(at);
       expect(web.calls.length).toBe(before + 2);
     }
     expect(await shown(certId)).toEqual({ status: "unavailable", policies: [] });
@@ -240,10 +240,10 @@ describe("a domain that does not answer", () => {
   test("is not asked more often because more certificates wait for it", async () => {
     silent();
     await waitingAt(host);
-    await look();
+    await runCapture();
     for (let n = 0; n < 5; n += 1) {
       await waitingAt(host);
-      await look();
+      await runCapture();
     }
     expect(web.calls).toHaveLength(2);
     expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([1, 0, 0, 0, 0, 0]);
@@ -252,10 +252,10 @@ describe("a domain that does not answer", () => {
   test("is looked up when it answers again, for all that waited", async () => {
     silent();
     const first = await waitingAt(host);
-    await look();
+    await runCapture();
     const second = await waitingAt(host);
     web.serve(`https://${host}/quote`, footer);
-    await look(11 * secondMs);
+    await runCapture(11 * secondMs);
     expect((await shown(first)).status).toBe("captured");
     expect((await shown(second)).status).toBe("captured");
   });
@@ -268,7 +268,7 @@ describe("a domain that does not answer", () => {
     web.serve(`https://${other}/quote`, footer);
     web.serve(`https://${other}/privacy`, "Privacy");
     const certId = await waitingAt(other);
-    await look();
+    await runCapture();
     expect((await shown(certId)).status).toBe("captured");
   });
 
@@ -293,36 +293,36 @@ describe("a domain that does not answer", () => {
     expect(origins).toEqual([`https://a-${host}`, `https://b-${host}`, `https://c-${host}`]);
   });
 
-  test("half of which answers is asked again for the rest, and the last look takes what there is", async () => {
+  test("half of which answers is asked again for the rest, and the last capture takes what there is", async () => {
     web.serve(`https://${host}/terms`, () => html("busy", { status: 500 }));
     const certId = await waitingAt(host);
-    await look();
+    await runCapture();
     expect((await shown(certId)).status).toBe("pending");
     await env.DB.prepare("UPDATE outbox SET attempts = 7 WHERE topic LIKE ?").bind(topicsAt(host)).run();
-    await look(11 * secondMs);
+    await runCapture(11 * secondMs);
     expect((await shown(certId)).policies.map(({ kind }) => kind)).toEqual(["privacy"]);
   });
 });
 
 describe("whatever dies or collides", () => {
-  test("two relays at once look once and link once", async () => {
+  test("two relays at once capture once and link once", async () => {
     const certIds = [await waitingAt(host), await waitingAt(host), await waitingAt(host)];
-    await Promise.all([look(), look(), look(), look()]);
+    await Promise.all([runCapture(), runCapture(), runCapture(), runCapture()]);
     expect(web.calls).toHaveLength(3);
     for (const certId of certIds) expect(await linkedEntries(certId)).toHaveLength(1);
   });
 
-  test("a worker that is overtaken while it looks changes nothing that the other did", async () => {
+  test("a worker that is overtaken while it captures changes nothing that the other did", async () => {
     const certIds = [await waitingAt(host), await waitingAt(host)];
     let overtaken = false;
     web.serve(`https://${host}/terms`, async () => {
       if (!overtaken) {
         overtaken = true;
-        await look(61 * secondMs); // its turn is over by then, and another takes it
+        await runCapture(61 * secondMs); // its turn is over by then, and another takes it
       }
       return html("<h1>Terms</h1><p>Be kind.</p>");
     });
-    await look();
+    await runCapture();
     for (const certId of certIds) {
       expect((await shown(certId)).policies.map((policy) => policy.content_hash)).toEqual([privacyHash, termsHash]);
       expect(await linkedEntries(certId)).toHaveLength(1);
@@ -337,7 +337,7 @@ describe("whatever dies or collides", () => {
     const db = watched(async () => {
       if (overtaken) return;
       overtaken = true;
-      await look(61 * secondMs); // between reading who waits and linking them
+      await runCapture(61 * secondMs); // between reading who waits and linking them
     });
     await capturePolicies(await platformAt(), databaseOf(db));
     expect(overtaken).toBe(true);
@@ -348,28 +348,28 @@ describe("whatever dies or collides", () => {
     expect(await waitingRows()).toEqual([]);
   });
 
-  test("a linked certificate is never linked to another look", async () => {
+  test("a linked certificate is never linked to another capture", async () => {
     const certId = await waitingAt(host);
-    await look();
+    await runCapture();
     const relink = env.DB.prepare("UPDATE certificates SET policy_capture_id = NULL WHERE id = ?").bind(certId).run();
     await expect(relink).rejects.toThrow("policies are linked once");
   });
 
-  test("a process that dies during its look leaves a turn that comes again", async () => {
+  test("a process that dies during its capture leaves a turn that comes again", async () => {
     const certId = await waitingAt(host);
     const died = { fetchPage: () => new Promise<never>(() => {}) };
-    void look(0, died);
+    void runCapture(0, died);
     await eventually(async () => (await waitingRows())[0]?.attempts === 1);
-    await look(45 * secondMs);
+    await runCapture(45 * secondMs);
     expect((await shown(certId)).status).toBe("pending");
-    await look(61 * secondMs);
+    await runCapture(61 * secondMs);
     expect((await shown(certId)).status).toBe("captured");
   });
 
-  test("a look that kills its process every time is given up", async () => {
+  test("a capture that kills its process every time is given up", async () => {
     const certId = await waitingAt(host);
     await env.DB.prepare("UPDATE outbox SET attempts = 8 WHERE topic LIKE ?").bind(topicsAt(host)).run();
-    await look();
+    await runCapture();
     expect(web.calls).toEqual([]);
     expect((await shown(certId)).status).toBe("unavailable");
   });
@@ -377,29 +377,29 @@ describe("whatever dies or collides", () => {
   test("texts that cannot be stored leave no row that names them", async () => {
     const certId = await waitingAt(host);
     const kv = { ...env.KV, put: () => Promise.reject(new Error("KV PUT failed: 500")) } as unknown as KVNamespace;
-    await look(0, { kv, log: silentLog });
+    await runCapture(0, { kv, log: silentLog });
     expect((await shown(certId)).status).toBe("pending");
     expect(await rowsOf("SELECT id FROM policy_snapshots WHERE domain = ?", host)).toEqual([]);
-    await look(61 * secondMs);
+    await runCapture(61 * secondMs);
     expect((await shown(certId)).status).toBe("captured");
   });
 
-  test("linking that stops half way goes on with the same look", async () => {
+  test("linking that stops half way goes on with the same capture", async () => {
     const certIds: string[] = [];
     for (let n = 0; n < 130; n += 1) certIds.push(await waitingAt(host));
     const bad = certIds[110] as string;
     await env.DB.prepare(
       `CREATE TRIGGER broken BEFORE INSERT ON audit_outbox WHEN NEW.entity_id = '${bad}' BEGIN SELECT RAISE(ABORT, 'injected fault'); END`,
     ).run();
-    await look(0, { log: silentLog });
+    await runCapture(0, { log: silentLog });
     expect((await shown(certIds[99] as string)).status).toBe("captured");
     expect((await shown(certIds[100] as string)).status).toBe("pending");
     expect(await linkedEntries(certIds[100] as string)).toEqual([]);
     await env.DB.prepare("DROP TRIGGER broken").run();
-    await look(61 * secondMs);
+    await runCapture(61 * secondMs);
     expect(web.calls).toHaveLength(3);
-    const looks = await rowsOf("SELECT DISTINCT policy_capture_id FROM certificates WHERE origin_domain = ?", host);
-    expect(looks).toHaveLength(1);
+    const captures = await rowsOf("SELECT DISTINCT policy_capture_id FROM certificates WHERE origin_domain = ?", host);
+    expect(captures).toHaveLength(1);
     expect(
       await rowsOf(
         "SELECT id FROM audit_outbox WHERE type = 'policy.linked' AND entity_id IN (SELECT id FROM certificates WHERE origin_domain = ?)",
@@ -450,7 +450,7 @@ describe("whatever dies or collides", () => {
 
   test("a text that is not the one its hash names is not shown", async () => {
     const certId = await waitingAt(host);
-    await look();
+    await runCapture();
     await env.KV.put(`policy:${privacyHash}`, "Privacy\nWe keep nothing.");
     const [privacy, terms] = await shownWithText(certId);
     expect(privacy?.text).toBeNull();
@@ -470,10 +470,10 @@ describe("what a stranger's submission can do to others", () => {
     web.serve(`https://${host}/quote`, '<a href="/real">Privacy policy</a>');
     web.serve(`https://${host}/real`, "We keep little.");
     const planted = await waitingAt(host, "/forum/post/77");
-    await look();
+    await runCapture();
     const victim = await waitingAt(host, "/quote", minuteMs);
     expect((await shown(victim)).status).toBe("pending");
-    await look(minuteMs);
+    await runCapture(minuteMs);
     const sources = async (certId: string) =>
       (await shown(certId)).policies.map(({ source_url }) => source_url.replace(`https://${host}`, ""));
     expect(await sources(planted)).toEqual(["/forum/fake", "/forum/fake-terms"]);
@@ -484,7 +484,7 @@ describe("what a stranger's submission can do to others", () => {
   test("G9: what the front page links to stands, whatever else the page names", async () => {
     web.serve(`https://${host}/forum/post/77`, '<a href="/forum/fake">Privacy policy</a>');
     const planted = await waitingAt(host, "/forum/post/77");
-    await look();
+    await runCapture();
     expect((await shown(planted)).policies.map(({ content_hash }) => content_hash)).toEqual([privacyHash, termsHash]);
     expect(web.urls()).not.toContain(`https://${host}/forum/post/77`);
   });
@@ -518,7 +518,7 @@ describe("what a stranger's submission can do to others", () => {
   test("G10: what comes past twenty topics of a business is shown without policies, and is fetched nothing for", async () => {
     const certIds: string[] = [];
     for (let n = 0; n < 23; n += 1) certIds.push(await waitingAt(`many-${n}-${host}`));
-    await look();
+    await runCapture();
     const last = await Promise.all(certIds.slice(-3).map(shown));
     expect(last.map(({ status }) => status)).toEqual(["unavailable", "unavailable", "unavailable"]);
     expect(web.urls().some((url) => url.startsWith(`https://many-21-${host}`))).toBe(false);
@@ -526,12 +526,12 @@ describe("what a stranger's submission can do to others", () => {
 });
 
 describe("where policies are found", () => {
-  /** A front page that names none: what the page of the form names, or what lies in the usual places, is what there is. */
+  /** A front page that names none: what the page of the form names, or what lies at the common paths, is what there is. */
   beforeEach(() => web.serve(`https://${host}/`, "<h1>Acme</h1>"));
 
   const sourcesOf = async (): Promise<readonly string[]> => {
     const certId = await waitingAt(host);
-    await look();
+    await runCapture();
     return (await shown(certId)).policies.map(({ source_url }) => source_url.replace(`https://${host}`, ""));
   };
 
@@ -549,7 +549,7 @@ describe("where policies are found", () => {
     expect(await sourcesOf()).toEqual(["/datenschutz.html", "/terms"]);
   });
 
-  test("in the usual places, when no page names any", async () => {
+  test("at the common paths, when no page names any", async () => {
     web.serve(`https://${host}/quote`, "<form></form>");
     web.serve(`https://${host}/terms`, () => html("", { status: 404 }));
     web.serve(`https://${host}/terms-of-service`, "Terms of service of Acme");
@@ -582,7 +582,7 @@ describe("where policies are found", () => {
     );
     web.serve(`https://${host}/terms`, () => html(`Terms ${"x".repeat(1_024 * 1_024 - 6)}`));
     const certId = await waitingAt(host);
-    await look();
+    await runCapture();
     const [privacy, terms] = await shownWithText(certId);
     expect(privacy?.text).toBe("Privacy\nplain <b>text</b>");
     expect(terms?.text).toHaveLength(1_024 * 1_024);
@@ -598,7 +598,7 @@ describe("where policies are found", () => {
     web.serve("https://legal.example.com/p", "Privacy of the group");
     web.serve("https://example.org/t", "Terms of somebody else");
     const certId = await waitingAt(host);
-    await look();
+    await runCapture();
     const { policies } = await shown(certId);
     expect(policies.map(({ source_url }) => source_url)).toEqual(["https://legal.example.com/p", `https://${host}/terms`]);
     expect(web.urls()).not.toContain("https://example.org/t");
@@ -637,7 +637,7 @@ describe("where policies are found", () => {
     web.resolve("legal.example.com", publicAddress);
     web.serve(`https://${host}/privacy`, () => movedTo(location));
     await waitingAt(host);
-    await look();
+    await runCapture();
     const allowed = new Set([host]);
     expect(web.urls().filter((url) => !allowed.has(new URL(url).hostname))).toEqual([]);
   });
@@ -652,7 +652,7 @@ describe("hosts that are not public", () => {
   ])("are never called: %s", async (_, addresses) => {
     web.resolve(host, addresses);
     const certId = await waitingAt(host);
-    await look();
+    await runCapture();
     expect(web.calls).toEqual([]);
     expect((await shown(certId)).status).toBe("unavailable");
   });
@@ -662,7 +662,7 @@ describe("hosts that are not public", () => {
       Response.json({ Status: 0, Answer: [{ name: host, type: 1, data: resolver === "dns.google" ? "192.168.0.1" : "93.184.216.34" }] }),
     );
     const certId = await waitingAt(host);
-    await look();
+    await runCapture();
     expect(web.calls).toEqual([]);
     expect((await shown(certId)).status).toBe("unavailable");
   });
@@ -677,11 +677,11 @@ describe("hosts that are not public", () => {
       resolver === "dns.google" ? broken() : Response.json({ Status: 0, Answer: [{ name: host, type: 1, data: "93.184.216.34" }] }),
     );
     const certId = await waitingAt(host);
-    await look();
+    await runCapture();
     expect(web.calls).toEqual([]);
     expect((await shown(certId)).status).toBe("pending");
     web.resolve(host, publicAddress);
-    await look(11 * secondMs);
+    await runCapture(11 * secondMs);
     expect((await shown(certId)).status).toBe("captured");
   });
 
@@ -690,7 +690,7 @@ describe("hosts that are not public", () => {
     web.serve("https://inside.example.com/p", "Privacy from inside");
     web.serve(`https://${host}/privacy`, () => movedTo("https://inside.example.com/p"));
     await waitingAt(host);
-    await look();
+    await runCapture();
     expect(web.urls()).toContain(`https://${host}/privacy`);
     expect(web.urls()).not.toContain("https://inside.example.com/p");
   });
@@ -702,7 +702,7 @@ describe("hosts that are not public", () => {
       return Response.json({ Status: 0, Answer: [{ name: host, type: 1, data: questions > 8 ? "127.0.0.1" : "93.184.216.34" }] });
     });
     await waitingAt(host);
-    await look();
+    await runCapture();
     expect(web.urls()).toEqual([`https://${host}/`, `https://${host}/privacy`]); // four questions each, then it turned private
   });
 });
@@ -712,7 +712,7 @@ test("the policies of another verified domain's page are not this origin's", asy
   web.serve("https://demo.example/form", '<a href="/p">Privacy policy</a>');
   web.serve("https://demo.example/p", "Privacy of the other domain");
   const certId = await waitingAt(host, "https://demo.example/form");
-  await look();
+  await runCapture();
   expect(web.urls().filter((url) => !url.startsWith(`https://${host}/`))).toEqual([]);
   expect((await shown(certId)).policies.map(({ source_url }) => source_url)).toEqual([`https://${host}/privacy`, `https://${host}/terms`]);
 });

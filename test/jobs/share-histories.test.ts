@@ -71,7 +71,7 @@ interface ModelShare {
 }
 
 /** Mulberry32: small, and the same everywhere. */
-const drawsOf = (seed: number) => {
+const randomOf = (seed: number) => {
   let state = seed;
   const next = (): number => {
     state = (state + 0x6d2b79f5) | 0;
@@ -121,7 +121,7 @@ afterAll(() => {
 test.each(seeds)(
   "history %i is what the model says, at every step and in the end",
   async (seed) => {
-    const draws = drawsOf(seed);
+    const random = randomOf(seed);
     vi.setSystemTime(Date.now());
     told = [];
     const people: Someone[] = [];
@@ -166,8 +166,8 @@ test.each(seeds)(
     };
 
     const begin = (): void => {
-      const dies = draws.below(3) === 0;
-      isolate.begin(dies ? { trips: draws.below(9), written: draws.one(["before", "after"]) } : null);
+      const dies = random.below(3) === 0;
+      isolate.begin(dies ? { trips: random.below(9), written: random.one(["before", "after"]) } : null);
     };
     /** Asked until it is answered: the isolate may die twice. */
     const asked = async (ask: () => Promise<Answer>): Promise<Answer> => {
@@ -198,10 +198,10 @@ test.each(seeds)(
 
     const acts: Record<string, () => Promise<void>> = {
       grant: async () => {
-        const [by, business] = [draws.one(there()), draws.one(businesses)];
+        const [by, business] = [random.one(there()), random.one(businesses)];
         const verifier = freshVerifier();
-        const scope = [draws.one(["email", "phone", "name"]), "email"];
-        const change = { origin: business.origin, scope, duration_days: 1 + draws.below(12), missing_ok: ["name"] };
+        const scope = [random.one(["email", "phone", "name"]), "email"];
+        const change = { origin: business.origin, scope, duration_days: 1 + random.below(12), missing_ok: ["name"] };
         const body = decision(verifier, change, business.of);
         const query = new URLSearchParams({
           client_id: body.client_id,
@@ -219,7 +219,7 @@ test.each(seeds)(
         add(by, business, made.share, made, "share.created");
       },
       redeem: async () => {
-        const share = draws.one(shares);
+        const share = random.one(shares);
         if (share?.made == null) return;
         const isOpen = Date.now() < share.createdAt + minuteMs;
         const expected = share.isRedeemed
@@ -232,7 +232,7 @@ test.each(seeds)(
         const { of, origin } = share.business;
         const attempt = (key: string) =>
           redeem(share.made as Grant, { client_id: of.clients.live }, { origin, "idempotency-key": key }, call);
-        const isRace = draws.below(2) === 0;
+        const isRace = random.below(2) === 0;
         const key = crypto.randomUUID(); // the script sends one, and sends it again
         const answers = isRace ? await Promise.all([1, 2, 3].map(() => attempt(crypto.randomUUID()))) : [await asked(() => attempt(key))];
         const others = expected === "200 ok" ? "409 code_used" : expected;
@@ -242,7 +242,7 @@ test.each(seeds)(
         fact(share, "share.redeemed");
       },
       revoke: async () => {
-        const share = draws.one(shares.filter(({ by }) => !by.isErased));
+        const share = random.one(shares.filter(({ by }) => !by.isErased));
         if (share === undefined) return;
         const status = statusOf(share);
         const answer = await asked(() => share.by.signed.post(`/v1/shares/${share.id}/revoke`, {}));
@@ -252,10 +252,10 @@ test.each(seeds)(
         fact(share, "share.revoked");
       },
       renew: async () => {
-        const share = draws.one(shares.filter(({ by }) => !by.isErased));
+        const share = random.one(shares.filter(({ by }) => !by.isErased));
         if (share === undefined) return;
         const isActive = statusOf(share) === "active";
-        const days = 1 + draws.below(12);
+        const days = 1 + random.below(12);
         const deaths = told.filter((word) => word === "died").length;
         const answer = await asked(() => share.by.signed.post(`/v1/me/shares/${share.id}/renew`, { consent: true, duration_days: days }));
         const isLost = outcome(answer) === "409 share_inactive" && told.filter((word) => word === "died").length > deaths;
@@ -271,7 +271,7 @@ test.each(seeds)(
         Object.assign(share, { state: "superseded", supersededBy: renewed.id });
       },
       acknowledge: async () => {
-        const share = draws.one(shares);
+        const share = random.one(shares);
         if (share === undefined) return;
         const isOpen = share.state === "revoked" || share.state === "ceased";
         const answer = await asked(() => write(`/v1/shares/${share.id}/cease-ack`, {}, share.business.of.keys.live, call));
@@ -281,13 +281,13 @@ test.each(seeds)(
         fact(share, "business.ceased");
       },
       change: async () => {
-        const by = draws.one(there());
-        const change = draws.one([
-          { phone: `+1 202 555 01${10 + draws.below(80)}` },
-          { first_name: `Pat ${draws.below(5)}` },
+        const by = random.one(there());
+        const change = random.one([
+          { phone: `+1 202 555 01${10 + random.below(80)}` },
+          { first_name: `Pat ${random.below(5)}` },
           { last_name: null },
           { last_name: "Example" },
-          { email: `pat${draws.below(5)}@example.com`, first_name: `Pat ${draws.below(5)}` },
+          { email: `pat${random.below(5)}@example.com`, first_name: `Pat ${random.below(5)}` },
         ]) as Record<string, string | null>;
         const changed = Object.keys(change).filter((key) => (by.fields[key] ?? null) !== change[key]);
         expect((await asked(() => by.signed.put("/v1/me/fields", change))).status).toBe(200);
@@ -302,7 +302,7 @@ test.each(seeds)(
         }
       },
       jump: async () => {
-        const forward = draws.one([30_000, minuteMs, dayMs / 2, dayMs, 3 * dayMs]);
+        const forward = random.one([30_000, minuteMs, dayMs / 2, dayMs, 3 * dayMs]);
         if (days + forward > 25 * dayMs) return; // sessions end after thirty days
         days += forward;
         vi.setSystemTime(Date.now() + forward);
@@ -323,8 +323,8 @@ test.each(seeds)(
       },
       minute: () => job(settleShares),
       erase: async () => {
-        const by = draws.one(there());
-        if (draws.below(3) > 0 || there().length < 2) return;
+        const by = random.one(there());
+        if (random.below(3) > 0 || there().length < 2) return;
         const { chain } = (await env.DB.prepare("SELECT audit_chain AS chain FROM consumers WHERE id = ?").bind(by.id).first()) as {
           chain: string;
         };
@@ -365,7 +365,7 @@ test.each(seeds)(
       },
       // N13: what is only looked at stays as it is.
       look: async () => {
-        const by = draws.one(there());
+        const by = random.one(there());
         const [share] = shares;
         const rows = () =>
           Promise.all(
@@ -433,9 +433,9 @@ test.each(seeds)(
       ["test", 1],
       ["look", 1],
     ] as const;
-    const drawn = words.flatMap(([word, often]) => Array.from({ length: often }, () => word));
+    const weighted = words.flatMap(([word, often]) => Array.from({ length: often }, () => word));
     for (let step = 0; step < steps; step += 1) {
-      const act = shares.length === 0 ? "grant" : draws.one(drawn);
+      const act = shares.length === 0 ? "grant" : random.one(weighted);
       told.push(act);
       vi.setSystemTime(Date.now() + 5_000); // a key has 120 calls a minute, and a clock that stands still has no next one
       await acts[act]?.();

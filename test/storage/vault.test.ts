@@ -26,7 +26,7 @@ describe("a sealed value", () => {
       expect(value).toMatch(/^1\.[A-Za-z0-9_-]+$/);
       expect(new TextDecoder().decode(bytesOfBase64Url(value.slice(2)) as Uint8Array)).not.toContain("secret");
     }
-    // Nonces and wrapped data keys are drawn anew each time.
+    // Nonces and wrapped data keys are generated anew each time.
     const parts = sealed.map((value) => bytesOfBase64Url(value.slice(2)) as Uint8Array);
     expect(new Set(parts.map((bytes) => base64UrlOf(bytes.subarray(0, 40)))).size).toBe(50);
     expect(new Set(parts.map((bytes) => base64UrlOf(bytes.subarray(40, 52)))).size).toBe(50);

@@ -108,7 +108,7 @@ export const startFakeService = async (): Promise<FakeService> => {
   const scripts = new Map(readdirSync(join(outDir, "v1")).map((name) => [`/v1/${name}`, readFileSync(join(outDir, "v1", name))]));
   rmSync(outDir, { recursive: true });
 
-  const usual = (): Settings => ({
+  const defaults = (): Settings => ({
     html: "",
     inner: "",
     headers: {},
@@ -118,7 +118,7 @@ export const startFakeService = async (): Promise<FakeService> => {
     hop: undefined,
     redeem: () => undefined,
   });
-  const settings = usual();
+  const settings = defaults();
   const asked: AskedSheet[] = [];
   const redemptions: Redemption[] = [];
   const grants: string[] = [];
@@ -273,7 +273,7 @@ ${settings.withoutScript ? "" : `<script>${sheetScript}</script>`}`;
     grants,
     loaded,
     reset: () => {
-      Object.assign(settings, usual());
+      Object.assign(settings, defaults());
       for (const list of [asked, redemptions, grants, loaded]) list.length = 0;
     },
     stop: () => {

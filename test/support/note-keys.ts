@@ -17,11 +17,11 @@ export const secretOfSeed = async (name: string, seed: Uint8Array<ArrayBuffer>, 
 export const secretOf = (name: string, byte: number, kind: KeyKind = keyKinds.log): Promise<string> =>
   secretOfSeed(name, new Uint8Array(32).fill(byte), kind);
 
-/** A secret of the key called `name` that is as good as drawn: always the same one. */
+/** A secret of the key called `name` that is as good as random: always the same one. */
 export const randomSecretOf = (name: string, kind: KeyKind = keyKinds.log): Promise<string> =>
   secretOfSeed(name, new Uint8Array(sha256(`drawn for ${name}`)), kind);
 
-/** 32 bytes in base64 that are as good as drawn: always the same ones for a number. */
+/** 32 bytes in base64 that are as good as random: always the same ones for a number. */
 export const randomKey = (which: number): string => base64Of(sha256(`key ${which} of the tests`));
 
 /** The public key of a secret, in its one-line form. */

@@ -6,7 +6,7 @@ export interface OddSubmission {
   readonly name: string;
   readonly body: unknown;
   readonly headers?: HeaderChanges;
-  /** What the certificate must hold instead of what the usual submission gives. */
+  /** What the certificate must hold instead of what the default submission gives. */
   readonly stored?: { readonly [key: string]: unknown };
   readonly subject?: Readonly<Record<string, string>>;
   readonly evidence?: { readonly [key: string]: unknown };

@@ -25,7 +25,7 @@ export const waitingAt = async (host: string, page = "/quote?name=pat", ms = 0):
     body: JSON.stringify({ ...submission(world.acme), page_url: new URL(page, `https://${host}`).href }),
   });
   const platform = await platformAt(ms);
-  // Nothing follows the answer: no home for the relay to work in, no audit log to kick, no queue.
+  // Nothing follows the answer: no home for the relay to work in, no audit log to notify, no queue.
   const homes = { ...platform.homes, all: () => [] };
   const config = { ...platform.config, auditKeys: new Map() };
   const diesAfterAnswer = changedServices(platform, { homes, config, notifyAnchoring: async () => {}, afterAnswer: () => {} });
@@ -36,7 +36,7 @@ export const waitingAt = async (host: string, page = "/quote?name=pat", ms = 0):
 };
 
 /** One run of the relay `ms` from now; its clock stands still, so that only what is due then is due. */
-export const look = async (ms = 0, changes: Partial<Platform> = {}): Promise<void> => {
+export const runCapture = async (ms = 0, changes: Partial<Platform> = {}): Promise<void> => {
   const platform = await platformAt();
   const now = platform.clock() + ms;
   await capturePolicies({ ...platform, clock: () => now, ...changes }, databaseOf(env.DB));

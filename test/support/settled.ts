@@ -24,8 +24,8 @@ followed(await platformOf(env as unknown as Env)); // the app of this isolate is
 const { fetch } = worker;
 worker.fetch = (request, bindings, context) => follow(fetch(request, bindings, context));
 
-// A kick only hurries what the minute cron does. Tests that ask for proofs submit to the ledger themselves (`submitAnchors`), and
-// test/jobs/anchoring.test.ts delivers kicks; all others would wait three seconds for a ledger whose clock they hold still.
+// A notice only hurries what the minute cron does. Tests that ask for proofs submit to the ledger themselves (`submitAnchors`), and
+// test/jobs/anchoring.test.ts delivers notices; all others would wait three seconds for a ledger whose clock they hold still.
 (env.ANCHOR_KICKS as Queue<object>).send = async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } });
 
 const maxMs = 60_000; // a busy machine takes its time; nothing waits this long that works

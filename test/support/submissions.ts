@@ -1,4 +1,4 @@
-// Ways to write a submission that is nearly, but not quite, the usual one.
+// Ways to write a submission that is nearly, but not quite, the default one.
 import { utf8 } from "../../core/bytes.ts";
 import { submission, type ConsentBody } from "./world.ts";
 

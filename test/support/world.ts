@@ -67,7 +67,7 @@ export const entryWith = (settings: Readonly<Record<string, unknown>>, host = "h
 
 const productionAuditKey = await randomSecretOf("svc.test/audit/0");
 
-/** Addresses and settings of a production deployment; keys of logs are drawn, the other secrets are those of the tests. */
+/** Addresses and settings of a production deployment; keys of logs are random, the other secrets are those of the tests. */
 export const productionSettings = {
   LEDGER_KEY: await randomSecretOf("ledger.svc.test/ledger/test"),
   LEDGER_WITNESS_KEY: await randomSecretOf("ledger.svc.test/witness", keyKinds.witness),

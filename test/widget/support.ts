@@ -101,7 +101,7 @@ export interface VisitOptions {
   html: string;
   /** false: the page without the widget. An object overrides single attributes; undefined removes one. */
   widget?: boolean | Attributes;
-  /** The whole script element instead of the usual one. `{{src}}` is the widget's address. */
+  /** The whole script element instead of the default. `{{src}}` is the widget's address. */
   script?: string;
   /** The answer to the nth call; default is a certificate, the same one for the same submission_id. */
   answer?: (call: ApiCall, n: number) => Answer | undefined | Promise<Answer | undefined>;
@@ -347,7 +347,7 @@ export async function press(page: Page, selector: string): Promise<void> {
   await page.mouse.click(x, y);
 }
 
-/** The usual submission of the plain form. */
+/** The default submission of the plain form. */
 export async function tickAndClick(page: Page): Promise<void> {
   await press(page, "#consent");
   await press(page, "#send");

@@ -23,7 +23,7 @@ export function fillForm(form: HTMLFormElement, fieldMap: string | undefined, { 
   fillHidden(form, "svc_share_id", share_id);
 }
 
-/** One control a key: the surest, and among equals the first. All are found before one is filled: pages redraw forms. */
+/** One control a key: the surest, and among equals the first. All are found before one is filled: pages render forms again. */
 function surest(form: HTMLFormElement, fieldMap: string | undefined): Iterable<Identified> {
   const best = new Map<string, Identified>();
   for (const found of identify(form, fieldMapFrom(fieldMap))) {

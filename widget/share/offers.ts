@@ -48,8 +48,8 @@ export function formOf(asked: Asked, tag = offerOf(asked)?.tag): HTMLFormElement
   }
 }
 
-/** Pages that draw their forms by script may do so after the answer is there. */
-export async function formWhenDrawn(asked: Asked): Promise<HTMLFormElement | undefined> {
+/** Pages that render their forms by script may do so after the answer is there. */
+export async function formWhenRendered(asked: Asked): Promise<HTMLFormElement | undefined> {
   for (let tries = 0; asked.options.formSelector !== undefined && !formOf(asked) && tries < 50; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

@@ -22,12 +22,12 @@ const prefix = "svc:share:";
 /** An hour: longer than anybody signs in and decides; the sheet itself gives up after ten minutes. */
 const kept = 3_600_000;
 /** A record holds a request of up to 16 KB. */
-const mostKept = 3;
+const maxKept = 3;
 
 export function remember(pending: Pending): void {
   try {
     sessionStorage.setItem(prefix + pending.state, JSON.stringify(pending));
-    for (const { state } of remembered().slice(mostKept)) forget(state);
+    for (const { state } of remembered().slice(maxKept)) forget(state);
   } catch {
     // Storage is switched off or full: the opener's way needs none.
   }

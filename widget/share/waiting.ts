@@ -2,7 +2,7 @@
 // this page brought back. Every answer is known by its state; what does not fit is ignored without a word.
 
 import { fillForm } from "./fill.ts";
-import { type Asked, formWhenDrawn, offerOf, tell } from "./offers.ts";
+import { type Asked, formWhenRendered, offerOf, tell } from "./offers.ts";
 import { type Pending, forget } from "./pending.ts";
 import { redeem } from "./redeem.ts";
 
@@ -134,7 +134,7 @@ export async function take(request: Waiting, code?: string, error?: string): Pro
     return;
   }
   const { share_id, fingerprint, scope, expires_at, fields } = data;
-  const form = await formWhenDrawn(request);
+  const form = await formWhenRendered(request);
   if (form) fillForm(form, request.options.fieldMap, data);
   drop(request);
   settle(request, "done");

@@ -1,19 +1,6 @@
 // What the button and its notes say, in the languages of the consent sheet.
 
-interface Words {
-  share: string;
-  severed: string;
-  newTab: string;
-  here: string;
-  blocked: string;
-  busy: string;
-  done: string;
-  elsewhere: string;
-  closed: string;
-  failed: string;
-}
-
-const en: Words = {
+const en = {
   share: "Share my contact details",
   severed: "Continue in the window that opened, or continue here",
   newTab: "Open in a new tab",
@@ -25,6 +12,8 @@ const en: Words = {
   closed: "Nothing was shared.",
   failed: "That did not work. Please try again.",
 };
+
+type Words = typeof en;
 
 const es: Words = {
   share: "Compartir mis datos de contacto",

@@ -1,5 +1,6 @@
 // One question to a neighbour and its answer: within a time, of a size, never following a redirect, and never thrown.
 import { bytesUpTo } from "../../core/bytes.ts";
+import type { Failure, Permanent, Retry } from "../../core/ledger/adapter.ts";
 import { secondMs, type Clock } from "../../core/time.ts";
 
 export type SendRequest = (request: Request) => Promise<Response>;
@@ -8,18 +9,6 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Uint8Array;
-}
-
-export interface Retry {
-  readonly ok: false;
-  readonly kind: "retry";
-  readonly code: string;
-  readonly afterMs?: number;
-}
-export interface Permanent {
-  readonly ok: false;
-  readonly kind: "permanent";
-  readonly code: string;
 }
 
 export const retry = (code: string, afterMs?: number): Retry => ({
@@ -33,7 +22,7 @@ export const permanent = (code: string): Permanent => ({ ok: false, kind: "perma
 export interface ExchangeLimits {
   readonly withinMs: number;
   readonly maxBytes: number;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal;
 }
 
 /** The answer whatever its status, or `retry` with `timeout`, `connection` or `answer_too_large`. */
@@ -46,8 +35,8 @@ export const exchange = async (
   const limit = new AbortController();
   const stop = (): void => limit.abort();
   const timer = setTimeout(stop, withinMs);
-  signal.addEventListener("abort", stop);
-  if (signal.aborted) stop();
+  signal?.addEventListener("abort", stop);
+  if (signal?.aborted) stop();
   try {
     const response = await send(new Request(url, { ...init, redirect: "manual", signal: limit.signal }));
     const body = await bytesUpTo(response.body, maxBytes);
@@ -56,7 +45,7 @@ export const exchange = async (
     return retry(limit.signal.aborted ? "timeout" : "connection"); // however it broke, asking again is all there is to do
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", stop);
+    signal?.removeEventListener("abort", stop);
   }
 };
 
@@ -71,7 +60,7 @@ export const retryAfterMs = (headers: Headers, clock: Clock): number | undefined
 const askAgainStatuses: ReadonlySet<number> = new Set([408, 425, 429, 499]); // 499: the neighbour saw us hang up, perhaps too late
 
 /** What a status that is no success says about asking again. */
-export const refusedBy = ({ status, headers }: Answer, clock: Clock): Retry | Permanent =>
+export const refusedBy = ({ status, headers }: Answer, clock: Clock): Failure =>
   status >= 500 || askAgainStatuses.has(status) ? retry(`http_${status}`, retryAfterMs(headers, clock)) : permanent(`http_${status}`);
 
 /** `text/plain; charset=utf-8` without what follows the semicolon, in small letters. */

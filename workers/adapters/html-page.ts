@@ -15,27 +15,8 @@ export interface PageReading {
 const unreadElements: ReadonlySet<string> = new Set(["script", "style", "noscript", "template"]);
 // Elements that run within a line (HTML, phrasing content that holds text); every other tag ends the line.
 const inlineElements: ReadonlySet<string> = new Set([
-  ...[
-    "a",
-    "abbr",
-    "acronym",
-    "b",
-    "bdi",
-    "bdo",
-    "big",
-    "cite",
-    "code",
-    "data",
-    "del",
-    "dfn",
-    "em",
-    "font",
-    "i",
-    "ins",
-    "kbd",
-    "label",
-    "mark",
-  ],
+  ...["a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd", "label"],
+  "mark",
   ...["q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"],
 ]);
 const linkElements: ReadonlySet<string> = new Set(["a", "area", "link"]);

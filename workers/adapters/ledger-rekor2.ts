@@ -1,11 +1,11 @@
 // Sigstore's Rekor v2 as a ledger: a private one as the primary, the public one only as a mirror of checkpoints. Nothing it
 // answers is believed: an outcome is `ok` only when our signature of the statement is proved to be in a tree that a pinned key
 // signed and that goes on from the last tree we saw.
-import { base64Of, bytesOfBase64Url, hexOf, utf8 } from "../../core/bytes.ts";
-import type { LedgerAdapter, Outcome, SeenTree, Submission } from "../../core/ledger/adapter.ts";
+import { base64Of, bytesOfBase64Url, utf8 } from "../../core/bytes.ts";
+import type { Failure, LedgerAdapter, Outcome, SeenTree, Submission } from "../../core/ledger/adapter.ts";
 import { parseCheckpoint } from "../../core/ledger/checkpoint.ts";
 import { ecdsaDerOf } from "../../core/ledger/der.ts";
-import { countOf, leafHash } from "../../core/ledger/merkle.ts";
+import { countOf } from "../../core/ledger/merkle.ts";
 import type { NoteCrypto } from "../../core/ledger/note.ts";
 import { verifyRekorCheckpoint, verifyRekorReceipt } from "../../core/ledger/rekor-receipt.ts";
 import {
@@ -17,12 +17,12 @@ import {
   type RekorAnswer,
   type RekorCrypto,
 } from "../../core/ledger/rekor.ts";
-import { keysInUse, type Receipt, type TrustedLogKey } from "../../core/ledger/receipt.ts";
+import { keysInUse, receiptOf, type TrustedLogKey } from "../../core/ledger/receipt.ts";
 import { isSignedBy, p256Spki } from "../../core/ledger/spki.ts";
 import { inclusionProofFromTiles, tilesReadBy } from "../../core/ledger/tiles.ts";
 import { isoOf, secondMs, type Clock } from "../../core/time.ts";
-import { historyFault, inLanes, logReader, openTiles, seenOf, type ReadCheckpoint } from "./log-reader.ts";
-import { exchange, permanent, refusedBy, retry, type Answer, type Permanent, type Retry, type SendRequest } from "./exchange.ts";
+import { historyFault, inLanes, logReader, openTiles, seenOf, type ReadCheckpoint, type ReadPath } from "./log-reader.ts";
+import { exchange, permanent, refusedBy, retry, type SendRequest } from "./exchange.ts";
 
 /** The key that signs statements for Rekor. */
 export interface AnchorKey {
@@ -75,7 +75,6 @@ const maxAnswerBytes = 65_536;
 const postsAtOnce = 5;
 const maxPerBatch = 5; // one round of posts: 30 s at the worst and the checks, within the minute that a claim lasts
 
-type Failure = Retry | Permanent;
 type Filed = { readonly ok: true; readonly answer: RekorAnswer; readonly submittedAt: number };
 
 export const rekorAdapter = (
@@ -90,7 +89,7 @@ export const rekorAdapter = (
   const id = `rekor2:${ledger.origin}`;
   const trust = { logs: ledger.trust, anchorKeys: [anchorKey.publicKey, ...ledger.retiredAnchorKeys] };
 
-  const read = async (path: string, maxBytes: number, signal: AbortSignal): Promise<{ ok: true; answer: Answer } | Retry> =>
+  const read: ReadPath = (path, maxBytes, signal) =>
     exchange(send, `${ledger.baseUrl}/api/v2/${path}`, {}, { withinMs: readWithinMs, maxBytes, signal });
 
   /** The newest checkpoint, signed by a key pinned for now. */
@@ -140,32 +139,18 @@ export const rekorAdapter = (
     return base64Of(answer.leaf) === base64Of(leaf) ? { ok: true, answer, submittedAt } : retry("leaf_mismatch");
   };
 
-  const receiptOf = (statement: string, { answer, submittedAt }: Filed): Receipt | null => {
-    const claimed = parseCheckpoint(answer.note);
-    if (claimed === null) return null;
-    return {
-      v: 1,
-      ledger: id,
-      kind: "rekor2",
-      tx_ref: `${ledger.origin}#${answer.index}`,
-      entry_hash: hexOf(sha256(utf8(statement))),
-      leaf_index: answer.index.toString(),
-      leaf_hash: base64Of(leafHash(sha256, answer.leaf)),
-      leaf_body: base64Of(answer.leaf),
-      inclusion_proof: answer.hashes.map(base64Of),
-      signed_root: answer.note,
-      tree_size: claimed.size.toString(),
-      root_hash: base64Of(claimed.root),
-      submitted_at: isoOf(submittedAt),
-      verified_at: isoOf(Math.max(clock(), submittedAt)),
-    };
-  };
-
   /** Every check of the receipt, then that its tree and the last one seen are one history, whichever is the larger. */
-  const judge = async (submission: Submission, filed: Filed, lastSeen: SeenTree | null, signal: AbortSignal): Promise<Outcome> => {
-    const receipt = receiptOf(submission.statement, filed);
-    if (receipt === null) return retry("note_malformed");
-    const verdict = await verifyRekorReceipt(crypto, receipt, utf8(submission.statement), trust);
+  const judge = async (
+    { statement }: Submission,
+    { answer, submittedAt }: Filed,
+    lastSeen: SeenTree | null,
+    signal: AbortSignal,
+  ): Promise<Outcome> => {
+    const checkpoint = parseCheckpoint(answer.note);
+    if (checkpoint === null) return retry("note_malformed");
+    const times = { submittedAt, verifiedAt: Math.max(clock(), submittedAt) };
+    const receipt = receiptOf(sha256, statement, { kind: "rekor2", origin: ledger.origin, checkpoint, ...answer, ...times });
+    const verdict = await verifyRekorReceipt(crypto, receipt, utf8(statement), trust);
     if (!verdict.ok) return retry(verdict.fault);
     const now = { note: receipt.signed_root, checkpoint: verdict.checkpoint };
     const fault = await historyFault(sha256, openTiles(read, signal), lastSeen, now);

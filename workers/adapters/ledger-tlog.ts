@@ -1,16 +1,16 @@
 // A tile log as a ledger: ours, or any other that takes entries over POST /add and publishes C2SP tiles. Nothing it answers
 // is believed: an outcome is `ok` only when the entry is proved to be in a tree that the pinned key signed and that begins
 // with the last tree we saw.
-import { base64Of, hexOf, utf8 } from "../../core/bytes.ts";
-import type { LedgerAdapter, Outcome, Submission } from "../../core/ledger/adapter.ts";
+import { utf8 } from "../../core/bytes.ts";
+import type { Failure, LedgerAdapter, Outcome, Submission } from "../../core/ledger/adapter.ts";
 import { verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
-import { countOf, inclusionProofOf, leafHash } from "../../core/ledger/merkle.ts";
+import { countOf, inclusionProofOf } from "../../core/ledger/merkle.ts";
 import { parseVkey, remembering, type NoteCrypto, type VerifierKey } from "../../core/ledger/note.ts";
-import { keysInUse, rememberingCheckpoints, verifyReceipt, type Receipt, type TrustedLogKey } from "../../core/ledger/receipt.ts";
+import { keysInUse, receiptOf, rememberingCheckpoints, verifyReceipt, type TrustedLogKey } from "../../core/ledger/receipt.ts";
 import { entryBundle, nodesFromTiles, tilesReadBy, tileWidth } from "../../core/ledger/tiles.ts";
 import { parseIJson } from "../../core/i-json.ts";
 import { isoOf, secondMs, type Clock } from "../../core/time.ts";
-import { exchange, permanent, retry, retryAfterMs, type Answer, type Permanent, type Retry, type SendRequest } from "./exchange.ts";
+import { exchange, permanent, retry, retryAfterMs, type Answer, type SendRequest } from "./exchange.ts";
 import { historyFault, logReader, openTiles, seenOf, type ReadCheckpoint } from "./log-reader.ts";
 
 export interface TlogLedger {
@@ -30,7 +30,6 @@ const checkpointTries = 10;
 const checkpointPauseMs = 300;
 const maxAnswerBytes = 65_536;
 
-type Failure = Retry | Permanent;
 type Added = { readonly ok: true; readonly index: bigint } | Failure;
 
 const permanentStatuses: ReadonlySet<number> = new Set([400, 401, 403, 413]); // of the statement or our token; any other status may pass
@@ -108,28 +107,6 @@ export const tlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto: NoteC
     }
   };
 
-  const receiptFor = (
-    submission: Submission,
-    index: bigint,
-    { note, checkpoint }: ReadCheckpoint,
-    hashes: readonly Uint8Array[],
-    submittedAt: number,
-  ): Receipt => ({
-    v: 1,
-    ledger: id,
-    kind: "tlog",
-    tx_ref: `${ledger.origin}#${index}`,
-    entry_hash: hexOf(crypto.sha256(utf8(submission.statement))),
-    leaf_index: index.toString(),
-    leaf_hash: base64Of(leafHash(crypto.sha256, utf8(submission.statement))),
-    inclusion_proof: hashes.map(base64Of),
-    signed_root: note,
-    tree_size: checkpoint.size.toString(),
-    root_hash: base64Of(checkpoint.root),
-    submitted_at: isoOf(submittedAt),
-    verified_at: isoOf(Math.max(clock(), submittedAt)),
-  });
-
   const submit: LedgerAdapter["submit"] = async (batch, lastSeen, signal) => {
     const submittedAt = clock();
     const added: Added[] = [];
@@ -163,7 +140,9 @@ export const tlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto: NoteC
         continue;
       }
       const hashes = inclusionProofOf(ofBatch.sha256, one.index, size, nodes);
-      const receipt = receiptFor(submission, one.index, covering, hashes, submittedAt);
+      const times = { submittedAt, verifiedAt: Math.max(clock(), submittedAt) };
+      const place = { kind: "tlog", origin: ledger.origin, index: one.index, hashes } as const;
+      const receipt = receiptOf(crypto.sha256, submission.statement, { ...covering, ...place, ...times });
       const verdict = await verifyReceipt(ofBatch, receipt, utf8(submission.statement), context);
       outcomes.push(verdict.ok ? { ok: true, receipt, seen: seenOf(covering) } : retry(`receipt_${verdict.fault}`));
     }

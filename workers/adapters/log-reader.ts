@@ -2,7 +2,7 @@
 // tree goes on from another. Nothing is believed: proofs are for the caller to check, and a log is accused of two histories only
 // by tiles that prove themselves to be of a tree it signed.
 import { base64Of, bytesOfBase64 } from "../../core/bytes.ts";
-import type { LedgerAdapter, Outcome, SeenTree } from "../../core/ledger/adapter.ts";
+import type { Failure, Fork, LedgerAdapter, Retry, SeenTree } from "../../core/ledger/adapter.ts";
 import type { Checkpoint } from "../../core/ledger/checkpoint.ts";
 import { continuation, tilesForContinuation } from "../../core/ledger/continuation.ts";
 import { countOf, hashBytes, type Hash, type TreeHead } from "../../core/ledger/merkle.ts";
@@ -15,7 +15,7 @@ import {
   type ReadTile,
   type TilePlace,
 } from "../../core/ledger/tiles.ts";
-import { retry, type Answer, type Permanent, type Retry } from "./exchange.ts";
+import { retry, type Answer } from "./exchange.ts";
 
 /** One GET below the address of the log. */
 export type ReadPath = (
@@ -90,8 +90,6 @@ export const seenOf = ({ note, checkpoint }: ReadCheckpoint): SeenTree => ({
   note,
 });
 
-type Fork = Extract<Outcome, { readonly ok: false; readonly kind: "fork" }>;
-
 /**
  * Null when the tree just read and the last one seen are one history, whichever is the larger. A checkpoint smaller than one
  * seen before may come out of a cache; a log that cannot show the larger tree any more is asked again, because without its
@@ -117,7 +115,7 @@ export const historyFault = async (
 export const logReader = (
   hash: Hash,
   readPath: ReadPath,
-  newest: (signal: AbortSignal) => Promise<({ readonly ok: true } & ReadCheckpoint) | Retry | Permanent>,
+  newest: (signal: AbortSignal) => Promise<({ readonly ok: true } & ReadCheckpoint) | Failure>,
 ): Pick<LedgerAdapter, "head" | "inclusion" | "consistency"> => {
   const proof = async (build: (hash: Hash, read: ReadTile) => Uint8Array[], signal: AbortSignal) => {
     const tiles = openTiles(readPath, signal);

@@ -55,7 +55,7 @@ export const httpMailer = (
         headers: { authorization: `Bearer ${provider.token}`, "content-type": "application/json", "idempotency-key": id },
         body: JSON.stringify({ from, to, subject, text, html }),
       },
-      { withinMs: maxMs, maxBytes: maxAnswerBytes, signal: new AbortController().signal },
+      { withinMs: maxMs, maxBytes: maxAnswerBytes },
     );
     if (!asked.ok) return "later";
     const { status } = asked.answer;

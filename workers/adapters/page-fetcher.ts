@@ -3,14 +3,8 @@
 import type { FetchPage, Page, PageAnswer, PageRequest } from "../../core/access/outbound-page.ts";
 import { checkOutboundUrl, referenceAsWritten } from "../../core/access/outbound-url.ts";
 import { bytesUpTo } from "../../core/bytes.ts";
-import type { CheckHost } from "./public-hosts.ts";
-
-export interface PageFetcherSettings {
-  readonly ownHosts: readonly string[];
-  /** DEV_FETCH_ALLOW. */
-  readonly allowedAsWritten: readonly string[];
-  readonly checkHost: CheckHost;
-}
+import type { OutboundRules } from "./public-hosts.ts";
+import { within } from "./time-limit.ts";
 
 const maxRedirects = 3;
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -42,7 +36,7 @@ const decoded = (bytes: Uint8Array, charset: string): string => {
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
-    return new TextDecoder().decode(bytes); // a charset nobody knows: what is left is the usual one
+    return new TextDecoder().decode(bytes); // a charset nobody knows: what is left is the default
   }
 };
 
@@ -65,7 +59,7 @@ const readPage = async (response: Response, url: string, { maxBytes, wants }: Pa
   };
 };
 
-const follow = async (settings: PageFetcherSettings, request: PageRequest, signal: AbortSignal): Promise<PageAnswer> => {
+const follow = async (settings: OutboundRules, request: PageRequest, signal: AbortSignal): Promise<PageAnswer> => {
   let address = request.url;
   for (let redirects = 0; redirects <= (request.maxRedirects ?? maxRedirects); redirects += 1) {
     const checked = checkOutboundUrl(address, { ...settings, ports: request.ports });
@@ -91,16 +85,12 @@ const follow = async (settings: PageFetcherSettings, request: PageRequest, signa
 };
 
 export const openPageFetcher =
-  (settings: PageFetcherSettings): FetchPage =>
-  async (request) => {
-    const controller = new AbortController();
-    const timer = setTimeout(() => controller.abort(), request.totalMs);
-    try {
-      return await follow(settings, request, controller.signal);
-    } catch {
-      return unreached(controller.signal.aborted ? "timeout" : "network"); // only the timer aborts before this line
-    } finally {
-      clearTimeout(timer);
-      controller.abort(); // whatever is still open is of no use to anyone
-    }
-  };
+  (settings: OutboundRules): FetchPage =>
+  (request) =>
+    within(request.totalMs, async (signal) => {
+      try {
+        return await follow(settings, request, signal);
+      } catch {
+        return unreached(signal.aborted ? "timeout" : "network");
+      }
+    });

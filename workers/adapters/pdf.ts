@@ -1,4 +1,4 @@
-// A text as a PDF file. The same text gives the same bytes: the dates are the text's, nothing is drawn at random, and the fonts are
+// A text as a PDF file. The same text gives the same bytes: the dates are the text's, nothing is random, and the fonts are
 // those that every reader has.
 import type { DocumentText } from "../../core/removals/affidavit.ts";
 

@@ -3,12 +3,25 @@
 // addresses (here), and an egress that has no private network behind it.
 import ipaddr from "ipaddr.js";
 import { hostNameFault } from "../../core/access/outbound-url.ts";
+import { bytesUpTo } from "../../core/bytes.ts";
+import { fail } from "../../core/result.ts";
+import { within } from "./time-limit.ts";
 import { jointVerdict, readDnsAnswer, verdictOf, type DnsAnswer, type DnsType, type HostVerdict } from "../../core/access/dns-answer.ts";
 
 /** Never throws; once `signal` is aborted the host is unanswered. */
 export type CheckHost = (hostname: string, signal: AbortSignal) => Promise<HostVerdict>;
 
+/** What judges an address that a stranger gave. */
+export interface OutboundRules {
+  readonly ownHosts: readonly string[];
+  /** DEV_FETCH_ALLOW. */
+  readonly allowedAsWritten: readonly string[];
+  readonly checkHost: CheckHost;
+}
+
 const resolveMs = 2_000;
+/** How long to wait for the verdict on a host: the resolvers' own time and a margin. */
+export const verdictWithinMs = 3_000;
 const maxAnswerBytes = 64 * 1_024; // 64 records of the longest names are about 40 KiB
 const globalUnicast = ipaddr.IPv6.parse("2000::");
 
@@ -18,16 +31,6 @@ export const isPublicAddress = (address: string): boolean => {
   if (!ipaddr.IPv6.isValid(address) || address.includes("%")) return false;
   const parsed = ipaddr.IPv6.parse(address);
   return parsed.match(globalUnicast, 3) && parsed.range() === "unicast";
-};
-
-const cappedText = async (response: Response): Promise<string | null> => {
-  let text = "";
-  const decoder = new TextDecoder();
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.length > maxAnswerBytes) return null; // leaving the loop cancels the body
-  }
-  return text;
 };
 
 const ask = async (
@@ -43,28 +46,28 @@ const ask = async (
   const response = await fetch(url, { headers: { accept: "application/dns-json" }, redirect: "manual", signal });
   if (response.status !== 200) {
     await response.body?.cancel();
-    return { ok: false, fault: "unanswered" };
+    return fail("unanswered");
   }
-  const text = await cappedText(response);
-  return text === null
-    ? { ok: false, fault: "refused" }
-    : readDnsAnswer(hostname, JSON.parse(text), { isAllowedName: (name) => hostNameFault(name, ownHosts) === null, isPublicAddress });
+  const body = await bytesUpTo(response.body, maxAnswerBytes);
+  return body === null
+    ? fail("refused")
+    : readDnsAnswer(hostname, JSON.parse(new TextDecoder().decode(body)), {
+        isAllowedName: (name) => hostNameFault(name, ownHosts) === null,
+        isPublicAddress,
+      });
 };
 
 /** A resolver that is silent, slow or talks nonsense has not answered; it never makes a host public. */
 const verdictFrom = async (resolver: string, hostname: string, ownHosts: readonly string[], caller: AbortSignal): Promise<HostVerdict> => {
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(), resolveMs);
-  const signal = AbortSignal.any([controller.signal, caller]);
   try {
-    return verdictOf(
-      await Promise.all([ask(resolver, hostname, "A", ownHosts, signal), ask(resolver, hostname, "AAAA", ownHosts, signal)]),
-    );
+    return await within(resolveMs, async (limit) => {
+      const signal = AbortSignal.any([limit, caller]);
+      return verdictOf(
+        await Promise.all([ask(resolver, hostname, "A", ownHosts, signal), ask(resolver, hostname, "AAAA", ownHosts, signal)]),
+      );
+    });
   } catch {
-    controller.abort(); // the other question, if it is still open
     return "unanswered";
-  } finally {
-    clearTimeout(timer);
   }
 };
 

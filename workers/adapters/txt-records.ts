@@ -13,7 +13,7 @@ const ask = async (resolver: string, name: string): Promise<readonly string[] | 
   const url = new URL(resolver);
   url.searchParams.set("name", name);
   url.searchParams.set("type", "TXT");
-  const limits = { withinMs: resolveMs, maxBytes: maxAnswerBytes, signal: new AbortController().signal };
+  const limits = { withinMs: resolveMs, maxBytes: maxAnswerBytes };
   const asked = await exchange(fetch, url.href, { headers: { accept: "application/dns-json" } }, limits);
   if (!asked.ok || asked.answer.status !== 200) return null;
   try {

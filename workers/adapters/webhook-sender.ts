@@ -6,16 +6,13 @@ import { checkOutboundUrl } from "../../core/access/outbound-url.ts";
 import type { Outcome } from "../../core/webhooks/endpoint.ts";
 import { attemptTimeoutMs } from "../../core/webhooks/schedule.ts";
 import { secondMs, type Clock } from "../../core/time.ts";
-import type { CheckHost } from "./public-hosts.ts";
+import { verdictWithinMs, type OutboundRules } from "./public-hosts.ts";
+import { within } from "./time-limit.ts";
 
 /** Which ports a receiver may listen on. */
 export const webhookPorts = [443, 8_443] as const;
 
-export interface WebhookSenderSettings {
-  readonly ownHosts: readonly string[];
-  /** DEV_FETCH_ALLOW. */
-  readonly allowedAsWritten: readonly string[];
-  readonly checkHost: CheckHost;
+export interface WebhookSenderSettings extends OutboundRules {
   readonly clock: Clock;
 }
 
@@ -31,7 +28,6 @@ export type WebhookAnswer = Outcome | { readonly kind: "deferred"; readonly erro
 /** Never throws. */
 export type PostWebhook = (post: WebhookPost) => Promise<WebhookAnswer>;
 
-const resolveMs = 3 * secondMs; // the resolvers' own two seconds and a margin
 // A verdict serves what starts within the next seconds: a busy endpoint is not asked about a thousand times a second. The
 // address that is dialled cannot be pinned here anyway, so a younger verdict would prove no more.
 const verdictKeptMs = 5 * secondMs;
@@ -41,17 +37,6 @@ const errorOf = (error: unknown): "dns" | "tls" | "connection" => {
   const text = error instanceof Error ? error.message : "";
   if (/\b(?:TLS|SSL|certificate)\b/i.test(text)) return "tls";
   return /\bDNS\b|resolve|ENOTFOUND|EAI_AGAIN/i.test(text) ? "dns" : "connection";
-};
-
-/** Runs with a signal that is aborted after `ms`; the timer does not outlive it, or the object would be kept awake by it. */
-const within = async <T>(ms: number, work: (controller: AbortController) => Promise<T>): Promise<T> => {
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(), ms);
-  try {
-    return await work(controller);
-  } finally {
-    clearTimeout(timer);
-  }
 };
 
 export const openWebhookSender = (settings: WebhookSenderSettings): PostWebhook => {
@@ -65,7 +50,7 @@ export const openWebhookSender = (settings: WebhookSenderSettings): PostWebhook 
 
   const judge = async (hostname: string): Promise<HostVerdict> => {
     if (isKnownPublic(hostname)) return "public";
-    const verdict = await within(resolveMs, ({ signal }) => settings.checkHost(hostname, signal));
+    const verdict = await within(verdictWithinMs, (signal) => settings.checkHost(hostname, signal));
     if (verdict === "public") publicUntil.set(hostname, clock() + verdictKeptMs);
     return verdict;
   };
@@ -73,22 +58,15 @@ export const openWebhookSender = (settings: WebhookSenderSettings): PostWebhook 
   const post = async ({ url, body, headers }: WebhookPost): Promise<Outcome> => {
     const began = clock();
     const durationMs = (): number => Math.max(0, clock() - began);
-    return within(attemptTimeoutMs, async (controller) => {
+    return within(attemptTimeoutMs, async (signal) => {
       try {
-        const response = await fetch(url, {
-          method: "POST",
-          body,
-          headers,
-          redirect: "manual",
-          cache: "no-store",
-          signal: controller.signal,
-        });
+        const response = await fetch(url, { method: "POST", body, headers, redirect: "manual", cache: "no-store", signal });
         const outcome: Outcome = { kind: "answered", status: response.status, durationMs: durationMs() };
         // Unread: the connection ends here, whatever the receiver still wants to say, and how it ends is nobody's concern.
         response.body?.cancel().catch(() => undefined);
         return outcome;
       } catch (error) {
-        return { kind: "unanswered", error: controller.signal.aborted ? "timeout" : errorOf(error), durationMs: durationMs() };
+        return { kind: "unanswered", error: signal.aborted ? "timeout" : errorOf(error), durationMs: durationMs() };
       }
     });
   };

@@ -7,7 +7,7 @@ import { commit } from "../../storage/commit.ts";
 import { batch, type Database } from "../../storage/database.ts";
 import { chainOf, claimDueChecks, isChecked, lapse, noteCheck, type DueDomain } from "../../storage/domains.ts";
 import { ownerMails } from "../../storage/owners.ts";
-import { lookForProof } from "../operations/portal/domain-proof.ts";
+import { findProof } from "../operations/portal/domain-proof.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
 
@@ -50,7 +50,7 @@ const checkHome = async (platform: Platform, db: Database): Promise<void> => {
   const due = await claimDueChecks(db, now, maxPerRun);
   await Promise.all(
     due.map(async (domain) =>
-      keep(platform, db, domain, checked(domain.state, (await lookForProof(platform, domain, domain.method)).sighting, now), now),
+      keep(platform, db, domain, checked(domain.state, (await findProof(platform, domain, domain.method)).sighting, now), now),
     ),
   );
 };

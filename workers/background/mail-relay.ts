@@ -48,8 +48,8 @@ async function* dueMails(platform: Platform, db: Database): AsyncGenerator<DueMa
 export const relayMail = (platform: Platform): Promise<void> =>
   inEachHome(platform, "mail", (db) => inParallel(atOnce, dueMails(platform, db), (mail) => handOver(platform, db, mail)));
 
-const looks = 400;
-const betweenLooksMs = 25;
+const maxPolls = 400;
+const pollEveryMs = 25;
 
 /**
  * What development would have sent, newest first; it is kept in `store`. Sends what is due, and waits ten seconds at most for
@@ -58,8 +58,8 @@ const betweenLooksMs = 25;
 export const readCapturedMail = async (platform: Platform, store: Database, to: string | null): Promise<readonly CapturedMail[]> => {
   await relayMail(within(platform, afterAnswerAllowance));
   for (const [, db] of platform.homes.all()) {
-    for (let look = 0; look < looks && (await isSending(db, platform.clock())); look += 1)
-      await new Promise((resolve) => setTimeout(resolve, betweenLooksMs));
+    for (let polls = 0; polls < maxPolls && (await isSending(db, platform.clock())); polls += 1)
+      await new Promise((resolve) => setTimeout(resolve, pollEveryMs));
   }
   return capturedMail(store, platform.vault, to);
 };

@@ -1,4 +1,4 @@
-// One capture of an origin's privacy policy and terms: its front page, the page of the form, the usual places, in that order and
+// One capture of an origin's privacy policy and terms: its front page, the page of the form, the common paths, in that order and
 // only as far as needed. The page comes out of a submission that anybody can send, so what only it names is nobody else's.
 import type { PageAnswer } from "../../core/access/outbound-page.ts";
 import { policyCandidates, readsAs, wellKnownPolicyUrls, type Link } from "../../core/policies/discovery.ts";
@@ -12,7 +12,7 @@ const ports: readonly number[] = [443]; // a verified origin has no other
 const pageMs = 10 * secondMs; // CONTRACT 8
 const fetchMs = 25 * secondMs; // two pages that hang and a rest; the platform ends work 30 s after an answer
 const maxBytes = 1_024 * 1_024; // CONTRACT 8
-const maxPages = 12; // two to start from, three candidates a kind, some usual places
+const maxPages = 12; // two to start from, three candidates a kind, some common paths
 
 export interface FetchedPolicies {
   readonly found: FoundPolicies;
@@ -36,7 +36,7 @@ const readingOf = (platform: Platform, answer: PageAnswer): Reading => {
   return { outcome: "read", text: policyTextOf(answer.page.url, text), links };
 };
 
-/** Reads pages of one site, each address once, within the limits of a look. */
+/** Reads pages of one site, each address once, within the limits of a capture. */
 const siteReader = (platform: Platform, isWithin: (hostname: string) => boolean, until: Instant): ((url: string) => Promise<Reading>) => {
   const readings = new Map<string, Reading>();
   return async (url) => {

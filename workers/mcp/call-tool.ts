@@ -1,8 +1,7 @@
 // tools/call: the realm before the arguments, the arguments before the tool, and the audit entry before the answer.
 import type { Realm } from "../../core/access/session.ts";
-import { isObject } from "../../core/agents/json-rpc.ts";
 import { visibleJson, visibleValue } from "../../core/agents/visible-json.ts";
-import type { Json } from "../../core/canonical-json.ts";
+import { isObject, type Json } from "../../core/canonical-json.ts";
 import { kindOfError } from "../log.ts";
 import { recordCall, type RecordedCall } from "../operations/agents/record-call.ts";
 import { argumentFault } from "./arguments.ts";

@@ -1,6 +1,6 @@
 // Revision 2026-07-28: every request says who asks and in which revision, and nothing is begun or kept between two of them.
-import type { Json } from "../../core/canonical-json.ts";
-import { isObject, rpcErrors, type Message, type Reply, type RpcError } from "../../core/agents/json-rpc.ts";
+import { isObject, type Json } from "../../core/canonical-json.ts";
+import { rpcErrors, type Message, type Reply, type RpcError } from "../../core/agents/json-rpc.ts";
 import { modernFault, modernVersion, opensAddresses, serverInfoKey, type Headers } from "../../core/agents/modern-era.ts";
 import { hourMs, minuteMs } from "../../core/time.ts";
 import { callTool, resultOfTool, structuredOf, type CallContext } from "./call-tool.ts";

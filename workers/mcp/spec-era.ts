@@ -1,5 +1,6 @@
 // The methods of protocol 2025-03-26 that this server has (SPEC, Agent server; CONTRACT 12).
-import { errorOf, isObject, resultOf, rpcErrors, type Message, type Reply } from "../../core/agents/json-rpc.ts";
+import { isObject } from "../../core/canonical-json.ts";
+import { errorOf, resultOf, rpcErrors, type Message, type Reply } from "../../core/agents/json-rpc.ts";
 import { callTool, resultOfTool, type CallContext } from "./call-tool.ts";
 import { definitionOf, toolsOf, type Listed } from "./tools.ts";
 

@@ -20,10 +20,10 @@ const life = fc
     }),
     { selector: ({ at }) => at, maxLength: 12 },
   )
-  .chain((drawn) =>
+  .chain((generated) =>
     fc.boolean().map((ends): BillingEvent[] => [
       checkout,
-      ...drawn.map(({ at, what }): BillingEvent => {
+      ...generated.map(({ at, what }): BillingEvent => {
         if (what === "paid" || what === "failed") return { ...head(at), kind: "payment", isPaid: what === "paid" };
         const plan = what === "enterprise" ? "enterprise" : "business";
         const state = what === "past_due" ? "past_due" : what === "incomplete" ? "unsettled" : "paid";

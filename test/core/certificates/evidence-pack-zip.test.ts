@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { concatBytes, utf8 } from "../../../core/bytes.ts";
 import { filesOfZip, zipOf } from "../../../core/certificates/evidence-zip.ts";
 
-const most = 1_000_000;
+const max = 1_000_000;
 const files = new Map([
   ["a/b.txt", utf8("second")],
   ["A.txt", utf8("first")],
@@ -12,7 +12,7 @@ const files = new Map([
 ]);
 const zip = zipOf(files);
 
-const faultOf = (bytes: Uint8Array, maxBytes = most): string => {
+const faultOf = (bytes: Uint8Array, maxBytes = max): string => {
   const verdict = filesOfZip(bytes, maxBytes);
   return verdict.ok ? "ok" : verdict.fault;
 };
@@ -96,7 +96,7 @@ const archive = (members: readonly Member[], around: { gap?: Uint8Array; comment
 
 describe("a stored zip", () => {
   test("gives back what was put in, sorted by name", () => {
-    const read = filesOfZip(zip, most);
+    const read = filesOfZip(zip, max);
     expect(read.ok && [...read.files.keys()]).toEqual(["A.txt", "a/b.txt", "a/empty", "z.bin"]);
     expect(read.ok && new Map(read.files)).toEqual(files);
   });

@@ -141,7 +141,7 @@ describe("among several", () => {
   });
 });
 
-test("without links the usual places are tried", () => {
+test("without links the common paths are tried", () => {
   expect(wellKnownPolicyUrls("privacy", "https://shop.com")).toEqual([
     "https://shop.com/privacy",
     "https://shop.com/privacy-policy",

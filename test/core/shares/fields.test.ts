@@ -145,7 +145,7 @@ describe("a value", () => {
       expect(change({}, [[key, value]])).toMatchObject({ detail: `${key}: must be at most ${longest} characters.` });
   });
 
-  test("of a number is read with the country that comes along, or was kept, or the usual one", () => {
+  test("of a number is read with the country that comes along, or was kept, or the default one", () => {
     const seen: string[] = [];
     const record = (_: string, country: string): string => {
       seen.push(country);

@@ -3,9 +3,9 @@
 import { describe, expect, test } from "vitest";
 import { auditEntryText, type AuditEntry } from "../../../core/audit/chain.ts";
 import { base64Of, bytesOfBase64, concatBytes, utf8 } from "../../../core/bytes.ts";
-import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
+import { canonicalJson, type Json, type JsonObject } from "../../../core/canonical-json.ts";
 import { packFiles } from "../../../core/certificates/evidence-pack.ts";
-import type { EvidenceParts, JsonObject } from "../../../core/certificates/evidence-parts.ts";
+import type { EvidenceParts } from "../../../core/certificates/evidence-parts.ts";
 import { sha256, sha256Hex } from "../../../core/hash.ts";
 import { checkpointText } from "../../../core/ledger/checkpoint.ts";
 import { nodeHash } from "../../../core/ledger/merkle.ts";

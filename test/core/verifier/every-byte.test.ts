@@ -1,5 +1,5 @@
 // Every byte of a whole pack, changed in three ways: found wherever it lies, by a check that has a name. BYTE_STEP takes every
-// so-manieth byte only; 1, as `npm run torture` sets it, leaves none out. tamper.test.ts holds what is drawn, and says by which check.
+// so-manieth byte only; 1, as `npm run torture` sets it, leaves none out. tamper.test.ts holds the random changes, and says by which check.
 import { expect, test } from "vitest";
 import { evidenceZip, packFiles } from "../../../core/certificates/evidence-pack.ts";
 import { checkIds, type Report } from "../../../verifier/checks.ts";

@@ -5,15 +5,8 @@ import { genesisOf, nextEntry, type AuditEntry } from "../../../core/audit/chain
 import { headLeafText, headsRecordText } from "../../../core/audit/heads.ts";
 import { ceaseBy } from "../../../core/business-days.ts";
 import { base64Of, base64UrlOf, bytesOfBase64, bytesOfHex, hexOf, utf8 } from "../../../core/bytes.ts";
-import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
-import type {
-  EvidenceParts,
-  JsonObject,
-  PackedAct,
-  PackedAnchor,
-  PackedAudit,
-  PackedStatement,
-} from "../../../core/certificates/evidence-parts.ts";
+import { canonicalJson, type Json, type JsonObject } from "../../../core/canonical-json.ts";
+import type { EvidenceParts, PackedAct, PackedAnchor, PackedAudit, PackedStatement } from "../../../core/certificates/evidence-parts.ts";
 import { issueCertificate } from "../../../core/certificates/issue.ts";
 import type { OpenedCertificate } from "../../../core/certificates/published.ts";
 import { readSubmission } from "../../../core/certificates/submission.ts";

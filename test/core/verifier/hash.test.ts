@@ -3,9 +3,9 @@ import { createHash, createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { hexOf, utf8 } from "../../../core/bytes.ts";
 import { hmacSha256, sha256, sha256Hex } from "../../../verifier/hash.ts";
-import { draws } from "./repack.ts";
+import { randomBelow } from "./repack.ts";
 
-const drawn = (next: (below: number) => number, length: number): Uint8Array => Uint8Array.from({ length }, () => next(256));
+const randomOf = (next: (below: number) => number, length: number): Uint8Array => Uint8Array.from({ length }, () => next(256));
 
 describe("SHA-256", () => {
   test.each([
@@ -24,11 +24,11 @@ describe("SHA-256", () => {
     expect(sha256Hex("a".repeat(1_000_000))).toBe("cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
   });
 
-  test("is that of the runtime for every length up to five blocks and 4,000 drawn messages", () => {
-    const next = draws(1);
+  test("is that of the runtime for every length up to five blocks and 4,000 random messages", () => {
+    const next = randomBelow(1);
     const lengths = [...Array.from({ length: 321 }, (_, length) => length), ...Array.from({ length: 4_000 }, () => next(2_000))];
     for (const length of lengths) {
-      const message = drawn(next, length);
+      const message = randomOf(next, length);
       expect(hexOf(sha256(message))).toBe(createHash("sha256").update(message).digest("hex"));
     }
   });
@@ -53,11 +53,11 @@ describe("HMAC-SHA-256", () => {
     expect(hexOf(hmacSha256(Uint8Array.from(Buffer.from(key, "hex")), message))).toBe(code);
   });
 
-  test("is that of the runtime for 2,000 drawn keys and messages", () => {
-    const next = draws(2);
+  test("is that of the runtime for 2,000 random keys and messages", () => {
+    const next = randomBelow(2);
     for (let round = 0; round < 2_000; round += 1) {
-      const key = drawn(next, next(150));
-      const message = drawn(next, next(300));
+      const key = randomOf(next, next(150));
+      const message = randomOf(next, next(300));
       expect(hexOf(hmacSha256(key, message))).toBe(createHmac("sha256", key).update(message).digest("hex"));
     }
   });

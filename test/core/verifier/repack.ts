@@ -9,8 +9,8 @@ import type { Signer } from "../../../storage/signer.ts";
 
 export type Files = Map<string, Uint8Array>;
 
-/** The same draws for the same seed, so that a failure can be repeated. */
-export const draws = (seed: number): ((below: number) => number) => {
+/** The same numbers for the same seed, so that a failure can be repeated. */
+export const randomBelow = (seed: number): ((below: number) => number) => {
   let state = seed >>> 0;
   return (below) => {
     state = (state + 0x6d2b79f5) >>> 0;

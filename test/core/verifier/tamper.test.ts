@@ -10,7 +10,7 @@ import { webCrypto } from "../../../verifier/crypto.ts";
 import { trustOf } from "../../../verifier/trust.ts";
 import { noDemands, verifyPack } from "../../../verifier/verify-pack.ts";
 import { issuer, stranger, trustDocument, worldOf } from "./evidence.ts";
-import { draws, flipped, relisted, resigned, resignedWithList, setJson, setText, textOf, zipped, type Files } from "./repack.ts";
+import { randomBelow, flipped, relisted, resigned, resignedWithList, setJson, setText, textOf, zipped, type Files } from "./repack.ts";
 
 const trust = trustOf(trustDocument);
 const { parts } = await worldOf({ isRevoked: true });
@@ -25,12 +25,12 @@ const verdictOn = (bytes: Uint8Array): Promise<Report> => verifyPack(bytes, { ..
 
 const masks = [0x01, 0x20, 0x80, 0xff]; // the last bit, the case of a letter, the bit that text never sets, all of them
 
-/** How many times the draws below; `npm run torture -- bytes` sets 8. */
+/** How many times the random changes below; `npm run torture -- bytes` sets 8. */
 const times = Number(process.env.TAMPER_TIMES ?? "1");
 
-/** For each file of the pack so many changes of one byte, drawn the same each time. */
+/** For each file of the pack so many changes of one byte, the same ones each time. */
 function* changes(perFile: number, seed: number): Generator<{ readonly path: string; readonly files: Files; readonly at: number }> {
-  const next = draws(seed);
+  const next = randomBelow(seed);
   for (const path of paths) {
     const bytes = pack.get(path)!;
     for (let count = 0; count < perFile * times; count += 1) {
@@ -57,7 +57,7 @@ test("the pack itself is valid, also when it is put together again", async () =>
 
 describe("a changed byte", () => {
   test("of the zip, wherever it is, breaks its structure (T1)", async () => {
-    const next = draws(11);
+    const next = randomBelow(11);
     const missed: number[] = [];
     for (let count = 0; count < 2_000; count += 1) {
       const at = next(zip.length);

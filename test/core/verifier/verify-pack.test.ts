@@ -1,6 +1,6 @@
 // The verdict on packs as they are handed out: complete, not complete yet, redacted, under other keys and other demands.
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../../core/certificates/evidence-parts.ts";
+import type { JsonObject } from "../../../core/canonical-json.ts";
 import { evidenceZip, packFiles } from "../../../core/certificates/evidence-pack.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { vkeyOf } from "../../../core/ledger/note.ts";

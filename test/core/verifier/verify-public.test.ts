@@ -1,7 +1,6 @@
 // What a page can check of the public answer alone: no secret, no pack, only the JSON and the keys it trusts.
 import { describe, expect, test } from "vitest";
-import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
-import type { JsonObject } from "../../../core/certificates/evidence-parts.ts";
+import { canonicalJson, type Json, type JsonObject } from "../../../core/canonical-json.ts";
 import type { Report } from "../../../verifier/checks.ts";
 import { trustOf } from "../../../verifier/trust.ts";
 import { noDemands } from "../../../verifier/verify-pack.ts";

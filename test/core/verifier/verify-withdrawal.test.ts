@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import type { BusinessId, CertId } from "../../../core/ids.ts";
 import { withdrawalReceiptText } from "../../../core/withdrawals/receipt.ts";
 import { byBusiness, byPerson, withdraw, type WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
-import type { JsonObject } from "../../../core/certificates/evidence-parts.ts";
+import type { JsonObject } from "../../../core/canonical-json.ts";
 import { buildVerifier } from "../../../verifier/build.ts";
 import { trustOf } from "../../../verifier/trust.ts";
 import { noDemands, type Demands } from "../../../verifier/verify-pack.ts";

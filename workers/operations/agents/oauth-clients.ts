@@ -69,8 +69,8 @@ const registered = async (services: Stores, id: string): Promise<OAuthClient | n
 
 const fetchMs = 5 * secondMs;
 const maxDocumentBytes = 8 * 1_024;
-const leastKeptMs = 5 * minuteMs;
-const mostKeptMs = dayMs;
+const minKeptMs = 5 * minuteMs;
+const maxKeptMs = dayMs;
 const failureKeptMs = 30 * secondMs;
 const maxReadings = 4; // at once, so that documents that drip hold up nothing else here
 
@@ -91,7 +91,7 @@ const fetchDocument = async (services: Runtime & Web & Counters, url: URL): Prom
   const readAt = services.clock();
   if (answer.outcome === "unreached" || (answer.outcome === "nothing" && answer.reason === "status")) return "unreached";
   if (answer.outcome === "nothing") return { client: null, readAt, askAgainAt: readAt + failureKeptMs };
-  const keptMs = Math.min(Math.max((answer.page.maxAge ?? 0) * secondMs, leastKeptMs), mostKeptMs);
+  const keptMs = Math.min(Math.max((answer.page.maxAge ?? 0) * secondMs, minKeptMs), maxKeptMs);
   try {
     const client = clientOfDocument(url, JSON.parse(answer.page.body));
     return { client, readAt, askAgainAt: readAt + (client === null ? failureKeptMs : keptMs) };

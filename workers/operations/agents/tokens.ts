@@ -34,9 +34,9 @@ const scopeOf = (session: Session): TokenScope =>
   session.realm === "consumer" ? { principalId: session.userId } : { businessId: session.business.id };
 
 /** The same bytes for the same word of the same person: an id that can be made once. */
-const drawnFrom = async ({ vault }: Stores, principalId: string, once: string): Promise<RandomBytes> => {
-  const drawn = sha256(await vault.linkToken(`agent token\n${principalId}\n${once}`));
-  return (length) => drawn.slice(0, length);
+const derivedFrom = async ({ vault }: Stores, principalId: string, once: string): Promise<RandomBytes> => {
+  const derived = sha256(await vault.linkToken(`agent token\n${principalId}\n${once}`));
+  return (length) => derived.slice(0, length);
 };
 
 /**
@@ -55,7 +55,7 @@ export const mintToken = async (
   const { realm, principalId, businessId } = holder;
   const home = homeOfId(principalId);
   const now = services.clock();
-  const id = newId("tok_", home, request.once === undefined ? services.random : await drawnFrom(services, principalId, request.once));
+  const id = newId("tok_", home, request.once === undefined ? services.random : await derivedFrom(services, principalId, request.once));
   const secret = newSecret("pat_", home, services.random);
   const token = { id, realm, principalId, name: name.value, createdAt: now, expiresAt: now + tokenLifeMs };
   const store = storeOf(services, session);

@@ -55,18 +55,18 @@ const open = (services: Runtime & Web, domain: string, url: string, maxBytes: nu
   });
 
 /** What is seen of a proof by one method. */
-export interface Look {
+export interface SeenProof {
   readonly sighting: Sighting;
   /** In DNS: what stands at the name instead. */
   readonly otherTexts: readonly string[];
 }
 
 /** Never throws. */
-export const lookForProof = async (
+export const findProof = async (
   services: Runtime & Web,
   { domain, token }: { readonly domain: string; readonly token: string },
   method: VerificationMethod,
-): Promise<Look> => {
+): Promise<SeenProof> => {
   const { dns, meta, wellKnown } = challengesOf(domain, token);
   if (method === "dns") {
     const answers = await services.lookUpTxt(dns.name);

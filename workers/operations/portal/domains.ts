@@ -17,7 +17,7 @@ import {
 import type { Lookup } from "../../../storage/lookups.ts";
 import type { Runtime, Schedules, Stores, Web } from "../../services.ts";
 import { commitAct, homeOf, makeOnce, type Made } from "./commit-act.ts";
-import { localHostsOf, lookForProof } from "./domain-proof.ts";
+import { localHostsOf, findProof } from "./domain-proof.ts";
 
 export type { Domain };
 
@@ -83,10 +83,10 @@ export const proveDomain = async (
   if (token === null || isOver) return { ...refuse("domain_unverified", notProvable), otherTexts: [] };
 
   const tried = method === null ? methods : [method];
-  const seen = await Promise.all(tried.map(async (one) => ({ method: one, ...(await lookForProof(services, { domain, token }, one)) })));
+  const seen = await Promise.all(tried.map(async (one) => ({ method: one, ...(await findProof(services, { domain, token }, one)) })));
   const proof = seen.find(({ sighting }) => sighting === "found");
   if (proof === undefined)
-    return { ...refuse("domain_unverified", seenInWords(seen)), otherTexts: seen.flatMap((look) => look.otherTexts) };
+    return { ...refuse("domain_unverified", seenInWords(seen)), otherTexts: seen.flatMap(({ otherTexts }) => otherTexts) };
 
   const now = services.clock();
   await commitAct(

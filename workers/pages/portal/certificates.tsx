@@ -81,8 +81,8 @@ const askedOf = (given: (name: string) => string | undefined): Asked => {
 const addressOf = (path: string, asked: Asked): string => {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(asked)) {
-    const isUsual = value === null || (name === "page" && value === 1);
-    if (!isUsual) query.set(name, String(value));
+    const isDefault = value === null || (name === "page" && value === 1);
+    if (!isDefault) query.set(name, String(value));
   }
   return query.size === 0 ? path : `${path}?${query}`;
 };
@@ -171,8 +171,11 @@ const Views: FC<{ view: PortalView; asked: Asked; saved: readonly SavedView[]; t
   const { words, setting } = view;
   const { certificates: said } = words;
   const here = addressOf("", { ...asked, page: 1 });
-  const usual = [["", said.all], ...Object.entries(said.states).map(([status, text]) => [`?status=${status}`, text] as const)] as const;
-  const isView = usual.some(([query]) => query === here) || saved.some(({ query }) => `?${query}` === here);
+  const defaultViews = [
+    ["", said.all],
+    ...Object.entries(said.states).map(([status, text]) => [`?status=${status}`, text] as const),
+  ] as const;
+  const isView = defaultViews.some(([query]) => query === here) || saved.some(({ query }) => `?${query}` === here);
   const Link = ({ query, children }: { query: string; children?: Child }) => (
     <li>
       <a href={view.at(`/portal/certificates${query}`)} aria-current={here === query ? "true" : undefined}>
@@ -184,7 +187,7 @@ const Views: FC<{ view: PortalView; asked: Asked; saved: readonly SavedView[]; t
     <>
       <nav class="views" aria-label={said.views}>
         <ul>
-          {usual.map(([query, text]) => (
+          {defaultViews.map(([query, text]) => (
             <Link query={query}>{text}</Link>
           ))}
           {saved.map(({ name, query }) => (

@@ -123,7 +123,7 @@ export const WithdrawalForms: FC<{
   setting: Setting;
   choice: LanguageChoice;
 }> = ({ certificate, reach, setting, choice }) => {
-  const turnTo = reach !== null && <ReachBusiness reach={reach} certificate={certificate} setting={setting} />;
+  const contact = reach !== null && <ReachBusiness reach={reach} certificate={certificate} setting={setting} />;
   const words = setting.words.withdraw;
   if (certificate.subjectErasedAt !== null) {
     // without the person's details nobody can prove to be that person: no form can help
@@ -132,7 +132,7 @@ export const WithdrawalForms: FC<{
         <p>
           <ToBusiness certificate={certificate} text={words.erased} />
         </p>
-        {turnTo}
+        {contact}
       </>
     );
   }
@@ -145,7 +145,7 @@ export const WithdrawalForms: FC<{
       <p class="quiet">
         {words.linkHint} <ToBusiness certificate={certificate} text={words.orTell} />
       </p>
-      {turnTo}
+      {contact}
     </>
   );
 };
@@ -335,7 +335,7 @@ const ReachBusiness: FC<{ reach: Reach; certificate: About; setting: Setting }> 
   reach.contact === null && reach.mailingAddress === null ? null : (
     <>
       <p>
-        <Sentence text={words.withdraw.turnTo} parts={{ business: <Exact text={certificate.businessName} /> }} />
+        <Sentence text={words.withdraw.contact} parts={{ business: <Exact text={certificate.businessName} /> }} />
       </p>
       <ul class="names">
         {[reach.contact, reach.mailingAddress].map(

@@ -181,7 +181,7 @@ export const en = {
     staysNone: "No other active certificate of {business} names your address.",
     staysOne: "One other certificate of {business} that names your address stays active.",
     stays: "{count} other certificates of {business} that name your address stay active.",
-    turnTo: "You can reach {business} here:",
+    contact: "You can reach {business} here:",
     someAcknowledged: "The business said that contact by these recipients has ended",
     someOverdue: "The business has not said that contact by these recipients has ended",
     linkSome: "Only from some recipients",

@@ -186,7 +186,7 @@ export const es: Words = {
     staysNone: "Ningún otro certificado activo de {business} lleva su dirección.",
     staysOne: "Otro certificado de {business} con su dirección sigue activo.",
     stays: "Otros {count} certificados de {business} con su dirección siguen activos.",
-    turnTo: "Puede dirigirse a {business} aquí:",
+    contact: "Puede dirigirse a {business} aquí:",
     someAcknowledged: "La empresa dijo que el contacto de estos destinatarios ha terminado",
     someOverdue: "La empresa no ha dicho que el contacto de estos destinatarios haya terminado",
     linkSome: "Solo a algunos destinatarios",

@@ -187,7 +187,7 @@ export const frCa: Words = {
     staysNone: "Aucun autre certificat actif de {business} ne porte votre adresse.",
     staysOne: "Un autre certificat de {business} qui porte votre adresse reste actif.",
     stays: "{count} autres certificats de {business} qui portent votre adresse restent actifs.",
-    turnTo: "Vous pouvez joindre {business} ici\u00a0:",
+    contact: "Vous pouvez joindre {business} ici\u00a0:",
     someAcknowledged: "L’entreprise a dit que les communications de ces destinataires ont cessé",
     someOverdue: "L’entreprise n’a pas dit que les communications de ces destinataires ont cessé",
     linkSome: "À certains destinataires seulement",

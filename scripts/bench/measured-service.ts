@@ -1,0 +1,102 @@
+// What the sections of the benchmark begin with: a service of their own, or a bare Worker, with what the examples have.
+import { join } from "node:path";
+import { buildSync } from "esbuild";
+import { sha256Hex } from "../../core/hash.ts";
+import { firstHome, newSecret } from "../../core/ids.ts";
+import { seedDemo, type DemoBusiness, type DemoWorld } from "../demo-world.ts";
+import { startRuntime, type D1Like, type Runtime, type RuntimeOptions } from "../local-runtime.ts";
+import type { Request } from "./load.ts";
+import { runtimePids } from "./runtime-process.ts";
+import { consentRequest } from "./submission.ts";
+
+export interface Bench {
+  readonly state: string;
+  readonly bundledIn: string;
+  readonly vars: Readonly<Record<string, string>>;
+  readonly world: DemoWorld;
+}
+
+export interface Service {
+  readonly runtime: Runtime;
+  readonly url: string;
+  readonly pid: string;
+  readonly db: D1Like;
+  /** How long it took to be migrated and listening. */
+  readonly startMs: number;
+}
+
+export const origin = "https://www.example.com";
+
+export const pick = <T>(list: readonly T[], n: number): T => list[n % list.length] as T;
+export const address = (n: number) => ({ "cf-connecting-ip": `10.9.${(n >> 8) & 255}.${n & 255}` });
+export const bearer = (keys: readonly string[], n: number) => ({ authorization: `Bearer ${pick(keys, n)}` });
+
+const seeded = async (world: DemoWorld, options: Omit<RuntimeOptions, "port">): Promise<Service> => {
+  const began = performance.now();
+  const runtime = await startRuntime({ port: 0, printsLog: false, ...options });
+  const startMs = performance.now() - began;
+  const pid = runtimePids().at(-1) as string;
+  const db = await runtime.database();
+  await seedDemo(db, world, Date.now());
+  return { runtime, url: runtime.url, pid, db, startMs };
+};
+
+export const serviceIn = ({ state, bundledIn, vars, world }: Bench, name: string, more: Partial<RuntimeOptions> = {}): Promise<Service> =>
+  seeded(world, { stateDir: join(state, name), vars, bundledIn, ...more });
+
+/** One of the Workers in this folder, as a script. */
+export const workerScript = (name: string): string =>
+  buildSync({ entryPoints: [`scripts/bench/${name}.ts`], bundle: true, write: false, format: "esm" }).outputFiles[0]?.text as string;
+
+export const floorIn = ({ state, world }: Bench, name: string, vars: Bench["vars"] = {}): Promise<Service> =>
+  seeded(world, { stateDir: join(state, name), vars, script: workerScript(name) });
+
+/** API keys: each has a limit of its own. */
+export const apiKeys = async (db: D1Like, business: DemoBusiness, count: number): Promise<readonly string[]> => {
+  const keys = Array.from({ length: count }, unknownKey);
+  await db.batch(
+    keys.map((key, at) =>
+      db
+        .prepare(
+          "INSERT INTO api_keys (id, business_id, environment, key_hash, name, last4, created_at) VALUES (?, ?, 'live', ?, 'Bench', ?, 0)",
+        )
+        .bind(`key_bench${at}`, business.id, sha256Hex(key), key.slice(-4)),
+    ),
+  );
+  return keys;
+};
+
+export const unknownKey = (): string => newSecret("sk_live_", firstHome, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)));
+
+/** The steady state: the origin's policies were captured within the last quarter of an hour. */
+export const capturePolicies = async (db: D1Like): Promise<void> => {
+  await db
+    .prepare("INSERT INTO policy_captures (id, domain, origin, captured_at) VALUES ('cap_bench', 'www.example.com', ?, ?)")
+    .bind(origin, Date.now())
+    .run();
+};
+
+export const send = (url: string, { method, path, headers, body }: Request): Promise<Response> =>
+  fetch(`${url}${path}`, { method, headers: { ...headers }, ...(body !== undefined && { body }) });
+
+/** The id of a new certificate, of the n-th person. */
+export const issueCertificate = async (url: string, business: DemoBusiness, n: number): Promise<string> => {
+  const answer = (await (await send(url, consentRequest(business, origin, n))).json()) as { data?: { cert_id: string } };
+  if (answer.data === undefined) throw new Error(`bench: not issued: ${JSON.stringify(answer)}`);
+  return answer.data.cert_id;
+};
+
+export const sendJson = (
+  url: string,
+  method: string,
+  path: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> =>
+  fetch(`${url}${path}`, { method, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
+
+/** The code in the newest mail to an address. */
+export const mailedCode = async (url: string, email: string): Promise<string | undefined> => {
+  const { messages } = (await (await fetch(`${url}/dev/mail?to=${encodeURIComponent(email)}`)).json()) as { messages: { text: string }[] };
+  return /^\d{6}$/m.exec(messages[0]?.text ?? "")?.[0];
+};
