@@ -10,14 +10,9 @@ import { insertIf } from "./inserts.ts";
 import { prepared } from "./prepared.ts";
 import { allOf, query } from "./query.ts";
 import { agentTokens, businesses, consumers, members } from "./schema.ts";
-import type { EncryptionContext, Vault } from "./vault.ts";
+import { contextIn, type Vault } from "./vault.ts";
 
-const nameContext = (id: string, principalId: string): EncryptionContext => ({
-  table: "agent_tokens",
-  record: id,
-  field: "name",
-  owner: principalId,
-});
+const nameContext = contextIn("agent_tokens", "name");
 
 const isLive = (now: Instant): SQL => allOf(isNull(agentTokens.revokedAt), gt(agentTokens.expiresAt, now));
 

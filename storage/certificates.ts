@@ -37,15 +37,11 @@ import {
 import { prepared, rowPlaceholders, type Placeholders } from "./prepared.ts";
 import { jsonRow, jsonRows } from "./json-rows.ts";
 import { allOf, named, query } from "./query.ts";
-import type { EncryptionContext, Vault } from "./vault.ts";
+import { contextIn, type Vault } from "./vault.ts";
 import { openedWithdrawal, provenWithdrawalField } from "./withdrawals.ts";
 
-const contextOf = (certId: string, businessId: string, field: "subject" | "evidence"): EncryptionContext => ({
-  table: "certificates",
-  record: certId,
-  field,
-  owner: businessId,
-});
+const subjectContext = contextIn("certificates", "subject");
+const evidenceContext = contextIn("certificates", "evidence");
 
 /** What the insert says when the account changed since the revision that was decided on. */
 export const isOutdatedRevision = (error: unknown): boolean => violates(error, "NOT NULL", certificates.businessId);
@@ -164,8 +160,8 @@ export const insertIssuance = async (
   const { entities, answered } = certificate.recipients;
   const subject = canonicalJson({ root_salt: base64UrlOf(certificate.rootSalt), fields: [...certificate.fields] });
   const [subjectSealed, evidenceSealed] = await Promise.all([
-    vault.seal(contextOf(id, business.id, "subject"), subject),
-    vault.seal(contextOf(id, business.id, "evidence"), certificate.evidenceText),
+    vault.seal(subjectContext(id, business.id), subject),
+    vault.seal(evidenceContext(id, business.id), certificate.evidenceText),
   ]);
   const { dayLimits } = stored;
   const entitiesText = canonicalJson([...entities]);
@@ -370,8 +366,8 @@ export const openedCertificate = async (db: Database, vault: Vault, asked: Owned
   const { own, chain, issuedEntry, sealed, ...rest } = row;
   const certificate = publishedOf(rest);
   const [subject, evidence, withdrawal, entitiesWithdrawn] = await Promise.all([
-    own.subjectSealed === null ? null : vault.open(contextOf(row.id, row.businessId, "subject"), own.subjectSealed),
-    own.subjectSealed === null ? null : vault.open(contextOf(row.id, row.businessId, "evidence"), own.evidenceSealed),
+    own.subjectSealed === null ? null : vault.open(subjectContext(row.id, row.businessId), own.subjectSealed),
+    own.subjectSealed === null ? null : vault.open(evidenceContext(row.id, row.businessId), own.evidenceSealed),
     certificate.withdrawal === null ? null : openedWithdrawal(vault, asked, sealed),
     certificate.entitiesWithdrawn.length === 0 ? [] : openedEntityWords(db, vault, asked),
   ]);
@@ -398,7 +394,7 @@ export const certificateEvidence = async (
   const row = await db.select({ evidenceSealed }).from(certificates).where(eq(certificates.id, id)).get();
   if (row === undefined) throw new Error("certificates: one that was just read is not there");
   if (row.evidenceSealed === "") return null; // erased
-  return JSON.parse(await vault.open(contextOf(id, businessId, "evidence"), row.evidenceSealed)) as OpenedCertificate["evidence"];
+  return JSON.parse(await vault.open(evidenceContext(id, businessId), row.evidenceSealed)) as OpenedCertificate["evidence"];
 };
 
 const openedSubject = (text: string): NonNullable<OpenedCertificate["subject"]> => {
@@ -416,6 +412,6 @@ export const sealedMailbox = async (
   subjectSealed: string | null,
 ): Promise<string | null> => {
   if (subjectSealed === null) return null;
-  const { fields } = openedSubject(await vault.open(contextOf(certId, businessId, "subject"), subjectSealed));
+  const { fields } = openedSubject(await vault.open(subjectContext(certId, businessId), subjectSealed));
   return fields.get("email") || null;
 };

@@ -10,14 +10,14 @@ import { lookup, type Lookup } from "./lookups.ts";
 import { query } from "./query.ts";
 import { consumerHomes, consumers } from "./schema.ts";
 import { outdatedShares, toShareToUpdate, type ShareToUpdate } from "./share-copies.ts";
-import type { EncryptionContext, Vault } from "./vault.ts";
+import { ownContextIn, type Vault } from "./vault.ts";
 
 export interface KeptFields {
   readonly fields: ContactFields;
   readonly revision: number;
 }
 
-const contextOf = (id: string): EncryptionContext => ({ table: "consumers", record: id, field: "fields", owner: id });
+const fieldsContext = ownContextIn("consumers", "fields");
 
 type Sealed = Partial<Record<ContactKey, readonly [value: string, updatedAt: Instant]>>;
 
@@ -36,7 +36,7 @@ export const keptFields = (db: Database, vault: Vault, id: ConsumerId): Lookup<K
   const kept = db.select({ sealed, revision, erasedAt }).from(consumers).where(eq(consumers.id, id));
   return lookup(db, [kept], async ([[row]]) => {
     if (row === undefined || row.erasedAt !== null) return null;
-    return { revision: row.revision, fields: row.sealed === null ? {} : fieldsOfText(await vault.open(contextOf(id), row.sealed)) };
+    return { revision: row.revision, fields: row.sealed === null ? {} : fieldsOfText(await vault.open(fieldsContext(id), row.sealed)) };
   });
 };
 
@@ -66,7 +66,7 @@ export const fieldsToChange = async (
   if (row === undefined || row.erasedAt !== null) return null;
   return {
     revision: row.revision,
-    fields: row.sealed === null ? {} : fieldsOfText(await vault.open(contextOf(id), row.sealed)),
+    fields: row.sealed === null ? {} : fieldsOfText(await vault.open(fieldsContext(id), row.sealed)),
     otherHomes: homes.map(({ home }) => home).filter((home) => home !== homeOfId(id)),
     shares: shares.map(toShareToUpdate),
   };
@@ -74,7 +74,7 @@ export const fieldsToChange = async (
 
 /** Fails as `isOutdatedFields` says when the fields are of another revision by now, or the person is erased. */
 export const updateFields = async (db: Database, vault: Vault, id: ConsumerId, { fields, revision }: KeptFields) => {
-  const fieldsSealed = await vault.seal(contextOf(id), fieldsText(fields));
+  const fieldsSealed = await vault.seal(fieldsContext(id), fieldsText(fields));
   const next = sql`case when ${consumers.fieldsRevision} = ${revision} and ${consumers.erasedAt} is null then ${revision + 1} end`;
   return [db.update(consumers).set({ fieldsSealed, fieldsRevision: next }).where(eq(consumers.id, id))] as const;
 };

@@ -14,21 +14,19 @@ import { insertMany } from "./inserts.ts";
 import { jsonRows } from "./json-rows.ts";
 import { allOf, query } from "./query.ts";
 import { acknowledgedEntities, anchors, certificates, entityAcknowledgements, entityWithdrawals, withdrawnEntities } from "./schema.ts";
-import type { EncryptionContext, Vault } from "./vault.ts";
+import { contextIn, type EncryptionContext, type Vault } from "./vault.ts";
 
 interface Owned {
   readonly certId: CertId;
   readonly businessId: BusinessId;
 }
 
-const contextOf = (table: string, field: string, { certId, businessId }: Owned, number: number): EncryptionContext => ({
-  table,
-  record: `${certId} ${number}`,
-  field,
-  owner: businessId,
-});
-const noteContext = (of: Owned, number: number) => contextOf("entity_withdrawals", "note", of, number);
-const detailsContext = (of: Owned, number: number) => contextOf("entity_acknowledgements", "details", of, number);
+const contextOfActs =
+  (table: string, field: string) =>
+  ({ certId, businessId }: Owned, number: number): EncryptionContext =>
+    contextIn(table, field)(`${certId} ${number}`, businessId);
+const noteContext = contextOfActs("entity_withdrawals", "note");
+const detailsContext = contextOfActs("entity_acknowledgements", "details");
 
 const { entity, number } = withdrawnEntities;
 const { withdrawnAt, ceaseBy, method, receivedAt } = entityWithdrawals;

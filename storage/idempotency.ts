@@ -10,7 +10,7 @@ import { violates } from "./faults.ts";
 import { prepared } from "./prepared.ts";
 import { idempotency } from "./schema.ts";
 import { allOf, query } from "./query.ts";
-import type { EncryptionContext, Vault } from "./vault.ts";
+import { ownContextIn, type Vault } from "./vault.ts";
 
 export const keptMs = dayMs;
 
@@ -18,12 +18,7 @@ export const keptMs = dayMs;
 export const idempotencyKeyHash = (principal: string, route: string, key: string): string =>
   sha256Hex(["idempotency", principal, route, key].join("\n"));
 
-export const responseContext = (keyHash: string): EncryptionContext => ({
-  table: "idempotency",
-  record: keyHash,
-  field: "response",
-  owner: keyHash,
-});
+export const responseContext = ownContextIn("idempotency", "response");
 
 const insertRow = prepared<typeof idempotency.$inferSelect>()((db, row) => db.insert(idempotency).values(row).prepare());
 

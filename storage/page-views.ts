@@ -10,12 +10,12 @@ import { prepared } from "./prepared.ts";
 import { certificates, certificateViews } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
 import { allOf, query } from "./query.ts";
-import type { EncryptionContext, Vault } from "./vault.ts";
+import { ownContextIn, type Vault } from "./vault.ts";
 
 const sameViewerMs = 10 * secondMs; // a reload is not another reader; a page fetched ahead and then read is two
 const maxRows = 10_000;
 
-const contextOf = (certId: string): EncryptionContext => ({ table: "certificate_views", record: certId, field: "viewer", owner: certId });
+const viewerContext = ownContextIn("certificate_views", "viewer");
 
 const { certId: seenOf, viewerIndex: seenBy, at: seenAt, bot: seenAs } = certificateViews;
 const { viewCount, viewRows } = certificates;
@@ -51,7 +51,7 @@ const countOpen = prepared<{ certId: CertId; counted: number }>()((db, { certId,
 export const insertView = async (db: Database, vault: Vault, certId: CertId, view: View): Promise<readonly Statement[]> => {
   const { at, bot } = view;
   const viewerIndex = await vault.viewerIndex(certId, view.ip, view.userAgent);
-  const viewerSealed = await vault.seal(contextOf(certId), JSON.stringify({ ip: view.ip, user_agent: view.userAgent, os: view.os }));
+  const viewerSealed = await vault.seal(viewerContext(certId), JSON.stringify({ ip: view.ip, user_agent: view.userAgent, os: view.os }));
   return [
     insertOpen(db, { certId, at, viewerSealed, viewerIndex, bot, since: at - sameViewerMs }),
     countOpen(db, { certId, counted: bot ? 0 : 1 }),
@@ -71,7 +71,7 @@ export const viewTrail = (db: Database, vault: Vault, certId: CertId, limit: num
   return lookup(db, [page], ([rows]) =>
     Promise.all(
       rows.map(async (row) => {
-        const viewer = JSON.parse(await vault.open(contextOf(certId), row.viewerSealed)) as {
+        const viewer = JSON.parse(await vault.open(viewerContext(certId), row.viewerSealed)) as {
           ip: string;
           user_agent: string;
           os: string | null;

@@ -7,11 +7,11 @@ import { insertIf } from "./inserts.ts";
 import { lookup, type Lookup } from "./lookups.ts";
 import { allOf, query } from "./query.ts";
 import { passkeys } from "./schema.ts";
-import type { EncryptionContext, Vault } from "./vault.ts";
+import { contextIn, type Vault } from "./vault.ts";
 
 const { id, consumerId, credentialId, userHandle, publicKey, counter, transports, backedUp, nameSealed, createdAt, usedDay } = passkeys;
 
-const nameContext = (passkey: string, owner: string): EncryptionContext => ({ table: "passkeys", record: passkey, field: "name", owner });
+const nameContext = contextIn("passkeys", "name");
 
 /** Oldest first; there are at most ten. */
 export const passkeysOf = (db: Database, vault: Vault, consumer: string): Lookup<readonly Passkey[]> => {

@@ -9,7 +9,7 @@ import { isSpentOn } from "./mailed-codes.ts";
 import { consumers, members } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
 import { allOf, listed } from "./query.ts";
-import type { EncryptionContext, Vault } from "./vault.ts";
+import { ownContextIn, type EncryptionContext, type Vault } from "./vault.ts";
 
 export interface Person {
   readonly id: string;
@@ -19,7 +19,7 @@ export interface Person {
   readonly usedAt: Instant | null;
 }
 
-const nameContext = (id: string): EncryptionContext => ({ table: "consumers", record: id, field: "name", owner: id });
+const nameContext = ownContextIn("consumers", "name");
 
 /** The seats of an address, the one that was used last first. */
 export const lastUsed = [desc(members.usedAt), asc(members.createdAt), asc(members.id)] as const;

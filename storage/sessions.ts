@@ -13,9 +13,9 @@ import { insertIf } from "./inserts.ts";
 import { lookup, type Lookup } from "./lookups.ts";
 import { prepared } from "./prepared.ts";
 import { allOf, changedBefore, query } from "./query.ts";
-import type { EncryptionContext, Vault } from "./vault.ts";
+import { ownContextIn, type Vault } from "./vault.ts";
 
-const deviceContext = (id: string): EncryptionContext => ({ table: "sessions", record: id, field: "agent", owner: id });
+const deviceContext = ownContextIn("sessions", "agent");
 
 /** Of a session that begins: what it is found by and called, and the device, sealed. */
 export interface NewSession {

@@ -23,7 +23,7 @@ import { listed } from "./query.ts";
 import { authCodes, consumerHomes, shareAcknowledgements, shares, shareValues } from "./schema.ts";
 import { businessIfStill } from "./share-clients.ts";
 import { copyContext } from "./share-values.ts";
-import type { EncryptionContext, Vault } from "./vault.ts";
+import { contextIn, type Vault } from "./vault.ts";
 
 /** The grant was decided on an account, or on fields, that are others by now. */
 export const isOutdatedGrant = (error: unknown): boolean =>
@@ -33,24 +33,11 @@ export const isOutdatedGrant = (error: unknown): boolean =>
 export const isOutdatedShare = (error: unknown): boolean =>
   violates(error, "NOT NULL", shares.changedBy) || isRaised(error, "a share does not go back");
 
-const subjectContext = (shareId: string, consumerId: string): EncryptionContext => ({
-  table: "shares",
-  record: shareId,
-  field: "subject",
-  owner: consumerId,
-});
-const reasonContext = (shareId: string, businessId: string): EncryptionContext => ({
-  table: "shares",
-  record: shareId,
-  field: "reason",
-  owner: businessId,
-});
-const detailsContext = (shareId: string, businessId: string): EncryptionContext => ({
-  table: "share_acknowledgements",
-  record: shareId,
-  field: "details",
-  owner: businessId,
-});
+/** Of the person. */
+const subjectContext = contextIn("shares", "subject");
+/** Of the business, as what it acknowledged. */
+const reasonContext = contextIn("shares", "reason");
+const detailsContext = contextIn("share_acknowledgements", "details");
 
 export interface NewShare {
   readonly prepared: PreparedShare;

@@ -12,7 +12,7 @@ import { allOf, listed, query } from "./query.ts";
 import { outboxOf } from "./outboxes/events.ts";
 import { timeOfShare } from "./sandbox-clocks.ts";
 import { fieldFanouts, shares, shareValues } from "./schema.ts";
-import type { EncryptionContext } from "./vault.ts";
+import { contextIn } from "./vault.ts";
 
 /** The most shares that one batch brings up to date. */
 export const maxCopies = 500;
@@ -70,13 +70,8 @@ export const toShareToUpdate = (row: {
   valuesSealed: row.valuesSealed,
 });
 
-/** Where the payload of an update is sealed, under the key of its share. */
-export const payloadContext = (eventId: string, shareId: string): EncryptionContext => ({
-  table: "event",
-  record: eventId,
-  field: "data",
-  owner: shareId,
-});
+/** Where the payload of an event that tells of an update is sealed, under the key of its share. */
+export const payloadContext = contextIn("event", "data");
 
 /** The keys of those that are active, of shares of one home. */
 export const activeKeys = async (

@@ -2,14 +2,9 @@
 import type { ShareId, BusinessId } from "../core/ids.ts";
 import type { ContactFields } from "../core/shares/fields.ts";
 import { fieldsOfText } from "./contact-fields.ts";
-import type { EncryptionContext, Vault } from "./vault.ts";
+import { contextIn, type Vault } from "./vault.ts";
 
-export const copyContext = (shareId: string, businessId: string): EncryptionContext => ({
-  table: "share_values",
-  record: shareId,
-  field: "fields",
-  owner: businessId,
-});
+export const copyContext = contextIn("share_values", "fields");
 
 export interface SealedCopy {
   readonly keySealed: string | null;

@@ -10,7 +10,7 @@ import { ifOfUse, isSpentOn } from "./mailed-codes.ts";
 import { memberEmailContext } from "./people-contexts.ts";
 import { allOf, query } from "./query.ts";
 import { businesses, clients, domains, members, signups } from "./schema.ts";
-import type { EncryptionContext, Vault } from "./vault.ts";
+import { ownContextIn, type Vault } from "./vault.ts";
 
 /** What is asked for. */
 export interface SignupRequest {
@@ -21,8 +21,8 @@ export interface SignupRequest {
   readonly domain: string | null;
 }
 
-export const signupEmailContext = (id: string): EncryptionContext => ({ table: "signups", record: id, field: "email", owner: id });
-const requestContext = (id: string): EncryptionContext => ({ table: "signups", record: id, field: "request", owner: id });
+export const signupEmailContext = ownContextIn("signups", "email");
+const requestContext = ownContextIn("signups", "request");
 
 export interface NewSignup extends SignupRequest {
   readonly id: BusinessId;

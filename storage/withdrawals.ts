@@ -25,20 +25,10 @@ import { isRaised, violates } from "./faults.ts";
 import { businesses, ceaseAcknowledgements, certificates, entityWithdrawals, withdrawals } from "./schema.ts";
 import { jsonRow } from "./json-rows.ts";
 import { allOf, query } from "./query.ts";
-import type { EncryptionContext, Vault } from "./vault.ts";
+import { contextIn, type Vault } from "./vault.ts";
 
-const noteContext = (certId: string, businessId: string): EncryptionContext => ({
-  table: "withdrawals",
-  record: certId,
-  field: "note",
-  owner: businessId,
-});
-const detailsContext = (certId: string, businessId: string): EncryptionContext => ({
-  table: "cease_acknowledgements",
-  record: certId,
-  field: "details",
-  owner: businessId,
-});
+const noteContext = contextIn("withdrawals", "note");
+const detailsContext = contextIn("cease_acknowledgements", "details");
 
 const { withdrawnAt, ceaseBy, method, scope, receivedAt, receipt, signature, signatureKid } = withdrawals;
 const acknowledgedAt = sql<Instant | null>`${ceaseAcknowledgements.acknowledgedAt}`;

@@ -10,7 +10,7 @@ import { onPrimary, type Database } from "../database.ts";
 import { lookup, type Lookup } from "../lookups.ts";
 import { allOf, listed, query } from "../query.ts";
 import { auditOutbox } from "../schema.ts";
-import type { EncryptionContext, Vault } from "../vault.ts";
+import { contextIn, type Vault } from "../vault.ts";
 
 export interface UndrainedRow {
   readonly ord: number;
@@ -55,13 +55,8 @@ export const markDrained = (db: Database, ords: readonly number[], now: Instant)
     .set({ drainedAt: now })
     .where(allOf(isNull(drainedAt), inArray(ord, listed(ords))));
 
-/** Where the salt and the payload of an entry are sealed. */
-export const payloadContext = (id: string, chainTag: string): EncryptionContext => ({
-  table: "audit_outbox",
-  record: id,
-  field: "payload",
-  owner: chainTag,
-});
+/** Where the salt and the payload of an entry are sealed; it belongs to its chain. */
+export const payloadContext = contextIn("audit_outbox", "payload");
 
 /** Marks a payload that is not sealed; no version of a master key is spelt so. */
 const openMark = "0.";

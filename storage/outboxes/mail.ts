@@ -9,11 +9,11 @@ import type { Database, Statement } from "../database.ts";
 import { mailOutbox } from "../schema.ts";
 import { insertIf, insertMany } from "../inserts.ts";
 import { allOf, query } from "../query.ts";
-import type { EncryptionContext, Vault } from "../vault.ts";
+import { ownContextIn, type Vault } from "../vault.ts";
 
 const leaseMs = 60 * secondMs; // more than a transport's 10 s, so that nobody sends what another is still sending
 
-const messageContext = (id: string): EncryptionContext => ({ table: "mail_outbox", record: id, field: "message", owner: id });
+const messageContext = ownContextIn("mail_outbox", "message");
 
 /** Null in `to` is nobody: the same row costing the same work, dropped unsent, so that asking for an unknown address looks like any other. */
 export type MailToSend = Mail & {
