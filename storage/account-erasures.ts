@@ -8,7 +8,7 @@ import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
 import { excluded, insertIf } from "./inserts.ts";
 import { requestEndOfAccount } from "./outboxes/subscription-ends.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, existsIn, query } from "./query.ts";
 import {
   accountErasures,
   agentTokens,
@@ -36,16 +36,13 @@ export interface Erasure {
 
 /** From here on nothing can be granted or changed in the account, and the erasure is finished whatever dies. False for one that is over. */
 export const beginErasure = async (db: Database, { consumerId, language }: Erasure, now: Instant): Promise<boolean> => {
-  const isThere = query
-    .select()
-    .from(consumers)
-    .where(allOf(eq(consumers.id, consumerId), ne(consumers.emailSealed, "")));
+  const isThere = existsIn(consumers, eq(consumers.id, consumerId), ne(consumers.emailSealed, ""));
   const [, begun] = await batch(db, [
     db
       .update(consumers)
       .set({ erasedAt: sql`coalesce(${consumers.erasedAt}, ${now})` })
       .where(eq(consumers.id, consumerId)),
-    insertIf(db, accountErasures, { consumerId, language, nextAt: now + leaseMs }, sql`exists ${isThere}`)
+    insertIf(db, accountErasures, { consumerId, language, nextAt: now + leaseMs }, isThere)
       .onConflictDoUpdate({ target: accountErasures.consumerId, set: { nextAt: excluded(accountErasures.nextAt) } })
       .returning({ consumerId: accountErasures.consumerId }),
     requestEndOfAccount(db, consumerId, now),

@@ -1,5 +1,5 @@
 // Businesses as the other operations need them: what a client id or an API key opens. One query each.
-import { eq, exists, isNull } from "drizzle-orm";
+import { eq, isNull } from "drizzle-orm";
 import type { BusinessStatus, Environment, Plan } from "../core/access/entitlement.ts";
 import type { VerifiedDomain } from "../core/access/origins.ts";
 import type { ActingBusiness } from "../core/access/principal.ts";
@@ -10,7 +10,7 @@ import type { Database } from "./database.ts";
 import { prepared } from "./prepared.ts";
 import { apiKeys, businesses, clients, domains } from "./schema.ts";
 import { jsonRows } from "./json-rows.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, existsIn, query } from "./query.ts";
 
 /** An account as issuing needs it. Two readings with equal revision are equal in everything here. */
 export interface CapturingClient {
@@ -134,7 +134,7 @@ export const businessNames = async (
     .select({
       name: businesses.name,
       legalName: businesses.legalName,
-      hasVerifiedDomain: exists(query.select().from(domains).where(isVerified)).mapWith(Boolean),
+      hasVerifiedDomain: existsIn(domains, isVerified).mapWith(Boolean),
     })
     .from(businesses)
     .where(eq(businesses.id, businessId))

@@ -8,19 +8,13 @@ import type { Database } from "./database.ts";
 import { violates } from "./faults.ts";
 import { insertIf } from "./inserts.ts";
 import { prepared } from "./prepared.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, countIn, existsIn, query } from "./query.ts";
 import { agentTokens, businesses, consumers, members } from "./schema.ts";
 import { contextIn, type Vault } from "./vault.ts";
 
 const nameContext = contextIn("agent_tokens", "name");
 
-const isLive = (now: Instant): SQL => allOf(isNull(agentTokens.revokedAt), gt(agentTokens.expiresAt, now));
-
-const liveCount = (principalId: string, now: Instant) =>
-  query
-    .select({ count: sql`count(*)` })
-    .from(agentTokens)
-    .where(allOf(eq(agentTokens.principalId, principalId), isLive(now)));
+export const isLive = (now: Instant): SQL => allOf(isNull(agentTokens.revokedAt), gt(agentTokens.expiresAt, now));
 
 /** Written only where the person has fewer live ones than there may be. */
 export const insertToken = async (
@@ -35,7 +29,7 @@ export const insertToken = async (
   onlyIf: SQL = sql`true`,
 ) => {
   const { id, principalId, createdAt } = token;
-  const live = liveCount(principalId, createdAt);
+  const live = countIn(agentTokens, eq(agentTokens.principalId, principalId), isLive(createdAt));
   const nameSealed = name === null ? null : await vault.seal(nameContext(id, principalId), name);
   return [insertIf(db, agentTokens, { ...token, nameSealed }, sql`${onlyIf} and ${live} < ${maxLiveTokens}`)] as const;
 };
@@ -44,8 +38,7 @@ export const insertToken = async (
 export const isMintedAlready = (error: unknown): boolean => violates(error, "UNIQUE", agentTokens.id);
 
 /** For what follows in the batch of an insert. */
-export const isMinted = (id: string): SQL =>
-  sql`exists ${query.select({ id: agentTokens.id }).from(agentTokens).where(eq(agentTokens.id, id))}`;
+export const isMinted = (id: string): SQL => existsIn(agentTokens, eq(agentTokens.id, id));
 
 const holderByHash = prepared<{ tokenHash: string; now: number }>()((db, { tokenHash, now }) => {
   const { id, name, status, country, auditChain, auditShard } = businesses;
@@ -202,8 +195,7 @@ const untold = (id: string, now: Instant): SQL =>
   allOf(eq(agentTokens.id, id), or(isNull(agentTokens.toldAt), lte(agentTokens.toldAt, now - hourMs)) as SQL);
 
 /** Whether its person was mailed of no change by it within the hour. For the mail, which stands before `noteTold` in one batch. */
-export const isUntold = (id: string, now: Instant): SQL =>
-  sql`exists ${query.select({ id: agentTokens.id }).from(agentTokens).where(untold(id, now))}`;
+export const isUntold = (id: string, now: Instant): SQL => existsIn(agentTokens, untold(id, now));
 
 export const noteTold = (db: Database, id: string, now: Instant) => db.update(agentTokens).set({ toldAt: now }).where(untold(id, now));
 
@@ -244,11 +236,7 @@ export const endingConnections = async (
 };
 
 /** For the mail, which stands before `noteEndTold` in one batch. */
-export const isEndUntold = (id: string): SQL =>
-  sql`exists ${query
-    .select({ id: agentTokens.id })
-    .from(agentTokens)
-    .where(allOf(eq(agentTokens.id, id), isEndUntoldConnection))}`;
+export const isEndUntold = (id: string): SQL => existsIn(agentTokens, eq(agentTokens.id, id), isEndUntoldConnection);
 
 export const noteEndTold = (db: Database, id: string, now: Instant) =>
   db

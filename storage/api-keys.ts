@@ -1,12 +1,12 @@
 // The API keys of a business: their hashes, and the day each was last used.
-import { count, desc, eq, isNotNull, isNull, lt, or, sql, type SQL } from "drizzle-orm";
+import { desc, eq, isNotNull, isNull, lt, or, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId } from "../core/ids.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
 import { violates } from "./faults.ts";
-import { insertIf } from "./inserts.ts";
-import { allOf, query } from "./query.ts";
+import { ownerBelow } from "./inserts.ts";
+import { allOf, existsIn } from "./query.ts";
 import { apiKeys } from "./schema.ts";
 
 export interface ApiKey {
@@ -28,13 +28,7 @@ export const insertKey = (
   db: Database,
   businessId: BusinessId,
   key: Pick<ApiKey, "id" | "name" | "environment" | "last4" | "createdAt"> & { readonly keyHash: string },
-) => {
-  const live = query
-    .select({ n: count() })
-    .from(apiKeys)
-    .where(allOf(eq(apiKeys.businessId, businessId), isNull(apiKeys.revokedAt)));
-  return insertIf(db, apiKeys, { ...key, businessId: sql`iif(${live} < ${maxKeys}, ${businessId}, null)` }, sql`true`);
-};
+) => db.insert(apiKeys).values({ ...key, businessId: ownerBelow(apiKeys.businessId, businessId, maxKeys, isNull(apiKeys.revokedAt)) });
 
 export const isTooManyKeys = (error: unknown): boolean => violates(error, "NOT NULL", apiKeys.businessId);
 
@@ -83,11 +77,7 @@ export const revokeKey = (db: Database, businessId: BusinessId, id: string, now:
     .where(allOf(eq(apiKeys.id, id), eq(apiKeys.businessId, businessId), isNull(apiKeys.revokedAt)));
 
 /** After `revokeKey` of the same moment: whether that was what ended it. */
-export const isRevokedAt = (id: string, now: Instant): SQL =>
-  sql`exists ${query
-    .select({ id: apiKeys.id })
-    .from(apiKeys)
-    .where(allOf(eq(apiKeys.id, id), eq(apiKeys.revokedAt, now)))}`;
+export const isRevokedAt = (id: string, now: Instant): SQL => existsIn(apiKeys, eq(apiKeys.id, id), eq(apiKeys.revokedAt, now));
 
 const dayOf = (now: Instant): Instant => now - (now % dayMs);
 

@@ -1,6 +1,6 @@
 // Single-use codes of the share protocol. A code is stored by its hash; redeeming it is one UPDATE that names everything that must
 // hold, stamped with the request, so that of any number of redemptions at once one is told apart by its stamp (SHARES, Redeem).
-import { and, eq, exists, gt, inArray, isNull, lte, or, sql } from "drizzle-orm";
+import { and, eq, gt, inArray, isNull, lte, or, sql } from "drizzle-orm";
 import type { BusinessStatus } from "../core/access/entitlement.ts";
 import type { BusinessId, ClientId, ShareId } from "../core/ids.ts";
 import { scopeOfBits, type ContactKey } from "../core/shares/fields.ts";
@@ -10,7 +10,7 @@ import { dayMs, minuteMs, type Instant } from "../core/time.ts";
 import { batch, onPrimary, type Database } from "./database.ts";
 import { violates } from "./faults.ts";
 import { openEntry, type OpenEntry } from "./outboxes/audit.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, existsIn, query } from "./query.ts";
 import { shareClockOffset, timeOfShare } from "./sandbox-clocks.ts";
 import { auditOutbox, authCodes, businesses, domains, shares, shareValues } from "./schema.ts";
 import type { SealedCopy } from "./share-values.ts";
@@ -101,12 +101,7 @@ export interface RedeemedCode extends SealedCopy {
 /** The origin's domain is still verified; a test client on http://localhost has none. */
 const isStillVerified = or(
   isNull(authCodes.domainId),
-  exists(
-    query
-      .select()
-      .from(domains)
-      .where(allOf(eq(domains.id, authCodes.domainId), eq(domains.status, "verified"))),
-  ),
+  existsIn(domains, eq(domains.id, authCodes.domainId), eq(domains.status, "verified")),
 );
 
 const maySpeakWithout = and(eq(authCodes.requireOrigin, false), isStillVerified);
@@ -117,14 +112,8 @@ const maySpeakWithout = and(eq(authCodes.requireOrigin, false), isStillVerified)
  */
 export const attemptRedemption = async (db: Database, attempt: Redemption): Promise<RedeemedCode | null> => {
   const { codeHash, clientId, challenge, origin, requestId, retryHash, now } = attempt;
-  const isActive = query
-    .select()
-    .from(shares)
-    .where(allOf(eq(shares.id, authCodes.shareId), eq(shares.state, "active"), gt(shares.expiresAt, timeOfShare(now))));
-  const mayRead = query
-    .select()
-    .from(businesses)
-    .where(allOf(eq(businesses.id, authCodes.businessId), inArray(businesses.status, ["active", "past_due"])));
+  const isActive = existsIn(shares, eq(shares.id, authCodes.shareId), eq(shares.state, "active"), gt(shares.expiresAt, timeOfShare(now)));
+  const mayRead = existsIn(businesses, eq(businesses.id, authCodes.businessId), inArray(businesses.status, ["active", "past_due"]));
   const told = () => openEntry("share.redeemed", { actor: `client:${clientId}` });
   const id = crypto.randomUUID();
   const isMine = allOf(eq(authCodes.codeHash, codeHash), eq(authCodes.usedBy, requestId));
@@ -146,8 +135,8 @@ export const attemptRedemption = async (db: Database, attempt: Redemption): Prom
           isNull(authCodes.usedAt),
           gt(authCodes.expiresAt, now),
           origin === null ? maySpeakWithout : eq(authCodes.origin, origin),
-          exists(isActive),
-          exists(mayRead),
+          isActive,
+          mayRead,
         ),
       ),
     db

@@ -1,5 +1,5 @@
 // What is known of the payment provider's customers, the events that were taken in, and the accounts they pay for.
-import { eq, exists, inArray, isNotNull, isNull, lte, notExists, sql, type SQL } from "drizzle-orm";
+import { eq, inArray, isNotNull, isNull, lte, sql, type SQL } from "drizzle-orm";
 import type { BusinessStatus, Plan } from "../core/access/entitlement.ts";
 import { realmOf, type ConsumerPlan } from "../core/billing/plans.ts";
 import type { BillingEvent, Standing } from "../core/billing/standing.ts";
@@ -10,7 +10,7 @@ import { chainOfBusiness } from "./accounts.ts";
 import type { Database, Statement } from "./database.ts";
 import { violates } from "./faults.ts";
 import { lookup, type Lookup } from "./lookups.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, existsIn, noneIn, query } from "./query.ts";
 import { billingCustomers, billingEvents, businesses, consumers } from "./schema.ts";
 
 /** `revision` rises with every change, from 1. */
@@ -70,30 +70,17 @@ export const billedAccount = (db: Database, id: string): Promise<BilledAccount |
 
 const isUnchanged = (account: BilledAccount): SQL =>
   account.kind === "business"
-    ? exists(
-        query
-          .select()
-          .from(businesses)
-          .where(allOf(eq(businesses.id, account.id), eq(businesses.revision, account.revision))),
-      )
-    : exists(
-        query
-          .select()
-          .from(consumers)
-          .where(
-            allOf(
-              eq(consumers.id, account.id),
-              eq(consumers.plan, account.plan),
-              account.isOver ? isNotNull(consumers.erasedAt) : isNull(consumers.erasedAt),
-            ),
-          ),
+    ? existsIn(businesses, eq(businesses.id, account.id), eq(businesses.revision, account.revision))
+    : existsIn(
+        consumers,
+        eq(consumers.id, account.id),
+        eq(consumers.plan, account.plan),
+        account.isOver ? isNotNull(consumers.erasedAt) : isNull(consumers.erasedAt),
       );
 
 /** 0 says that there is no such customer yet. */
-const isAtRevision = (id: string, known: number): SQL => {
-  const row = query.select().from(billingCustomers);
-  return known === 0 ? notExists(row.where(eq(customerId, id))) : exists(row.where(allOf(eq(customerId, id), eq(revision, known))));
-};
+const isAtRevision = (id: string, known: number): SQL =>
+  known === 0 ? noneIn(billingCustomers, eq(customerId, id)) : existsIn(billingCustomers, eq(customerId, id), eq(revision, known));
 
 /** The row of an event. Without its customer, and so the batch fails, where customer or account moved on since they were read. */
 export const insertBillingEvent = (
@@ -167,18 +154,12 @@ export const hasEntitlement = (
   { id, revision: known }: BilledBusiness,
   entitlement: { readonly status: BusinessStatus; readonly plan: Plan },
 ): SQL =>
-  exists(
-    query
-      .select()
-      .from(businesses)
-      .where(
-        allOf(
-          eq(businesses.id, id),
-          eq(businesses.revision, known + 1),
-          eq(businesses.status, entitlement.status),
-          eq(businesses.plan, entitlement.plan),
-        ),
-      ),
+  existsIn(
+    businesses,
+    eq(businesses.id, id),
+    eq(businesses.revision, known + 1),
+    eq(businesses.status, entitlement.status),
+    eq(businesses.plan, entitlement.plan),
   );
 
 export const setConsumerPlan = (db: Database, id: string, plan: ConsumerPlan): Statement =>
@@ -186,14 +167,8 @@ export const setConsumerPlan = (db: Database, id: string, plan: ConsumerPlan): S
 
 /** Accounts whose first failed payment lies before `since` and that are not suspended for it, the oldest first. */
 export const unpaidCustomers = (db: Database, since: Instant, max: number): Promise<readonly BillingCustomer[]> => {
-  const isPastDue = query
-    .select({ id: businesses.id })
-    .from(businesses)
-    .where(allOf(eq(sql`${businesses.id}`, accountId), eq(businesses.status, "past_due")));
-  const isConsumer = query
-    .select({ id: consumers.id })
-    .from(consumers)
-    .where(eq(sql`${consumers.id}`, accountId));
+  const isPastDue = existsIn(businesses, eq(sql`${businesses.id}`, accountId), eq(businesses.status, "past_due"));
+  const isConsumer = existsIn(consumers, eq(sql`${consumers.id}`, accountId));
   return db
     .select()
     .from(billingCustomers)
@@ -203,7 +178,7 @@ export const unpaidCustomers = (db: Database, since: Instant, max: number): Prom
         lte(pastDueSince, since),
         isNull(suspendedAt),
         isNotNull(accountId),
-        sql`(${exists(isPastDue)} or ${exists(isConsumer)})`,
+        sql`(${isPastDue} or ${isConsumer})`,
       ),
     )
     .orderBy(pastDueSince)

@@ -1,12 +1,11 @@
 // The public clients of a business.
-import { count, eq, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ClientId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { violates } from "./faults.ts";
-import { insertIf } from "./inserts.ts";
-import { query } from "./query.ts";
+import { ownerBelow } from "./inserts.ts";
 import { clients } from "./schema.ts";
 
 export interface Client {
@@ -19,10 +18,8 @@ export interface Client {
 const maxClients = 50;
 
 /** Fails, and takes its batch with it, when the business has as many as it may. */
-export const insertClient = (db: Database, businessId: BusinessId, client: Client) => {
-  const own = query.select({ n: count() }).from(clients).where(eq(clients.businessId, businessId));
-  return insertIf(db, clients, { ...client, businessId: sql`iif(${own} < ${maxClients}, ${businessId}, null)` }, sql`true`);
-};
+export const insertClient = (db: Database, businessId: BusinessId, client: Client) =>
+  db.insert(clients).values({ ...client, businessId: ownerBelow(clients.businessId, businessId, maxClients) });
 
 export const isTooManyClients = (error: unknown): boolean => violates(error, "NOT NULL", clients.businessId);
 

@@ -1,5 +1,5 @@
 // The domains of a business: claimed, proved, looked at again.
-import { count, desc, eq, inArray, isNotNull, lte, sql, type SQL } from "drizzle-orm";
+import { desc, eq, inArray, isNotNull, lte, type SQL } from "drizzle-orm";
 import type { CheckState } from "../core/accounts/domain-claim.ts";
 import type { VerificationMethod } from "../core/access/origins.ts";
 import type { AuditChain } from "../core/facts.ts";
@@ -9,8 +9,8 @@ import { chainOfBusiness } from "./accounts.ts";
 import { lookup, type Lookup } from "./lookups.ts";
 import type { Database } from "./database.ts";
 import { violates } from "./faults.ts";
-import { insertIf } from "./inserts.ts";
-import { allOf, query } from "./query.ts";
+import { ownerBelow } from "./inserts.ts";
+import { allOf, existsIn, query } from "./query.ts";
 import { businesses, domains } from "./schema.ts";
 
 export interface Domain {
@@ -54,11 +54,10 @@ export const insertDomain = (
   businessId: BusinessId,
   claim: { readonly id: string; readonly domain: string; readonly token: string; readonly createdAt: Instant; readonly expiresAt: Instant },
 ) => {
-  const own = query.select({ n: count() }).from(domains).where(eq(domains.businessId, businessId));
-  const owner = sql`iif(${own} < ${maxDomains}, ${businessId}, null)`;
+  const owner = ownerBelow(domains.businessId, businessId, maxDomains);
   return [
     db.delete(domains).where(allOf(eq(domains.businessId, businessId), eq(domains.domain, claim.domain), hasExpired(claim.createdAt))),
-    insertIf(db, domains, { ...claim, businessId: owner, status: "pending" as const }, sql`true`),
+    db.insert(domains).values({ ...claim, businessId: owner, status: "pending" }),
   ] as const;
 };
 
@@ -143,10 +142,7 @@ export const lapse = (db: Database, id: string, before: CheckState, state: Check
 
 /** After one of the two: whether it was what changed the domain. */
 export const isChecked = (id: string, status: "verified" | "lapsed", { misses, checkedAt }: CheckState): SQL =>
-  sql`exists ${query
-    .select({ id: domains.id })
-    .from(domains)
-    .where(allOf(eq(domains.id, id), eq(domains.status, status), eq(domains.misses, misses), eq(domains.checkedAt, checkedAt)))}`;
+  existsIn(domains, eq(domains.id, id), eq(domains.status, status), eq(domains.misses, misses), eq(domains.checkedAt, checkedAt));
 
 export const chainOf = async (db: Database, businessId: BusinessId): Promise<AuditChain | null> =>
   (await db.select(chainOfBusiness).from(businesses).where(eq(businesses.id, businessId)).get()) ?? null;

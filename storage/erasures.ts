@@ -1,13 +1,13 @@
 // Erasing the person of a certificate: everything sealed about them goes, and with each value its only key; so do the indexes that
 // find them, and whatever waits or is kept elsewhere because of them. Triggers let exactly this through, once.
-import { count, eq, gt, inArray, isNotNull, isNull, lte, min, notExists, or, type SQL } from "drizzle-orm";
+import { count, eq, gt, inArray, isNotNull, isNull, lte, min, or, type SQL } from "drizzle-orm";
 import type { ErasableCertificate } from "../core/certificates/erasure.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { chainOfBusiness } from "./accounts.ts";
 import type { Database } from "./database.ts";
 import { isRaised } from "./faults.ts";
-import { allOf, listed, query } from "./query.ts";
+import { allOf, listed, noneIn } from "./query.ts";
 import {
   businesses,
   ceaseAcknowledgements,
@@ -87,24 +87,15 @@ export const isErasedAlready = (error: unknown): boolean => isRaised(error, "the
  * whoever is about to call can be told not to; so does one that is still being carried to the person's other certificates.
  */
 const isDue = (now: Instant) => {
-  const isOpen = query
-    .select()
-    .from(withdrawals)
-    .where(allOf(eq(withdrawals.certId, id), gt(withdrawals.ceaseBy, now)));
-  const isOpenInPart = query
-    .select()
-    .from(entityWithdrawals)
-    .where(allOf(eq(entityWithdrawals.certId, id), gt(entityWithdrawals.ceaseBy, now)));
-  const isUnderWay = query
-    .select()
-    .from(withdrawalWork)
-    .where(
-      allOf(
-        eq(withdrawalWork.businessId, businessId),
-        or(eq(withdrawalWork.addressIndex, certificates.emailIndex), eq(withdrawalWork.addressIndex, certificates.phoneIndex)) as SQL,
-      ),
-    );
-  return allOf(isNull(subjectErasedAt), lte(retentionUntil, now), notExists(isOpen), notExists(isOpenInPart), notExists(isUnderWay));
+  const { addressIndex } = withdrawalWork;
+  const isOfPerson = or(eq(addressIndex, certificates.emailIndex), eq(addressIndex, certificates.phoneIndex)) as SQL;
+  return allOf(
+    isNull(subjectErasedAt),
+    lte(retentionUntil, now),
+    noneIn(withdrawals, eq(withdrawals.certId, id), gt(withdrawals.ceaseBy, now)),
+    noneIn(entityWithdrawals, eq(entityWithdrawals.certId, id), gt(entityWithdrawals.ceaseBy, now)),
+    noneIn(withdrawalWork, eq(withdrawalWork.businessId, businessId), isOfPerson),
+  );
 };
 
 export interface DueCertificate extends ErasableCertificate {

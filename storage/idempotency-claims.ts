@@ -1,12 +1,12 @@
 // Work under an idempotency key: claimed before it begins, its answer kept in the batch of the change, or when it is done where the work
 // is more than one batch. One request holds a claim; when it has died, the next equal one takes over and finds its draft.
-import { eq, exists, inArray, lte, notExists, sql } from "drizzle-orm";
+import { eq, inArray, lte, sql } from "drizzle-orm";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { dropExpiredAnswer, keptMs, responseContext } from "./idempotency.ts";
 import { idempotency, idempotencyClaims as claims } from "./schema.ts";
 import { excluded, insertIf } from "./inserts.ts";
-import { allOf, query, type Condition } from "./query.ts";
+import { allOf, existsIn, noneIn, query, type Condition } from "./query.ts";
 import type { Vault } from "./vault.ts";
 
 // The longest work is a delivery that a person waits for: 5 s to judge its host, 10 s for the receiver. Four times that.
@@ -28,12 +28,12 @@ export type Claimed =
 /** Takes the claim, unless there is an answer or a living holder; all of it one batch, so that of many at once one takes it. */
 export const claimWork = async (db: Database, vault: Vault, claim: Claim, now: Instant): Promise<Claimed> => {
   const { keyHash } = claim;
-  const answer = db.select().from(idempotency).where(eq(idempotency.keyHash, keyHash));
+  const isKept = eq(idempotency.keyHash, keyHash);
   const [, , [kept], claimed] = await batch(db, [
     dropExpiredAnswer(db, keyHash, now),
     db.delete(claims).where(allOf(eq(claims.keyHash, keyHash), lte(claims.expiresAt, now))),
-    answer,
-    insertIf(db, claims, { ...claim, leasedUntil: now + leaseMs, expiresAt: now + keptMs }, notExists(answer))
+    db.select().from(idempotency).where(isKept),
+    insertIf(db, claims, { ...claim, leasedUntil: now + leaseMs, expiresAt: now + keptMs }, noneIn(idempotency, isKept))
       .onConflictDoUpdate({
         target: claims.keyHash,
         set: { holder: excluded(claims.holder), leasedUntil: excluded(claims.leasedUntil) },
@@ -59,7 +59,7 @@ const answerRow = async (vault: Vault, { keyHash, bodyHash }: Claim, { status, r
   return { keyHash, bodyHash, status, responseSealed, expiresAt: now + keptMs };
 };
 
-const isStillHeld = (claim: Claim) => exists(query.select().from(claims).where(isHeldBy(claim)));
+const isStillHeld = (claim: Claim) => existsIn(claims, isHeldBy(claim));
 
 /** The work is done: its answer is kept in place of the claim, unless somebody else holds that by now. */
 export const keepAnswer = async (db: Database, vault: Vault, claim: Claim, answer: Answer): Promise<void> => {

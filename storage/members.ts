@@ -1,5 +1,5 @@
 // Who acts for a business: its members, and who was invited to become one.
-import { asc, count, desc, eq, exists, gt, lte, inArray, sql, type SQL } from "drizzle-orm";
+import { asc, desc, eq, gt, lte, inArray, sql, type SQL } from "drizzle-orm";
 import type { BusinessStatus } from "../core/access/entitlement.ts";
 import type { Role } from "../core/access/session.ts";
 import type { AuditChain } from "../core/facts.ts";
@@ -8,10 +8,9 @@ import type { Instant } from "../core/time.ts";
 import { chainOfBusiness } from "./accounts.ts";
 import { batch, type Database } from "./database.ts";
 import { isRaised, violates } from "./faults.ts";
-import { insertIf } from "./inserts.ts";
 import { isSpentOn } from "./mailed-codes.ts";
 import { memberEmailContext } from "./people-contexts.ts";
-import { allOf, named, query } from "./query.ts";
+import { allOf, countIn, existsIn, named, query } from "./query.ts";
 import { businesses, invitations, members, sessions } from "./schema.ts";
 import type { Vault } from "./vault.ts";
 
@@ -134,12 +133,11 @@ export interface NewInvitation {
 export const insertInvitation = async (db: Database, vault: Vault, { email, ...invitation }: NewInvitation) => {
   const { id, businessId, emailIndex } = invitation;
   const emailSealed = await vault.seal(memberEmailContext(id, businessId), email);
-  const people = (table: typeof members | typeof invitations) =>
-    query.select({ n: count() }).from(table).where(eq(table.businessId, businessId));
-  const role = sql`iif(${people(members)} + ${people(invitations)} < ${maxPeople}, ${invitation.role}, null)`;
+  const people = (table: typeof members | typeof invitations) => countIn(table, eq(table.businessId, businessId));
+  const role = sql<Role>`iif(${people(members)} + ${people(invitations)} < ${maxPeople}, ${invitation.role}, null)`;
   return [
     db.delete(invitations).where(allOf(eq(invitations.businessId, businessId), eq(invitations.emailIndex, emailIndex))),
-    insertIf(db, invitations, { ...invitation, emailSealed, role }, sql`true`),
+    db.insert(invitations).values({ ...invitation, emailSealed, role }),
   ] as const;
 };
 
@@ -206,7 +204,7 @@ export const deleteAccepted = (db: Database, invitation: string) =>
   db.delete(invitations).where(allOf(eq(invitations.id, invitation), isMember(invitation)));
 
 /** Whether somebody is a member under an id. */
-export const isMember = (id: string): SQL => exists(query.select({ id: members.id }).from(members).where(eq(members.id, id)));
+export const isMember = (id: string): SQL => existsIn(members, eq(members.id, id));
 
 /** The oldest invitation of an address that can still be accepted. */
 export const invitationByAddress = async (db: Database, emailIndex: string, now: Instant) => {

@@ -1,12 +1,13 @@
 // Codes that a connected program turns into its token (RFC 6749 4.1). A code is stored by its hash. Spending it is one UPDATE that names
 // everything that must hold, stamped with the token it becomes, so that of any number at once one is told apart by its stamp, and a
 // request that fails any check changes nothing.
-import { and, eq, exists, gt, inArray, isNull, lte, sql, type SQL } from "drizzle-orm";
+import { and, eq, exists, gt, inArray, isNull, lte, notInArray, sql, type SQL } from "drizzle-orm";
 import { maxLiveTokens, type TokenHolder } from "../core/agents/token.ts";
 import { dayMs, type Instant } from "../core/time.ts";
+import { isLive } from "./agents.ts";
 import { onPrimary, type Database } from "./database.ts";
 import { violates } from "./faults.ts";
-import { allOf, listed, query } from "./query.ts";
+import { allOf, countIn, existsIn, listed, query } from "./query.ts";
 import { agentTokens, businesses, consumers, members, oauthCodes } from "./schema.ts";
 
 const keptMs = dayMs; // so that a code that was used is known when it is shown again
@@ -44,12 +45,7 @@ export const oauthCodeByHash = async (
 /** The person is there, and for a member the seat and an account that may be read. */
 const isPrincipalAlive = (realm: OAuthCode["realm"]): SQL =>
   realm === "consumer"
-    ? exists(
-        query
-          .select({ id: consumers.id })
-          .from(consumers)
-          .where(allOf(eq(consumers.id, oauthCodes.principalId as never), isNull(consumers.erasedAt))),
-      )
+    ? existsIn(consumers, eq(consumers.id, oauthCodes.principalId), isNull(consumers.erasedAt))
     : exists(
         query
           .select({ id: members.id })
@@ -77,7 +73,7 @@ export interface Spending {
 
 /** Live tokens of the code's person, without those that are to end. */
 const remaining = (replaced: readonly string[], now: Instant): SQL =>
-  sql`(select count(*) from ${agentTokens} where ${agentTokens.principalId} = ${oauthCodes.principalId} and ${agentTokens.revokedAt} is null and ${agentTokens.expiresAt} > ${now} and ${agentTokens.id} not in ${listed(replaced)})`;
+  countIn(agentTokens, eq(agentTokens.principalId, oauthCodes.principalId), isLive(now), notInArray(agentTokens.id, listed(replaced)));
 
 export const spendOAuthCode = (db: Database, realm: OAuthCode["realm"], spending: Spending) => {
   const { codeHash, clientId, redirectUri, challenge, tokenId, replaced, now } = spending;
@@ -100,12 +96,7 @@ export const spendOAuthCode = (db: Database, realm: OAuthCode["realm"], spending
 
 /** For what follows in the batch: the code became this token. */
 export const becameToken = (codeHash: string, tokenId: string): SQL =>
-  exists(
-    query
-      .select({ codeHash: oauthCodes.codeHash })
-      .from(oauthCodes)
-      .where(allOf(eq(oauthCodes.codeHash, codeHash), eq(oauthCodes.tokenId, tokenId))),
-  );
+  existsIn(oauthCodes, eq(oauthCodes.codeHash, codeHash), eq(oauthCodes.tokenId, tokenId));
 
 /** The earlier tokens end with the statement that makes room for the new one. */
 export const endReplaced = (db: Database, replaced: readonly string[], made: SQL, now: Instant) =>

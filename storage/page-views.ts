@@ -1,6 +1,6 @@
 // The view trail: every open of a certificate's public page. The count rises with each counted open; the trail keeps one
 // row for the same viewer within ten seconds and at most 10,000 rows a certificate. Who looked is sealed.
-import { desc, eq, exists, gt, isNull, lt, notExists, sql } from "drizzle-orm";
+import { desc, eq, gt, isNull, lt, sql } from "drizzle-orm";
 import type { View } from "../core/certificates/published.ts";
 import type { CertId } from "../core/ids.ts";
 import { secondMs, type Instant } from "../core/time.ts";
@@ -9,7 +9,7 @@ import { lookup, type Lookup } from "./lookups.ts";
 import { prepared } from "./prepared.ts";
 import { certificates, certificateViews } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, existsIn, noneIn } from "./query.ts";
 import { ownContextIn, type Vault } from "./vault.ts";
 
 const sameViewerMs = 10 * secondMs; // a reload is not another reader; a page fetched ahead and then read is two
@@ -22,20 +22,9 @@ const { viewCount, viewRows } = certificates;
 
 const insertOpen = prepared<Omit<typeof certificateViews.$inferSelect, "ord"> & { readonly since: Instant }>()((db, view) => {
   const { certId, at, viewerSealed, viewerIndex, bot, since } = view;
-  const hasRoom = query
-    .select({ viewRows })
-    .from(certificates)
-    .where(allOf(eq(certificates.id, certId), lt(viewRows, maxRows), isNull(certificates.subjectErasedAt)));
-  const justSeen = query
-    .select({ seenAt })
-    .from(certificateViews)
-    .where(allOf(eq(seenOf, certId), eq(seenBy, viewerIndex), gt(seenAt, since), eq(seenAs, bot)));
-  return insertIf(
-    db,
-    certificateViews,
-    { certId, at, viewerSealed, viewerIndex, bot },
-    allOf(exists(hasRoom), notExists(justSeen)),
-  ).prepare();
+  const hasRoom = existsIn(certificates, eq(certificates.id, certId), lt(viewRows, maxRows), isNull(certificates.subjectErasedAt));
+  const isNew = noneIn(certificateViews, eq(seenOf, certId), eq(seenBy, viewerIndex), gt(seenAt, since), eq(seenAs, bot));
+  return insertIf(db, certificateViews, { certId, at, viewerSealed, viewerIndex, bot }, allOf(hasRoom, isNew)).prepare();
 });
 
 // changes() counts the row of the insert just before, in the same batch

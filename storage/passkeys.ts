@@ -1,11 +1,11 @@
 // Passkeys of consumers: found by what the authenticator calls them, each with the key that checks what it signs.
-import { count, eq, exists, lt, notExists, or, sql, type SQL } from "drizzle-orm";
+import { eq, lt, or, sql, type SQL } from "drizzle-orm";
 import { maxPasskeys, type CheckedKey, type Passkey, type PasskeyKey } from "../core/access/passkey.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { insertIf } from "./inserts.ts";
 import { lookup, type Lookup } from "./lookups.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, countIn, existsIn, noneIn } from "./query.ts";
 import { passkeys } from "./schema.ts";
 import { contextIn, type Vault } from "./vault.ts";
 
@@ -27,7 +27,7 @@ export const passkeysOf = (db: Database, vault: Vault, consumer: string): Lookup
   );
 };
 
-const isPasskey = (passkey: string): SQL => exists(query.select().from(passkeys).where(eq(id, passkey)));
+const isPasskey = (passkey: string): SQL => existsIn(passkeys, eq(id, passkey));
 
 export interface NewPasskey extends CheckedKey {
   readonly id: string;
@@ -40,11 +40,11 @@ export interface NewPasskey extends CheckedKey {
 
 /** Written only where the account has room, and nobody has a passkey that is called the same; with what must hold for it to be told. */
 export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...passkey }: NewPasskey) => {
-  const own = query.select({ n: count() }).from(passkeys).where(eq(consumerId, passkey.consumerId));
-  const namesake = query.select().from(passkeys).where(eq(credentialId, passkey.credentialId));
+  const hasRoom = sql`${countIn(passkeys, eq(consumerId, passkey.consumerId))} < ${maxPasskeys}`;
+  const isNew = noneIn(passkeys, eq(credentialId, passkey.credentialId));
   const row = { ...passkey, nameSealed: await vault.seal(nameContext(passkey.id, passkey.consumerId), name), createdAt: now };
   return {
-    insert: insertIf(db, passkeys, row, allOf(sql`${own} < ${maxPasskeys}`, notExists(namesake))),
+    insert: insertIf(db, passkeys, row, allOf(hasRoom, isNew)),
     isWritten: isPasskey(passkey.id),
   };
 };

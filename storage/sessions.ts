@@ -1,6 +1,6 @@
 // Sessions: found by the hash of the cookie's token, together with who it is and, for a member, with the business as it stands
 // at that moment: a role taken away or an account suspended counts from the next request on.
-import { desc, eq, exists, gt, inArray, isNotNull, lte, ne, or, sql, type SQL } from "drizzle-orm";
+import { desc, eq, gt, inArray, isNotNull, lte, ne, or, sql, type SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { Device } from "../core/access/device.ts";
 import { sessionLifeMs, type Realm, type Session } from "../core/access/session.ts";
@@ -12,7 +12,7 @@ import { businesses, consumers, invitations, members, sessions } from "./schema.
 import { insertIf } from "./inserts.ts";
 import { lookup, type Lookup } from "./lookups.ts";
 import { prepared } from "./prepared.ts";
-import { allOf, changedBefore, query } from "./query.ts";
+import { allOf, changedBefore, existsIn, query } from "./query.ts";
 import { ownContextIn, type Vault } from "./vault.ts";
 
 const deviceContext = ownContextIn("sessions", "agent");
@@ -65,16 +65,12 @@ export const insertSessionOfSeat = (
   seat: { readonly id: string; readonly emailIndex: string; readonly provedAt: Instant },
   condition: SQL = sql`true`,
 ) => {
-  const ofAddress = query
-    .select({ id: members.id })
-    .from(members)
-    .where(allOf(eq(members.id, seat.id), eq(members.emailIndex, seat.emailIndex)));
-  return insertNew(db, session, { realm: "business", userId: seat.id }, allOf(exists(ofAddress), condition), seat.provedAt);
+  const isOfAddress = existsIn(members, eq(members.id, seat.id), eq(members.emailIndex, seat.emailIndex));
+  return insertNew(db, session, { realm: "business", userId: seat.id }, allOf(isOfAddress, condition), seat.provedAt);
 };
 
 /** For the batch of its beginning. */
-export const isBegun = (tokenHash: string): SQL =>
-  exists(query.select({ id: sessions.id }).from(sessions).where(eq(sessions.tokenHash, tokenHash)));
+export const isBegun = (tokenHash: string): SQL => existsIn(sessions, eq(sessions.tokenHash, tokenHash));
 
 /** Written only where the statement before it noted the use of the consumer's passkey. */
 export const insertSessionByPasskey = (db: Database, session: NewSession, consumerId: string) =>
@@ -84,18 +80,8 @@ const sessionByHash = prepared<{ tokenHash: string; now: number }>()((db, { toke
   const others = alias(members, "others");
   const hasMore = or(
     eq(sessions.elsewhere, true),
-    exists(
-      query
-        .select({ id: others.id })
-        .from(others)
-        .where(allOf(eq(others.emailIndex, members.emailIndex), ne(others.id, members.id))),
-    ),
-    exists(
-      query
-        .select({ id: invitations.id })
-        .from(invitations)
-        .where(allOf(eq(invitations.emailIndex, members.emailIndex), gt(invitations.expiresAt, now))),
-    ),
+    existsIn(others, eq(others.emailIndex, members.emailIndex), ne(others.id, members.id)),
+    existsIn(invitations, eq(invitations.emailIndex, members.emailIndex), gt(invitations.expiresAt, now)),
   ) as SQL;
   const { id, name, status, country, auditChain, auditShard } = businesses;
   return db

@@ -1,19 +1,17 @@
 // A client and its business as the share protocol decides on them. One query.
-import { count, eq, sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import type { VerifiedDomain } from "../core/access/origins.ts";
 import type { BusinessId, ClientId } from "../core/ids.ts";
 import type { GrantingClient } from "../core/shares/grant.ts";
 import { chainOfBusiness, verifiedDomains } from "./accounts.ts";
 import type { Database } from "./database.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, countIn, query } from "./query.ts";
 import { clientClockOffset } from "./sandbox-clocks.ts";
 import { businesses, clients, shares } from "./schema.ts";
 
 /** Counted for test clients alone: nothing bounds what people share. */
-const activeTestShares = sql<number>`${sql`iif(${clients.environment} = 'sandbox', ${query
-  .select({ n: count() })
-  .from(shares)
-  .where(allOf(eq(shares.businessId, clients.businessId), eq(shares.environment, "sandbox"), eq(shares.state, "active")))}, 0)`}`;
+const isActiveTest = allOf(eq(shares.businessId, clients.businessId), eq(shares.environment, "sandbox"), eq(shares.state, "active"));
+const activeTestShares = sql<number>`${sql`iif(${clients.environment} = 'sandbox', ${countIn(shares, isActiveTest)}, 0)`}`;
 
 /** Null for an unknown client. */
 export const businessOfClient = async (db: Database, clientId: ClientId): Promise<BusinessId | null> => {

@@ -1,6 +1,6 @@
 // The copies of a person's fields that their shares hold, and the events that tell each business of a change: written together, so that
 // a copy is never behind the feed. A copy carries the revision of the fields it was made of; only older ones are replaced.
-import { and, eq, gt, inArray, lt, notExists, sql, type SQL } from "drizzle-orm";
+import { and, eq, gt, inArray, lt, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { EventType } from "../core/events/event.ts";
 import type { BusinessId, ConsumerId, Home, ShareId } from "../core/ids.ts";
@@ -8,7 +8,7 @@ import { contactKeys, scopeBits, scopeOfBits, type ContactKey } from "../core/sh
 import type { Instant } from "../core/time.ts";
 import type { Database, Statement } from "./database.ts";
 import { excluded } from "./inserts.ts";
-import { allOf, listed, query } from "./query.ts";
+import { allOf, listed, noneIn, query } from "./query.ts";
 import { outboxOf } from "./outboxes/events.ts";
 import { timeOfShare } from "./sandbox-clocks.ts";
 import { fieldFanouts, shares, shareValues } from "./schema.ts";
@@ -137,12 +137,9 @@ export const updateIndexes = (
   revision: number,
   indexes: { readonly email?: string | null; readonly phone?: string | null },
 ): readonly Statement[] => {
-  const newer = query
-    .select()
-    .from(shareValues)
-    .where(allOf(eq(shareValues.shareId, shares.id), gt(shareValues.revision, revision)));
+  const isNewest = noneIn(shareValues, eq(shareValues.shareId, shares.id), gt(shareValues.revision, revision));
   const holds = (key: ContactKey): SQL =>
-    allOf(eq(shares.consumerId, consumerId), eq(shares.state, "active"), sql`${shares.scope} & ${scopeBits([key])} <> 0`, notExists(newer));
+    allOf(eq(shares.consumerId, consumerId), eq(shares.state, "active"), sql`${shares.scope} & ${scopeBits([key])} <> 0`, isNewest);
   return [
     ...(indexes.email === undefined ? [] : [db.update(shares).set({ emailIndex: indexes.email }).where(holds("email"))]),
     ...(indexes.phone === undefined ? [] : [db.update(shares).set({ phoneIndex: indexes.phone }).where(holds("phone"))]),

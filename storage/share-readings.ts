@@ -1,12 +1,12 @@
 // A business reads the current values of a share: the values, and the entries that tell of the reading, in one round trip. The
 // business's chain has an entry for each reading, the person's one a share and day.
-import { eq, gte, notExists, sql } from "drizzle-orm";
+import { eq, gte, sql } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ShareId } from "../core/ids.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
 import { openEntry } from "./outboxes/audit.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, noneIn } from "./query.ts";
 import { shareClockOffset, timeOfShare } from "./sandbox-clocks.ts";
 import { auditOutbox, businesses, shares, shareValues } from "./schema.ts";
 
@@ -25,17 +25,8 @@ export const readCurrent = async (db: Database, { id, businessId, environment, k
   const isOwn = allOf(eq(shares.id, id), eq(shares.businessId, businessId), eq(shares.environment, environment));
   const isActive = sql`${isOwn} and ${shares.state} = 'active' and ${shares.expiresAt} > ${timeOfShare(now)}`;
   const today = Math.floor(now / dayMs) * dayMs;
-  const toldToday = query
-    .select()
-    .from(auditOutbox)
-    .where(
-      allOf(
-        eq(auditOutbox.entityId, id),
-        eq(auditOutbox.type, fact),
-        eq(auditOutbox.chain, shares.consumerChain),
-        gte(auditOutbox.at, today),
-      ),
-    );
+  const { entityId, type, chain, at } = auditOutbox;
+  const isUntoldToday = noneIn(auditOutbox, eq(entityId, id), eq(type, fact), eq(chain, shares.consumerChain), gte(at, today));
   const entryId = crypto.randomUUID();
   const business = openEntry(fact, { actor: `api_key:${keyId}` });
   const person = openEntry(fact, { actor: "business", business_id: businessId });
@@ -56,7 +47,7 @@ export const readCurrent = async (db: Database, { id, businessId, environment, k
     db
       .insert(auditOutbox, "id", "shard", "chain", "type", "entityType", "entityId", "at", "payloadHash", "payloadSealed")
       .select(
-        sql`select ${entryId}, ${businesses.auditShard}, ${businesses.auditChain}, ${words}, ${business.hash}, ${business.text} from ${shares} inner join ${businesses} on ${businesses.id} = ${shares.businessId} where ${isActive} union all select ${entryId}, ${shares.consumerShard}, ${shares.consumerChain}, ${words}, ${person.hash}, ${person.text} from ${shares} where ${isActive} and ${shares.consumerChain} is not null and ${notExists(toldToday)}`,
+        sql`select ${entryId}, ${businesses.auditShard}, ${businesses.auditChain}, ${words}, ${business.hash}, ${business.text} from ${shares} inner join ${businesses} on ${businesses.id} = ${shares.businessId} where ${isActive} union all select ${entryId}, ${shares.consumerShard}, ${shares.consumerChain}, ${words}, ${person.hash}, ${person.text} from ${shares} where ${isActive} and ${shares.consumerChain} is not null and ${isUntoldToday}`,
       ),
   ]);
   return row ?? null;

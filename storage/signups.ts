@@ -1,5 +1,5 @@
 // Accounts that were asked for, until their address is proved: then the business, its first owner and its clients are one batch.
-import { desc, eq, exists, gt, inArray, lte, notExists, type SQL } from "drizzle-orm";
+import { desc, eq, gt, inArray, lte, type SQL } from "drizzle-orm";
 import type { BusinessStatus, Environment } from "../core/access/entitlement.ts";
 import type { AuditChain } from "../core/facts.ts";
 import type { BusinessId, ClientId } from "../core/ids.ts";
@@ -8,7 +8,7 @@ import type { Database } from "./database.ts";
 import { insertIf } from "./inserts.ts";
 import { ifOfUse, isSpentOn } from "./mailed-codes.ts";
 import { memberEmailContext } from "./people-contexts.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, existsIn, noneIn, query } from "./query.ts";
 import { businesses, clients, domains, members, signups } from "./schema.ts";
 import { ownContextIn, type Vault } from "./vault.ts";
 
@@ -87,8 +87,7 @@ export interface NewAccount {
 }
 
 /** Whether the business exists: for what is written with it. */
-export const isBusiness = (id: BusinessId): SQL =>
-  exists(query.select({ id: businesses.id }).from(businesses).where(eq(businesses.id, id)));
+export const isBusiness = (id: BusinessId): SQL => existsIn(businesses, eq(businesses.id, id));
 
 /** Written only where the code was spent on this session and nobody has the address; of two sign-ups at once, one comes to be. */
 export const insertAccount = async (
@@ -101,10 +100,7 @@ export const insertAccount = async (
   const { now } = spent;
   const { status, chain, ownerId, claim } = account;
   const emailSealed = await vault.seal(memberEmailContext(ownerId, id), email);
-  const isNew = allOf(
-    isSpentOn(spent.codeId, spent.sessionHash),
-    notExists(query.select({ id: members.id }).from(members).where(eq(members.emailIndex, emailIndex))),
-  );
+  const isNew = allOf(isSpentOn(spent.codeId, spent.sessionHash), noneIn(members, eq(members.emailIndex, emailIndex)));
   const isMade = isBusiness(id);
   return [
     insertIf(

@@ -1,5 +1,5 @@
 // Entries on their way into the audit chains, written with the change they tell of.
-import { eq, exists, gt, inArray, isNull, sql } from "drizzle-orm";
+import { eq, gt, inArray, isNull, sql } from "drizzle-orm";
 import { auditPayloadHash } from "../../core/audit/payload.ts";
 import type { WaitingEntry } from "../../core/audit/trail.ts";
 import { base64UrlOf } from "../../core/bytes.ts";
@@ -8,7 +8,7 @@ import type { FactType } from "../../core/facts.ts";
 import type { Instant } from "../../core/time.ts";
 import { onPrimary, type Database } from "../database.ts";
 import { lookup, type Lookup } from "../lookups.ts";
-import { allOf, listed, query } from "../query.ts";
+import { allOf, existsIn, listed } from "../query.ts";
 import { auditOutbox } from "../schema.ts";
 import { contextIn, type Vault } from "../vault.ts";
 
@@ -37,14 +37,10 @@ export const undrainedRows = (db: Database, shard: number, afterOrd: number, max
 
 /** Which of these shards have rows to drain here: one look at the index for each, however many rows wait. */
 export const shardsToDrain = async (db: Database, shards: readonly number[]): Promise<readonly number[]> => {
-  const ofShard = query
-    .select({ ord })
-    .from(auditOutbox)
-    .where(allOf(sql`${auditOutbox.shard} = j.value`, isNull(drainedAt)));
   const rows = await onPrimary(db)
     .select({ shard: sql<number>`j.value` })
     .from(sql`json_each(${JSON.stringify(shards)}) j`)
-    .where(exists(ofShard));
+    .where(existsIn(auditOutbox, sql`${auditOutbox.shard} = j.value`, isNull(drainedAt)));
   return rows.map(({ shard }) => shard);
 };
 

@@ -2,7 +2,7 @@
 // first row carries the topic's lease (when it is due, how often it was tried), and the rows behind it have no time of their own.
 // Taking the lease moves its time into the future, so a worker that dies simply lets it become due again; claiming and backing off
 // cost the same for one certificate and for a hundred thousand. Businesses take turns, each with one capture at a time.
-import { eq, exists, inArray, isNull, lte, sql } from "drizzle-orm";
+import { eq, inArray, isNull, lte, sql } from "drizzle-orm";
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { AuditChain } from "../../core/facts.ts";
 import type { BusinessId, CertId } from "../../core/ids.ts";
@@ -10,7 +10,7 @@ import { chainOfBusiness } from "../accounts.ts";
 import type { Database, Statement } from "../database.ts";
 import { prepared } from "../prepared.ts";
 import { businesses, certificates, outbox, policyTurns } from "../schema.ts";
-import { allOf, listed, query } from "../query.ts";
+import { allOf, countIn, existsIn, listed, query } from "../query.ts";
 
 const leaseMs = 60 * secondMs; // more than a capture (25 s) and the first links after it take
 const maxTopics = 20; // a business: strangers can name any page of it
@@ -49,18 +49,9 @@ const originOfTopic = (of: string): string | null => (of === beyondLimit ? null 
  */
 export const requestPolicies = prepared<{ readonly id: CertId; readonly topic: string; readonly policyPage: string }>()((db, given) => {
   const { issuedAt, policyCaptureId } = certificates;
-  const waitingFor = (wanted: unknown) =>
-    exists(
-      query
-        .select()
-        .from(outbox)
-        .where(allOf(isPolicy, eq(businessId, certificates.businessId), sql`${topic} = ${wanted}`)),
-    );
-  const topics = query
-    .select({ n: sql`count(*)` })
-    .from(outbox)
-    .where(allOf(isPolicy, eq(businessId, certificates.businessId), sql`${nextAt} < ${behindLease}`));
-  const isWithin = sql`(${waitingFor(given.topic)} or (${topics}) < ${maxTopics})`;
+  const isOwn = allOf(isPolicy, eq(businessId, certificates.businessId));
+  const waitingFor = (wanted: unknown) => existsIn(outbox, isOwn, sql`${topic} = ${wanted}`);
+  const isWithin = sql`(${waitingFor(given.topic)} or ${countIn(outbox, isOwn, sql`${nextAt} < ${behindLease}`)} < ${maxTopics})`;
   const chosen = sql<string>`case when ${isWithin} then ${given.topic} else ${beyondLimit} end`;
   return db
     .insert(outbox, "kind", "entityId", "topic", "payload", "nextAt", "createdAt", "businessId")
