@@ -5,7 +5,7 @@ import { realmOf, type ConsumerPlan } from "../core/billing/plans.ts";
 import type { BillingEvent, Standing } from "../core/billing/standing.ts";
 import type { AuditChain } from "../core/facts.ts";
 import type { BusinessId } from "../core/ids.ts";
-import { type Instant } from "../core/time.ts";
+import type { Instant } from "../core/time.ts";
 import { chainOfBusiness } from "./accounts.ts";
 import type { Database, Statement } from "./database.ts";
 import { violates } from "./faults.ts";

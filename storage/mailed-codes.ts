@@ -2,7 +2,7 @@
 // many guesses arrive at once, no more are compared than a code allows. Rows are the same whether or not anybody is mailed, and
 // whether or not a limit is reached: past it a code is dead from the start.
 import { count, eq, gt, gte, isNull, or, sql, type SQL } from "drizzle-orm";
-import { type CodePurpose, type MailedCodeLimits } from "../core/access/mailed-code.ts";
+import type { CodePurpose, MailedCodeLimits } from "../core/access/mailed-code.ts";
 import type { CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";

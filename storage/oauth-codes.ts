@@ -3,7 +3,7 @@
 // request that fails any check changes nothing.
 import { and, eq, exists, gt, inArray, isNull, notInArray, sql, type SQL } from "drizzle-orm";
 import { maxLiveTokens, type TokenHolder } from "../core/agents/token.ts";
-import { type Instant } from "../core/time.ts";
+import type { Instant } from "../core/time.ts";
 import { isLive } from "./agents.ts";
 import { onPrimary, type Database } from "./database.ts";
 import { violates } from "./faults.ts";
