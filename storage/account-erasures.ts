@@ -1,14 +1,15 @@
 // The end of a person's account. What is theirs lies sealed, each value under a key of its own beside it: setting it to NULL, or to
 // nothing where a column cannot be NULL, is the erasure. Hashes, times, statuses and fingerprints stay and go on to verify.
-import { eq, inArray, isNotNull, lte, ne, sql } from "drizzle-orm";
+import { eq, inArray, isNotNull, ne, sql } from "drizzle-orm";
 import type { AuditChain } from "../core/facts.ts";
 import type { ConsumerId } from "../core/ids.ts";
 import type { MailLanguage } from "../core/mail/templates.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
 import { excluded, insertIf } from "./inserts.ts";
+import { claimDue } from "./outboxes/claim.ts";
 import { requestEndOfAccount } from "./outboxes/subscription-ends.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, existsIn, query } from "./query.ts";
 import {
   accountErasures,
   agentTokens,
@@ -36,16 +37,13 @@ export interface Erasure {
 
 /** From here on nothing can be granted or changed in the account, and the erasure is finished whatever dies. False for one that is over. */
 export const beginErasure = async (db: Database, { consumerId, language }: Erasure, now: Instant): Promise<boolean> => {
-  const isThere = query
-    .select()
-    .from(consumers)
-    .where(allOf(eq(consumers.id, consumerId), ne(consumers.emailSealed, "")));
+  const isThere = existsIn(consumers, eq(consumers.id, consumerId), ne(consumers.emailSealed, ""));
   const [, begun] = await batch(db, [
     db
       .update(consumers)
       .set({ erasedAt: sql`coalesce(${consumers.erasedAt}, ${now})` })
       .where(eq(consumers.id, consumerId)),
-    insertIf(db, accountErasures, { consumerId, language, nextAt: now + leaseMs }, sql`exists ${isThere}`)
+    insertIf(db, accountErasures, { consumerId, language, nextAt: now + leaseMs }, isThere)
       .onConflictDoUpdate({ target: accountErasures.consumerId, set: { nextAt: excluded(accountErasures.nextAt) } })
       .returning({ consumerId: accountErasures.consumerId }),
     requestEndOfAccount(db, consumerId, now),
@@ -53,24 +51,8 @@ export const beginErasure = async (db: Database, { consumerId, language }: Erasu
   return begun.length > 0;
 };
 
-/** Takes what has been due longest; of two workers at once, each gets its own. */
-export const claimErasure = async (db: Database, now: Instant): Promise<Erasure | null> => {
-  const { consumerId, language, nextAt } = accountErasures;
-  const due = query.select({ consumerId }).from(accountErasures).where(lte(nextAt, now)).orderBy(nextAt).limit(1);
-  const row = await db
-    .update(accountErasures)
-    .set({ nextAt: now + leaseMs })
-    .where(eq(consumerId, due))
-    .returning({ consumerId, language })
-    .get();
-  return row ?? null;
-};
-
-/** The chain that tells of a person, erased or not; null for nobody. */
-export const chainOfPerson = async (db: Database, id: ConsumerId): Promise<AuditChain | null> => {
-  const row = await db.select({ tag: consumers.auditChain, shard: consumers.auditShard }).from(consumers).where(eq(consumers.id, id)).get();
-  return row ?? null;
-};
+export const claimErasure = async (db: Database, now: Instant): Promise<Erasure | null> =>
+  (await claimDue(db, accountErasures, { now, leaseMs, max: 1 }))[0] ?? null;
 
 /** What a home holds of a person besides shares that are still active; those have to be ended first. */
 export const forgetPerson = (db: Database, consumerId: ConsumerId, chain: AuditChain) => {

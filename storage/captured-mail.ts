@@ -6,7 +6,7 @@ import type { Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
 import { capturedMail as mails } from "./schema.ts";
 import { query } from "./query.ts";
-import type { EncryptionContext, Vault } from "./vault.ts";
+import { ownContextIn, type Vault } from "./vault.ts";
 
 const kept = 1_000; // the newest; more is nobody's debugging
 const shown = 100;
@@ -15,7 +15,7 @@ export interface CapturedMail extends MailMessage {
   readonly sentAt: Instant;
 }
 
-const messageContext = (id: string): EncryptionContext => ({ table: "captured_mail", record: id, field: "message", owner: id });
+const messageContext = ownContextIn("captured_mail", "message");
 
 const indexOf = (vault: Vault, to: string): Promise<string> => vault.blindIndex("email", comparableMailbox(to) ?? to);
 

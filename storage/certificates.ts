@@ -15,9 +15,9 @@ import { dayMs, type Instant } from "../core/time.ts";
 import { chainOfBusiness } from "./accounts.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { countSubmission } from "./client-days.ts";
-import { inOrder, openedEntityWords, withdrawnEntitiesField } from "./entity-withdrawals.ts";
-import { entitiesField, keepEntityList } from "./entity-lists.ts";
+import { entitiesField, inOrder, openedEntityWords, withdrawnEntitiesField } from "./entity-withdrawals.ts";
 import { violates } from "./faults.ts";
+import { anchorFields } from "./outboxes/anchors.ts";
 import { policyTopic, requestPolicies } from "./outboxes/policies.ts";
 import { isShared } from "./policies.ts";
 import {
@@ -37,15 +37,11 @@ import {
 import { prepared, rowPlaceholders, type Placeholders } from "./prepared.ts";
 import { jsonRow, jsonRows } from "./json-rows.ts";
 import { allOf, named, query } from "./query.ts";
-import type { EncryptionContext, Vault } from "./vault.ts";
+import { contextIn, type Vault } from "./vault.ts";
 import { openedWithdrawal, provenWithdrawalField } from "./withdrawals.ts";
 
-const contextOf = (certId: string, businessId: string, field: "subject" | "evidence"): EncryptionContext => ({
-  table: "certificates",
-  record: certId,
-  field,
-  owner: businessId,
-});
+const subjectContext = contextIn("certificates", "subject");
+const evidenceContext = contextIn("certificates", "evidence");
 
 /** What the insert says when the account changed since the revision that was decided on. */
 export const isOutdatedRevision = (error: unknown): boolean => violates(error, "NOT NULL", certificates.businessId);
@@ -62,6 +58,10 @@ const countPurpose = prepared<Pick<typeof purposes.$inferSelect, "businessId" | 
       set: { active: sql`${purposes.active} + 1` },
     })
     .prepare(),
+);
+
+const keepEntityList = prepared<Omit<typeof entityLists.$inferSelect, "id">>()((db, { hash, entities }) =>
+  db.insert(entityLists).values({ hash, entities }).onConflictDoNothing({ target: entityLists.hash }).prepare(),
 );
 
 export const keepDisclosure = prepared<typeof disclosures.$inferSelect>()((db, row) =>
@@ -98,7 +98,11 @@ interface DecidedOn extends Grouped {
   readonly policyOrigin: string;
   readonly policyPage: string;
 }
-type CertificateRow = Omit<typeof certificates.$inferSelect, "ord" | "purposeId" | "groupId" | "policyCaptureId">;
+/** Without what is looked up, and what every new one has. */
+type CertificateRow = Omit<
+  typeof certificates.$inferSelect,
+  "ord" | "purposeId" | "groupId" | "policyCaptureId" | "status" | "subjectErasedAt" | "viewCount" | "viewRows"
+>;
 
 const insertCertificate = prepared<CertificateRow & DecidedOn>()((db, decided) => {
   const { businessId, originDomain } = decided;
@@ -121,10 +125,10 @@ const insertCertificate = prepared<CertificateRow & DecidedOn>()((db, decided) =
   const shared = query
     .select({ id: policyCaptures.id })
     .from(policyCaptures)
-    .where(isShared(sql`${decided.policyOrigin}`, sql`${decided.policyPage}`, sql`${decided.policiesNotBefore}`))
+    .where(isShared(decided.policyOrigin, decided.policyPage, decided.policiesNotBefore))
     .orderBy(desc(policyCaptures.capturedAt))
     .limit(1);
-  const { ord: _, ...given } = rowPlaceholders(certificates);
+  const { ord, status, subjectErasedAt, viewCount, viewRows, ...given } = rowPlaceholders(certificates);
   return db
     .insert(certificates)
     .values({ ...given, businessId: sql`${business}`, purposeId: sql`${purpose}`, groupId: sql`${group}`, policyCaptureId: sql`${shared}` })
@@ -160,12 +164,12 @@ export const insertIssuance = async (
   },
 ) => {
   const { certificate } = issued;
-  const { id, business, environment, purpose, disclosureHash } = certificate;
+  const { id, business, disclosureHash } = certificate;
   const { entities, answered } = certificate.recipients;
   const subject = canonicalJson({ root_salt: base64UrlOf(certificate.rootSalt), fields: [...certificate.fields] });
   const [subjectSealed, evidenceSealed] = await Promise.all([
-    vault.seal(contextOf(id, business.id, "subject"), subject),
-    vault.seal(contextOf(id, business.id, "evidence"), certificate.evidenceText),
+    vault.seal(subjectContext(id, business.id), subject),
+    vault.seal(evidenceContext(id, business.id), certificate.evidenceText),
   ]);
   const { dayLimits } = stored;
   const entitiesText = canonicalJson([...entities]);
@@ -184,45 +188,25 @@ export const insertIssuance = async (
   };
   return [
     countSubmission(db, counted),
-    countPurpose(db, { businessId: business.id, environment, purpose, purposeFolded: foldedPurpose(purpose) }),
+    countPurpose(db, { ...certificate, businessId: business.id, purposeFolded: foldedPurpose(certificate.purpose) }),
     keepDisclosure(db, { hash: disclosureHash, text: certificate.disclosureText }),
     keepEntityList(db, { hash: entitiesHash, entities }),
-    keepGroup(db, { businessId: business.id, environment, purpose, entitiesHash, originDomain: certificate.originDomain }),
+    keepGroup(db, { ...certificate, businessId: business.id, entitiesHash }),
     insertCertificate(db, {
-      id,
+      ...certificate,
+      ...stored,
       businessId: business.id,
-      revision: stored.revision,
       businessName: business.name,
-      clientId: certificate.clientId,
-      environment,
-      status: "active",
-      purpose,
-      disclosureHash,
       entitiesHash,
       entitiesAccepted: answered?.accepted ?? null,
       entitiesRejected: answered?.rejected ?? null,
-      originDomain: certificate.originDomain,
-      issuedAt: certificate.issuedAt,
-      fingerprint: certificate.fingerprint,
-      subjectHash: certificate.subjectHash,
       subjectMasked: maskedSubject(certificate.fields),
       subjectSealed,
-      subjectErasedAt: null,
-      emailIndex: stored.emailIndex,
-      phoneIndex: stored.phoneIndex,
       evidenceSealed,
-      evidenceHash: certificate.evidenceHash,
       gpc: certificate.circumstances.gpc,
       capturedVia: certificate.circumstances.capturedVia,
       signature: stored.signature.value,
       signatureKid: stored.signature.kid,
-      manageTokenHash: stored.manageTokenHash,
-      policiesNotBefore: stored.policiesNotBefore,
-      policyOrigin: stored.policyOrigin,
-      policyPage: stored.policyPage,
-      viewCount: 0,
-      viewRows: 0,
-      retentionUntil: certificate.retentionUntil,
     }),
     requestPolicies(db, { id, topic: policyTopic(stored.policyOrigin, stored.policyPage), policyPage: stored.policyPage }),
   ] as const;
@@ -235,8 +219,6 @@ const firstAnchor = (event: AnchoredEvent, fields: SelectedFields) =>
     .where(allOf(eq(anchors.entityId, certificates.id), eq(anchors.event, event)).inlineParams())
     .orderBy(anchors.ord)
     .limit(1);
-const { event, ledgerId, entryHash, statement, status, receipt, anchoredAt } = anchors;
-export const anchorFields = { event, ledgerId, entryHash, statement, status, receipt, anchoredAt };
 
 const { id, kind, sourceUrl, contentHash, capturedAt } = policySnapshots;
 const policies = jsonRows({ id, kind, sourceUrl, contentHash, capturedAt }, (rows) =>
@@ -370,8 +352,8 @@ export const openedCertificate = async (db: Database, vault: Vault, asked: Owned
   const { own, chain, issuedEntry, sealed, ...rest } = row;
   const certificate = publishedOf(rest);
   const [subject, evidence, withdrawal, entitiesWithdrawn] = await Promise.all([
-    own.subjectSealed === null ? null : vault.open(contextOf(row.id, row.businessId, "subject"), own.subjectSealed),
-    own.subjectSealed === null ? null : vault.open(contextOf(row.id, row.businessId, "evidence"), own.evidenceSealed),
+    own.subjectSealed === null ? null : vault.open(subjectContext(row.id, row.businessId), own.subjectSealed),
+    own.subjectSealed === null ? null : vault.open(evidenceContext(row.id, row.businessId), own.evidenceSealed),
     certificate.withdrawal === null ? null : openedWithdrawal(vault, asked, sealed),
     certificate.entitiesWithdrawn.length === 0 ? [] : openedEntityWords(db, vault, asked),
   ]);
@@ -398,7 +380,7 @@ export const certificateEvidence = async (
   const row = await db.select({ evidenceSealed }).from(certificates).where(eq(certificates.id, id)).get();
   if (row === undefined) throw new Error("certificates: one that was just read is not there");
   if (row.evidenceSealed === "") return null; // erased
-  return JSON.parse(await vault.open(contextOf(id, businessId, "evidence"), row.evidenceSealed)) as OpenedCertificate["evidence"];
+  return JSON.parse(await vault.open(evidenceContext(id, businessId), row.evidenceSealed)) as OpenedCertificate["evidence"];
 };
 
 const openedSubject = (text: string): NonNullable<OpenedCertificate["subject"]> => {
@@ -416,6 +398,6 @@ export const sealedMailbox = async (
   subjectSealed: string | null,
 ): Promise<string | null> => {
   if (subjectSealed === null) return null;
-  const { fields } = openedSubject(await vault.open(contextOf(certId, businessId, "subject"), subjectSealed));
+  const { fields } = openedSubject(await vault.open(subjectContext(certId, businessId), subjectSealed));
   return fields.get("email") || null;
 };

@@ -1,20 +1,15 @@
 // What submissions without an API key wrote for a client, by day: whoever reads a page's source can send them, so their rows and
 // bytes are bounded. Counted in the batch of the issuance, which fails as a whole beyond the limit.
-import { eq, inArray, isNull, lt, sql } from "drizzle-orm";
-import type { ClientId } from "../core/ids.ts";
+import { eq, isNull, sql } from "drizzle-orm";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { violates } from "./faults.ts";
 import { excluded } from "./inserts.ts";
 import { prepared } from "./prepared.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, existsIn, query } from "./query.ts";
 import { clientDays, clients, disclosures, entityLists } from "./schema.ts";
 
-export interface ClientDay {
-  readonly clientId: ClientId;
-  /** Whole days since 1970, UTC. */
-  readonly day: number;
-}
+export type ClientDay = Pick<typeof clientDays.$inferSelect, "clientId" | "day">;
 
 export interface CountedSubmission extends ClientDay {
   /** Characters that are stored for this certificate alone. */
@@ -36,9 +31,9 @@ export const countSubmission = prepared<CountedSubmission>()((db, counted) => {
     query.select({ limit }).from(clients).where(eq(clients.id, counted.clientId));
   const maxSubmissions = sql`coalesce(${own(clients.daySubmissions)}, ${counted.maxSubmissions})`;
   const maxBytes = sql`coalesce(${own(clients.dayBytes)}, ${counted.maxBytes})`;
-  const disclosure = query.select({ hash: disclosures.hash }).from(disclosures).where(eq(disclosures.hash, counted.disclosureHash));
-  const list = query.select({ id: entityLists.id }).from(entityLists).where(eq(entityLists.hash, counted.entitiesHash));
-  const added = sql`${counted.ownBytes} + iif(exists ${disclosure}, 0, ${counted.disclosureBytes}) + iif(exists ${list}, 0, ${counted.entitiesBytes})`;
+  const hasDisclosure = existsIn(disclosures, eq(disclosures.hash, counted.disclosureHash));
+  const hasList = existsIn(entityLists, eq(entityLists.hash, counted.entitiesHash));
+  const added = sql`${counted.ownBytes} + iif(${hasDisclosure}, 0, ${counted.disclosureBytes}) + iif(${hasList}, 0, ${counted.entitiesBytes})`;
   const allBytes = sql`${bytes} + ${excluded(bytes)}`;
   return db
     .insert(clientDays, "clientId", "day", "submissions", "bytes")
@@ -68,14 +63,6 @@ const notWarned = ({ clientId, day }: ClientDay) =>
   allOf(eq(clientDays.clientId, clientId), eq(clientDays.day, day), isNull(clientDays.warnedAt));
 
 /** A condition for the mail to the owners, which stands before `noteWarning` in one batch. */
-export const isNotWarned = (of: ClientDay) => sql`exists ${query.select({ day: clientDays.day }).from(clientDays).where(notWarned(of))}`;
+export const isNotWarned = (of: ClientDay) => existsIn(clientDays, notWarned(of));
 
 export const noteWarning = (db: Database, of: ClientDay, now: Instant) => db.update(clientDays).set({ warnedAt: now }).where(notWarned(of));
-
-/** Days that no limit counts any more. */
-export const deleteOldDays = (db: Database, today: number) => {
-  const rowid = sql`rowid`;
-  return db
-    .delete(clientDays)
-    .where(inArray(rowid, query.select({ rowid }).from(clientDays).where(lt(clientDays.day, today)).limit(1_000)));
-};

@@ -1,13 +1,13 @@
 // Erasing the person of a certificate: everything sealed about them goes, and with each value its only key; so do the indexes that
 // find them, and whatever waits or is kept elsewhere because of them. Triggers let exactly this through, once.
-import { count, eq, gt, inArray, isNotNull, isNull, lte, min, notExists, or, type SQL } from "drizzle-orm";
+import { count, eq, gt, inArray, isNotNull, isNull, lte, min, or, type SQL } from "drizzle-orm";
 import type { ErasableCertificate } from "../core/certificates/erasure.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { chainOfBusiness } from "./accounts.ts";
-import type { Database } from "./database.ts";
+import type { Database, Found } from "./database.ts";
 import { isRaised } from "./faults.ts";
-import { allOf, listed, query } from "./query.ts";
+import { allOf, listed, noneIn } from "./query.ts";
 import {
   businesses,
   ceaseAcknowledgements,
@@ -87,33 +87,19 @@ export const isErasedAlready = (error: unknown): boolean => isRaised(error, "the
  * whoever is about to call can be told not to; so does one that is still being carried to the person's other certificates.
  */
 const isDue = (now: Instant) => {
-  const isOpen = query
-    .select()
-    .from(withdrawals)
-    .where(allOf(eq(withdrawals.certId, id), gt(withdrawals.ceaseBy, now)));
-  const isOpenInPart = query
-    .select()
-    .from(entityWithdrawals)
-    .where(allOf(eq(entityWithdrawals.certId, id), gt(entityWithdrawals.ceaseBy, now)));
-  const isUnderWay = query
-    .select()
-    .from(withdrawalWork)
-    .where(
-      allOf(
-        eq(withdrawalWork.businessId, businessId),
-        or(eq(withdrawalWork.addressIndex, certificates.emailIndex), eq(withdrawalWork.addressIndex, certificates.phoneIndex)) as SQL,
-      ),
-    );
-  return allOf(isNull(subjectErasedAt), lte(retentionUntil, now), notExists(isOpen), notExists(isOpenInPart), notExists(isUnderWay));
+  const { addressIndex } = withdrawalWork;
+  const isOfPerson = or(eq(addressIndex, certificates.emailIndex), eq(addressIndex, certificates.phoneIndex)) as SQL;
+  return allOf(
+    isNull(subjectErasedAt),
+    lte(retentionUntil, now),
+    noneIn(withdrawals, eq(withdrawals.certId, id), gt(withdrawals.ceaseBy, now)),
+    noneIn(entityWithdrawals, eq(entityWithdrawals.certId, id), gt(entityWithdrawals.ceaseBy, now)),
+    noneIn(withdrawalWork, eq(withdrawalWork.businessId, businessId), isOfPerson),
+  );
 };
 
-export interface DueCertificate extends ErasableCertificate {
-  /** Opens of its page that go with it. */
-  readonly viewRows: number;
-}
-
-/** Those whose time passed longest ago. */
-export const dueForErasure = (db: Database, now: Instant, max: number): Promise<readonly DueCertificate[]> =>
+/** Those whose time passed longest ago, each with how many opens of its page go with it. */
+export const dueForErasure = (db: Database, now: Instant, max: number) =>
   db
     .select({ id, fingerprint, chain: chainOfBusiness, viewRows })
     .from(certificates)
@@ -122,6 +108,8 @@ export const dueForErasure = (db: Database, now: Instant, max: number): Promise<
     .orderBy(retentionUntil)
     .limit(max)
     .all();
+
+export type DueCertificate = Found<typeof dueForErasure>[number];
 
 /** How many are left, and since when the oldest is due. */
 export const erasuresLeft = async (db: Database, now: Instant): Promise<{ readonly left: number; readonly oldestDue: Instant | null }> => {

@@ -1,8 +1,9 @@
 // Inserts that the query builder has no word for: under a condition, and of any number of rows.
-import { getColumns, is, SQL, sql, type Column, type InferInsertModel } from "drizzle-orm";
-import type { SQLiteInsertValue, SQLiteTable } from "drizzle-orm/sqlite-core";
+import { eq, getColumns, getColumnTable, is, SQL, sql, type Column, type InferInsertModel } from "drizzle-orm";
+import type { SQLiteColumn, SQLiteInsertValue, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database, Statement } from "./database.ts";
 import { prepared } from "./prepared.ts";
+import { countIn } from "./query.ts";
 
 /** In the `set` of `onConflictDoUpdate`: what the insert would have written. */
 export const excluded = (column: Column): SQL => sql`excluded.${sql.identifier(column.name)}`;
@@ -14,6 +15,10 @@ export const insertIf = <Table extends SQLiteTable>(db: Database, table: Table, 
   const values = columns.map(([key, column]) => (is(given[key], SQL) ? given[key] : sql.param(given[key], column)));
   return db.insert(table, ...(columns.map(([key]) => key) as never)).select(sql`select ${sql.join(values, sql`, `)} where ${condition}`);
 };
+
+/** The owner of a new row; NULL, which fails the insert, where it has as many rows as it may. */
+export const ownerBelow = <Id extends string>(owner: SQLiteColumn, id: Id, max: number, ...only: readonly SQL[]): SQL<Id> =>
+  sql`iif(${countIn(getColumnTable(owner) as SQLiteTable, eq(owner, id), ...only)} < ${max}, ${id}, null)`;
 
 /**
  * Any number of rows as one insert and one bound value, since D1 binds at most a hundred to a statement. They are written in their

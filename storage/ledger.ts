@@ -1,21 +1,14 @@
 // What is known of each ledger: the last tree of it that passed every check, and whether it may be asked at all.
-import { eq, exists, sql, type Column, type SQL } from "drizzle-orm";
+import { eq, sql, type Column, type SQL } from "drizzle-orm";
 import type { SeenTree } from "../core/ledger/adapter.ts";
 import { blockedUntil } from "../core/ledger/retries.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { excluded, insertIf } from "./inserts.ts";
-import { allOf, query } from "./query.ts";
+import { existsIn } from "./query.ts";
 import { anchors, ledgerState as ledgers } from "./schema.ts";
 
-export interface LedgerState {
-  readonly seen: SeenTree | null;
-  readonly failures: number;
-  readonly blockedUntil: Instant;
-  readonly forked: boolean;
-}
-
-export const ledgerState = async (db: Database, ledgerId: string): Promise<LedgerState> => {
+export const ledgerState = async (db: Database, ledgerId: string) => {
   const row = await db.select().from(ledgers).where(eq(ledgers.ledgerId, ledgerId)).get();
   return {
     seen: row === undefined || row.root === null || row.note === null ? null : { size: row.size, root: row.root, note: row.note },
@@ -42,15 +35,9 @@ export const rememberTree = (
   now: Instant,
   learnedFor: { readonly anchorId: string; readonly lease: string } | null = null,
 ) => {
-  const isLeased = (of: NonNullable<typeof learnedFor>): SQL =>
-    exists(
-      query
-        .select()
-        .from(anchors)
-        .where(allOf(eq(anchors.id, of.anchorId), eq(anchors.lease, of.lease))),
-    );
-  const row = { ledgerId, size, root, note, updatedAt: now };
-  return insertIf(db, ledgers, row, learnedFor === null ? sql`true` : isLeased(learnedFor)).onConflictDoUpdate({
+  const isLeased =
+    learnedFor === null ? sql`true` : existsIn(anchors, eq(anchors.id, learnedFor.anchorId), eq(anchors.lease, learnedFor.lease));
+  return insertIf(db, ledgers, { ledgerId, size, root, note, updatedAt: now }, isLeased).onConflictDoUpdate({
     target: ledgers.ledgerId,
     set: {
       failures: 0,

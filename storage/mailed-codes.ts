@@ -1,14 +1,14 @@
 // Codes that were asked for, counted, tried. A try is spent in the same statement that hands out what to compare with, so however
 // many guesses arrive at once, no more are compared than a code allows. Rows are the same whether or not anybody is mailed, and
 // whether or not a limit is reached: past it a code is dead from the start.
-import { count, eq, exists, gt, gte, inArray, isNull, lte, notExists, or, sql, type SQL } from "drizzle-orm";
-import { codesKeptMs, failuresKeptMs, type CodePurpose, type MailedCodeLimits } from "../core/access/mailed-code.ts";
+import { count, eq, gt, gte, isNull, or, sql, type SQL } from "drizzle-orm";
+import type { CodePurpose, MailedCodeLimits } from "../core/access/mailed-code.ts";
 import type { CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
 import { mailedCodeFailures, mailedCodes, sessions } from "./schema.ts";
 import { excluded } from "./inserts.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, countIn, existsIn, noneIn, query } from "./query.ts";
 
 /** Whose control of an address is proved, and for what. */
 export interface ProvedAddress {
@@ -36,22 +36,8 @@ const failuresOf = ({ purpose, topic, addressIndex }: ProvedAddress) =>
 
 /** Whether one more may be mailed, as a condition of the insert. */
 const isWithinLimits = (asker: Asker, limits: MailedCodeLimits, now: Instant): SQL => {
-  const asked = (since: Instant) =>
-    query
-      .select({ n: count() })
-      .from(mailedCodes)
-      .where(allOf(wasOfUse, ofTopic(asker), gt(createdAt, since)));
-  const live = query.select({ n: count() }).from(mailedCodes).where(openOf(asker, now));
-  const justMade = query
-    .select()
-    .from(mailedCodes)
-    .where(allOf(openOf(asker, now), gt(createdAt, now - limits.resendMs)));
-  const failedOften = exists(
-    query
-      .select()
-      .from(mailedCodeFailures)
-      .where(allOf(failuresOf(asker), gte(mailedCodeFailures.failures, limits.rare.failures))),
-  );
+  const asked = (since: Instant) => countIn(mailedCodes, wasOfUse, ofTopic(asker), gt(createdAt, since));
+  const failedOften = existsIn(mailedCodeFailures, failuresOf(asker), gte(mailedCodeFailures.failures, limits.rare.failures));
   const { withinMs, max, freeOfTopic } = limits.mailsToAddress;
   const since = now - withinMs;
   const ofTopics = query
@@ -61,8 +47,8 @@ const isWithinLimits = (asker: Asker, limits: MailedCodeLimits, now: Instant): S
     .groupBy(mailedCodes.topic);
   const toAddress = sql`(select coalesce(sum(counted), 0) from ${ofTopics})`;
   return allOf(
-    sql`${live} < ${limits.maxLive}`,
-    notExists(justMade),
+    sql`${countIn(mailedCodes, openOf(asker, now))} < ${limits.maxLive}`,
+    noneIn(mailedCodes, openOf(asker, now), gt(createdAt, now - limits.resendMs)),
     ...limits.mails.map((limit) => sql`${asked(now - limit.withinMs)} < ${limit.max}`),
     sql`(not ${failedOften} or ${asked(now - limits.rare.everyMs)} < 1)`,
     or(sql`${asked(since)} < ${freeOfTopic}`, sql`${toAddress} < ${max}`) as SQL,
@@ -94,20 +80,10 @@ export const insertCode = (
 };
 
 /** For the batch of the code: whether it is of use, and whether it is not. */
-const codeOfUse = (code: string) =>
-  query
-    .select()
-    .from(mailedCodes)
-    .where(allOf(eq(id, code), wasOfUse));
-export const ifOfUse = (code: string): SQL => exists(codeOfUse(code));
+export const ifOfUse = (code: string): SQL => existsIn(mailedCodes, eq(id, code), wasOfUse);
 /** A mail with that code leaves; `isKnown` is whether there is anybody to mail. */
 export const ifMailed = (code: string, isKnown: boolean): SQL => allOf(sql`${isKnown ? 1 : 0}`, ifOfUse(code));
-export const unlessOfUse = (code: string): SQL => notExists(codeOfUse(code));
-
-export interface TriedCode {
-  readonly id: string;
-  readonly codeHash: string;
-}
+export const unlessOfUse = (code: string): SQL => noneIn(mailedCodes, eq(id, code), wasOfUse);
 
 /**
  * Spends one try at every live code that has one left for this asker, and answers with those codes. Then counts the failure,
@@ -119,7 +95,7 @@ export const consumeAttempt = async (
   asker: Asker,
   { triesFromContext, triesFromElsewhere }: MailedCodeLimits,
   now: Instant,
-): Promise<readonly TriedCode[]> => {
+) => {
   const { purpose, topic, addressIndex, certId } = asker;
   const isOwn = sql`${contextHash} is ${asker.contextHash}`;
   const { failures, updatedAt } = mailedCodeFailures;
@@ -175,16 +151,11 @@ export const spendCode = (db: Database, spent: { readonly codeId: string; readon
 
 /** For the batch of the spending: the code was spent on that session, and on no other. */
 export const isSpentOn = (code: string, sessionHash: string): SQL =>
-  exists(
-    query
-      .select()
-      .from(mailedCodes)
-      .where(allOf(eq(id, code), eq(mailedCodes.sessionHash, sessionHash))),
-  );
+  existsIn(mailedCodes, eq(id, code), eq(mailedCodes.sessionHash, sessionHash));
 
 /** Whoever is signed in needs no other code that is still on its way, and has forgotten none. */
 export const closeCodes = (db: Database, address: ProvedAddress, now: Instant, sessionHash: string) => {
-  const isSignedIn = exists(query.select().from(sessions).where(eq(sessions.tokenHash, sessionHash)));
+  const isSignedIn = existsIn(sessions, eq(sessions.tokenHash, sessionHash));
   return [
     db
       .update(mailedCodes)
@@ -192,25 +163,4 @@ export const closeCodes = (db: Database, address: ProvedAddress, now: Instant, s
       .where(allOf(openOf(address, now), isSignedIn)),
     db.delete(mailedCodeFailures).where(allOf(failuresOf(address), isSignedIn)),
   ] as const;
-};
-
-/** What no limit counts any more; at most 1,000 a call. */
-export const deleteOldCodes = (db: Database, now: Instant) => {
-  const old = query
-    .select({ id })
-    .from(mailedCodes)
-    .where(lte(createdAt, now - codesKeptMs))
-    .limit(1_000);
-  return db.delete(mailedCodes).where(inArray(id, old));
-};
-
-/** Likewise. */
-export const deleteOldFailures = (db: Database, now: Instant) => {
-  const rowid = sql`rowid`;
-  const failures = query
-    .select({ rowid })
-    .from(mailedCodeFailures)
-    .where(lte(mailedCodeFailures.updatedAt, now - failuresKeptMs))
-    .limit(1_000);
-  return db.delete(mailedCodeFailures).where(inArray(rowid, failures));
 };

@@ -1,15 +1,16 @@
 // Codes that a connected program turns into its token (RFC 6749 4.1). A code is stored by its hash. Spending it is one UPDATE that names
 // everything that must hold, stamped with the token it becomes, so that of any number at once one is told apart by its stamp, and a
 // request that fails any check changes nothing.
-import { and, eq, exists, gt, inArray, isNull, lte, sql, type SQL } from "drizzle-orm";
-import { maxLiveTokens, type TokenHolder } from "../core/agents/token.ts";
-import { dayMs, type Instant } from "../core/time.ts";
+import { and, eq, exists, gt, inArray, isNull, notInArray, sql, type SQL } from "drizzle-orm";
+import { maxLiveTokens } from "../core/agents/token.ts";
+import type { Instant } from "../core/time.ts";
+import { chainOfBusiness } from "./accounts.ts";
+import { holderOf, isLive } from "./agents.ts";
+import { chainOfConsumer } from "./people.ts";
 import { onPrimary, type Database } from "./database.ts";
 import { violates } from "./faults.ts";
-import { allOf, listed, query } from "./query.ts";
+import { allOf, countIn, existsIn, listed, query } from "./query.ts";
 import { agentTokens, businesses, consumers, members, oauthCodes } from "./schema.ts";
-
-const keptMs = dayMs; // so that a code that was used is known when it is shown again
 
 export type OAuthCode = typeof oauthCodes.$inferSelect;
 
@@ -19,49 +20,28 @@ export const insertOAuthCode = (db: Database, code: Omit<OAuthCode, "usedAt" | "
 export const isAnsweredAlready = (error: unknown): boolean => violates(error, "UNIQUE", oauthCodes.nonceHash);
 
 /** A code with whose it is; null for an unknown one, and where its person is gone or the business may not be read. */
-export const oauthCodeByHash = async (
-  db: Database,
-  codeHash: string,
-): Promise<{ readonly code: OAuthCode; readonly holder: TokenHolder } | null> => {
+export const oauthCodeByHash = async (db: Database, codeHash: string) => {
   const row = await onPrimary(db)
-    .select({
-      code: oauthCodes,
-      consumer: { tag: consumers.auditChain, shard: consumers.auditShard },
-      business: { tag: businesses.auditChain, shard: businesses.auditShard },
-    })
+    .select({ code: oauthCodes, consumer: chainOfConsumer, business: chainOfBusiness })
     .from(oauthCodes)
     .leftJoin(consumers, allOf(eq(oauthCodes.realm, "consumer"), eq(consumers.id, oauthCodes.principalId as never)))
     .leftJoin(businesses, eq(businesses.id, oauthCodes.businessId))
     .where(eq(oauthCodes.codeHash, codeHash))
     .get();
   const chain = row?.consumer ?? row?.business ?? null;
-  if (row === undefined || chain === null) return null;
-  const { realm, principalId, businessId } = row.code;
-  const actor = { kind: realm === "consumer" ? ("consumer" as const) : ("member" as const), id: principalId };
-  return { code: row.code, holder: { realm, principalId, businessId, chain, actor } };
+  return row === undefined || chain === null ? null : { code: row.code, holder: holderOf(row.code, chain) };
 };
 
 /** The person is there, and for a member the seat and an account that may be read. */
 const isPrincipalAlive = (realm: OAuthCode["realm"]): SQL =>
   realm === "consumer"
-    ? exists(
-        query
-          .select({ id: consumers.id })
-          .from(consumers)
-          .where(allOf(eq(consumers.id, oauthCodes.principalId as never), isNull(consumers.erasedAt))),
-      )
+    ? existsIn(consumers, eq(consumers.id, oauthCodes.principalId), isNull(consumers.erasedAt))
     : exists(
         query
           .select({ id: members.id })
           .from(members)
-          .innerJoin(businesses, eq(businesses.id, members.businessId))
-          .where(
-            allOf(
-              eq(members.id, oauthCodes.principalId),
-              eq(members.businessId, oauthCodes.businessId as never),
-              inArray(businesses.status, ["active", "past_due"]),
-            ),
-          ),
+          .innerJoin(businesses, allOf(eq(businesses.id, members.businessId), inArray(businesses.status, ["active", "past_due"])))
+          .where(allOf(eq(members.id, oauthCodes.principalId), eq(members.businessId, oauthCodes.businessId as never))),
       );
 
 export interface Spending {
@@ -77,7 +57,7 @@ export interface Spending {
 
 /** Live tokens of the code's person, without those that are to end. */
 const remaining = (replaced: readonly string[], now: Instant): SQL =>
-  sql`(select count(*) from ${agentTokens} where ${agentTokens.principalId} = ${oauthCodes.principalId} and ${agentTokens.revokedAt} is null and ${agentTokens.expiresAt} > ${now} and ${agentTokens.id} not in ${listed(replaced)})`;
+  countIn(agentTokens, eq(agentTokens.principalId, oauthCodes.principalId), isLive(now), notInArray(agentTokens.id, listed(replaced)));
 
 export const spendOAuthCode = (db: Database, realm: OAuthCode["realm"], spending: Spending) => {
   const { codeHash, clientId, redirectUri, challenge, tokenId, replaced, now } = spending;
@@ -100,12 +80,7 @@ export const spendOAuthCode = (db: Database, realm: OAuthCode["realm"], spending
 
 /** For what follows in the batch: the code became this token. */
 export const becameToken = (codeHash: string, tokenId: string): SQL =>
-  exists(
-    query
-      .select({ codeHash: oauthCodes.codeHash })
-      .from(oauthCodes)
-      .where(allOf(eq(oauthCodes.codeHash, codeHash), eq(oauthCodes.tokenId, tokenId))),
-  );
+  existsIn(oauthCodes, eq(oauthCodes.codeHash, codeHash), eq(oauthCodes.tokenId, tokenId));
 
 /** The earlier tokens end with the statement that makes room for the new one. */
 export const endReplaced = (db: Database, replaced: readonly string[], made: SQL, now: Instant) =>
@@ -113,13 +88,3 @@ export const endReplaced = (db: Database, replaced: readonly string[], made: SQL
     .update(agentTokens)
     .set({ revokedAt: now })
     .where(allOf(inArray(agentTokens.id, listed(replaced)), isNull(agentTokens.revokedAt), made));
-
-/** At most 1,000 a call. A code that has ended is remembered for a day. */
-export const deleteOldOAuthCodes = (db: Database, now: Instant) => {
-  const old = query
-    .select({ codeHash: oauthCodes.codeHash })
-    .from(oauthCodes)
-    .where(lte(oauthCodes.expiresAt, now - keptMs))
-    .limit(1_000);
-  return db.delete(oauthCodes).where(inArray(oauthCodes.codeHash, old));
-};

@@ -1,6 +1,6 @@
 // The view trail: every open of a certificate's public page. The count rises with each counted open; the trail keeps one
 // row for the same viewer within ten seconds and at most 10,000 rows a certificate. Who looked is sealed.
-import { desc, eq, exists, gt, isNull, lt, notExists, sql } from "drizzle-orm";
+import { desc, eq, gt, isNull, lt, sql } from "drizzle-orm";
 import type { View } from "../core/certificates/published.ts";
 import type { CertId } from "../core/ids.ts";
 import { secondMs, type Instant } from "../core/time.ts";
@@ -9,33 +9,22 @@ import { lookup, type Lookup } from "./lookups.ts";
 import { prepared } from "./prepared.ts";
 import { certificates, certificateViews } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
-import { allOf, query } from "./query.ts";
-import type { EncryptionContext, Vault } from "./vault.ts";
+import { allOf, existsIn, noneIn } from "./query.ts";
+import { ownContextIn, type Vault } from "./vault.ts";
 
 const sameViewerMs = 10 * secondMs; // a reload is not another reader; a page fetched ahead and then read is two
 const maxRows = 10_000;
 
-const contextOf = (certId: string): EncryptionContext => ({ table: "certificate_views", record: certId, field: "viewer", owner: certId });
+const viewerContext = ownContextIn("certificate_views", "viewer");
 
 const { certId: seenOf, viewerIndex: seenBy, at: seenAt, bot: seenAs } = certificateViews;
 const { viewCount, viewRows } = certificates;
 
 const insertOpen = prepared<Omit<typeof certificateViews.$inferSelect, "ord"> & { readonly since: Instant }>()((db, view) => {
   const { certId, at, viewerSealed, viewerIndex, bot, since } = view;
-  const hasRoom = query
-    .select({ viewRows })
-    .from(certificates)
-    .where(allOf(eq(certificates.id, certId), lt(viewRows, maxRows), isNull(certificates.subjectErasedAt)));
-  const justSeen = query
-    .select({ seenAt })
-    .from(certificateViews)
-    .where(allOf(eq(seenOf, certId), eq(seenBy, viewerIndex), gt(seenAt, since), eq(seenAs, bot)));
-  return insertIf(
-    db,
-    certificateViews,
-    { certId, at, viewerSealed, viewerIndex, bot },
-    allOf(exists(hasRoom), notExists(justSeen)),
-  ).prepare();
+  const hasRoom = existsIn(certificates, eq(certificates.id, certId), lt(viewRows, maxRows), isNull(certificates.subjectErasedAt));
+  const isNew = noneIn(certificateViews, eq(seenOf, certId), eq(seenBy, viewerIndex), gt(seenAt, since), eq(seenAs, bot));
+  return insertIf(db, certificateViews, { certId, at, viewerSealed, viewerIndex, bot }, allOf(hasRoom, isNew)).prepare();
 });
 
 // changes() counts the row of the insert just before, in the same batch
@@ -51,7 +40,7 @@ const countOpen = prepared<{ certId: CertId; counted: number }>()((db, { certId,
 export const insertView = async (db: Database, vault: Vault, certId: CertId, view: View): Promise<readonly Statement[]> => {
   const { at, bot } = view;
   const viewerIndex = await vault.viewerIndex(certId, view.ip, view.userAgent);
-  const viewerSealed = await vault.seal(contextOf(certId), JSON.stringify({ ip: view.ip, user_agent: view.userAgent, os: view.os }));
+  const viewerSealed = await vault.seal(viewerContext(certId), JSON.stringify({ ip: view.ip, user_agent: view.userAgent, os: view.os }));
   return [
     insertOpen(db, { certId, at, viewerSealed, viewerIndex, bot, since: at - sameViewerMs }),
     countOpen(db, { certId, counted: bot ? 0 : 1 }),
@@ -71,7 +60,7 @@ export const viewTrail = (db: Database, vault: Vault, certId: CertId, limit: num
   return lookup(db, [page], ([rows]) =>
     Promise.all(
       rows.map(async (row) => {
-        const viewer = JSON.parse(await vault.open(contextOf(certId), row.viewerSealed)) as {
+        const viewer = JSON.parse(await vault.open(viewerContext(certId), row.viewerSealed)) as {
           ip: string;
           user_agent: string;
           os: string | null;

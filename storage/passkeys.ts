@@ -1,17 +1,17 @@
 // Passkeys of consumers: found by what the authenticator calls them, each with the key that checks what it signs.
-import { count, eq, exists, lt, notExists, or, sql, type SQL } from "drizzle-orm";
-import { maxPasskeys, type CheckedKey, type Passkey, type PasskeyKey } from "../core/access/passkey.ts";
+import { eq, lt, or, sql, type SQL } from "drizzle-orm";
+import { maxPasskeys, type CheckedKey, type Passkey } from "../core/access/passkey.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { insertIf } from "./inserts.ts";
 import { lookup, type Lookup } from "./lookups.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, countIn, existsIn, noneIn } from "./query.ts";
 import { passkeys } from "./schema.ts";
-import type { EncryptionContext, Vault } from "./vault.ts";
+import { contextIn, type Vault } from "./vault.ts";
 
 const { id, consumerId, credentialId, userHandle, publicKey, counter, transports, backedUp, nameSealed, createdAt, usedDay } = passkeys;
 
-const nameContext = (passkey: string, owner: string): EncryptionContext => ({ table: "passkeys", record: passkey, field: "name", owner });
+const nameContext = contextIn("passkeys", "name");
 
 /** Oldest first; there are at most ten. */
 export const passkeysOf = (db: Database, vault: Vault, consumer: string): Lookup<readonly Passkey[]> => {
@@ -27,7 +27,7 @@ export const passkeysOf = (db: Database, vault: Vault, consumer: string): Lookup
   );
 };
 
-const isPasskey = (passkey: string): SQL => exists(query.select().from(passkeys).where(eq(id, passkey)));
+const isPasskey = (passkey: string): SQL => existsIn(passkeys, eq(id, passkey));
 
 export interface NewPasskey extends CheckedKey {
   readonly id: string;
@@ -40,21 +40,17 @@ export interface NewPasskey extends CheckedKey {
 
 /** Written only where the account has room, and nobody has a passkey that is called the same; with what must hold for it to be told. */
 export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...passkey }: NewPasskey) => {
-  const own = query.select({ n: count() }).from(passkeys).where(eq(consumerId, passkey.consumerId));
-  const namesake = query.select().from(passkeys).where(eq(credentialId, passkey.credentialId));
+  const hasRoom = sql`${countIn(passkeys, eq(consumerId, passkey.consumerId))} < ${maxPasskeys}`;
+  const isNew = noneIn(passkeys, eq(credentialId, passkey.credentialId));
   const row = { ...passkey, nameSealed: await vault.seal(nameContext(passkey.id, passkey.consumerId), name), createdAt: now };
   return {
-    insert: insertIf(db, passkeys, row, allOf(sql`${own} < ${maxPasskeys}`, notExists(namesake))),
+    insert: insertIf(db, passkeys, row, allOf(hasRoom, isNew)),
     isWritten: isPasskey(passkey.id),
   };
 };
 
 /** Whose passkey it is; null for one that the account does not have (any more). */
-export const passkeyOfHandle = async (
-  db: Database,
-  credential: string,
-  handle: string,
-): Promise<(PasskeyKey & { readonly id: string; readonly consumerId: string }) | null> =>
+export const passkeyOfHandle = async (db: Database, credential: string, handle: string) =>
   (await db
     .select({ id, consumerId, credentialId, publicKey, counter })
     .from(passkeys)

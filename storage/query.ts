@@ -1,6 +1,6 @@
 // Conditions, lists and sub-selects, as every query of the storage layer writes them.
-import { and, getColumnTable, getTableName, sql, type Column, type SQL } from "drizzle-orm";
-import { QueryBuilder } from "drizzle-orm/sqlite-core";
+import { and, count, exists, getColumnTable, getTableName, notExists, sql, type Column, type SQL, type SQLWrapper } from "drizzle-orm";
+import { QueryBuilder, type SQLiteTable } from "drizzle-orm/sqlite-core";
 
 /** What must hold for a statement to write, as the layers above pass it on. */
 export type Condition = SQL;
@@ -11,11 +11,26 @@ export const query = new QueryBuilder();
 /** Every one of them. Unlike `and`, which takes undefined for nothing and then means all rows, it asks for conditions. */
 export const allOf = (...conditions: readonly [SQL, SQL, ...SQL[]]): SQL => and(...conditions) as SQL;
 
+type Conditions = readonly [SQL, ...SQL[]];
+const rowsOf = (table: SQLiteTable, conditions: Conditions, asked: SQL) =>
+  query
+    .select({ asked })
+    .from(table)
+    .where(and(...conditions));
+
+/** Whether a table has a row for which all of the conditions hold; whether it has none; how many it has. */
+export const existsIn = (table: SQLiteTable, ...conditions: Conditions): SQL => exists(rowsOf(table, conditions, sql`1`));
+export const noneIn = (table: SQLiteTable, ...conditions: Conditions): SQL => notExists(rowsOf(table, conditions, sql`1`));
+export const countIn = (table: SQLiteTable, ...conditions: Conditions): SQL<number> => sql`${rowsOf(table, conditions, count())}`;
+
 /** In a batch: the statement just before this one changed a row. */
 export const changedBefore = (): SQL => sql`changes() > 0`;
 
 /** The values of a list as one bound value, for `inArray`: D1 binds at most a hundred to a statement. */
 export const listed = (values: readonly (string | number)[]): SQL => sql`(select value from json_each(${JSON.stringify(values)}))`;
+
+/** Whether a column or field that is a list of words holds one of them. */
+export const listHolds = (list: SQLWrapper, word: string): SQL => sql`exists (select 1 from json_each(${list}) where value = ${word})`;
 
 /**
  * Columns under names that say their table too, for a join that is read in a batch: there a row comes back by the names of its

@@ -11,14 +11,10 @@ import { insertMany } from "./inserts.ts";
 import { lookup, type Lookup } from "./lookups.ts";
 import { allOf, query } from "./query.ts";
 import { consumers, removals, removalTargets } from "./schema.ts";
-import type { EncryptionContext, Vault } from "./vault.ts";
+import { contextIn, type Vault } from "./vault.ts";
 
-const contextOf = (id: RemovalId, consumerId: ConsumerId, field: "notes" | "affidavit"): EncryptionContext => ({
-  table: "removals",
-  record: id,
-  field,
-  owner: consumerId,
-});
+const notesContext = contextIn("removals", "notes");
+const affidavitContext = contextIn("removals", "affidavit");
 
 const insertTargets = insertMany(removalTargets, ["removalId", "name"]);
 
@@ -43,7 +39,7 @@ export const insertRemoval = async (db: Database, vault: Vault, removal: NewRemo
     db.insert(removals).values({
       id,
       consumerId: sql<ConsumerId>`${person}`,
-      notesSealed: notes === null ? null : await vault.seal(contextOf(id, consumerId, "notes"), notes),
+      notesSealed: notes === null ? null : await vault.seal(notesContext(id, consumerId), notes),
       language,
       requestedAt: now,
       changedBy: requestId,
@@ -69,7 +65,7 @@ const toRemoval = async (vault: Vault, row: RemovalRow, targets: readonly Target
     targets: targets
       .filter(({ removalId }) => removalId === id)
       .map(({ name, status: of, completedAt: at }): RemovalTarget => ({ name: name as RemovalTargetName, status: of, completedAt: at })),
-    notes: notesSealed === null ? null : await vault.open(contextOf(id, consumerId, "notes"), notesSealed),
+    notes: notesSealed === null ? null : await vault.open(notesContext(id, consumerId), notesSealed),
     requestedAt,
     completedAt,
     recheckAt,
@@ -95,14 +91,7 @@ export const removalsOf = (db: Database, vault: Vault, consumerId: ConsumerId): 
   );
 };
 
-export interface KnownRemoval {
-  readonly removal: Removal;
-  readonly language: MailLanguage;
-  readonly changedBy: string;
-  readonly affidavitSealed: string | null;
-}
-
-export const removalById = async (db: Database, vault: Vault, id: RemovalId): Promise<KnownRemoval | null> => {
+export const removalById = async (db: Database, vault: Vault, id: RemovalId) => {
   const [[row], targets] = await batch(db, [
     db.select().from(removals).where(eq(removals.id, id)),
     db.select().from(removalTargets).where(eq(removalTargets.removalId, id)).orderBy(removalTargets.name),
@@ -126,7 +115,7 @@ export const updateRemoval = async (
   const { id, consumerId, status, completedAt, recheckAt, targets } = removal;
   const proof =
     affidavit === null ? {} : { affidavitSha256: affidavit.sha256, signature: affidavit.signature, signatureKid: affidavit.kid };
-  const affidavitSealed = affidavit === null ? null : await vault.seal(contextOf(id, consumerId, "affidavit"), base64UrlOf(affidavit.file));
+  const affidavitSealed = affidavit === null ? null : await vault.seal(affidavitContext(id, consumerId), base64UrlOf(affidavit.file));
   return [
     db
       .update(removals)
@@ -156,4 +145,4 @@ export const openAffidavit = async (
   { id, consumerId }: Pick<Removal, "id" | "consumerId">,
   sealed: string,
 ): Promise<Uint8Array<ArrayBuffer>> =>
-  bytesOfBase64Url(await vault.open(contextOf(id, consumerId, "affidavit"), sealed)) as Uint8Array<ArrayBuffer>;
+  bytesOfBase64Url(await vault.open(affidavitContext(id, consumerId), sealed)) as Uint8Array<ArrayBuffer>;

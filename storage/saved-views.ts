@@ -1,18 +1,15 @@
 // Views of its certificates that the people of a business keep: a name and the rest of the address. One list a business.
-import { asc, count, eq, sql } from "drizzle-orm";
+import { asc, eq } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { violates } from "./faults.ts";
-import { insertIf } from "./inserts.ts";
-import { allOf, query } from "./query.ts";
+import { ownerBelow } from "./inserts.ts";
+import { allOf } from "./query.ts";
 import { savedViews } from "./schema.ts";
 
-export interface SavedView {
-  readonly name: string;
-  /** As it stands behind the `?` of the address; it names no person. */
-  readonly query: string;
-}
+/** Its query is what stands behind the `?` of the address; it names no person. */
+export type SavedView = Pick<typeof savedViews.$inferSelect, "name" | "query">;
 
 /** CONTRACT 19. */
 const maxViews = 20;
@@ -23,11 +20,8 @@ export const viewsOf = (db: Database, id: BusinessId): Promise<readonly SavedVie
   db.select({ name, query: savedViews.query }).from(savedViews).where(eq(businessId, id)).orderBy(asc(name)).all();
 
 /** Without its business, and so the batch fails, where there are as many as there may be. */
-export const insertView = (db: Database, id: BusinessId, view: SavedView, createdAt: Instant) => {
-  const own = query.select({ n: count() }).from(savedViews).where(eq(businessId, id));
-  const owner = sql`iif(${own} < ${maxViews}, ${id}, null)`;
-  return insertIf(db, savedViews, { ...view, businessId: owner, createdAt }, sql`true`);
-};
+export const insertView = (db: Database, id: BusinessId, view: SavedView, createdAt: Instant) =>
+  db.insert(savedViews).values({ ...view, businessId: ownerBelow(businessId, id, maxViews), createdAt });
 
 export const isTooManyViews = (error: unknown): boolean => violates(error, "NOT NULL", businessId);
 export const isTakenName = (error: unknown): boolean => violates(error, "UNIQUE", businessId, name);

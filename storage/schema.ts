@@ -2,8 +2,8 @@
 // them, with what only SQL says (STRICT, CHECK, triggers); a test compares the two in both directions. A key here is the column's
 // name in camel case.
 import { isNotNull, isNull, sql } from "drizzle-orm";
-import { foreignKey, index, integer, primaryKey, snakeCase, text, unique } from "drizzle-orm/sqlite-core";
-import type { ContactKey } from "../core/shares/fields.ts";
+import { customType, foreignKey, index, integer, primaryKey, snakeCase, text, unique } from "drizzle-orm/sqlite-core";
+import { scopeBits, scopeOfBits, type ContactKey } from "../core/shares/fields.ts";
 import type { CodePurpose } from "../core/access/mailed-code.ts";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import type { EntityType, FactType } from "../core/facts.ts";
@@ -21,16 +21,35 @@ const certId = () => text().$type<CertId>();
 const businessId = () => text().$type<BusinessId>();
 const shareId = () => text().$type<ShareId>();
 const consumerId = () => text().$type<ConsumerId>();
-const environment = () => text({ enum: ["live", "sandbox"] });
+const clientId = () => text().$type<ClientId>();
+/** Closed words; the database has them in a CHECK. */
+const oneOf = <const Words extends readonly [string, ...string[]]>(...words: Words) => text({ enum: words });
+const environment = () => oneOf("live", "sandbox");
+const realm = () => oneOf("consumer", "business");
+const language = () => oneOf("en", "es", "fr-CA");
+/** One bit a key; whoever reads or writes it has the keys. */
+const contactScope = customType<{ data: readonly ContactKey[]; driverData: number }>({
+  dataType: () => "integer",
+  toDriver: scopeBits,
+  fromDriver: scopeOfBits,
+});
 /** A row's place in the order of its table; given by the database. */
 const ord = () => integer().primaryKey({ autoIncrement: true });
+
+const ofBusiness = () => businessId().references(() => businesses.id);
+const ofClient = () => clientId().references(() => clients.id);
+const ofPurpose = () => integer().references(() => purposes.id);
+const ofDisclosure = () => text().references(() => disclosures.hash);
+const ofCertificate = () => certId().references(() => certificates.id);
+const ofConsumer = () => consumerId().references(() => consumers.id);
+const ofShare = () => shareId().references(() => shares.id);
 
 export const businesses = table("businesses", {
   id: businessId().primaryKey(),
   name: text().notNull(),
   legalName: text(),
-  status: text({ enum: ["pending", "active", "past_due", "suspended", "closed"] }).notNull(),
-  plan: text({ enum: ["free", "business", "enterprise"] }).notNull(),
+  status: oneOf("pending", "active", "past_due", "suspended", "closed").notNull(),
+  plan: oneOf("free", "business", "enterprise").notNull(),
   country: text().notNull().default("US"),
   mailingAddress: text(),
   contactEmail: text(),
@@ -40,9 +59,7 @@ export const businesses = table("businesses", {
   auditShard: integer().notNull().default(0),
   revision: integer().notNull().default(0),
   createdAt: instant().notNull(),
-  revocationScopeDefault: text({ enum: ["certificate", "business"] })
-    .notNull()
-    .default("business"),
+  revocationScopeDefault: oneOf("certificate", "business").notNull().default("business"),
   contactPhone: text(),
   logoUrl: text(),
 });
@@ -51,12 +68,10 @@ export const domains = table(
   "domains",
   {
     id: text().primaryKey(),
-    businessId: businessId()
-      .notNull()
-      .references(() => businesses.id),
+    businessId: ofBusiness().notNull(),
     domain: text().notNull(),
-    status: text({ enum: ["pending", "verified", "lapsed"] }).notNull(),
-    method: text({ enum: ["dns", "meta", "well_known"] }),
+    status: oneOf("pending", "verified", "lapsed").notNull(),
+    method: oneOf("dns", "meta", "well_known"),
     verifiedAt: instant(),
     createdAt: instant().notNull(),
     token: text(),
@@ -76,10 +91,8 @@ export const domains = table(
 export const clients = table(
   "clients",
   {
-    id: text().$type<ClientId>().primaryKey(),
-    businessId: businessId()
-      .notNull()
-      .references(() => businesses.id),
+    id: clientId().primaryKey(),
+    businessId: ofBusiness().notNull(),
     environment: environment().notNull(),
     name: text().notNull(),
     createdAt: instant().notNull(),
@@ -94,10 +107,7 @@ export const clients = table(
 export const clientDays = table(
   "client_days",
   {
-    clientId: text()
-      .$type<ClientId>()
-      .notNull()
-      .references(() => clients.id),
+    clientId: ofClient().notNull(),
     day: integer().notNull(),
     submissions: integer().notNull(),
     bytes: integer().notNull(),
@@ -110,9 +120,7 @@ export const apiKeys = table(
   "api_keys",
   {
     id: text().primaryKey(),
-    businessId: businessId()
-      .notNull()
-      .references(() => businesses.id),
+    businessId: ofBusiness().notNull(),
     environment: environment().notNull(),
     keyHash: text().notNull().unique(),
     name: text().notNull(),
@@ -128,9 +136,7 @@ export const purposes = table(
   "purposes",
   {
     id: integer().primaryKey(),
-    businessId: businessId()
-      .notNull()
-      .references(() => businesses.id),
+    businessId: ofBusiness().notNull(),
     environment: environment().notNull(),
     purpose: text().notNull(),
     purposeFolded: text().notNull(),
@@ -155,9 +161,7 @@ export const certificateGroups = table(
   "certificate_groups",
   {
     id: integer().primaryKey(),
-    purposeId: integer()
-      .notNull()
-      .references(() => purposes.id),
+    purposeId: ofPurpose().notNull(),
     entityListId: integer()
       .notNull()
       .references(() => entityLists.id),
@@ -185,9 +189,7 @@ export const certificateTallies = table(
 export const activityDays = table(
   "activity_days",
   {
-    businessId: businessId()
-      .notNull()
-      .references(() => businesses.id),
+    businessId: ofBusiness().notNull(),
     environment: environment().notNull(),
     day: instant().notNull(),
     withdrawn: integer().notNull().default(0),
@@ -204,9 +206,7 @@ export const activityDays = table(
 export const savedViews = table(
   "saved_views",
   {
-    businessId: businessId()
-      .notNull()
-      .references(() => businesses.id),
+    businessId: ofBusiness().notNull(),
     name: text().notNull(),
     query: text().notNull(),
     createdAt: instant().notNull(),
@@ -219,24 +219,13 @@ export const certificates = table(
   {
     ord: ord(),
     id: certId().notNull().unique(),
-    businessId: businessId()
-      .notNull()
-      .references(() => businesses.id),
+    businessId: ofBusiness().notNull(),
     businessName: text().notNull(),
-    clientId: text()
-      .$type<ClientId>()
-      .notNull()
-      .references(() => clients.id),
+    clientId: ofClient().notNull(),
     environment: environment().notNull(),
-    status: text({ enum: ["active", "revoked"] })
-      .notNull()
-      .default("active"),
-    purposeId: integer()
-      .notNull()
-      .references(() => purposes.id),
-    disclosureHash: text()
-      .notNull()
-      .references(() => disclosures.hash),
+    status: oneOf("active", "revoked").notNull().default("active"),
+    purposeId: ofPurpose().notNull(),
+    disclosureHash: ofDisclosure().notNull(),
     entitiesAccepted: json<readonly string[]>(),
     entitiesRejected: json<readonly string[]>(),
     originDomain: text().notNull(),
@@ -251,7 +240,7 @@ export const certificates = table(
     evidenceSealed: text().notNull(),
     evidenceHash: text().notNull(),
     gpc: flag().notNull().default(false),
-    capturedVia: text({ enum: ["browser", "server"] }).notNull(),
+    capturedVia: oneOf("browser", "server").notNull(),
     signature: text().notNull(),
     signatureKid: text().notNull(),
     manageTokenHash: text().notNull(),
@@ -275,9 +264,7 @@ export const certificateViews = table(
   "certificate_views",
   {
     ord: ord(),
-    certId: certId()
-      .notNull()
-      .references(() => certificates.id),
+    certId: ofCertificate().notNull(),
     at: instant().notNull(),
     viewerSealed: text().notNull(),
     viewerIndex: text().notNull(),
@@ -333,9 +320,7 @@ export const anchors = table(
     event: text().notNull(),
     statement: text().notNull(),
     entryHash: text().notNull(),
-    status: text({ enum: ["pending", "prepared", "anchored", "parked"] })
-      .notNull()
-      .default("pending"),
+    status: oneOf("pending", "prepared", "anchored", "parked").notNull().default("pending"),
     attempts: integer().notNull().default(0),
     nextAt: instant().notNull(),
     leaseUntil: instant().notNull().default(0),
@@ -387,7 +372,7 @@ export const policySnapshots = table(
   {
     id: text().primaryKey(),
     domain: text().notNull(),
-    kind: text({ enum: ["privacy", "terms"] }).notNull(),
+    kind: oneOf("privacy", "terms").notNull(),
     sourceUrl: text().notNull(),
     contentHash: text().notNull(),
     capturedAt: instant().notNull(),
@@ -447,11 +432,9 @@ export const attestations = table(
   {
     origin: text().notNull(),
     window: integer().notNull(),
-    kind: text({ enum: ["rfc3161", "cosignature"] }).notNull(),
+    kind: oneOf("rfc3161", "cosignature").notNull(),
     attestor: text().notNull(),
-    status: text({ enum: ["pending", "attested", "unverified", "given_up"] })
-      .notNull()
-      .default("pending"),
+    status: oneOf("pending", "attested", "unverified", "given_up").notNull().default("pending"),
     attempts: integer().notNull().default(0),
     nextAt: instant().notNull(),
     data: json<Attestation>(),
@@ -467,9 +450,7 @@ export const attestations = table(
 const waitingEvent = () => ({
   ord: ord(),
   eventId: text().notNull().unique(),
-  businessId: businessId()
-    .notNull()
-    .references(() => businesses.id),
+  businessId: ofBusiness().notNull(),
   type: text().notNull(),
   shareId: text(),
   certId: text(),
@@ -484,9 +465,7 @@ export const sandboxEventOutbox = table("sandbox_event_outbox", waitingEvent(), 
 ]);
 
 export const sandboxClocks = table("sandbox_clocks", {
-  businessId: businessId()
-    .primaryKey()
-    .references(() => businesses.id),
+  businessId: ofBusiness().primaryKey(),
   offsetMs: integer().notNull(),
   movedAt: instant().notNull(),
 });
@@ -495,12 +474,10 @@ export const members = table(
   "members",
   {
     id: text().primaryKey(),
-    businessId: businessId()
-      .notNull()
-      .references(() => businesses.id),
+    businessId: ofBusiness().notNull(),
     emailSealed: text().notNull(),
     emailIndex: text().notNull(),
-    role: text({ enum: ["owner", "member"] }).notNull(),
+    role: oneOf("owner", "member").notNull(),
     createdAt: instant().notNull(),
     usedAt: instant(),
   },
@@ -524,12 +501,10 @@ export const invitations = table(
   "invitations",
   {
     id: text().primaryKey(),
-    businessId: businessId()
-      .notNull()
-      .references(() => businesses.id),
+    businessId: ofBusiness().notNull(),
     emailIndex: text().notNull(),
     emailSealed: text().notNull(),
-    role: text({ enum: ["owner", "member"] }).notNull(),
+    role: oneOf("owner", "member").notNull(),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
   },
@@ -551,17 +526,13 @@ export const consumers = table("consumers", {
   fieldsSealed: text(),
   fieldsRevision: integer().notNull().default(0),
   erasedAt: instant(),
-  plan: text({ enum: ["free", "white_glove"] })
-    .notNull()
-    .default("free"),
+  plan: oneOf("free", "white_glove").notNull().default("free"),
 });
 
 export const consumerHomes = table(
   "consumer_homes",
   {
-    consumerId: consumerId()
-      .notNull()
-      .references(() => consumers.id),
+    consumerId: ofConsumer().notNull(),
     home: text().$type<Home>().notNull(),
   },
   (t) => [primaryKey({ columns: [t.consumerId, t.home] })],
@@ -574,7 +545,7 @@ export const billingCustomers = table(
     accountId: text().unique(),
     linkedAt: instant(),
     subscriptionId: text(),
-    plan: text({ enum: ["free", "business", "enterprise", "white_glove"] }),
+    plan: oneOf("free", "business", "enterprise", "white_glove"),
     planAt: instant().notNull().default(0),
     paidAt: instant().notNull().default(0),
     failedAt: instant().notNull().default(0),
@@ -601,8 +572,6 @@ export const billingEvents = table(
   },
   (t) => [index("billing_events_age").on(t.receivedAt)],
 );
-
-const realm = () => text({ enum: ["consumer", "business"] });
 
 export const sessions = table(
   "sessions",
@@ -645,7 +614,7 @@ export const webauthnChallenges = table(
   "webauthn_challenges",
   {
     challengeHash: text().primaryKey(),
-    purpose: text({ enum: ["add", "sign_in"] }).notNull(),
+    purpose: oneOf("add", "sign_in").notNull(),
     sessionHash: text(),
     userHandle: text(),
     expiresAt: instant().notNull(),
@@ -695,7 +664,7 @@ export const mailedCodes = table(
     purpose: text().$type<CodePurpose>().notNull(),
     topic: text().notNull(),
     addressIndex: text().notNull(),
-    certId: certId().references(() => certificates.id),
+    certId: ofCertificate(),
     codeHash: text().notNull(),
     contextHash: text(),
     ownTries: integer().notNull().default(0),
@@ -718,7 +687,7 @@ export const mailedCodeFailures = table(
     purpose: text().$type<CodePurpose>().notNull(),
     topic: text().notNull(),
     addressIndex: text().notNull(),
-    certId: certId().references(() => certificates.id),
+    certId: ofCertificate(),
     failures: integer().notNull(),
     updatedAt: instant().notNull(),
   },
@@ -729,23 +698,19 @@ export const mailedCodeFailures = table(
   ],
 );
 
-const withdrawalMethod = () => text({ enum: ["email_code", "manage_link", "business_recorded"] });
+const withdrawalMethod = () => oneOf("email_code", "manage_link", "business_recorded");
 
 export const withdrawals = table(
   "withdrawals",
   {
-    certId: certId()
-      .primaryKey()
-      .references(() => certificates.id),
-    businessId: businessId()
-      .notNull()
-      .references(() => businesses.id),
+    certId: ofCertificate().primaryKey(),
+    businessId: ofBusiness().notNull(),
     environment: environment().notNull(),
     withdrawnAt: instant().notNull(),
     ceaseBy: instant().notNull(),
     method: withdrawalMethod().notNull(),
-    scope: text({ enum: ["certificate", "business"] }).notNull(),
-    channel: text({ enum: recordedChannels }),
+    scope: oneOf("certificate", "business").notNull(),
+    channel: oneOf(...recordedChannels),
     receivedAt: instant(),
     noteSealed: text(),
     receipt: text().notNull(),
@@ -758,14 +723,12 @@ export const withdrawals = table(
 export const entityWithdrawals = table(
   "entity_withdrawals",
   {
-    certId: certId()
-      .notNull()
-      .references(() => certificates.id),
+    certId: ofCertificate().notNull(),
     number: integer().notNull(),
     withdrawnAt: instant().notNull(),
     ceaseBy: instant().notNull(),
     method: withdrawalMethod().notNull(),
-    channel: text({ enum: recordedChannels }),
+    channel: oneOf(...recordedChannels),
     receivedAt: instant(),
     noteSealed: text(),
     receipt: text().notNull(),
@@ -778,9 +741,7 @@ export const entityWithdrawals = table(
 export const withdrawnEntities = table(
   "withdrawn_entities",
   {
-    certId: certId()
-      .notNull()
-      .references(() => certificates.id),
+    certId: ofCertificate().notNull(),
     entity: text().notNull(),
     number: integer().notNull(),
   },
@@ -793,9 +754,7 @@ export const withdrawnEntities = table(
 export const entityAcknowledgements = table(
   "entity_acknowledgements",
   {
-    certId: certId()
-      .notNull()
-      .references(() => certificates.id),
+    certId: ofCertificate().notNull(),
     number: integer().notNull(),
     acknowledgedAt: instant().notNull(),
     detailsSealed: text().notNull(),
@@ -822,9 +781,7 @@ export const entityDuties = table(
   {
     certId: certId().notNull(),
     number: integer().notNull(),
-    businessId: businessId()
-      .notNull()
-      .references(() => businesses.id),
+    businessId: ofBusiness().notNull(),
     environment: environment().notNull(),
     ceaseBy: instant().notNull(),
   },
@@ -849,13 +806,9 @@ export const withdrawalWork = table(
     certId: certId()
       .primaryKey()
       .references(() => withdrawals.certId),
-    businessId: businessId()
-      .notNull()
-      .references(() => businesses.id),
+    businessId: ofBusiness().notNull(),
     environment: environment().notNull(),
-    addressKind: text({ enum: ["email", "phone"] })
-      .notNull()
-      .default("email"),
+    addressKind: oneOf("email", "phone").notNull().default("email"),
     addressIndex: text().notNull(),
     withdrawnAt: instant().notNull(),
     method: withdrawalMethod().notNull(),
@@ -868,9 +821,7 @@ export const withdrawalWork = table(
 export const matchMisses = table(
   "match_misses",
   {
-    certId: certId()
-      .notNull()
-      .references(() => certificates.id),
+    certId: ofCertificate().notNull(),
     day: integer().notNull(),
     misses: integer().notNull().default(0),
   },
@@ -897,20 +848,18 @@ export const agentTokens = table(
     tokenHash: text().notNull().unique(),
     realm: realm().notNull(),
     principalId: text().notNull(),
-    businessId: businessId().references(() => businesses.id),
+    businessId: ofBusiness(),
     nameSealed: text(),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
     lastUsedDay: integer(),
     toldAt: instant(),
     revokedAt: instant(),
-    source: text({ enum: ["minted", "oauth"] })
-      .notNull()
-      .default("minted"),
+    source: oneOf("minted", "oauth").notNull().default("minted"),
     clientId: text(),
     clientHost: text(),
     redirectHost: text(),
-    language: text({ enum: ["en", "es", "fr-CA"] }),
+    language: language(),
     endToldAt: instant(),
   },
   (t) => [
@@ -928,14 +877,14 @@ export const oauthCodes = table(
     nonceHash: text().notNull().unique(),
     realm: realm().notNull(),
     principalId: text().notNull(),
-    businessId: businessId().references(() => businesses.id),
+    businessId: ofBusiness(),
     clientId: text().notNull(),
     clientName: text(),
     clientHost: text(),
     redirectUri: text().notNull(),
     challenge: text().notNull(),
     replaces: flag().notNull(),
-    language: text({ enum: ["en", "es", "fr-CA"] }).notNull(),
+    language: language().notNull(),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
     usedAt: instant(),
@@ -955,27 +904,18 @@ export const shares = table(
   {
     ord: ord(),
     id: shareId().notNull().unique(),
-    businessId: businessId()
-      .notNull()
-      .references(() => businesses.id),
+    businessId: ofBusiness().notNull(),
     businessName: text().notNull(),
-    clientId: text()
-      .$type<ClientId>()
-      .notNull()
-      .references(() => clients.id),
+    clientId: ofClient().notNull(),
     environment: environment().notNull(),
     consumerId: consumerId(),
     consumerChain: text(),
     consumerShard: integer(),
-    state: text({ enum: ["active", "revoked", "ceased", "expired", "superseded"] })
-      .notNull()
-      .default("active"),
-    scope: integer().notNull(),
+    state: oneOf("active", "revoked", "ceased", "expired", "superseded").notNull().default("active"),
+    scope: contactScope().notNull(),
     origin: text().notNull(),
     purpose: text().notNull(),
-    disclosureHash: text()
-      .notNull()
-      .references(() => disclosures.hash),
+    disclosureHash: ofDisclosure().notNull(),
     durationDays: integer().notNull(),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
@@ -994,9 +934,7 @@ export const shares = table(
     keySealed: text(),
     emailIndex: text(),
     phoneIndex: text(),
-    language: text({ enum: ["en", "es", "fr-CA"] })
-      .notNull()
-      .default("en"),
+    language: language().notNull().default("en"),
     changedBy: text().notNull(),
     updateSentAt: instant(),
   },
@@ -1012,13 +950,8 @@ export const shares = table(
   ],
 );
 
-const ofShare = () =>
-  shareId()
-    .primaryKey()
-    .references(() => shares.id);
-
 export const shareValues = table("share_values", {
-  shareId: ofShare(),
+  shareId: ofShare().primaryKey(),
   valuesSealed: text().notNull(),
   revision: integer().notNull(),
 });
@@ -1026,14 +959,12 @@ export const shareValues = table("share_values", {
 export const authCodes = table(
   "auth_codes",
   {
-    shareId: ofShare(),
+    shareId: ofShare().primaryKey(),
     codeHash: text().notNull().unique(),
     requestHash: text().notNull().unique(),
     generation: integer().notNull().default(1),
-    clientId: text().$type<ClientId>().notNull(),
-    businessId: businessId()
-      .notNull()
-      .references(() => businesses.id),
+    clientId: clientId().notNull(),
+    businessId: ofBusiness().notNull(),
     origin: text().notNull(),
     challenge: text().notNull(),
     requireOrigin: flag().notNull(),
@@ -1048,7 +979,7 @@ export const authCodes = table(
 );
 
 export const shareAcknowledgements = table("share_acknowledgements", {
-  shareId: ofShare(),
+  shareId: ofShare().primaryKey(),
   acknowledgedAt: instant().notNull(),
   detailsSealed: text().notNull(),
 });
@@ -1057,9 +988,7 @@ export const shareIntents = table(
   "share_intents",
   {
     shareId: shareId().primaryKey(),
-    consumerId: consumerId()
-      .notNull()
-      .references(() => consumers.id),
+    consumerId: ofConsumer().notNull(),
     nextAt: instant().notNull(),
   },
   (t) => [index("share_intents_due").on(t.nextAt)],
@@ -1068,9 +997,7 @@ export const shareIntents = table(
 export const fieldFanouts = table(
   "field_fanouts",
   {
-    consumerId: consumerId()
-      .notNull()
-      .references(() => consumers.id),
+    consumerId: ofConsumer().notNull(),
     home: text().$type<Home>().notNull(),
     changed: json<readonly ContactKey[]>().notNull(),
     revision: integer().notNull(),
@@ -1082,24 +1009,18 @@ export const fieldFanouts = table(
 export const shareNotices = table(
   "share_notices",
   {
-    shareId: shareId()
-      .notNull()
-      .references(() => shares.id),
-    kind: text({ enum: ["expiring", "overdue"] }).notNull(),
+    shareId: ofShare().notNull(),
+    kind: oneOf("expiring", "overdue").notNull(),
     nextAt: instant().notNull(),
   },
   (t) => [primaryKey({ columns: [t.shareId, t.kind] }), index("share_notices_due").on(t.nextAt)],
 );
 
-const language = () => text({ enum: ["en", "es", "fr-CA"] }).notNull();
-
 export const accountErasures = table(
   "account_erasures",
   {
-    consumerId: consumerId()
-      .primaryKey()
-      .references(() => consumers.id),
-    language: language(),
+    consumerId: ofConsumer().primaryKey(),
+    language: language().notNull(),
     nextAt: instant().notNull(),
   },
   (t) => [index("account_erasures_due").on(t.nextAt)],
@@ -1116,22 +1037,17 @@ export const accountWithdrawals = table(
   (t) => [primaryKey({ columns: [t.addressIndex, t.businessId] }), index("account_withdrawals_due").on(t.nextAt)],
 );
 
-const removalStatus = () =>
-  text({ enum: ["requested", "in_progress", "completed", "rejected"] })
-    .notNull()
-    .default("requested");
+const removalStatus = () => oneOf("requested", "in_progress", "completed", "rejected").notNull().default("requested");
 
 export const removals = table(
   "removals",
   {
     ord: ord(),
     id: text().$type<RemovalId>().notNull().unique(),
-    consumerId: consumerId()
-      .notNull()
-      .references(() => consumers.id),
+    consumerId: ofConsumer().notNull(),
     status: removalStatus(),
     notesSealed: text(),
-    language: language(),
+    language: language().notNull(),
     requestedAt: instant().notNull(),
     completedAt: instant(),
     recheckAt: instant(),

@@ -1,21 +1,21 @@
 // Sessions: found by the hash of the cookie's token, together with who it is and, for a member, with the business as it stands
 // at that moment: a role taken away or an account suspended counts from the next request on.
-import { desc, eq, exists, gt, inArray, isNotNull, lte, ne, or, sql, type SQL } from "drizzle-orm";
+import { desc, eq, gt, inArray, isNotNull, ne, or, sql, type SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { Device } from "../core/access/device.ts";
 import { sessionLifeMs, type Realm, type Session } from "../core/access/session.ts";
 import { dayMs, type Instant } from "../core/time.ts";
-import type { Database } from "./database.ts";
+import type { Database, Found } from "./database.ts";
 import { isSpentOn } from "./mailed-codes.ts";
 import { lastUsed } from "./people.ts";
 import { businesses, consumers, invitations, members, sessions } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
-import { lookup, type Lookup } from "./lookups.ts";
+import { lookup } from "./lookups.ts";
 import { prepared } from "./prepared.ts";
-import { allOf, changedBefore, query } from "./query.ts";
-import type { EncryptionContext, Vault } from "./vault.ts";
+import { allOf, changedBefore, existsIn, query } from "./query.ts";
+import { ownContextIn, type Vault } from "./vault.ts";
 
-const deviceContext = (id: string): EncryptionContext => ({ table: "sessions", record: id, field: "agent", owner: id });
+const deviceContext = ownContextIn("sessions", "agent");
 
 /** Of a session that begins: what it is found by and called, and the device, sealed. */
 export interface NewSession {
@@ -65,16 +65,12 @@ export const insertSessionOfSeat = (
   seat: { readonly id: string; readonly emailIndex: string; readonly provedAt: Instant },
   condition: SQL = sql`true`,
 ) => {
-  const ofAddress = query
-    .select({ id: members.id })
-    .from(members)
-    .where(allOf(eq(members.id, seat.id), eq(members.emailIndex, seat.emailIndex)));
-  return insertNew(db, session, { realm: "business", userId: seat.id }, allOf(exists(ofAddress), condition), seat.provedAt);
+  const isOfAddress = existsIn(members, eq(members.id, seat.id), eq(members.emailIndex, seat.emailIndex));
+  return insertNew(db, session, { realm: "business", userId: seat.id }, allOf(isOfAddress, condition), seat.provedAt);
 };
 
 /** For the batch of its beginning. */
-export const isBegun = (tokenHash: string): SQL =>
-  exists(query.select({ id: sessions.id }).from(sessions).where(eq(sessions.tokenHash, tokenHash)));
+export const isBegun = (tokenHash: string): SQL => existsIn(sessions, eq(sessions.tokenHash, tokenHash));
 
 /** Written only where the statement before it noted the use of the consumer's passkey. */
 export const insertSessionByPasskey = (db: Database, session: NewSession, consumerId: string) =>
@@ -84,18 +80,8 @@ const sessionByHash = prepared<{ tokenHash: string; now: number }>()((db, { toke
   const others = alias(members, "others");
   const hasMore = or(
     eq(sessions.elsewhere, true),
-    exists(
-      query
-        .select({ id: others.id })
-        .from(others)
-        .where(allOf(eq(others.emailIndex, members.emailIndex), ne(others.id, members.id))),
-    ),
-    exists(
-      query
-        .select({ id: invitations.id })
-        .from(invitations)
-        .where(allOf(eq(invitations.emailIndex, members.emailIndex), gt(invitations.expiresAt, now))),
-    ),
+    existsIn(others, eq(others.emailIndex, members.emailIndex), ne(others.id, members.id)),
+    existsIn(invitations, eq(invitations.emailIndex, members.emailIndex), gt(invitations.expiresAt, now)),
   ) as SQL;
   const { id, name, status, country, auditChain, auditShard } = businesses;
   return db
@@ -127,12 +113,8 @@ export const sessionByToken = async (db: Database, tokenHash: string, now: Insta
   const signedIn = { userId, sessionId, tokenHash, provedAt: row.provedAt ?? row.createdAt, seenDay };
   if (realm === "consumer") {
     if (consumer === null) return null;
-    return {
-      realm,
-      ...signedIn,
-      emailSealed: consumer.emailSealed,
-      chain: { tag: consumer.auditChain, shard: consumer.auditShard },
-    };
+    const { emailSealed, auditChain: tag, auditShard: shard } = consumer;
+    return { realm, ...signedIn, emailSealed, chain: { tag, shard } };
   }
   if (member === null || business === null) return null;
   const { auditChain: tag, auditShard: shard, ...account } = business;
@@ -152,28 +134,13 @@ export const noteSeen = (db: Database, tokenHash: string, day: number) =>
     .set({ seenDay: day })
     .where(allOf(eq(sessions.tokenHash, tokenHash), sql`${sessions.seenDay} is not ${day}`));
 
-export interface KnownSession {
-  readonly id: string;
-  readonly tokenHash: string;
-  /** Null for a session from before devices were kept. */
-  readonly device: Device | null;
-  readonly createdAt: Instant;
-  readonly expiresAt: Instant;
-  readonly seenDay: number | null;
-}
-
 const liveOf = ({ realm, userId }: Pick<Session, "realm" | "userId">, now: Instant) =>
   allOf(eq(sessions.userId, userId), eq(sessions.realm, realm), gt(sessions.expiresAt, now));
 
 const maxListed = 100;
 
-/** Those that have not ended, the newest first. */
-export const sessionsOf = (
-  db: Database,
-  vault: Vault,
-  person: Pick<Session, "realm" | "userId">,
-  now: Instant,
-): Lookup<readonly KnownSession[]> => {
+/** Those that have not ended, the newest first. One from before devices were kept has none. */
+export const sessionsOf = (db: Database, vault: Vault, person: Pick<Session, "realm" | "userId">, now: Instant) => {
   const { id, tokenHash, agentSealed, createdAt, expiresAt, seenDay } = sessions;
   const live = db
     .select({ id, tokenHash, agentSealed, createdAt, expiresAt, seenDay })
@@ -191,6 +158,8 @@ export const sessionsOf = (
   );
 };
 
+export type KnownSession = Found<typeof sessionsOf>[number];
+
 /** One of a person's own sessions; changes no row where it is none of theirs, or has ended. */
 export const deleteSessionOf = (db: Database, person: Pick<Session, "realm" | "userId">, id: string, now: Instant) =>
   db.delete(sessions).where(allOf(liveOf(person, now), eq(sessions.id, id)));
@@ -201,9 +170,3 @@ export const deleteOtherSessions = (db: Database, session: Pick<Session, "realm"
 
 /** Signed out: from here on the token opens nothing. */
 export const deleteSession = (db: Database, tokenHash: string) => db.delete(sessions).where(eq(sessions.tokenHash, tokenHash));
-
-/** At most 1,000 a call, so that the sweep stays short however many there are. */
-export const deleteEndedSessions = (db: Database, now: Instant) => {
-  const ended = query.select({ tokenHash: sessions.tokenHash }).from(sessions).where(lte(sessions.expiresAt, now)).limit(1_000);
-  return db.delete(sessions).where(inArray(sessions.tokenHash, ended));
-};

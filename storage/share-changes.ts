@@ -4,26 +4,27 @@ import { eq, inArray, sql, type SQL } from "drizzle-orm";
 import { base64UrlOf } from "../core/bytes.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import type { IssuerSignature } from "../core/certificates/published.ts";
-import type { BusinessId, ConsumerId, Home, ShareId } from "../core/ids.ts";
+import type { ConsumerId, Home, ShareId } from "../core/ids.ts";
 import type { MailLanguage } from "../core/mail/templates.ts";
 import { nextDueAt } from "../core/shares/clock.ts";
 import type { Revocation } from "../core/shares/end.ts";
-import { scopeBits, type ContactFields } from "../core/shares/fields.ts";
+import type { ContactFields } from "../core/shares/fields.ts";
 import type { DecidedGrant, GrantingClient, PreparedShare } from "../core/shares/grant.ts";
 import type { Person } from "../core/access/principal.ts";
 import type { Share } from "../core/shares/share.ts";
-import type { Instant } from "../core/time.ts";
+import { minuteMs, type Instant } from "../core/time.ts";
 import type { CeaseDetails } from "../core/withdrawals/acknowledge.ts";
 import { codeLifeMs } from "../core/shares/request.ts";
+import { businessIfStill } from "./accounts.ts";
 import { keepDisclosure } from "./certificates.ts";
 import { fieldsOfText, fieldsText, revisionIfStill } from "./contact-fields.ts";
 import type { Database, Statement } from "./database.ts";
+import { claimDue } from "./outboxes/claim.ts";
 import { isRaised, violates } from "./faults.ts";
-import { listed } from "./query.ts";
-import { authCodes, consumerHomes, shareAcknowledgements, shares, shareValues } from "./schema.ts";
-import { businessIfStill } from "./share-clients.ts";
+import { allOf, listed } from "./query.ts";
+import { authCodes, consumerHomes, shareAcknowledgements, shareIntents, shares, shareValues } from "./schema.ts";
 import { copyContext } from "./share-values.ts";
-import type { EncryptionContext, Vault } from "./vault.ts";
+import { contextIn, type Vault } from "./vault.ts";
 
 /** The grant was decided on an account, or on fields, that are others by now. */
 export const isOutdatedGrant = (error: unknown): boolean =>
@@ -33,24 +34,11 @@ export const isOutdatedGrant = (error: unknown): boolean =>
 export const isOutdatedShare = (error: unknown): boolean =>
   violates(error, "NOT NULL", shares.changedBy) || isRaised(error, "a share does not go back");
 
-const subjectContext = (shareId: string, consumerId: string): EncryptionContext => ({
-  table: "shares",
-  record: shareId,
-  field: "subject",
-  owner: consumerId,
-});
-const reasonContext = (shareId: string, businessId: string): EncryptionContext => ({
-  table: "shares",
-  record: shareId,
-  field: "reason",
-  owner: businessId,
-});
-const detailsContext = (shareId: string, businessId: string): EncryptionContext => ({
-  table: "share_acknowledgements",
-  record: shareId,
-  field: "details",
-  owner: businessId,
-});
+/** Of the person. */
+const subjectContext = contextIn("shares", "subject");
+/** Of the business, as what it acknowledged. */
+const reasonContext = contextIn("shares", "reason");
+const detailsContext = contextIn("share_acknowledgements", "details");
 
 export interface NewShare {
   readonly prepared: PreparedShare;
@@ -79,25 +67,14 @@ export const insertShare = async (db: Database, vault: Vault, created: NewShare)
   return [
     keepDisclosure(db, { hash: share.disclosureHash, text: prepared.disclosureText }),
     db.insert(shares).values({
-      id,
-      businessId: businessIfStill(client) as SQL<BusinessId>,
+      ...share,
+      businessId: businessIfStill(client),
       businessName: business.name,
-      clientId: share.clientId,
-      environment: share.environment,
       consumerId: person?.id ?? null,
       consumerChain: person?.chain.tag ?? null,
       consumerShard: person?.chain.shard ?? null,
-      scope: scopeBits(share.scope),
-      origin: share.origin,
-      purpose: share.purpose,
-      disclosureHash: share.disclosureHash,
-      durationDays: share.durationDays,
-      createdAt: share.createdAt,
-      expiresAt: share.expiresAt,
       nextDueAt: nextDueAt(share, share.createdAt),
-      supersedes: share.supersedes,
-      fieldsRevision: person !== null && fields.isSameHome ? (revisionIfStill(person.id, fields.revision) as SQL<number>) : fields.revision,
-      fingerprint: share.fingerprint,
+      fieldsRevision: person !== null && fields.isSameHome ? revisionIfStill(person.id, fields.revision) : fields.revision,
       subjectHash: prepared.subjectHash,
       subjectSealed,
       signature: signature.value,
@@ -145,8 +122,19 @@ export const insertCode = (
 export const noteHome = (db: Database, consumerId: ConsumerId, home: Home) =>
   db.insert(consumerHomes).values({ consumerId, home }).onConflictDoNothing();
 
+const patienceMs = minuteMs; // more than a grant takes: whoever grants settles their own
+
+/** A grant across homes that is not settled yet, in the home of the person: written before the share, deleted after it. */
+export const insertIntent = (db: Database, shareId: ShareId, consumerId: ConsumerId, now: Instant) =>
+  db.insert(shareIntents).values({ shareId, consumerId, nextAt: now + patienceMs });
+
+export const claimIntent = async (db: Database, now: Instant) =>
+  (await claimDue(db, shareIntents, { now, leaseMs: patienceMs, max: 1 }))[0] ?? null;
+
+export const deleteIntent = (db: Database, shareId: ShareId) => db.delete(shareIntents).where(eq(shareIntents.shareId, shareId));
+
 /** What a share loses with its end: the key of its values, and a time at which something is due. */
-export const over = { keySealed: null, nextDueAt: null } as const;
+const over = { keySealed: null, nextDueAt: null } as const;
 const isStill = (condition: SQL, requestId: string): SQL<string> => sql<string>`case when ${condition} then ${requestId} end`;
 const isActive = (now: Instant): SQL => sql`${shares.state} = 'active' and ${shares.expiresAt} > ${now}`;
 
@@ -178,6 +166,18 @@ export const updateRevokedTogether = (
     .update(shares)
     .set({ ...over, state: "revoked", revokedAt, ceaseBy, changedBy: isStill(isActive(revokedAt), requestId) })
     .where(inArray(shares.id, listed(ids)));
+
+/** Likewise of a sandbox, whose sweep may be behind its clock: what it has not noted as expired is revoked. */
+export const updateTestSharesRevoked = (
+  db: Database,
+  ids: readonly ShareId[],
+  { revokedAt, ceaseBy }: Pick<Revocation, "revokedAt" | "ceaseBy">,
+  requestId: string,
+) =>
+  db
+    .update(shares)
+    .set({ ...over, state: "revoked", revokedAt, ceaseBy, changedBy: isStill(eq(shares.state, "active"), requestId) })
+    .where(allOf(inArray(shares.id, listed(ids)), eq(shares.environment, "sandbox")));
 
 /** Fails as `isOutdatedShare` says. */
 export const updateSuperseded = (db: Database, old: ShareId, by: ShareId, now: Instant, requestId: string) =>

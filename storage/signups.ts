@@ -1,16 +1,16 @@
 // Accounts that were asked for, until their address is proved: then the business, its first owner and its clients are one batch.
-import { desc, eq, exists, gt, inArray, lte, notExists, type SQL } from "drizzle-orm";
+import { eq, gt, type SQL } from "drizzle-orm";
 import type { BusinessStatus, Environment } from "../core/access/entitlement.ts";
 import type { AuditChain } from "../core/facts.ts";
 import type { BusinessId, ClientId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
-import type { Database } from "./database.ts";
+import type { Database, Found } from "./database.ts";
 import { insertIf } from "./inserts.ts";
 import { ifOfUse, isSpentOn } from "./mailed-codes.ts";
 import { memberEmailContext } from "./people-contexts.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, existsIn, noneIn } from "./query.ts";
 import { businesses, clients, domains, members, signups } from "./schema.ts";
-import type { EncryptionContext, Vault } from "./vault.ts";
+import { ownContextIn, type Vault } from "./vault.ts";
 
 /** What is asked for. */
 export interface SignupRequest {
@@ -21,16 +21,10 @@ export interface SignupRequest {
   readonly domain: string | null;
 }
 
-export const signupEmailContext = (id: string): EncryptionContext => ({ table: "signups", record: id, field: "email", owner: id });
-const requestContext = (id: string): EncryptionContext => ({ table: "signups", record: id, field: "request", owner: id });
+export const signupEmailContext = ownContextIn("signups", "email");
+const requestContext = ownContextIn("signups", "request");
 
-export interface NewSignup extends SignupRequest {
-  readonly id: BusinessId;
-  readonly email: string;
-  readonly emailIndex: string;
-  readonly createdAt: Instant;
-  readonly expiresAt: Instant;
-}
+type NewSignup = SignupRequest & Omit<typeof signups.$inferSelect, "emailSealed" | "requestSealed"> & { readonly email: string };
 
 /** Written whether or not the address is known already, and only where its code is of use. */
 export const insertSignup = async (db: Database, vault: Vault, { email, ...signup }: NewSignup, codeId: string) => {
@@ -42,27 +36,7 @@ export const insertSignup = async (db: Database, vault: Vault, { email, ...signu
   return [insertIf(db, signups, { id, emailIndex, emailSealed, requestSealed, createdAt, expiresAt }, ifOfUse(codeId))] as const;
 };
 
-/** The newest of an address. */
-export const signupByAddress = async (db: Database, emailIndex: string, now: Instant) => {
-  const { id, emailSealed, expiresAt, createdAt } = signups;
-  return (
-    (await db
-      .select({ id, emailSealed })
-      .from(signups)
-      .where(allOf(eq(signups.emailIndex, emailIndex), gt(expiresAt, now)))
-      .orderBy(desc(createdAt), desc(id))
-      .limit(1)
-      .get()) ?? null
-  );
-};
-
-export interface OpenSignup extends SignupRequest {
-  readonly id: BusinessId;
-  readonly email: string;
-  readonly emailIndex: string;
-}
-
-export const openSignup = async (db: Database, vault: Vault, id: string, now: Instant): Promise<OpenSignup | null> => {
+export const openSignup = async (db: Database, vault: Vault, id: string, now: Instant) => {
   const { emailIndex, emailSealed, requestSealed, expiresAt } = signups;
   const row = await db
     .select({ id: signups.id, emailIndex, emailSealed, requestSealed })
@@ -87,24 +61,20 @@ export interface NewAccount {
 }
 
 /** Whether the business exists: for what is written with it. */
-export const isBusiness = (id: BusinessId): SQL =>
-  exists(query.select({ id: businesses.id }).from(businesses).where(eq(businesses.id, id)));
+export const isBusiness = (id: BusinessId): SQL => existsIn(businesses, eq(businesses.id, id));
 
 /** Written only where the code was spent on this session and nobody has the address; of two sign-ups at once, one comes to be. */
 export const insertAccount = async (
   db: Database,
   vault: Vault,
-  { id, email, emailIndex, name, legalName, country, domain }: OpenSignup,
+  { id, email, emailIndex, name, legalName, country, domain }: Found<typeof openSignup>,
   account: NewAccount,
   spent: { readonly codeId: string; readonly sessionHash: string; readonly now: Instant },
 ) => {
   const { now } = spent;
   const { status, chain, ownerId, claim } = account;
   const emailSealed = await vault.seal(memberEmailContext(ownerId, id), email);
-  const isNew = allOf(
-    isSpentOn(spent.codeId, spent.sessionHash),
-    notExists(query.select({ id: members.id }).from(members).where(eq(members.emailIndex, emailIndex))),
-  );
+  const isNew = allOf(isSpentOn(spent.codeId, spent.sessionHash), noneIn(members, eq(members.emailIndex, emailIndex)));
   const isMade = isBusiness(id);
   return [
     insertIf(
@@ -120,10 +90,4 @@ export const insertAccount = async (
       : [insertIf(db, domains, { ...claim, businessId: id, domain, status: "pending" as const, createdAt: now }, isMade)]),
     db.delete(signups).where(allOf(eq(signups.emailIndex, emailIndex), isMade)),
   ] as const;
-};
-
-/** At most 1,000 a call. */
-export const deleteEndedSignups = (db: Database, now: Instant) => {
-  const ended = query.select({ id: signups.id }).from(signups).where(lte(signups.expiresAt, now)).limit(1_000);
-  return db.delete(signups).where(inArray(signups.id, ended));
 };

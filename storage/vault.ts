@@ -13,6 +13,16 @@ export interface EncryptionContext {
   readonly owner: string;
 }
 
+/** The contexts of a sealed column. */
+export const contextIn =
+  (table: string, field: string) =>
+  (record: string, owner: string): EncryptionContext => ({ table, record, field, owner });
+
+/** Of a record that is its own owner. */
+export const ownContextIn =
+  (table: string, field: string) =>
+  (record: string): EncryptionContext => ({ table, record, field, owner: record });
+
 export interface Sealer {
   readonly seal: (context: EncryptionContext, text: string) => Promise<string>;
   /** Throws when the value was moved, changed, or sealed under a key that is not at hand. */

@@ -1,32 +1,25 @@
-// Entries on their way into the audit chains, written with the change they tell of.
-import { eq, exists, gt, inArray, isNull, sql } from "drizzle-orm";
+// Entries on their way into the audit chains, written with the change they tell of; and what those committed to that are there: the rows
+// that carried them stay.
+import { desc, eq, gt, inArray, isNull, sql, type Column, type SQL } from "drizzle-orm";
 import { auditPayloadHash } from "../../core/audit/payload.ts";
-import type { WaitingEntry } from "../../core/audit/trail.ts";
+import type { CommittedPayload, WaitingEntry } from "../../core/audit/trail.ts";
 import { base64UrlOf } from "../../core/bytes.ts";
 import { canonicalJson } from "../../core/canonical-json.ts";
 import type { FactType } from "../../core/facts.ts";
 import type { Instant } from "../../core/time.ts";
 import { onPrimary, type Database } from "../database.ts";
 import { lookup, type Lookup } from "../lookups.ts";
-import { allOf, listed, query } from "../query.ts";
-import { auditOutbox } from "../schema.ts";
-import type { EncryptionContext, Vault } from "../vault.ts";
+import { allOf, existsIn, listed } from "../query.ts";
+import { auditOutbox, businesses, shares } from "../schema.ts";
+import { contextIn, type Vault } from "../vault.ts";
 
-export interface UndrainedRow {
-  readonly ord: number;
-  readonly id: string;
-  readonly chain: string;
-  readonly type: string;
-  readonly entityType: string;
-  readonly entityId: string;
-  readonly at: Instant;
-  readonly payloadHash: string;
-}
+const { ord, id, chain, type, entityType, entityId, at, payloadHash, payloadSealed, drainedAt } = auditOutbox;
 
-const { ord, id, chain, type, entityType, entityId, at, payloadHash, drainedAt } = auditOutbox;
+/** What an entry is written with. */
+export const entryColumns = ["id", "shard", "chain", "type", "entityType", "entityId", "at", "payloadHash", "payloadSealed"] as const;
 
 /** Oldest first, from behind `afterOrd` on; read from the primary, so that what was just committed is seen. */
-export const undrainedRows = (db: Database, shard: number, afterOrd: number, max: number): Promise<UndrainedRow[]> =>
+export const undrainedRows = (db: Database, shard: number, afterOrd: number, max: number) =>
   onPrimary(db)
     .select({ ord, id, chain, type, entityType, entityId, at, payloadHash })
     .from(auditOutbox)
@@ -37,14 +30,10 @@ export const undrainedRows = (db: Database, shard: number, afterOrd: number, max
 
 /** Which of these shards have rows to drain here: one look at the index for each, however many rows wait. */
 export const shardsToDrain = async (db: Database, shards: readonly number[]): Promise<readonly number[]> => {
-  const ofShard = query
-    .select({ ord })
-    .from(auditOutbox)
-    .where(allOf(sql`${auditOutbox.shard} = j.value`, isNull(drainedAt)));
   const rows = await onPrimary(db)
     .select({ shard: sql<number>`j.value` })
     .from(sql`json_each(${JSON.stringify(shards)}) j`)
-    .where(exists(ofShard));
+    .where(existsIn(auditOutbox, sql`${auditOutbox.shard} = j.value`, isNull(drainedAt)));
   return rows.map(({ shard }) => shard);
 };
 
@@ -55,13 +44,8 @@ export const markDrained = (db: Database, ords: readonly number[], now: Instant)
     .set({ drainedAt: now })
     .where(allOf(isNull(drainedAt), inArray(ord, listed(ords))));
 
-/** Where the salt and the payload of an entry are sealed. */
-export const payloadContext = (id: string, chainTag: string): EncryptionContext => ({
-  table: "audit_outbox",
-  record: id,
-  field: "payload",
-  owner: chainTag,
-});
+/** Where the salt and the payload of an entry are sealed; it belongs to its chain. */
+export const payloadContext = contextIn("audit_outbox", "payload");
 
 /** Marks a payload that is not sealed; no version of a master key is spelt so. */
 const openMark = "0.";
@@ -74,21 +58,44 @@ export const openFacts = [
   "share.expired",
 ] as const satisfies readonly FactType[];
 
-export interface OpenEntry {
-  readonly type: (typeof openFacts)[number];
-  readonly hash: string;
-  readonly text: string;
-}
+export type OpenFact = (typeof openFacts)[number];
 
 /** A payload of constant words, times and ids of ours, kept as it is; what of a person must not lie in the open goes into no such entry. */
-export const openEntry = (type: OpenEntry["type"], payload: { readonly [key: string]: string }): OpenEntry => {
+export const openEntry = (payload: { readonly [key: string]: string }) => {
   const salt = base64UrlOf(crypto.getRandomValues(new Uint8Array(16)));
-  return { type, hash: auditPayloadHash(salt, payload), text: `${openMark}${canonicalJson([salt, payload])}` };
+  return { hash: auditPayloadHash(salt, payload), text: `${openMark}${canonicalJson([salt, payload])}` };
 };
 
-/** The salt and the payload, of either form. */
-export const entryText = (vault: Vault, chainTag: string, id: string, stored: string): Promise<string> | string =>
-  stored.startsWith(openMark) ? stored.slice(openMark.length) : vault.open(payloadContext(id, chainTag), stored);
+interface OpenPayload {
+  readonly hash: string | SQL;
+  readonly text: string | SQL;
+}
+
+/** Of each share that is found, an entry in its business's chain, and one in its person's where that is somebody with an account. */
+export const insertShareEntries = (
+  db: Database,
+  entries: {
+    /** Holds the table of shares. */
+    readonly from: SQL;
+    readonly where: SQL;
+    readonly id: string | SQL;
+    readonly type: OpenFact | SQL;
+    readonly at: Instant;
+    readonly business: OpenPayload;
+    readonly person: OpenPayload;
+    readonly toldToPersonIf?: SQL;
+  },
+) => {
+  const { from, where, id: entryId, type: fact, at: now, business, person, toldToPersonIf = sql`true` } = entries;
+  const row = (shard: Column, chainTag: Column, { hash, text }: OpenPayload, source: SQL) =>
+    sql`select ${entryId}, ${shard}, ${chainTag}, ${fact}, 'share', ${shares.id}, ${now}, ${hash}, ${text} from ${source} where ${where}`;
+  const withBusiness = sql`${from} inner join ${businesses} on ${businesses.id} = ${shares.businessId}`;
+  const ofBusiness = row(businesses.auditShard, businesses.auditChain, business, withBusiness);
+  const ofPerson = row(shares.consumerShard, shares.consumerChain, person, from);
+  return db
+    .insert(auditOutbox, ...entryColumns)
+    .select(sql`${ofBusiness} union all ${ofPerson} and ${shares.consumerChain} is not null and ${toldToPersonIf}`);
+};
 
 /** Rows of a chain that its log has not taken yet, oldest first. */
 export const waitingEntries = (
@@ -102,4 +109,62 @@ export const waitingEntries = (
     .orderBy(ord)
     .limit(asked.max);
   return lookup(db, [waiting], ([rows]) => rows);
+};
+
+/** Whether anything was entered about a record; read where it is written, so that a commit whose answer was lost is seen. */
+export const isEntered = async (db: Database, recordId: string): Promise<boolean> =>
+  (await onPrimary(db).select({ ord }).from(auditOutbox).where(eq(entityId, recordId)).limit(1).all()).length > 0;
+
+const deciding: FactType[] = ["certificate.issued", "certificate.revoked", "certificate.entities_withdrawn"];
+
+/** What happened to a certificate, as far as it is of these types: issuance and withdrawals first, whatever else there is; then oldest first. */
+export const certificateEntries = async (
+  db: Database,
+  vault: Vault,
+  asked: { readonly certId: string; readonly chainTag: string; readonly types: readonly FactType[]; readonly max: number },
+) => {
+  const rows = await db
+    .select({ id, type, payloadSealed, drainedAt })
+    .from(auditOutbox)
+    .where(allOf(eq(entityId, asked.certId), eq(chain, asked.chainTag), inArray(type, [...asked.types])))
+    .orderBy(desc(inArray(type, deciding)), ord)
+    .limit(asked.max);
+  return Promise.all(
+    rows.map(async (row) => ({
+      id: row.id,
+      type: row.type,
+      drained: row.drainedAt !== null,
+      committed: await openedPayload(vault, asked.chainTag, row.id, row.payloadSealed),
+    })),
+  );
+};
+
+/** The salt and the payload of an entry, of either form; null once erased. */
+const openedPayload = async (vault: Vault, chainTag: string, entry: string, stored: string | null): Promise<CommittedPayload | null> => {
+  if (stored === null) return null;
+  const isOpen = stored.startsWith(openMark);
+  const text = isOpen ? stored.slice(openMark.length) : await vault.open(payloadContext(entry, chainTag), stored);
+  const [salt, payload] = JSON.parse(text) as [string, CommittedPayload["payload"]];
+  return { salt, payload };
+};
+
+/** What these rows of a chain committed to, by row; null once erased. */
+export const committedPayloads = (
+  db: Database,
+  vault: Vault,
+  chainTag: string,
+  ids: readonly string[],
+): Lookup<ReadonlyMap<string, CommittedPayload | null>> => {
+  const carried = db
+    .select({ id, payloadSealed })
+    .from(auditOutbox)
+    .where(allOf(eq(chain, chainTag), inArray(id, listed(ids))));
+  return lookup(
+    db,
+    [carried],
+    async ([rows]) =>
+      new Map(
+        await Promise.all(rows.map(async (row) => [row.id, await openedPayload(vault, chainTag, row.id, row.payloadSealed)] as const)),
+      ),
+  );
 };

@@ -2,15 +2,15 @@
 // first row carries the topic's lease (when it is due, how often it was tried), and the rows behind it have no time of their own.
 // Taking the lease moves its time into the future, so a worker that dies simply lets it become due again; claiming and backing off
 // cost the same for one certificate and for a hundred thousand. Businesses take turns, each with one capture at a time.
-import { eq, exists, inArray, isNull, lte, sql } from "drizzle-orm";
+import { eq, inArray, isNull, lte, sql } from "drizzle-orm";
 import { secondMs, type Instant } from "../../core/time.ts";
-import type { AuditChain } from "../../core/facts.ts";
 import type { BusinessId, CertId } from "../../core/ids.ts";
 import { chainOfBusiness } from "../accounts.ts";
-import type { Database, Statement } from "../database.ts";
+import type { Database, Found, Statement } from "../database.ts";
 import { prepared } from "../prepared.ts";
 import { businesses, certificates, outbox, policyTurns } from "../schema.ts";
-import { allOf, listed, query } from "../query.ts";
+import { allOf, countIn, existsIn, listed, query } from "../query.ts";
+import { claimDue } from "./claim.ts";
 
 const leaseMs = 60 * secondMs; // more than a capture (25 s) and the first links after it take
 const maxTopics = 20; // a business: strangers can name any page of it
@@ -18,18 +18,6 @@ const maxTopics = 20; // a business: strangers can name any page of it
 export interface PolicyTopic {
   readonly businessId: BusinessId;
   readonly topic: string;
-}
-
-/** The lease on a topic, as claimed. */
-export interface PolicyLease extends PolicyTopic {
-  /** Null for what came when the business had as many topics as it may: nothing is looked up for it. */
-  readonly origin: string | null;
-  /** The page of the form, without query. */
-  readonly page: string;
-  /** The certificate that has waited longest; its home is the home of everything that follows. */
-  readonly certId: string;
-  /** This attempt included. */
-  readonly attempts: number;
 }
 
 const { ord, topic, nextAt, attempts, businessId } = outbox;
@@ -41,6 +29,7 @@ const beyondLimit = ""; // the topic of whatever came past the limit
 
 /** No address holds a space. */
 export const policyTopic = (origin: string, page: string): string => `${origin} ${page}`;
+/** Null for what came when the business had as many topics as it may: nothing is looked up for it. */
 const originOfTopic = (of: string): string | null => (of === beyondLimit ? null : of.slice(0, of.indexOf(" ")));
 
 /**
@@ -49,18 +38,9 @@ const originOfTopic = (of: string): string | null => (of === beyondLimit ? null 
  */
 export const requestPolicies = prepared<{ readonly id: CertId; readonly topic: string; readonly policyPage: string }>()((db, given) => {
   const { issuedAt, policyCaptureId } = certificates;
-  const waitingFor = (wanted: unknown) =>
-    exists(
-      query
-        .select()
-        .from(outbox)
-        .where(allOf(isPolicy, eq(businessId, certificates.businessId), sql`${topic} = ${wanted}`)),
-    );
-  const topics = query
-    .select({ n: sql`count(*)` })
-    .from(outbox)
-    .where(allOf(isPolicy, eq(businessId, certificates.businessId), sql`${nextAt} < ${behindLease}`));
-  const isWithin = sql`(${waitingFor(given.topic)} or (${topics}) < ${maxTopics})`;
+  const isOwn = allOf(isPolicy, eq(businessId, certificates.businessId));
+  const waitingFor = (wanted: unknown) => existsIn(outbox, isOwn, sql`${topic} = ${wanted}`);
+  const isWithin = sql`(${waitingFor(given.topic)} or ${countIn(outbox, isOwn, sql`${nextAt} < ${behindLease}`)} < ${maxTopics})`;
   const chosen = sql<string>`case when ${isWithin} then ${given.topic} else ${beyondLimit} end`;
   return db
     .insert(outbox, "kind", "entityId", "topic", "payload", "nextAt", "createdAt", "businessId")
@@ -106,23 +86,17 @@ export const endPolicyTurn = (db: Database, of: BusinessId, now: Instant) =>
   db.update(policyTurns).set({ until: now }).where(eq(policyTurns.businessId, of));
 
 /** Takes the lease that has been due longest, of the business whose turn it is; null when none is due. Of two workers at once, one gets it. */
-export const claimPolicyLease = async (db: Database, now: Instant): Promise<PolicyLease | null> => {
+export const claimPolicyLease = async (db: Database, now: Instant) => {
   const turn = await takeTurn(db, now);
   if (turn === null) return null;
-  const due = query
-    .select({ ord })
-    .from(outbox)
-    .where(allOf(isPolicy, eq(businessId, turn), lte(nextAt, now)))
-    .orderBy(nextAt, ord)
-    .limit(1);
-  const lease = await db
-    .update(outbox)
-    .set({ nextAt: now + leaseMs, attempts: sql`${attempts} + 1` })
-    .where(eq(ord, due))
-    .returning({ businessId, topic, page: outbox.payload, certId: outbox.entityId, attempts })
-    .get();
-  return lease === undefined ? null : { ...lease, origin: originOfTopic(lease.topic) };
+  const [lease] = await claimDue(db, outbox, { now, leaseMs, max: 1, only: allOf(isPolicy, eq(businessId, turn)) });
+  if (lease === undefined) return null;
+  // The certificate is the one that has waited longest: its home is the home of everything that follows.
+  const { topic: of, payload: page, entityId: certId, attempts: tried } = lease;
+  return { businessId: turn, topic: of, origin: originOfTopic(of), page, certId, attempts: tried };
 };
+
+export type PolicyLease = Found<typeof claimPolicyLease>;
 
 const firstWaiting = (of: PolicyTopic) => query.select({ ord }).from(outbox).where(isOf(of)).orderBy(ord).limit(1);
 
@@ -140,14 +114,8 @@ export const forgivePolicyLease = (db: Database, of: PolicyTopic) =>
     .set({ attempts: sql`max(0, ${attempts} - 1)` })
     .where(eq(ord, firstWaiting(of)));
 
-export interface WaitingCertificate {
-  readonly ord: number;
-  readonly certId: string;
-  readonly chain: AuditChain;
-}
-
 /** The certificates that have waited longest for a topic. */
-export const waitingForPolicies = (db: Database, of: PolicyTopic, max: number): Promise<readonly WaitingCertificate[]> =>
+export const waitingForPolicies = (db: Database, of: PolicyTopic, max: number) =>
   db
     .select({ ord, certId: outbox.entityId, chain: chainOfBusiness })
     .from(outbox)
@@ -157,6 +125,8 @@ export const waitingForPolicies = (db: Database, of: PolicyTopic, max: number): 
     .orderBy(ord)
     .limit(max)
     .all();
+
+export type WaitingCertificate = Found<typeof waitingForPolicies>[number];
 
 /** For the batch that links them: the rows are done, and the lease, still taken, passes to the next that waits. */
 export const finishPolicyWork = (

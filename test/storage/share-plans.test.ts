@@ -8,13 +8,12 @@ import { shareStatuses } from "../../core/shares/share.ts";
 import { contactBasis } from "../../storage/contact.ts";
 import { databaseOf, type Database } from "../../storage/database.ts";
 import { openDeadlines } from "../../storage/deadlines.ts";
-import { countActiveShares } from "../../storage/person-records.ts";
+import { countActiveShares } from "../../storage/people.ts";
 import { claimFanOut, outdatedShares } from "../../storage/share-copies.ts";
-import { claimIntent } from "../../storage/share-intents.ts";
+import { claimIntent } from "../../storage/share-changes.ts";
 import { claimNotices } from "../../storage/share-notices.ts";
 import { dueInSandbox, dueShares, overdueShares } from "../../storage/share-sweep.ts";
-import { activeSharesWith, exportedShares, sharesOfPerson, unendedShares } from "../../storage/person-shares.ts";
-import { ownShares, sharesByIds } from "../../storage/shares.ts";
+import { activeSharesWith, exportedShares, ownShares, sharesByIds, sharesOfPerson, unendedShares } from "../../storage/shares.ts";
 import { grant, person, read } from "../support/sharing.ts";
 import { world } from "../support/world.ts";
 

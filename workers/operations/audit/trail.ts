@@ -4,12 +4,11 @@ import type { AuditTrail } from "../../../core/audit/trail.ts";
 import type { AuditChain } from "../../../core/facts.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { homeOfId, type ConsumerId, type Home } from "../../../core/ids.ts";
-import { committedPayloads } from "../../../storage/audit.ts";
+import { committedPayloads, waitingEntries } from "../../../storage/outboxes/audit.ts";
 import type { Database } from "../../../storage/database.ts";
 import { together } from "../../../storage/lookups.ts";
 import { newestCheckpointAnchor } from "../../../storage/outboxes/anchors.ts";
-import { waitingEntries } from "../../../storage/outboxes/audit.ts";
-import { homesOfPerson } from "../../../storage/person-records.ts";
+import { homesOfPerson } from "../../../storage/people.ts";
 import { kindOfError } from "../../log.ts";
 import type { Proofs, Runtime, Stores } from "../../services.ts";
 
