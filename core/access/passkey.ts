@@ -19,7 +19,6 @@ export interface RelyingParty {
   readonly origin: string;
 }
 
-
 /** A credential that an authenticator made, as browsers write it (`RegistrationResponseJSON`). */
 export interface MadeCredential {
   readonly id: string;
