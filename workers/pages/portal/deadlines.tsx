@@ -42,7 +42,7 @@ const listPage = (view: PortalView, { deadlines, hasMore }: DeadlinePage): Page 
               rows={deadlines}
               columns={[
                 { head: said.due, cell: (row) => <Due view={view} ceaseBy={row.ceaseBy} /> },
-                { head: said.what, cell: (row) => <a href={record(row)}>{said.kinds[row.kind]}</a> },
+                { head: said.what, cell: (row) => <a href={view.at(record(row))}>{said.kinds[row.kind]}</a> },
                 {
                   head: words.certificates.person,
                   cell: (row) => (row.person === null ? said.namedByShare : <Exact text={personText(row.person)} />),
