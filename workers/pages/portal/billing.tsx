@@ -10,7 +10,8 @@ import type { Page } from "../shared/layout.tsx";
 import { foreignFormPage } from "../shared/notices.tsx";
 import { filled, numberText } from "../shared/parts.tsx";
 import { Chart, exportChart, totalOf, type ChartFile } from "./chart.tsx";
-import { closedPage, portalPage, Status, Wrong, type PortalView, type Tone } from "./parts.tsx";
+import { closed } from "./page.tsx";
+import { portalPage, Status, Wrong, type PortalView, type Tone } from "./parts.tsx";
 import { acting, answer, crowded, reading, type Fault, type Posted, type Visit } from "./visit.ts";
 
 const tones: Readonly<Record<Account["status"], Tone>> = {
@@ -93,7 +94,7 @@ const pageOf = (view: PortalView, { account: { plan, status }, months, door }: S
 const shown = async (visit: Visit, fault?: Fault): Promise<Response> => {
   const { services, member, view } = visit;
   const { status } = member.business;
-  if (status === "pending" || status === "closed") return answer(visit, closedPage(view), "business_inactive");
+  if (status === "pending" || status === "closed") return closed(visit, "business_inactive");
   return answer(visit, pageOf(view, await readBilling(services, member), fault), fault?.code);
 };
 

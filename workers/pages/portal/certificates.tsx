@@ -22,7 +22,6 @@ import { Exact, filled, Foreign, Hash, Moment, numberText } from "../shared/part
 import { verifierSource } from "../verifier.gen.ts";
 import { csvStream } from "./csv.ts";
 import {
-  addressIn,
   Allowed,
   Choice,
   Field,
@@ -36,6 +35,7 @@ import {
   type PortalView,
   type Tone,
 } from "./parts.tsx";
+import { addressIn } from "./paths.ts";
 import { acting, answer, faultOf, nothing, reading, readerOf, to, type Fault, type Posted, type Visit } from "./visit.ts";
 
 const perPage = 25;

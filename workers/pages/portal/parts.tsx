@@ -2,10 +2,9 @@
 import type { Child, FC } from "hono/jsx";
 import { mayWrite, type Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
-import type { Instant } from "../../../core/time.ts";
 import type { PortalWords } from "../shared/i18n/portal.ts";
 import type { Page } from "../shared/layout.tsx";
-import { CopyButton, Exact, filled, Moment, Shape, type Setting } from "../shared/parts.tsx";
+import { CopyButton, Exact, filled, Shape, type Setting } from "../shared/parts.tsx";
 import { FieldError } from "../withdrawal/withdrawal-parts.tsx";
 import type { Seat } from "../../operations/access/seats.ts";
 import { brand } from "../shared/brand.ts";
@@ -33,15 +32,6 @@ export interface PortalView {
 }
 
 type Tab = keyof PortalWords["tabs"];
-
-/** The same page in test mode. Signing in and out is of no mode. */
-export const addressIn = (environment: Environment, path: string): string =>
-  environment === "live" || path.startsWith("/portal/sign-") || path === testRoot || path.startsWith(`${testRoot}/`)
-    ? path
-    : `${testRoot}${path.slice(liveRoot.length)}`;
-
-/** Which records an address of the portal is of. */
-export const modeOf = (path: string): Environment => (path === testRoot || path.startsWith(`${testRoot}/`) ? "sandbox" : "live");
 
 /** A form of somebody who is signed in: only its own page knows its token. */
 export const PostForm: FC<{ view: PortalView; action: string; class?: string; children?: Child }> = async ({
@@ -258,7 +248,7 @@ export const SecretOnce: FC<{ view: PortalView; label: string; value: string | n
 };
 
 /** Why there is no form for this reader; nothing where there is one. */
-export const readerBar = ({ words, member }: PortalView, ownerOnly = true): string | null => {
+const readerBar = ({ words, member }: PortalView, ownerOnly = true): string | null => {
   if (!mayWrite(member.business.status).ok) return words.pastDue;
   return ownerOnly && member.role !== "owner" ? words.ownersOnly : null;
 };
@@ -387,56 +377,6 @@ export const portalPage = (view: PortalView, { tab, title, content, fault, scrip
       </article>
     ),
   };
-};
-
-const notice = (view: PortalView, title: string, advice: string, more?: Child): Page =>
-  portalPage(view, {
-    tab: null,
-    title,
-    content: (
-      <>
-        <p>{advice}</p>
-        {more}
-      </>
-    ),
-  });
-
-export const nothingPage = (view: PortalView): Page => notice(view, view.words.nothing, view.words.nothingAdvice);
-
-export const forbiddenPage = (view: PortalView, why: string): Page => notice(view, view.words.notDone, why);
-
-/** The account is suspended, pending or closed: nothing of it is shown. One that is suspended because a payment is missing can be paid for. */
-export const closedPage = (view: PortalView, unpaidSince: Instant | null = null): Page => {
-  const { words, member } = view;
-  const { status } = member.business;
-  const { closed } = words;
-  const said =
-    status === "suspended"
-      ? unpaidSince === null
-        ? closed.suspended
-        : closed.unpaid
-      : status === "pending"
-        ? closed.pending
-        : closed.closed;
-  const more =
-    unpaidSince === null ? undefined : (
-      <>
-        <p>
-          {closed.since} <Moment at={unpaidSince} setting={view.setting} />.
-        </p>
-        <p>
-          {member.role === "owner" ? (
-            <a class="button" href={view.at("/portal/billing/checkout")}>
-              {closed.pay}
-            </a>
-          ) : (
-            words.ownersOnly
-          )}
-        </p>
-      </>
-    );
-  const { frame, ...page } = notice(view, said.title, said.advice, more);
-  return { ...page, frame: { name: "portal", ...(frame?.bar !== undefined && { bar: frame.bar }) } };
 };
 
 /** The address or number of a person as it may be shown. */

@@ -1,0 +1,293 @@
+// What the portal's pages are set from: sections, properties, tables that fold on a phone, forms with their token. A part finds out by itself
+// who reads the page, and what was typed into the form that the page answers.
+import { createContext, useContext, type Child, type FC } from "hono/jsx";
+import { hexOf } from "../../../core/bytes.ts";
+import { mayWrite } from "../../../core/access/entitlement.ts";
+import type { MemberSession, Role } from "../../../core/access/session.ts";
+import type { Instant } from "../../../core/time.ts";
+import { portalWords } from "../shared/i18n/portal.ts";
+import type { PageForm } from "../shared/own-form.ts";
+import { CopyButton, FieldFault, Foreign as ForeignIn, Moment as MomentIn, numberText, settingOf, Shape } from "../shared/parts.tsx";
+import type { Fault, Visit } from "./visit.ts";
+
+export const language = "en"; // the portal's words are in one language so far
+export const words = portalWords[language];
+const setting = settingOf(language);
+
+export const number = (value: number): string => numberText(value, language);
+
+export const Moment: FC<{ at: Instant }> = ({ at }) => <MomentIn at={at} setting={setting} />;
+
+export const Foreign: FC<{ text: string }> = ({ text }) => <ForeignIn text={text} setting={setting} />;
+
+export const Copy: FC<{ of: string; label: string }> = ({ of, label }) => (
+  <CopyButton of={of} label={`${setting.words.copy}: ${label}`} words={setting.words} />
+);
+
+export const VisitContext = createContext<Visit | null>(null);
+
+export const useVisit = (): Visit => {
+  const visit = useContext(VisitContext);
+  if (visit === null) throw new Error("portal: what only members see stands on a page for everybody");
+  return visit;
+};
+
+/** The form that a page answers: what was typed, and what it was refused for. */
+export const FormContext = createContext<{ readonly form?: PageForm | undefined; readonly fault?: Fault | undefined }>({});
+
+/** Why there is no form for this reader; null where there is one. */
+export const readerBar = ({ business, role }: MemberSession, by: Role): string | null => {
+  if (!mayWrite(business.status).ok) return words.pastDue;
+  return by === "owner" && role !== "owner" ? words.ownersOnly : null;
+};
+
+/** What stands in the place of a form or button that the reader may not use. */
+export const Allowed: FC<{ to: Role | undefined; children?: Child }> = ({ to, children }) => {
+  const { member } = useVisit();
+  if (to === undefined) return <>{children}</>;
+  const bar = readerBar(member, to);
+  return bar === null ? <div class="allowed">{children}</div> : <p class="quiet">{bar}</p>;
+};
+
+interface Form {
+  readonly action: string;
+  /** Who may send it, where not everybody may who sees it. */
+  readonly by?: Role | undefined;
+  /** What is sent with it unseen. */
+  readonly values?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A form of somebody who is signed in: only its own page knows its token. */
+export const PostForm: FC<Form & { class?: string; children?: Child }> = async ({ action, by, values, class: classes, children }) => {
+  const { at, formToken } = useVisit();
+  const hidden = { form: await formToken(at(action)), ...values };
+  return (
+    <Allowed to={by}>
+      <form method="post" action={at(action)} class={classes ?? "form"}>
+        {Object.entries(hidden).map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
+        {children}
+      </form>
+    </Allowed>
+  );
+};
+
+/** Of a form that makes something: sent twice, it makes one. */
+export const Once: FC = () => <input type="hidden" name="once" value={hexOf(useVisit().services.random(16))} />;
+
+interface Button extends Form {
+  readonly label: string;
+  /** What it is done to, for those who cannot see the row it stands in. */
+  readonly of?: string;
+}
+
+/** One press. */
+export const Press: FC<Button> = ({ label, of, ...form }) => (
+  <PostForm {...form} class="form press">
+    <button type="submit" aria-label={of === undefined ? undefined : `${label}: ${of}`}>
+      {label}
+    </button>
+  </PostForm>
+);
+
+/** For what cannot be undone: what happens then is said before the button can be reached. */
+export const Careful: FC<Button & { of: string; consequence: string }> = ({ by, consequence, ...button }) => (
+  <Allowed to={by}>
+    <details class="careful">
+      <summary aria-label={`${button.label}: ${button.of}`}>{button.label}</summary>
+      <p>{consequence}</p>
+      <Press {...button} />
+    </details>
+  </Allowed>
+);
+
+export const Submit: FC<{ label: string }> = ({ label }) => (
+  <button type="submit" class="primary">
+    {label}
+  </button>
+);
+
+/** A fault of the form as a whole, before it; of an input it stands beside that. */
+export const Wrong: FC<{ fields?: readonly string[] }> = ({ fields = [] }) => {
+  const { fault } = useContext(FormContext);
+  return fault === undefined || (fault.field !== null && fields.includes(fault.field)) ? null : (
+    <FieldFault id="form-error" text={fault.text} word={words.error} />
+  );
+};
+
+interface Input {
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string;
+  readonly type?: "text" | "email" | "url" | "date" | "datetime-local" | "number";
+  /** What stands there until something is typed. */
+  readonly value?: string | null | undefined;
+  readonly required?: boolean;
+  readonly autocomplete?: string;
+  readonly rows?: number;
+  readonly maxlength?: number;
+}
+
+export const Field: FC<Input> = ({ name, label, hint, type = "text", value, required = false, autocomplete = "off", rows, maxlength }) => {
+  const { form, fault } = useContext(FormContext);
+  const typed = form?.get(name) ?? value;
+  const isWrong = fault?.field === name;
+  const described = [hint !== undefined && `${name}-hint`, isWrong && `${name}-error`].filter((id) => id !== false).join(" ");
+  const common = {
+    id: name,
+    name,
+    required,
+    maxlength,
+    "aria-describedby": described || undefined,
+    "aria-invalid": isWrong ? ("true" as const) : undefined,
+  };
+  return (
+    <>
+      <label for={name}>{label}</label>
+      {hint !== undefined && (
+        <p class="quiet" id={`${name}-hint`}>
+          {hint}
+        </p>
+      )}
+      {isWrong && <FieldFault id={`${name}-error`} text={fault.text} word={words.error} />}
+      {rows === undefined ? (
+        <input {...common} type={type} value={typed ?? undefined} autocomplete={autocomplete} />
+      ) : (
+        <textarea {...common} rows={rows}>
+          {typed ?? ""}
+        </textarea>
+      )}
+    </>
+  );
+};
+
+interface Options {
+  readonly name: string;
+  readonly label: string;
+  /** The label of each value. */
+  readonly options: Readonly<Record<string, string>>;
+  readonly value?: string | null | undefined;
+}
+
+export const Choice: FC<Options> = ({ name, label, options, value }) => {
+  const chosen = useContext(FormContext).form?.get(name) ?? value;
+  return (
+    <>
+      <label for={name}>{label}</label>
+      <select id={name} name={name}>
+        {Object.entries(options).map(([option, text]) => (
+          <option value={option} selected={option === chosen}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </>
+  );
+};
+
+/** A box: as it was sent, else as it is. */
+export const Tick: FC<{ name: string; label: Child; checked?: boolean }> = ({ name, label, checked }) => {
+  const { form } = useContext(FormContext);
+  const id = name.replace(".", "-");
+  return (
+    <>
+      <input type="checkbox" id={id} name={name} value="1" checked={form === undefined ? checked : form.has(name)} />{" "}
+      <label for={id}>{label}</label>
+    </>
+  );
+};
+
+interface Target {
+  /** A page of the portal: the link leads to it in the same mode. */
+  readonly to: string;
+  readonly text: Child;
+  readonly class?: "button";
+  /** For those who cannot see the row it stands in. */
+  readonly label?: string;
+  readonly rel?: "prev" | "next";
+}
+
+export const Link: FC<Target> = ({ to, text, class: classes, label, rel }) => (
+  <a class={classes} href={useVisit().at(to)} aria-label={label} rel={rel}>
+    {text}
+  </a>
+);
+
+/** On a line of its own. */
+export const LinkLine: FC<Target> = (target) => (
+  <p>
+    <Link {...target} />
+  </p>
+);
+
+export const Section: FC<{ id: string; title: string; children?: Child }> = ({ id, title, children }) => (
+  <section aria-labelledby={id}>
+    <h2 id={id}>{title}</h2>
+    {children}
+  </section>
+);
+
+/** What is known of one thing; a line without a value is left out. */
+export const Properties: FC<{ lines: readonly (readonly [name: string, value: Child])[] }> = ({ lines }) => (
+  <dl>
+    {lines
+      .filter(([, value]) => value !== null && value !== false)
+      .map(([name, value]) => (
+        <div>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+  </dl>
+);
+
+export const List: FC<{ items: readonly Child[] }> = ({ items }) => (
+  <ul class="plain">
+    {items.map((item) => (
+      <li>{item}</li>
+    ))}
+  </ul>
+);
+
+interface Rows<Row> {
+  readonly label: string;
+  readonly rows: readonly Row[];
+  readonly columns: readonly (readonly [head: string, cell: (row: Row) => Child])[];
+  /** What is said in its place while there are no rows. */
+  readonly empty?: Child;
+}
+
+/** The first cell heads its row. On a phone each row becomes a block of lines. */
+export const Table = <Row,>({ label, rows, columns, empty }: Rows<Row>) =>
+  rows.length === 0 && empty !== undefined ? (
+    <p>{empty}</p>
+  ) : (
+    <table class="listing">
+      <caption class="visually-hidden">{label}</caption>
+      <thead>
+        <tr>
+          {columns.map(([head]) => (
+            <th scope="col">{head}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr>
+            {columns.map(([head, cell], at) => (at === 0 ? <th scope="row">{cell(row)}</th> : <td data-label={head}>{cell(row)}</td>))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+
+const tones = { good: "tick", caution: "clock", bad: "cross", plain: "dot" } as const;
+export type Tone = keyof typeof tones;
+
+export const Status: FC<{ tone: Tone; text: string }> = ({ tone, text }) => (
+  <span class={tone === "plain" ? "status" : `status ${tone}`}>
+    <Shape name={tones[tone]} />
+    {text}
+  </span>
+);
