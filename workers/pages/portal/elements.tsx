@@ -221,6 +221,17 @@ export const LinkLine: FC<Target> = (target) => (
   </p>
 );
 
+/** A list that can be narrowed by one choice. */
+export const Filter: FC<Options & { path: string; isOpen: boolean }> = ({ path, isOpen, options, ...choice }) => (
+  <details class="filters" open={isOpen}>
+    <summary>{words.filter}</summary>
+    <form method="get" action={useVisit().at(path)} class="form">
+      <Choice {...choice} options={{ "": words.any, ...options }} />
+      <Submit label={words.show} />
+    </form>
+  </details>
+);
+
 export const Section: FC<{ id: string; title: string; children?: Child }> = ({ id, title, children }) => (
   <section aria-labelledby={id}>
     <h2 id={id}>{title}</h2>
@@ -282,6 +293,22 @@ export const Table = <Row,>({ label, rows, columns, empty }: Rows<Row>) =>
     </table>
   );
 
+/** The way through a list that each page reads on from the end of the one before; false where there is nothing to go to. */
+export const Further: FC<{ first: string | false; next: string | false }> = ({ first, next }) =>
+  first === false && next === false ? null : (
+    <nav class="pages" aria-label={words.pages.label}>
+      {first !== false && <Link to={first} text={words.pages.first} />}
+      {next !== false && <Link to={next} rel="next" text={words.pages.next} />}
+    </nav>
+  );
+
+/** Nothing is in a list as it is narrowed. */
+export const NoMatch: FC<{ path: string }> = ({ path }) => (
+  <>
+    {words.noMatch} <Link to={path} text={words.clear} />
+  </>
+);
+
 const tones = { good: "tick", caution: "clock", bad: "cross", plain: "dot" } as const;
 export type Tone = keyof typeof tones;
 
@@ -291,3 +318,7 @@ export const Status: FC<{ tone: Tone; text: string }> = ({ tone, text }) => (
     {text}
   </span>
 );
+
+/** The address or number of a person as it may be shown. */
+export const personText = (masked: Readonly<Record<string, string>>): string =>
+  masked.email ?? masked.phone ?? Object.values(masked)[0] ?? "";
