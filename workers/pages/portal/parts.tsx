@@ -4,7 +4,7 @@ import { mayWrite, type Environment } from "../../../core/access/entitlement.ts"
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { PortalWords } from "../shared/i18n/portal.ts";
 import type { Page } from "../shared/layout.tsx";
-import { CopyButton, Exact, filled, Shape, type Setting } from "../shared/parts.tsx";
+import { Exact, filled, Shape, type Setting } from "../shared/parts.tsx";
 import { FieldError } from "../withdrawal/withdrawal-parts.tsx";
 import type { Seat } from "../../operations/access/seats.ts";
 import { brand } from "../shared/brand.ts";
@@ -62,22 +62,6 @@ export const Press: FC<{ view: PortalView; action: string; label: string; of?: s
       {label}
     </button>
   </PostForm>
-);
-
-/** For what cannot be undone: what happens then is said before the button can be reached. */
-export const Careful: FC<{
-  view: PortalView;
-  action: string;
-  label: string;
-  of: string;
-  consequence: string;
-  values?: Readonly<Record<string, string>>;
-}> = ({ view, action, label, of, consequence, values = {} }) => (
-  <details class="careful">
-    <summary aria-label={`${label}: ${of}`}>{label}</summary>
-    <p>{consequence}</p>
-    <Press view={view} action={action} label={label} of={of} values={values} />
-  </details>
 );
 
 interface Input {
@@ -218,34 +202,6 @@ export const Pages: FC<{ words: PortalWords; page: number; pages: number; at: (p
     )}
   </nav>
 );
-
-/** What may be shown once only: the answer to the form that made it. */
-export const SecretOnce: FC<{ view: PortalView; label: string; value: string | null; back: string }> = ({ view, label, value, back }) => {
-  const { words, setting } = view;
-  return (
-    <section class="secret" aria-labelledby="secret">
-      <h2 id="secret">{value === null ? words.secret.over : words.secret.heading}</h2>
-      {value === null ? (
-        <p>{words.secret.overAdvice}</p>
-      ) : (
-        <>
-          <p id="secret-label">{label}</p>
-          <p>
-            <code class="whole" id="secret-value" translate="no">
-              {value}
-            </code>{" "}
-            <CopyButton of="secret-value" label={`${setting.words.copy}: ${label}`} words={setting.words} />
-          </p>
-        </>
-      )}
-      <p>
-        <a class="button" href={view.at(back)}>
-          {value === null ? words.secret.back : words.secret.kept}
-        </a>
-      </p>
-    </section>
-  );
-};
 
 /** Why there is no form for this reader; nothing where there is one. */
 const readerBar = ({ words, member }: PortalView, ownerOnly = true): string | null => {
