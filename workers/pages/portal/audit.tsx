@@ -4,7 +4,7 @@ import type { TrailEntry } from "../../../core/audit/trail.ts";
 import type { Api } from "../../http/context.ts";
 import { auditTrail } from "../../operations/audit/trail.ts";
 import { Hash } from "../shared/parts.tsx";
-import { Further, Moment, Table, words } from "./elements.tsx";
+import { Further, Moment, Table, words } from "./parts.tsx";
 import { showPage } from "./page.tsx";
 import { reading, type Visit } from "./visit.ts";
 

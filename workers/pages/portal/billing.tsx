@@ -9,7 +9,7 @@ import type { Account } from "../../operations/portal/profile.ts";
 import { foreignFormPage } from "../shared/notices.tsx";
 import { filled } from "../shared/parts.tsx";
 import { Chart, exportChart, totalOf, type ChartFile } from "./chart.tsx";
-import { language, LinkLine, number, Properties, Status, useVisit, words, Wrong, type Tone } from "./elements.tsx";
+import { language, LinkLine, number, Properties, Status, useVisit, words, Wrong, type Tone } from "./parts.tsx";
 import { closed, showPage } from "./page.tsx";
 import { acting, crowded, reading, type Fault, type Posted, type Visit } from "./visit.ts";
 

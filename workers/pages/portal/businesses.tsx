@@ -5,7 +5,7 @@ import type { Api } from "../../http/context.ts";
 import { setSessionCookie } from "../../http/session-guards.ts";
 import { declineInvitation, enterBusiness, listSeats } from "../../operations/access/seats.ts";
 import { Exact } from "../shared/parts.tsx";
-import { Foreign, Link, Moment, Press, Section, Table, words } from "./elements.tsx";
+import { Foreign, Link, Moment, Press, Section, Table, words } from "./parts.tsx";
 import { nothing, showPage } from "./page.tsx";
 import { addressOf } from "./paths.ts";
 import { acting, reading, to, type Posted, type Visit } from "./visit.ts";

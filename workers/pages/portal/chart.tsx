@@ -8,7 +8,7 @@ import type { Figures } from "../../operations/portal/overview.ts";
 import { catalogues } from "../shared/language.ts";
 import { filled } from "../shared/parts.tsx";
 import { csvAnswer } from "./csv.ts";
-import { language, number, Press, Section, Table, words } from "./elements.tsx";
+import { language, number, Press, Section, Table, words } from "./parts.tsx";
 import type { Posted } from "./visit.ts";
 
 const said = words.chart;

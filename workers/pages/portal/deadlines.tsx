@@ -12,22 +12,7 @@ import { readShare } from "../../operations/shares/read.ts";
 import { acknowledgeWithdrawal } from "../../operations/withdrawals/acknowledge-cease.ts";
 import { acknowledgeSingle } from "../../operations/withdrawals/acknowledge-entities.ts";
 import { Exact, filled } from "../shared/parts.tsx";
-import {
-  Field,
-  Link,
-  List,
-  Moment,
-  number,
-  personText,
-  PostForm,
-  Status,
-  Submit,
-  Table,
-  Tick,
-  useVisit,
-  words,
-  Wrong,
-} from "./elements.tsx";
+import { Field, Link, List, Moment, number, personText, PostForm, Status, Submit, Table, Tick, useVisit, words, Wrong } from "./parts.tsx";
 import { nothing, showPage } from "./page.tsx";
 import { acting, reading, readerOf, to, type Fault, type Posted, type Visit } from "./visit.ts";
 

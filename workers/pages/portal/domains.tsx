@@ -26,7 +26,7 @@ import {
   words,
   Wrong,
   type Tone,
-} from "./elements.tsx";
+} from "./parts.tsx";
 import { nothing, showPage } from "./page.tsx";
 import { acting, faultOf, reading, to, withId, type Fault, type Posted, type Visit } from "./visit.ts";
 

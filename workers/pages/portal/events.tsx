@@ -8,7 +8,7 @@ import { listEvents, readEvent, type Told } from "../../operations/portal/events
 import { readAccount } from "../../operations/portal/profile.ts";
 import { replayDelivery } from "../../operations/webhooks/deliveries.ts";
 import { Exact, filled } from "../shared/parts.tsx";
-import { Filter, Further, Link, LinkLine, Moment, number, Press, Properties, Section, Status, Table, words } from "./elements.tsx";
+import { Filter, Further, Link, LinkLine, Moment, number, Press, Properties, Section, Status, Table, words } from "./parts.tsx";
 import { nothing, showPage } from "./page.tsx";
 import { addressOf } from "./paths.ts";
 import { answerText, DeliveryState, NextTime, SwitchedOff } from "./webhooks.tsx";

@@ -5,7 +5,7 @@ import type { Child } from "hono/jsx";
 import type { Api } from "../../http/context.ts";
 import { isLive, readSteps } from "../../operations/portal/steps.ts";
 import { filled } from "../shared/parts.tsx";
-import { Link, LinkLine, Moment, Status, words, type Tone } from "./elements.tsx";
+import { Link, LinkLine, Moment, Status, words, type Tone } from "./parts.tsx";
 import { DueLink, showOverview } from "./overview.tsx";
 import { showPage } from "./page.tsx";
 import { reading, type Visit } from "./visit.ts";

@@ -6,7 +6,7 @@ import type { Refusal } from "../../../core/result.ts";
 import type { Api } from "../../http/context.ts";
 import { createClient, createKey, endKey, listClients, listKeys, type Client } from "../../operations/portal/keys.ts";
 import { Exact } from "../shared/parts.tsx";
-import { Careful, Field, Moment, Once, PostForm, Section, Status, Submit, Table, useVisit, words, Wrong } from "./elements.tsx";
+import { Careful, Field, Moment, Once, PostForm, Section, Status, Submit, Table, useVisit, words, Wrong } from "./parts.tsx";
 import { nothing, showPage, showSecret } from "./page.tsx";
 import { acting, faultOf, reading, to, withId, type Fault, type Posted, type Visit } from "./visit.ts";
 

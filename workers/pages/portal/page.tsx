@@ -9,7 +9,7 @@ import { unpaidSince } from "../../operations/billing/checkout.ts";
 import { brand } from "../shared/brand.ts";
 import { pageAnswer, type Page } from "../shared/layout.tsx";
 import { Exact, filled, Shape } from "../shared/parts.tsx";
-import { FormContext, language, LinkLine, Moment, PostForm, Press, Copy, useVisit, VisitContext, words } from "./elements.tsx";
+import { FormContext, language, LinkLine, Moment, PostForm, Press, Copy, useVisit, VisitContext, words } from "./parts.tsx";
 import { liveRoot, tabs, testRoot } from "./paths.ts";
 import type { Fault, Visit } from "./visit.ts";
 
@@ -90,7 +90,7 @@ type Refused = {
 };
 
 /** Answers with a page in the portal's words, whoever reads it. */
-const answerPage = (c: Context<Api>, { fault, code = fault?.code, title, ...page }: Page & Refused): Promise<Response> => {
+export const answerPage = (c: Context<Api>, { fault, code = fault?.code, title, ...page }: Page & Refused): Promise<Response> => {
   if (code !== undefined) c.set("refused", code);
   const whole: Page = { ...page, title: `${fault === undefined ? "" : `${words.error} `}${title} · ${brand}`, only: language };
   return pageAnswer(c, code === undefined ? 200 : statuses[code], () => whole, language);

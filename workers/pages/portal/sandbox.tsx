@@ -7,7 +7,7 @@ import { advanceClock, readClock, type ActingTester } from "../../operations/san
 import { resetSandbox } from "../../operations/sandbox/reset.ts";
 import { triggeredTypes, triggerEvent, type Triggered } from "../../operations/sandbox/trigger.ts";
 import { filled } from "../shared/parts.tsx";
-import { Careful, Choice, Field, Link, Moment, number, PostForm, Properties, Section, Status, Submit, words, Wrong } from "./elements.tsx";
+import { Careful, Choice, Field, Link, Moment, number, PostForm, Properties, Section, Status, Submit, words, Wrong } from "./parts.tsx";
 import { showPage } from "./page.tsx";
 import { acting, faultOf, reading, readerOf, to, type Fault, type Posted, type Visit } from "./visit.ts";
 

@@ -4,7 +4,7 @@ import type { ProfileChange } from "../../../core/accounts/profile.ts";
 import type { Api } from "../../http/context.ts";
 import { changeAccount, readAccount } from "../../operations/portal/profile.ts";
 import { Exact } from "../shared/parts.tsx";
-import { Choice, Field, PostForm, Properties, readerBar, Submit, Tick, words, Wrong } from "./elements.tsx";
+import { Choice, Field, PostForm, Properties, readerBar, Submit, Tick, words, Wrong } from "./parts.tsx";
 import { showPage } from "./page.tsx";
 import { acting, faultOf, reading, to, type Fault, type Posted, type Visit } from "./visit.ts";
 

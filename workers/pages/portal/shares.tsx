@@ -22,7 +22,7 @@ import {
   Table,
   words,
   type Tone,
-} from "./elements.tsx";
+} from "./parts.tsx";
 import { nothing, showPage } from "./page.tsx";
 import { addressOf } from "./paths.ts";
 import { reading, readerOf, withId, type Visit } from "./visit.ts";

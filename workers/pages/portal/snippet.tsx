@@ -5,7 +5,7 @@ import type { Refusal } from "../../../core/result.ts";
 import type { Api } from "../../http/context.ts";
 import { mapPage, planIntegration, type MappedPage } from "../../operations/integration/map-page.ts";
 import { Exact, filled } from "../shared/parts.tsx";
-import { Choice, Copy, Field, List, PostForm, Section, Status, Submit, Table, useVisit, words, Wrong } from "./elements.tsx";
+import { Choice, Copy, Field, List, PostForm, Section, Status, Submit, Table, useVisit, words, Wrong } from "./parts.tsx";
 import { showPage } from "./page.tsx";
 import { acting, crowded, faultOf, reading, type Fault, type Posted, type Visit } from "./visit.ts";
 

@@ -10,21 +10,15 @@ import type { Instant } from "../../../core/time.ts";
 import type { Api } from "../../http/context.ts";
 import { limited } from "../../http/guards.ts";
 import { sessionToken } from "../../http/session-guards.ts";
-import { statuses } from "../../http/statuses.ts";
 import type { LimitName } from "../../limits.ts";
 import { listSeats, type Seat } from "../../operations/access/seats.ts";
 import { sessionOf, userOf } from "../../operations/access/sign-in.ts";
 import type { Services } from "../../services.ts";
-import { pageAnswer, type Page } from "../shared/layout.tsx";
 import { busyPage, foreignFormPage } from "../shared/notices.tsx";
 import { ownForm, type PageForm } from "../shared/own-form.ts";
-import { settingOf } from "../shared/parts.tsx";
-import { language, words } from "./elements.tsx";
+import { words } from "./parts.tsx";
 import { closed, forbidden, nothing } from "./page.tsx";
-import type { PortalView } from "./parts.tsx";
 import { addressIn, addressOf, modeOf } from "./paths.ts";
-
-export { language, nothing };
 
 /** A request of a member of a business, and what the pages know of whoever reads them. */
 export interface Visit {
@@ -43,8 +37,6 @@ export interface Visit {
   readonly formToken: (path: string) => Promise<string>;
   /** What was sent. */
   readonly form?: PageForm;
-  /** For the pages that still hand it to their parts. */
-  readonly view: PortalView;
 }
 
 /** A form of theirs. */
@@ -69,26 +61,17 @@ const visitOf = async (c: Context<Api>): Promise<Visit | Response | null> => {
   if (refused !== null) return refused;
   const [{ email }, seats] = await Promise.all([userOf(services, member), member.mayHaveMore ? listSeats(services, member) : []]);
   const environment = modeOf(c.req.path);
-  const view: PortalView = {
-    setting: settingOf(language),
-    words,
+  return {
+    c,
+    services,
     member,
     email,
     seats,
-    path: c.req.path,
     environment,
-    at: (path) => addressIn(environment, path),
-    done: c.req.query("done") ?? null,
     now: services.clock(),
+    at: (path) => addressIn(environment, path),
     formToken: (path) => services.vault.linkToken(`portal form\n${member.tokenHash}\n${path}`),
   };
-  const { at, now, formToken } = view;
-  return { c, services, member, email, seats, environment, now, at, formToken, view };
-};
-
-export const answer = ({ c }: Pick<Visit, "c">, page: Page, code?: RefusalCode): Promise<Response> => {
-  if (code !== undefined) c.set("refused", code);
-  return pageAnswer(c, code === undefined ? 200 : statuses[code], () => page, language);
 };
 
 /** To a page that can be loaded again. `done` names what happened there. */

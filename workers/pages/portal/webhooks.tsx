@@ -44,7 +44,7 @@ import {
   words,
   Wrong,
   type Tone,
-} from "./elements.tsx";
+} from "./parts.tsx";
 import { nothing, showPage, showSecret } from "./page.tsx";
 import { acting, faultOf, readerOf, reading, to, withId, type Fault, type Posted, type Visit } from "./visit.ts";
 
