@@ -12,7 +12,6 @@ import { acting, reading, to, type Posted, type Visit } from "./visit.ts";
 
 const said = words.businesses;
 const path = "/portal/businesses";
-const declinePath = `${path}/decline`;
 
 /** A page of the portal and nothing else: whoever signs in, or goes to another business, is sent there. */
 export const nextPath = (text: string | undefined): string =>
@@ -66,7 +65,7 @@ const list = async (visit: Visit): Promise<Response> => {
                   ({ id, business }) => (
                     <div class="actions">
                       <Press action={path} label={said.join} of={business.name} values={{ seat: id }} />
-                      <Press action={declinePath} label={said.decline} of={business.name} values={{ seat: id }} />
+                      <Press action={`${path}/decline`} label={said.decline} of={business.name} values={{ seat: id }} />
                     </div>
                   ),
                 ],

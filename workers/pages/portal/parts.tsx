@@ -24,6 +24,8 @@ export const Copy: FC<{ of: string; label: string }> = ({ of, label }) => (
   <CopyButton of={of} label={`${setting.words.copy}: ${label}`} words={setting.words} />
 );
 
+// Both contexts are set once, around a whole page: a value is taken back only when what waits inside has ended, so that one set around a
+// single form would reach what follows the form.
 export const VisitContext = createContext<Visit | null>(null);
 
 export const useVisit = (): Visit => {
