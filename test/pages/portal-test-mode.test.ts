@@ -60,6 +60,7 @@ describe("test mode", () => {
     const links = async (path: string): Promise<readonly (string | undefined)[]> =>
       named(named((await open(acme, path)).document, "main") as never, "a").map(({ attribs }) => attribs.href);
     expect(await links("/portal/test/deadlines")).toContain(`/portal/test/deadlines/${certId}`);
+    for (const link of await links("/portal/test/deadlines")) expect(link).toMatch(/^\/portal\/test\//);
     expect(await links(`/portal/test/deadlines/${certId}`)).toEqual([`/portal/test/certificates/${certId}`]);
   });
 

@@ -104,6 +104,16 @@ describe("every page", () => {
     }
   });
 
+  test("is of whoever asks for it, also where several ask at the same time", async () => {
+    const shown = async (who: Member): Promise<readonly unknown[]> => {
+      const page = await open(who, "/portal/team");
+      return [said(page), standingIn(page, "/portal/team").form];
+    };
+    const alone = [await shown(acme), await shown(other)];
+    expect(alone[0]).not.toEqual(alone[1]);
+    expect(await Promise.all([acme, other, acme, other, acme, other].map(shown))).toEqual([...alone, ...alone, ...alone]);
+  });
+
   test("has no form for a member where only an owner may, and refuses the form", async () => {
     const before = await databaseContents();
     for (const [path, action] of [

@@ -6,12 +6,14 @@ import type { Api } from "../../http/context.ts";
 import { openPayment, readBilling } from "../../operations/billing/checkout.ts";
 import { readCertificateMonths, type Figures } from "../../operations/portal/overview.ts";
 import type { Account } from "../../operations/portal/profile.ts";
-import type { Page } from "../shared/layout.tsx";
 import { foreignFormPage } from "../shared/notices.tsx";
-import { filled, numberText } from "../shared/parts.tsx";
+import { filled } from "../shared/parts.tsx";
 import { Chart, exportChart, totalOf, type ChartFile } from "./chart.tsx";
-import { closedPage, portalPage, Status, Wrong, type PortalView, type Tone } from "./parts.tsx";
-import { acting, answer, crowded, reading, type Fault, type Posted, type Visit } from "./visit.ts";
+import { language, LinkLine, number, Properties, Status, useVisit, words, Wrong, type Tone } from "./parts.tsx";
+import { closed, showPage } from "./page.tsx";
+import { acting, crowded, reading, type Fault, type Posted, type Visit } from "./visit.ts";
+
+const said = words.billing;
 
 const tones: Readonly<Record<Account["status"], Tone>> = {
   active: "good",
@@ -24,101 +26,76 @@ const tones: Readonly<Record<Account["status"], Tone>> = {
 const chart: ChartFile = { name: "certificate_months", unit: "month", head: ["month", "issued", "withdrawn"] };
 
 /** Of live certificates, in either mode: only they are paid for. */
-const Used: FC<{ view: PortalView; months: readonly Figures[] }> = ({ view, months }) => {
-  const { words, setting, member } = view;
-  const { billing: said, overview } = words;
-  const number = (value: number): string => numberText(value, setting.language);
+const Used: FC<{ months: readonly Figures[] }> = ({ months }) => {
   const now = months.at(-1) as Figures;
-  const month = new Intl.DateTimeFormat(setting.language, { month: "long", year: "numeric", timeZone: "UTC" }).format(now.start);
+  const month = new Intl.DateTimeFormat(language, { month: "long", year: "numeric", timeZone: "UTC" }).format(now.start);
   return (
     <Chart
-      view={view}
       file={chart}
-      exports={mayRead(member.business.status).ok ? "/portal/billing/export" : null}
+      exports={mayRead(useVisit().member.business.status).ok ? "/portal/billing/export" : null}
       heading={said.months}
       trend={filled(said.used, { month, issued: number(now.up), withdrawn: number(now.down), total: number(totalOf(months, "up")) })}
       figures={months}
-      labels={{ start: overview.month, up: overview.issued, down: overview.withdrawn }}
+      labels={{ start: words.overview.month, up: words.overview.issued, down: words.overview.withdrawn }}
     />
   );
 };
 
-type Shown = Awaited<ReturnType<typeof readBilling>>;
+type Door = Awaited<ReturnType<typeof readBilling>>["door"];
 
 /** Why nobody who reads this is sent to pay. */
-const barOf = ({ words }: PortalView, code: Exclude<Shown["door"], { readonly ok: true }>["code"]): string => {
+const barOf = (code: Exclude<Door, { readonly ok: true }>["code"]): string => {
   if (code === "owner_required") return words.ownersOnly;
-  return code === "business_suspended" ? words.billing.byUs : words.billing.notSold;
+  return code === "business_suspended" ? said.byUs : said.notSold;
 };
 
-const pageOf = (view: PortalView, { account: { plan, status }, months, door }: Shown, fault?: Fault): Page => {
-  const { words } = view;
-  const { billing: said } = words;
-  return portalPage(view, {
+const show = async (visit: Visit, fault?: Fault): Promise<Response> => {
+  const { business } = visit.member;
+  if (business.status === "pending" || business.status === "closed") return closed(visit, "business_inactive");
+  const { account, months, door } = await readBilling(visit.services, visit.member);
+  const { plan, status } = account;
+  return showPage(visit, {
     tab: "billing",
-    title: words.tabs.billing,
     fault,
     content: (
       <>
-        <Wrong fault={fault} fields={[]} setting={view.setting} />
-        <dl>
-          <div>
-            <dt>{said.plan}</dt>
-            <dd>{said.plans[plan]}</dd>
-          </div>
-          <div>
-            <dt>{words.state}</dt>
-            <dd>
-              <Status tone={tones[status]} text={said.states[status]} />
-            </dd>
-          </div>
-        </dl>
+        <Wrong />
+        <Properties
+          lines={[
+            [said.plan, said.plans[plan]],
+            [words.state, <Status tone={tones[status]} text={said.states[status]} />],
+          ]}
+        />
         <p>{said.means[status]}</p>
         <p>{said.covers[plan]}</p>
         {door.ok ? (
-          <p>
-            <a class="button" href={view.at("/portal/billing/checkout")}>
-              {plan === "free" && status === "active" ? said.buy : said.manage}
-            </a>
-          </p>
+          <LinkLine class="button" to="/portal/billing/checkout" text={plan === "free" && status === "active" ? said.buy : said.manage} />
         ) : (
-          <p class="quiet">{barOf(view, door.code)}</p>
+          <p class="quiet">{barOf(door.code)}</p>
         )}
-        <Used view={view} months={months} />
+        <Used months={months} />
       </>
     ),
   });
 };
 
-const shown = async (visit: Visit, fault?: Fault): Promise<Response> => {
-  const { services, member, view } = visit;
-  const { status } = member.business;
-  if (status === "pending" || status === "closed") return answer(visit, closedPage(view), "business_inactive");
-  return answer(visit, pageOf(view, await readBilling(services, member), fault), fault?.code);
-};
-
 /** Nothing changes here, but a page of another site could lead somebody to pay who did not mean to. */
 const checkout = async (visit: Visit): Promise<Response> => {
-  const { c, services, member, view } = visit;
+  const { c, services, member } = visit;
   if (c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site") return foreignFormPage(c);
   const full = await crowded(c, "CHECKOUT", member.business.id);
   if (full !== null) return full;
   const opened = await openPayment(services, member, "business");
   if (opened.ok) return c.redirect(opened.value, 303);
-  const text = opened.code === "billing_unavailable" ? view.words.billing.away : barOf(view, opened.code);
-  return shown(visit, { code: opened.code, field: null, text });
+  const text = opened.code === "billing_unavailable" ? said.away : barOf(opened.code);
+  return show(visit, { code: opened.code, field: null, text });
 };
 
-const exportMonths = async (visit: Posted): Promise<Response> => {
-  const figures = await readCertificateMonths(visit.services, visit.member);
-  return exportChart(visit, chart, { figures, environment: "live" });
-};
+const exportMonths = async (visit: Posted): Promise<Response> =>
+  exportChart({ ...visit, environment: "live" }, chart, await readCertificateMonths(visit.services, visit.member));
 
 export const mountBilling = (pages: Hono<Api>): void => {
-  pages.get(
-    "/billing",
-    reading((visit) => shown(visit), true),
-  );
+  pages.get("/billing", reading(show, true));
   pages.post("/billing/export", acting({ reads: true }, exportMonths));
   pages.get("/billing/checkout", reading(checkout, true));
 };

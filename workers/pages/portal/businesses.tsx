@@ -3,28 +3,29 @@ import type { Hono } from "hono";
 import { memberIdOf } from "../../../core/ids.ts";
 import type { Api } from "../../http/context.ts";
 import { setSessionCookie } from "../../http/session-guards.ts";
-import { declineInvitation, enterBusiness, listSeats, type Seat } from "../../operations/access/seats.ts";
-import type { Page } from "../shared/layout.tsx";
-import { Exact, Foreign, Moment } from "../shared/parts.tsx";
-import { portalPage, Press, Table, type PortalView } from "./parts.tsx";
-import { acting, answer, nothing, reading, to, type Posted, type Visit } from "./visit.ts";
+import { declineInvitation, enterBusiness, listSeats } from "../../operations/access/seats.ts";
+import { Exact } from "../shared/parts.tsx";
+import { Foreign, Link, Moment, Press, Section, Table, words } from "./parts.tsx";
+import { nothing, showPage } from "./page.tsx";
+import { addressOf } from "./paths.ts";
+import { acting, reading, to, type Posted, type Visit } from "./visit.ts";
 
+const said = words.businesses;
 const path = "/portal/businesses";
-const declinePath = `${path}/decline`;
 
 /** A page of the portal and nothing else: whoever signs in, or goes to another business, is sent there. */
 export const nextPath = (text: string | undefined): string =>
   text !== undefined && /^\/portal(?:\/[\w/-]*)?$/.test(text) && !text.startsWith("/portal/sign-") ? text : "/portal";
 
 /** Where one is chosen before the page is shown. */
-export const choosing = (next: string): string => (next === "/portal" ? path : `${path}?next=${encodeURIComponent(next)}`);
+export const choosing = (next: string): string => addressOf(path, { next: next === "/portal" ? null : next });
 
-const pageOf = (view: PortalView, listed: readonly Seat[], next: string): Page => {
-  const { words, setting, member } = view;
-  const { businesses: said, roles, billing } = words;
-  const seats = listed.filter(({ invitedUntil }) => invitedUntil === null);
+const list = async (visit: Visit): Promise<Response> => {
+  const { c, services, member } = visit;
+  const listed = visit.seats.length > 0 ? visit.seats : await listSeats(services, member);
+  const next = nextPath(c.req.query("next"));
   const invitations = listed.filter(({ invitedUntil }) => invitedUntil !== null);
-  return portalPage(view, {
+  return showPage(visit, {
     tab: null,
     title: said.title,
     content: (
@@ -32,66 +33,58 @@ const pageOf = (view: PortalView, listed: readonly Seat[], next: string): Page =
         <p>{said.intro}</p>
         <Table
           label={said.title}
-          rows={seats}
+          rows={listed.filter(({ invitedUntil }) => invitedUntil === null)}
           columns={[
-            { head: said.business, cell: ({ business }) => <Exact text={business.name} /> },
-            { head: said.role, cell: ({ role }) => roles[role] },
-            { head: words.state, cell: ({ business }) => billing.states[business.status] },
-            { head: said.used, cell: ({ usedAt }) => (usedAt === null ? said.never : <Moment at={usedAt} setting={setting} />) },
-            {
-              head: words.action,
-              cell: ({ id, business }: Seat) =>
+            [said.business, ({ business }) => <Exact text={business.name} />],
+            [said.role, ({ role }) => words.roles[role]],
+            [words.state, ({ business }) => words.billing.states[business.status]],
+            [said.used, ({ usedAt }) => (usedAt === null ? said.never : <Moment at={usedAt} />)],
+            [
+              words.action,
+              ({ id, business }) =>
                 id === member.userId ? (
-                  <a href={view.at(next)}>{said.stay}</a>
+                  <Link to={next} text={said.stay} />
                 ) : (
-                  <Press view={view} action={path} label={said.open} of={business.name} values={{ seat: id, next }} />
+                  <Press action={path} label={said.open} of={business.name} values={{ seat: id, next }} />
                 ),
-            },
+            ],
           ]}
         />
         {invitations.length > 0 && (
-          <section aria-labelledby="invitations">
-            <h2 id="invitations">{said.invitations}</h2>
+          <Section id="invitations" title={said.invitations}>
             <p>{said.invited}</p>
             <Table
               label={said.invitations}
               rows={invitations}
               columns={[
-                { head: said.business, cell: ({ business }) => <Foreign text={business.name} setting={setting} /> },
-                { head: said.role, cell: ({ role }) => roles[role] },
-                { head: said.until, cell: ({ invitedUntil }) => invitedUntil !== null && <Moment at={invitedUntil} setting={setting} /> },
-                {
-                  head: words.action,
-                  cell: ({ id, business }) => (
+                [said.business, ({ business }) => <Foreign text={business.name} />],
+                [said.role, ({ role }) => words.roles[role]],
+                [said.until, ({ invitedUntil }) => invitedUntil !== null && <Moment at={invitedUntil} />],
+                [
+                  words.action,
+                  ({ id, business }) => (
                     <div class="actions">
-                      <Press view={view} action={path} label={said.join} of={business.name} values={{ seat: id }} />
-                      <Press view={view} action={declinePath} label={said.decline} of={business.name} values={{ seat: id }} />
+                      <Press action={path} label={said.join} of={business.name} values={{ seat: id }} />
+                      <Press action={`${path}/decline`} label={said.decline} of={business.name} values={{ seat: id }} />
                     </div>
                   ),
-                },
+                ],
               ]}
             />
-          </section>
+          </Section>
         )}
       </>
     ),
   });
 };
 
-const list = async (visit: Visit): Promise<Response> => {
-  const { c, services, member, view } = visit;
-  const seats = view.seats.length > 0 ? view.seats : await listSeats(services, member);
-  return answer(visit, pageOf(view, seats, nextPath(c.req.query("next"))));
-};
-
 const enter = async (visit: Posted): Promise<Response> => {
-  const { c, services, member, form, view } = visit;
+  const { c, services, member, form } = visit;
   const id = memberIdOf(form.get("seat") ?? "");
   const entered = id === null ? null : await enterBusiness(services, member, { id, userAgent: c.req.header("user-agent") });
   if (!entered?.ok) return nothing(visit);
   setSessionCookie(c, entered.value.token, "business");
-  const next = view.at(nextPath(form.get("next")));
-  return c.redirect(entered.value.hasJoined ? `${next}?done=joined` : next, 303);
+  return to(visit, nextPath(form.get("next")), entered.value.hasJoined ? "joined" : undefined);
 };
 
 const decline = async (visit: Posted): Promise<Response> => {

@@ -1,17 +1,17 @@
 // A chart of two counts, one up and one down from a line that is zero. Drawn here, of rectangles and classes alone; what it shows
 // stands beside it in words and behind it as a table.
-import type { Child, FC } from "hono/jsx";
-import type { Environment } from "../../../core/access/entitlement.ts";
+import type { FC } from "hono/jsx";
 import type { WebhookId } from "../../../core/ids.ts";
 import { isoOf } from "../../../core/time.ts";
 import { enterExport, type Exported } from "../../operations/portal/export.ts";
 import type { Figures } from "../../operations/portal/overview.ts";
 import { catalogues } from "../shared/language.ts";
-import { filled, numberText } from "../shared/parts.tsx";
-import { csvStream } from "./csv.ts";
-import { Press, Table, type PortalView } from "./parts.tsx";
+import { filled } from "../shared/parts.tsx";
+import { csvAnswer } from "./csv.ts";
+import { language, number, Press, Section, Table, words } from "./parts.tsx";
 import type { Posted } from "./visit.ts";
 
+const said = words.chart;
 const height = 100;
 const step = 10;
 const gap = 1;
@@ -60,7 +60,6 @@ export const totalOf = (figures: readonly Figures[], side: "up" | "down"): numbe
 const startOf = (unit: ChartFile["unit"], { start }: Figures): string => isoOf(start).slice(0, units[unit].iso.length);
 
 interface Told {
-  readonly view: PortalView;
   readonly file: ChartFile;
   /** Where the form that exports it is sent; null where there is none. */
   readonly exports: string | null;
@@ -69,21 +68,15 @@ interface Told {
   readonly trend: string;
   readonly figures: readonly Figures[];
   readonly labels: { readonly start: string; readonly up: string; readonly down: string };
-  readonly children?: Child;
 }
 
-export const Chart: FC<Told> = ({ view, file: { name, unit }, exports, heading, trend, figures, labels, children }) => {
-  const { words, setting } = view;
-  const date = new Intl.DateTimeFormat(catalogues[setting.language].locale, { ...units[unit].shown, timeZone: "UTC" });
-  const { chart: said } = words;
-  const number = (value: number): string => numberText(value, setting.language);
+export const Chart: FC<Told> = ({ file: { name, unit }, exports, heading, trend, figures, labels }) => {
+  const date = new Intl.DateTimeFormat(catalogues[language].locale, { ...units[unit].shown, timeZone: "UTC" });
   const most = { up: Math.max(...figures.map(({ up }) => up)), down: Math.max(...figures.map(({ down }) => down)) };
   const [first, last] = [figures[0], figures.at(-1)];
   const start = (one: Figures) => <time datetime={startOf(unit, one)}>{date.format(one.start)}</time>;
   return (
-    <section aria-labelledby={name}>
-      <h2 id={name}>{heading}</h2>
-      {children}
+    <Section id={name} title={heading}>
       <figure class="chart">
         <figcaption>{trend}</figcaption>
         <p class="quiet">{filled(said.most, { up: labels.up, down: labels.down, highest: number(most.up), lowest: number(most.down) })}</p>
@@ -99,29 +92,25 @@ export const Chart: FC<Told> = ({ view, file: { name, unit }, exports, heading, 
           label={heading}
           rows={figures}
           columns={[
-            { head: labels.start, cell: start },
-            { head: labels.up, cell: ({ up }) => number(up) },
-            { head: labels.down, cell: ({ down }) => number(down) },
+            [labels.start, start],
+            [labels.up, ({ up }) => number(up)],
+            [labels.down, ({ down }) => number(down)],
           ]}
         />
       </details>
-      {exports !== null && <Press view={view} action={exports} label={said.csv} of={heading} values={{ chart: name }} />}
-    </section>
+      {exports !== null && <Press action={exports} label={said.csv} of={heading} values={{ chart: name }} />}
+    </Section>
   );
 };
 
 /** Exactly the figures that are shown, as a file; its taking is entered before. */
 export const exportChart = async (
-  { c, services, member }: Posted,
+  { c, services, member, environment }: Posted,
   { name, unit, head }: ChartFile,
-  { figures, environment, endpoint = null }: { figures: readonly Figures[]; environment: Environment; endpoint?: WebhookId | null },
+  figures: readonly Figures[],
+  endpoint: WebhookId | null = null,
 ): Promise<Response> => {
   await enterExport(services, member, { list: name, environment, rows: figures.length }, endpoint);
   const rows = figures.map((one) => [startOf(unit, one), String(one.up), String(one.down)]);
-  c.header("Content-Disposition", `attachment; filename="${name}.csv"`);
-  return c.body(
-    csvStream(head, rows, 1, async () => []),
-    200,
-    { "Content-Type": "text/csv; charset=utf-8" },
-  );
+  return csvAnswer(c, name, head, rows);
 };

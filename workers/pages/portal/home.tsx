@@ -4,135 +4,105 @@ import type { Hono } from "hono";
 import type { Child } from "hono/jsx";
 import type { Api } from "../../http/context.ts";
 import { isLive, readSteps } from "../../operations/portal/steps.ts";
-import { filled, Moment, numberText } from "../shared/parts.tsx";
-import { showOverview } from "./overview.tsx";
-import { portalPage, Status, type Tone } from "./parts.tsx";
-import { answer, reading, type Visit } from "./visit.ts";
+import { filled } from "../shared/parts.tsx";
+import { Link, LinkLine, Moment, Status, words, type Tone } from "./parts.tsx";
+import { DueLink, showOverview } from "./overview.tsx";
+import { showPage } from "./page.tsx";
+import { reading, type Visit } from "./visit.ts";
 
-type StepState = "done" | "waiting" | "todo" | "blocked";
-const tones: Readonly<Record<StepState, Tone>> = { done: "good", waiting: "caution", todo: "plain", blocked: "plain" };
+const said = words.home;
+
+type State = "done" | "waiting" | "todo" | "blocked";
+const tones: Readonly<Record<State, Tone>> = { done: "good", waiting: "caution", todo: "plain", blocked: "plain" };
 
 interface Step {
   readonly title: string;
   readonly href: string;
-  readonly state: StepState;
-  readonly evidence: Child;
+  readonly now: readonly [state: State, evidence: Child];
 }
 
 const showSteps = async (visit: Visit): Promise<Response> => {
-  const { services, member, view } = visit;
-  const { words, setting } = view;
-  const { home: said } = words;
+  const { services, member, c } = visit;
   const { account, domains, live, tests, withdrawnTests, endpoints, due } = await readSteps(services, member);
   const proved = domains.find(({ status }) => status === "verified");
   const [first] = live;
   const [test] = tests;
   const [withdrawn] = withdrawnTests;
+  const isTagged = first !== undefined || test !== undefined;
   const isAcknowledged = withdrawnTests.some(({ withdrawal }) => withdrawal?.acknowledgedAt != null);
-  const heard = endpoints.find(({ health }) => health?.lastResponseStatus != null && health.lastResponseStatus < 300);
+  const isHeard = endpoints.some(({ health }) => health?.lastResponseStatus != null && health.lastResponseStatus < 300);
+  const isProfiled = account.legalName !== null && account.mailingAddress !== null && account.contactEmail !== null;
+  const readyToGoLive = (): Step["now"] => {
+    if (account.plan !== "enterprise") return ["blocked", said.needsPlan];
+    return proved === undefined ? ["blocked", said.needsDomain] : ["todo", said.ready];
+  };
+  const withdrawal = (): Step["now"] => {
+    if (isAcknowledged) return ["done", said.ceased];
+    if (withdrawn !== undefined) return ["waiting", said.ceaseWaits];
+    return test === undefined ? ["blocked", said.needsTest] : ["todo", said.withdrawHow];
+  };
+  const tried = withdrawn ?? test;
   const steps: readonly Step[] = [
     {
       title: said.steps.domain,
       href: "/portal/domains",
-      state: proved !== undefined ? "done" : domains.length > 0 ? "waiting" : "todo",
-      evidence:
-        proved !== undefined ? filled(said.proved, { domain: proved.domain }) : domains.length > 0 ? said.proofWaits : said.noDomain,
+      now:
+        proved !== undefined
+          ? ["done", filled(said.proved, { domain: proved.domain })]
+          : domains.length > 0
+            ? ["waiting", said.proofWaits]
+            : ["todo", said.noDomain],
     },
-    {
-      title: said.steps.tag,
-      href: "/portal/snippet",
-      state: first !== undefined || test !== undefined ? "done" : "todo",
-      evidence: first !== undefined || test !== undefined ? said.tagCalled : said.tagSilent,
-    },
+    { title: said.steps.tag, href: "/portal/snippet", now: isTagged ? ["done", said.tagCalled] : ["todo", said.tagSilent] },
     {
       title: said.steps.test,
       href: test === undefined ? "/portal/test/keys" : `/portal/certificates/${test.id}`,
-      state: test === undefined ? "todo" : "done",
-      evidence: test === undefined ? said.noTest : <Moment at={test.issuedAt} setting={setting} />,
+      now: test === undefined ? ["todo", said.noTest] : ["done", <Moment at={test.issuedAt} />],
     },
     {
       title: said.steps.withdraw,
-      href:
-        test === undefined
-          ? "/portal/certificates"
-          : withdrawn === undefined
-            ? `/portal/certificates/${test.id}`
-            : `/portal/certificates/${withdrawn.id}`,
-      state: isAcknowledged ? "done" : withdrawn !== undefined ? "waiting" : test === undefined ? "blocked" : "todo",
-      evidence: isAcknowledged
-        ? said.ceased
-        : withdrawn !== undefined
-          ? said.ceaseWaits
-          : test === undefined
-            ? said.needsTest
-            : said.withdrawHow,
+      href: tried === undefined ? "/portal/certificates" : `/portal/certificates/${tried.id}`,
+      now: withdrawal(),
     },
     {
       title: said.steps.webhook,
       href: "/portal/webhooks",
-      state: heard !== undefined ? "done" : endpoints.length > 0 ? "waiting" : "todo",
-      evidence: heard !== undefined ? said.answered : endpoints.length > 0 ? said.unanswered : said.noEndpoint,
+      now: isHeard ? ["done", said.answered] : endpoints.length > 0 ? ["waiting", said.unanswered] : ["todo", said.noEndpoint],
     },
-    {
-      title: said.steps.profile,
-      href: "/portal/settings",
-      state: account.legalName !== null && account.mailingAddress !== null && account.contactEmail !== null ? "done" : "todo",
-      evidence: said.profile,
-    },
+    { title: said.steps.profile, href: "/portal/settings", now: [isProfiled ? "done" : "todo", said.profile] },
     {
       title: said.steps.live,
       href: first === undefined ? "/portal/billing" : `/portal/certificates/${first.id}`,
-      state: first !== undefined ? "done" : account.plan !== "enterprise" || proved === undefined ? "blocked" : "todo",
-      evidence:
-        first !== undefined ? (
-          <Moment at={first.issuedAt} setting={setting} />
-        ) : account.plan !== "enterprise" ? (
-          said.needsPlan
-        ) : proved === undefined ? (
-          said.needsDomain
-        ) : (
-          said.ready
-        ),
+      now: first === undefined ? readyToGoLive() : ["done", <Moment at={first.issuedAt} />],
     },
   ];
-  const overdue = due.deadlines.filter(({ ceaseBy }) => ceaseBy < view.now).length;
-  const number = (value: number): string => numberText(value, setting.language);
-  return answer(
-    visit,
-    portalPage(view, {
-      tab: "home",
-      title: said.title,
-      content: (
-        <>
-          {due.deadlines.length > 0 && (
-            <p class="band">
-              <a href={view.at("/portal/deadlines")}>
-                {filled(said.due, { open: `${number(due.deadlines.length)}${due.hasMore ? "+" : ""}`, overdue: number(overdue) })}
-              </a>
-            </p>
-          )}
-          <h2>{said.heading}</h2>
-          <ol class="steps">
-            {steps.map(({ title, href, state, evidence }) => (
-              <li>
-                <h3>
-                  <a href={view.at(href)}>{title}</a>
-                </h3>
-                <p>
-                  <Status tone={tones[state]} text={said.states[state]} /> {evidence}
-                </p>
-              </li>
-            ))}
-          </ol>
-          <p>
-            <a class="button" href={view.at(view.path === view.at("/portal/steps") ? "/portal/steps" : "/portal")}>
-              {said.again}
-            </a>
+  return showPage(visit, {
+    tab: "home",
+    title: said.title,
+    content: (
+      <>
+        {due.deadlines.length > 0 && (
+          <p class="band">
+            <DueLink due={due} />
           </p>
-        </>
-      ),
-    }),
-  );
+        )}
+        <h2>{said.heading}</h2>
+        <ol class="steps">
+          {steps.map(({ title, href, now: [state, evidence] }) => (
+            <li>
+              <h3>
+                <Link to={href} text={title} />
+              </h3>
+              <p>
+                <Status tone={tones[state]} text={said.states[state]} /> {evidence}
+              </p>
+            </li>
+          ))}
+        </ol>
+        <LinkLine class="button" to={c.req.path} text={said.again} />
+      </>
+    ),
+  });
 };
 
 const show = async (visit: Visit): Promise<Response> =>

@@ -3,16 +3,17 @@ import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import type { Api } from "../../http/context.ts";
 import type { DeadlinePage } from "../../operations/portal/deadlines.ts";
-import { listEvents, type EventList } from "../../operations/portal/events.ts";
+import { listEvents } from "../../operations/portal/events.ts";
 import { comparedCounts, readActivity, readOverview, type Activity } from "../../operations/portal/overview.ts";
 import { listWebhooks, type EndpointState } from "../../operations/webhooks/endpoints.ts";
 import { catalogues } from "../shared/language.ts";
-import type { Page } from "../shared/layout.tsx";
-import { Exact, filled, Moment, numberText } from "../shared/parts.tsx";
+import { Exact, filled } from "../shared/parts.tsx";
 import { Chart, exportChart, totalOf, type ChartFile } from "./chart.tsx";
-import { portalPage, Status, Table, type PortalView } from "./parts.tsx";
-import { acting, answer, nothing, readerOf, type Posted, type Visit } from "./visit.ts";
+import { language, Link, LinkLine, List, Moment, number, Section, Status, Table, useVisit, words } from "./parts.tsx";
+import { nothing, showPage } from "./page.tsx";
+import { acting, readerOf, type Posted, type Visit } from "./visit.ts";
 
+const said = words.overview;
 const shownEvents = 5;
 
 const charts = {
@@ -20,130 +21,103 @@ const charts = {
   duty_months: { name: "duty_months", unit: "month", head: ["month", "on_time", "late"] },
 } as const satisfies Readonly<Record<string, ChartFile>>;
 
-interface Shown {
-  readonly activity: Activity;
-  readonly due: DeadlinePage;
-  readonly endpoints: readonly EndpointState[];
-  readonly events: EventList;
-}
-
 /** "Issued: 1,204 in 30 days, up from 1,108. Withdrawn: 12, up from 3." */
-const daysTrend = ({ words, setting }: PortalView, { compared: { issued, withdrawn } }: Activity): string => {
-  const { overview: said } = words;
-  const number = (value: number): string => numberText(value, setting.language);
-  const compared = (now: number, earlier: number): string =>
-    now === earlier ? said.same : filled(now > earlier ? said.more : said.less, { before: number(earlier) });
+const daysTrend = ({ compared: { issued, withdrawn } }: Activity): string => {
+  const compared = ({ now, before }: { readonly now: number; readonly before: number }): string =>
+    now === before ? said.same : filled(now > before ? said.more : said.less, { before: number(before) });
   return filled(said.daysTrend, {
     issued: number(issued.now),
-    change: compared(issued.now, issued.before),
+    change: compared(issued),
     withdrawn: number(withdrawn.now),
-    difference: compared(withdrawn.now, withdrawn.before),
+    difference: compared(withdrawn),
   });
 };
 
-const Counts: FC<{ view: PortalView; activity: Activity }> = ({ view: { words, setting }, activity: { compared } }) => {
-  const { overview: said } = words;
-  const { locale } = catalogues[setting.language];
+const Counts: FC<{ activity: Activity }> = ({ activity: { compared } }) => {
+  const percent = new Intl.NumberFormat(catalogues[language].locale, { style: "percent" });
   const text = (name: (typeof comparedCounts)[number], when: "now" | "before"): string => {
     const [count, issued] = [compared[name][when], compared.issued[when]];
-    const told = numberText(count, setting.language);
-    if (name !== "withdrawn" || issued === 0) return told;
-    return filled(said.ofIssued, { count: told, percent: new Intl.NumberFormat(locale, { style: "percent" }).format(count / issued) });
+    if (name !== "withdrawn" || issued === 0) return number(count);
+    return filled(said.ofIssued, { count: number(count), percent: percent.format(count / issued) });
   };
   return (
-    <section aria-labelledby="counts">
-      <h2 id="counts">{said.counts}</h2>
+    <Section id="counts" title={said.counts}>
       <Table
         label={said.counts}
         rows={comparedCounts}
         columns={[
-          { head: said.what, cell: (name) => said.counted[name] },
-          { head: said.thirty, cell: (name) => text(name, "now") },
-          { head: said.before, cell: (name) => text(name, "before") },
+          [said.what, (name) => said.counted[name]],
+          [said.thirty, (name) => text(name, "now")],
+          [said.before, (name) => text(name, "before")],
         ]}
       />
-    </section>
+    </Section>
   );
 };
 
-const Due: FC<{ view: PortalView; due: DeadlinePage }> = ({ view, due: { deadlines, hasMore } }) => {
-  const { words, setting, now } = view;
-  const { overview: said } = words;
-  const [next] = deadlines;
-  if (next === undefined) return <p>{words.deadlines.empty}</p>;
+/** How many wait to be acknowledged, as a link to them. */
+export const DueLink: FC<{ due: DeadlinePage }> = ({ due: { deadlines, hasMore } }) => {
+  const { now } = useVisit();
   const overdue = deadlines.filter(({ ceaseBy }) => ceaseBy < now).length;
-  const number = (value: number): string => numberText(value, setting.language);
-  return (
+  const counts = { open: `${number(deadlines.length)}${hasMore ? "+" : ""}`, overdue: number(overdue) };
+  return <Link to="/portal/deadlines" text={filled(words.home.due, counts)} />;
+};
+
+const Due: FC<{ due: DeadlinePage }> = ({ due }) => {
+  const [next] = due.deadlines;
+  return next === undefined ? (
+    <p>{words.deadlines.empty}</p>
+  ) : (
     <p class="band">
-      <a href={view.at("/portal/deadlines")}>
-        {filled(words.home.due, { open: `${number(deadlines.length)}${hasMore ? "+" : ""}`, overdue: number(overdue) })}
-      </a>{" "}
+      <DueLink due={due} />{" "}
       <span>
-        {said.next} <Moment at={next.ceaseBy} setting={setting} />
+        {said.next} <Moment at={next.ceaseBy} />
       </span>
     </p>
   );
 };
 
-const Failing: FC<{ view: PortalView; endpoints: readonly EndpointState[] }> = ({ view, endpoints }) => {
-  const { words, setting } = view;
+const Failing: FC<{ endpoints: readonly EndpointState[] }> = ({ endpoints }) => {
   const failing = endpoints.flatMap(({ endpoint, health }) =>
     endpoint.status === "enabled" && health?.failingSince != null ? [{ endpoint, since: health.failingSince }] : [],
   );
-  if (failing.length === 0) return <p>{endpoints.length === 0 ? words.webhooks.empty : words.overview.allWork}</p>;
+  if (failing.length === 0) return <p>{endpoints.length === 0 ? words.webhooks.empty : said.allWork}</p>;
   return (
-    <ul class="plain">
-      {failing.map(({ endpoint, since }) => (
-        <li>
-          <a href={view.at(`/portal/webhooks/${endpoint.id}`)}>
-            <Exact text={endpoint.url} />
-          </a>{" "}
-          <Status tone="bad" text={words.webhooks.failing} /> <Moment at={since} setting={setting} />
-        </li>
+    <List
+      items={failing.map(({ endpoint, since }) => (
+        <>
+          <Link to={`/portal/webhooks/${endpoint.id}`} text={<Exact text={endpoint.url} />} />{" "}
+          <Status tone="bad" text={words.webhooks.failing} /> <Moment at={since} />
+        </>
       ))}
-    </ul>
+    />
   );
 };
 
-const Newest: FC<{ view: PortalView; events: EventList["events"] }> = ({ view, events }) =>
-  events.length === 0 ? (
-    <p>{view.words.events.empty}</p>
-  ) : (
-    <ul class="plain">
-      {events.map(({ event }) => (
-        <li>
-          <a href={view.at(`/portal/events/${event.seq}`)}>
-            <code>{event.type}</code>
-          </a>{" "}
-          <Moment at={event.createdAt} setting={view.setting} />
-        </li>
-      ))}
-    </ul>
-  );
-
-const pageOf = (view: PortalView, { activity, due, endpoints, events }: Shown): Page => {
-  const { words, setting } = view;
-  const { overview: said } = words;
-  const number = (value: number): string => numberText(value, setting.language);
+/** Of the mode's records. */
+export const showOverview = async (visit: Visit): Promise<Response> => {
+  const { services, member, environment } = visit;
+  const [{ activity, due }, endpoints, { events }] = await Promise.all([
+    readOverview(services, member, environment),
+    listWebhooks(services, member),
+    listEvents(services, readerOf(visit), { before: null, type: null, limit: shownEvents }),
+  ]);
   const duties = { kept: number(totalOf(activity.months, "up")), late: number(totalOf(activity.months, "down")) };
-  return portalPage(view, {
+  return showPage(visit, {
     tab: "home",
-    title: words.tabs.home,
     content: (
       <>
-        <Due view={view} due={due} />
-        <Counts view={view} activity={activity} />
+        <Due due={due} />
+        <Counts activity={activity} />
         <Chart
-          view={view}
           file={charts.certificate_days}
           exports="/portal/export"
           heading={said.days}
-          trend={daysTrend(view, activity)}
+          trend={daysTrend(activity)}
           figures={activity.days}
           labels={{ start: said.day, up: said.issued, down: said.withdrawn }}
         />
         <Chart
-          view={view}
           file={charts.duty_months}
           exports="/portal/export"
           heading={said.months}
@@ -151,42 +125,34 @@ const pageOf = (view: PortalView, { activity, due, endpoints, events }: Shown): 
           figures={activity.months}
           labels={{ start: said.month, up: said.onTime, down: said.late }}
         />
-        <section aria-labelledby="endpoints">
-          <h2 id="endpoints">{words.tabs.webhooks}</h2>
-          <Failing view={view} endpoints={endpoints} />
-        </section>
-        <section aria-labelledby="newest">
-          <h2 id="newest">{said.newest}</h2>
-          <Newest view={view} events={events.events} />
-        </section>
-        <p>
-          <a href={view.at("/portal/steps")}>{words.home.title}</a>
-        </p>
+        <Section id="endpoints" title={words.tabs.webhooks}>
+          <Failing endpoints={endpoints.filter((endpoint) => endpoint.environment === environment)} />
+        </Section>
+        <Section id="newest" title={said.newest}>
+          {events.length === 0 ? (
+            <p>{words.events.empty}</p>
+          ) : (
+            <List
+              items={events.map(({ event }) => (
+                <>
+                  <Link to={`/portal/events/${event.seq}`} text={<code>{event.type}</code>} /> <Moment at={event.createdAt} />
+                </>
+              ))}
+            />
+          )}
+        </Section>
+        <LinkLine to="/portal/steps" text={words.home.title} />
       </>
     ),
   });
 };
 
-/** Of the mode's records. */
-export const showOverview = async (visit: Visit): Promise<Response> => {
-  const { services, member, view } = visit;
-  const { environment } = view;
-  const [{ activity, due }, endpoints, events] = await Promise.all([
-    readOverview(services, member, environment),
-    listWebhooks(services, member),
-    listEvents(services, readerOf(visit), { before: null, type: null, limit: shownEvents }),
-  ]);
-  const own = endpoints.filter((endpoint) => endpoint.environment === environment);
-  return answer(visit, pageOf(view, { activity, due, endpoints: own, events }));
-};
-
 const exportFigures = async (visit: Posted): Promise<Response> => {
-  const { services, member, form, view } = visit;
+  const { services, member, form, environment } = visit;
   const name = (Object.keys(charts) as (keyof typeof charts)[]).find((one) => one === form.get("chart"));
   if (name === undefined) return nothing(visit);
-  const { environment } = view;
   const { days, months } = await readActivity(services, member, environment);
-  return exportChart(visit, charts[name], { figures: name === "certificate_days" ? days : months, environment });
+  return exportChart(visit, charts[name], name === "certificate_days" ? days : months);
 };
 
 export const mountOverview = (pages: Hono<Api>): void => {

@@ -1,73 +1,92 @@
-// What the portal's pages are set from: the way around, what was just done, forms with their token, tables that fold on a phone.
-import type { Child, FC } from "hono/jsx";
-import { mayWrite, type Environment } from "../../../core/access/entitlement.ts";
-import type { MemberSession } from "../../../core/access/session.ts";
+// What the portal's pages are set from: sections, properties, tables that fold on a phone, forms with their token. A part finds out by itself
+// who reads the page, and what was typed into the form that the page answers.
+import { createContext, useContext, type Child, type FC } from "hono/jsx";
+import { hexOf } from "../../../core/bytes.ts";
+import { mayWrite } from "../../../core/access/entitlement.ts";
+import type { MemberSession, Role } from "../../../core/access/session.ts";
 import type { Instant } from "../../../core/time.ts";
-import type { PortalWords } from "../shared/i18n/portal.ts";
-import type { Page } from "../shared/layout.tsx";
-import { CopyButton, Exact, filled, Moment, Shape, type Setting } from "../shared/parts.tsx";
-import { FieldError } from "../withdrawal/withdrawal-parts.tsx";
-import type { Seat } from "../../operations/access/seats.ts";
-import { brand } from "../shared/brand.ts";
-import { liveRoot, tabs, testRoot } from "./paths.ts";
-import type { Fault } from "./visit.ts";
+import { portalWords } from "../shared/i18n/portal.ts";
+import type { PageForm } from "../shared/own-form.ts";
+import { CopyButton, FieldFault, Foreign as ForeignIn, Moment as MomentIn, numberText, settingOf, Shape } from "../shared/parts.tsx";
+import type { Fault, Visit } from "./visit.ts";
 
-/** What the pages know of whoever reads them. */
-export interface PortalView {
-  readonly setting: Setting;
-  readonly words: PortalWords;
-  readonly member: MemberSession;
-  /** The proven address. */
-  readonly email: string;
-  /** What that address acts for and is invited to, the business of these pages among it; not asked for where there is no more. */
-  readonly seats: readonly Seat[];
-  readonly path: string;
-  /** Which records the pages are of; the address says it. */
-  readonly environment: Environment;
-  /** The address of a page of the portal in the same mode. */
-  readonly at: (path: string) => string;
-  /** The word in the address for what was just done. */
-  readonly done: string | null;
-  readonly now: number;
-  readonly formToken: (path: string) => Promise<string>;
-}
+export const language = "en"; // the portal's words are in one language so far
+export const words = portalWords[language];
+const setting = settingOf(language);
 
-type Tab = keyof PortalWords["tabs"];
+export const number = (value: number): string => numberText(value, language);
 
-/** The same page in test mode. Signing in and out is of no mode. */
-export const addressIn = (environment: Environment, path: string): string =>
-  environment === "live" || path.startsWith("/portal/sign-") || path === testRoot || path.startsWith(`${testRoot}/`)
-    ? path
-    : `${testRoot}${path.slice(liveRoot.length)}`;
+export const Moment: FC<{ at: Instant }> = ({ at }) => <MomentIn at={at} setting={setting} />;
 
-/** Which records an address of the portal is of. */
-export const modeOf = (path: string): Environment => (path === testRoot || path.startsWith(`${testRoot}/`) ? "sandbox" : "live");
+export const Foreign: FC<{ text: string }> = ({ text }) => <ForeignIn text={text} setting={setting} />;
 
-/** A form of somebody who is signed in: only its own page knows its token. */
-export const PostForm: FC<{ view: PortalView; action: string; class?: string; children?: Child }> = async ({
-  view,
-  action,
-  class: classes = "form",
-  children,
-}) => (
-  <form method="post" action={view.at(action)} class={classes}>
-    <input type="hidden" name="form" value={await view.formToken(view.at(action))} />
-    {children}
-  </form>
+export const Copy: FC<{ of: string; label: string }> = ({ of, label }) => (
+  <CopyButton of={of} label={`${setting.words.copy}: ${label}`} words={setting.words} />
 );
 
-/** One press. `of` names what it is done to, for those who cannot see the row it stands in. */
-export const Press: FC<{ view: PortalView; action: string; label: string; of?: string; values?: Readonly<Record<string, string>> }> = ({
-  view,
-  action,
-  label,
-  of,
-  values = {},
-}) => (
-  <PostForm view={view} action={action} class="form press">
-    {Object.entries(values).map(([name, value]) => (
-      <input type="hidden" name={name} value={value} />
-    ))}
+// Both contexts are set once, around a whole page: a value is taken back only when what waits inside has ended, so that one set around a
+// single form would reach what follows the form.
+export const VisitContext = createContext<Visit | null>(null);
+
+export const useVisit = (): Visit => {
+  const visit = useContext(VisitContext);
+  if (visit === null) throw new Error("portal: what only members see stands on a page for everybody");
+  return visit;
+};
+
+/** The form that a page answers: what was typed, and what it was refused for. */
+export const FormContext = createContext<{ readonly form?: PageForm | undefined; readonly fault?: Fault | undefined }>({});
+
+/** Why there is no form for this reader; null where there is one. */
+export const readerBar = ({ business, role }: MemberSession, by: Role): string | null => {
+  if (!mayWrite(business.status).ok) return words.pastDue;
+  return by === "owner" && role !== "owner" ? words.ownersOnly : null;
+};
+
+/** What stands in the place of a form or button that the reader may not use. */
+export const Allowed: FC<{ to: Role | undefined; children?: Child }> = ({ to, children }) => {
+  const { member } = useVisit();
+  if (to === undefined) return <>{children}</>;
+  const bar = readerBar(member, to);
+  return bar === null ? <div class="allowed">{children}</div> : <p class="quiet">{bar}</p>;
+};
+
+interface Form {
+  readonly action: string;
+  /** Who may send it, where not everybody may who sees it. */
+  readonly by?: Role | undefined;
+  /** What is sent with it unseen. */
+  readonly values?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A form of somebody who is signed in: only its own page knows its token. */
+export const PostForm: FC<Form & { class?: string; children?: Child }> = async ({ action, by, values, class: classes, children }) => {
+  const { at, formToken } = useVisit();
+  const hidden = { form: await formToken(at(action)), ...values };
+  return (
+    <Allowed to={by}>
+      <form method="post" action={at(action)} class={classes ?? "form"}>
+        {Object.entries(hidden).map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
+        {children}
+      </form>
+    </Allowed>
+  );
+};
+
+/** Of a form that makes something: sent twice, it makes one. */
+export const Once: FC = () => <input type="hidden" name="once" value={hexOf(useVisit().services.random(16))} />;
+
+interface Button extends Form {
+  readonly label: string;
+  /** What it is done to, for those who cannot see the row it stands in. */
+  readonly of?: string;
+}
+
+/** One press. */
+export const Press: FC<Button> = ({ label, of, ...form }) => (
+  <PostForm {...form} class="form press">
     <button type="submit" aria-label={of === undefined ? undefined : `${label}: ${of}`}>
       {label}
     </button>
@@ -75,56 +94,54 @@ export const Press: FC<{ view: PortalView; action: string; label: string; of?: s
 );
 
 /** For what cannot be undone: what happens then is said before the button can be reached. */
-export const Careful: FC<{
-  view: PortalView;
-  action: string;
-  label: string;
-  of: string;
-  consequence: string;
-  values?: Readonly<Record<string, string>>;
-}> = ({ view, action, label, of, consequence, values = {} }) => (
-  <details class="careful">
-    <summary aria-label={`${label}: ${of}`}>{label}</summary>
-    <p>{consequence}</p>
-    <Press view={view} action={action} label={label} of={of} values={values} />
-  </details>
+export const Careful: FC<Button & { of: string; consequence: string }> = ({ by, consequence, ...button }) => (
+  <Allowed to={by}>
+    <details class="careful">
+      <summary aria-label={`${button.label}: ${button.of}`}>{button.label}</summary>
+      <p>{consequence}</p>
+      <Press {...button} />
+    </details>
+  </Allowed>
 );
+
+export const Submit: FC<{ label: string }> = ({ label }) => (
+  <button type="submit" class="primary">
+    {label}
+  </button>
+);
+
+/** A fault of the form as a whole, before it; of an input it stands beside that. */
+export const Wrong: FC<{ fields?: readonly string[] }> = ({ fields = [] }) => {
+  const { fault } = useContext(FormContext);
+  return fault === undefined || (fault.field !== null && fields.includes(fault.field)) ? null : (
+    <FieldFault id="form-error" text={fault.text} word={words.error} />
+  );
+};
 
 interface Input {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
   readonly type?: "text" | "email" | "url" | "date" | "datetime-local" | "number";
+  /** What stands there until something is typed. */
   readonly value?: string | null | undefined;
   readonly required?: boolean;
   readonly autocomplete?: string;
-  readonly fault?: Fault | null | undefined;
-  readonly setting: Setting;
   readonly rows?: number;
   readonly maxlength?: number;
 }
 
-export const Field: FC<Input> = ({
-  name,
-  label,
-  hint,
-  type = "text",
-  value,
-  required = false,
-  autocomplete = "off",
-  fault,
-  setting,
-  rows,
-  maxlength,
-}) => {
+export const Field: FC<Input> = ({ name, label, hint, type = "text", value, required = false, autocomplete = "off", rows, maxlength }) => {
+  const { form, fault } = useContext(FormContext);
+  const typed = form?.get(name) ?? value;
   const isWrong = fault?.field === name;
-  const described = [...(hint === undefined ? [] : [`${name}-hint`]), ...(isWrong ? [`${name}-error`] : [])].join(" ");
+  const described = [hint !== undefined && `${name}-hint`, isWrong && `${name}-error`].filter((id) => id !== false).join(" ");
   const common = {
     id: name,
     name,
     required,
     maxlength,
-    "aria-describedby": described === "" ? undefined : described,
+    "aria-describedby": described || undefined,
     "aria-invalid": isWrong ? ("true" as const) : undefined,
   };
   return (
@@ -135,66 +152,163 @@ export const Field: FC<Input> = ({
           {hint}
         </p>
       )}
-      {isWrong && <FieldError id={`${name}-error`} text={fault.text} setting={setting} />}
+      {isWrong && <FieldFault id={`${name}-error`} text={fault.text} word={words.error} />}
       {rows === undefined ? (
-        <input {...common} type={type} value={value ?? undefined} autocomplete={autocomplete} />
+        <input {...common} type={type} value={typed ?? undefined} autocomplete={autocomplete} />
       ) : (
         <textarea {...common} rows={rows}>
-          {value ?? ""}
+          {typed ?? ""}
         </textarea>
       )}
     </>
   );
 };
 
-export const Choice: FC<{
-  name: string;
-  label: string;
-  options: readonly (readonly [value: string, label: string])[];
-  value?: string | null | undefined;
-}> = ({ name, label, options, value }) => (
-  <>
-    <label for={name}>{label}</label>
-    <select id={name} name={name}>
-      {options.map(([option, text]) => (
-        <option value={option} selected={option === value}>
-          {text}
-        </option>
-      ))}
-    </select>
-  </>
+interface Options {
+  readonly name: string;
+  readonly label: string;
+  /** The label of each value. */
+  readonly options: Readonly<Record<string, string>>;
+  readonly value?: string | null | undefined;
+}
+
+export const Choice: FC<Options> = ({ name, label, options, value }) => {
+  const chosen = useContext(FormContext).form?.get(name) ?? value;
+  return (
+    <>
+      <label for={name}>{label}</label>
+      <select id={name} name={name}>
+        {Object.entries(options).map(([option, text]) => (
+          <option value={option} selected={option === chosen}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </>
+  );
+};
+
+/** A box: as it was sent, else as it is. */
+export const Tick: FC<{ name: string; label: Child; checked?: boolean }> = ({ name, label, checked }) => {
+  const { form } = useContext(FormContext);
+  const id = name.replace(".", "-");
+  return (
+    <>
+      <input type="checkbox" id={id} name={name} value="1" checked={form === undefined ? checked : form.has(name)} />{" "}
+      <label for={id}>{label}</label>
+    </>
+  );
+};
+
+interface Target {
+  /** A page of the portal: the link leads to it in the same mode. */
+  readonly to: string;
+  readonly text: Child;
+  readonly class?: "button";
+  /** For those who cannot see the row it stands in. */
+  readonly label?: string;
+  readonly rel?: "prev" | "next";
+}
+
+export const Link: FC<Target> = ({ to, text, class: classes, label, rel }) => (
+  <a class={classes} href={useVisit().at(to)} aria-label={label} rel={rel}>
+    {text}
+  </a>
 );
 
-/** A fault of the form as a whole, before it; of an input it stands beside that. */
-export const Wrong: FC<{ fault: Fault | null | undefined; fields: readonly string[]; setting: Setting }> = ({ fault, fields, setting }) =>
-  fault === null || fault === undefined || (fault.field !== null && fields.includes(fault.field)) ? null : (
-    <FieldError id="form-error" text={fault.text} setting={setting} />
-  );
+/** On a line of its own. */
+export const LinkLine: FC<Target> = (target) => (
+  <p>
+    <Link {...target} />
+  </p>
+);
 
-interface Column<Row> {
-  readonly head: string;
-  readonly cell: (row: Row) => Child;
+/** A list that can be narrowed by one choice. */
+export const Filter: FC<Options & { path: string; isOpen: boolean }> = ({ path, isOpen, options, ...choice }) => (
+  <details class="filters" open={isOpen}>
+    <summary>{words.filter}</summary>
+    <form method="get" action={useVisit().at(path)} class="form">
+      <Choice {...choice} options={{ "": words.any, ...options }} />
+      <Submit label={words.show} />
+    </form>
+  </details>
+);
+
+export const Section: FC<{ id: string; title: string; children?: Child }> = ({ id, title, children }) => (
+  <section aria-labelledby={id}>
+    <h2 id={id}>{title}</h2>
+    {children}
+  </section>
+);
+
+/** What is known of one thing; a line without a value is left out. */
+export const Properties: FC<{ lines: readonly (readonly [name: string, value: Child])[] }> = ({ lines }) => (
+  <dl>
+    {lines
+      .filter(([, value]) => value !== null && value !== false)
+      .map(([name, value]) => (
+        <div>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+  </dl>
+);
+
+export const List: FC<{ items: readonly Child[] }> = ({ items }) => (
+  <ul class="plain">
+    {items.map((item) => (
+      <li>{item}</li>
+    ))}
+  </ul>
+);
+
+interface Rows<Row> {
+  readonly label: string;
+  readonly rows: readonly Row[];
+  readonly columns: readonly (readonly [head: string, cell: (row: Row) => Child])[];
+  /** What is said in its place while there are no rows. */
+  readonly empty?: Child;
 }
 
 /** The first cell heads its row. On a phone each row becomes a block of lines. */
-export const Table = <Row,>({ label, columns, rows }: { label: string; columns: readonly Column<Row>[]; rows: readonly Row[] }) => (
-  <table class="listing">
-    <caption class="visually-hidden">{label}</caption>
-    <thead>
-      <tr>
-        {columns.map(({ head }) => (
-          <th scope="col">{head}</th>
-        ))}
-      </tr>
-    </thead>
-    <tbody>
-      {rows.map((row) => (
+export const Table = <Row,>({ label, rows, columns, empty }: Rows<Row>) =>
+  rows.length === 0 && empty !== undefined ? (
+    <p>{empty}</p>
+  ) : (
+    <table class="listing">
+      <caption class="visually-hidden">{label}</caption>
+      <thead>
         <tr>
-          {columns.map(({ head, cell }, at) => (at === 0 ? <th scope="row">{cell(row)}</th> : <td data-label={head}>{cell(row)}</td>))}
+          {columns.map(([head]) => (
+            <th scope="col">{head}</th>
+          ))}
         </tr>
-      ))}
-    </tbody>
-  </table>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr>
+            {columns.map(([head, cell], at) => (at === 0 ? <th scope="row">{cell(row)}</th> : <td data-label={head}>{cell(row)}</td>))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+
+/** The way through a list that each page reads on from the end of the one before; false where there is nothing to go to. */
+export const Further: FC<{ first: string | false; next: string | false }> = ({ first, next }) =>
+  first === false && next === false ? null : (
+    <nav class="pages" aria-label={words.pages.label}>
+      {first !== false && <Link to={first} text={words.pages.first} />}
+      {next !== false && <Link to={next} rel="next" text={words.pages.next} />}
+    </nav>
+  );
+
+/** Nothing is in a list as it is narrowed. */
+export const NoMatch: FC<{ path: string }> = ({ path }) => (
+  <>
+    {words.noMatch} <Link to={path} text={words.clear} />
+  </>
 );
 
 const tones = { good: "tick", caution: "clock", bad: "cross", plain: "dot" } as const;
@@ -206,238 +320,6 @@ export const Status: FC<{ tone: Tone; text: string }> = ({ tone, text }) => (
     {text}
   </span>
 );
-
-export const Pages: FC<{ words: PortalWords; page: number; pages: number; at: (page: number) => string }> = ({
-  words,
-  page,
-  pages,
-  at,
-}) => (
-  <nav class="pages" aria-label={words.pages.label}>
-    <p>{filled(words.pages.at, { page: String(page), pages: String(pages) })}</p>
-    {page > 1 && <a href={at(1)}>{words.pages.first}</a>}
-    {page > 1 && (
-      <a href={at(page - 1)} rel="prev">
-        {words.pages.previous}
-      </a>
-    )}
-    {page < pages && (
-      <a href={at(page + 1)} rel="next">
-        {words.pages.next}
-      </a>
-    )}
-  </nav>
-);
-
-/** What may be shown once only: the answer to the form that made it. */
-export const SecretOnce: FC<{ view: PortalView; label: string; value: string | null; back: string }> = ({ view, label, value, back }) => {
-  const { words, setting } = view;
-  return (
-    <section class="secret" aria-labelledby="secret">
-      <h2 id="secret">{value === null ? words.secret.over : words.secret.heading}</h2>
-      {value === null ? (
-        <p>{words.secret.overAdvice}</p>
-      ) : (
-        <>
-          <p id="secret-label">{label}</p>
-          <p>
-            <code class="whole" id="secret-value" translate="no">
-              {value}
-            </code>{" "}
-            <CopyButton of="secret-value" label={`${setting.words.copy}: ${label}`} words={setting.words} />
-          </p>
-        </>
-      )}
-      <p>
-        <a class="button" href={view.at(back)}>
-          {value === null ? words.secret.back : words.secret.kept}
-        </a>
-      </p>
-    </section>
-  );
-};
-
-/** Why there is no form for this reader; nothing where there is one. */
-export const readerBar = ({ words, member }: PortalView, ownerOnly = true): string | null => {
-  if (!mayWrite(member.business.status).ok) return words.pastDue;
-  return ownerOnly && member.role !== "owner" ? words.ownersOnly : null;
-};
-
-/** What stands in the place of a form or button that the reader may not use. */
-export const Allowed: FC<{ view: PortalView; ownerOnly?: boolean; children?: Child }> = ({ view, ownerOnly = true, children }) => {
-  const bar = readerBar(view, ownerOnly);
-  return bar === null ? <div class="allowed">{children}</div> : <p class="quiet">{bar}</p>;
-};
-
-const Links: FC<{ view: PortalView; tab: Tab | null; label: string; class: string }> = ({ view, tab, label, class: classes }) => (
-  <nav class={classes} aria-label={label}>
-    <ul>
-      {tabs
-        .filter(([name]) => view.environment === "sandbox" || name !== "sandbox")
-        .map(([name, path]) => (
-          <li>
-            <a href={view.at(path)} aria-current={name === tab ? (view.at(path) === view.path ? "page" : "true") : undefined}>
-              {view.words.tabs[name]}
-            </a>
-          </li>
-        ))}
-    </ul>
-  </nav>
-);
-
-/** To another business of the same address; nothing for whoever has one and is invited to none. */
-const Switch: FC<{ view: PortalView }> = ({ view }) => {
-  const { businesses: said } = view.words;
-  const others = view.seats.filter(({ id, invitedUntil }) => invitedUntil === null && id !== view.member.userId);
-  const invitations = view.seats.filter(({ invitedUntil }) => invitedUntil !== null).length;
-  return (
-    <>
-      {others.length > 0 && (
-        <PostForm view={view} action="/portal/businesses" class="form press switch">
-          <label for="switch" class="visually-hidden">
-            {said.other}
-          </label>
-          <select id="switch" name="seat">
-            {others.map(({ id, business }) => (
-              <option value={id}>{business.name}</option>
-            ))}
-          </select>
-          <button type="submit">{said.switch}</button>
-        </PostForm>
-      )}
-      {(others.length > 0 || invitations > 0) && (
-        <a href={view.at("/portal/businesses")}>{invitations === 0 ? said.all : filled(said.waiting, { count: String(invitations) })}</a>
-      )}
-    </>
-  );
-};
-
-const Bar: FC<{ view: PortalView }> = ({ view }) => (
-  <div class="portal-bar">
-    <span>
-      <strong>
-        <Exact text={view.member.business.name} />
-      </strong>
-    </span>
-    <Switch view={view} />
-    <span>
-      {view.words.environments[view.environment]} ·{" "}
-      <a href={view.environment === "live" ? testRoot : liveRoot}>{view.words.modes[view.environment]}</a>
-    </span>
-    <span>
-      <Exact text={view.email} /> ({view.words.roles[view.member.role]})
-    </span>
-    <Press view={view} action="/portal/sign-out" label={view.words.signOut} />
-  </div>
-);
-
-interface Sheet {
-  readonly tab: Tab | null;
-  readonly title: string;
-  readonly content: Child;
-  readonly fault?: Fault | null | undefined;
-  /** In place of the script that copies. */
-  readonly script?: "follow.js";
-}
-
-export const portalPage = (view: PortalView, { tab, title, content, fault, script }: Sheet): Page => {
-  const { words, done, member } = view;
-  const said = done !== null && Object.hasOwn(words.done, done) ? words.done[done as keyof PortalWords["done"]] : null;
-  return {
-    title: `${fault === null || fault === undefined ? "" : `${words.error} `}${title} · ${brand}`,
-    only: "en",
-    script: script ?? "copy.js",
-    ...(script === "follow.js" && { readsItself: true as const }),
-    frame: {
-      name: "portal",
-      bar: (
-        <>
-          {view.environment === "sandbox" && (
-            <p class="band mode">
-              <Shape name="warning" /> <span>{words.testBand}</span> <a href={liveRoot}>{words.modes.sandbox}</a>
-            </p>
-          )}
-          <Bar view={view} />
-        </>
-      ),
-      side: (
-        <>
-          <details class="menu">
-            <summary>{filled(words.menu, { page: tab === null ? title : words.tabs[tab] })}</summary>
-            <Links view={view} tab={tab} label={words.menuLabel} class="folded" />
-          </details>
-          <Links view={view} tab={tab} label={words.sideLabel} class="side" />
-        </>
-      ),
-    },
-    content: (
-      <article class="portal-page">
-        {said !== null && (
-          <p class="flash" role="status">
-            <Shape name="tick" /> {said}
-          </p>
-        )}
-        {member.business.status === "past_due" && (
-          <p class="band">
-            <Shape name="warning" /> <span>{words.pastDueBand}</span> <a href={view.at("/portal/billing")}>{words.tabs.billing}</a>
-          </p>
-        )}
-        <h1>{title}</h1>
-        {content}
-      </article>
-    ),
-  };
-};
-
-const notice = (view: PortalView, title: string, advice: string, more?: Child): Page =>
-  portalPage(view, {
-    tab: null,
-    title,
-    content: (
-      <>
-        <p>{advice}</p>
-        {more}
-      </>
-    ),
-  });
-
-export const nothingPage = (view: PortalView): Page => notice(view, view.words.nothing, view.words.nothingAdvice);
-
-export const forbiddenPage = (view: PortalView, why: string): Page => notice(view, view.words.notDone, why);
-
-/** The account is suspended, pending or closed: nothing of it is shown. One that is suspended because a payment is missing can be paid for. */
-export const closedPage = (view: PortalView, unpaidSince: Instant | null = null): Page => {
-  const { words, member } = view;
-  const { status } = member.business;
-  const { closed } = words;
-  const said =
-    status === "suspended"
-      ? unpaidSince === null
-        ? closed.suspended
-        : closed.unpaid
-      : status === "pending"
-        ? closed.pending
-        : closed.closed;
-  const more =
-    unpaidSince === null ? undefined : (
-      <>
-        <p>
-          {closed.since} <Moment at={unpaidSince} setting={view.setting} />.
-        </p>
-        <p>
-          {member.role === "owner" ? (
-            <a class="button" href={view.at("/portal/billing/checkout")}>
-              {closed.pay}
-            </a>
-          ) : (
-            words.ownersOnly
-          )}
-        </p>
-      </>
-    );
-  const { frame, ...page } = notice(view, said.title, said.advice, more);
-  return { ...page, frame: { name: "portal", ...(frame?.bar !== undefined && { bar: frame.bar }) } };
-};
 
 /** The address or number of a person as it may be shown. */
 export const personText = (masked: Readonly<Record<string, string>>): string =>

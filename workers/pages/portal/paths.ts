@@ -1,7 +1,24 @@
-// Where the pages of the portal are that need no id, for its menus and for whatever goes through all of them.
+// Where the pages of the portal are: those that need no id, for its menus and for whatever goes through all of them, and how an address
+// is written.
+import type { Environment } from "../../../core/access/entitlement.ts";
 
 export const liveRoot = "/portal";
 export const testRoot = "/portal/test";
+
+const isOfTest = (path: string): boolean => path === testRoot || path.startsWith(`${testRoot}/`);
+
+/** Which records an address of the portal is of. */
+export const modeOf = (path: string): Environment => (isOfTest(path) ? "sandbox" : "live");
+
+/** The same page in test mode. Signing in and out is of no mode. */
+export const addressIn = (environment: Environment, path: string): string =>
+  environment === "live" || path.startsWith("/portal/sign-") || isOfTest(path) ? path : `${testRoot}${path.slice(liveRoot.length)}`;
+
+/** Only what is filled in, so that the same list has one address. */
+export const addressOf = (path: string, query: Readonly<Record<string, string | number | null>>): string => {
+  const given = Object.entries(query).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]));
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+};
 
 /** In the order of the menu. */
 export const tabs = [
@@ -28,4 +45,4 @@ export const livePaths: readonly string[] = [
   "/portal/steps",
   "/portal/businesses",
 ];
-export const testPaths: readonly string[] = ["/portal/sandbox", ...livePaths].map((path) => `${testRoot}${path.slice(liveRoot.length)}`);
+export const testPaths: readonly string[] = ["/portal/sandbox", ...livePaths].map((path) => addressIn("sandbox", path));

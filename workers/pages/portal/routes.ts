@@ -21,7 +21,8 @@ import { mountSignIn } from "./sign-in.tsx";
 import { mountSnippet } from "./snippet.tsx";
 import { mountTeam } from "./team.tsx";
 import { mountWebhooks } from "./webhooks.tsx";
-import { nothing, reading } from "./visit.ts";
+import { nothing } from "./page.tsx";
+import { reading } from "./visit.ts";
 
 const parts = [
   mountSignIn,

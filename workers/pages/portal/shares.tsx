@@ -1,16 +1,33 @@
 // Shares as the people of a business read them: what people let it have, until when, and what became of it. Values are not shown here.
 import type { Hono } from "hono";
-import { shareIdOf } from "../../../core/ids.ts";
+import { shareIdOf, type ShareId } from "../../../core/ids.ts";
 import { groupsOf } from "../../../core/shares/fields.ts";
-import { shareStatuses, type Share, type ShareStatus } from "../../../core/shares/share.ts";
+import { shareStatuses, type ShareStatus } from "../../../core/shares/share.ts";
 import type { Api } from "../../http/context.ts";
-import { listShares, readShare, type ShareDetail, type SharePage } from "../../operations/shares/read.ts";
+import { listShares, readShare } from "../../operations/shares/read.ts";
 import { groupsIn } from "../authorize/views.tsx";
-import type { Page } from "../shared/layout.tsx";
-import { Exact, Foreign, Hash, Moment } from "../shared/parts.tsx";
-import { Choice, portalPage, Status, Table, type PortalView, type Tone } from "./parts.tsx";
-import { answer, nothing, reading, readerOf, type Visit } from "./visit.ts";
+import { Exact, Hash } from "../shared/parts.tsx";
+import {
+  Filter,
+  Foreign,
+  Further,
+  language,
+  Link,
+  LinkLine,
+  Moment,
+  NoMatch,
+  Properties,
+  Section,
+  Status,
+  Table,
+  words,
+  type Tone,
+} from "./parts.tsx";
+import { nothing, showPage } from "./page.tsx";
+import { addressOf } from "./paths.ts";
+import { reading, readerOf, withId, type Visit } from "./visit.ts";
 
+const said = words.shares;
 const perPage = 25;
 const tones: Readonly<Record<ShareStatus, Tone>> = {
   active: "good",
@@ -20,117 +37,52 @@ const tones: Readonly<Record<ShareStatus, Tone>> = {
   superseded: "plain",
 };
 
-interface Asked {
-  readonly status: ShareStatus | null;
-  readonly after: string | null;
-}
-
-const addressOf = ({ status, after }: Asked): string => {
-  const query = new URLSearchParams();
-  if (status !== null) query.set("status", status);
-  if (after !== null) query.set("after", after);
-  return query.size === 0 ? "/portal/shares" : `/portal/shares?${query}`;
-};
-
-const listPage = (view: PortalView, asked: Asked, { shares, hasMore }: SharePage): Page => {
-  const { words, setting } = view;
-  const { shares: said } = words;
+const list = async (visit: Visit): Promise<Response> => {
+  const { c, services } = visit;
+  const status = shareStatuses.find((one) => one === c.req.query("status")) ?? null;
+  const after = shareIdOf(c.req.query("after") ?? "");
+  const found = await listShares(services, readerOf(visit), { status, limit: perPage, startingAfter: after });
+  if (!found.ok) return nothing(visit);
+  const { shares, hasMore } = found.value;
+  const addressAfter = (id: ShareId | null): string => addressOf("/portal/shares", { status, after: id });
   const last = shares.at(-1);
-  return portalPage(view, {
+  return showPage(visit, {
     tab: "shares",
-    title: words.tabs.shares,
     content: (
       <>
-        <details class="filters" open={addressOf({ ...asked, after: null }) !== "/portal/shares"}>
-          <summary>{words.filter}</summary>
-          <form method="get" action={view.at("/portal/shares")} class="form">
-            <Choice name="status" label={words.state} value={asked.status} options={[["", words.any], ...Object.entries(said.states)]} />
-            <button type="submit" class="primary">
-              {words.show}
-            </button>
-          </form>
-        </details>
-        {shares.length === 0 ? (
-          <p>
-            {asked.status === null && asked.after === null ? (
+        <Filter path="/portal/shares" isOpen={status !== null} name="status" label={words.state} value={status} options={said.states} />
+        <Table
+          label={words.tabs.shares}
+          rows={shares}
+          empty={
+            status === null && after === null ? (
               <>
-                {said.empty} <a href={view.at("/portal/snippet")}>{words.tabs.snippet}</a>
+                {said.empty} <Link to="/portal/snippet" text={words.tabs.snippet} />
               </>
             ) : (
-              <>
-                {words.noMatch} <a href={view.at("/portal/shares")}>{words.clear}</a>
-              </>
-            )}
-          </p>
-        ) : (
-          <Table
-            label={words.tabs.shares}
-            rows={shares}
-            columns={[
-              {
-                head: said.granted,
-                cell: (row) => (
-                  <a href={view.at(`/portal/shares/${row.id}`)}>
-                    <Moment at={row.createdAt} setting={setting} />
-                  </a>
-                ),
-              },
-              { head: words.state, cell: (row) => <Status tone={tones[row.status]} text={said.states[row.status]} /> },
-              { head: said.fields, cell: (row) => groupsIn("en", groupsOf(row.scope)) },
-              { head: words.certificates.purpose, cell: (row) => <Exact text={row.purpose} /> },
-              { head: said.ends, cell: (row) => <Moment at={row.expiresAt} setting={setting} /> },
-              {
-                head: words.deadlines.due,
-                cell: (row) => row.ceaseBy !== null && row.status === "revoked" && <Moment at={row.ceaseBy} setting={setting} />,
-              },
-            ]}
-          />
-        )}
-        {(asked.after !== null || hasMore) && (
-          <nav class="pages" aria-label={words.pages.label}>
-            {asked.after !== null && <a href={view.at(addressOf({ ...asked, after: null }))}>{words.pages.first}</a>}
-            {hasMore && last !== undefined && (
-              <a href={view.at(addressOf({ ...asked, after: last.id }))} rel="next">
-                {words.pages.next}
-              </a>
-            )}
-          </nav>
-        )}
+              <NoMatch path="/portal/shares" />
+            )
+          }
+          columns={[
+            [said.granted, (row) => <Link to={`/portal/shares/${row.id}`} text={<Moment at={row.createdAt} />} />],
+            [words.state, (row) => <Status tone={tones[row.status]} text={said.states[row.status]} />],
+            [said.fields, (row) => groupsIn(language, groupsOf(row.scope))],
+            [words.certificates.purpose, (row) => <Exact text={row.purpose} />],
+            [said.ends, (row) => <Moment at={row.expiresAt} />],
+            [words.deadlines.due, (row) => row.ceaseBy !== null && row.status === "revoked" && <Moment at={row.ceaseBy} />],
+          ]}
+        />
+        <Further first={after !== null && addressAfter(null)} next={hasMore && last !== undefined && addressAfter(last.id)} />
       </>
     ),
   });
 };
 
-const Times = ({ view: { words, setting }, share }: { view: PortalView; share: Share }) => {
-  const { shares: said, deadlines } = words;
-  const lines: readonly (readonly [string, number | null])[] = [
-    [said.granted, share.createdAt],
-    [said.ends, share.expiresAt],
-    [said.stopped, share.revokedAt],
-    [deadlines.due, share.ceaseBy],
-    [deadlines.acknowledged, share.acknowledgedAt],
-  ];
-  return (
-    <>
-      {lines.map(
-        ([name, at]) =>
-          at !== null && (
-            <div>
-              <dt>{name}</dt>
-              <dd>
-                <Moment at={at} setting={setting} />
-              </dd>
-            </div>
-          ),
-      )}
-    </>
-  );
-};
-
-const detailPage = (view: PortalView, { share, disclosureText, history, reason }: ShareDetail): Page => {
-  const { words, setting } = view;
-  const { shares: said } = words;
-  return portalPage(view, {
+const detail = async (visit: Visit, id: ShareId): Promise<Response> => {
+  const found = await readShare(visit.services, readerOf(visit), id);
+  if (!found.ok) return nothing(visit);
+  const { share, disclosureText, history, reason } = found.value;
+  return showPage(visit, {
     tab: "shares",
     title: said.one,
     content: (
@@ -139,88 +91,48 @@ const detailPage = (view: PortalView, { share, disclosureText, history, reason }
           <Status tone={tones[share.status]} text={said.states[share.status]} /> <Hash value={share.id} />
         </p>
         {share.environment === "sandbox" && <p class="band">{words.testBand}</p>}
-        {share.status === "revoked" && (
-          <p>
-            <a class="button" href={view.at(`/portal/deadlines/${share.id}`)}>
-              {words.deadlines.acknowledge}
-            </a>
-          </p>
-        )}
-        <dl>
-          <div>
-            <dt>{said.fields}</dt>
-            <dd>{groupsIn("en", groupsOf(share.scope))}</dd>
-          </div>
-          <div>
-            <dt>{words.certificates.purpose}</dt>
-            <dd>
-              <Foreign text={share.purpose} setting={setting} />
-            </dd>
-          </div>
-          <div>
-            <dt>{words.certificates.website}</dt>
-            <dd>{share.origin}</dd>
-          </div>
-          <Times view={view} share={share} />
-          {reason !== null && (
-            <div>
-              <dt>{said.reason}</dt>
-              <dd>
-                <Foreign text={reason} setting={setting} />
-              </dd>
-            </div>
-          )}
-        </dl>
-        <section aria-labelledby="text">
-          <h2 id="text">{words.certificates.what}</h2>
+        {share.status === "revoked" && <LinkLine class="button" to={`/portal/deadlines/${share.id}`} text={words.deadlines.acknowledge} />}
+        <Properties
+          lines={[
+            [said.fields, groupsIn(language, groupsOf(share.scope))],
+            [words.certificates.purpose, <Foreign text={share.purpose} />],
+            [words.certificates.website, share.origin],
+            [said.granted, <Moment at={share.createdAt} />],
+            [said.ends, <Moment at={share.expiresAt} />],
+            [said.stopped, share.revokedAt !== null && <Moment at={share.revokedAt} />],
+            [words.deadlines.due, share.ceaseBy !== null && <Moment at={share.ceaseBy} />],
+            [words.deadlines.acknowledged, share.acknowledgedAt !== null && <Moment at={share.acknowledgedAt} />],
+            [said.reason, reason !== null && <Foreign text={reason} />],
+          ]}
+        />
+        <Section id="text" title={words.certificates.what}>
           <blockquote>
             <Exact text={disclosureText} passage />
           </blockquote>
-        </section>
-        <section aria-labelledby="history">
-          <h2 id="history">{said.history}</h2>
+        </Section>
+        <Section id="history" title={said.history}>
           <Table
             label={said.history}
             rows={history}
             columns={[
-              { head: words.audit.at, cell: (row) => <Moment at={row.at} setting={setting} /> },
-              { head: words.audit.what, cell: (row) => <code>{row.type}</code> },
-              { head: words.audit.seq, cell: (row) => row.auditSeq ?? words.audit.waiting },
+              [words.audit.at, (row) => <Moment at={row.at} />],
+              [words.audit.what, (row) => <code>{row.type}</code>],
+              [words.audit.seq, (row) => row.auditSeq ?? words.audit.waiting],
             ]}
           />
-        </section>
-        <section aria-labelledby="values">
-          <h2 id="values">{said.values}</h2>
+        </Section>
+        <Section id="values" title={said.values}>
           <p>{said.valuesText}</p>
           <pre>
             <code translate="no">{`curl -H "Authorization: Bearer $SVC_KEY" "$SVC_API/shares/${share.id}/current"`}</code>
           </pre>
-        </section>
+        </Section>
       </>
     ),
   });
 };
 
-const askedOf = ({ c }: Visit): Asked => ({
-  status: shareStatuses.find((status) => status === c.req.query("status")) ?? null,
-  after: shareIdOf(c.req.query("after") ?? ""),
-});
-
-const list = async (visit: Visit): Promise<Response> => {
-  const { services, view } = visit;
-  const asked = askedOf(visit);
-  const startingAfter = asked.after === null ? null : shareIdOf(asked.after);
-  const found = await listShares(services, readerOf(visit), { status: asked.status, limit: perPage, startingAfter });
-  return found.ok ? answer(visit, listPage(view, asked, found.value)) : nothing(visit);
-};
-
-const detail = async (visit: Visit): Promise<Response> => {
-  const { c, services, view } = visit;
-  const found = await readShare(services, readerOf(visit), shareIdOf(c.req.param("id") ?? ""));
-  return found.ok ? answer(visit, detailPage(view, found.value)) : nothing(visit);
-};
-
 export const mountShares = (pages: Hono<Api>): void => {
   pages.get("/shares", reading(list));
-  pages.get("/shares/:id", reading(detail));
+  pages.get("/shares/:id", reading(withId(shareIdOf, detail)));
 };

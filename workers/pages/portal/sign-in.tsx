@@ -5,155 +5,113 @@ import type { Child, FC } from "hono/jsx";
 import { isMailbox } from "../../../core/mailbox.ts";
 import type { Api } from "../../http/context.ts";
 import { leaveSession, sessionToken } from "../../http/session-guards.ts";
-import { statuses } from "../../http/statuses.ts";
-import type { LimitName } from "../../limits.ts";
 import { listSeats } from "../../operations/access/seats.ts";
 import { sessionOf } from "../../operations/access/sign-in.ts";
 import { signUp } from "../../operations/access/sign-up.ts";
-import { brand } from "../shared/brand.ts";
-import { portalWords } from "../shared/i18n/portal.ts";
-import { pageAnswer, type Page } from "../shared/layout.tsx";
 import { askedAddress, forgetAsked, keepAsked, mailCode, takeCode } from "../shared/mailed-sign-in.tsx";
 import { postedForm, type PageForm } from "../shared/own-form.ts";
-import { filled, settingOf } from "../shared/parts.tsx";
-import { Field, Wrong } from "./parts.tsx";
+import { filled } from "../shared/parts.tsx";
 import { choosing, nextPath } from "./businesses.tsx";
-import { faultOf, language, type Fault } from "./visit.ts";
+import { Field, FormContext, language, Submit, words, Wrong } from "./parts.tsx";
+import { answerPage } from "./page.tsx";
+import { addressOf } from "./paths.ts";
+import { faultOf, type Fault } from "./visit.ts";
 
-const words = portalWords[language];
-const setting = settingOf(language);
+const { signIn, signUp: account } = words;
 
-const back = (next: string, more = ""): string => {
-  const query = [...(next === "/portal" ? [] : [`next=${encodeURIComponent(next)}`]), ...(more === "" ? [] : [more])].join("&");
-  return `/portal/sign-in${query === "" ? "" : `?${query}`}`;
-};
+const back = (next: string, answer: "failed" | null = null): string =>
+  addressOf("/portal/sign-in", { next: next === "/portal" ? null : next, answer });
 
-const step = (title: string, content: Child, fault?: Fault | null): Page => ({
-  title: `${fault === undefined || fault === null ? "" : `${words.error} `}${title} · ${brand}`,
-  only: "en",
-  content: (
-    <article class="step portal-step">
-      <h1>{title}</h1>
-      {content}
-    </article>
-  ),
-});
+interface Step {
+  readonly title: string;
+  readonly content: Child;
+  /** What was typed before, where that is shown again. */
+  readonly form?: PageForm;
+  readonly fault?: Fault | undefined;
+}
+
+const show = (c: Context<Api>, { title, content, form, fault }: Step): Promise<Response> =>
+  answerPage(c, {
+    title,
+    fault,
+    content: (
+      <article class="step portal-step">
+        <h1>{title}</h1>
+        <FormContext.Provider value={{ form, fault }}>{content}</FormContext.Provider>
+      </article>
+    ),
+  });
 
 const Next: FC<{ next: string }> = ({ next }) => <input type="hidden" name="next" value={next} />;
 
-const addressStep = (next: string, typed?: string, fault?: Fault): Page =>
-  step(
-    words.signIn.title,
-    <>
-      <form method="post" action="/portal/sign-in" class="form">
-        <Next next={next} />
-        <Field
-          name="email"
-          label={words.signIn.email}
-          hint={words.signIn.hint}
-          type="email"
-          autocomplete="email"
-          required
-          value={typed}
-          fault={fault}
-          setting={setting}
-        />
-        <button type="submit" class="primary">
-          {words.signIn.send}
-        </button>
-      </form>
-      <p>
-        {words.signIn.new} <a href="/portal/sign-up">{words.signUp.title}</a>
-      </p>
-    </>,
+const addressStep = (c: Context<Api>, next: string, refused: Pick<Step, "form" | "fault"> = {}): Promise<Response> =>
+  show(c, {
+    ...refused,
+    title: signIn.title,
+    content: (
+      <>
+        <form method="post" action="/portal/sign-in" class="form">
+          <Next next={next} />
+          <Field name="email" label={signIn.email} hint={signIn.hint} type="email" autocomplete="email" required />
+          <Submit label={signIn.send} />
+        </form>
+        <p>
+          {signIn.new} <a href="/portal/sign-up">{account.title}</a>
+        </p>
+      </>
+    ),
+  });
+
+const codeStep = (c: Context<Api>, next: string, email: string, fault?: Fault): Promise<Response> =>
+  show(c, {
     fault,
-  );
+    title: signIn.codeTitle,
+    content: (
+      <>
+        <p>{filled(signIn.codeTo, { address: email })}</p>
+        <form method="post" action="/portal/sign-in/code" class="form">
+          <Next next={next} />
+          <Field name="code" label={signIn.code} autocomplete="one-time-code" required maxlength={20} />
+          <Submit label={signIn.continue} />
+        </form>
+        <p class="quiet">{signIn.noMail}</p>
+        <form method="post" action="/portal/sign-in/other" class="form">
+          <Next next={next} />
+          <button type="submit">{signIn.other}</button>
+        </form>
+      </>
+    ),
+  });
 
-const codeStep = (next: string, email: string, fault?: Fault): Page =>
-  step(
-    words.signIn.codeTitle,
-    <>
-      <p>{filled(words.signIn.codeTo, { address: email })}</p>
-      <form method="post" action="/portal/sign-in/code" class="form">
-        <Next next={next} />
-        <Field name="code" label={words.signIn.code} autocomplete="one-time-code" required fault={fault} setting={setting} maxlength={20} />
-        <button type="submit" class="primary">
-          {words.signIn.continue}
-        </button>
-      </form>
-      <p class="quiet">{words.signIn.noMail}</p>
-      <form method="post" action="/portal/sign-in/other" class="form">
-        <Next next={next} />
-        <button type="submit">{words.signIn.other}</button>
-      </form>
-    </>,
-    fault,
-  );
-
-const names = ["business_name", "website", "email", "country"] as const;
-type Typed = Readonly<Partial<Record<(typeof names)[number], string>>>;
-
-const signUpStep = (typed: Typed, fault?: Fault): Page =>
-  step(
-    words.signUp.title,
-    <>
-      <p>{words.signUp.intro}</p>
-      <form method="post" action="/portal/sign-up" class="form">
-        <Wrong fault={fault} fields={names} setting={setting} />
-        <Field
-          name="business_name"
-          label={words.signUp.name}
-          autocomplete="organization"
-          required
-          value={typed.business_name}
-          fault={fault}
-          setting={setting}
-        />
-        <Field
-          name="website"
-          label={words.signUp.website}
-          hint={words.signUp.websiteHint}
-          autocomplete="url"
-          value={typed.website}
-          fault={fault}
-          setting={setting}
-        />
-        <Field
-          name="email"
-          label={words.signUp.email}
-          type="email"
-          autocomplete="email"
-          required
-          value={typed.email}
-          fault={fault}
-          setting={setting}
-        />
-        <Field
-          name="country"
-          label={words.signUp.country}
-          hint={words.signUp.countryHint}
-          autocomplete="country"
-          required
-          value={typed.country ?? "US"}
-          fault={fault}
-          setting={setting}
-          maxlength={2}
-        />
-        <button type="submit" class="primary">
-          {words.signUp.submit}
-        </button>
-      </form>
-      <p>
-        {words.signUp.known} <a href="/portal/sign-in">{words.signIn.title}</a>
-      </p>
-    </>,
-    fault,
-  );
-
-const answer = (c: Context<Api>, page: Page, fault?: Fault): Promise<Response> => {
-  if (fault !== undefined) c.set("refused", fault.code);
-  return pageAnswer(c, fault === undefined ? 200 : statuses[fault.code], () => page, language);
-};
+const signUpStep = (c: Context<Api>, refused: Pick<Step, "form" | "fault"> = {}): Promise<Response> =>
+  show(c, {
+    ...refused,
+    title: account.title,
+    content: (
+      <>
+        <p>{account.intro}</p>
+        <form method="post" action="/portal/sign-up" class="form">
+          <Wrong fields={["business_name", "website", "email", "country"]} />
+          <Field name="business_name" label={account.name} autocomplete="organization" required />
+          <Field name="website" label={account.website} hint={account.websiteHint} autocomplete="url" />
+          <Field name="email" label={account.email} type="email" autocomplete="email" required />
+          <Field
+            name="country"
+            label={account.country}
+            hint={account.countryHint}
+            autocomplete="country"
+            required
+            value="US"
+            maxlength={2}
+          />
+          <Submit label={account.submit} />
+        </form>
+        <p>
+          {account.known} <a href="/portal/sign-in">{signIn.title}</a>
+        </p>
+      </>
+    ),
+  });
 
 const isSignedIn = async (c: Context<Api>): Promise<boolean> => (await sessionOf(c.var.services, sessionToken(c)))?.realm === "business";
 
@@ -162,24 +120,19 @@ const showSignIn = async (c: Context<Api>): Promise<Response> => {
   const next = nextPath(c.req.query("next"));
   if (await isSignedIn(c)) return c.redirect(next, 303);
   const email = await askedAddress(c);
-  if (email === null) return answer(c, addressStep(next));
-  const failed: Fault = { code: "login_failed", field: "code", text: words.signIn.wrongCode };
-  return c.req.query("answer") === "failed" ? answer(c, codeStep(next, email, failed), failed) : answer(c, codeStep(next, email));
-};
-
-const posted = async (c: Context<Api>, limit: LimitName): Promise<{ readonly form: PageForm; readonly next: string } | Response> => {
-  const form = await postedForm(c, limit);
-  return form instanceof Response ? form : { form, next: nextPath(form.get("next")) };
+  if (email === null) return addressStep(c, next);
+  const failed: Fault = { code: "login_failed", field: "code", text: signIn.wrongCode };
+  return codeStep(c, next, email, c.req.query("answer") === "failed" ? failed : undefined);
 };
 
 const askForCode = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "AUTH_REQUEST_PER_IP");
-  if (sent instanceof Response) return sent;
-  const { form, next } = sent;
+  const form = await postedForm(c, "AUTH_REQUEST_PER_IP");
+  if (form instanceof Response) return form;
+  const next = nextPath(form.get("next"));
   const email = (form.get("email") ?? "").trim();
   if (!isMailbox(email)) {
-    const fault: Fault = { code: "invalid_request", field: "email", text: words.signIn.badEmail };
-    return answer(c, addressStep(next, email.slice(0, 320), fault), fault);
+    const fault: Fault = { code: "invalid_request", field: "email", text: signIn.badEmail };
+    return addressStep(c, next, { form, fault });
   }
   await mailCode(c, { email, realm: "business", language });
   return c.redirect(back(next), 303);
@@ -194,51 +147,45 @@ const hasChoice = async (c: Context<Api>, token: string): Promise<boolean> => {
 };
 
 const giveCode = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
-  if (sent instanceof Response) return sent;
-  const { form, next } = sent;
+  const form = await postedForm(c, "AUTH_VERIFY_PER_IP");
+  if (form instanceof Response) return form;
+  const next = nextPath(form.get("next"));
   const taken = await takeCode(c, form, "business");
   if (taken.outcome === "signed") return c.redirect((await hasChoice(c, taken.token)) ? choosing(next) : next, 303);
-  if (taken.outcome !== "malformed") return c.redirect(back(next, taken.outcome === "wrong" ? "answer=failed" : ""), 303);
-  const fault: Fault = { code: "invalid_request", field: "code", text: words.signIn.badCode };
-  return answer(c, codeStep(next, taken.email, fault), fault);
+  if (taken.outcome !== "malformed") return c.redirect(back(next, taken.outcome === "wrong" ? "failed" : null), 303);
+  return codeStep(c, next, taken.email, { code: "invalid_request", field: "code", text: signIn.badCode });
 };
 
 const otherAddress = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
-  if (sent instanceof Response) return sent;
+  const form = await postedForm(c, "AUTH_VERIFY_PER_IP");
+  if (form instanceof Response) return form;
   forgetAsked(c);
-  return c.redirect(back(sent.next), 303);
+  return c.redirect(back(nextPath(form.get("next"))), 303);
 };
 
-const showSignUp = async (c: Context<Api>): Promise<Response> =>
-  (await isSignedIn(c)) ? c.redirect("/portal", 303) : answer(c, signUpStep({}));
+const showSignUp = async (c: Context<Api>): Promise<Response> => ((await isSignedIn(c)) ? c.redirect("/portal", 303) : signUpStep(c));
 
 const askForAccount = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "SIGNUP_PER_IP");
-  if (sent instanceof Response) return sent;
-  const { form } = sent;
-  const typed = Object.fromEntries(names.map((name) => [name, (form.get(name) ?? "").slice(0, 2_048)])) as Required<Typed>;
+  const form = await postedForm(c, "SIGNUP_PER_IP");
+  if (form instanceof Response) return form;
+  const typed = (name: string): string => (form.get(name) ?? "").slice(0, 2_048);
   const asked = {
-    businessName: typed.business_name,
+    businessName: typed("business_name"),
     legalName: null,
-    email: typed.email,
-    country: typed.country.trim(),
-    website: typed.website,
+    email: typed("email"),
+    country: typed("country").trim(),
+    website: typed("website"),
   };
   const signedUp = await signUp(c.var.services, asked, language);
-  if (!signedUp.ok) {
-    const fault = faultOf(signedUp);
-    return answer(c, signUpStep(typed, fault), fault);
-  }
-  await keepAsked(c, typed.email.trim());
+  if (!signedUp.ok) return signUpStep(c, { form, fault: faultOf(signedUp) });
+  await keepAsked(c, asked.email.trim());
   return c.redirect("/portal/sign-in", 303);
 };
 
 /** Without the form's own token: a form from elsewhere ends at `postedForm`, and signing out needs no session that holds. */
 const leave = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
-  if (sent instanceof Response) return sent;
+  const form = await postedForm(c, "AUTH_VERIFY_PER_IP");
+  if (form instanceof Response) return form;
   await leaveSession(c);
   return c.redirect("/portal/sign-in", 303);
 };

@@ -1,45 +1,50 @@
 // What stands before every page of the portal: who is signed in, what they and their business may do just now, and that a form is one
 // of ours. A form carries a token made from the session and its address, which no other page can know.
 import type { Context } from "hono";
-import { mayRead, mayWrite } from "../../../core/access/entitlement.ts";
+import { mayRead, mayWrite, type Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { isSameSecret } from "../../../core/hash.ts";
 import { refusals, type RefusalCode } from "../../../core/refusals.ts";
-import { ok } from "../../../core/result.ts";
+import type { Refusal } from "../../../core/result.ts";
+import type { Instant } from "../../../core/time.ts";
 import type { Api } from "../../http/context.ts";
 import { limited } from "../../http/guards.ts";
 import { sessionToken } from "../../http/session-guards.ts";
-import { statuses } from "../../http/statuses.ts";
 import type { LimitName } from "../../limits.ts";
-import { unpaidSince } from "../../operations/billing/checkout.ts";
-import { listSeats } from "../../operations/access/seats.ts";
+import { listSeats, type Seat } from "../../operations/access/seats.ts";
 import { sessionOf, userOf } from "../../operations/access/sign-in.ts";
 import type { Services } from "../../services.ts";
-import { readForm } from "../shared/form-body.ts";
-import { portalWords } from "../shared/i18n/portal.ts";
-import { pageAnswer, type Page } from "../shared/layout.tsx";
 import { busyPage, foreignFormPage } from "../shared/notices.tsx";
-import { isOwnForm } from "../shared/own-form.ts";
-import { settingOf } from "../shared/parts.tsx";
-import { addressIn, closedPage, forbiddenPage, modeOf, nothingPage, type PortalView } from "./parts.tsx";
+import { ownForm, type PageForm } from "../shared/own-form.ts";
+import { words } from "./parts.tsx";
+import { closed, forbidden, nothing } from "./page.tsx";
+import { addressIn, addressOf, modeOf } from "./paths.ts";
 
-/** A request of a member of a business. */
+/** A request of a member of a business, and what the pages know of whoever reads them. */
 export interface Visit {
   readonly c: Context<Api>;
   readonly services: Services;
   readonly member: MemberSession;
-  readonly view: PortalView;
+  /** The proven address. */
+  readonly email: string;
+  /** What that address acts for and is invited to, the business of these pages among it; not asked for where there is no more. */
+  readonly seats: readonly Seat[];
+  /** Which records the pages are of; the address says it. */
+  readonly environment: Environment;
+  readonly now: Instant;
+  /** The address of a page of the portal in the same mode. */
+  readonly at: (path: string) => string;
+  readonly formToken: (path: string) => Promise<string>;
+  /** What was sent. */
+  readonly form?: PageForm;
 }
 
 /** A form of theirs. */
 export interface Posted extends Visit {
-  readonly form: ReadonlyMap<string, string>;
+  readonly form: PageForm;
 }
 
-export const language = "en"; // the portal's words are in one language so far
-
-const formToken = ({ vault }: Services, { tokenHash }: MemberSession, path: string): Promise<string> =>
-  vault.linkToken(`portal form\n${tokenHash}\n${path}`);
+type Handler<Of extends Visit> = (visit: Of) => Promise<Response> | Response;
 
 /** Counts against a limit; the page that says to wait when there were too many. */
 export const crowded = async (c: Context<Api>, name: LimitName, of: string): Promise<Response | null> => {
@@ -55,49 +60,47 @@ const visitOf = async (c: Context<Api>): Promise<Visit | Response | null> => {
   const refused = await crowded(c, "SESSION", member.userId);
   if (refused !== null) return refused;
   const [{ email }, seats] = await Promise.all([userOf(services, member), member.mayHaveMore ? listSeats(services, member) : []]);
-  const view: PortalView = {
-    setting: settingOf(language),
-    words: portalWords[language],
+  const environment = modeOf(c.req.path);
+  return {
+    c,
+    services,
     member,
     email,
     seats,
-    path: c.req.path,
-    environment: modeOf(c.req.path),
-    at: (path) => addressIn(modeOf(c.req.path), path),
-    done: c.req.query("done") ?? null,
+    environment,
     now: services.clock(),
-    formToken: (path) => formToken(services, member, path),
+    at: (path) => addressIn(environment, path),
+    formToken: (path) => services.vault.linkToken(`portal form\n${member.tokenHash}\n${path}`),
   };
-  return { c, services, member, view };
 };
-
-export const answer = ({ c }: Pick<Visit, "c">, page: Page, code?: RefusalCode): Promise<Response> => {
-  if (code !== undefined) c.set("refused", code);
-  return pageAnswer(c, code === undefined ? 200 : statuses[code], () => page, language);
-};
-
-/** The same for what is not there and for what is another business's. */
-export const nothing = (visit: Visit): Promise<Response> => answer(visit, nothingPage(visit.view), "not_found");
 
 /** To a page that can be loaded again. `done` names what happened there. */
-export const to = ({ c, view }: Visit, path: string, done?: string): Response => {
-  const address = view.at(path);
+export const to = ({ c, at }: Visit, path: string, done?: string): Response => {
+  const address = at(path);
   return c.redirect(done === undefined ? address : `${address}${address.includes("?") ? "&" : "?"}done=${done}`, 303);
 };
 
 /** Whose records a page reads: the business's live ones, or those of its sandbox. */
-export const readerOf = ({ member, view }: Visit) => ({ business: member.business, environment: view.environment });
+export const readerOf = ({ member, environment }: Visit) => ({ business: member.business, environment });
 
-const closed = async (visit: Visit, code: RefusalCode): Promise<Response> =>
-  answer(visit, closedPage(visit.view, await unpaidSince(visit.services, visit.member)), code);
+/** Of what the address names; an id that is none is what is not there. */
+export const withId =
+  <Id, Of extends Visit>(
+    idOf: (text: string) => Id | null,
+    handle: (visit: Of, id: Id) => Promise<Response> | Response,
+    name = "id",
+  ): Handler<Of> =>
+  (visit) => {
+    const id = idOf(visit.c.req.param(name) ?? "");
+    return id === null ? nothing(visit) : handle(visit, id);
+  };
 
 /** A page of somebody who is signed in; whoever is not signs in first and comes back here. */
 export const reading =
-  (show: (visit: Visit) => Promise<Response> | Response, evenClosed = false) =>
+  (show: Handler<Visit>, evenClosed = false) =>
   async (c: Context<Api>): Promise<Response> => {
     const visit = await visitOf(c);
-    if (visit === null)
-      return c.redirect(c.req.path === "/portal" ? "/portal/sign-in" : `/portal/sign-in?next=${encodeURIComponent(c.req.path)}`, 303);
+    if (visit === null) return c.redirect(addressOf("/portal/sign-in", { next: c.req.path === "/portal" ? null : c.req.path }), 303);
     if (visit instanceof Response) return visit;
     const readable = mayRead(visit.member.business.status);
     return readable.ok || evenClosed ? show(visit) : closed(visit, readable.code);
@@ -110,25 +113,30 @@ interface Needs {
   readonly reads?: true;
   /** It leads away from the business, and so from one of which nothing is shown. */
   readonly evenClosed?: true;
+  /** Counted by the member, or by the business. */
+  readonly memberLimit?: LimitName;
+  readonly businessLimit?: LimitName;
 }
 
 export const acting =
-  (needs: Needs, act: (visit: Posted) => Promise<Response> | Response) =>
+  (needs: Needs, act: Handler<Posted>) =>
   async (c: Context<Api>): Promise<Response> => {
-    const form = await readForm(c.req.raw);
-    if (form === null || !isOwnForm(c, c.var.services.config.appUrl)) return foreignFormPage(c);
+    const form = await ownForm(c);
+    if (form instanceof Response) return form;
     const visit = await visitOf(c);
     if (visit === null) return c.redirect("/portal/sign-in", 303);
     if (visit instanceof Response) return visit;
-    if (!isSameSecret(form.get("form") ?? "", await visit.view.formToken(c.req.path))) return foreignFormPage(c);
-    const { status } = visit.member.business;
-    const readable = mayRead(status);
+    if (!isSameSecret(form.get("form") ?? "", await visit.formToken(c.req.path))) return foreignFormPage(c);
+    const { member } = visit;
+    const readable = mayRead(member.business.status);
     if (!readable.ok && needs.evenClosed !== true) return closed(visit, readable.code);
-    const allowed = needs.reads ? ok(null) : mayWrite(status);
-    if (!allowed.ok) return answer(visit, forbiddenPage(visit.view, visit.view.words.pastDue), allowed.code);
-    if (needs.owner && visit.member.role !== "owner")
-      return answer(visit, forbiddenPage(visit.view, visit.view.words.ownersOnly), "owner_required");
-    return act({ ...visit, form });
+    const writable = mayWrite(member.business.status);
+    if (!writable.ok && needs.reads !== true) return forbidden(visit, writable.code, words.pastDue);
+    if (needs.owner && member.role !== "owner") return forbidden(visit, "owner_required", words.ownersOnly);
+    const full =
+      (needs.memberLimit && (await crowded(c, needs.memberLimit, member.userId))) ??
+      (needs.businessLimit && (await crowded(c, needs.businessLimit, member.business.id)));
+    return full ?? act({ ...visit, form });
   };
 
 /** What a form was refused for: of an input, by its name on the wire, or of the whole. */
@@ -138,10 +146,9 @@ export interface Fault {
   readonly text: string;
 }
 
-export const faultOf = ({ code, detail }: { readonly code: RefusalCode; readonly detail?: string | undefined }): Fault => {
+export const faultOf = ({ code, detail }: Refusal): Fault => {
   const text = detail ?? refusals[code];
-  const named = /^([a-z_]+): (.+)$/s.exec(text);
-  if (named === null) return { code, field: null, text };
-  const [, field = "", rule = ""] = named;
+  const [, field, rule] = /^([a-z_]+): (.+)$/s.exec(text) ?? [];
+  if (field === undefined || rule === undefined) return { code, field: null, text };
   return { code, field, text: `${rule.charAt(0).toUpperCase()}${rule.slice(1)}` };
 };

@@ -324,7 +324,6 @@ const en = {
     resetText:
       "Every active test share is stopped, each with its event, and the clock goes with the time again. Events, certificates and endpoints stay.",
     resetNow: "Stop all test shares and set the clock back",
-    again: "There are more. Press once more to go on.",
   },
   domains: {
     empty: "No domain yet. Certificates are issued only for domains you prove.",
@@ -365,7 +364,6 @@ const en = {
     never: "never",
     works: "Works",
     ended: "Removed",
-    environment: "Live or test",
     newKey: "Make a key",
     madeTitle: "A new key",
     secretLabel: "Key",
@@ -581,6 +579,6 @@ const en = {
 } as const;
 
 type Translated<T> = { readonly [K in keyof T]: T[K] extends string ? string : Translated<T[K]> };
-export type PortalWords = Translated<typeof en>;
+type PortalWords = Translated<typeof en>;
 
 export const portalWords = { en } as const satisfies Partial<Readonly<Record<Language, PortalWords>>>;
